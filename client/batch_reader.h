@@ -1,0 +1,49 @@
+// Reads one rank's batches from a server, in order, over as many epochs as asked for.
+#ifndef PACKTRAIN_CLIENT_BATCH_READER_H_
+#define PACKTRAIN_CLIENT_BATCH_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/batch_spec.h"
+#include "client/connection.h"
+#include "proto/wire/batch.h"
+
+namespace packtrain::client {
+
+struct StreamRequest {
+  std::string dataset;  // NAME or NAME@VERSION
+  BatchSpec spec;
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 1;
+  std::uint64_t start_epoch = 0;
+  std::uint64_t start_step = 0;
+  std::uint64_t epochs = 0;          // 0: without end
+  std::string expected_fingerprint;  // empty: any
+};
+
+// Used by one thread.
+class BatchReader {
+ public:
+  // Opens the stream; the first answer, or the server's refusal, comes with the first Next.
+  static absl::StatusOr<std::unique_ptr<BatchReader>> Open(std::shared_ptr<Connection> connection,
+                                                           StreamRequest request);
+  virtual ~BatchReader() = default;
+
+  // The next batch, checked (layout and CRC32C) and aligned; nullopt at the end of the last epoch.
+  // Blocks. When the stream breaks it reconnects with jittered back-off and goes on at the same batch,
+  // until Connection's `give_up` has passed. DATA_LOSS: what came is not a valid batch.
+  virtual absl::StatusOr<std::optional<wire::Batch>> Next() = 0;
+
+  // Ends the stream; a blocked Next returns CANCELLED. The one call that any thread may make.
+  virtual void Cancel() = 0;
+};
+
+}  // namespace packtrain::client
+
+#endif  // PACKTRAIN_CLIENT_BATCH_READER_H_

@@ -1,0 +1,35 @@
+// A connection to packtraind, shared by everything that talks to one server.
+#ifndef PACKTRAIN_CLIENT_CONNECTION_H_
+#define PACKTRAIN_CLIENT_CONNECTION_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace packtrain::client {
+
+struct ConnectionOptions {
+  // HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P.
+  std::string server = "127.0.0.1:7077";
+  // How long a call waits for a server that cannot be reached before it fails, and how long a stream
+  // keeps reconnecting after it broke.
+  std::chrono::milliseconds give_up{60'000};
+  // Largest message received.
+  int max_message_bytes = 4 << 20;
+};
+
+// Thread-safe. Holds the gRPC channel, which stays out of this header.
+class Connection {
+ public:
+  // Checks that the server answers within `give_up` and speaks this API; UNAVAILABLE otherwise.
+  static absl::StatusOr<std::shared_ptr<Connection>> Open(ConnectionOptions options);
+  virtual ~Connection() = default;
+
+  virtual const ConnectionOptions& options() const = 0;
+};
+
+}  // namespace packtrain::client
+
+#endif  // PACKTRAIN_CLIENT_CONNECTION_H_

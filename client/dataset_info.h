@@ -1,0 +1,56 @@
+// What a trainer needs to know of a data set before it asks for batches.
+#ifndef PACKTRAIN_CLIENT_DATASET_INFO_H_
+#define PACKTRAIN_CLIENT_DATASET_INFO_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/batch_spec.h"
+#include "client/connection.h"
+#include "proto/wire/batch_layout.h"
+
+namespace packtrain::client {
+
+// Mean and population deviation of one target over the graphs of a split that have it.
+struct TargetStatistics {
+  std::string target;
+  std::string unit;
+  std::uint64_t count = 0;
+  double mean = 0;
+  double stddev = 0;
+};
+
+struct SplitInfo {
+  std::string name;
+  std::uint64_t graphs = 0;
+  std::vector<TargetStatistics> targets;  // in the order of the columns of field `y`
+};
+
+struct DatasetInfo {
+  std::string reference;  // NAME@VERSION
+  std::uint64_t graphs = 0;
+  std::vector<SplitInfo> splits;       // always "all"; train, val, test where there are splits
+  std::vector<std::uint32_t> classes;  // distinct atomic numbers, ascending
+
+  const SplitInfo* FindSplit(std::string_view name) const;
+};
+
+absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::string& dataset);
+
+// The part of a plan that a trainer reads.
+struct PlanInfo {
+  std::uint64_t steps = 0;
+  std::uint64_t batches = 0;
+  wire::Shape budget;  // (M, N, E); zeros for static
+  std::string fingerprint;
+};
+
+absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset, const BatchSpec& spec,
+                                     std::uint64_t epoch, std::uint32_t world_size);
+
+}  // namespace packtrain::client
+
+#endif  // PACKTRAIN_CLIENT_DATASET_INFO_H_

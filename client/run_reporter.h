@@ -1,0 +1,108 @@
+// Reports a training run to a server, in the background.
+#ifndef PACKTRAIN_CLIENT_RUN_REPORTER_H_
+#define PACKTRAIN_CLIENT_RUN_REPORTER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/batch_spec.h"
+#include "client/connection.h"
+#include "proto/wire/step_record.h"
+
+namespace packtrain::client {
+
+// What decides a run's speed; see RunDescription in packtrain/v1/run.proto.
+struct RunDescription {
+  std::string model;
+  std::uint64_t parameters = 0;
+  std::string target;
+  std::string dataset;  // NAME@VERSION
+  BatchSpec spec;
+  std::string plan_fingerprint;
+  std::string precision = "f32";
+  std::string engine = "eager";
+  std::string optimizer;
+  double learning_rate = 0;
+  std::uint32_t world_size = 1;
+  std::uint32_t model_seed = 0;
+  std::string device;         // cpu, cuda
+  std::string hardware_name;  // of the training device
+  std::uint32_t device_count = 1;
+  std::string cpu;
+  std::string host;
+  std::string driver;
+  std::map<std::string, std::string> libraries;
+  std::string git_revision;
+  std::map<std::string, std::string> labels;
+  std::string timing_method;
+  std::uint64_t planned_steps = 0;
+};
+
+// Metrics of the model on one split, in the target's unit.
+struct Evaluation {
+  std::uint64_t step = 0;
+  std::string split;
+  std::uint64_t graphs = 0;
+  double mae = 0;
+  double rmse = 0;
+  double constant_mae = 0;
+  double constant_rmse = 0;
+  std::uint64_t duration_ns = 0;
+};
+
+// A reading of the process and its device. Negative: not readable here.
+struct Sample {
+  std::int64_t time_ns = 0;
+  std::int64_t process_cpu_ns = -1;
+  std::int64_t rss_bytes = -1;
+  std::int64_t device_memory_bytes = -1;
+  double device_use = -1;
+  std::int64_t device_energy_uj = -1;
+};
+
+struct ReporterOptions {
+  std::string idempotency_key;  // equal on all ranks of a run; at least 8 characters
+  std::uint32_t rank = 0;
+  std::uint64_t first_step = 0;
+  // Steps are sent in blocks of at most this many, at least this often.
+  std::size_t block_steps = 256;
+  std::chrono::milliseconds flush_every{500};
+  // Records held while the server cannot be reached; beyond, the oldest are dropped and counted.
+  std::size_t max_queued_steps = 1 << 20;
+};
+
+// Add* never block on the network and may be called from any thread; a background thread sends and
+// re-sends until acknowledged.
+class RunReporter {
+ public:
+  // Starts the run, or joins it.
+  static absl::StatusOr<std::unique_ptr<RunReporter>> Start(std::shared_ptr<Connection> connection,
+                                                            const RunDescription& description,
+                                                            ReporterOptions options);
+  virtual ~RunReporter() = default;
+
+  virtual const std::string& run() const = 0;
+  virtual std::uint32_t attempt() const = 0;
+
+  virtual void AddStep(const wire::StepRecord& step) = 0;
+  virtual void AddEvaluation(const Evaluation& evaluation) = 0;
+  virtual void AddSample(const Sample& sample) = 0;
+
+  // Blocks until everything added so far is acknowledged, or `give_up` has passed: then the status says
+  // how many records were not delivered.
+  virtual absl::Status Flush() = 0;
+  // Flushes, then closes the run as done (or as failed with `message`). For one rank, after all have flushed.
+  virtual absl::Status Finish(bool failed, const std::string& message) = 0;
+
+  // Records dropped because the queue was full.
+  virtual std::uint64_t dropped() const = 0;
+};
+
+}  // namespace packtrain::client
+
+#endif  // PACKTRAIN_CLIENT_RUN_REPORTER_H_

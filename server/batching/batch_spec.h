@@ -1,0 +1,40 @@
+// How an epoch is cut into batches.
+#ifndef PACKTRAIN_SERVER_BATCHING_BATCH_SPEC_H_
+#define PACKTRAIN_SERVER_BATCHING_BATCH_SPEC_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace packtrain::batching {
+
+// Raised whenever the same spec would give another plan; part of every fingerprint.
+inline constexpr std::uint32_t kPlanVersion = 1;
+
+enum class Policy : std::uint8_t { kStatic, kDynamic };
+enum class Pad : std::uint8_t { kNone, kMultiple, kPow2, kConstant };
+enum class Order : std::uint8_t { kFull, kNone };
+enum class Oversize : std::uint8_t { kError, kAlone, kSkip };
+
+// See BatchSpec in packtrain/v1/batch.proto for the meaning of each field.
+struct BatchSpec {
+  Policy policy = Policy::kStatic;
+  std::optional<Pad> pad;  // static only; default kMultiple
+  std::uint32_t graphs = 0;
+  std::optional<std::uint32_t> max_graphs;
+  std::optional<std::uint32_t> nodes;
+  std::optional<std::uint32_t> edges;
+  Order order = Order::kFull;
+  std::uint32_t seed = 0;
+  Oversize oversize = Oversize::kError;
+  bool drop_last = false;
+  std::optional<std::uint32_t> budget_sample;
+};
+
+// The spec in one line with every default filled in, equal for equal plans: the part of a fingerprint
+// that batching decides. Holds plan_version; holds neither epoch nor world size.
+std::string CanonicalText(const BatchSpec& spec);
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_BATCH_SPEC_H_

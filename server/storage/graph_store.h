@@ -1,0 +1,81 @@
+// Where data sets live. Implementations: RocksGraphStore, and FakeGraphStore in tests; one conformance
+// suite states the contract for both.
+#ifndef PACKTRAIN_SERVER_STORAGE_GRAPH_STORE_H_
+#define PACKTRAIN_SERVER_STORAGE_GRAPH_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "packtrain/v1/dataset.pb.h"
+
+namespace packtrain::storage {
+
+// One sealed data set, held open. Immutable; any number of threads may use it. Keeps its version readable
+// as long as it lives.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+
+  virtual const v1::Dataset& description() const = 0;
+
+  // Sizes by graph index, in memory.
+  virtual std::span<const std::uint32_t> n_node() const = 0;
+  virtual std::span<const std::uint32_t> n_edge() const = 0;
+
+  // Graph indices of a split, ascending. NOT_FOUND: no such split; the message lists those there are.
+  virtual absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const = 0;
+
+  // Calls `sink(k, record)` once for each graphs[k], in any order, on the calling thread, with its record
+  // (graph_record.h), valid during that call. OUT_OF_RANGE: no such graph. DATA_LOSS: a record is damaged;
+  // the message names data set, graph index, and source id where it can be read. A failing sink ends the
+  // call with its status.
+  using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, std::span<const std::byte> record)>;
+  virtual absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const = 0;
+};
+
+// One import under way. Used by one thread. Destroying it unsealed drops what was staged.
+class DatasetWriter {
+ public:
+  virtual ~DatasetWriter() = default;
+
+  // Stages one graph; its record must have been made for the writer's schema.
+  virtual absl::Status Append(std::span<const std::byte> record) = 0;
+
+  virtual std::uint64_t graphs() const = 0;
+
+  struct SealResult {
+    v1::Dataset dataset;
+    bool unchanged = false;  // the same content was there under this name
+  };
+  // Publishes what was staged, atomically and synced. At most once. Codes as DatasetService.SealDataset.
+  virtual absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) = 0;
+};
+
+// All data sets of one server. Any number of threads may use it.
+class GraphStore {
+ public:
+  virtual ~GraphStore() = default;
+
+  virtual absl::StatusOr<std::unique_ptr<DatasetWriter>> NewDataset(const v1::Schema& schema) = 0;
+
+  // `reference` is NAME or NAME@VERSION. NOT_FOUND: no such name or version.
+  virtual absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) = 0;
+
+  // Current versions, by name.
+  virtual absl::StatusOr<std::vector<v1::Dataset>> List() const = 0;
+
+  // Bytes of memory held for caches and open data sets.
+  virtual std::uint64_t memory_bytes() const = 0;
+};
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_GRAPH_STORE_H_
