@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Configures and builds a preset, quietly: a line of progress now and then, the compiler's words where it fails.
+# usage: build.sh PRESET [--without-trainer] [TARGET...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=deploy/lib.sh
+source deploy/lib.sh
+export PATH=/usr/lib/ccache:$PATH
+
+preset=$1
+shift
+options=()
+if [ "${1:-}" = --without-trainer ]; then
+  options+=(-DPACKTRAIN_TRAINER=OFF)
+  shift
+fi
+if [ "$preset" = gpu ]; then options+=(-DCMAKE_CUDA_COMPILER="$(nvcc13)"); fi
+mkdir -p build
+log=build/$preset.log
+say "building preset $preset${*:+: $*} (log: $log)"
+cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 || { tail -30 "$log"; fail "configuring $preset failed"; }
+cmake --build --preset "$preset" ${1:+--target "$@"} 2>&1 | tee -a "$log" |
+  awk -W interactive '/^\[[0-9]+\/[0-9]+\]/ {split($1, n, /[][\/]/); step = int(10 * n[2] / n[3]);
+       if (step != shown) {printf "   %3d %%\n", 10 * step; shown = step}; next}
+       {print}' ||
+  fail "building $preset failed; see $log"

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# From nothing to a verdict: sets up, builds, starts a data node on loopback, imports a sample of QM9, trains SchNet on
+# it with two data-parallel processes under two batching policies, and asks which policy was faster.
+# usage: quickstart.sh [--keep]     --keep leaves the data node running
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=deploy/lib.sh
+source deploy/lib.sh
+
+keep=no
+for argument in "$@"; do
+  case "$argument" in
+    --keep) keep=yes ;;
+    *) fail "quickstart.sh: unknown argument '$argument'; known: --keep" 2 ;;
+  esac
+done
+
+readonly GRAPHS=31 STEPS=50 SEEDS=(1 2 3)
+readonly ROOM=build/quickstart BIN=build/release/bin
+readonly DYNAMIC=(--policy dynamic --graphs "$GRAPHS") STATIC=(--policy static --pad multiple --graphs "$GRAPHS")
+
+start_daemon() {
+  rm -rf "$ROOM"
+  mkdir -p "$ROOM"
+  mkfifo "$ROOM/ready"
+  setsid "$BIN/packtraind" --data "$ROOM/data" --listen 127.0.0.1:0 >"$ROOM/ready" 2>"$ROOM/packtraind.log" &
+  daemon=$!
+  trap stop_daemon EXIT
+  local line
+  read -rt 60 line <"$ROOM/ready" || fail "packtraind did not open its port: $(cat "$ROOM/packtraind.log")"
+  PACKTRAIN_SERVER=${line#listening on }
+  export PACKTRAIN_SERVER
+}
+
+stop_daemon() {
+  if [ $keep = yes ] && [ "${finished:-no}" = yes ]; then return; fi
+  kill "$daemon" 2>/dev/null || true
+  wait "$daemon" 2>/dev/null || true
+}
+
+free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# train NAME SEED SPEC...: one run of two processes.
+train() {
+  local name=$1 seed=$2
+  shift 2
+  local port pids=() rank
+  port=$(free_port)
+  for rank in 0 1; do
+    RANK=$rank WORLD_SIZE=2 LOCAL_RANK=$rank LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port \
+      "$BIN/packtrain-trainer" --dataset qm9-sample --model schnet "$@" --seed "$seed" --model-seed "$seed" \
+      --steps "$STEPS" --labels "example=quickstart" >"$ROOM/$name-$seed-$rank.out" 2>"$ROOM/$name-$seed-$rank.log" &
+    pids+=($!)
+  done
+  for rank in 0 1; do
+    wait "${pids[$rank]}" || fail "rank $rank of $name, seed $seed, failed: $(tail -5 "$ROOM/$name-$seed-$rank.log")"
+  done
+  printf '%-16s seed %s: %s\n' "$name" "$seed" "$(summary_line "$ROOM/$name-$seed-0.out")"
+}
+
+# summary_line FILE: the figures of a trainer's last line, for people.
+summary_line() {
+  tail -1 "$1" | /usr/bin/python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print("run %s, %d steps, %.1f ms a step (median), %.0f graphs/s" % (
+    r["run"], r["steps"], r["steady_step_us"]["median"] / 1000, r["graphs_per_second"]))'
+}
+
+./deploy/setup.sh
+./deploy/build.sh release packtraind packtrain packtrain-trainer
+say "starting a data node"
+start_daemon
+say "importing 2,778 molecules of QM9"
+"$BIN/packtrain" import extxyz tests/data/qm9/qm9_sample.xyz.gz --name qm9-sample --edges full \
+  --join tests/data/qm9/qm9_sample_targets.csv.gz --key name --split-permille 800,100,100
+say "the data set"
+"$BIN/packtrain" dataset show qm9-sample
+say "the plan of each policy, $GRAPHS graphs a batch, two ranks"
+"$BIN/packtrain" plan --dataset qm9-sample "${STATIC[@]}" --world-size 2
+"$BIN/packtrain" plan --dataset qm9-sample "${DYNAMIC[@]}" --world-size 2
+say "training SchNet, two processes, $STEPS steps, three seeds under each policy"
+for seed in "${SEEDS[@]}"; do
+  train static-multiple "$seed" "${STATIC[@]}"
+  train dynamic "$seed" "${DYNAMIC[@]}"
+done
+say "which policy was faster?"
+"$BIN/packtrain" run compare --where 'label.example = quickstart' --by policy
+finished=yes
+
+say "three commands worth typing next"
+if [ $keep = yes ]; then
+  echo "  export PACKTRAIN_SERVER=$PACKTRAIN_SERVER     # the data node stays up; stop it with: kill $daemon"
+else
+  echo "  ./deploy/quickstart.sh --keep     # leaves the data node up, for these:"
+fi
+cat <<END
+  $BIN/packtrain run list
+  $BIN/packtrain run summary \$($BIN/packtrain run list --json | $(printf '%s' "python3 -c 'import json,sys; print(json.load(sys.stdin)[0][\"run\"])'"))
+  $BIN/packtrain plan --dataset qm9-sample --policy dynamic --graphs 127
+END
+say "quick start: done"
