@@ -3,12 +3,11 @@
 #define PACKTRAIN_PROTO_WIRE_BATCH_H_
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "proto/wire/aligned_bytes.h"
 #include "proto/wire/batch_layout.h"
 
 namespace packtrain::wire {
@@ -16,7 +15,7 @@ namespace packtrain::wire {
 // Owns one body, aligned to kSectionAlignment. Movable; sections stay valid when it moves.
 class Batch {
  public:
-  Batch(BatchHeader header, BatchTiming timing, std::unique_ptr<std::byte[], void (*)(std::byte*)> body);
+  Batch(BatchHeader header, BatchTiming timing, AlignedBytes body);
 
   const BatchHeader& header() const { return header_; }
   const BatchTiming& timing() const { return timing_; }
@@ -34,11 +33,12 @@ class Batch {
   }
 
  private:
-  absl::StatusOr<std::span<const std::byte>> SectionBytes(std::string_view field, std::size_t element_bytes) const;
+  absl::StatusOr<std::span<const std::byte>> SectionBytes(std::string_view field,
+                                                          std::size_t element_bytes) const;
 
   BatchHeader header_;
   BatchTiming timing_;
-  std::unique_ptr<std::byte[], void (*)(std::byte*)> body_;
+  AlignedBytes body_;
 };
 
 }  // namespace packtrain::wire

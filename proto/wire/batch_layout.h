@@ -14,10 +14,23 @@ namespace packtrain::wire {
 inline constexpr std::size_t kSectionAlignment = 64;
 
 // Storage type of one element, little-endian. Values equal packtrain.v1.DataType.
-enum class DType : std::uint8_t { kU8 = 1, kU16 = 2, kI32 = 3, kI64 = 4, kF32 = 5, kF64 = 6, kU32 = 7, kU64 = 8 };
+enum class DType : std::uint8_t {
+  kU8 = 1,
+  kU16 = 2,
+  kI32 = 3,
+  kI64 = 4,
+  kF32 = 5,
+  kF64 = 6,
+  kU32 = 7,
+  kU64 = 8
+};
 
-// Bytes of one element.
+// Bytes of one element; 0 for a value that is none of DType.
 std::size_t SizeOf(DType dtype);
+
+// Type of edge endpoints, local to their graph, in a data set whose largest graph has `max_n_node` nodes:
+// the smallest of kU8, kU16 and kU32 that fits.
+DType EndpointType(std::uint32_t max_n_node);
 
 // Where a graph's edges come from. Values equal packtrain.v1.EdgeRule.
 enum class EdgeRule : std::uint8_t { kFull = 1, kStored = 2 };
