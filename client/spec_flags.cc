@@ -1,0 +1,82 @@
+#include "client/spec_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <limits>
+
+namespace packtrain::client {
+namespace {
+
+constexpr char kGroup[] = "Batches";
+
+template <typename T>
+CLI::Range AtLeast(T least) {
+  return CLI::Range(least, std::numeric_limits<T>::max());
+}
+
+void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
+  const CLI::Range positive = AtLeast<std::uint32_t>(1);
+  app.add_option("--policy", spec.policy, "Which graphs go together: static, dynamic")
+      ->check(CLI::IsMember({"static", "dynamic"}))
+      ->required(required)
+      ->group(kGroup);
+  app.add_option("--graphs", spec.graphs, "Real graphs aimed at in a batch (G)")
+      ->check(positive)
+      ->required(required)
+      ->group(kGroup);
+  app.add_option("--max-graphs", spec.max_graphs, "Most real graphs in a batch (M) [G]")
+      ->check(positive)
+      ->group(kGroup);
+  app.add_option("--pad", spec.pad, "Padded shape of a static batch: none, multiple, pow2, constant [multiple]")
+      ->check(CLI::IsMember({"none", "multiple", "pow2", "constant"}))
+      ->group(kGroup);
+  app.add_option("--nodes", spec.nodes, "Node slots of a dynamic batch (N) [from the sizes]")
+      ->check(positive)
+      ->group(kGroup);
+  app.add_option("--edges", spec.edges, "Edge slots of a dynamic batch (E) [from the sizes]")
+      ->check(positive)
+      ->group(kGroup);
+  app.add_option("--budget-sample", spec.budget_sample, "Graphs that a budget is derived from [all]")
+      ->check(positive)
+      ->group(kGroup);
+}
+
+void AddOrderFlags(CLI::App& app, BatchSpec& spec) {
+  app.add_option("--order", spec.order, "Order of an epoch: full (shuffled), none")
+      ->check(CLI::IsMember({"full", "none"}))
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--seed", spec.seed, "Seed of the order")
+      ->check(AtLeast<std::uint32_t>(0))
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--split", spec.split, "all, train, val, test [train where there is one, else all]")
+      ->check(CLI::IsMember({"all", "train", "val", "test"}))
+      ->group(kGroup);
+  app.add_option("--oversize", spec.oversize, "A graph above the budget: error, alone, skip")
+      ->check(CLI::IsMember({"error", "alone", "skip"}))
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_flag("--drop-last", spec.drop_last, "Leave out a last step that cannot fill every rank")
+      ->group(kGroup);
+}
+
+}  // namespace
+
+void AddSpecFlags(CLI::App& app, SpecFlags& flags, const SpecFlagChoice& choice) {
+  AddBudgetFlags(app, flags.spec, choice.required);
+  AddOrderFlags(app, flags.spec);
+  if (choice.epoch) {
+    app.add_option("--epoch", flags.epoch, "Epoch, from 0")
+        ->check(AtLeast<std::uint64_t>(0))
+        ->capture_default_str()
+        ->group(kGroup);
+  }
+  if (choice.world_size) {
+    app.add_option("--world-size", flags.world_size, "Number of ranks that share an epoch")
+        ->check(AtLeast<std::uint32_t>(1))
+        ->capture_default_str()
+        ->group(kGroup);
+  }
+}
+
+}  // namespace packtrain::client
