@@ -1,0 +1,74 @@
+#include "client/cli/command.h"
+
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "client/connection.h"
+
+namespace packtrain::cli {
+namespace {
+
+constexpr char kGlobalFlags[] =
+    "Every command takes --server, --give-up and --json, before or after its name; see packtrain --help.";
+
+// Help that starts with examples, which travel in the footer.
+class ExamplesFirst : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    if (mode == CLI::AppFormatMode::Sub) return CLI::Formatter::make_help(app, name, mode);
+    return app->get_footer() + '\n' + CLI::Formatter::make_help(app, std::move(name), mode);
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    return app->get_parent() == nullptr ? std::string() : std::string(kGlobalFlags) + '\n';
+  }
+};
+
+}  // namespace
+
+void SetHelp(CLI::App& app, const std::vector<std::string>& examples) {
+  std::string text = "Examples:\n";
+  for (const std::string& example : examples) text += "  " + example + '\n';
+  app.footer(text);
+  app.formatter(std::make_shared<ExamplesFirst>());
+}
+
+CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::string& description,
+                     const std::vector<std::string>& examples) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->fallthrough();
+  SetHelp(*command, examples);
+  return command;
+}
+
+CLI::App* AddNoun(CLI::App& parent, const std::string& name, const std::string& description,
+                  const std::vector<std::string>& examples) {
+  CLI::App* noun = AddCommand(parent, name, description, examples);
+  noun->require_subcommand(1);
+  return noun;
+}
+
+void OnChosen(CLI::App& command, Invocation& invocation, Action action) {
+  command.callback([&invocation, action = std::move(action)] { invocation.action = action; });
+}
+
+void OnChosenPrintTable(CLI::App& command, Invocation& invocation, Action action) {
+  command.callback([&invocation, action = std::move(action)] {
+    invocation.action = action;
+    invocation.prints_table = true;
+  });
+}
+
+ExitCode UsageError(Output& output, const std::string& message) {
+  output.PrintError(absl::InvalidArgumentError(message));
+  return ExitCode::kUsage;
+}
+
+absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const GlobalOptions& global) {
+  client::ConnectionOptions options;
+  options.server = global.server;
+  options.give_up = global.give_up;
+  return client::Connection::Open(std::move(options));
+}
+
+}  // namespace packtrain::cli

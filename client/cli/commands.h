@@ -1,0 +1,10 @@
+// The commands of packtrain, one file each. Each function adds its command below `program` and, when the
+// command is chosen, leaves its action in `invocation`.
+#ifndef PACKTRAIN_CLIENT_CLI_COMMANDS_H_
+#define PACKTRAIN_CLIENT_CLI_COMMANDS_H_
+
+#include "client/cli/command.h"
+
+namespace packtrain::cli {}  // namespace packtrain::cli
+
+#endif  // PACKTRAIN_CLIENT_CLI_COMMANDS_H_

@@ -1,0 +1,163 @@
+#include "client/cli/output.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <ostream>
+
+#include "absl/strings/cord.h"
+
+namespace packtrain::cli {
+namespace {
+
+bool LooksNumeric(std::string_view cell) {
+  if (cell.empty() || cell == "-") return true;
+  const char last = cell.back();
+  const std::string_view body = last == '%' ? cell.substr(0, cell.size() - 1) : cell;
+  return body.find_first_not_of("0123456789+-.,e") == std::string_view::npos;
+}
+
+bool IsNumericColumn(const Table& table, std::size_t column) {
+  return std::all_of(table.rows.begin(), table.rows.end(),
+                     [column](const std::vector<std::string>& row) { return LooksNumeric(row[column]); });
+}
+
+struct ColumnLayout {
+  std::size_t width;
+  bool right;
+};
+
+std::vector<ColumnLayout> LayOut(const Table& table) {
+  std::vector<ColumnLayout> layout;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    std::size_t width = table.columns[column].size();
+    for (const std::vector<std::string>& row : table.rows) width = std::max(width, row[column].size());
+    layout.push_back({width, IsNumericColumn(table, column)});
+  }
+  return layout;
+}
+
+void AppendRow(const std::vector<std::string>& cells, const std::vector<ColumnLayout>& layout,
+               std::string* text) {
+  std::string line;
+  for (std::size_t column = 0; column < cells.size(); ++column) {
+    if (column > 0) line += "  ";
+    const std::string padding(layout[column].width - cells[column].size(), ' ');
+    line += layout[column].right ? padding + cells[column] : cells[column] + padding;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  *text += line + '\n';
+}
+
+void AppendCsvCell(std::string_view cell, std::string* text) {
+  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
+    text->append(cell);
+    return;
+  }
+  *text += '"';
+  for (const char c : cell) {
+    if (c == '"') *text += '"';
+    *text += c;
+  }
+  *text += '"';
+}
+
+void AppendCsvRow(const std::vector<std::string>& cells, std::string* text) {
+  for (std::size_t column = 0; column < cells.size(); ++column) {
+    if (column > 0) *text += ',';
+    AppendCsvCell(cells[column], text);
+  }
+  *text += '\n';
+}
+
+// Invalid UTF-8, as file names may hold, is replaced and never thrown at.
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json Details(const absl::Status& status) {
+  Json details = Json::array();
+  status.ForEachPayload([&details](auto type_url, const absl::Cord& payload) {
+    details.push_back({{"type", std::string(type_url)}, {"value", std::string(payload)}});
+  });
+  return details;
+}
+
+}  // namespace
+
+std::string FormatText(const Table& table) {
+  const std::vector<ColumnLayout> layout = LayOut(table);
+  std::string text;
+  AppendRow(table.columns, layout, &text);
+  for (const std::vector<std::string>& row : table.rows) AppendRow(row, layout, &text);
+  return text;
+}
+
+std::string FormatCsv(const Table& table) {
+  std::string text;
+  AppendCsvRow(table.columns, &text);
+  for (const std::vector<std::string>& row : table.rows) AppendCsvRow(row, &text);
+  return text;
+}
+
+std::string FormatCount(double value) {
+  std::array<char, 64> buffer;
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.0f", value);
+  std::string digits(buffer.data(), static_cast<std::size_t>(length));
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  if (!std::isfinite(value)) return digits;
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
+std::string FormatNumber(double value, int digits) {
+  std::array<char, 64> buffer;
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, value);
+  return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+std::string FormatBytes(double bytes) {
+  static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
+  std::array<char, 64> buffer;
+  const int length =
+      std::snprintf(buffer.data(), buffer.size(), unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
+  return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+Output::Output(std::ostream& out, std::ostream& err, OutputFormat format)
+    : out_(out), err_(err), format_(format) {}
+
+void Output::Print(const Json& json, std::string_view text) {
+  if (format_ == OutputFormat::kJson) {
+    out_ << Dump(json) << '\n';
+  } else {
+    out_ << text;
+  }
+  out_.flush();
+}
+
+void Output::Print(const Json& json, const Table& table, std::string_view text_after) {
+  if (format_ == OutputFormat::kCsv) {
+    out_ << FormatCsv(table) << std::flush;
+  } else {
+    Print(json, FormatText(table) + std::string(text_after));
+  }
+}
+
+void Output::Note(std::string_view text) { err_ << text << std::endl; }
+
+void Output::PrintError(const absl::Status& status) {
+  if (format_ == OutputFormat::kJson) {
+    const Json error = {{"code", absl::StatusCodeToString(status.code())},
+                        {"message", std::string(status.message())},
+                        {"details", Details(status)}};
+    out_ << Dump({{"error", error}}) << std::endl;
+  } else {
+    err_ << "packtrain: " << status.message() << std::endl;
+  }
+}
+
+}  // namespace packtrain::cli

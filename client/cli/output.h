@@ -1,0 +1,65 @@
+// What a command prints: one JSON line, CSV, or text for people.
+#ifndef PACKTRAIN_CLIENT_CLI_OUTPUT_H_
+#define PACKTRAIN_CLIENT_CLI_OUTPUT_H_
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "nlohmann/json.hpp"
+
+namespace packtrain::cli {
+
+// Keys keep the order in which they are set. NaN and infinities become null.
+using Json = nlohmann::ordered_json;
+
+// Cells are text; rows are as long as `columns`.
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+// Columns padded to their widest cell, columns of numbers to the right.
+std::string FormatText(const Table& table);
+// RFC 4180 with "\n" line ends, header first.
+std::string FormatCsv(const Table& table);
+// 1234567.8 as "1,234,568".
+std::string FormatCount(double value);
+// With `digits` significant digits, without an exponent where that is short enough.
+std::string FormatNumber(double value, int digits = 4);
+// 5242880 as "5.0 MiB".
+std::string FormatBytes(double bytes);
+
+enum class OutputFormat { kText, kJson, kCsv };
+
+// Data on one stream, messages on another. Used by one thread.
+class Output {
+ public:
+  // Streams are borrowed for the life of the object.
+  Output(std::ostream& out, std::ostream& err, OutputFormat format);
+
+  OutputFormat format() const { return format_; }
+
+  // The result of a command, as JSON or as text.
+  void Print(const Json& json, std::string_view text);
+  // The result of a command that is a table; `text_after` follows the table for people.
+  void Print(const Json& json, const Table& table, std::string_view text_after = "");
+  // A message for people, a line of its own on the messages' stream; also with JSON.
+  void Note(std::string_view text);
+  // A failure: {"error":{"code","message","details"}} with JSON, else a message.
+  void PrintError(const absl::Status& status);
+
+  // The messages' stream, for progress.
+  std::ostream& messages() { return err_; }
+
+ private:
+  std::ostream& out_;
+  std::ostream& err_;
+  OutputFormat format_;
+};
+
+}  // namespace packtrain::cli
+
+#endif  // PACKTRAIN_CLIENT_CLI_OUTPUT_H_

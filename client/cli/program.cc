@@ -1,0 +1,96 @@
+#include "client/cli/program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "client/cli/command.h"
+#include "client/cli/commands.h"
+#include "client/cli/output.h"
+
+namespace packtrain::cli {
+namespace {
+
+constexpr double kLongestGiveUpSeconds = 1e6;
+
+void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
+  app.set_version_flag("--version", "packtrain " PACKTRAIN_VERSION);
+  app.add_option("--server", global.server, "Server: HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
+      ->envname("PACKTRAIN_SERVER")
+      ->capture_default_str();
+  app.add_option_function<double>(
+         "--give-up",
+         [&global](double seconds) {
+           global.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+         },
+         "Seconds to wait for a server that cannot be reached")
+      ->check(CLI::Range(0.0, kLongestGiveUpSeconds))
+      ->type_name("SECONDS")
+      ->default_str("10");
+  app.add_flag("--json", global.json, "Print one line of JSON on stdout, errors too");
+  app.add_flag("--csv", global.csv, "Print CSV, where the command prints a table")->excludes("--json");
+  app.add_flag("--yes", global.yes, "Do not ask before deleting");
+}
+
+void AddCommands(CLI::App& app, Invocation& invocation) {
+  (void)app;
+  (void)invocation;
+}
+
+OutputFormat FormatOf(const GlobalOptions& global) {
+  if (global.json) return OutputFormat::kJson;
+  return global.csv ? OutputFormat::kCsv : OutputFormat::kText;
+}
+
+// For a line that could not be parsed.
+OutputFormat FormatOf(int argc, const char* const* argv) {
+  const bool json = std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
+  return json ? OutputFormat::kJson : OutputFormat::kText;
+}
+
+int ReportParseEnd(const CLI::App& app, const CLI::ParseError& end, Output output, std::ostream& out) {
+  if (end.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    out << (dynamic_cast<const CLI::CallForVersion*>(&end) ? end.what() + std::string("\n") : app.help());
+    return static_cast<int>(ExitCode::kDone);
+  }
+  return static_cast<int>(UsageError(output, std::string(end.what()) + " (--help shows the usage)"));
+}
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  return absl::IsUnavailable(status) ? ExitCode::kUnreachable : ExitCode::kFailed;
+}
+
+ExitCode RunAction(const Invocation& invocation, Output& output) {
+  if (invocation.global.csv && !invocation.prints_table) {
+    return UsageError(output, "--csv: this command prints no table (--help shows the usage)");
+  }
+  const absl::StatusOr<ExitCode> result = invocation.action(invocation.global, output);
+  if (result.ok()) return *result;
+  output.PrintError(result.status());
+  return ExitCodeOf(result.status());
+}
+
+}  // namespace
+
+int RunProgram(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+  CLI::App app("Imports graphs, shows plans and compares training runs", "packtrain");
+  SetHelp(app, {"packtrain import extxyz molecules.xyz.gz --name molecules --edges full",
+                "packtrain server info --server data-node:7077"});
+  app.require_subcommand(1);
+  Invocation invocation;
+  AddGlobalFlags(app, invocation.global);
+  AddCommands(app, invocation);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& end) {
+    return ReportParseEnd(app, end, Output(out, err, FormatOf(argc, argv)), out);
+  }
+  Output output(out, err, FormatOf(invocation.global));
+  return static_cast<int>(RunAction(invocation, output));
+}
+
+}  // namespace packtrain::cli
