@@ -10,9 +10,9 @@ namespace packtrain::client {
 
 // See BatchSpec in packtrain/v1/batch.proto for the meaning of each field.
 struct BatchSpec {
-  std::string policy;         // static, dynamic
-  std::string pad;            // none, multiple, pow2, constant; empty: default
-  std::uint32_t graphs = 0;   // G
+  std::string policy;        // static, dynamic
+  std::string pad;           // none, multiple, pow2, constant; empty: default
+  std::uint32_t graphs = 0;  // G
   std::optional<std::uint32_t> max_graphs;
   std::optional<std::uint32_t> nodes;
   std::optional<std::uint32_t> edges;

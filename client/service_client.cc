@@ -1,0 +1,177 @@
+#include "client/service_client.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <utility>
+
+#include "client/channel.h"
+#include "client/unary_call.h"
+#include "packtrain/v1/batch.grpc.pb.h"
+#include "packtrain/v1/dataset.grpc.pb.h"
+#include "packtrain/v1/run.grpc.pb.h"
+#include "packtrain/v1/server_info.grpc.pb.h"
+#include "proto/wire/status_convert.h"
+
+namespace packtrain::client {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What the server can answer from memory.
+constexpr milliseconds kLookUp{30'000};
+// What it plans, sorts or syncs first.
+constexpr milliseconds kWork{300'000};
+
+class GrpcImportStream final : public ImportStream {
+ public:
+  explicit GrpcImportStream(std::shared_ptr<Connection> connection)
+      : connection_(std::move(connection)),
+        stub_(v1::DatasetService::NewStub(ChannelOf(*connection_))),
+        writer_(stub_->ImportGraphs(&context_, &response_)) {}
+
+  ~GrpcImportStream() override {
+    if (finished_) return;
+    context_.TryCancel();
+    (void)writer_->Finish();
+  }
+
+  absl::Status WriteHeader(const v1::ImportHeader& header) {
+    v1::ImportGraphsRequest request;
+    *request.mutable_header() = header;
+    return Send(request);
+  }
+
+  absl::Status Write(v1::GraphBlock block) override {
+    if (finished_) return AlreadyEnded();
+    v1::ImportGraphsRequest request;
+    *request.mutable_block() = std::move(block);
+    return Send(request);
+  }
+
+  absl::StatusOr<v1::ImportGraphsResponse> Finish() override {
+    if (finished_) return AlreadyEnded();
+    writer_->WritesDone();
+    if (absl::Status status = End(); !status.ok()) return status;
+    return std::move(response_);
+  }
+
+ private:
+  static absl::Status AlreadyEnded() { return absl::FailedPreconditionError("this import has ended already"); }
+
+  absl::Status End() {
+    finished_ = true;
+    return wire::FromGrpcStatus(writer_->Finish());
+  }
+
+  absl::Status Send(const v1::ImportGraphsRequest& request) {
+    if (writer_->Write(request)) return absl::OkStatus();
+    absl::Status status = End();
+    return status.ok() ? absl::InternalError("the server ended the import before its last block") : status;
+  }
+
+  const std::shared_ptr<Connection> connection_;
+  const std::unique_ptr<v1::DatasetService::Stub> stub_;
+  grpc::ClientContext context_;
+  v1::ImportGraphsResponse response_;
+  const std::unique_ptr<grpc::ClientWriter<v1::ImportGraphsRequest>> writer_;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+struct ServiceClient::Stubs {
+  explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
+      : info(v1::ServerInfoService::NewStub(channel)),
+        dataset(v1::DatasetService::NewStub(channel)),
+        plan(v1::PlanService::NewStub(channel)),
+        run(v1::RunService::NewStub(channel)) {}
+
+  const std::unique_ptr<v1::ServerInfoService::Stub> info;
+  const std::unique_ptr<v1::DatasetService::Stub> dataset;
+  const std::unique_ptr<v1::PlanService::Stub> plan;
+  const std::unique_ptr<v1::RunService::Stub> run;
+};
+
+ServiceClient::ServiceClient(std::shared_ptr<Connection> connection)
+    : connection_(std::move(connection)), stubs_(std::make_unique<const Stubs>(ChannelOf(*connection_))) {}
+
+ServiceClient::~ServiceClient() = default;
+
+absl::StatusOr<v1::GetServerInfoResponse> ServiceClient::GetServerInfo() {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->info, &v1::ServerInfoService::Stub::GetServerInfo,
+                    v1::GetServerInfoRequest());
+}
+
+absl::StatusOr<v1::ListDatasetsResponse> ServiceClient::ListDatasets(const v1::ListDatasetsRequest& request) {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->dataset, &v1::DatasetService::Stub::ListDatasets,
+                    request);
+}
+
+absl::StatusOr<v1::GetDatasetResponse> ServiceClient::GetDataset(const v1::GetDatasetRequest& request) {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->dataset, &v1::DatasetService::Stub::GetDataset,
+                    request);
+}
+
+absl::StatusOr<v1::SealDatasetResponse> ServiceClient::SealDataset(const v1::SealDatasetRequest& request) {
+  StopSignal never_stopped;
+  v1::SealDatasetResponse response;
+  const absl::Status status = CallOnce(kWork, never_stopped, [&](grpc::ClientContext& context) {
+    return stubs_->dataset->SealDataset(&context, request, &response);
+  });
+  if (!status.ok()) return status;
+  return response;
+}
+
+absl::StatusOr<v1::GetPlanResponse> ServiceClient::GetPlan(const v1::GetPlanRequest& request) {
+  return CallMethod(connection_->options(), kWork, *stubs_->plan, &v1::PlanService::Stub::GetPlan, request);
+}
+
+absl::StatusOr<v1::GetPlannedBatchResponse> ServiceClient::GetPlannedBatch(
+    const v1::GetPlannedBatchRequest& request) {
+  return CallMethod(connection_->options(), kWork, *stubs_->plan, &v1::PlanService::Stub::GetPlannedBatch,
+                    request);
+}
+
+absl::StatusOr<v1::ListRunsResponse> ServiceClient::ListRuns(const v1::ListRunsRequest& request) {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->run, &v1::RunService::Stub::ListRuns, request);
+}
+
+absl::StatusOr<v1::GetRunResponse> ServiceClient::GetRun(const v1::GetRunRequest& request) {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->run, &v1::RunService::Stub::GetRun, request);
+}
+
+absl::StatusOr<v1::SummarizeRunResponse> ServiceClient::SummarizeRun(const v1::SummarizeRunRequest& request) {
+  return CallMethod(connection_->options(), kWork, *stubs_->run, &v1::RunService::Stub::SummarizeRun, request);
+}
+
+absl::StatusOr<v1::ListEvaluationsResponse> ServiceClient::ListEvaluations(
+    const v1::ListEvaluationsRequest& request) {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->run, &v1::RunService::Stub::ListEvaluations,
+                    request);
+}
+
+absl::StatusOr<v1::CompareRunsResponse> ServiceClient::CompareRuns(const v1::CompareRunsRequest& request) {
+  return CallMethod(connection_->options(), kWork, *stubs_->run, &v1::RunService::Stub::CompareRuns, request);
+}
+
+absl::Status ServiceClient::ListSteps(const v1::ListStepsRequest& request,
+                                      absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)> take) {
+  grpc::ClientContext context;
+  const auto reader = stubs_->run->ListSteps(&context, request);
+  absl::Status taken;
+  v1::ListStepsResponse response;
+  while (taken.ok() && reader->Read(&response)) taken = take(response);
+  if (!taken.ok()) context.TryCancel();
+  const absl::Status ended = wire::FromGrpcStatus(reader->Finish());
+  return taken.ok() ? ended : taken;
+}
+
+absl::StatusOr<std::unique_ptr<ImportStream>> ImportStream::Open(std::shared_ptr<Connection> connection,
+                                                                 const v1::ImportHeader& header) {
+  auto stream = std::make_unique<GrpcImportStream>(std::move(connection));
+  if (absl::Status status = stream->WriteHeader(header); !status.ok()) return status;
+  return stream;
+}
+
+}  // namespace packtrain::client
