@@ -3,9 +3,11 @@
 #define PACKTRAIN_SERVER_BATCHING_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,9 +37,13 @@ struct PlanRequest {
   std::span<const std::uint32_t> split;  // graph indices, ascending; borrowed, outlives the plan
   std::uint64_t epoch = 0;
   std::uint32_t world_size = 1;
+  // What messages call a graph, such as its source id; called before Create returns. Empty: "graph 17".
+  std::function<std::string(std::uint32_t graph)> graph_name;
 };
 
-// One batch of an epoch.
+// One batch of an epoch. `padded` always leaves room for a padding graph and a padding node, save for
+// Pad::kNone, where it equals `real`. An empty batch has no graphs and the padded shape of rank 0's batch in
+// its step, so it adds no shape to the plan.
 struct PlannedBatch {
   std::uint64_t index = 0;
   std::uint64_t step = 0;
@@ -54,7 +60,8 @@ struct ShapeCount {
   std::uint64_t batches = 0;
 };
 
-// Totals of an epoch. Empty batches count in `steps` alone.
+// Totals of what an epoch delivers. Empty batches count in `steps` alone; batches that drop_last leaves out
+// count nowhere. A fill is real over padded slots, 1 where there is no slot.
 struct PlanSummary {
   std::uint64_t batches = 0;
   std::uint64_t steps = 0;
@@ -69,15 +76,19 @@ struct PlanSummary {
   std::uint32_t max_graphs = 0;
   std::uint64_t oversize = 0;                  // graphs above the budget, alone or skipped
   std::vector<std::uint32_t> oversize_graphs;  // the first 1,000
+  // Mean over the steps of mean / greatest load of the ranks; load = real nodes + edges.
   double rank_load_mean_over_max = 0;
+  // No policy can need fewer batches for these graphs under these limits; oversize graphs count one each.
   std::uint64_t bound_batches = 0;
 };
 
 // Immutable once created; any number of threads may read it.
 class Plan {
  public:
-  // INVALID_ARGUMENT: the spec contradicts itself, or the split is empty, or world size is 0.
-  // FAILED_PRECONDITION: graphs above the budget under Oversize::kError.
+  // INVALID_ARGUMENT: the spec contradicts itself or has a value out of range, the split is empty, does not
+  // ascend or names a graph without sizes, or world size is 0.
+  // FAILED_PRECONDITION: graphs above the budget under Oversize::kError; a shape that could need more than
+  // 2^31 - 1 slots; no step left by Oversize::kSkip or drop_last.
   // Time and memory are linear in the split.
   static absl::StatusOr<std::unique_ptr<const Plan>> Create(const PlanRequest& request);
 

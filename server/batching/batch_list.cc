@@ -1,0 +1,29 @@
+#include "server/batching/batch_list.h"
+
+namespace packtrain::batching {
+
+std::span<const std::uint32_t> BatchList::Graphs(std::size_t batch) const {
+  return std::span(graphs_).subspan(Begin(batch), entries_[batch].end - Begin(batch));
+}
+
+Shape BatchList::Real(std::size_t batch) const {
+  const Entry& entry = entries_[batch];
+  return {entry.end - Begin(batch), entry.nodes, entry.edges};
+}
+
+std::uint64_t BatchList::memory_bytes() const {
+  return graphs_.capacity() * sizeof(graphs_[0]) + entries_.capacity() * sizeof(entries_[0]);
+}
+
+void BatchList::Close() {
+  if (open_.graphs == 0) return;
+  entries_.push_back({static_cast<std::uint32_t>(graphs_.size()), open_.nodes, open_.edges});
+  open_ = {};
+}
+
+void BatchList::Truncate(std::size_t batches) {
+  entries_.resize(batches);
+  graphs_.resize(Begin(batches));
+}
+
+}  // namespace packtrain::batching

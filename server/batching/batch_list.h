@@ -1,0 +1,56 @@
+// The batches of an epoch in flat arrays.
+#ifndef PACKTRAIN_SERVER_BATCHING_BATCH_LIST_H_
+#define PACKTRAIN_SERVER_BATCHING_BATCH_LIST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "server/batching/plan.h"
+
+namespace packtrain::batching {
+
+// Batches in the order of their indices. No batch is without graphs.
+class BatchList {
+ public:
+  std::size_t size() const { return entries_.size(); }
+  std::span<const std::uint32_t> Graphs(std::size_t batch) const;
+  // Counts of graphs, nodes and edges.
+  Shape Real(std::size_t batch) const;
+  std::uint64_t memory_bytes() const;
+
+  // Takes up to `graphs` graphs without growing.
+  void Reserve(std::size_t graphs) { graphs_.reserve(graphs); }
+
+  // Puts a graph into the open batch, whose sums must stay below 2^32.
+  void Add(std::uint32_t graph, std::uint32_t n_node, std::uint32_t n_edge) {
+    graphs_.push_back(graph);
+    ++open_.graphs;
+    open_.nodes += n_node;
+    open_.edges += n_edge;
+  }
+  // What the open batch holds.
+  const Shape& open() const { return open_; }
+  // Ends the open batch; nothing where it holds no graph.
+  void Close();
+
+  // Forgets all batches from `batches` on.
+  void Truncate(std::size_t batches);
+
+ private:
+  struct Entry {
+    std::uint32_t end = 0;  // in graphs_
+    std::uint32_t nodes = 0;
+    std::uint32_t edges = 0;
+  };
+  std::uint32_t Begin(std::size_t batch) const { return batch == 0 ? 0 : entries_[batch - 1].end; }
+
+  std::vector<std::uint32_t> graphs_;  // of all batches, end to end
+  std::vector<Entry> entries_;
+  Shape open_;
+};
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_BATCH_LIST_H_

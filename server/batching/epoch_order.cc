@@ -1,0 +1,28 @@
+#include "server/batching/epoch_order.h"
+
+#include <numeric>
+
+#include "server/batching/philox.h"
+
+namespace packtrain::batching {
+namespace {
+
+// Second stream word; splits use 1.
+constexpr std::uint32_t kEpochOrderDomain = 0;
+
+}  // namespace
+
+void ShuffleForEpoch(std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> graphs) {
+  const auto low = static_cast<std::uint32_t>(epoch);
+  const auto high = static_cast<std::uint32_t>(epoch >> 32);
+  Shuffle(PhiloxStream({seed, low}, {high, kEpochOrderDomain}), graphs);
+}
+
+std::vector<std::uint32_t> EpochOrder(std::uint32_t seed, std::uint64_t epoch, std::uint32_t n) {
+  std::vector<std::uint32_t> order(n);
+  std::iota(order.begin(), order.end(), 0u);
+  ShuffleForEpoch(seed, epoch, order);
+  return order;
+}
+
+}  // namespace packtrain::batching

@@ -1,0 +1,61 @@
+#include "server/batching/padding_budget.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "server/batching/policy_kind.h"
+#include "server/batching/size_totals.h"
+#include "server/batching/slots.h"
+
+namespace packtrain::batching {
+namespace {
+
+// floor(total * factor / n) without overflow: total / n and factor are below 2^32.
+std::uint64_t MulDiv(std::uint64_t total, std::uint64_t factor, std::uint64_t n) {
+  return total / n * factor + total % n * factor / n;
+}
+
+std::uint64_t DeriveSlots(const BatchSpec& spec, std::uint64_t total, std::uint32_t max, std::uint64_t n) {
+  const std::uint64_t mean_batch = MulDiv(total, std::uint64_t{spec.graphs} + 1, n);
+  return std::max(NextMultipleOf64(mean_batch), NextMultipleOf64(max));
+}
+
+absl::Status CheckGiven(const char* flag, std::optional<std::uint32_t> value, std::uint32_t least) {
+  if (!value || (*value >= least && *value <= kMaxSlots)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag, " ", *value, " is out of range: ", least, " to ", kMaxSlots));
+}
+
+absl::StatusOr<std::uint32_t> CheckDerived(const char* flag, std::uint64_t slots, std::uint32_t graphs) {
+  if (slots <= kMaxSlots) return static_cast<std::uint32_t>(slots);
+  return absl::FailedPreconditionError(absl::StrCat("the budget for --graphs ", graphs, " would be ", flag, " ",
+                                                    slots, "; the most is ", kMaxSlots, ": lower --graphs"));
+}
+
+}  // namespace
+
+absl::Status CheckBudget(const BatchSpec& spec) {
+  if (absl::Status status = CheckGiven("--nodes", spec.nodes, 2); !status.ok()) return status;
+  if (absl::Status status = CheckGiven("--edges", spec.edges, 1); !status.ok()) return status;
+  if (spec.budget_sample == 0u) return absl::InvalidArgumentError("--budget-sample must be at least 1");
+  if (spec.budget_sample && spec.nodes && spec.edges) {
+    return absl::InvalidArgumentError("--budget-sample decides nothing where --nodes and --edges are given");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PaddingBudget> ResolveBudget(const BatchSpec& spec, const GraphSizes& sizes,
+                                            std::span<const std::uint32_t> split) {
+  const std::size_t count = std::min<std::size_t>(split.size(), spec.budget_sample.value_or(~0u));
+  const SizeTotals totals = MeasureSizes(sizes, split.first(count));
+  const std::uint64_t derived_nodes = DeriveSlots(spec, totals.nodes, totals.max_node, count);
+  const std::uint64_t derived_edges = DeriveSlots(spec, totals.edges, totals.max_edge, count);
+  const auto nodes = CheckDerived("--nodes", spec.nodes ? *spec.nodes : derived_nodes, spec.graphs);
+  if (!nodes.ok()) return nodes.status();
+  const auto edges = CheckDerived("--edges", spec.edges ? *spec.edges : derived_edges, spec.graphs);
+  if (!edges.ok()) return edges.status();
+  return PaddingBudget{MaxGraphs(spec), *nodes, *edges};
+}
+
+}  // namespace packtrain::batching

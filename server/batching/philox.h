@@ -1,0 +1,55 @@
+// Philox4x32-10, a counter-based generator (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3",
+// SC 2011), and what is drawn from it. Integers only, so every compiler and machine draws the same.
+#ifndef PACKTRAIN_SERVER_BATCHING_PHILOX_H_
+#define PACKTRAIN_SERVER_BATCHING_PHILOX_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace packtrain::batching {
+
+using PhiloxCounter = std::array<std::uint32_t, 4>;
+using PhiloxKey = std::array<std::uint32_t, 2>;
+
+// The four random words of one counter.
+PhiloxCounter Philox4x32(PhiloxCounter counter, PhiloxKey key);
+
+// The words of counters (0, 0, s0, s1), (1, 0, s0, s1), ... end to end. Used by one thread.
+class PhiloxStream {
+ public:
+  // `stream` = (s0, s1) tells the streams of one key apart.
+  PhiloxStream(PhiloxKey key, std::array<std::uint32_t, 2> stream)
+      : key_(key), counter_{0, 0, stream[0], stream[1]} {}
+
+  std::uint32_t Next() {
+    if (used_ == words_.size()) Refill();
+    return words_[used_++];
+  }
+
+  // Uniform in 0 .. bound-1, without bias; bound >= 1. Takes one word, or more where a word is rejected
+  // (Lemire, "Fast Random Integer Generation in an Interval", 2019).
+  std::uint32_t Below(std::uint32_t bound) {
+    std::uint64_t product = std::uint64_t{Next()} * bound;
+    if (static_cast<std::uint32_t>(product) < bound) {
+      const std::uint32_t rejected = (0u - bound) % bound;
+      while (static_cast<std::uint32_t>(product) < rejected) product = std::uint64_t{Next()} * bound;
+    }
+    return static_cast<std::uint32_t>(product >> 32);
+  }
+
+ private:
+  void Refill();
+
+  PhiloxKey key_;
+  PhiloxCounter counter_;
+  PhiloxCounter words_{};
+  std::size_t used_ = 4;
+};
+
+// Fisher-Yates from the last position down: every order is equally likely. At most 2^32 - 1 values.
+void Shuffle(PhiloxStream stream, std::span<std::uint32_t> values);
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_PHILOX_H_

@@ -1,0 +1,64 @@
+// What a batching policy is made of. Each policy is one .h and .cc that define one PolicyKind, and one
+// line in policy_kind.cc.
+#ifndef PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
+#define PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/batching/batch_list.h"
+#include "server/batching/batch_spec.h"
+#include "server/batching/oversize.h"
+#include "server/batching/plan.h"
+#include "server/batching/size_totals.h"
+
+namespace packtrain::batching {
+
+// A policy with its budget or padding settled for one split: the same for every epoch.
+// Immutable; any number of threads may use it.
+class BatchPolicy {
+ public:
+  virtual ~BatchPolicy() = default;
+
+  // Cuts one epoch's walk into batches. Each graph of `order` comes in exactly one batch, save those
+  // that Oversize::kSkip leaves out. A function of its arguments alone.
+  virtual BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const = 0;
+
+  // The padded shape of a batch that Cut made.
+  virtual Shape PaddedShape(const Shape& real) const = 0;
+
+  // True for a batch of one graph that is larger than the budget.
+  virtual bool IsOversize(const Shape& real) const = 0;
+
+  // (M, N, E), or none where the policy knows no budget.
+  virtual std::optional<Shape> budget() const = 0;
+
+  // The graphs of the split that are larger than the budget.
+  virtual const OversizeGraphs& oversize() const = 0;
+
+  // The fewest batches that graphs of these sizes, none oversize, can need under these limits.
+  virtual std::uint64_t BoundBatches(const SizeTotals& totals) const = 0;
+};
+
+struct PolicyKind {
+  // INVALID_ARGUMENT: the spec holds what this policy has no use for, or a value out of range.
+  absl::Status (*check)(const BatchSpec& spec);
+  // The policy's part of CanonicalText.
+  std::string (*canonical_text)(const BatchSpec& spec);
+  // For a spec that `check` and the checks of every policy let pass.
+  absl::StatusOr<std::unique_ptr<const BatchPolicy>> (*create)(const PlanRequest& request);
+};
+
+const PolicyKind& KindOf(Policy policy);
+
+// M; G where the spec gives none.
+inline std::uint32_t MaxGraphs(const BatchSpec& spec) { return spec.max_graphs.value_or(spec.graphs); }
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_

@@ -1,0 +1,27 @@
+// How counts round up to slots, and how many slots there may be.
+#ifndef PACKTRAIN_SERVER_BATCHING_SLOTS_H_
+#define PACKTRAIN_SERVER_BATCHING_SLOTS_H_
+
+#include <bit>
+#include <cstdint>
+
+namespace packtrain::batching {
+
+// Most node or edge slots of a batch: receivers number them by int32.
+inline constexpr std::uint64_t kMaxSlots = 0x7fffffff;
+
+// Most real graphs of a batch. Keeps every product of a graph count and a 32-bit size within 64 bits.
+inline constexpr std::uint32_t kMaxBatchGraphs = 1u << 24;
+
+// Smallest multiple of 64 that is >= v.
+constexpr std::uint64_t UpTo64(std::uint64_t v) { return (v + 63) / 64 * 64; }
+
+// Smallest multiple of 64 that is > v.
+constexpr std::uint64_t NextMultipleOf64(std::uint64_t v) { return (v / 64 + 1) * 64; }
+
+// Smallest power of two that is >= max(v, 2); v at most 2^63.
+constexpr std::uint64_t UpToPowerOf2(std::uint64_t v) { return v <= 2 ? 2 : std::bit_ceil(v); }
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_SLOTS_H_

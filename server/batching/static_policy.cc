@@ -1,0 +1,73 @@
+#include "server/batching/static_policy.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/batching/padding.h"
+
+namespace packtrain::batching {
+namespace {
+
+class StaticPolicy final : public BatchPolicy {
+ public:
+  StaticPolicy(std::uint32_t graphs, Padding padding) : graphs_(graphs), padding_(padding) {}
+
+  BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const override {
+    BatchList batches;
+    batches.Reserve(order.size());
+    for (const std::uint32_t graph : order) {
+      batches.Add(graph, sizes.n_node[graph], sizes.n_edge[graph]);
+      if (batches.open().graphs == graphs_) batches.Close();
+    }
+    batches.Close();
+    return batches;
+  }
+
+  Shape PaddedShape(const Shape& real) const override { return padding_.PaddedShape(real); }
+  bool IsOversize(const Shape&) const override { return false; }
+  std::optional<Shape> budget() const override { return std::nullopt; }
+  const OversizeGraphs& oversize() const override { return no_oversize_; }
+
+  std::uint64_t BoundBatches(const SizeTotals& totals) const override {
+    return (totals.graphs + graphs_ - 1) / graphs_;
+  }
+
+ private:
+  const std::uint32_t graphs_;
+  const Padding padding_;
+  const OversizeGraphs no_oversize_;
+};
+
+Pad PadOf(const BatchSpec& spec) { return spec.pad.value_or(Pad::kMultiple); }
+
+absl::Status Refuse(const char* flag, const char* reason) {
+  return absl::InvalidArgumentError(absl::StrCat(flag, " does not go with --policy static: ", reason));
+}
+
+absl::Status Check(const BatchSpec& spec) {
+  if (spec.nodes) return Refuse("--nodes", "its shapes follow --pad");
+  if (spec.edges) return Refuse("--edges", "its shapes follow --pad");
+  if (spec.budget_sample) return Refuse("--budget-sample", "it has no budget");
+  if (MaxGraphs(spec) != spec.graphs) {
+    return Refuse("--max-graphs", "a batch holds as many graphs as --graphs says");
+  }
+  return absl::OkStatus();
+}
+
+std::string Text(const BatchSpec& spec) {
+  return absl::StrCat("policy=static graphs=", spec.graphs, " max_graphs=", spec.graphs,
+                      " pad=", PadName(PadOf(spec)).data());
+}
+
+absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
+  const std::uint32_t graphs = request.spec.graphs;
+  absl::StatusOr<Padding> padding = Padding::Create(PadOf(request.spec), graphs, request.sizes, request.split);
+  if (!padding.ok()) return padding.status();
+  return std::make_unique<StaticPolicy>(graphs, *padding);
+}
+
+}  // namespace
+
+constexpr PolicyKind kStaticPolicy = {Check, Text, Create};
+
+}  // namespace packtrain::batching
