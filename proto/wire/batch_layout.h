@@ -43,7 +43,8 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-// Names of the sections that are not schema fields.
+// Names of the sections that are not schema fields. Endpoints come with EdgeRule::kStored only; the other
+// three always.
 inline constexpr std::string_view kGraphIndexSection = "graph_index";  // u64 [graphs]
 inline constexpr std::string_view kNodeCountSection = "n_node";        // u32 [graphs]
 inline constexpr std::string_view kEdgeCountSection = "n_edge";        // u32 [graphs]

@@ -1,0 +1,285 @@
+#include "proto/wire/batch_check.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::wire {
+namespace {
+
+// Receivers hold global node, edge and graph numbers in 32 signed bits.
+constexpr std::uint32_t kMaxSlots = std::numeric_limits<std::int32_t>::max();
+
+template <typename... Words>
+absl::Status BadHeader(const Words&... words) {
+  return absl::DataLossError(absl::StrCat("batch header: ", words...));
+}
+
+template <typename... Words>
+absl::Status BadSection(const Section& section, const Words&... words) {
+  return BadHeader("section \"", section.field, "\" ", words...);
+}
+
+absl::Status CheckPosition(const BatchHeader& header) {
+  if (header.rank >= header.world_size) {
+    return BadHeader("rank ", header.rank, " of world size ", header.world_size);
+  }
+  if (header.step >= header.epoch_steps) {
+    return BadHeader("step ", header.step, " of an epoch of ", header.epoch_steps, " steps");
+  }
+  std::uint64_t index;
+  if (__builtin_mul_overflow(header.step, std::uint64_t{header.world_size}, &index) ||
+      __builtin_add_overflow(index, std::uint64_t{header.rank}, &index) || index != header.index) {
+    return BadHeader("index ", header.index, " is not step ", header.step, " * world size ", header.world_size,
+                     " + rank ", header.rank);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCount(const char* what, std::uint32_t real, std::uint32_t padded) {
+  if (real > padded) return BadHeader(real, " real ", what, " in ", padded, " slots");
+  if (padded > kMaxSlots) return BadHeader(padded, " slots for ", what, ", above the limit of ", kMaxSlots);
+  return absl::OkStatus();
+}
+
+// Padding edges need a padding node, and padding nodes a graph slot of their own.
+absl::Status CheckPadding(const Shape& real, const Shape& padded) {
+  if (padded.edges > real.edges && padded.nodes == real.nodes) {
+    return BadHeader(padded.edges - real.edges, " padding edges without a padding node");
+  }
+  if (padded.nodes > real.nodes && padded.graphs == real.graphs) {
+    return BadHeader(padded.nodes - real.nodes, " padding nodes without a padding graph");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShapes(const BatchHeader& header) {
+  const Shape& real = header.real;
+  const Shape& padded = header.padded;
+  if (absl::Status s = CheckCount("graphs", real.graphs, padded.graphs); !s.ok()) return s;
+  if (absl::Status s = CheckCount("nodes", real.nodes, padded.nodes); !s.ok()) return s;
+  if (absl::Status s = CheckCount("edges", real.edges, padded.edges); !s.ok()) return s;
+  if (header.empty != (real.graphs == 0)) {
+    return BadHeader(real.graphs, " real graphs, flagged ", header.empty ? "empty" : "not empty");
+  }
+  return CheckPadding(real, padded);
+}
+
+absl::Status CheckDims(const Section& section, const Shape& real) {
+  if (section.dims.empty() || section.dims.size() > kMaxDims) {
+    return BadSection(section, "has ", section.dims.size(), " dimensions, not 1 to ", kMaxDims);
+  }
+  const std::uint64_t rows = section.dims.front();
+  if (rows != real.graphs && rows != real.nodes && rows != real.edges) {
+    return BadSection(section, "has ", rows, " rows, which is none of ", real.graphs, " graphs, ", real.nodes,
+                      " nodes and ", real.edges, " edges");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSize(const Section& section) {
+  const std::uint64_t element_bytes = SizeOf(section.dtype);
+  if (element_bytes == 0) {
+    return BadSection(section, "has the unknown data type ", static_cast<int>(section.dtype));
+  }
+  std::uint64_t size = element_bytes;
+  for (std::uint64_t dim : section.dims) {
+    if (__builtin_mul_overflow(size, dim, &size)) return BadSection(section, "has dimensions that overflow");
+  }
+  if (size != section.size_bytes) {
+    return BadSection(section, "takes ", section.size_bytes, " bytes, its dimensions ", size);
+  }
+  return absl::OkStatus();
+}
+
+// `*end` is where the section before ended, then where this one does.
+absl::Status CheckPlace(const Section& section, std::uint64_t body_bytes, std::uint64_t* end) {
+  if (section.offset_bytes % kSectionAlignment != 0) {
+    return BadSection(section, "starts at ", section.offset_bytes, ", not at a multiple of ",
+                      kSectionAlignment);
+  }
+  if (section.offset_bytes < *end) {
+    return BadSection(section, "starts at ", section.offset_bytes, ", before the end of the last at ", *end);
+  }
+  if (section.offset_bytes > body_bytes || section.size_bytes > body_bytes - section.offset_bytes) {
+    return BadSection(section, "of ", section.size_bytes, " bytes at ", section.offset_bytes,
+                      " ends outside the body of ", body_bytes);
+  }
+  *end = section.offset_bytes + section.size_bytes;
+  return absl::OkStatus();
+}
+
+absl::Status CheckNames(const std::vector<Section>& sections) {
+  std::vector<std::string_view> names;
+  for (const Section& section : sections) names.push_back(section.field);
+  std::sort(names.begin(), names.end());
+  if (!names.empty() && names.front().empty()) return BadHeader("a section without a name");
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) return BadHeader("two sections \"", std::string(*twice), "\"");
+  return absl::OkStatus();
+}
+
+absl::Status CheckSections(const BatchHeader& header) {
+  if (header.sections.size() > kMaxSections) {
+    return BadHeader(header.sections.size(), " sections, above the limit of ", kMaxSections);
+  }
+  if (absl::Status status = CheckNames(header.sections); !status.ok()) return status;
+  std::uint64_t end = 0;
+  for (const Section& section : header.sections) {
+    if (absl::Status s = CheckDims(section, header.real); !s.ok()) return s;
+    if (absl::Status s = CheckSize(section); !s.ok()) return s;
+    if (absl::Status s = CheckPlace(section, header.body_bytes, &end); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+const Section* Find(const BatchHeader& header, std::string_view field) {
+  const auto is_it = [&](const Section& section) { return section.field == field; };
+  const auto found = std::find_if(header.sections.begin(), header.sections.end(), is_it);
+  return found == header.sections.end() ? nullptr : &*found;
+}
+
+absl::Status RequireVector(const BatchHeader& header, std::string_view field, std::uint64_t rows,
+                           std::initializer_list<DType> dtypes) {
+  const Section* section = Find(header, field);
+  if (section == nullptr) return BadHeader("no section \"", std::string(field), "\"");
+  if (std::find(dtypes.begin(), dtypes.end(), section->dtype) == dtypes.end()) {
+    return BadSection(*section, "has the wrong data type ", static_cast<int>(section->dtype));
+  }
+  if (section->dims.size() != 1 || section->dims.front() != rows) {
+    return BadSection(*section, "is not a vector of ", rows);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEndpointSections(const BatchHeader& header) {
+  if (header.edge_rule == EdgeRule::kFull) {
+    const bool sent = Find(header, kSendersSection) != nullptr || Find(header, kReceiversSection) != nullptr;
+    return sent ? BadHeader("endpoints of edges that the receiver makes") : absl::OkStatus();
+  }
+  const auto kEndpoints = {DType::kU8, DType::kU16, DType::kU32};
+  for (std::string_view field : {kSendersSection, kReceiversSection}) {
+    if (absl::Status s = RequireVector(header, field, header.real.edges, kEndpoints); !s.ok()) return s;
+  }
+  if (Find(header, kSendersSection)->dtype != Find(header, kReceiversSection)->dtype) {
+    return BadHeader("senders and receivers of two data types");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRequiredSections(const BatchHeader& header) {
+  const std::uint64_t graphs = header.real.graphs;
+  if (absl::Status s = RequireVector(header, kGraphIndexSection, graphs, {DType::kU64}); !s.ok()) return s;
+  if (absl::Status s = RequireVector(header, kNodeCountSection, graphs, {DType::kU32}); !s.ok()) return s;
+  if (absl::Status s = RequireVector(header, kEdgeCountSection, graphs, {DType::kU32}); !s.ok()) return s;
+  return CheckEndpointSections(header);
+}
+
+// What CheckContent reads of a batch.
+struct Counts {
+  std::span<const std::uint32_t> n_node;
+  std::span<const std::uint32_t> n_edge;
+};
+
+absl::Status CheckSum(std::string_view what, std::span<const std::uint32_t> counts, std::uint64_t real) {
+  const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  if (sum == real) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("batch: ", std::string(what), " adds up to ", sum, ", the header says ", real));
+}
+
+absl::Status CheckNodeCounts(std::span<const std::uint32_t> n_node) {
+  const auto none = std::find(n_node.begin(), n_node.end(), 0u);
+  if (none == n_node.end()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("batch: graph ", none - n_node.begin(), " has no node"));
+}
+
+absl::Status CheckFullEdges(const Counts& counts) {
+  for (std::size_t k = 0; k < counts.n_node.size(); ++k) {
+    const std::uint64_t n = counts.n_node[k];
+    if (counts.n_edge[k] == n * (n - 1)) continue;
+    return absl::DataLossError(absl::StrCat("batch: graph ", k, " of ", n, " nodes has ", counts.n_edge[k],
+                                            " edges, not all ", n * (n - 1)));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+T Largest(std::span<const T> values) {
+  T largest = 0;
+  for (T value : values) largest = std::max(largest, value);
+  return largest;
+}
+
+template <typename T>
+bool Ascends(std::span<const T> values) {
+  bool ascends = true;
+  for (std::size_t i = 1; i < values.size(); ++i) ascends &= values[i - 1] <= values[i];
+  return ascends;
+}
+
+absl::Status BadEndpoint(std::size_t graph, std::uint64_t endpoint, std::uint64_t n_node) {
+  return absl::DataLossError(
+      absl::StrCat("batch: graph ", graph, " has an edge at node ", endpoint, " of ", n_node, " nodes"));
+}
+
+template <typename T>
+absl::Status CheckStoredEdges(const Batch& batch, const Counts& counts) {
+  const std::span<const T> senders = *batch.Elements<T>(kSendersSection);
+  const std::span<const T> receivers = *batch.Elements<T>(kReceiversSection);
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < counts.n_node.size(); ++k) {
+    const std::size_t n_edge = counts.n_edge[k];
+    const T largest =
+        std::max(Largest(senders.subspan(first, n_edge)), Largest(receivers.subspan(first, n_edge)));
+    if (n_edge > 0 && largest >= counts.n_node[k]) return BadEndpoint(k, largest, counts.n_node[k]);
+    if (!Ascends(receivers.subspan(first, n_edge))) {
+      return absl::DataLossError(absl::StrCat("batch: the receivers of graph ", k, " do not ascend"));
+    }
+    first += n_edge;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEdges(const Batch& batch, const Counts& counts) {
+  if (batch.header().edge_rule == EdgeRule::kFull) return CheckFullEdges(counts);
+  switch (SizeOf(batch.FindSection(kSendersSection)->dtype)) {
+    case 1:
+      return CheckStoredEdges<std::uint8_t>(batch, counts);
+    case 2:
+      return CheckStoredEdges<std::uint16_t>(batch, counts);
+    default:
+      return CheckStoredEdges<std::uint32_t>(batch, counts);
+  }
+}
+
+}  // namespace
+
+absl::Status CheckHeader(const BatchHeader& header, std::uint64_t max_body_bytes) {
+  if (header.body_bytes > max_body_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat("batch header: a body of ", header.body_bytes,
+                                                     " bytes, above the limit of ", max_body_bytes));
+  }
+  if (absl::Status status = CheckPosition(header); !status.ok()) return status;
+  if (absl::Status status = CheckShapes(header); !status.ok()) return status;
+  if (absl::Status status = CheckSections(header); !status.ok()) return status;
+  return CheckRequiredSections(header);
+}
+
+absl::Status CheckContent(const Batch& batch) {
+  const Counts counts{*batch.Elements<std::uint32_t>(kNodeCountSection),
+                      *batch.Elements<std::uint32_t>(kEdgeCountSection)};
+  const Shape& real = batch.header().real;
+  if (absl::Status s = CheckSum(kNodeCountSection, counts.n_node, real.nodes); !s.ok()) return s;
+  if (absl::Status s = CheckSum(kEdgeCountSection, counts.n_edge, real.edges); !s.ok()) return s;
+  if (absl::Status s = CheckNodeCounts(counts.n_node); !s.ok()) return s;
+  return CheckEdges(batch, counts);
+}
+
+}  // namespace packtrain::wire

@@ -1,0 +1,31 @@
+// Cuts a batch into the messages that carry it.
+#ifndef PACKTRAIN_PROTO_WIRE_BATCH_ENCODER_H_
+#define PACKTRAIN_PROTO_WIRE_BATCH_ENCODER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/wire/batch_layout.h"
+
+namespace packtrain::wire {
+
+// `prefix` followed by `body` is one packtrain.v1.StreamBatchesResponse.
+struct EncodedPart {
+  std::string prefix;               // every field in front, and the tag and length of `body`
+  std::span<const std::byte> body;  // a slice of the encoder's argument; not copied
+};
+
+// The parts of a batch, in order, each of at most `max_message_bytes`. At least one, also for an empty body.
+// INVALID_ARGUMENT: `max_message_bytes` leaves no room beside the header. INTERNAL: `body` is not of
+// header.body_bytes.
+absl::StatusOr<std::vector<EncodedPart>> EncodeBatch(const BatchHeader& header, const BatchTiming& timing,
+                                                     std::span<const std::byte> body,
+                                                     std::uint32_t max_message_bytes);
+
+}  // namespace packtrain::wire
+
+#endif  // PACKTRAIN_PROTO_WIRE_BATCH_ENCODER_H_
