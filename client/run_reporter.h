@@ -77,7 +77,8 @@ struct ReporterOptions {
 };
 
 // Add* never block on the network and may be called from any thread; a background thread sends and
-// re-sends until acknowledged.
+// re-sends until acknowledged. Steps are added in ascending order. Destroying a reporter abandons what is
+// not acknowledged yet: Flush first.
 class RunReporter {
  public:
   // Starts the run, or joins it.
@@ -93,10 +94,12 @@ class RunReporter {
   virtual void AddEvaluation(const Evaluation& evaluation) = 0;
   virtual void AddSample(const Sample& sample) = 0;
 
-  // Blocks until everything added so far is acknowledged, or `give_up` has passed: then the status says
-  // how many records were not delivered.
+  // Blocks until everything added so far is acknowledged or dropped, or `give_up` has passed: then
+  // UNAVAILABLE, saying how many records were not delivered; they stay queued. Where the server refused
+  // records for good, its code, and how many they were so far.
   virtual absl::Status Flush() = 0;
   // Flushes, then closes the run as done (or as failed with `message`). For one rank, after all have flushed.
+  // The run stays open where Flush found the server UNAVAILABLE.
   virtual absl::Status Finish(bool failed, const std::string& message) = 0;
 
   // Records dropped because the queue was full.

@@ -16,13 +16,6 @@
 namespace packtrain::client {
 namespace {
 
-using std::chrono::milliseconds;
-
-// What the server can answer from memory.
-constexpr milliseconds kLookUp{30'000};
-// What it plans, sorts or syncs first.
-constexpr milliseconds kWork{300'000};
-
 class GrpcImportStream final : public ImportStream {
  public:
   explicit GrpcImportStream(std::shared_ptr<Connection> connection)

@@ -17,6 +17,10 @@ class Status;
 
 namespace packtrain::client {
 
+// Deadlines: for what the server answers from memory, and for what it plans, sorts or syncs first.
+inline constexpr std::chrono::milliseconds kLookUp{30'000};
+inline constexpr std::chrono::milliseconds kWork{300'000};
+
 // Makes one call with a deadline; `stop` cancels it.
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call);

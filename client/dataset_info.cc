@@ -1,0 +1,81 @@
+#include "client/dataset_info.h"
+
+#include <grpcpp/client_context.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "client/channel.h"
+#include "client/spec_convert.h"
+#include "client/unary_call.h"
+#include "packtrain/v1/batch.grpc.pb.h"
+#include "packtrain/v1/dataset.grpc.pb.h"
+
+namespace packtrain::client {
+namespace {
+
+std::string UnitOf(const v1::Schema& schema, const std::string& target) {
+  const auto found = std::find_if(schema.targets().begin(), schema.targets().end(),
+                                  [&](const v1::Target& candidate) { return candidate.name() == target; });
+  return found == schema.targets().end() ? "" : found->unit();
+}
+
+SplitInfo ToSplitInfo(const v1::Split& split, const v1::Schema& schema) {
+  SplitInfo info;
+  info.name = split.name();
+  info.graphs = split.graphs();
+  for (const v1::TargetStatistics& target : split.targets()) {
+    info.targets.push_back({.target = target.target(),
+                            .unit = UnitOf(schema, target.target()),
+                            .count = target.count(),
+                            .mean = target.mean(),
+                            .stddev = target.stddev()});
+  }
+  return info;
+}
+
+}  // namespace
+
+const SplitInfo* DatasetInfo::FindSplit(std::string_view name) const {
+  const auto found =
+      std::find_if(splits.begin(), splits.end(), [&](const SplitInfo& split) { return split.name == name; });
+  return found == splits.end() ? nullptr : &*found;
+}
+
+absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::string& dataset) {
+  v1::GetDatasetRequest request;
+  request.set_dataset(dataset);
+  const auto stub = v1::DatasetService::NewStub(ChannelOf(connection));
+  const absl::StatusOr<v1::GetDatasetResponse> response =
+      CallMethod(connection.options(), kLookUp, *stub, &v1::DatasetService::Stub::GetDataset, request);
+  if (!response.ok()) return response.status();
+  const v1::Dataset& described = response->dataset();
+  DatasetInfo info;
+  info.reference = absl::StrCat(described.name(), "@", described.version());
+  info.graphs = described.graphs();
+  for (const v1::Split& split : described.splits())
+    info.splits.push_back(ToSplitInfo(split, described.schema()));
+  info.classes.assign(described.classes().begin(), described.classes().end());
+  return info;
+}
+
+absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset, const BatchSpec& spec,
+                                     std::uint64_t epoch, std::uint32_t world_size) {
+  const absl::StatusOr<v1::BatchSpec> message = ToMessage(spec);
+  if (!message.ok()) return message.status();
+  v1::GetPlanRequest request;
+  request.set_dataset(dataset);
+  *request.mutable_spec() = *message;
+  request.set_epoch(epoch);
+  request.set_world_size(world_size);
+  const auto stub = v1::PlanService::NewStub(ChannelOf(connection));
+  const absl::StatusOr<v1::GetPlanResponse> plan =
+      CallMethod(connection.options(), kWork, *stub, &v1::PlanService::Stub::GetPlan, request);
+  if (!plan.ok()) return plan.status();
+  return PlanInfo{.steps = plan->steps(),
+                  .batches = plan->batches(),
+                  .budget = {plan->budget().graphs(), plan->budget().nodes(), plan->budget().edges()},
+                  .fingerprint = plan->fingerprint()};
+}
+
+}  // namespace packtrain::client

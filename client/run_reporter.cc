@@ -1,0 +1,378 @@
+#include "client/run_reporter.h"
+
+#include <grpcpp/client_context.h>
+
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/channel.h"
+#include "client/outbox.h"
+#include "client/retry.h"
+#include "client/spec_convert.h"
+#include "client/unary_call.h"
+#include "packtrain/v1/run.grpc.pb.h"
+#include "proto/wire/step_convert.h"
+
+namespace packtrain::client {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kReportDeadline{10'000};
+// Most rows of one ReportSteps.
+constexpr std::size_t kMostBlockSteps = 65'536;
+constexpr std::size_t kBlockSamples = 1'024;
+
+v1::Hardware ToHardware(const RunDescription& description) {
+  v1::Hardware hardware;
+  hardware.set_device(description.device);
+  hardware.set_name(description.hardware_name);
+  hardware.set_count(description.device_count);
+  hardware.set_cpu(description.cpu);
+  hardware.set_host(description.host);
+  hardware.set_driver(description.driver);
+  return hardware;
+}
+
+absl::StatusOr<v1::RunDescription> ToMessage(const RunDescription& description) {
+  const absl::StatusOr<v1::BatchSpec> spec = ToMessage(description.spec);
+  if (!spec.ok()) return spec.status();
+  v1::RunDescription message;
+  message.set_model(description.model);
+  message.set_parameters(description.parameters);
+  message.set_target(description.target);
+  message.set_dataset(description.dataset);
+  *message.mutable_spec() = *spec;
+  message.set_plan_fingerprint(description.plan_fingerprint);
+  message.set_precision(description.precision);
+  message.set_engine(description.engine);
+  message.set_optimizer(description.optimizer);
+  message.set_learning_rate(description.learning_rate);
+  message.set_world_size(description.world_size);
+  message.set_model_seed(description.model_seed);
+  *message.mutable_hardware() = ToHardware(description);
+  message.mutable_libraries()->insert(description.libraries.begin(), description.libraries.end());
+  message.set_git_revision(description.git_revision);
+  message.mutable_labels()->insert(description.labels.begin(), description.labels.end());
+  message.set_timing_method(description.timing_method);
+  message.set_planned_steps(description.planned_steps);
+  return message;
+}
+
+v1::Evaluation ToMessage(const Evaluation& evaluation) {
+  v1::Evaluation message;
+  message.set_step(evaluation.step);
+  message.set_split(evaluation.split);
+  message.set_graphs(evaluation.graphs);
+  message.set_mae(evaluation.mae);
+  message.set_rmse(evaluation.rmse);
+  message.set_constant_mae(evaluation.constant_mae);
+  message.set_constant_rmse(evaluation.constant_rmse);
+  message.set_duration_ns(evaluation.duration_ns);
+  return message;
+}
+
+v1::Sample ToMessage(const Sample& sample) {
+  v1::Sample message;
+  message.set_time_ns(sample.time_ns);
+  if (sample.process_cpu_ns >= 0) message.set_process_cpu_ns(static_cast<std::uint64_t>(sample.process_cpu_ns));
+  if (sample.rss_bytes >= 0) message.set_rss_bytes(static_cast<std::uint64_t>(sample.rss_bytes));
+  if (sample.device_memory_bytes >= 0) {
+    message.set_device_memory_bytes(static_cast<std::uint64_t>(sample.device_memory_bytes));
+  }
+  if (sample.device_use >= 0) message.set_device_use(sample.device_use);
+  if (sample.device_energy_uj >= 0) {
+    message.set_device_energy_uj(static_cast<std::uint64_t>(sample.device_energy_uj));
+  }
+  return message;
+}
+
+// Tells this process's StartRun from that of its successor.
+std::string RandomProcessKey() {
+  std::random_device random;
+  return absl::StrCat(absl::Hex(random(), absl::kZeroPad8), absl::Hex(random(), absl::kZeroPad8));
+}
+
+// The record itself is at fault, or the run: sending it again changes nothing. Everything else, a full disk
+// included, may pass.
+bool IsRefusal(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnauthenticated:
+      return true;
+    default:
+      return false;
+  }
+}
+
+absl::Status CheckOptions(const ReporterOptions& options) {
+  if (options.block_steps < 1 || options.block_steps > kMostBlockSteps) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("block_steps is ", options.block_steps, "; it must be 1 to ", kMostBlockSteps));
+  }
+  if (options.max_queued_steps < 1) return absl::InvalidArgumentError("max_queued_steps must be at least 1");
+  return absl::OkStatus();
+}
+
+class GrpcRunReporter final : public RunReporter {
+ public:
+  GrpcRunReporter(std::shared_ptr<Connection> connection, std::unique_ptr<v1::RunService::Stub> stub,
+                  ReporterOptions options, v1::StartRunResponse started)
+      : connection_(std::move(connection)),
+        stub_(std::move(stub)),
+        options_(std::move(options)),
+        started_(std::move(started)),
+        steps_(options_.max_queued_steps),
+        evaluations_(options_.max_queued_steps),
+        samples_(options_.max_queued_steps),
+        sender_([this] { Send(); }) {}
+
+  ~GrpcRunReporter() override {
+    {
+      wire::MutexLock lock(mutex_);
+      stopping_ = true;
+      wake_.NotifyAll();
+    }
+    stop_.Stop();
+    sender_.join();
+  }
+
+  const std::string& run() const override { return started_.run(); }
+  std::uint32_t attempt() const override { return started_.attempt(); }
+
+  void AddStep(const wire::StepRecord& step) override {
+    wire::MutexLock lock(mutex_);
+    steps_.Add(step);
+    if (steps_.waiting() == options_.block_steps) wake_.NotifyOne();
+  }
+
+  void AddEvaluation(const Evaluation& evaluation) override {
+    wire::MutexLock lock(mutex_);
+    evaluations_.Add(evaluation);
+  }
+
+  void AddSample(const Sample& sample) override {
+    wire::MutexLock lock(mutex_);
+    samples_.Add(sample);
+  }
+
+  absl::Status Flush() override {
+    const auto deadline = std::chrono::steady_clock::now() + connection_->options().give_up;
+    wire::MutexLock lock(mutex_);
+    const Position target{steps_.added(), evaluations_.added(), samples_.added()};
+    ++flushing_;
+    ++flushes_;
+    wake_.NotifyOne();
+    while (!IsSettled(target)) {
+      if (!settled_.WaitUntil(mutex_, deadline)) break;
+    }
+    --flushing_;
+    return IsSettled(target) ? Refusal() : NotDelivered();
+  }
+
+  absl::Status Finish(bool failed, const std::string& message) override {
+    const absl::Status flushed = Flush();
+    if (absl::IsUnavailable(flushed)) return flushed;
+    v1::FinishRunRequest request;
+    request.set_run(run());
+    request.set_state(failed ? v1::RUN_STATE_FAILED : v1::RUN_STATE_DONE);
+    request.set_message(message);
+    const auto finished =
+        CallMethod(connection_->options(), kLookUp, *stub_, &v1::RunService::Stub::FinishRun, request);
+    return flushed.ok() ? finished.status() : flushed;
+  }
+
+  std::uint64_t dropped() const override {
+    wire::MutexLock lock(mutex_);
+    return steps_.dropped() + evaluations_.dropped() + samples_.dropped();
+  }
+
+ private:
+  // Numbers of the next records of each kind.
+  struct Position {
+    std::uint64_t steps;
+    std::uint64_t evaluations;
+    std::uint64_t samples;
+  };
+
+  bool IsSettled(const Position& target) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return steps_.settled_up_to() >= target.steps && evaluations_.settled_up_to() >= target.evaluations &&
+           samples_.settled_up_to() >= target.samples;
+  }
+
+  std::size_t Outstanding() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return steps_.outstanding() + evaluations_.outstanding() + samples_.outstanding();
+  }
+
+  absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (refused_ == 0) return absl::OkStatus();
+    return absl::Status(refusal_.code(),
+                        absl::StrCat("server ", connection_->options().server, " refused ", refused_,
+                                     " records of run ", run(), ": ", refusal_.message()));
+  }
+
+  absl::Status NotDelivered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return absl::UnavailableError(absl::StrCat(
+        Outstanding(), " records of run ", run(), " were not delivered to server ",
+        connection_->options().server, " within ",
+        static_cast<double>(connection_->options().give_up.count()) / 1000,
+        " s (--give-up): ", last_failure_.ok() ? absl::string_view("no answer yet") : last_failure_.message()));
+  }
+
+  // The sender's thread.
+  void Send() {
+    while (WaitUntilDue()) {
+      while (SendSteps()) {
+      }
+      while (SendEvaluation()) {
+      }
+      while (SendSamples()) {
+      }
+    }
+  }
+
+  // False when the reporter is being destroyed.
+  bool WaitUntilDue() {
+    const auto deadline = std::chrono::steady_clock::now() + options_.flush_every;
+    wire::MutexLock lock(mutex_);
+    while (!stopping_ && steps_.waiting() < options_.block_steps && (flushing_ == 0 || Outstanding() == 0)) {
+      if (!wake_.WaitUntil(mutex_, deadline)) break;
+    }
+    return !stopping_;
+  }
+
+  // Each Send* delivers one block; false when none is waiting, or the reporter is being destroyed.
+  bool SendSteps() {
+    const std::vector<wire::StepRecord> block = Take(&GrpcRunReporter::steps_, options_.block_steps);
+    if (block.empty()) return false;
+    v1::ReportStepsRequest request;
+    request.set_run(run());
+    request.set_rank(options_.rank);
+    request.set_attempt(attempt());
+    *request.mutable_steps() = wire::ToStepBlock(block);
+    return Settle(&GrpcRunReporter::steps_, Deliver(&v1::RunService::Stub::ReportSteps, request));
+  }
+
+  bool SendEvaluation() {
+    const std::vector<Evaluation> block = Take(&GrpcRunReporter::evaluations_, 1);
+    if (block.empty()) return false;
+    v1::ReportEvaluationRequest request;
+    request.set_run(run());
+    *request.mutable_evaluation() = ToMessage(block.front());
+    return Settle(&GrpcRunReporter::evaluations_, Deliver(&v1::RunService::Stub::ReportEvaluation, request));
+  }
+
+  bool SendSamples() {
+    const std::vector<Sample> block = Take(&GrpcRunReporter::samples_, kBlockSamples);
+    if (block.empty()) return false;
+    v1::ReportSamplesRequest request;
+    request.set_run(run());
+    request.set_rank(options_.rank);
+    request.set_attempt(attempt());
+    for (const Sample& sample : block) *request.add_samples() = ToMessage(sample);
+    return Settle(&GrpcRunReporter::samples_, Deliver(&v1::RunService::Stub::ReportSamples, request));
+  }
+
+  template <typename T>
+  std::vector<T> Take(Outbox<T> GrpcRunReporter::*outbox, std::size_t most) {
+    wire::MutexLock lock(mutex_);
+    return (this->*outbox).Take(most);
+  }
+
+  // Sends until the server takes or refuses it; CANCELLED when the reporter is being destroyed.
+  template <typename Request, typename Response>
+  absl::Status Deliver(grpc::Status (v1::RunService::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                                    Response*),
+                       const Request& request) {
+    Backoff backoff;
+    while (true) {
+      Response response;
+      const absl::Status status = CallOnce(kReportDeadline, stop_, [&](grpc::ClientContext& context) {
+        return (stub_.get()->*method)(&context, request, &response);
+      });
+      if (status.ok() || IsRefusal(status)) return status;
+      if (!WaitToRetry(status, backoff.Next())) return absl::CancelledError("the reporter is being destroyed");
+    }
+  }
+
+  // Waits for `delay`, or less when a Flush begins; false when the reporter is being destroyed.
+  bool WaitToRetry(const absl::Status& failure, milliseconds delay) {
+    const auto deadline = std::chrono::steady_clock::now() + delay;
+    wire::MutexLock lock(mutex_);
+    last_failure_ = failure;
+    const std::uint64_t flushes = flushes_;
+    while (!stopping_ && flushes_ == flushes) {
+      if (!wake_.WaitUntil(mutex_, deadline)) break;
+    }
+    return !stopping_;
+  }
+
+  template <typename T>
+  bool Settle(Outbox<T> GrpcRunReporter::*kind, const absl::Status& status) {
+    if (absl::IsCancelled(status)) return false;
+    wire::MutexLock lock(mutex_);
+    Outbox<T>& outbox = this->*kind;
+    if (!status.ok()) {
+      if (refused_ == 0) refusal_ = status;
+      refused_ += outbox.outstanding() - outbox.waiting();
+    }
+    outbox.Settle();
+    settled_.NotifyAll();
+    return true;
+  }
+
+  const std::shared_ptr<Connection> connection_;
+  const std::unique_ptr<v1::RunService::Stub> stub_;
+  const ReporterOptions options_;
+  const v1::StartRunResponse started_;
+
+  StopSignal stop_;  // cancels the call in progress
+
+  mutable wire::Mutex mutex_;
+  wire::CondVar wake_;     // the sender waits: a block is full, a Flush began, the end
+  wire::CondVar settled_;  // Flush waits: a block was settled
+  Outbox<wire::StepRecord> steps_ ABSL_GUARDED_BY(mutex_);
+  Outbox<Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);
+  Outbox<Sample> samples_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::size_t flushing_ ABSL_GUARDED_BY(mutex_) = 0;   // calls of Flush that wait
+  std::uint64_t flushes_ ABSL_GUARDED_BY(mutex_) = 0;  // calls of Flush so far
+  absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
+  absl::Status refusal_ ABSL_GUARDED_BY(mutex_);       // the first
+  std::uint64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;  // records
+
+  std::thread sender_;  // last: it uses all of the above
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RunReporter>> RunReporter::Start(std::shared_ptr<Connection> connection,
+                                                                const RunDescription& description,
+                                                                ReporterOptions options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  absl::StatusOr<v1::RunDescription> message = ToMessage(description);
+  if (!message.ok()) return message.status();
+  v1::StartRunRequest request;
+  *request.mutable_description() = *std::move(message);
+  request.set_idempotency_key(options.idempotency_key);
+  request.set_rank(options.rank);
+  request.set_first_step(options.first_step);
+  request.set_process_key(RandomProcessKey());
+  auto stub = v1::RunService::NewStub(ChannelOf(*connection));
+  absl::StatusOr<v1::StartRunResponse> started =
+      CallMethod(connection->options(), kLookUp, *stub, &v1::RunService::Stub::StartRun, request);
+  if (!started.ok()) return started.status();
+  return std::make_unique<GrpcRunReporter>(std::move(connection), std::move(stub), std::move(options),
+                                           *std::move(started));
+}
+
+}  // namespace packtrain::client
