@@ -1,0 +1,60 @@
+// Lines of a text file, plain or gzip, with a limit on their length.
+#ifndef PACKTRAIN_CLIENT_INGEST_LINE_READER_H_
+#define PACKTRAIN_CLIENT_INGEST_LINE_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/ingest/byte_source.h"
+
+namespace packtrain::ingest {
+
+// Bounds on what one file may ask of the reader.
+struct ReadLimits {
+  std::uint64_t max_unpacked_bytes = std::uint64_t{64} << 30;
+  std::size_t max_line_bytes = 1 << 20;
+};
+
+// Used by one thread.
+class LineReader {
+ public:
+  // Errors of ByteSource::Open.
+  static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path, const ReadLimits& limits);
+
+  // The next line without its end ("\n" or "\r\n"), and without a UTF-8 byte order mark; false at the end of
+  // the file. Valid until the next call. Refusals: those of ByteSource::Read, and "line_too_long".
+  absl::StatusOr<bool> Next(std::string_view* line);
+  // Makes the next call of Next give the same line again; its view stays valid.
+  void Unread();
+
+  // Number of the line that Next gave last, from 1.
+  std::uint64_t line_number() const { return line_number_; }
+  const std::string& path() const { return source_->path(); }
+  ByteSource& source() { return *source_; }
+
+ private:
+  LineReader(std::unique_ptr<ByteSource> source, std::size_t max_line_bytes);
+
+  absl::StatusOr<bool> FindLine(std::string_view* line);
+  // Keeps what is unread, moves it to the front and reads on. False at the end of the file.
+  absl::StatusOr<bool> Refill();
+  void Accept(std::string_view* line);
+
+  std::unique_ptr<ByteSource> source_;
+  const std::size_t max_line_bytes_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of what is unread
+  std::size_t end_ = 0;
+  std::uint64_t line_number_ = 0;
+  std::string_view last_;
+  bool unread_ = false;
+};
+
+}  // namespace packtrain::ingest
+
+#endif  // PACKTRAIN_CLIENT_INGEST_LINE_READER_H_

@@ -1,0 +1,67 @@
+#include "client/ingest/text.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <system_error>
+
+namespace packtrain::ingest {
+namespace {
+
+constexpr std::string_view kMathematicaExponent = "*^";
+
+// from_chars says "out of range" at both ends of the range and gives no value.
+template <typename Real>
+Real Saturate(std::string_view word) {
+  const double value = std::strtod(std::string(word).c_str(), nullptr);
+  if (std::abs(value) <= std::numeric_limits<Real>::max()) return static_cast<Real>(value);
+  return std::copysign(std::numeric_limits<Real>::infinity(), static_cast<Real>(value < 0 ? -1 : 1));
+}
+
+template <typename Real>
+std::optional<Real> ParseReal(std::string_view word);
+
+template <typename Real>
+std::optional<Real> ParseMathematica(std::string_view word) {
+  const std::size_t at = word.find(kMathematicaExponent);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string plain =
+      std::string(word.substr(0, at)) + 'e' + std::string(word.substr(at + kMathematicaExponent.size()));
+  return ParseReal<Real>(plain);
+}
+
+template <typename Real>
+std::optional<Real> ParseReal(std::string_view word) {
+  if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
+  Real value;
+  const char* const end = word.data() + word.size();
+  const std::from_chars_result result = std::from_chars(word.data(), end, value);
+  if (result.ptr != end) return ParseMathematica<Real>(word);
+  if (result.ec == std::errc()) return value;
+  if (result.ec == std::errc::result_out_of_range) return Saturate<Real>(word);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<double> ParseDouble(std::string_view word) { return ParseReal<double>(word); }
+
+std::optional<float> ParseFloat(std::string_view word) { return ParseReal<float>(word); }
+
+std::optional<std::uint64_t> ParseCount(std::string_view word) {
+  std::uint64_t value;
+  const char* const end = word.data() + word.size();
+  const std::from_chars_result result = std::from_chars(word.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace packtrain::ingest

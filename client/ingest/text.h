@@ -1,0 +1,37 @@
+// Words and numbers in a line of text.
+#ifndef PACKTRAIN_CLIENT_INGEST_TEXT_H_
+#define PACKTRAIN_CLIENT_INGEST_TEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace packtrain::ingest {
+
+// Blank and tab; line ends are not part of a line.
+inline bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+std::string_view Trim(std::string_view text);
+
+// Cuts the next word off the front of `rest`; empty at the end.
+inline std::string_view NextWord(std::string_view* rest) {
+  const char* begin = rest->data();
+  const char* const end = begin + rest->size();
+  while (begin < end && IsBlank(*begin)) ++begin;
+  const char* stop = begin;
+  while (stop < end && !IsBlank(*stop)) ++stop;
+  *rest = std::string_view(stop, static_cast<std::size_t>(end - stop));
+  return std::string_view(begin, static_cast<std::size_t>(stop - begin));
+}
+
+// A whole word as a number: decimal or scientific, with a leading "+", "nan" and "inf", and with "*^" for the
+// exponent, as Mathematica writes it. Too large is infinite, too small is zero. nullopt: not a number.
+std::optional<double> ParseDouble(std::string_view word);
+std::optional<float> ParseFloat(std::string_view word);
+
+// A whole word of decimal digits. nullopt: anything else, or above 2^64 - 1.
+std::optional<std::uint64_t> ParseCount(std::string_view word);
+
+}  // namespace packtrain::ingest
+
+#endif  // PACKTRAIN_CLIENT_INGEST_TEXT_H_
