@@ -36,7 +36,6 @@ struct GlobalOptions {
   std::chrono::milliseconds give_up{10'000};
   bool json = false;
   bool csv = false;
-  bool yes = false;
 };
 
 // Runs a command whose line is parsed. A status ends the program with kFailed, UNAVAILABLE with kUnreachable.

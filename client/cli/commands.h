@@ -5,6 +5,10 @@
 
 #include "client/cli/command.h"
 
-namespace packtrain::cli {}  // namespace packtrain::cli
+namespace packtrain::cli {
+
+void AddServerCommand(CLI::App& program, Invocation& invocation);
+
+}  // namespace packtrain::cli
 
 #endif  // PACKTRAIN_CLIENT_CLI_COMMANDS_H_

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -21,7 +23,7 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
   app.set_version_flag("--version", "packtrain " PACKTRAIN_VERSION);
   app.add_option("--server", global.server, "Server: HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
       ->envname("PACKTRAIN_SERVER")
-      ->capture_default_str();
+      ->option_text("ADDRESS (default $PACKTRAIN_SERVER, else " + global.server + ")");
   app.add_option_function<double>(
          "--give-up",
          [&global](double seconds) {
@@ -29,17 +31,12 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
          },
          "Seconds to wait for a server that cannot be reached")
       ->check(CLI::Range(0.0, kLongestGiveUpSeconds))
-      ->type_name("SECONDS")
-      ->default_str("10");
+      ->option_text("SECONDS (default 10)");
   app.add_flag("--json", global.json, "Print one line of JSON on stdout, errors too");
   app.add_flag("--csv", global.csv, "Print CSV, where the command prints a table")->excludes("--json");
-  app.add_flag("--yes", global.yes, "Do not ask before deleting");
 }
 
-void AddCommands(CLI::App& app, Invocation& invocation) {
-  (void)app;
-  (void)invocation;
-}
+void AddCommands(CLI::App& app, Invocation& invocation) { AddServerCommand(app, invocation); }
 
 OutputFormat FormatOf(const GlobalOptions& global) {
   if (global.json) return OutputFormat::kJson;
@@ -52,12 +49,19 @@ OutputFormat FormatOf(int argc, const char* const* argv) {
   return json ? OutputFormat::kJson : OutputFormat::kText;
 }
 
+// CLI11 misses a command before it minds a word that is none.
+std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+  if (unknown.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
+  return "unknown command or flag '" + unknown.front() + "'";
+}
+
 int ReportParseEnd(const CLI::App& app, const CLI::ParseError& end, Output output, std::ostream& out) {
   if (end.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     out << (dynamic_cast<const CLI::CallForVersion*>(&end) ? end.what() + std::string("\n") : app.help());
     return static_cast<int>(ExitCode::kDone);
   }
-  return static_cast<int>(UsageError(output, std::string(end.what()) + " (--help shows the usage)"));
+  return static_cast<int>(UsageError(output, WhatIsWrong(app, end) + " (--help shows the usage)"));
 }
 
 ExitCode ExitCodeOf(const absl::Status& status) {
