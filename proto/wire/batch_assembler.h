@@ -1,0 +1,70 @@
+// The checked decoder of batches: from the messages of a stream to wire::Batch.
+#ifndef PACKTRAIN_PROTO_WIRE_BATCH_ASSEMBLER_H_
+#define PACKTRAIN_PROTO_WIRE_BATCH_ASSEMBLER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "absl/status/statusor.h"
+#include "proto/wire/aligned_bytes.h"
+#include "proto/wire/batch.h"
+#include "proto/wire/batch_layout.h"
+
+namespace google::protobuf::io {
+class CodedInputStream;
+}
+
+namespace packtrain::wire {
+
+struct PartFields;
+
+// A piece of a message as it was received: of any size, at any address.
+using Fragment = std::span<const std::byte>;
+
+// Used by one thread. Nothing that comes in is trusted; of unknown fields nothing is made.
+class BatchAssembler {
+ public:
+  // Bodies above `max_body_bytes` are refused before any memory is taken for them.
+  explicit BatchAssembler(std::uint64_t max_body_bytes) : max_body_bytes_(max_body_bytes) {}
+
+  // Takes the next message, whose fragments are borrowed for the call, and copies its body once. Returns
+  // the batch with its last part, checked in full (CheckHeader, CRC32C, CheckContent), else nullopt.
+  //
+  // DATA_LOSS: the bytes are not a part of a batch, or not the next one; the message says how.
+  // RESOURCE_EXHAUSTED: the body is above the limit, or there is no memory for it. After an error, as after
+  // Reset, the assembler waits for the first part of a batch.
+  absl::StatusOr<std::optional<Batch>> Add(std::span<const Fragment> message);
+
+  // Drops the parts gathered so far.
+  void Reset() { pending_.reset(); }
+
+  // Between two batches: no part of the next one has come.
+  bool idle() const { return !pending_.has_value(); }
+
+ private:
+  // A batch of which parts are missing.
+  struct Pending {
+    BatchHeader header;
+    BatchTiming timing;
+    AlignedBytes body;
+    std::uint64_t received_bytes = 0;
+    std::uint32_t crc32c = 0;
+    std::uint32_t next_part = 0;
+  };
+
+  absl::StatusOr<std::optional<Batch>> AddChecked(std::span<const Fragment> message);
+  absl::Status Begin(const PartFields& part);
+  absl::Status CheckNext(const PartFields& part) const;
+  // Copies the body that stands next in `input`, fragment by fragment, while each is in cache.
+  void TakeBody(google::protobuf::io::CodedInputStream* input, std::uint64_t size);
+  absl::StatusOr<Batch> Complete();
+
+  const std::uint64_t max_body_bytes_;
+  std::optional<Pending> pending_;
+};
+
+}  // namespace packtrain::wire
+
+#endif  // PACKTRAIN_PROTO_WIRE_BATCH_ASSEMBLER_H_
