@@ -19,16 +19,16 @@ enum class Oversize : std::uint8_t { kError, kAlone, kSkip };
 // See BatchSpec in packtrain/v1/batch.proto for the meaning of each field.
 struct BatchSpec {
   Policy policy = Policy::kStatic;
-  std::optional<Pad> pad;  // static only; default kMultiple
+  std::optional<Pad> pad = std::nullopt;  // static only; default kMultiple
   std::uint32_t graphs = 0;
-  std::optional<std::uint32_t> max_graphs;
-  std::optional<std::uint32_t> nodes;
-  std::optional<std::uint32_t> edges;
+  std::optional<std::uint32_t> max_graphs = std::nullopt;
+  std::optional<std::uint32_t> nodes = std::nullopt;
+  std::optional<std::uint32_t> edges = std::nullopt;
   Order order = Order::kFull;
   std::uint32_t seed = 0;
   Oversize oversize = Oversize::kError;
   bool drop_last = false;
-  std::optional<std::uint32_t> budget_sample;
+  std::optional<std::uint32_t> budget_sample = std::nullopt;
 };
 
 // The spec in one line with every default filled in, equal for equal plans: the part of a fingerprint

@@ -19,14 +19,12 @@ std::string NameOf(std::uint32_t graph, const PlanRequest& request) {
   return request.graph_name ? request.graph_name(graph) : absl::StrCat("graph ", graph);
 }
 
-// "3 of 900 graphs are larger than ..., the largest is ..."
 std::string Describe(const OversizeGraphs& oversize, const PaddingBudget& budget, const PlanRequest& request) {
-  const GraphSizes& sizes = request.sizes;
-  return absl::StrCat(oversize.count, " of ", request.split.size(),
-                      " graphs are larger than the budget, --nodes ", budget.nodes,
-                      " (one node is padding) and --edges ", budget.edges, "; the largest is ",
-                      NameOf(oversize.largest, request), " with ", sizes.n_node[oversize.largest],
-                      " nodes and ", sizes.n_edge[oversize.largest], " edges");
+  return absl::StrCat("graphs above the budget of --nodes ", budget.nodes,
+                      " (one of them padding) and --edges ", budget.edges, ": ", oversize.count, " of ",
+                      request.split.size(), "; the largest is ", NameOf(oversize.largest, request), " with ",
+                      request.sizes.n_node[oversize.largest], " nodes and ",
+                      request.sizes.n_edge[oversize.largest], " edges");
 }
 
 absl::Status RefuseOversize(const std::string& description, const PlanRequest& request) {

@@ -38,7 +38,7 @@ struct PlanRequest {
   std::uint64_t epoch = 0;
   std::uint32_t world_size = 1;
   // What messages call a graph, such as its source id; called before Create returns. Empty: "graph 17".
-  std::function<std::string(std::uint32_t graph)> graph_name;
+  std::function<std::string(std::uint32_t graph)> graph_name = nullptr;
 };
 
 // One batch of an epoch. `padded` always leaves room for a padding graph and a padding node, save for

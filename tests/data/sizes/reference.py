@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Writes expected.json: what `dynamic` and `static` must give on the size lists of this folder, walked in file
+order, by other code than the product's. Integers only, save for the fills.
+
+Usage: reference.py > expected.json   (in this folder)
+B is the batch size that counts the padding graph: G = B - 1 real graphs.
+"""
+
+import json
+from collections import Counter
+
+LISTS = {
+    "qm9": "qm9_full_sizes.txt",
+    "qm9_import_order": "qm9_import_order_sizes.txt",
+    "mp_knn12": "mp_knn12_sizes.txt",
+    "hiv": "hiv_sizes.txt",
+    "pcqm4mv2_heavy": "pcqm4mv2_heavy_sizes.txt",
+    "great": "great_sizes.txt",
+}
+
+
+def up64(v):
+    return -(-v // 64) * 64
+
+
+def next64(v):
+    return (v // 64 + 1) * 64
+
+
+def pow2(v):
+    p = 2
+    while p < v:
+        p *= 2
+    return p
+
+
+def describe(sums, pad):
+    shapes = [pad(n, e) for n, e in sums]
+    return {
+        "batches": len(sums),
+        "shapes": len(Counter(shapes)),
+        "node_fill": round(sum(n for n, _ in sums) / sum(n for n, _ in shapes), 6),
+        "edge_fill": round(sum(e for _, e in sums) / sum(e for _, e in shapes), 6),
+    }
+
+
+def dynamic(sizes, graphs, nodes, edges):
+    sums, batch = [], []
+    for size in sizes:
+        grown = batch + [size]
+        if len(grown) > graphs or sum(n for n, _ in grown) > nodes - 1 or sum(e for _, e in grown) > edges:
+            sums.append(tuple(map(sum, zip(*batch))))
+            grown = [size]
+        batch = grown
+    return sums + [tuple(map(sum, zip(*batch)))]
+
+
+def reference(sizes, b):
+    g, count = b - 1, len(sizes)
+    total_n, total_e = map(sum, zip(*sizes))
+    max_n, max_e = map(max, zip(*sizes))
+    nodes = max(next64(total_n * b // count), next64(max_n))
+    edges = max(next64(total_e * b // count), next64(max_e))
+    chunks = [tuple(map(sum, zip(*sizes[k : k + g]))) for k in range(0, count, g)]
+    return {
+        "budget": {"nodes": nodes, "edges": edges},
+        "dynamic": describe(dynamic(sizes, g, nodes, edges), lambda n, e: (nodes, edges)),
+        "static_multiple": describe(chunks, lambda n, e: (up64(n + 1), up64(e))),
+        "static_pow2": describe(chunks, lambda n, e: (pow2(n + 1), pow2(e))),
+        "static_constant": describe(chunks, lambda n, e: (next64(max_n * b) + 1, next64(max_e * b))),
+        "bound_batches": max(-(-total_n // (nodes - 1)), -(-total_e // edges)),
+    }
+
+
+def main():
+    expected = {"lists": LISTS}
+    for name, file in LISTS.items():
+        with open(file, encoding="ascii") as lines:
+            sizes = [tuple(map(int, line.split())) for line in lines]
+        expected[name] = {
+            "graphs": len(sizes),
+            "by_batch_size": {str(b): reference(sizes, b) for b in (16, 32, 64, 128)},
+        }
+    print(json.dumps(expected, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+#include "server/batching/batch_spec.h"
+
+#include <gtest/gtest.h>
+
+namespace packtrain::batching {
+namespace {
+
+TEST(CanonicalTextTest, FillsInEveryDefault) {
+  EXPECT_EQ(CanonicalText({.policy = Policy::kStatic, .graphs = 32}),
+            "plan_version=1 policy=static graphs=32 max_graphs=32 pad=multiple order=full seed=0 drop_last=0");
+  EXPECT_EQ(CanonicalText({.policy = Policy::kDynamic, .graphs = 32}),
+            "plan_version=1 policy=dynamic graphs=32 max_graphs=32 nodes=split edges=split budget_sample=all "
+            "oversize=error order=full seed=0 drop_last=0");
+}
+
+TEST(CanonicalTextTest, HoldsWhatIsGiven) {
+  EXPECT_EQ(CanonicalText({.policy = Policy::kDynamic,
+                           .graphs = 8,
+                           .max_graphs = 10,
+                           .nodes = 100,
+                           .order = Order::kNone,
+                           .oversize = Oversize::kSkip,
+                           .drop_last = true,
+                           .budget_sample = 1000}),
+            "plan_version=1 policy=dynamic graphs=8 max_graphs=10 nodes=100 edges=split budget_sample=1000 "
+            "oversize=skip order=none drop_last=1");
+  EXPECT_EQ(CanonicalText({.policy = Policy::kStatic, .pad = Pad::kConstant, .graphs = 8, .seed = 7}),
+            "plan_version=1 policy=static graphs=8 max_graphs=8 pad=constant order=full seed=7 drop_last=0");
+}
+
+TEST(CanonicalTextTest, IsEqualForEqualPlans) {
+  const BatchSpec plain = {.policy = Policy::kStatic, .graphs = 32, .order = Order::kNone};
+  BatchSpec spelt = plain;
+  spelt.pad = Pad::kMultiple;
+  spelt.max_graphs = 32;
+  spelt.seed = 9;                    // nothing is shuffled
+  spelt.oversize = Oversize::kSkip;  // static has no budget
+  EXPECT_EQ(CanonicalText(plain), CanonicalText(spelt));
+}
+
+TEST(CanonicalTextTest, TellsEveryPadAndOversizeApart) {
+  const auto with_pad = [](Pad pad) { return CanonicalText({.pad = pad, .graphs = 1}); };
+  EXPECT_NE(with_pad(Pad::kNone), with_pad(Pad::kMultiple));
+  EXPECT_NE(with_pad(Pad::kPow2), with_pad(Pad::kConstant));
+  const auto with_oversize = [](Oversize oversize) {
+    return CanonicalText({.policy = Policy::kDynamic, .graphs = 1, .oversize = oversize});
+  };
+  EXPECT_NE(with_oversize(Oversize::kError), with_oversize(Oversize::kAlone));
+  EXPECT_NE(with_oversize(Oversize::kAlone), with_oversize(Oversize::kSkip));
+}
+
+}  // namespace
+}  // namespace packtrain::batching

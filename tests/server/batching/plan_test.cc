@@ -1,0 +1,425 @@
+#include "server/batching/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::batching {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using Sizes = std::vector<std::uint32_t>;
+
+// A data set of graphs with these sizes; its split is all of it.
+class PlanTest : public ::testing::Test {
+ protected:
+  void SetSizes(Sizes n_node, Sizes n_edge) {
+    n_node_ = std::move(n_node);
+    n_edge_ = std::move(n_edge);
+    split_.resize(n_node_.size());
+    std::iota(split_.begin(), split_.end(), 0u);
+  }
+
+  PlanRequest Request(const BatchSpec& spec, std::uint32_t world_size = 1) const {
+    return {spec, {n_node_, n_edge_}, split_, 0, world_size, nullptr};
+  }
+
+  std::unique_ptr<const Plan> Create(const BatchSpec& spec, std::uint32_t world_size = 1) const {
+    absl::StatusOr<std::unique_ptr<const Plan>> plan = Plan::Create(Request(spec, world_size));
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return *std::move(plan);
+  }
+
+  void ExpectRefused(const PlanRequest& request, absl::StatusCode code, const std::string& message) const {
+    const absl::Status status = Plan::Create(request).status();
+    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+  void ExpectInvalid(const BatchSpec& spec, const std::string& message) const {
+    ExpectRefused(Request(spec), absl::StatusCode::kInvalidArgument, message);
+  }
+  void ExpectImpossible(const BatchSpec& spec, const std::string& message) const {
+    ExpectRefused(Request(spec), absl::StatusCode::kFailedPrecondition, message);
+  }
+
+  Sizes n_node_ = {3, 4, 5, 6, 7};
+  Sizes n_edge_ = {30, 40, 50, 60, 70};
+  Sizes split_ = {0, 1, 2, 3, 4};
+};
+
+BatchSpec Static(std::uint32_t graphs, std::optional<Pad> pad = std::nullopt) {
+  return {.policy = Policy::kStatic, .pad = pad, .graphs = graphs, .order = Order::kNone};
+}
+
+BatchSpec Dynamic(std::uint32_t graphs, std::optional<std::uint32_t> nodes = std::nullopt,
+                  std::optional<std::uint32_t> edges = std::nullopt) {
+  return {.policy = Policy::kDynamic, .graphs = graphs, .nodes = nodes, .edges = edges, .order = Order::kNone};
+}
+
+std::vector<std::uint32_t> GraphsAt(const Plan& plan, std::uint64_t index) {
+  const std::span<const std::uint32_t> graphs = plan.BatchAt(index)->graphs;
+  return {graphs.begin(), graphs.end()};
+}
+
+// Static.
+
+TEST_F(PlanTest, StaticTakesTheNextGraphsOfTheOrder) {
+  const auto plan = Create(Static(2));
+  EXPECT_EQ(plan->steps(), 3u);
+  EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 1));
+  EXPECT_THAT(GraphsAt(*plan, 1), ElementsAre(2, 3));
+  EXPECT_THAT(GraphsAt(*plan, 2), ElementsAre(4));
+  EXPECT_EQ(plan->BatchAt(1)->real, (Shape{2, 11, 110}));
+}
+
+TEST_F(PlanTest, StaticPadsToMultiplesOf64ByDefault) {
+  EXPECT_EQ(Create(Static(2))->BatchAt(1)->padded, (Shape{3, 64, 128}));
+}
+
+TEST_F(PlanTest, AMultipleKeepsOneNodeForPadding) {
+  SetSizes({63, 64}, {64, 65});
+  const auto plan = Create(Static(1, Pad::kMultiple));
+  EXPECT_EQ(plan->BatchAt(0)->padded, (Shape{2, 64, 64}));
+  EXPECT_EQ(plan->BatchAt(1)->padded, (Shape{2, 128, 128}));
+}
+
+TEST_F(PlanTest, Pow2TakesTheNextPowerWithOneNodeForPadding) {
+  SetSizes({1, 3, 4, 1000}, {0, 2, 3, 1024});
+  const auto plan = Create(Static(1, Pad::kPow2));
+  EXPECT_EQ(plan->BatchAt(0)->padded, (Shape{2, 2, 2}));
+  EXPECT_EQ(plan->BatchAt(1)->padded, (Shape{2, 4, 2}));
+  EXPECT_EQ(plan->BatchAt(2)->padded, (Shape{2, 8, 4}));
+  EXPECT_EQ(plan->BatchAt(3)->padded, (Shape{2, 1024, 1024}));
+}
+
+TEST_F(PlanTest, ConstantHoldsOneMoreOfTheLargestGraphOfTheWholeSplit) {
+  const auto plan = Create(Static(2, Pad::kConstant));
+  const Shape shape = {3, 65, 256};  // nextmult64(7 * 3) + 1 and nextmult64(70 * 3)
+  for (std::uint64_t index = 0; index < 3; ++index) EXPECT_EQ(plan->BatchAt(index)->padded, shape);
+}
+
+TEST_F(PlanTest, NonePadsNothing) {
+  const auto plan = Create(Static(2, Pad::kNone));
+  EXPECT_EQ(plan->BatchAt(0)->padded, (Shape{2, 7, 70}));
+  EXPECT_EQ(plan->BatchAt(2)->padded, (Shape{1, 7, 70}));
+  EXPECT_THAT(plan->Summarize().fill_nodes, DoubleEq(1.0));
+}
+
+TEST_F(PlanTest, OnlyGraphsOfTheSplitArePlanned) {
+  split_ = {1, 4};
+  const auto plan = Create(Static(2, Pad::kConstant));
+  EXPECT_EQ(plan->steps(), 1u);
+  EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(1, 4));
+}
+
+TEST_F(PlanTest, FullOrderDiffersByEpochAndSeed) {
+  SetSizes(Sizes(100, 1), Sizes(100, 0));
+  BatchSpec spec = Static(100);
+  spec.order = Order::kFull;
+  PlanRequest request = Request(spec);
+  const auto first = Plan::Create(request).value();
+  request.epoch = 1;
+  const auto second = Plan::Create(request).value();
+  request.epoch = 0;
+  request.spec.seed = 1;
+  const auto other = Plan::Create(request).value();
+  EXPECT_NE(GraphsAt(*first, 0), GraphsAt(*second, 0));
+  EXPECT_NE(GraphsAt(*first, 0), GraphsAt(*other, 0));
+}
+
+// Dynamic.
+
+TEST_F(PlanTest, DynamicClosesABatchWhenTheNextGraphWouldBreakTheNodeBudget) {
+  const auto plan = Create(Dynamic(10, 13, 1000));
+  EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 1, 2));  // 12 nodes: one slot is padding
+  EXPECT_THAT(GraphsAt(*plan, 1), ElementsAre(3));
+  EXPECT_THAT(GraphsAt(*plan, 2), ElementsAre(4));
+  EXPECT_EQ(plan->BatchAt(0)->padded, (Shape{11, 13, 1000}));
+}
+
+TEST_F(PlanTest, DynamicClosesABatchWhenTheNextGraphWouldBreakTheEdgeBudget) {
+  const auto plan = Create(Dynamic(10, 1000, 120));
+  EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 1, 2));  // 120 edges: all slots may be real
+  EXPECT_THAT(GraphsAt(*plan, 1), ElementsAre(3));
+}
+
+TEST_F(PlanTest, DynamicHoldsAtMostMaxGraphs) {
+  BatchSpec spec = Dynamic(2, 1000, 1000);
+  EXPECT_EQ(Create(spec)->Summarize().max_graphs, 2u);
+  spec.max_graphs = 3;
+  const auto plan = Create(spec);
+  EXPECT_EQ(plan->Summarize().max_graphs, 3u);
+  EXPECT_EQ(plan->BatchAt(0)->padded.graphs, 4u);
+}
+
+TEST_F(PlanTest, TheBudgetIsThatOfOneGraphMoreThanAskedFor) {
+  SetSizes({10, 20, 30}, {100, 200, 300});
+  // nextmult64(60 * 33 div 3) and nextmult64(600 * 33 div 3).
+  EXPECT_EQ(Create(Dynamic(32))->Summarize().budget, (Shape{32, 704, 6656}));
+}
+
+TEST_F(PlanTest, TheBudgetHoldsTheLargestGraph) {
+  SetSizes({1, 1, 1, 128}, {0, 0, 0, 640});
+  EXPECT_EQ(Create(Dynamic(1))->Summarize().budget, (Shape{1, 192, 704}));
+}
+
+TEST_F(PlanTest, AGivenLimitLeavesTheOtherOneToTheSizes) {
+  EXPECT_EQ(Create(Dynamic(4, 100))->Summarize().budget, (Shape{4, 100, 256}));
+  EXPECT_EQ(Create(Dynamic(4, std::nullopt, 200))->Summarize().budget, (Shape{4, 64, 200}));
+}
+
+TEST_F(PlanTest, BudgetSampleTakesTheFirstGraphsOfTheUnshuffledSplit) {
+  SetSizes({10, 10, 500}, {10, 10, 500});
+  split_ = {1, 2};
+  BatchSpec spec = Dynamic(1);
+  spec.order = Order::kFull;
+  spec.budget_sample = 1;
+  spec.oversize = Oversize::kAlone;
+  EXPECT_EQ(Create(spec)->Summarize().budget, (Shape{1, 64, 64}));
+  spec.budget_sample = 1000;
+  EXPECT_EQ(Create(spec)->Summarize().budget, (Shape{1, 512, 512}));
+}
+
+// Oversize.
+
+TEST_F(PlanTest, OversizeErrorSaysHowManyTheLargestAndWhatWouldHoldThem) {
+  PlanRequest request = Request(Dynamic(10, 6, 1000));
+  ExpectRefused(request, absl::StatusCode::kFailedPrecondition,
+                "graphs above the budget of --nodes 6 (one of them padding) and --edges 1000: 2 of 5");
+  ExpectRefused(request, absl::StatusCode::kFailedPrecondition,
+                "the largest is graph 4 with 7 nodes and 70 edges");
+  ExpectRefused(request, absl::StatusCode::kFailedPrecondition, "--nodes 8 --edges 70 would hold every graph");
+  request.graph_name = [](std::uint32_t graph) { return absl::StrCat("mol_", graph); };
+  ExpectRefused(request, absl::StatusCode::kFailedPrecondition, "the largest is mol_4 with");
+}
+
+TEST_F(PlanTest, OversizeErrorPassesWhereTheNamedBudgetIsTaken) {
+  EXPECT_EQ(Create(Dynamic(10, 8, 70))->Summarize().oversize, 0u);
+}
+
+TEST_F(PlanTest, OversizeAloneFollowsTheOpenBatch) {
+  SetSizes({2, 50, 2, 2, 60}, {1, 1, 1, 1, 200});
+  BatchSpec spec = Dynamic(2, 10, 100);
+  spec.oversize = Oversize::kAlone;
+  const auto plan = Create(spec);
+  EXPECT_EQ(plan->steps(), 4u);
+  EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 2));
+  EXPECT_THAT(GraphsAt(*plan, 1), ElementsAre(1));
+  EXPECT_THAT(GraphsAt(*plan, 2), ElementsAre(3));
+  EXPECT_THAT(GraphsAt(*plan, 3), ElementsAre(4));
+  EXPECT_TRUE(plan->BatchAt(1)->oversize);
+  EXPECT_EQ(plan->BatchAt(1)->padded, (Shape{2, 64, 64}));
+  EXPECT_FALSE(plan->BatchAt(2)->oversize);
+  EXPECT_EQ(plan->BatchAt(3)->padded, (Shape{2, 64, 256}));
+  EXPECT_EQ(plan->Summarize().oversize, 2u);
+  EXPECT_THAT(plan->Summarize().oversize_graphs, ElementsAre(1, 4));
+}
+
+TEST_F(PlanTest, OversizeSkipLeavesThemOutAndCounts) {
+  SetSizes({2, 50, 2}, {1, 1, 1});
+  BatchSpec spec = Dynamic(2, 10, 100);
+  spec.oversize = Oversize::kSkip;
+  const auto plan = Create(spec);
+  EXPECT_EQ(plan->steps(), 1u);
+  EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 2));
+  EXPECT_EQ(plan->Summarize().oversize, 1u);
+  EXPECT_EQ(plan->Summarize().graphs, 2u);
+}
+
+TEST_F(PlanTest, OversizeSkipIsRefusedWhereNothingIsLeft) {
+  BatchSpec spec = Dynamic(2, 2, 100);
+  spec.oversize = Oversize::kSkip;
+  ExpectImpossible(spec, "--oversize skip would leave no graph");
+}
+
+TEST_F(PlanTest, TheFirstThousandOversizeGraphsAreListed) {
+  SetSizes(Sizes(1500, 5), Sizes(1500, 5));
+  BatchSpec spec = Dynamic(2, 2, 100);
+  spec.oversize = Oversize::kAlone;
+  const PlanSummary summary = Create(spec)->Summarize();
+  EXPECT_EQ(summary.oversize, 1500u);
+  EXPECT_THAT(summary.oversize_graphs, SizeIs(1000));
+  EXPECT_EQ(summary.oversize_graphs.back(), 999u);
+}
+
+TEST_F(PlanTest, StaticKnowsNoOversizeGraph) {
+  SetSizes({1, 1000000}, {0, 0});
+  for (const Pad pad : {Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant}) {
+    EXPECT_EQ(Create(Static(2, pad))->Summarize().oversize, 0u);
+  }
+}
+
+// Ranks.
+
+TEST_F(PlanTest, BatchesAreDealtOutInTurnAndTheLastStepFilledUp) {
+  const auto plan = Create(Static(1), 3);
+  EXPECT_EQ(plan->steps(), 2u);
+  EXPECT_EQ(plan->BatchAt(4)->step, 1u);
+  EXPECT_EQ(plan->BatchAt(4)->rank, 1u);
+  EXPECT_THAT(GraphsAt(*plan, 4), ElementsAre(4));
+  const PlannedBatch empty = plan->BatchAt(5).value();
+  EXPECT_TRUE(empty.empty);
+  EXPECT_THAT(empty.graphs, IsEmpty());
+  EXPECT_EQ(empty.padded, plan->BatchAt(3)->padded);
+  EXPECT_EQ(plan->Summarize().batches, 5u);
+}
+
+TEST_F(PlanTest, DropLastLeavesOutTheBatchesOfAnIncompleteStep) {
+  BatchSpec spec = Static(1);
+  spec.drop_last = true;
+  const auto plan = Create(spec, 3);
+  EXPECT_EQ(plan->steps(), 1u);
+  EXPECT_EQ(plan->Summarize().batches, 3u);
+  EXPECT_EQ(plan->Summarize().graphs, 3u);
+  EXPECT_EQ(plan->BatchAt(3).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST_F(PlanTest, DropLastIsRefusedWhereNoStepIsLeft) {
+  BatchSpec spec = Static(1);
+  spec.drop_last = true;
+  ExpectRefused(Request(spec, 6), absl::StatusCode::kFailedPrecondition,
+                "--drop-last leaves no step: the epoch has 5 batches for 6 ranks");
+}
+
+TEST_F(PlanTest, RankLoadIsTheMeanOverTheGreatestOfEachStep) {
+  SetSizes({2, 4, 6, 6}, {0, 0, 0, 0});
+  EXPECT_THAT(Create(Static(1), 2)->Summarize().rank_load_mean_over_max, DoubleEq((3.0 / 4 + 1) / 2));
+  // An empty batch is a rank without load.
+  SetSizes({4, 4, 4}, {0, 0, 0});
+  EXPECT_THAT(Create(Static(1), 2)->Summarize().rank_load_mean_over_max, DoubleEq(0.75));
+}
+
+TEST_F(PlanTest, FillCountsRealOverPaddedSlots) {
+  const PlanSummary summary = Create(Dynamic(5, 51, 500), 4)->Summarize();
+  EXPECT_THAT(summary.fill_graphs, DoubleEq(5.0 / 6));
+  EXPECT_THAT(summary.fill_nodes, DoubleEq(25.0 / 51));
+  EXPECT_THAT(summary.fill_edges, DoubleEq(0.5));
+}
+
+TEST_F(PlanTest, ShapesComeMostFrequentFirst) {
+  SetSizes({100, 5, 5, 200}, {1, 1, 1, 1});
+  const std::vector<ShapeCount> shapes = Create(Static(1))->Summarize().shapes;
+  ASSERT_THAT(shapes, SizeIs(3));
+  EXPECT_EQ(shapes[0].shape, (Shape{2, 64, 64}));
+  EXPECT_EQ(shapes[0].batches, 2u);
+  EXPECT_EQ(shapes[1].shape, (Shape{2, 128, 64}));
+  EXPECT_EQ(shapes[2].shape, (Shape{2, 256, 64}));
+}
+
+TEST_F(PlanTest, BatchesPastTheEndAreOutOfRange) {
+  const absl::Status status = Create(Static(2))->BatchAt(3).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("batch 3 is past the epoch's end; it has 3 batches"));
+}
+
+TEST_F(PlanTest, MemoryIsAFewBytesAGraph) {
+  SetSizes(Sizes(10000, 5), Sizes(10000, 5));
+  EXPECT_LT(Create(Static(10))->memory_bytes(), 10000u * 4 + 2048 * 12 + 1000);
+}
+
+// Bad requests.
+
+TEST_F(PlanTest, RefusesGraphCountsOutOfRange) {
+  ExpectInvalid(Static(0), "--graphs 0 is out of range: 1 to 16777216");
+  ExpectInvalid(Dynamic(16777217), "--graphs 16777217 is out of range");
+  BatchSpec spec = Dynamic(1);
+  spec.max_graphs = 0;
+  ExpectInvalid(spec, "--max-graphs 0 is out of range");
+}
+
+TEST_F(PlanTest, StaticRefusesWhatItHasNoUseFor) {
+  BatchSpec spec = Static(2);
+  spec.nodes = 100;
+  ExpectInvalid(spec, "--nodes does not go with --policy static");
+  spec = Static(2);
+  spec.edges = 100;
+  ExpectInvalid(spec, "--edges does not go with --policy static");
+  spec = Static(2);
+  spec.budget_sample = 100;
+  ExpectInvalid(spec, "--budget-sample does not go with --policy static");
+  spec = Static(2);
+  spec.max_graphs = 3;
+  ExpectInvalid(spec, "--max-graphs does not go with --policy static");
+  spec.max_graphs = 2;
+  EXPECT_TRUE(Plan::Create(Request(spec)).ok());
+}
+
+TEST_F(PlanTest, DynamicRefusesWhatItHasNoUseFor) {
+  BatchSpec spec = Dynamic(2);
+  spec.pad = Pad::kNone;
+  ExpectInvalid(spec, "--pad does not go with --policy dynamic");
+  spec = Dynamic(2, 100, 100);
+  spec.budget_sample = 3;
+  ExpectInvalid(spec, "--budget-sample decides nothing where --nodes and --edges are given");
+}
+
+TEST_F(PlanTest, DynamicRefusesLimitsOutOfRange) {
+  ExpectInvalid(Dynamic(2, 1), "--nodes 1 is out of range: 2 to 2147483647");
+  ExpectInvalid(Dynamic(2, 0x80000000), "--nodes 2147483648 is out of range");
+  ExpectInvalid(Dynamic(2, 10, 0), "--edges 0 is out of range: 1 to 2147483647");
+  BatchSpec spec = Dynamic(2);
+  spec.budget_sample = 0;
+  ExpectInvalid(spec, "--budget-sample must be at least 1");
+}
+
+TEST_F(PlanTest, RefusesAWorldWithoutRanks) {
+  ExpectRefused(Request(Static(1), 0), absl::StatusCode::kInvalidArgument, "--world-size must be at least 1");
+}
+
+TEST_F(PlanTest, RefusesAnEmptySplit) {
+  split_.clear();
+  ExpectInvalid(Static(1), "--split names a split without graphs");
+}
+
+TEST_F(PlanTest, RefusesASplitThatDoesNotAscend) {
+  split_ = {0, 2, 2};
+  ExpectInvalid(Static(1), "must ascend");
+}
+
+TEST_F(PlanTest, RefusesASplitOfUnknownGraphs) {
+  split_ = {0, 5};
+  ExpectInvalid(Static(1), "the split names graph 5; there are sizes of 5 graphs");
+}
+
+TEST_F(PlanTest, RefusesShapesThatInt32CannotNumber) {
+  SetSizes({0x7fffff00, 1000, 1}, {1, 1, 1});
+  ExpectImpossible(Static(2, Pad::kNone),
+                   "--graphs 2 with --pad none can give a batch of 2147484392 node slots");
+  ExpectImpossible(Static(2, Pad::kMultiple), "node slots; the most is 2147483647");
+  ExpectImpossible(Static(1, Pad::kPow2), "2147483648 node slots");
+  ExpectImpossible(Static(1, Pad::kConstant), "node slots");
+  ExpectImpossible(Dynamic(3), "the budget for --graphs 3 would be --nodes 28");
+  EXPECT_TRUE(Plan::Create(Request(Static(1, Pad::kNone))).ok());
+  SetSizes({1, 1}, {0x7fffffff, 1});
+  ExpectImpossible(Static(2, Pad::kNone), "2147483648 edge slots");
+  ExpectImpossible(Dynamic(2), "would be --edges");
+}
+
+TEST_F(PlanTest, TheShapeLimitCountsTheLargestGraphsAlone) {
+  // Three times the largest would be too many; the three largest are not.
+  SetSizes({0x70000000, 1, 1, 1}, {1, 1, 1, 1});
+  EXPECT_TRUE(Plan::Create(Request(Static(3, Pad::kMultiple))).ok());
+}
+
+TEST_F(PlanTest, RefusesAGraphThatIsTooLargeEvenAlone) {
+  SetSizes({1, 0x7fffffff}, {1, 1});
+  BatchSpec spec = Dynamic(1, 100, 100);
+  spec.oversize = Oversize::kAlone;
+  ExpectImpossible(spec, "does not fit a batch of at most 2147483647 slots even with --oversize alone");
+  spec.oversize = Oversize::kSkip;
+  EXPECT_TRUE(Plan::Create(Request(spec)).ok());
+}
+
+}  // namespace
+}  // namespace packtrain::batching
