@@ -1,5 +1,5 @@
-// Where runs live. Implementations: RocksRunStore, and FakeRunStore in tests; one conformance suite
-// states the contract for both.
+// Where runs live. RocksRunStore implements it; tests/server/runs/run_store_conformance_test.cc states the
+// contract.
 #ifndef PACKTRAIN_SERVER_RUNS_RUN_STORE_H_
 #define PACKTRAIN_SERVER_RUNS_RUN_STORE_H_
 
@@ -31,14 +31,19 @@ class RunStore {
   // Begins a run or joins one by its key; see RunService.StartRun. Synced.
   virtual absl::StatusOr<v1::StartRunResponse> Start(const v1::StartRunRequest& request) = 0;
 
-  // Stores a block, steps ascending, and returns the last step now stored for the reporter.
+  // The Add* calls take a run's whole name. NOT_FOUND: no such run. FAILED_PRECONDITION: it is finished, or
+  // the reporter's attempt was not opened by Start. INVALID_ARGUMENT: see run_limits.h.
+
+  // Stores the steps of a block, steps ascending, that are not yet stored for the reporter, and returns the
+  // greatest step now stored.
   virtual absl::StatusOr<std::uint64_t> AddSteps(const Reporter& reporter,
                                                  const std::vector<wire::StepRecord>& steps) = 0;
   virtual absl::Status AddEvaluation(std::string_view run, const v1::Evaluation& evaluation) = 0;
   virtual absl::Status AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) = 0;
   virtual absl::Status AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) = 0;
 
-  // `state` is RUN_STATE_DONE or RUN_STATE_FAILED. Synced.
+  // `state` is RUN_STATE_DONE or RUN_STATE_FAILED. Synced. The same state again changes nothing; the other
+  // one is FAILED_PRECONDITION.
   virtual absl::Status Finish(std::string_view run, v1::RunState state, std::string_view message) = 0;
 
   // `run` is a name or an unambiguous beginning of one. NOT_FOUND, INVALID_ARGUMENT (ambiguous; the
@@ -47,7 +52,8 @@ class RunStore {
   // Newest first.
   virtual absl::StatusOr<std::vector<v1::Run>> List() const = 0;
 
-  // Calls `sink` with each stored block of a run: by rank, then attempt, then step.
+  // Calls `sink` with blocks of all stored steps of a run, each step once: by rank, then attempt, then step.
+  // `run` as for Get, also below.
   using StepSink =
       absl::FunctionRef<absl::Status(const Reporter& reporter, const std::vector<wire::StepRecord>& steps)>;
   virtual absl::Status ReadSteps(std::string_view run, StepSink sink) const = 0;

@@ -1,0 +1,85 @@
+// Runs in a RocksDB database of their own.
+#ifndef PACKTRAIN_SERVER_RUNS_ROCKS_RUN_STORE_H_
+#define PACKTRAIN_SERVER_RUNS_ROCKS_RUN_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/wire/mutex.h"
+#include "server/runs/run_database.h"
+#include "server/runs/run_store.h"
+
+namespace packtrain::runs {
+
+// Milliseconds since 1970-01-01 UTC, by the system's clock.
+std::int64_t SystemNowMs();
+
+struct RocksRunStoreOptions {
+  // A run without a report for longer than this is shown as lost.
+  std::int64_t lost_after_ms = 10 * 60 * 1000;
+  std::function<std::int64_t()> now_ms = SystemNowMs;
+};
+
+// Any number of threads may use it; reports of different runs do not wait for each other.
+class RocksRunStore final : public RunStore {
+ public:
+  // Codes as RunDatabase::Open.
+  static absl::StatusOr<std::unique_ptr<RocksRunStore>> Open(const std::string& directory,
+                                                             RocksRunStoreOptions options);
+  ~RocksRunStore() override;
+
+  absl::StatusOr<v1::StartRunResponse> Start(const v1::StartRunRequest& request) override;
+  absl::StatusOr<std::uint64_t> AddSteps(const Reporter& reporter,
+                                         const std::vector<wire::StepRecord>& steps) override;
+  absl::Status AddEvaluation(std::string_view run, const v1::Evaluation& evaluation) override;
+  absl::Status AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) override;
+  absl::Status AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) override;
+  absl::Status Finish(std::string_view run, v1::RunState state, std::string_view message) override;
+
+  absl::StatusOr<v1::Run> Get(std::string_view run) const override;
+  absl::StatusOr<std::vector<v1::Run>> List() const override;
+  absl::Status ReadSteps(std::string_view run, StepSink sink) const override;
+  absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const override;
+  absl::StatusOr<std::vector<v1::Sample>> ReadSamples(std::string_view run) const override;
+
+ private:
+  struct Entry;
+  using EntryPtr = std::shared_ptr<Entry>;
+
+  RocksRunStore(std::unique_ptr<RunDatabase> database, RocksRunStoreOptions options);
+
+  absl::Status Load();
+  absl::Status LoadAttempts();
+
+  absl::StatusOr<v1::StartRunResponse> StartNew(const v1::StartRunRequest& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(start_mutex_);
+  absl::StatusOr<v1::StartRunResponse> Join(Entry& entry, const v1::StartRunRequest& request);
+  std::string NewName(std::string_view key, std::int64_t now_ms) const;
+
+  // By the whole name, or by an unambiguous beginning.
+  absl::StatusOr<EntryPtr> Find(std::string_view run) const;
+  absl::StatusOr<EntryPtr> FindByPrefix(std::string_view prefix) const;
+  v1::Run Snapshot(Entry& entry) const;
+  // Writes `entries`, if any, and the time of this report.
+  absl::Status AddReport(std::string_view run, const Reporter* reporter, std::vector<KeyValue> entries);
+
+  const std::unique_ptr<RunDatabase> database_;
+  const RocksRunStoreOptions options_;
+
+  // Held while a run begins or is joined. Taken before the others; neither of them is held when it or the
+  // other is taken, except an entry's by a call that holds this one.
+  wire::Mutex start_mutex_;
+  std::map<std::string, std::string, std::less<>> names_by_key_ ABSL_GUARDED_BY(start_mutex_);
+
+  mutable wire::Mutex mutex_;
+  std::map<std::string, EntryPtr, std::less<>> entries_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace packtrain::runs
+
+#endif  // PACKTRAIN_SERVER_RUNS_ROCKS_RUN_STORE_H_

@@ -1,0 +1,129 @@
+#include "server/runs/run_database.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::runs {
+namespace {
+
+constexpr char kFormatKey[] = "format";
+constexpr char kFormat[] = "1";
+
+rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+std::string_view FromSlice(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+absl::Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string message = absl::StrCat(std::string(doing), ": ", status.ToString());
+  if (status.IsNoSpace()) return absl::ResourceExhaustedError(message);
+  if (status.IsCorruption()) return absl::DataLossError(message);
+  if (status.IsIOError() && message.find("lock") != std::string::npos) {
+    return absl::FailedPreconditionError(message);
+  }
+  return absl::InternalError(message);
+}
+
+rocksdb::ColumnFamilyOptions FamilyOptions(rocksdb::CompressionType compression) {
+  rocksdb::BlockBasedTableOptions table;
+  table.checksum = rocksdb::kXXH3;
+  table.block_size = 32 << 10;
+  table.format_version = 5;
+  rocksdb::ColumnFamilyOptions options;
+  options.compression = compression;
+  options.write_buffer_size = 16 << 20;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> Families() {
+  return {{rocksdb::kDefaultColumnFamilyName, FamilyOptions(rocksdb::kNoCompression)},
+          {"runs", FamilyOptions(rocksdb::kLZ4Compression)},
+          {"steps", FamilyOptions(rocksdb::kZSTD)},
+          {"samples", FamilyOptions(rocksdb::kLZ4Compression)}};
+}
+
+rocksdb::DBOptions DatabaseOptions() {
+  rocksdb::DBOptions options;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  options.max_total_wal_size = 64 << 20;
+  options.keep_log_file_num = 2;
+  return options;
+}
+
+}  // namespace
+
+struct RunDatabase::Handles {
+  ~Handles() {
+    for (rocksdb::ColumnFamilyHandle* family : families) db->DestroyColumnFamilyHandle(family);
+  }
+
+  rocksdb::ColumnFamilyHandle* of(Family family) const { return families[static_cast<int>(family) + 1]; }
+
+  absl::Status CheckFormat() {
+    std::string found;
+    const rocksdb::Status status = db->Get({}, families[0], kFormatKey, &found);
+    if (status.IsNotFound()) return FromRocks(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
+    if (!status.ok()) return FromRocks(status, "reading run database");
+    if (found == kFormat) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("run database has format ", found, ", this program reads format ", kFormat));
+  }
+
+  std::unique_ptr<rocksdb::DB> db;
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+};
+
+RunDatabase::RunDatabase(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
+
+RunDatabase::~RunDatabase() = default;
+
+absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot create ", directory, ": ", error.message()));
+  }
+  auto handles = std::make_unique<Handles>();
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::Open(DatabaseOptions(), directory, Families(), &handles->families, &db);
+  if (!status.ok()) return FromRocks(status, absl::StrCat("opening run database ", directory));
+  handles->db.reset(db);
+  if (absl::Status format = handles->CheckFormat(); !format.ok()) return format;
+  return std::unique_ptr<RunDatabase>(new RunDatabase(std::move(handles)));
+}
+
+absl::Status RunDatabase::Write(const std::vector<KeyValue>& entries, Durability durability) {
+  rocksdb::WriteBatch batch;
+  for (const KeyValue& entry : entries) batch.Put(handles_->of(entry.family), entry.key, entry.value);
+  rocksdb::WriteOptions options;
+  options.sync = durability == Durability::kDisk;
+  rocksdb::Status status = handles_->db->Write(options, &batch);
+  // After a full disk RocksDB refuses writes until it is told to look again.
+  if (!status.ok() && handles_->db->Resume().ok()) status = handles_->db->Write(options, &batch);
+  return FromRocks(status, "writing to run database");
+}
+
+absl::Status RunDatabase::Scan(Family family, std::string_view prefix, Visitor visit) const {
+  const std::unique_ptr<rocksdb::Iterator> iterator(handles_->db->NewIterator({}, handles_->of(family)));
+  for (iterator->Seek(ToSlice(prefix)); iterator->Valid(); iterator->Next()) {
+    if (!iterator->key().starts_with(ToSlice(prefix))) break;
+    absl::Status status = visit(FromSlice(iterator->key()), FromSlice(iterator->value()));
+    if (!status.ok()) return status;
+  }
+  return FromRocks(iterator->status(), "reading run database");
+}
+
+}  // namespace packtrain::runs

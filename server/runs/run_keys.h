@@ -1,0 +1,50 @@
+// Keys of the run database, and their only definition. Numbers are big-endian, so that bytes sort as
+// numbers do. NAME is a run's name, which holds no zero byte.
+//
+//   family   key                                  value
+//   runs     d NAME                               Run without steps and last_report_ms
+//   runs     p NAME                               Run with these two only, written with each report
+//   runs     k IDEMPOTENCY_KEY                    NAME
+//   runs     a NAME 0 rank:4 attempt:4            StartRunRequest of the attempt, without description
+//   runs     e NAME 0 step:8 SPLIT                Evaluation
+//   steps    NAME 0 rank:4 attempt:4 step:8       StepBlock that starts with this step
+//   samples  s NAME 0 rank:4 attempt:4 time:8     Sample
+//   samples  e NAME 0 rank:4 attempt:4 start:8 EVENT_NAME   Event
+#ifndef PACKTRAIN_SERVER_RUNS_RUN_KEYS_H_
+#define PACKTRAIN_SERVER_RUNS_RUN_KEYS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "server/runs/run_store.h"
+
+namespace packtrain::runs {
+
+std::string DescriptionKey(std::string_view run);
+std::string ProgressKey(std::string_view run);
+std::string IdempotencyKey(std::string_view key);
+std::string AttemptKey(const Reporter& reporter);
+std::string EvaluationKey(std::string_view run, std::uint64_t step, std::string_view split);
+std::string StepBlockKey(const Reporter& reporter, std::uint64_t first_step);
+// `time_ns` is at least 0.
+std::string SampleKey(const Reporter& reporter, std::int64_t time_ns);
+std::string EventKey(const Reporter& reporter, std::int64_t start_ns, std::string_view name);
+
+// What all keys of a kind begin with, for all runs or for one.
+inline constexpr std::string_view kDescriptionPrefix = "d";
+inline constexpr std::string_view kProgressPrefix = "p";
+inline constexpr std::string_view kIdempotencyPrefix = "k";
+inline constexpr std::string_view kAttemptPrefix = "a";
+std::string EvaluationPrefix(std::string_view run);
+std::string StepPrefix(std::string_view run);
+std::string SamplePrefix(std::string_view run);
+
+// The reporter in an attempt's key or a step block's. DATA_LOSS: the key is none.
+absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key);
+absl::StatusOr<Reporter> ReporterOfStepBlockKey(std::string_view key);
+
+}  // namespace packtrain::runs
+
+#endif  // PACKTRAIN_SERVER_RUNS_RUN_KEYS_H_

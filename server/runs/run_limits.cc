@@ -1,0 +1,144 @@
+#include "server/runs/run_limits.h"
+
+#include <google/protobuf/map.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::runs {
+namespace {
+
+absl::Status CheckText(std::string_view what, std::string_view text, std::size_t limit = kMaxTextBytes) {
+  if (text.size() <= limit) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(std::string(what), " has ", text.size(), " bytes, at most ", limit, " are taken"));
+}
+
+absl::Status CheckNamed(std::string_view what, std::string_view text) {
+  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(std::string(what), " is empty"));
+  return CheckText(what, text);
+}
+
+absl::Status CheckMap(std::string_view what, const google::protobuf::Map<std::string, std::string>& entries) {
+  if (entries.size() > kMaxLabels) {
+    return absl::InvalidArgumentError(absl::StrCat(entries.size(), " ", std::string(what), ", at most ",
+                                                   kMaxLabels, " are taken"));
+  }
+  for (const auto& [key, value] : entries) {
+    if (absl::Status status = CheckNamed(absl::StrCat("a key of ", std::string(what)), key); !status.ok()) {
+      return status;
+    }
+    if (absl::Status status = CheckText(absl::StrCat(std::string(what), " ", key), value); !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCount(std::string_view what, std::size_t count) {
+  if (count == 0) return absl::InvalidArgumentError(absl::StrCat("the report holds no ", std::string(what)));
+  if (count <= kMaxBlockRows) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the report holds ", count, " ", std::string(what),
+                                                 ", at most ", kMaxBlockRows, " are taken at once"));
+}
+
+absl::Status CheckTime(std::string_view what, std::int64_t time_ns) {
+  if (time_ns >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(std::string(what), " is ", time_ns, ", before 1970"));
+}
+
+absl::Status ValidateDescription(const v1::RunDescription& description) {
+  const v1::Hardware& hardware = description.hardware();
+  const std::pair<std::string_view, std::string_view> texts[] = {
+      {"model", description.model()},
+      {"target", description.target()},
+      {"dataset", description.dataset()},
+      {"spec.split", description.spec().split()},
+      {"plan_fingerprint", description.plan_fingerprint()},
+      {"precision", description.precision()},
+      {"engine", description.engine()},
+      {"optimizer", description.optimizer()},
+      {"git_revision", description.git_revision()},
+      {"timing_method", description.timing_method()},
+      {"hardware.device", hardware.device()},
+      {"hardware.name", hardware.name()},
+      {"hardware.cpu", hardware.cpu()},
+      {"hardware.host", hardware.host()},
+      {"hardware.driver", hardware.driver()},
+  };
+  for (const auto& [what, text] : texts) {
+    if (absl::Status status = CheckText(what, text); !status.ok()) return status;
+  }
+  if (absl::Status status = CheckMap("libraries", description.libraries()); !status.ok()) return status;
+  return CheckMap("labels", description.labels());
+}
+
+}  // namespace
+
+absl::Status ValidateStart(const v1::StartRunRequest& request) {
+  if (request.idempotency_key().size() < kMinKeyBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("idempotency_key has ", request.idempotency_key().size(),
+                                                   " bytes, at least ", kMinKeyBytes, " are needed"));
+  }
+  if (absl::Status status = CheckText("idempotency_key", request.idempotency_key()); !status.ok()) return status;
+  if (absl::Status status = CheckText("process_key", request.process_key()); !status.ok()) return status;
+  const std::uint32_t world_size = std::max(1u, request.description().world_size());
+  if (world_size > kMaxWorldSize) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("world_size is ", world_size, ", at most ", kMaxWorldSize, " ranks are taken"));
+  }
+  if (absl::Status status = ValidateRank(request.rank(), world_size); !status.ok()) return status;
+  return ValidateDescription(request.description());
+}
+
+absl::Status ValidateRank(std::uint32_t rank, std::uint32_t world_size) {
+  if (rank < world_size) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("rank ", rank, " is outside the run's world of ", world_size, " ranks"));
+}
+
+absl::Status ValidateSteps(const std::vector<wire::StepRecord>& steps) {
+  if (absl::Status status = CheckCount("step records", steps.size()); !status.ok()) return status;
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i - 1].step < steps[i].step) continue;
+    return absl::InvalidArgumentError(absl::StrCat("steps do not ascend: step ", steps[i].step, " in row ", i,
+                                                   " follows step ", steps[i - 1].step));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateEvaluation(const v1::Evaluation& evaluation) {
+  return CheckNamed("split", evaluation.split());
+}
+
+absl::Status ValidateSamples(const std::vector<v1::Sample>& samples) {
+  if (absl::Status status = CheckCount("samples", samples.size()); !status.ok()) return status;
+  for (const v1::Sample& sample : samples) {
+    if (absl::Status status = CheckTime("time_ns", sample.time_ns()); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateEvents(const std::vector<v1::Event>& events) {
+  if (absl::Status status = CheckCount("events", events.size()); !status.ok()) return status;
+  for (const v1::Event& event : events) {
+    if (absl::Status status = CheckNamed("an event's name", event.name()); !status.ok()) return status;
+    if (absl::Status status = CheckTime("start_ns", event.start_ns()); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateFinish(v1::RunState state, std::string_view message) {
+  if (state != v1::RUN_STATE_DONE && state != v1::RUN_STATE_FAILED) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a run finishes as RUN_STATE_DONE or RUN_STATE_FAILED, not as ",
+                     v1::RunState_Name(state).empty() ? absl::StrCat(static_cast<int>(state))
+                                                      : v1::RunState_Name(state)));
+  }
+  return CheckText("message", message, kMaxMessageBytes);
+}
+
+}  // namespace packtrain::runs

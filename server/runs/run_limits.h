@@ -1,0 +1,34 @@
+// What RunService accepts: INVALID_ARGUMENT otherwise, naming what, which and the limit.
+#ifndef PACKTRAIN_SERVER_RUNS_RUN_LIMITS_H_
+#define PACKTRAIN_SERVER_RUNS_RUN_LIMITS_H_
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "packtrain/v1/run.pb.h"
+#include "proto/wire/step_record.h"
+
+namespace packtrain::runs {
+
+inline constexpr std::size_t kMinKeyBytes = 8;
+inline constexpr std::size_t kMaxTextBytes = 1024;  // of any one text field, key, label or name
+inline constexpr std::size_t kMaxMessageBytes = 4096;
+inline constexpr int kMaxLabels = 64;  // of labels, and of libraries
+inline constexpr std::size_t kMaxBlockRows = 65536;
+inline constexpr std::uint32_t kMaxWorldSize = 65536;
+
+absl::Status ValidateStart(const v1::StartRunRequest& request);
+// `rank` is below `world_size`.
+absl::Status ValidateRank(std::uint32_t rank, std::uint32_t world_size);
+// At least one row, at most kMaxBlockRows, steps strictly ascending.
+absl::Status ValidateSteps(const std::vector<wire::StepRecord>& steps);
+absl::Status ValidateEvaluation(const v1::Evaluation& evaluation);
+absl::Status ValidateSamples(const std::vector<v1::Sample>& samples);
+absl::Status ValidateEvents(const std::vector<v1::Event>& events);
+absl::Status ValidateFinish(v1::RunState state, std::string_view message);
+
+}  // namespace packtrain::runs
+
+#endif  // PACKTRAIN_SERVER_RUNS_RUN_LIMITS_H_

@@ -1,0 +1,33 @@
+#include "server/runs/step_coverage.h"
+
+#include <iterator>
+
+namespace packtrain::runs {
+
+bool StepCoverage::Contains(std::uint64_t step) const {
+  const auto after = intervals_.upper_bound(step);
+  return after != intervals_.begin() && std::prev(after)->second >= step;
+}
+
+bool StepCoverage::Insert(std::uint64_t step) {
+  const auto after = intervals_.upper_bound(step);
+  const auto before = after == intervals_.begin() ? intervals_.end() : std::prev(after);
+  if (before != intervals_.end() && before->second >= step) return false;
+  const bool joins_after = after != intervals_.end() && after->first == step + 1;
+  const std::uint64_t last = joins_after ? after->second : step;
+  if (joins_after) intervals_.erase(after);
+  if (before != intervals_.end() && before->second + 1 == step) {
+    before->second = last;
+  } else {
+    intervals_.emplace(step, last);
+  }
+  ++count_;
+  return true;
+}
+
+std::optional<std::uint64_t> StepCoverage::last() const {
+  if (intervals_.empty()) return std::nullopt;
+  return intervals_.rbegin()->second;
+}
+
+}  // namespace packtrain::runs

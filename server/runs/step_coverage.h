@@ -1,0 +1,31 @@
+// Which steps are there, as few intervals.
+#ifndef PACKTRAIN_SERVER_RUNS_STEP_COVERAGE_H_
+#define PACKTRAIN_SERVER_RUNS_STEP_COVERAGE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace packtrain::runs {
+
+// For one thread at a time. Memory grows with the number of gaps, not of steps.
+class StepCoverage {
+ public:
+  bool Contains(std::uint64_t step) const;
+  // False where the step was there.
+  bool Insert(std::uint64_t step);
+
+  std::uint64_t count() const { return count_; }
+  // The greatest step.
+  std::optional<std::uint64_t> last() const;
+
+ private:
+  using Intervals = std::map<std::uint64_t, std::uint64_t>;
+
+  Intervals intervals_;  // first step -> last step, inclusive; neither overlapping nor touching
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace packtrain::runs
+
+#endif  // PACKTRAIN_SERVER_RUNS_STEP_COVERAGE_H_
