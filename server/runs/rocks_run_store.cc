@@ -291,10 +291,12 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
   run.set_started_ms(now);
   run.set_last_report_ms(now);
   const Reporter reporter{run.run(), request.rank(), 0};
-  absl::Status status = database_->Write(
-      {DescriptionEntry(run), ProgressEntry(run.run(), 0, now), AttemptEntry(reporter, request),
-       {Family::kRuns, IdempotencyKey(request.idempotency_key()), run.run()}},
-      Durability::kDisk);
+  absl::Status status =
+      database_->Write({DescriptionEntry(run),
+                        ProgressEntry(run.run(), 0, now),
+                        AttemptEntry(reporter, request),
+                        {Family::kRuns, IdempotencyKey(request.idempotency_key()), run.run()}},
+                       Durability::kDisk);
   if (!status.ok()) return status;
 
   v1::StartRunResponse response;
@@ -339,8 +341,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(Entry& entry, const v1:
 }
 
 std::string RocksRunStore::NewName(std::string_view key, std::int64_t now_ms) const {
-  const std::string time =
-      absl::FormatTime("%Y%m%d-%H%M%S", absl::FromUnixMillis(now_ms), absl::UTCTimeZone());
+  const std::string time = absl::FormatTime("%Y%m%d-%H%M%S", absl::FromUnixMillis(now_ms), absl::UTCTimeZone());
   wire::MutexLock lock(mutex_);
   for (int attempt = 0;; ++attempt) {
     std::string name = absl::StrCat(time, "-", Suffix(key, attempt));
@@ -483,9 +484,8 @@ absl::StatusOr<std::vector<v1::Run>> RocksRunStore::List() const {
   std::vector<v1::Run> runs;
   runs.reserve(entries.size());
   for (const EntryPtr& entry : entries) runs.push_back(Snapshot(*entry));
-  std::stable_sort(runs.begin(), runs.end(), [](const v1::Run& a, const v1::Run& b) {
-    return a.started_ms() > b.started_ms();
-  });
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const v1::Run& a, const v1::Run& b) { return a.started_ms() > b.started_ms(); });
   return runs;
 }
 
@@ -520,10 +520,9 @@ absl::StatusOr<std::vector<v1::Sample>> RocksRunStore::ReadSamples(std::string_v
   absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
   if (!entry.ok()) return entry.status();
   std::vector<v1::Sample> samples;
-  absl::Status status = database_->Scan(Family::kSamples, SamplePrefix((*entry)->name),
-                                        [&samples](std::string_view, std::string_view value) {
-                                          return Parse(value, samples.emplace_back());
-                                        });
+  absl::Status status = database_->Scan(
+      Family::kSamples, SamplePrefix((*entry)->name),
+      [&samples](std::string_view, std::string_view value) { return Parse(value, samples.emplace_back()); });
   if (!status.ok()) return status;
   return samples;
 }

@@ -74,7 +74,8 @@ struct RunDatabase::Handles {
   absl::Status CheckFormat() {
     std::string found;
     const rocksdb::Status status = db->Get({}, families[0], kFormatKey, &found);
-    if (status.IsNotFound()) return FromRocks(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
+    if (status.IsNotFound())
+      return FromRocks(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
     if (!status.ok()) return FromRocks(status, "reading run database");
     if (found == kFormat) return absl::OkStatus();
     return absl::FailedPreconditionError(

@@ -24,8 +24,8 @@ absl::Status CheckNamed(std::string_view what, std::string_view text) {
 
 absl::Status CheckMap(std::string_view what, const google::protobuf::Map<std::string, std::string>& entries) {
   if (entries.size() > kMaxLabels) {
-    return absl::InvalidArgumentError(absl::StrCat(entries.size(), " ", std::string(what), ", at most ",
-                                                   kMaxLabels, " are taken"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(entries.size(), " ", std::string(what), ", at most ", kMaxLabels, " are taken"));
   }
   for (const auto& [key, value] : entries) {
     if (absl::Status status = CheckNamed(absl::StrCat("a key of ", std::string(what)), key); !status.ok()) {
@@ -83,7 +83,8 @@ absl::Status ValidateStart(const v1::StartRunRequest& request) {
     return absl::InvalidArgumentError(absl::StrCat("idempotency_key has ", request.idempotency_key().size(),
                                                    " bytes, at least ", kMinKeyBytes, " are needed"));
   }
-  if (absl::Status status = CheckText("idempotency_key", request.idempotency_key()); !status.ok()) return status;
+  if (absl::Status status = CheckText("idempotency_key", request.idempotency_key()); !status.ok())
+    return status;
   if (absl::Status status = CheckText("process_key", request.process_key()); !status.ok()) return status;
   const std::uint32_t world_size = std::max(1u, request.description().world_size());
   if (world_size > kMaxWorldSize) {
@@ -133,10 +134,9 @@ absl::Status ValidateEvents(const std::vector<v1::Event>& events) {
 
 absl::Status ValidateFinish(v1::RunState state, std::string_view message) {
   if (state != v1::RUN_STATE_DONE && state != v1::RUN_STATE_FAILED) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a run finishes as RUN_STATE_DONE or RUN_STATE_FAILED, not as ",
-                     v1::RunState_Name(state).empty() ? absl::StrCat(static_cast<int>(state))
-                                                      : v1::RunState_Name(state)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a run finishes as RUN_STATE_DONE or RUN_STATE_FAILED, not as ",
+        v1::RunState_Name(state).empty() ? absl::StrCat(static_cast<int>(state)) : v1::RunState_Name(state)));
   }
   return CheckText("message", message, kMaxMessageBytes);
 }

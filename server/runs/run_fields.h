@@ -1,0 +1,36 @@
+// A run's properties as text: what filters select by, and the factors that comparisons sort by.
+#ifndef PACKTRAIN_SERVER_RUNS_RUN_FIELDS_H_
+#define PACKTRAIN_SERVER_RUNS_RUN_FIELDS_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "packtrain/v1/run.pb.h"
+
+namespace packtrain::runs {
+
+// "dynamic"; or "static-" and the pad, such as "static-multiple".
+std::string PolicyName(const v1::BatchSpec& spec);
+// Name of the training device, with "N x " in front where there are several; "cpu" or "cuda" where it has
+// no name.
+std::string HardwareName(const v1::Hardware& hardware);
+// "running", "done", "failed", "lost".
+std::string StateName(v1::RunState state);
+
+// What decides a run's speed, apart from chance: policy, model, target, dataset (NAME@VERSION), precision,
+// engine, world_size, graphs, hardware. Seeds, budgets, fingerprint, host, labels and times are none.
+std::map<std::string, std::string> Factors(const v1::RunDescription& description);
+
+// Value of a filter key in a run; nothing where the run lacks it, as a label may.
+using FieldReader = std::function<std::optional<std::string>(const v1::Run& run)>;
+// Null where there is no such key. `label.NAME` is one for every NAME.
+FieldReader FindField(std::string_view key);
+// All keys, for messages: "run, state, ...".
+std::string KnownFields();
+
+}  // namespace packtrain::runs
+
+#endif  // PACKTRAIN_SERVER_RUNS_RUN_FIELDS_H_

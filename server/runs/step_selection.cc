@@ -1,0 +1,72 @@
+#include "server/runs/step_selection.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace packtrain::runs {
+namespace {
+
+constexpr std::uint32_t kNotSteady = wire::kWarmUp | wire::kCapture | wire::kCheckpoint | wire::kEvaluation;
+
+bool ComesBefore(const RankStep& a, const RankStep& b) {
+  return std::tie(a.record.step, a.rank, a.attempt) < std::tie(b.record.step, b.rank, b.attempt);
+}
+
+void Join(const RankStep& step, TrainingStep& joined) {
+  const wire::StepRecord& record = step.record;
+  if (joined.ranks == 0 || record.total_ns > joined.slowest.total_ns) joined.slowest = record;
+  ++joined.ranks;
+  joined.flags |= record.flags;
+  joined.real.graphs += record.real.graphs;
+  joined.real.nodes += record.real.nodes;
+  joined.real.edges += record.real.edges;
+  joined.all_measured = joined.all_measured && IsMeasured(record.total_ns);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RankStep>> ReadAllSteps(const RunStore& store, std::string_view run) {
+  std::vector<RankStep> steps;
+  absl::Status status =
+      store.ReadSteps(run, [&steps](const Reporter& reporter, const std::vector<wire::StepRecord>& records) {
+        for (const wire::StepRecord& record : records)
+          steps.push_back({reporter.rank, reporter.attempt, record});
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
+  if (!std::is_sorted(steps.begin(), steps.end(), ComesBefore)) {
+    std::sort(steps.begin(), steps.end(), ComesBefore);
+  }
+  return steps;
+}
+
+std::vector<RankStep> KeepLastAttempts(std::vector<RankStep> steps) {
+  const auto superseded = [](const RankStep& earlier, const RankStep& later) {
+    return earlier.record.step == later.record.step && earlier.rank == later.rank;
+  };
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (kept > 0 && superseded(steps[kept - 1], steps[i])) --kept;
+    steps[kept++] = steps[i];
+  }
+  steps.resize(kept);
+  return steps;
+}
+
+std::vector<TrainingStep> JoinRanks(const std::vector<RankStep>& steps) {
+  std::vector<TrainingStep> joined;
+  for (const RankStep& step : steps) {
+    if (joined.empty() || joined.back().slowest.step != step.record.step) joined.emplace_back();
+    Join(step, joined.back());
+  }
+  return joined;
+}
+
+bool IsComplete(const TrainingStep& step, std::uint32_t world_size) {
+  return step.all_measured && step.ranks == world_size;
+}
+
+bool IsSteady(const TrainingStep& step) { return (step.flags & kNotSteady) == 0; }
+
+}  // namespace packtrain::runs

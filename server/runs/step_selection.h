@@ -1,0 +1,59 @@
+// Which step records count, and what a step is when several ranks made it.
+#ifndef PACKTRAIN_SERVER_RUNS_STEP_SELECTION_H_
+#define PACKTRAIN_SERVER_RUNS_STEP_SELECTION_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/wire/step_record.h"
+#include "server/runs/run_store.h"
+
+namespace packtrain::runs {
+
+// A step of one rank.
+struct RankStep {
+  std::uint32_t rank = 0;
+  std::uint32_t attempt = 0;
+  wire::StepRecord record;
+};
+
+// All records of a run, by step, then rank, then attempt. Codes as RunStore::ReadSteps.
+absl::StatusOr<std::vector<RankStep>> ReadAllSteps(const RunStore& store, std::string_view run);
+
+// Keeps one record for each (rank, step): that of the last attempt that reported it. Takes and gives the
+// order of ReadAllSteps.
+std::vector<RankStep> KeepLastAttempts(std::vector<RankStep> steps);
+
+// Real content of a step, summed over ranks.
+struct RealCounts {
+  std::uint64_t graphs = 0;
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+};
+
+// One step of the whole run.
+struct TrainingStep {
+  std::uint32_t ranks = 0;  // that reported it
+  std::uint32_t flags = 0;  // of any rank
+  RealCounts real;
+  wire::StepRecord slowest;  // record of the rank with the greatest total
+  bool all_measured = true;  // IsMeasured holds for each rank's total
+};
+
+// Takes one record for each (rank, step), by step; gives one entry for each step, ascending.
+std::vector<TrainingStep> JoinRanks(const std::vector<RankStep>& steps);
+
+// 0 says that nothing was measured. What lies above 2^53 ns (104 days) is what NaN and infinity become.
+inline bool IsMeasured(std::uint64_t total_ns) { return total_ns > 0 && total_ns <= std::uint64_t{1} << 53; }
+
+// Whether a step's time may enter a figure: measured, and reported by all `world_size` ranks.
+bool IsComplete(const TrainingStep& step, std::uint32_t world_size);
+
+// Neither warm-up (the first 10 steps of an attempt) nor capture, checkpoint or evaluation on any rank.
+bool IsSteady(const TrainingStep& step);
+
+}  // namespace packtrain::runs
+
+#endif  // PACKTRAIN_SERVER_RUNS_STEP_SELECTION_H_

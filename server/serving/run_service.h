@@ -1,0 +1,44 @@
+// Answers RunService out of a RunStore.
+#ifndef PACKTRAIN_SERVER_SERVING_RUN_SERVICE_H_
+#define PACKTRAIN_SERVER_SERVING_RUN_SERVICE_H_
+
+#include "packtrain/v1/run.grpc.pb.h"
+#include "server/runs/run_store.h"
+
+namespace packtrain::serving {
+
+// Calls run on the threads that gRPC keeps for synchronous services, one call a thread: a summary or a
+// comparison may take its time there without holding up the callback threads, which stream batches.
+class RunService final : public v1::RunService::Service {
+ public:
+  // `store` is borrowed.
+  explicit RunService(runs::RunStore& store);
+
+  grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
+                        v1::StartRunResponse* response) override;
+  grpc::Status ReportSteps(grpc::ServerContext* context, const v1::ReportStepsRequest* request,
+                           v1::ReportStepsResponse* response) override;
+  grpc::Status ReportEvaluation(grpc::ServerContext* context, const v1::ReportEvaluationRequest* request,
+                                v1::ReportEvaluationResponse* response) override;
+  grpc::Status ReportSamples(grpc::ServerContext* context, const v1::ReportSamplesRequest* request,
+                             v1::ReportSamplesResponse* response) override;
+  grpc::Status ReportEvents(grpc::ServerContext* context, const v1::ReportEventsRequest* request,
+                            v1::ReportEventsResponse* response) override;
+  grpc::Status FinishRun(grpc::ServerContext* context, const v1::FinishRunRequest* request,
+                         v1::FinishRunResponse* response) override;
+  grpc::Status ListRuns(grpc::ServerContext* context, const v1::ListRunsRequest* request,
+                        v1::ListRunsResponse* response) override;
+  grpc::Status GetRun(grpc::ServerContext* context, const v1::GetRunRequest* request,
+                      v1::GetRunResponse* response) override;
+  grpc::Status ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
+                         grpc::ServerWriter<v1::ListStepsResponse>* writer) override;
+  grpc::Status ListEvaluations(grpc::ServerContext* context, const v1::ListEvaluationsRequest* request,
+                               v1::ListEvaluationsResponse* response) override;
+
+ private:
+  runs::RunStore& store_;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_RUN_SERVICE_H_

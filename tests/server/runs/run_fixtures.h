@@ -1,0 +1,62 @@
+// Runs, steps and stores for the tests of server/runs.
+#ifndef PACKTRAIN_TESTS_SERVER_RUNS_RUN_FIXTURES_H_
+#define PACKTRAIN_TESTS_SERVER_RUNS_RUN_FIXTURES_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "packtrain/v1/run.pb.h"
+#include "server/runs/rocks_run_store.h"
+
+namespace packtrain::runs {
+
+// A store in a directory of its own, which ends with it, and a clock that stands until it is moved.
+class TestRunStore {
+ public:
+  TestRunStore();
+  ~TestRunStore();
+
+  RunStore& operator*() { return *store_; }
+  RunStore* operator->() { return store_.get(); }
+
+  // Closes the store and opens it again on the same directory.
+  void Reopen();
+  const std::string& directory() const { return directory_; }
+
+  std::int64_t now_ms = 1'700'000'000'000;  // 2023-11-14 22:13:20 UTC
+
+ private:
+  std::string directory_;
+  std::unique_ptr<RocksRunStore> store_;
+};
+
+// World size 1, rank 0, static-multiple with 32 graphs, schnet on qm9@1.
+v1::StartRunRequest StartRequest(const std::string& idempotency_key);
+
+// Starts a run and gives its rank 0; fails the test where it can't.
+Reporter StartRun(RunStore& store, const v1::StartRunRequest& request);
+
+// A record with 32 graphs, 576 nodes and 10,000 edges in 33, 640 and 10,048 slots.
+wire::StepRecord Step(std::uint64_t step, std::uint64_t total_ns, std::uint32_t flags = 0);
+
+// Records of steps first .. last, each taking a millisecond.
+std::vector<wire::StepRecord> Steps(std::uint64_t first, std::uint64_t last);
+
+struct StoredStep {
+  std::uint32_t rank = 0;
+  std::uint32_t attempt = 0;
+  std::uint64_t step = 0;
+  friend bool operator==(const StoredStep&, const StoredStep&) = default;
+};
+
+// Everything ReadSteps gives, in its order.
+std::vector<StoredStep> StoredSteps(const RunStore& store, const std::string& run);
+
+}  // namespace packtrain::runs
+
+#endif  // PACKTRAIN_TESTS_SERVER_RUNS_RUN_FIXTURES_H_
