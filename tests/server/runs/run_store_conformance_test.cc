@@ -75,8 +75,8 @@ TEST_F(RunStoreConformance, NamesTellTheTimeAndDiffer) {
 }
 
 TEST_F(RunStoreConformance, ManyRunsOfOneSecondHaveDifferentNames) {
-  for (int i = 0; i < 2000; ++i) StartRun(*store_, StartRequest(std::to_string(10'000'000 + i)));
-  EXPECT_THAT(*store_->List(), SizeIs(2000));
+  for (int i = 0; i < 200; ++i) StartRun(*store_, StartRequest(std::to_string(10'000'000 + i)));
+  EXPECT_THAT(*store_->List(), SizeIs(200));
 }
 
 TEST_F(RunStoreConformance, AnUnstatedWorldHasOneRank) {
