@@ -1,0 +1,214 @@
+#include "server/storage/graph_record.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/wire/batch_layout.h"
+#include "server/edges/full.h"
+#include "server/storage/schema.h"
+
+namespace packtrain::storage {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "records are copied as they lie in memory");
+
+constexpr std::uint64_t kAlignment = 8;
+
+struct Header {
+  std::uint16_t format;
+  std::uint8_t endpoint_bytes;
+  std::uint8_t flags;
+  std::uint32_t n_node;
+  std::uint32_t n_edge;
+  std::uint32_t bandwidth;
+  std::uint32_t record_bytes;
+  std::uint32_t source_id_bytes;
+  std::uint64_t encodings;
+};
+static_assert(sizeof(Header) == kRecordHeaderBytes);
+
+constexpr std::uint64_t AlignUp(std::uint64_t offset) { return (offset + kAlignment - 1) & ~(kAlignment - 1); }
+
+std::uint8_t StoredEndpointBytes(const RecordLayout& layout, std::uint32_t n_node) {
+  return layout.stores_edges() ? EndpointBytes(n_node) : 0;
+}
+
+// Calls `visit(bytes)` with the size of each section: the fields, senders, receivers.
+template <typename Visit>
+void ForEachSection(const RecordLayout& layout, std::uint32_t n_node, std::uint32_t n_edge, Visit visit) {
+  for (const RecordLayout::Field& field : layout.fields()) {
+    visit(RowsOf(field.scope, n_node, n_edge) * field.row_bytes);
+  }
+  const std::uint64_t endpoints = std::uint64_t{n_edge} * StoredEndpointBytes(layout, n_node);
+  visit(endpoints);
+  visit(endpoints);
+}
+
+// Cannot overflow: at most 64 fields of at most 2^32 rows of at most 2^19 bytes.
+std::uint64_t SourceIdOffset(const RecordLayout& layout, std::uint32_t n_node, std::uint32_t n_edge) {
+  std::uint64_t offset = kRecordHeaderBytes;
+  ForEachSection(layout, n_node, n_edge, [&](std::uint64_t bytes) { offset = AlignUp(offset + bytes); });
+  return offset;
+}
+
+std::uint32_t Bandwidth(const RecordLayout& layout, const GraphView& graph) {
+  if (!layout.stores_edges()) return graph.n_node - 1;
+  std::uint32_t bandwidth = 0;
+  for (std::size_t e = 0; e < graph.senders.size(); ++e) {
+    const auto [low, high] = std::minmax(graph.senders[e], graph.receivers[e]);
+    bandwidth = std::max(bandwidth, high - low);
+  }
+  return bandwidth;
+}
+
+bool EdgesAgree(const RecordLayout& layout, const GraphView& graph) {
+  if (layout.stores_edges()) {
+    return graph.senders.size() == graph.n_edge && graph.receivers.size() == graph.n_edge;
+  }
+  const absl::StatusOr<std::uint32_t> full = edges::FullEdgeCount(graph.n_node);
+  return full.ok() && graph.n_edge == *full && graph.senders.empty() && graph.receivers.empty();
+}
+
+bool FieldsAgree(const RecordLayout& layout, const GraphView& graph) {
+  if (graph.fields.size() != layout.fields().size()) return false;
+  for (std::size_t k = 0; k < graph.fields.size(); ++k) {
+    const RecordLayout::Field& field = layout.fields()[k];
+    if (graph.fields[k].size() != RowsOf(field.scope, graph.n_node, graph.n_edge) * field.row_bytes) return false;
+  }
+  return true;
+}
+
+absl::Status CheckView(const RecordLayout& layout, const GraphView& graph) {
+  if (graph.n_node == 0) return absl::InvalidArgumentError("a graph must have at least one node");
+  if (!EdgesAgree(layout, graph)) return absl::InvalidArgumentError("the edges contradict the graph's counts");
+  if (!FieldsAgree(layout, graph)) return absl::InvalidArgumentError("the fields contradict the graph's counts");
+  const std::uint64_t bytes = RecordBytes(layout, graph);
+  if (bytes <= kMaxRecordBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the graph's record of ", bytes, " bytes is above the limit of ", kMaxRecordBytes));
+}
+
+template <typename T>
+void WriteEndpoints(std::span<const std::uint32_t> nodes, char* to) {
+  for (const std::uint32_t node : nodes) {
+    const T value = static_cast<T>(node);
+    std::memcpy(to, &value, sizeof(T));
+    to += sizeof(T);
+  }
+}
+
+void WriteEndpoints(std::span<const std::uint32_t> nodes, std::uint8_t width, char* to) {
+  if (width == 1) return WriteEndpoints<std::uint8_t>(nodes, to);
+  if (width == 2) return WriteEndpoints<std::uint16_t>(nodes, to);
+  return WriteEndpoints<std::uint32_t>(nodes, to);
+}
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(absl::StrCat("damaged graph record: ", std::string(what)));
+}
+
+absl::Status CheckHeader(const RecordLayout& layout, const Header& header, std::uint64_t size) {
+  if (header.format != kRecordFormat) {
+    return Damaged(absl::StrCat("format ", header.format, ", this program reads format ", kRecordFormat));
+  }
+  if (header.record_bytes != size) return Damaged("its length differs from the one it states");
+  if (header.flags != 0 || header.encodings != 0) return Damaged("unknown flags or encodings");
+  if (header.n_node == 0) return Damaged("no nodes");
+  if (header.endpoint_bytes != StoredEndpointBytes(layout, header.n_node)) return Damaged("endpoint width");
+  if (header.bandwidth >= header.n_node) return Damaged("bandwidth");
+  if (!layout.stores_edges()) {
+    const absl::StatusOr<std::uint32_t> full = edges::FullEdgeCount(header.n_node);
+    if (!full.ok() || header.n_edge != *full) return Damaged("edge count");
+  }
+  const std::uint64_t id_offset = SourceIdOffset(layout, header.n_node, header.n_edge);
+  if (id_offset + header.source_id_bytes != size) return Damaged("its counts don't add up to its length");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+RecordLayout::RecordLayout(std::vector<Field> fields, bool stores_edges)
+    : fields_(std::move(fields)), stores_edges_(stores_edges) {}
+
+absl::StatusOr<RecordLayout> RecordLayout::Create(const v1::Schema& schema) {
+  if (absl::Status status = CheckSchema(schema); !status.ok()) return status;
+  std::vector<Field> fields;
+  for (const v1::Field& field : schema.fields()) {
+    const std::uint64_t row_bytes =
+        RowElements(field) * wire::SizeOf(static_cast<wire::DType>(field.data_type()));
+    fields.push_back({field.name(), field.scope(), static_cast<std::uint32_t>(row_bytes)});
+  }
+  return RecordLayout(std::move(fields), schema.edge_rule() == v1::EDGE_RULE_STORED);
+}
+
+std::optional<std::size_t> RecordLayout::FindField(std::string_view name) const {
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    if (fields_[k].name == name) return k;
+  }
+  return std::nullopt;
+}
+
+std::uint8_t EndpointBytes(std::uint32_t n_node) {
+  if (n_node <= 1u << 8) return 1;
+  return n_node <= 1u << 16 ? 2 : 4;
+}
+
+std::uint64_t RowsOf(v1::FieldScope scope, std::uint32_t n_node, std::uint32_t n_edge) {
+  if (scope == v1::FIELD_SCOPE_NODE) return n_node;
+  return scope == v1::FIELD_SCOPE_EDGE ? n_edge : 1;
+}
+
+std::uint64_t RecordBytes(const RecordLayout& layout, const GraphView& graph) {
+  return SourceIdOffset(layout, graph.n_node, graph.n_edge) + graph.source_id.size();
+}
+
+absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, std::string& out) {
+  if (absl::Status status = CheckView(layout, graph); !status.ok()) return status;
+  const Header header{.format = kRecordFormat,
+                      .endpoint_bytes = StoredEndpointBytes(layout, graph.n_node),
+                      .flags = 0,
+                      .n_node = graph.n_node,
+                      .n_edge = graph.n_edge,
+                      .bandwidth = Bandwidth(layout, graph),
+                      .record_bytes = static_cast<std::uint32_t>(RecordBytes(layout, graph)),
+                      .source_id_bytes = static_cast<std::uint32_t>(graph.source_id.size()),
+                      .encodings = 0};
+  out.assign(header.record_bytes, '\0');
+  std::memcpy(out.data(), &header, sizeof(header));
+  std::uint64_t offset = kRecordHeaderBytes;
+  for (const std::string_view rows : graph.fields) {
+    std::memcpy(out.data() + offset, rows.data(), rows.size());
+    offset = AlignUp(offset + rows.size());
+  }
+  for (const std::span<const std::uint32_t> nodes : {graph.senders, graph.receivers}) {
+    WriteEndpoints(nodes, header.endpoint_bytes, out.data() + offset);
+    offset = AlignUp(offset + nodes.size() * header.endpoint_bytes);
+  }
+  std::memcpy(out.data() + offset, graph.source_id.data(), graph.source_id.size());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::span<const std::byte> record) {
+  if (record.size() < kRecordHeaderBytes) return Damaged("shorter than its header");
+  Header header;
+  std::memcpy(&header, record.data(), sizeof(header));
+  if (absl::Status status = CheckHeader(layout, header, record.size()); !status.ok()) return status;
+
+  RecordView view;
+  view.n_node_ = header.n_node;
+  view.n_edge_ = header.n_edge;
+  view.bandwidth_ = header.bandwidth;
+  view.endpoint_bytes_ = header.endpoint_bytes;
+  std::uint64_t offset = kRecordHeaderBytes;
+  ForEachSection(layout, header.n_node, header.n_edge, [&](std::uint64_t bytes) {
+    view.sections_.push_back(record.subspan(offset, bytes));
+    offset = AlignUp(offset + bytes);
+  });
+  view.source_id_ = {reinterpret_cast<const char*>(record.data()) + offset, header.source_id_bytes};
+  return view;
+}
+
+}  // namespace packtrain::storage

@@ -1,0 +1,128 @@
+// One graph as stored: bytes of a fixed layout, so that a section of a batch is filled by one memcpy for
+// each graph and field.
+//
+// Format 1. Numbers are unsigned and little-endian, offsets count from the start of the record.
+//
+//   offset  bytes  what
+//        0      2  format number, 1
+//        2      1  bytes of a stored edge endpoint: 1, 2 or 4, the smallest that holds n_node - 1;
+//                  0 where the schema's edges are not stored
+//        3      1  flags; 0
+//        4      4  n_node, at least 1
+//        8      4  n_edge, counted even where edges are not stored
+//       12      4  bandwidth: greatest |sender - receiver| over the edges, 0 without edges
+//       16      4  bytes of the whole record
+//       20      4  bytes of the source id
+//       24      8  encodings, four bits a section from the lowest up: endpoints, then field 0, 1, .. 14.
+//                  0: plain elements, which all sections beyond these have. Format 1 writes and takes 0 only
+//       32         for each field of the schema, in its order: the rows, end to end. A node field has n_node
+//                  rows, an edge field n_edge, a graph field 1. Image shifts of periodic edges are such an
+//                  edge field, `shift`
+//                  senders, n_edge of them, where edges are stored: by receiver, then sender
+//                  receivers, likewise
+//                  source id: UTF-8, not ended by a zero; the record ends with it
+//
+// Each field, the senders, the receivers and the source id start at the next multiple of 8; bytes between
+// are 0. A record is read with the schema it was written for: it does not repeat it.
+#ifndef PACKTRAIN_SERVER_STORAGE_GRAPH_RECORD_H_
+#define PACKTRAIN_SERVER_STORAGE_GRAPH_RECORD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "packtrain/v1/dataset.pb.h"
+
+namespace packtrain::storage {
+
+inline constexpr std::uint16_t kRecordFormat = 1;
+inline constexpr std::size_t kRecordHeaderBytes = 32;
+inline constexpr std::uint32_t kMaxRecordBytes = 1u << 30;
+
+// Where the records of one schema have what. Immutable; any number of threads may use it.
+class RecordLayout {
+ public:
+  struct Field {
+    std::string name;
+    v1::FieldScope scope;
+    std::uint32_t row_bytes;
+  };
+
+  // INVALID_ARGUMENT: the schema fails CheckSchema (schema.h).
+  static absl::StatusOr<RecordLayout> Create(const v1::Schema& schema);
+
+  std::span<const Field> fields() const { return fields_; }
+  // Position of a field in fields(), none where the schema has no such field.
+  std::optional<std::size_t> FindField(std::string_view name) const;
+  // Whether records hold endpoints; otherwise a graph has all n(n-1) edges.
+  bool stores_edges() const { return stores_edges_; }
+
+ private:
+  RecordLayout(std::vector<Field> fields, bool stores_edges);
+
+  std::vector<Field> fields_;
+  bool stores_edges_;
+};
+
+// The smallest of 1, 2 and 4 bytes that holds every node index of a graph.
+std::uint8_t EndpointBytes(std::uint32_t n_node);
+
+// Rows of a field of this scope.
+std::uint64_t RowsOf(v1::FieldScope scope, std::uint32_t n_node, std::uint32_t n_edge);
+
+// One graph in memory; everything is borrowed.
+struct GraphView {
+  std::uint32_t n_node = 0;
+  std::uint32_t n_edge = 0;
+  std::span<const std::uint32_t> senders;  // empty where edges are not stored
+  std::span<const std::uint32_t> receivers;
+  std::span<const std::string_view> fields;  // bytes of the rows of each field, in the layout's order
+  std::string_view source_id;
+};
+
+// Bytes of the graph's record, which may exceed kMaxRecordBytes.
+std::uint64_t RecordBytes(const RecordLayout& layout, const GraphView& graph);
+
+// Replaces `out` by the graph's record. Edges must be sorted by receiver, then sender. INVALID_ARGUMENT: the
+// view contradicts itself or the layout, or the record would be above kMaxRecordBytes.
+absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, std::string& out);
+
+// A checked look at one record. Borrows record and layout.
+class RecordView {
+ public:
+  // DATA_LOSS: the bytes are no record of this layout. Every offset and size is checked; elements are not:
+  // endpoints and floats are as the writer left them.
+  static absl::StatusOr<RecordView> Parse(const RecordLayout& layout, std::span<const std::byte> record);
+
+  std::uint32_t n_node() const { return n_node_; }
+  std::uint32_t n_edge() const { return n_edge_; }
+  std::uint32_t bandwidth() const { return bandwidth_; }
+  // Rows of field k of the layout. Not aligned unless the record is.
+  std::span<const std::byte> field(std::size_t k) const { return sections_[k]; }
+  // Bytes of one endpoint; 0 where edges are not stored, and then senders and receivers are empty.
+  std::uint8_t endpoint_bytes() const { return endpoint_bytes_; }
+  std::span<const std::byte> senders() const { return sections_[sections_.size() - 2]; }
+  std::span<const std::byte> receivers() const { return sections_.back(); }
+  std::string_view source_id() const { return source_id_; }
+
+ private:
+  RecordView() = default;
+
+  std::uint32_t n_node_ = 0;
+  std::uint32_t n_edge_ = 0;
+  std::uint32_t bandwidth_ = 0;
+  std::uint8_t endpoint_bytes_ = 0;
+  std::string_view source_id_;
+  absl::InlinedVector<std::span<const std::byte>, 10> sections_;  // fields, senders, receivers
+};
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_GRAPH_RECORD_H_
