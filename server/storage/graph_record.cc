@@ -76,7 +76,8 @@ bool FieldsAgree(const RecordLayout& layout, const GraphView& graph) {
   if (graph.fields.size() != layout.fields().size()) return false;
   for (std::size_t k = 0; k < graph.fields.size(); ++k) {
     const RecordLayout::Field& field = layout.fields()[k];
-    if (graph.fields[k].size() != RowsOf(field.scope, graph.n_node, graph.n_edge) * field.row_bytes) return false;
+    if (graph.fields[k].size() != RowsOf(field.scope, graph.n_node, graph.n_edge) * field.row_bytes)
+      return false;
   }
   return true;
 }
@@ -84,7 +85,8 @@ bool FieldsAgree(const RecordLayout& layout, const GraphView& graph) {
 absl::Status CheckView(const RecordLayout& layout, const GraphView& graph) {
   if (graph.n_node == 0) return absl::InvalidArgumentError("a graph must have at least one node");
   if (!EdgesAgree(layout, graph)) return absl::InvalidArgumentError("the edges contradict the graph's counts");
-  if (!FieldsAgree(layout, graph)) return absl::InvalidArgumentError("the fields contradict the graph's counts");
+  if (!FieldsAgree(layout, graph))
+    return absl::InvalidArgumentError("the fields contradict the graph's counts");
   const std::uint64_t bytes = RecordBytes(layout, graph);
   if (bytes <= kMaxRecordBytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -180,14 +182,14 @@ absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, st
   std::memcpy(out.data(), &header, sizeof(header));
   std::uint64_t offset = kRecordHeaderBytes;
   for (const std::string_view rows : graph.fields) {
-    std::memcpy(out.data() + offset, rows.data(), rows.size());
+    rows.copy(out.data() + offset, rows.size());
     offset = AlignUp(offset + rows.size());
   }
   for (const std::span<const std::uint32_t> nodes : {graph.senders, graph.receivers}) {
     WriteEndpoints(nodes, header.endpoint_bytes, out.data() + offset);
     offset = AlignUp(offset + nodes.size() * header.endpoint_bytes);
   }
-  std::memcpy(out.data() + offset, graph.source_id.data(), graph.source_id.size());
+  graph.source_id.copy(out.data() + offset, graph.source_id.size());
   return absl::OkStatus();
 }
 

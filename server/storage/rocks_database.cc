@@ -1,0 +1,314 @@
+#include "server/storage/rocks_database.h"
+
+#include <fcntl.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/key_schema.h"
+
+namespace packtrain::storage {
+namespace {
+
+constexpr std::array<const char*, 3> kFamilyNames = {"meta", "graphs", "sizes"};
+
+// How many values one read pins at a time.
+constexpr std::size_t kMultiGetKeys = 128;
+
+rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+absl::Status ToStatus(const rocksdb::Status& status, std::string_view doing) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string message = absl::StrCat(std::string(doing), ": ", status.ToString());
+  if (status.IsNoSpace()) return absl::ResourceExhaustedError(absl::StrCat("disk full while ", message));
+  if (status.IsCorruption()) return absl::DataLossError(message);
+  if (status.IsNotFound()) return absl::NotFoundError(message);
+  return absl::UnavailableError(message);
+}
+
+rocksdb::BlockBasedTableOptions TableOptions(const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::BlockBasedTableOptions table;
+  // One budget for everything read from files, so that memory has a bound that can be stated.
+  table.block_cache = cache;
+  table.cache_index_and_filter_blocks = true;
+  // An index evicted by a scan of records would have to be read again for each of the next reads.
+  table.cache_index_and_filter_blocks_with_high_priority = true;
+  // Random reads of records below 1 kB: a larger block is mostly bytes nobody asked for.
+  table.block_size = 4 << 10;
+  // The fastest of the checksums where CRC32C has no hardware support in RocksDB's build.
+  table.checksum = rocksdb::kXXH3;
+  // No filter: nobody asks for a key that isn't there.
+  table.filter_policy = nullptr;
+  // Finds a key inside a block by hash; the binary search over keys that share 15 bytes is slow.
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  return table;
+}
+
+rocksdb::ColumnFamilyOptions FamilyOptions(const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(TableOptions(cache)));
+  // Coordinates and targets hardly shrink, and reads would pay for it.
+  options.compression = rocksdb::kNoCompression;
+  options.bottommost_compression = rocksdb::kNoCompression;
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions options = FamilyOptions(cache);
+  // Only ingested files, sorted and apart from each other: a compaction would rewrite them for nothing.
+  if (family != Family::kMeta) options.disable_auto_compactions = true;
+  return options;
+}
+
+rocksdb::DBOptions DatabaseOptions() {
+  rocksdb::DBOptions options;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  // A few hundred files at most, so all stay open and no read has to open one.
+  options.max_open_files = -1;
+  // The log holds descriptions of data sets only; this bounds what an opening has to replay.
+  options.max_total_wal_size = 16 << 20;
+  // RocksDB's own log is for finding faults; a few files are enough.
+  options.keep_log_file_num = 4;
+  options.max_log_file_size = 4 << 20;
+  return options;
+}
+
+// The process that holds the lock file, 0 where none does. Must not be called by the holder: closing the
+// file would give up its lock.
+pid_t LockHolder(const std::filesystem::path& folder) {
+  const int fd = ::open((folder / "LOCK").c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return 0;
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool held = ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  ::close(fd);
+  return held ? lock.l_pid : 0;
+}
+
+// RocksDB answers so from a table in memory, without touching the lock file.
+bool IsHeldByThisProcess(const rocksdb::Status& status) {
+  return status.ToString().find("lock hold by current process") != std::string::npos;
+}
+
+absl::Status OpenFailure(const rocksdb::Status& status, const std::filesystem::path& folder) {
+  const pid_t holder = IsHeldByThisProcess(status) ? ::getpid() : status.IsIOError() ? LockHolder(folder) : 0;
+  if (holder == 0) return ToStatus(status, absl::StrCat("opening ", folder.string()));
+  return absl::FailedPreconditionError(
+      absl::StrCat("the store ", folder.string(), " is in use by process ", holder));
+}
+
+}  // namespace
+
+struct RocksDatabase::Handle {
+  ~Handle() {
+    for (rocksdb::ColumnFamilyHandle* family : families) db->DestroyColumnFamilyHandle(family);
+  }
+
+  rocksdb::ColumnFamilyHandle* Of(Family family) const { return families[static_cast<std::size_t>(family)]; }
+
+  // RocksDB refuses writes after a failed one until it is told to go on.
+  absl::Status Written(const rocksdb::Status& status, std::string_view doing) {
+    if (!status.ok()) failed = true;
+    return ToStatus(status, doing);
+  }
+  absl::Status Resume() {
+    if (!failed.exchange(false)) return absl::OkStatus();
+    return Written(db->Resume(), "going on after a failed write");
+  }
+
+  std::shared_ptr<rocksdb::Cache> cache;
+  std::unique_ptr<rocksdb::DB> db;
+  std::vector<rocksdb::ColumnFamilyHandle*> families;  // as Family, then RocksDB's default
+  std::atomic<bool> failed = false;
+};
+
+RocksDatabase::RocksDatabase(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
+RocksDatabase::~RocksDatabase() = default;
+
+absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::Open(const std::filesystem::path& folder,
+                                                                   const RocksDatabaseOptions& options) {
+  auto handle = std::make_unique<Handle>();
+  handle->cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const Family family : {Family::kMeta, Family::kGraphs, Family::kSizes}) {
+    families.emplace_back(kFamilyNames[static_cast<std::size_t>(family)], FamilyOptions(family, handle->cache));
+  }
+  families.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
+  // One spelling for one folder: RocksDB's table of locks in this process goes by path.
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::canonical(folder, error);
+  if (error) return absl::FailedPreconditionError(absl::StrCat(folder.string(), ": ", error.message()));
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::Open(DatabaseOptions(), path.string(), families, &handle->families, &db);
+  if (!status.ok()) return OpenFailure(status, path);
+  handle->db.reset(db);
+  return std::shared_ptr<RocksDatabase>(new RocksDatabase(std::move(handle)));
+}
+
+absl::StatusOr<std::optional<std::string>> RocksDatabase::Get(Family family, std::string_view key) const {
+  std::string value;
+  const rocksdb::Status status =
+      handle_->db->Get(rocksdb::ReadOptions(), handle_->Of(family), ToSlice(key), &value);
+  if (status.IsNotFound()) return std::optional<std::string>();
+  if (!status.ok()) return ToStatus(status, "reading the store");
+  return std::optional<std::string>(std::move(value));
+}
+
+absl::Status RocksDatabase::Scan(Family family, std::string_view prefix, Visitor visit) const {
+  const std::unique_ptr<rocksdb::Iterator> it(
+      handle_->db->NewIterator(rocksdb::ReadOptions(), handle_->Of(family)));
+  for (it->Seek(ToSlice(prefix)); it->Valid() && it->key().starts_with(ToSlice(prefix)); it->Next()) {
+    if (absl::Status status = visit(ToView(it->key()), ToView(it->value())); !status.ok()) return status;
+  }
+  return ToStatus(it->status(), "scanning the store");
+}
+
+absl::Status RocksDatabase::MultiGet(Family family, std::span<const std::string_view> keys,
+                                     ValueSink sink) const {
+  std::array<rocksdb::Slice, kMultiGetKeys> slices;
+  std::array<rocksdb::PinnableSlice, kMultiGetKeys> values;
+  std::array<rocksdb::Status, kMultiGetKeys> statuses;
+  for (std::size_t begin = 0; begin < keys.size(); begin += kMultiGetKeys) {
+    const std::size_t count = std::min(kMultiGetKeys, keys.size() - begin);
+    for (std::size_t k = 0; k < count; ++k) slices[k] = ToSlice(keys[begin + k]);
+    handle_->db->MultiGet(rocksdb::ReadOptions(), handle_->Of(family), count, slices.data(), values.data(),
+                          statuses.data(), /*sorted_input=*/true);
+    for (std::size_t k = 0; k < count; ++k) {
+      absl::StatusOr<std::string_view> value = ToView(values[k]);
+      if (!statuses[k].ok()) value = ToStatus(statuses[k], "reading the store");
+      if (absl::Status status = sink(begin + k, value); !status.ok()) return status;
+      values[k].Reset();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::uint64_t>> RocksDatabase::StorageIds(Family family) const {
+  const std::unique_ptr<rocksdb::Iterator> it(
+      handle_->db->NewIterator(rocksdb::ReadOptions(), handle_->Of(family)));
+  std::vector<std::uint64_t> ids;
+  for (it->SeekToFirst(); it->Valid(); it->Seek(ToSlice(EncodeBigEndian(ids.back() + 1)))) {
+    const std::optional<std::uint64_t> id = StorageIdOf(ToView(it->key()));
+    if (!id) return absl::DataLossError("the store holds a key that is too short");
+    ids.push_back(*id);
+    if (*id == std::numeric_limits<std::uint64_t>::max()) break;
+  }
+  if (!it->status().ok()) return ToStatus(it->status(), "scanning the store");
+  return ids;
+}
+
+absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
+  if (absl::Status status = handle_->Resume(); !status.ok()) return status;
+  rocksdb::IngestExternalFileOptions options;
+  // The files lie on the same disk: taking them in costs a rename, not a copy.
+  options.move_files = true;
+  // The files stay as they were written and synced.
+  options.write_global_seqno = false;
+  // Nobody may see part of an ingest, and nobody can: nothing names the graphs before WriteMeta.
+  options.snapshot_consistency = false;
+  std::vector<rocksdb::IngestExternalFileArg> args;
+  for (const FilesOfFamily& of_family : files) {
+    rocksdb::IngestExternalFileArg& arg = args.emplace_back();
+    arg.column_family = handle_->Of(of_family.family);
+    arg.external_files = of_family.paths;
+    arg.options = options;
+  }
+  return handle_->Written(handle_->db->IngestExternalFiles(args), "taking in sorted files");
+}
+
+absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries) {
+  if (absl::Status status = handle_->Resume(); !status.ok()) return status;
+  rocksdb::WriteBatch batch;
+  for (const auto& [key, value] : entries) batch.Put(handle_->Of(Family::kMeta), key, value);
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  return handle_->Written(handle_->db->Write(options, &batch), "writing the store");
+}
+
+absl::Status RocksDatabase::DropStorage(std::uint64_t storage_id) {
+  const std::string begin = EncodeBigEndian(storage_id);
+  const std::string end = EncodeBigEndian(storage_id + 1);
+  const rocksdb::Slice from(begin), to(end);
+  const rocksdb::RangePtr range(&from, &to);
+  for (const Family family : {Family::kGraphs, Family::kSizes}) {
+    rocksdb::ColumnFamilyHandle* handle = handle_->Of(family);
+    // Whole files at once, which is all there is; the tombstone is for what a file might share.
+    rocksdb::Status status = rocksdb::DeleteFilesInRanges(handle_->db.get(), handle, &range, 1, false);
+    if (status.ok()) status = handle_->db->DeleteRange(rocksdb::WriteOptions(), handle, from, to);
+    if (!status.ok()) return handle_->Written(status, "dropping unpublished graphs");
+  }
+  return absl::OkStatus();
+}
+
+std::uint64_t RocksDatabase::memory_bytes() const {
+  std::uint64_t bytes = handle_->cache->GetUsage();
+  std::uint64_t memtables = 0;
+  if (handle_->db->GetAggregatedIntProperty(rocksdb::DB::Properties::kSizeAllMemTables, &memtables)) {
+    bytes += memtables;
+  }
+  return bytes;
+}
+
+struct SortedFiles::Writer {
+  Writer(const rocksdb::Options& options, rocksdb::ColumnFamilyHandle* family)
+      : file(rocksdb::EnvOptions(), options, family) {}
+  rocksdb::SstFileWriter file;
+};
+
+SortedFiles::SortedFiles(std::shared_ptr<RocksDatabase> database, Family family, std::string stem,
+                         std::uint64_t file_bytes)
+    : database_(std::move(database)), family_(family), stem_(std::move(stem)), file_bytes_(file_bytes) {}
+
+SortedFiles::~SortedFiles() {
+  writer_.reset();
+  std::error_code ignored;  // what stays is reclaimed when the store is opened next
+  for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+}
+
+absl::Status SortedFiles::BeginFile() {
+  const RocksDatabase::Handle& handle = *database_->handle_;
+  writer_ = std::make_unique<Writer>(handle.db->GetOptions(handle.Of(family_)), handle.Of(family_));
+  paths_.push_back(absl::StrCat(stem_, "-", paths_.size(), ".sst"));
+  return ToStatus(writer_->file.Open(paths_.back()), absl::StrCat("creating ", paths_.back()));
+}
+
+absl::Status SortedFiles::EndFile() {
+  const rocksdb::Status status = writer_->file.Finish();
+  writer_.reset();
+  return ToStatus(status, absl::StrCat("writing ", paths_.back()));
+}
+
+absl::Status SortedFiles::Add(std::string_view key, std::string_view value) {
+  if (writer_ == nullptr) {
+    if (absl::Status status = BeginFile(); !status.ok()) return status;
+  }
+  const rocksdb::Status status = writer_->file.Put(ToSlice(key), ToSlice(value));
+  if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", paths_.back()));
+  return writer_->file.FileSize() < file_bytes_ ? absl::OkStatus() : EndFile();
+}
+
+absl::StatusOr<RocksDatabase::FilesOfFamily> SortedFiles::Finish() {
+  if (writer_ != nullptr) {
+    if (absl::Status status = EndFile(); !status.ok()) return status;
+  }
+  return RocksDatabase::FilesOfFamily{family_, paths_};
+}
+
+}  // namespace packtrain::storage

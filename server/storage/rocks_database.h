@@ -1,0 +1,114 @@
+// The sealed-graph database on disk: RocksDB behind the few operations that the graph store needs.
+#ifndef PACKTRAIN_SERVER_STORAGE_ROCKS_DATABASE_H_
+#define PACKTRAIN_SERVER_STORAGE_ROCKS_DATABASE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace packtrain::storage {
+
+// Column families; key_schema.h says what each holds.
+enum class Family : std::uint8_t { kMeta, kGraphs, kSizes };
+
+struct RocksDatabaseOptions {
+  // Blocks of graph records and the indexes of open files; RocksDB's whole cache.
+  std::size_t block_cache_bytes = std::size_t{256} << 20;
+};
+
+// Any number of threads may use it.
+//
+// Codes: RESOURCE_EXHAUSTED where the disk is full (the next write tries again), DATA_LOSS where what is
+// stored is damaged, UNAVAILABLE for other failures of the disk.
+class RocksDatabase {
+ public:
+  // Opens or creates the database in a folder that exists. FAILED_PRECONDITION: another process has it open,
+  // or this one; the message names the process.
+  static absl::StatusOr<std::shared_ptr<RocksDatabase>> Open(const std::filesystem::path& folder,
+                                                             const RocksDatabaseOptions& options);
+  ~RocksDatabase();
+
+  // The value of a key, none where there is no such key.
+  absl::StatusOr<std::optional<std::string>> Get(Family family, std::string_view key) const;
+
+  // Calls `visit` for each key that starts with `prefix`, ascending; a failing visit ends the scan.
+  using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)>;
+  absl::Status Scan(Family family, std::string_view prefix, Visitor visit) const;
+
+  // Calls `sink(k, value)` for each keys[k], which must ascend; the value, or why it can't be had (NOT_FOUND:
+  // no such key), is valid during the call. A failing sink ends the read with its status.
+  using ValueSink =
+      absl::FunctionRef<absl::Status(std::size_t k, const absl::StatusOr<std::string_view>& value)>;
+  absl::Status MultiGet(Family family, std::span<const std::string_view> keys, ValueSink sink) const;
+
+  // Distinct storage ids of the keys of a family, ascending. Reads one key for each.
+  absl::StatusOr<std::vector<std::uint64_t>> StorageIds(Family family) const;
+
+  // Takes finished sorted files (SortedFiles) into the database, moving them; all or none, synced.
+  struct FilesOfFamily {
+    Family family;
+    std::vector<std::string> paths;
+  };
+  absl::Status Ingest(const std::vector<FilesOfFamily>& files);
+
+  // Writes to `meta`; all or none, synced.
+  absl::Status WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries);
+
+  // Drops graphs and sizes of a storage id.
+  absl::Status DropStorage(std::uint64_t storage_id);
+
+  // Block cache and memtables.
+  std::uint64_t memory_bytes() const;
+
+ private:
+  friend class SortedFiles;
+  struct Handle;
+  explicit RocksDatabase(std::unique_ptr<Handle> handle);
+
+  std::unique_ptr<Handle> handle_;
+};
+
+// Writes ascending keys into sorted files outside the database. Used by one thread. A file is created when
+// its first key comes, and all of them are removed at the end unless they were moved away.
+class SortedFiles {
+ public:
+  // Files are named STEM-0.sst, STEM-1.sst, ...; a new one begins when one has reached `file_bytes`.
+  SortedFiles(std::shared_ptr<RocksDatabase> database, Family family, std::string stem,
+              std::uint64_t file_bytes);
+  ~SortedFiles();
+  SortedFiles(const SortedFiles&) = delete;
+  SortedFiles& operator=(const SortedFiles&) = delete;
+
+  // RESOURCE_EXHAUSTED: disk full. After a failure only destroying is left.
+  absl::Status Add(std::string_view key, std::string_view value);
+
+  // Ends and syncs the last file and returns the paths of all.
+  absl::StatusOr<RocksDatabase::FilesOfFamily> Finish();
+
+ private:
+  struct Writer;
+  absl::Status BeginFile();
+  absl::Status EndFile();
+
+  std::shared_ptr<RocksDatabase> database_;
+  Family family_;
+  std::string stem_;
+  std::uint64_t file_bytes_;
+  std::vector<std::string> paths_;
+  std::unique_ptr<Writer> writer_;  // of the last path, while it is open
+};
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_ROCKS_DATABASE_H_

@@ -1,0 +1,64 @@
+// Data sets in RocksDB. A folder holds `db`, the database (key_schema.h), and `staging`, sorted files of
+// imports under way.
+//
+// A seal takes the staged files in with one ingest and then makes them visible with one synced write. Killed
+// before that write, an import leaves only files that the next opening removes.
+#ifndef PACKTRAIN_SERVER_STORAGE_ROCKS_GRAPH_STORE_H_
+#define PACKTRAIN_SERVER_STORAGE_ROCKS_GRAPH_STORE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "proto/wire/mutex.h"
+#include "server/storage/graph_store.h"
+#include "server/storage/rocks_database.h"
+
+namespace packtrain::storage {
+
+class RocksDataset;
+
+struct RocksGraphStoreOptions {
+  RocksDatabaseOptions database;
+  // A staged file is ended when it has reached this size. Large files mean few to keep open; a smaller one
+  // bounds the index that is held in memory while a file is written.
+  std::uint64_t staging_file_bytes = std::uint64_t{256} << 20;
+};
+
+// Any number of threads may use it. Data sets and writers may outlive it and keep the folder in use.
+class RocksGraphStore : public GraphStore {
+ public:
+  // Creates the folder where it doesn't exist. FAILED_PRECONDITION: it is in use (the message names the
+  // process), or was written in another format.
+  static absl::StatusOr<std::unique_ptr<RocksGraphStore>> Open(const std::filesystem::path& folder,
+                                                               const RocksGraphStoreOptions& options);
+
+  absl::StatusOr<std::unique_ptr<DatasetWriter>> NewDataset(const v1::Schema& schema) override;
+  absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) override;
+  absl::StatusOr<std::vector<v1::Dataset>> List() const override;
+  std::uint64_t memory_bytes() const override;
+
+ private:
+  RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
+                  std::shared_ptr<RocksDatabase> database, std::uint64_t next_storage_id);
+
+  const std::filesystem::path staging_;
+  const RocksGraphStoreOptions options_;
+  const std::shared_ptr<RocksDatabase> database_;
+  const std::shared_ptr<wire::Mutex> publishing_;  // held by a seal from its look at `meta` to its write
+  std::atomic<std::uint64_t> next_storage_id_;
+
+  mutable wire::Mutex mutex_;
+  // By NAME@VERSION; each opened data set as long as somebody holds it.
+  absl::flat_hash_map<std::string, std::weak_ptr<const RocksDataset>> open_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_ROCKS_GRAPH_STORE_H_

@@ -1,0 +1,238 @@
+#include "server/storage/seal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/wire/content_hash.h"
+#include "server/batching/split.h"
+
+namespace packtrain::storage {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 128;
+constexpr std::size_t kVersionDigits = 16;
+
+bool IsNameByte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+         c == '-';
+}
+
+absl::StatusOr<std::vector<IndexSplit>> SplitByFractions(const DatasetContent& content,
+                                                         const v1::SplitFractions& fractions) {
+  absl::StatusOr<batching::SplitIndices> indices = batching::SplitByFractions(
+      fractions.seed(), static_cast<std::uint32_t>(content.graphs()),
+      {fractions.train_permille(), fractions.val_permille(), fractions.test_permille()});
+  if (!indices.ok()) return indices.status();
+  std::vector<IndexSplit> splits;
+  splits.push_back({"train", std::move(indices->train)});
+  splits.push_back({"val", std::move(indices->val)});
+  splits.push_back({"test", std::move(indices->test)});
+  return splits;
+}
+
+// Gives out each graph once, by its source id.
+class IdIndex {
+ public:
+  explicit IdIndex(const DatasetContent& content) {
+    index_.reserve(content.graphs());
+    for (std::uint32_t graph = 0; graph < content.graphs(); ++graph) {
+      index_.emplace(content.source_id(graph), Entry{graph, ""});
+    }
+  }
+
+  absl::StatusOr<std::uint32_t> Take(const std::string& id, std::string_view split) {
+    const auto found = index_.find(std::string_view(id));
+    if (found == index_.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("split '", std::string(split), "' names '", id,
+                                                     "', which no graph has as its source id"));
+    }
+    if (!found->second.split.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("source id '", id, "' is named by split '",
+                                                     std::string(found->second.split), "' and again by split '",
+                                                     std::string(split), "'"));
+    }
+    found->second.split = split;
+    return found->second.graph;
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t graph;
+    std::string_view split;
+  };
+  absl::flat_hash_map<std::string_view, Entry> index_;
+};
+
+absl::StatusOr<std::vector<IndexSplit>> SplitByIds(const DatasetContent& content,
+                                                   const v1::SplitByIds& by_ids) {
+  IdIndex index(content);
+  std::vector<IndexSplit> splits;
+  const std::pair<std::string_view, decltype(&by_ids.train())> lists[] = {
+      {"train", &by_ids.train()}, {"val", &by_ids.val()}, {"test", &by_ids.test()}};
+  for (const auto& [name, ids] : lists) {
+    IndexSplit& split = splits.emplace_back(IndexSplit{std::string(name), {}});
+    for (const std::string& id : *ids) {
+      const absl::StatusOr<std::uint32_t> graph = index.Take(id, name);
+      if (!graph.ok()) return graph.status();
+      split.graphs.push_back(*graph);
+    }
+    std::sort(split.graphs.begin(), split.graphs.end());
+  }
+  return splits;
+}
+
+absl::StatusOr<std::vector<IndexSplit>> ResolveSplits(const DatasetContent& content,
+                                                      const v1::SealDatasetRequest& request) {
+  switch (request.split_case()) {
+    case v1::SealDatasetRequest::kFractions:
+      return SplitByFractions(content, request.fractions());
+    case v1::SealDatasetRequest::kByIds:
+      return SplitByIds(content, request.by_ids());
+    case v1::SealDatasetRequest::SPLIT_NOT_SET:
+      break;
+  }
+  return std::vector<IndexSplit>{};
+}
+
+std::string Version(const std::string& content_hash, const std::vector<IndexSplit>& splits) {
+  wire::Sha256 hash;
+  hash.UpdateSized("packtrain version 1");
+  hash.UpdateSized(content_hash);
+  for (const IndexSplit& split : splits) {
+    hash.UpdateSized(split.name);
+    const std::span<const std::byte> indices = std::as_bytes(std::span(split.graphs));
+    hash.UpdateSized({reinterpret_cast<const char*>(indices.data()), indices.size()});
+  }
+  return hash.HexDigest().substr(0, kVersionDigits);
+}
+
+// The smallest count that at least `percent` of a hundred graphs do not exceed.
+std::uint32_t Percentile(const std::map<std::uint32_t, std::uint64_t>& bins, std::uint64_t graphs,
+                         std::uint64_t percent) {
+  std::uint64_t below = 0;
+  for (const auto& [count, in_bin] : bins) {
+    below += in_bin;
+    if (below * 100 >= graphs * percent) return count;
+  }
+  return 0;
+}
+
+v1::CountSummary Summarize(std::span<const std::uint32_t> counts) {
+  std::map<std::uint32_t, std::uint64_t> bins;
+  for (const std::uint32_t count : counts) ++bins[count];
+  v1::CountSummary summary;
+  for (const auto& [count, graphs] : bins) {
+    v1::CountBin& bin = *summary.add_histogram();
+    bin.set_count(count);
+    bin.set_graphs(graphs);
+    summary.set_total(summary.total() + count * graphs);
+  }
+  summary.set_mean(static_cast<double>(summary.total()) / static_cast<double>(counts.size()));
+  summary.set_p50(Percentile(bins, counts.size(), 50));
+  summary.set_p99(Percentile(bins, counts.size(), 99));
+  summary.set_max(bins.rbegin()->first);
+  return summary;
+}
+
+v1::TargetStatistics Statistics(const DatasetContent& content, std::size_t column,
+                                std::span<const std::uint32_t> graphs) {
+  std::uint64_t count = 0;
+  double sum = 0;
+  for (const std::uint32_t graph : graphs) {
+    const double value = content.target(graph, column);
+    if (std::isnan(value)) continue;
+    ++count;
+    sum += value;
+  }
+  const double mean = count == 0 ? 0 : sum / static_cast<double>(count);
+  double squares = 0;
+  for (const std::uint32_t graph : graphs) {
+    const double deviation = content.target(graph, column) - mean;
+    if (!std::isnan(deviation)) squares += deviation * deviation;
+  }
+  v1::TargetStatistics statistics;
+  statistics.set_target(content.schema().targets(static_cast<int>(column)).name());
+  statistics.set_count(count);
+  statistics.set_mean(mean);
+  statistics.set_stddev(count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count)));
+  return statistics;
+}
+
+v1::Split DescribeSplit(const DatasetContent& content, std::string_view name,
+                        std::span<const std::uint32_t> graphs) {
+  v1::Split split;
+  split.set_name(std::string(name));
+  split.set_graphs(graphs.size());
+  for (int column = 0; column < content.schema().targets_size(); ++column) {
+    *split.add_targets() = Statistics(content, static_cast<std::size_t>(column), graphs);
+  }
+  return split;
+}
+
+v1::Dataset Describe(const DatasetContent& content, const v1::SealDatasetRequest& request,
+                     const std::vector<IndexSplit>& splits) {
+  v1::Dataset dataset;
+  dataset.set_name(request.name());
+  *dataset.mutable_schema() = content.schema();
+  dataset.set_graphs(content.graphs());
+  *dataset.mutable_nodes() = Summarize(content.n_node());
+  *dataset.mutable_edges() = Summarize(content.n_edge());
+  dataset.set_bytes(content.bytes());
+  std::vector<std::uint32_t> all(content.graphs());
+  std::iota(all.begin(), all.end(), 0);
+  *dataset.add_splits() = DescribeSplit(content, kAllSplit, all);
+  for (const IndexSplit& split : splits)
+    *dataset.add_splits() = DescribeSplit(content, split.name, split.graphs);
+  *dataset.mutable_lineage() = request.lineage();
+  for (const std::uint32_t value : content.Classes()) dataset.add_classes(value);
+  return dataset;
+}
+
+}  // namespace
+
+absl::Status CheckDatasetName(std::string_view name) {
+  if (!name.empty() && name.size() <= kMaxNameBytes && std::all_of(name.begin(), name.end(), IsNameByte)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("data set name '", std::string(name), "' must be 1 to ",
+                                                 kMaxNameBytes, " characters of [A-Za-z0-9._-]"));
+}
+
+absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::SealDatasetRequest& request) {
+  if (absl::Status status = CheckDatasetName(request.name()); !status.ok()) return status;
+  if (content.graphs() == 0) return absl::FailedPreconditionError("the import holds no graph");
+  absl::StatusOr<std::vector<IndexSplit>> splits = ResolveSplits(content, request);
+  if (!splits.ok()) return splits.status();
+  SealedContent sealed{*std::move(splits), {}};
+  sealed.description = Describe(content, request, sealed.splits);
+  sealed.description.set_version(Version(content.Hash(), sealed.splits));
+  return sealed;
+}
+
+DatasetReference ParseReference(std::string_view text) {
+  const std::size_t at = text.find('@');
+  if (at == std::string_view::npos) return {std::string(text), ""};
+  return {std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
+}
+
+absl::Status NoSuchDataset(const DatasetReference& reference) {
+  if (reference.version.empty()) return absl::NotFoundError(absl::StrCat("no data set '", reference.name, "'"));
+  return absl::NotFoundError(
+      absl::StrCat("no data set '", reference.name, "' of version '", reference.version, "'"));
+}
+
+absl::Status NoSuchSplit(const v1::Dataset& dataset, std::string_view split) {
+  const std::string known = absl::StrJoin(dataset.splits(), ", ",
+                                          [](std::string* out, const v1::Split& s) { out->append(s.name()); });
+  return absl::NotFoundError(
+      absl::StrCat("data set '", dataset.name(), "' has no split '", std::string(split), "'; it has: ", known));
+}
+
+}  // namespace packtrain::storage
