@@ -408,13 +408,13 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> RocksGraphStore::NewDataset(const
 
 absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string_view text) {
   DatasetReference reference = ParseReference(text);
-  if (reference.version.empty()) {
+  if (!reference.version) {
     const auto newest = database_->Get(Family::kMeta, NameKey(reference.name));
     if (!newest.ok()) return newest.status();
     if (!newest->has_value()) return NoSuchDataset(reference);
     reference.version = **newest;
   }
-  const std::string full_name = absl::StrCat(reference.name, "@", reference.version);
+  const std::string full_name = absl::StrCat(reference.name, "@", *reference.version);
   {
     const wire::MutexLock lock(mutex_);
     if (const auto found = open_.find(full_name); found != open_.end()) {
@@ -422,7 +422,7 @@ absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string
     }
   }
   absl::StatusOr<std::optional<StoredDataset>> stored =
-      FindVersion(*database_, reference.name, reference.version);
+      FindVersion(*database_, reference.name, *reference.version);
   if (!stored.ok()) return stored.status();
   if (!stored->has_value()) return NoSuchDataset(reference);
   absl::StatusOr<std::shared_ptr<const RocksDataset>> dataset =
@@ -441,7 +441,7 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
         const absl::StatusOr<std::optional<StoredDataset>> stored = FindVersion(*database_, name, version);
         if (!stored.ok()) return stored.status();
         if (!stored->has_value()) return absl::DataLossError("a name of the store leads to no data set");
-        datasets.push_back((*stored)->description);
+        datasets.push_back(WithoutHistograms((*stored)->description));
         return absl::OkStatus();
       });
   if (!status.ok()) return status;

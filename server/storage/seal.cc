@@ -218,14 +218,20 @@ absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::Sea
 
 DatasetReference ParseReference(std::string_view text) {
   const std::size_t at = text.find('@');
-  if (at == std::string_view::npos) return {std::string(text), ""};
+  if (at == std::string_view::npos) return {std::string(text), std::nullopt};
   return {std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
 }
 
+v1::Dataset WithoutHistograms(v1::Dataset dataset) {
+  dataset.mutable_nodes()->clear_histogram();
+  dataset.mutable_edges()->clear_histogram();
+  return dataset;
+}
+
 absl::Status NoSuchDataset(const DatasetReference& reference) {
-  if (reference.version.empty()) return absl::NotFoundError(absl::StrCat("no data set '", reference.name, "'"));
+  if (!reference.version) return absl::NotFoundError(absl::StrCat("no data set '", reference.name, "'"));
   return absl::NotFoundError(
-      absl::StrCat("no data set '", reference.name, "' of version '", reference.version, "'"));
+      absl::StrCat("no data set '", reference.name, "' of version '", *reference.version, "'"));
 }
 
 absl::Status NoSuchSplit(const v1::Dataset& dataset, std::string_view split) {

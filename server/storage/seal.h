@@ -4,6 +4,7 @@
 #define PACKTRAIN_SERVER_STORAGE_SEAL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +39,12 @@ absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::Sea
 // NAME or NAME@VERSION, taken apart.
 struct DatasetReference {
   std::string name;
-  std::string version;  // empty: the newest
+  std::optional<std::string> version;  // none: the newest
 };
 DatasetReference ParseReference(std::string_view text);
+
+// As GraphStore::List shows a data set.
+v1::Dataset WithoutHistograms(v1::Dataset dataset);
 
 // The answers to a reference or a split that is not there.
 absl::Status NoSuchDataset(const DatasetReference& reference);

@@ -1,0 +1,162 @@
+#include "tests/testing/fake_graph_store.h"
+
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/dataset_content.h"
+#include "server/storage/seal.h"
+
+namespace packtrain::testing {
+
+struct FakeGraphStore::State {
+  wire::Mutex mutex;
+  std::map<std::string, std::shared_ptr<const storage::Dataset>> versions
+      ABSL_GUARDED_BY(mutex);                                       // NAME@VERSION
+  std::map<std::string, std::string> names ABSL_GUARDED_BY(mutex);  // NAME -> VERSION
+  std::uint64_t bytes ABSL_GUARDED_BY(mutex) = 0;
+  std::uint64_t reads_before_failure ABSL_GUARDED_BY(mutex) = 0;
+  std::optional<absl::Status> failure ABSL_GUARDED_BY(mutex);
+
+  absl::Status BeginRead() {
+    const wire::MutexLock lock(mutex);
+    if (!failure || reads_before_failure-- > 0) return absl::OkStatus();
+    return *std::exchange(failure, std::nullopt);
+  }
+};
+
+namespace {
+
+class FakeDataset : public storage::Dataset {
+ public:
+  FakeDataset(std::shared_ptr<FakeGraphStore::State> state, storage::SealedContent sealed,
+              const storage::DatasetContent& content, std::vector<std::string> records)
+      : state_(std::move(state)),
+        description_(std::move(sealed.description)),
+        splits_(std::move(sealed.splits)),
+        n_node_(content.n_node().begin(), content.n_node().end()),
+        n_edge_(content.n_edge().begin(), content.n_edge().end()),
+        all_(content.graphs()),
+        records_(std::move(records)) {
+    std::iota(all_.begin(), all_.end(), 0);
+  }
+
+  const v1::Dataset& description() const override { return description_; }
+  std::span<const std::uint32_t> n_node() const override { return n_node_; }
+  std::span<const std::uint32_t> n_edge() const override { return n_edge_; }
+
+  absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const override {
+    if (name == storage::kAllSplit) return std::span(all_);
+    for (const storage::IndexSplit& split : splits_) {
+      if (split.name == name) return std::span(split.graphs);
+    }
+    return storage::NoSuchSplit(description_, name);
+  }
+
+  absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const override {
+    if (absl::Status status = state_->BeginRead(); !status.ok()) return status;
+    for (const std::uint32_t graph : graphs) {
+      if (graph >= records_.size()) return absl::OutOfRangeError(absl::StrCat("no graph ", graph));
+    }
+    for (std::size_t k = graphs.size(); k-- > 0;) {
+      const std::string& record = records_[graphs[k]];
+      if (absl::Status status = sink(k, std::as_bytes(std::span(record))); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::shared_ptr<FakeGraphStore::State> state_;
+  const v1::Dataset description_;
+  const std::vector<storage::IndexSplit> splits_;
+  const std::vector<std::uint32_t> n_node_;
+  const std::vector<std::uint32_t> n_edge_;
+  std::vector<std::uint32_t> all_;
+  const std::vector<std::string> records_;
+};
+
+class FakeWriter : public storage::DatasetWriter {
+ public:
+  FakeWriter(std::shared_ptr<FakeGraphStore::State> state, storage::DatasetContent content)
+      : state_(std::move(state)), content_(std::move(content)) {}
+
+  absl::Status Append(std::span<const std::byte> record) override {
+    if (absl::Status status = content_.Add(record); !status.ok()) return status;
+    records_.emplace_back(reinterpret_cast<const char*>(record.data()), record.size());
+    return absl::OkStatus();
+  }
+
+  std::uint64_t graphs() const override { return content_.graphs(); }
+
+  absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
+    absl::StatusOr<storage::SealedContent> sealed = storage::SealContent(content_, request);
+    if (!sealed.ok()) return sealed.status();
+    const v1::Dataset description = sealed->description;
+    const wire::MutexLock lock(state_->mutex);
+    state_->names[description.name()] = description.version();
+    auto& version = state_->versions[absl::StrCat(description.name(), "@", description.version())];
+    if (version != nullptr) return SealResult{version->description(), true};
+    state_->bytes += description.bytes();
+    version = std::make_shared<FakeDataset>(state_, *std::move(sealed), content_, std::move(records_));
+    return SealResult{description, false};
+  }
+
+ private:
+  const std::shared_ptr<FakeGraphStore::State> state_;
+  storage::DatasetContent content_;
+  std::vector<std::string> records_;
+};
+
+}  // namespace
+
+FakeGraphStore::FakeGraphStore() : state_(std::make_shared<State>()) {}
+
+// The data sets hold the state that holds them.
+FakeGraphStore::~FakeGraphStore() {
+  const wire::MutexLock lock(state_->mutex);
+  state_->versions.clear();
+}
+
+absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> FakeGraphStore::NewDataset(const v1::Schema& schema) {
+  absl::StatusOr<storage::DatasetContent> content = storage::DatasetContent::Create(schema);
+  if (!content.ok()) return content.status();
+  return std::make_unique<FakeWriter>(state_, *std::move(content));
+}
+
+absl::StatusOr<std::shared_ptr<const storage::Dataset>> FakeGraphStore::Open(std::string_view text) {
+  storage::DatasetReference reference = storage::ParseReference(text);
+  const wire::MutexLock lock(state_->mutex);
+  if (!reference.version) {
+    const auto newest = state_->names.find(reference.name);
+    if (newest == state_->names.end()) return storage::NoSuchDataset(reference);
+    reference.version = newest->second;
+  }
+  const auto found = state_->versions.find(absl::StrCat(reference.name, "@", *reference.version));
+  if (found == state_->versions.end()) return storage::NoSuchDataset(reference);
+  return found->second;
+}
+
+absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::List() const {
+  const wire::MutexLock lock(state_->mutex);
+  std::vector<v1::Dataset> datasets;
+  for (const auto& [name, version] : state_->names) {
+    const v1::Dataset& dataset = state_->versions.at(absl::StrCat(name, "@", version))->description();
+    datasets.push_back(storage::WithoutHistograms(dataset));
+  }
+  return datasets;
+}
+
+std::uint64_t FakeGraphStore::memory_bytes() const {
+  const wire::MutexLock lock(state_->mutex);
+  return state_->bytes;
+}
+
+void FakeGraphStore::FailRead(std::uint64_t n, absl::Status status) {
+  const wire::MutexLock lock(state_->mutex);
+  state_->reads_before_failure = n;
+  state_->failure = std::move(status);
+}
+
+}  // namespace packtrain::testing

@@ -1,0 +1,42 @@
+// Data sets in memory, with reads that fail on demand.
+#ifndef PACKTRAIN_TESTS_TESTING_FAKE_GRAPH_STORE_H_
+#define PACKTRAIN_TESTS_TESTING_FAKE_GRAPH_STORE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/wire/mutex.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::testing {
+
+// Any number of threads may use it. Data sets and writers may outlive it.
+class FakeGraphStore : public storage::GraphStore {
+ public:
+  FakeGraphStore();
+  ~FakeGraphStore() override;
+
+  absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> NewDataset(const v1::Schema& schema) override;
+  absl::StatusOr<std::shared_ptr<const storage::Dataset>> Open(std::string_view reference) override;
+  absl::StatusOr<std::vector<v1::Dataset>> List() const override;
+  std::uint64_t memory_bytes() const override;
+
+  // The n-th ReadRecords from now, counted from 0 over all data sets, fails with `status`, once.
+  void FailRead(std::uint64_t n, absl::Status status);
+
+  // What the store shares with its data sets and writers.
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace packtrain::testing
+
+#endif  // PACKTRAIN_TESTS_TESTING_FAKE_GRAPH_STORE_H_
