@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 
+#include "absl/strings/escaping.h"
 #include "packtrain/v1/batch.pb.h"
 #include "proto/wire/crc32c.h"
 #include "proto/wire/header_convert.h"
@@ -78,6 +80,19 @@ TEST(BatchAssembler, GivesTheBatchThatWasSent) {
   ExpectArrives(FullBatch({3, 1, 29}), kLimit, 1 << 20);
   ExpectArrives(StoredBatch(DType::kU8), kLimit, 1 << 20);
   ExpectArrives(EmptyBatch(), kLimit, 1 << 20);
+}
+
+TEST(BatchAssembler, ReadsTheGoldenParts) {
+  std::ifstream file(PACKTRAIN_GOLDEN "/batch_parts.hex");
+  std::vector<std::string> messages(1);
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty()) messages.emplace_back();
+    messages.back() += absl::HexStringToBytes(line);
+  }
+  messages.pop_back();
+  const Result result = Assemble(messages);
+  ASSERT_THAT(result, IsOk());
+  EXPECT_TRUE(Equals(**result, StoredBatch(DType::kU8)));
 }
 
 TEST(BatchAssembler, GivesTheTimingThatWasSent) {
