@@ -16,6 +16,8 @@ absl::Status Refusal(std::string_view reason, std::string_view message) {
   return status;
 }
 
+bool IsRefusal(const absl::Status& status) { return status.GetPayload(kReasonType).has_value(); }
+
 std::string ReasonOf(const absl::Status& status) {
   const absl::optional<absl::Cord> reason = status.GetPayload(kReasonType);
   return reason ? std::string(*reason) : "unreadable";

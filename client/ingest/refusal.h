@@ -12,6 +12,9 @@ namespace packtrain::ingest {
 // INVALID_ARGUMENT with `message` for people and `reason` (snake_case) for the ledger.
 absl::Status Refusal(std::string_view reason, std::string_view message);
 
+// Whether Refusal made it: what was read is bad, and reading may go on.
+bool IsRefusal(const absl::Status& status);
+
 // The word given to Refusal; "unreadable" for any other error.
 std::string ReasonOf(const absl::Status& status);
 

@@ -1,0 +1,69 @@
+#include "client/ingest/block_feed.h"
+
+#include <utility>
+
+namespace packtrain::ingest {
+namespace {
+
+constexpr std::size_t kBlocksAhead = 4;
+
+}  // namespace
+
+BlockFeed::BlockFeed(ExtxyzImport& import) : import_(import), thread_([this] { ReadAll(); }) {}
+
+BlockFeed::~BlockFeed() {
+  {
+    wire::MutexLock lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.NotifyAll();
+  thread_.join();
+}
+
+absl::StatusOr<std::optional<ReadBlock>> BlockFeed::Next() {
+  std::optional<ReadBlock> block;
+  {
+    wire::MutexLock lock(mutex_);
+    while (blocks_.empty() && !end_) changed_.Wait(mutex_);
+    if (blocks_.empty()) {
+      if (!end_->ok()) return *end_;
+      return block;
+    }
+    block = std::move(blocks_.front());
+    blocks_.pop_front();
+  }
+  changed_.NotifyAll();
+  return block;
+}
+
+void BlockFeed::ReadAll() {
+  while (true) {
+    ReadBlock next;
+    const absl::StatusOr<bool> more = import_.Next(&next.block);
+    if (!more.ok() || !*more) return End(more.status());
+    next.read = import_.ledger().read();
+    next.consumed_bytes = import_.consumed_bytes();
+    if (!Push(std::move(next))) return End(absl::CancelledError("nobody reads on"));
+  }
+}
+
+bool BlockFeed::Push(ReadBlock block) {
+  {
+    wire::MutexLock lock(mutex_);
+    while (blocks_.size() >= kBlocksAhead && !stopped_) changed_.Wait(mutex_);
+    if (stopped_) return false;
+    blocks_.push_back(std::move(block));
+  }
+  changed_.NotifyAll();
+  return true;
+}
+
+void BlockFeed::End(absl::Status status) {
+  {
+    wire::MutexLock lock(mutex_);
+    end_ = std::move(status);
+  }
+  changed_.NotifyAll();
+}
+
+}  // namespace packtrain::ingest

@@ -1,0 +1,74 @@
+#include "client/ingest/csv_reader.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/ingest/refusal.h"
+#include "client/ingest/text.h"
+
+namespace packtrain::ingest {
+
+absl::StatusOr<std::unique_ptr<CsvReader>> CsvReader::Open(const std::string& path, const ReadLimits& limits) {
+  absl::StatusOr<std::unique_ptr<LineReader>> lines = LineReader::Open(path, limits);
+  if (!lines.ok()) return lines.status();
+  return std::unique_ptr<CsvReader>(new CsvReader(*std::move(lines)));
+}
+
+CsvReader::CsvReader(std::unique_ptr<LineReader> lines) : lines_(std::move(lines)) {}
+
+absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>* fields) {
+  fields->clear();
+  std::string_view rest;
+  do {
+    absl::StatusOr<bool> more = lines_->Next(&rest);
+    if (!more.ok() || !*more) return more;
+  } while (Trim(rest).empty());
+  row_line_ = lines_->line_number();
+  while (true) {
+    if (absl::Status status = ReadField(&rest, &fields->emplace_back()); !status.ok()) return status;
+    if (rest.empty()) return true;
+    rest.remove_prefix(1);
+  }
+}
+
+// Leaves `rest` at the comma, or empty at the end of the row.
+absl::Status CsvReader::ReadField(std::string_view* rest, std::string* field) {
+  const std::size_t first = std::min(rest->find_first_not_of(" \t"), rest->size());
+  if (first < rest->size() && (*rest)[first] == '"') {
+    rest->remove_prefix(first + 1);
+    return ReadQuoted(rest, field);
+  }
+  const std::size_t comma = std::min(rest->find(','), rest->size());
+  *field = Trim(rest->substr(0, comma));
+  rest->remove_prefix(comma);
+  return absl::OkStatus();
+}
+
+absl::Status CsvReader::ReadQuoted(std::string_view* rest, std::string* field) {
+  while (true) {
+    const std::size_t quote = rest->find('"');
+    if (quote == std::string_view::npos) {
+      field->append(*rest).push_back('\n');
+      absl::StatusOr<bool> more = lines_->Next(rest);
+      if (!more.ok()) return more.status();
+      if (!*more) return Bad("a quoted field does not end");
+      continue;
+    }
+    field->append(rest->substr(0, quote));
+    rest->remove_prefix(quote + 1);
+    if (!rest->starts_with('"')) break;
+    field->push_back('"');
+    rest->remove_prefix(1);
+  }
+  *rest = rest->substr(std::min(rest->find_first_not_of(" \t"), rest->size()));
+  if (rest->empty() || rest->front() == ',') return absl::OkStatus();
+  return Bad("text after a closing quote");
+}
+
+absl::Status CsvReader::Bad(const char* what) const {
+  return Refusal("bad_csv", absl::StrCat(path(), ":", row_line_, ": ", what));
+}
+
+}  // namespace packtrain::ingest

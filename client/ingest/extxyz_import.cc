@@ -1,0 +1,207 @@
+#include "client/ingest/extxyz_import.h"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/ingest/refusal.h"
+#include "client/ingest/text.h"
+
+namespace packtrain::ingest {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+absl::StatusOr<std::uint64_t> TotalBytes(const std::vector<std::string>& files) {
+  std::uint64_t total = 0;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+    if (error) return absl::NotFoundError(absl::StrCat(file, ": ", error.message()));
+    total += bytes;
+  }
+  return total;
+}
+
+// Keys that say what the frame is, and so are no targets.
+bool IsStructural(std::string_view key) {
+  return key == "Lattice" || key == "Properties" || key == "pbc" || key == "id";
+}
+
+std::vector<std::string> NumericKeys(const Frame& frame) {
+  std::vector<std::string> names;
+  for (const KeyValue& pair : frame.pairs) {
+    if (pair.has_value && !IsStructural(pair.key) && ParseDouble(pair.value)) names.emplace_back(pair.key);
+  }
+  return names;
+}
+
+absl::StatusOr<std::optional<TargetTable>> ReadTable(const ExtxyzImportOptions& options) {
+  if (!options.join) return std::nullopt;
+  JoinOptions join = *options.join;
+  join.targets = options.targets;
+  absl::StatusOr<TargetTable> table = TargetTable::Read(join, options.limits);
+  if (!table.ok()) return table.status();
+  return *std::move(table);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ExtxyzImport>> ExtxyzImport::Create(ExtxyzImportOptions options) {
+  absl::StatusOr<std::uint64_t> total_bytes = TotalBytes(options.files);
+  if (!total_bytes.ok()) return total_bytes.status();
+  absl::StatusOr<std::optional<TargetTable>> table = ReadTable(options);
+  if (!table.ok()) return table.status();
+  return std::unique_ptr<ExtxyzImport>(new ExtxyzImport(std::move(options), *std::move(table), *total_bytes));
+}
+
+ExtxyzImport::ExtxyzImport(ExtxyzImportOptions options, std::optional<TargetTable> table,
+                           std::uint64_t total_bytes)
+    : options_(std::move(options)), table_(std::move(table)), total_bytes_(total_bytes) {}
+
+absl::StatusOr<v1::Schema> ExtxyzImport::Begin() {
+  absl::StatusOr<bool> more = NextGood();
+  if (!more.ok()) return more.status();
+  if (!*more) return Refusal("no_graphs", absl::StrCat("none of ", ledger_.read(), " graphs could be read"));
+  builder_.emplace(*layout_);
+  pending_ = true;
+  return SchemaOf(*layout_);
+}
+
+absl::StatusOr<bool> ExtxyzImport::Next(v1::GraphBlock* block) {
+  while (pending_ && !builder_->full()) {
+    builder_->Add(frame_, y_, {file(), frame_.number, frame_.line});
+    absl::StatusOr<bool> more = NextGood();
+    if (!more.ok()) return more;
+    pending_ = *more;
+  }
+  if (builder_->empty()) return false;
+  *block = builder_->Take();
+  return true;
+}
+
+absl::StatusOr<bool> ExtxyzImport::NextGood() {
+  while (true) {
+    absl::StatusOr<bool> more = NextFrame();
+    if (more.ok() || !options_.skip_refused || !IsRefusal(more.status())) return more;
+  }
+}
+
+absl::StatusOr<bool> ExtxyzImport::NextFrame() {
+  absl::StatusOr<bool> more = ReadFrame();
+  if (more.ok() && !*more) return false;
+  if (!more.ok() && !IsRefusal(more.status())) return more;
+  ledger_.AddRead();
+  const absl::Status status = more.ok() ? FitFrame() : more.status();
+  if (status.ok()) return true;
+  ledger_.AddRefused(
+      {{file(), frame_.number, frame_.line}, frame_.id, ReasonOf(status), std::string(status.message())});
+  return status;
+}
+
+absl::StatusOr<bool> ExtxyzImport::ReadFrame() {
+  while (file_ < options_.files.size()) {
+    if (reader_ == nullptr) {
+      absl::StatusOr<std::unique_ptr<ExtxyzReader>> reader =
+          ExtxyzReader::Open(file(), options_.limits, options_.max_atoms);
+      if (!reader.ok()) return reader.status();
+      reader_ = *std::move(reader);
+    }
+    const bool enough = options_.limit > 0 && ledger_.read() >= options_.limit;
+    absl::StatusOr<bool> more = enough ? false : reader_->Next(&frame_);
+    if (!more.ok() || *more) return more;
+    if (absl::Status status = CloseFile(); !status.ok()) return status;
+    file_ = enough ? options_.files.size() : file_ + 1;
+  }
+  return false;
+}
+
+absl::Status ExtxyzImport::CloseFile() {
+  absl::StatusOr<FileDigest> digest = reader_->source().Digest();
+  if (!digest.ok()) return digest.status();
+  reader_.reset();
+  closed_bytes_ += digest->bytes;
+  v1::SourceFile& source = sources_.emplace_back();
+  source.set_name(file());
+  source.set_bytes(digest->bytes);
+  source.set_sha256(digest->sha256);
+  return absl::OkStatus();
+}
+
+absl::Status ExtxyzImport::FitFrame() {
+  const bool first = !layout_;
+  if (first) DecideLayout();
+  absl::Status status = CheckCell();
+  if (status.ok()) status = table_ ? JoinTargets() : TakeTargetsFromFrame();
+  if (!status.ok() && first) layout_.reset();
+  return status;
+}
+
+void ExtxyzImport::DecideLayout() {
+  layout_.emplace();
+  layout_->periodic = frame_.cell.has_value();
+  if (table_) {
+    layout_->targets = table_->names();
+  } else {
+    layout_->targets = options_.targets.empty() ? NumericKeys(frame_) : options_.targets;
+  }
+}
+
+absl::Status ExtxyzImport::CheckCell() const {
+  if (frame_.cell.has_value() == layout_->periodic) return absl::OkStatus();
+  return Refused("cell_mismatch", layout_->periodic ? "the frame has no Lattice, but the first frame has one"
+                                                    : "the frame has a Lattice, but the first frame has none");
+}
+
+absl::Status ExtxyzImport::JoinTargets() {
+  const std::optional<std::span<const double>> row = table_->Find(frame_.id);
+  if (!row && !options_.missing_target_nan) {
+    return Refused("missing_target", absl::StrCat("no row of ", table_->file(),
+                                                  " has this id (--missing-target nan stores it without)"));
+  }
+  if (row) {
+    y_.assign(row->begin(), row->end());
+  } else {
+    y_.assign(layout_->targets.size(), kMissing);
+  }
+  return CheckTargets();
+}
+
+absl::Status ExtxyzImport::TakeTargetsFromFrame() {
+  y_.clear();
+  for (const std::string& name : layout_->targets) {
+    const std::optional<std::string_view> text = FindKey(frame_.pairs, name);
+    const std::optional<double> value = text ? ParseDouble(*text) : kMissing;
+    if (!value) return Refused("bad_target", absl::StrCat("target '", name, "' is not a number"));
+    y_.push_back(*value);
+  }
+  return CheckTargets();
+}
+
+absl::Status ExtxyzImport::CheckTargets() const {
+  for (std::size_t column = 0; column < y_.size(); ++column) {
+    const std::string& name = layout_->targets[column];
+    if (std::isinf(y_[column])) return Refused("not_finite", absl::StrCat("target '", name, "' is not finite"));
+    if (std::isnan(y_[column]) && !options_.missing_target_nan) {
+      return Refused("missing_target",
+                     absl::StrCat("target '", name, "' is missing (--missing-target nan stores it without)"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExtxyzImport::Refused(std::string_view reason, const std::string& what) const {
+  return Refusal(
+      reason, absl::StrCat(file(), ":", frame_.line, ": frame ", frame_.number, " (", frame_.id, "): ", what));
+}
+
+std::uint64_t ExtxyzImport::consumed_bytes() const {
+  return closed_bytes_ + (reader_ == nullptr ? 0 : reader_->source().consumed_bytes());
+}
+
+}  // namespace packtrain::ingest

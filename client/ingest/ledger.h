@@ -1,0 +1,60 @@
+// What became of everything that an import read.
+#ifndef PACKTRAIN_CLIENT_INGEST_LEDGER_H_
+#define PACKTRAIN_CLIENT_INGEST_LEDGER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace packtrain::ingest {
+
+// Where a graph was read.
+struct Origin {
+  std::string file;
+  std::uint64_t frame = 0;  // in its file, from 1; 0: unknown
+  std::uint64_t line = 0;   // on which it begins; 0: unknown
+
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+// As "FILE:LINE: frame FRAME", the form in which origins travel with blocks of graphs.
+std::string FormatOrigin(const Origin& origin);
+// The reverse; any other text becomes the file.
+Origin ParseOrigin(std::string_view text);
+
+struct RefusedGraph {
+  Origin origin;
+  std::string id;
+  std::string reason;
+  std::string message;
+};
+
+// Used by one thread.
+class Ledger {
+ public:
+  void AddRead() { ++read_; }
+  void AddRefused(RefusedGraph graph);
+
+  // Graphs met in the files, refused ones counted.
+  std::uint64_t read() const { return read_; }
+  const std::vector<RefusedGraph>& refused() const { return refused_; }
+  const std::map<std::string, std::uint64_t>& refused_by_reason() const { return by_reason_; }
+
+  // One JSON object a refused graph and line: file, frame, line, id, reason, message.
+  std::string ToJsonLines() const;
+  // Writes ToJsonLines to `path`, whole or not at all.
+  absl::Status Write(const std::string& path) const;
+
+ private:
+  std::uint64_t read_ = 0;
+  std::vector<RefusedGraph> refused_;
+  std::map<std::string, std::uint64_t> by_reason_;
+};
+
+}  // namespace packtrain::ingest
+
+#endif  // PACKTRAIN_CLIENT_INGEST_LEDGER_H_

@@ -1,0 +1,68 @@
+#include "client/ingest/split_file.h"
+
+#include <memory>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "client/ingest/refusal.h"
+#include "client/ingest/text.h"
+
+namespace packtrain::ingest {
+namespace {
+
+class SplitReader {
+ public:
+  explicit SplitReader(LineReader& lines) : lines_(lines) {}
+
+  absl::StatusOr<SplitLists> Read() {
+    while (true) {
+      std::string_view line;
+      absl::StatusOr<bool> more = lines_.Next(&line);
+      if (!more.ok()) return more.status();
+      if (!*more) break;
+      if (absl::Status status = Add(Trim(line)); !status.ok()) return status;
+    }
+    if (line_of_.empty())
+      return Refusal("empty_file", absl::StrCat(lines_.path(), ": the file lists no graph"));
+    return std::move(lists_);
+  }
+
+ private:
+  absl::Status Add(std::string_view line) {
+    if (line.empty() || line.front() == '#') return absl::OkStatus();
+    std::string_view rest = line;
+    std::vector<std::string>* list = ListOf(NextWord(&rest));
+    std::string id(Trim(rest));
+    if (list == nullptr || id.empty()) return Bad("bad_split", "expected `train ID`, `val ID` or `test ID`");
+    const auto [entry, added] = line_of_.emplace(id, lines_.line_number());
+    if (!added)
+      return Bad("duplicate_id", absl::StrCat("'", id, "' was listed before, in line ", entry->second));
+    list->push_back(std::move(id));
+    return absl::OkStatus();
+  }
+
+  std::vector<std::string>* ListOf(std::string_view split) {
+    if (split == "train") return &lists_.train;
+    if (split == "val") return &lists_.val;
+    return split == "test" ? &lists_.test : nullptr;
+  }
+
+  absl::Status Bad(std::string_view reason, const std::string& what) const {
+    return Refusal(reason, absl::StrCat(lines_.path(), ":", lines_.line_number(), ": ", what));
+  }
+
+  LineReader& lines_;
+  SplitLists lists_;
+  absl::flat_hash_map<std::string, std::uint64_t> line_of_;
+};
+
+}  // namespace
+
+absl::StatusOr<SplitLists> ReadSplitFile(const std::string& path, const ReadLimits& limits) {
+  absl::StatusOr<std::unique_ptr<LineReader>> lines = LineReader::Open(path, limits);
+  if (!lines.ok()) return lines.status();
+  return SplitReader(**lines).Read();
+}
+
+}  // namespace packtrain::ingest
