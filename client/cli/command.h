@@ -36,6 +36,7 @@ struct GlobalOptions {
   std::chrono::milliseconds give_up{10'000};
   bool json = false;
   bool csv = false;
+  std::string command_line;  // as typed, for people
 };
 
 // Runs a command whose line is parsed. A status ends the program with kFailed, UNAVAILABLE with kUnreachable.

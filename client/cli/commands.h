@@ -7,6 +7,7 @@
 
 namespace packtrain::cli {
 
+void AddImportCommand(CLI::App& program, Invocation& invocation);
 void AddServerCommand(CLI::App& program, Invocation& invocation);
 
 }  // namespace packtrain::cli

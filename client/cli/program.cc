@@ -36,7 +36,16 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
   app.add_flag("--csv", global.csv, "Print CSV, where the command prints a table")->excludes("--json");
 }
 
-void AddCommands(CLI::App& app, Invocation& invocation) { AddServerCommand(app, invocation); }
+void AddCommands(CLI::App& app, Invocation& invocation) {
+  AddImportCommand(app, invocation);
+  AddServerCommand(app, invocation);
+}
+
+std::string JoinWords(int argc, const char* const* argv) {
+  std::string line = "packtrain";
+  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  return line;
+}
 
 OutputFormat FormatOf(const GlobalOptions& global) {
   if (global.json) return OutputFormat::kJson;
@@ -86,6 +95,7 @@ int RunProgram(int argc, const char* const* argv, std::ostream& out, std::ostrea
                 "packtrain server info --server data-node:7077"});
   app.require_subcommand(1);
   Invocation invocation;
+  invocation.global.command_line = JoinWords(argc, argv);
   AddGlobalFlags(app, invocation.global);
   AddCommands(app, invocation);
   try {

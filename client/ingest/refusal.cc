@@ -6,7 +6,7 @@
 namespace packtrain::ingest {
 namespace {
 
-constexpr char kReasonType[] = "packtrain.ingest.reason";
+constexpr char kReasonType[] = "reason";
 
 }  // namespace
 

@@ -1,0 +1,372 @@
+// packtrain import
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+#include "client/ingest/block_feed.h"
+#include "client/ingest/extxyz_import.h"
+#include "client/ingest/ledger.h"
+#include "client/ingest/progress.h"
+#include "client/ingest/source_files.h"
+#include "client/ingest/split_file.h"
+#include "client/service_client.h"
+
+namespace packtrain::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kRefusalsShown = 10;
+constexpr std::size_t kLongestName = 128;
+constexpr std::uint32_t kPermille = 1000;
+
+struct ImportFlags {
+  std::string format;
+  std::vector<std::string> paths;
+  std::string name;
+  std::string edges = "full";
+  std::vector<std::string> targets;
+  std::string join;
+  std::string key;
+  std::string missing_target = "refuse";
+  std::vector<std::uint32_t> split_permille;
+  std::uint32_t split_seed = 0;
+  std::string split_file;
+  std::string duplicate_ids = "refuse";
+  std::uint64_t limit = 0;
+  std::string on_error = "stop";
+  std::string ledger;
+  ingest::ReadLimits limits;
+  std::uint64_t max_atoms = ingest::ExtxyzImportOptions().max_atoms;
+};
+
+// What an import came to.
+struct ImportResult {
+  v1::SealDatasetResponse sealed;
+  std::uint64_t stored = 0;
+  double seconds = 0;
+};
+
+std::string CheckName(const std::string& name) {
+  static constexpr char kAllowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  const bool good =
+      !name.empty() && name.size() <= kLongestName && name.find_first_not_of(kAllowed) == name.npos;
+  return good ? "" : "a name has 1 to 128 characters of A-Z a-z 0-9 . _ -";
+}
+
+ingest::ExtxyzImportOptions ReadOptions(const ImportFlags& flags, std::vector<std::string> files) {
+  ingest::ExtxyzImportOptions options;
+  options.files = std::move(files);
+  options.limits = flags.limits;
+  options.max_atoms = flags.max_atoms;
+  options.targets = flags.targets;
+  if (!flags.join.empty()) options.join = ingest::JoinOptions{flags.join, flags.key, {}};
+  options.missing_target_nan = flags.missing_target == "nan";
+  options.skip_refused = flags.on_error == "skip";
+  options.limit = flags.limit;
+  return options;
+}
+
+v1::ImportHeader MakeHeader(const ImportFlags& flags, v1::Schema schema) {
+  v1::ImportHeader header;
+  *header.mutable_schema() = std::move(schema);
+  header.set_on_error(flags.on_error == "skip" ? v1::ERROR_POLICY_SKIP : v1::ERROR_POLICY_STOP);
+  header.set_duplicate_ids(flags.duplicate_ids == "number" ? v1::DUPLICATE_POLICY_NUMBER
+                                                           : v1::DUPLICATE_POLICY_REFUSE);
+  header.set_missing_target(flags.missing_target == "nan" ? v1::MISSING_TARGET_POLICY_NAN
+                                                          : v1::MISSING_TARGET_POLICY_REFUSE);
+  return header;
+}
+
+// One import, from reading to the sealed data set. Used by one thread.
+class ImportJob {
+ public:
+  ImportJob(const ImportFlags& flags, const GlobalOptions& global, Output& output)
+      : flags_(flags), global_(global), output_(output) {}
+
+  absl::StatusOr<ImportResult> Run() {
+    absl::Status status = OpenSources();
+    if (!status.ok()) return status;
+    absl::StatusOr<v1::Schema> schema = reader_->Begin();
+    if (!schema.ok()) return schema.status();
+    absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global_);
+    if (!connection.ok()) return connection.status();
+    absl::StatusOr<v1::ImportGraphsResponse> staged = Send(*connection, *std::move(schema));
+    if (!staged.ok()) return staged.status();
+    for (const v1::RefusedGraph& graph : staged->refused()) {
+      refused_by_server_.push_back(
+          {ingest::ParseOrigin(graph.origin()), graph.source_id(), graph.reason(), graph.message()});
+    }
+    return Seal(*std::move(connection), *staged);
+  }
+
+  // What was read and refused so far, by both ends.
+  ingest::Ledger TakeLedger() {
+    ingest::Ledger ledger = reader_ == nullptr ? ingest::Ledger() : reader_->ledger();
+    for (ingest::RefusedGraph& graph : refused_by_server_) ledger.AddRefused(std::move(graph));
+    return ledger;
+  }
+
+ private:
+  absl::Status OpenSources() {
+    if (!flags_.split_file.empty()) {
+      absl::StatusOr<ingest::SplitLists> lists = ingest::ReadSplitFile(flags_.split_file, flags_.limits);
+      if (!lists.ok()) return lists.status();
+      split_lists_ = *std::move(lists);
+    }
+    absl::StatusOr<std::vector<std::string>> files = ingest::FindXyzFiles(flags_.paths);
+    if (!files.ok()) return files.status();
+    absl::StatusOr<std::unique_ptr<ingest::ExtxyzImport>> reader =
+        ingest::ExtxyzImport::Create(ReadOptions(flags_, *std::move(files)));
+    if (!reader.ok()) return reader.status();
+    reader_ = *std::move(reader);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<v1::ImportGraphsResponse> Send(std::shared_ptr<client::Connection> connection,
+                                                v1::Schema schema) {
+    absl::StatusOr<std::unique_ptr<client::ImportStream>> stream =
+        client::ImportStream::Open(std::move(connection), MakeHeader(flags_, std::move(schema)));
+    if (!stream.ok()) return stream.status();
+    if (absl::Status status = SendBlocks(**stream); !status.ok()) return status;
+    return (*stream)->Finish();
+  }
+
+  absl::Status SendBlocks(client::ImportStream& stream) {
+    ingest::Progress progress(output_.messages(), ingest::IsTerminal(STDERR_FILENO), reader_->total_bytes(),
+                              Clock::now);
+    ingest::BlockFeed feed(*reader_);
+    while (true) {
+      absl::StatusOr<std::optional<ingest::ReadBlock>> next = feed.Next();
+      if (!next.ok()) return next.status();
+      if (!next->has_value()) return absl::OkStatus();
+      ingest::ReadBlock& block = **next;
+      if (absl::Status status = stream.Write(std::move(block.block)); !status.ok()) return status;
+      progress.Update(block.read, block.consumed_bytes);
+    }
+  }
+
+  absl::StatusOr<ImportResult> Seal(std::shared_ptr<client::Connection> connection,
+                                    const v1::ImportGraphsResponse& staged) {
+    v1::SealDatasetRequest request;
+    request.set_import_id(staged.import_id());
+    request.set_name(flags_.name);
+    SetSplit(&request);
+    SetLineage(request.mutable_lineage());
+    absl::StatusOr<v1::SealDatasetResponse> sealed =
+        client::ServiceClient(std::move(connection)).SealDataset(request);
+    if (!sealed.ok()) return sealed.status();
+    return ImportResult{*std::move(sealed), staged.staged(),
+                        std::chrono::duration<double>(Clock::now() - start_).count()};
+  }
+
+  void SetSplit(v1::SealDatasetRequest* request) const {
+    if (!flags_.split_permille.empty()) {
+      v1::SplitFractions* fractions = request->mutable_fractions();
+      fractions->set_train_permille(flags_.split_permille[0]);
+      fractions->set_val_permille(flags_.split_permille[1]);
+      fractions->set_test_permille(flags_.split_permille[2]);
+      fractions->set_seed(flags_.split_seed);
+    }
+    if (split_lists_) {
+      const std::set<std::string> missing = IdsLeftOut();
+      AddIds(split_lists_->train, missing, request->mutable_by_ids()->mutable_train());
+      AddIds(split_lists_->val, missing, request->mutable_by_ids()->mutable_val());
+      AddIds(split_lists_->test, missing, request->mutable_by_ids()->mutable_test());
+    }
+  }
+
+  // Ids that a split file may name though no such graph is stored. (Of a duplicate, the first one is.)
+  std::set<std::string> IdsLeftOut() const {
+    std::set<std::string> ids;
+    for (const ingest::RefusedGraph& graph : reader_->ledger().refused()) ids.insert(graph.id);
+    for (const ingest::RefusedGraph& graph : refused_by_server_) {
+      if (graph.reason != "duplicate_id") ids.insert(graph.id);
+    }
+    return ids;
+  }
+
+  static void AddIds(const std::vector<std::string>& ids, const std::set<std::string>& left_out,
+                     google::protobuf::RepeatedPtrField<std::string>* out) {
+    for (const std::string& id : ids) {
+      if (!left_out.contains(id)) *out->Add() = id;
+    }
+  }
+
+  void SetLineage(v1::Lineage* lineage) const {
+    lineage->mutable_sources()->Add(reader_->sources().begin(), reader_->sources().end());
+    lineage->set_command(global_.command_line);
+    lineage->set_program_version(PACKTRAIN_VERSION);
+    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+    lineage->set_imported_at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());
+  }
+
+  const ImportFlags& flags_;
+  const GlobalOptions& global_;
+  Output& output_;
+  const Clock::time_point start_ = Clock::now();
+  std::optional<ingest::SplitLists> split_lists_;
+  std::unique_ptr<ingest::ExtxyzImport> reader_;
+  std::vector<ingest::RefusedGraph> refused_by_server_;
+};
+
+Json ToJson(const ImportFlags& flags, const ImportResult& result, const ingest::Ledger& ledger) {
+  Json by_reason = Json::object();
+  for (const auto& [reason, count] : ledger.refused_by_reason()) by_reason[reason] = count;
+  return {{"dataset", flags.name},
+          {"version", result.sealed.dataset().version()},
+          {"unchanged", result.sealed.unchanged()},
+          {"read", ledger.read()},
+          {"stored", result.stored},
+          {"refused", ledger.refused().size()},
+          {"refused_by_reason", std::move(by_reason)},
+          {"seconds", result.seconds},
+          {"graphs_per_second", static_cast<double>(result.stored) / result.seconds}};
+}
+
+std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
+  const v1::Dataset& dataset = result.sealed.dataset();
+  std::string text = absl::StrCat(
+      dataset.name(), "@", dataset.version(), result.sealed.unchanged() ? " was there already\n" : "\n",
+      "stored ", FormatCount(result.stored), " of ", FormatCount(ledger.read()), " graphs, ",
+      FormatCount(dataset.nodes().total()), " nodes, ", FormatCount(dataset.edges().total()), " edges in ",
+      FormatNumber(result.seconds, 3), " s (", FormatCount(result.stored / result.seconds), " graphs/s)\n");
+  for (const auto& [reason, count] : ledger.refused_by_reason()) {
+    absl::StrAppend(&text, "refused ", FormatCount(count), ": ", reason, "\n");
+  }
+  return text;
+}
+
+void NoteRefusals(const ImportFlags& flags, const ingest::Ledger& ledger, Output& output) {
+  const std::vector<ingest::RefusedGraph>& refused = ledger.refused();
+  const std::size_t shown = std::min(refused.size(), kRefusalsShown);
+  for (std::size_t i = 0; i < shown; ++i) output.Note(absl::StrCat("refused: ", refused[i].message));
+  if (shown == refused.size()) return;
+  output.Note(absl::StrCat("... and ", refused.size() - shown, " more; ",
+                           flags.ledger.empty() ? "--ledger FILE lists all" : flags.ledger + " lists all"));
+}
+
+absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const GlobalOptions& global, Output& output) {
+  const std::vector<std::uint32_t>& permille = flags.split_permille;
+  if (!permille.empty() && std::accumulate(permille.begin(), permille.end(), std::uint64_t{0}) != kPermille) {
+    return UsageError(output, "--split-permille: the three numbers must add up to 1000");
+  }
+  ImportJob job(flags, global, output);
+  const absl::StatusOr<ImportResult> result = job.Run();
+  const ingest::Ledger ledger = job.TakeLedger();
+  if (!flags.ledger.empty()) {
+    const absl::Status written = ledger.Write(flags.ledger);
+    if (result.ok() && !written.ok()) return written;
+  }
+  if (!result.ok()) return result.status();
+  NoteRefusals(flags, ledger, output);
+  output.Print(ToJson(flags, *result, ledger), ToText(*result, ledger));
+  return ledger.refused().empty() ? ExitCode::kDone : ExitCode::kGraphsRefused;
+}
+
+void AddSourceFlags(CLI::App& command, ImportFlags& flags) {
+  command.add_option("FORMAT", flags.format, "extxyz: extended xyz and plain multi-frame xyz, gzip too")
+      ->required()
+      ->check(CLI::IsMember({"extxyz"}))
+      ->option_text("REQUIRED");
+  command.add_option("FILE", flags.paths, "Files, or folders with *.xyz and *.extxyz files, .gz too")
+      ->required()
+      ->option_text("... REQUIRED");
+  command.add_option("--name", flags.name, "Name of the data set")
+      ->required()
+      ->check(CLI::Validator(CheckName, ""));
+  command.add_option("--edges", flags.edges, "Edges: full (all ordered pairs, made where they are used)")
+      ->check(CLI::IsMember({"full"}))
+      ->option_text("full");
+  command.add_option("--limit", flags.limit, "Read this many graphs only")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+}
+
+void AddTargetFlags(CLI::App& command, ImportFlags& flags) {
+  command
+      .add_option("--targets", flags.targets,
+                  "Targets, in this order (default: all columns or keys with numbers)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B");
+  CLI::Option* join = command.add_option("--join", flags.join, "Take targets from this CSV file, by id")
+                          ->option_text("FILE.csv");
+  command.add_option("--key", flags.key, "Column of the CSV file with the ids (default: the first)")
+      ->needs(join)
+      ->option_text("COLUMN");
+  command
+      .add_option("--missing-target", flags.missing_target, "What becomes of a graph without a target (refuse)")
+      ->check(CLI::IsMember({"refuse", "nan"}))
+      ->option_text("refuse|nan");
+}
+
+void AddSplitFlags(CLI::App& command, ImportFlags& flags) {
+  CLI::Option* permille =
+      command.add_option("--split-permille", flags.split_permille, "Random split into train, val and test")
+          ->delimiter(',')
+          ->expected(3)
+          ->allow_extra_args(false)
+          ->option_text("800,100,100");
+  command.add_option("--split-seed", flags.split_seed, "Seed of the random split (0)")
+      ->needs(permille)
+      ->option_text("S");
+  command.add_option("--split-file", flags.split_file, "Split by ids: lines `train ID`, `val ID`, `test ID`")
+      ->excludes(permille)
+      ->option_text("IDS");
+}
+
+void AddErrorFlags(CLI::App& command, ImportFlags& flags) {
+  command
+      .add_option("--duplicate-ids", flags.duplicate_ids,
+                  "A repeated id: refuse it, or call it ID#2, ID#3 (refuse)")
+      ->check(CLI::IsMember({"refuse", "number"}))
+      ->option_text("refuse|number");
+  command
+      .add_option("--on-error", flags.on_error, "A bad graph: stop and store nothing, or leave it out (stop)")
+      ->check(CLI::IsMember({"stop", "skip"}))
+      ->option_text("stop|skip");
+  command.add_option("--ledger", flags.ledger, "Write refused graphs to this file, as JSON lines")
+      ->option_text("FILE");
+  command.add_option("--max-unpacked-bytes", flags.limits.max_unpacked_bytes, "Largest file when unpacked")
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--max-line-bytes", flags.limits.max_line_bytes, "Longest line")
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--max-atoms", flags.max_atoms, "Most atoms of a graph")
+      ->capture_default_str()
+      ->type_name("N");
+}
+
+}  // namespace
+
+void AddImportCommand(CLI::App& program, Invocation& invocation) {
+  CLI::App* command = AddCommand(
+      program, "import", "Stores the graphs of files as a data set",
+      {"packtrain import extxyz qm9/*.xyz.gz --name qm9 --edges full",
+       "packtrain import extxyz mols.xyz.gz --name mols --join targets.csv --key name --targets gap,U0",
+       "packtrain import extxyz mols.xyz.gz --name mols --split-permille 800,100,100 --split-seed 7",
+       "packtrain import extxyz crystals/ --name crystals --on-error skip --ledger refused.jsonl"});
+  const auto flags = std::make_shared<ImportFlags>();
+  AddSourceFlags(*command, *flags);
+  AddTargetFlags(*command, *flags);
+  AddSplitFlags(*command, *flags);
+  AddErrorFlags(*command, *flags);
+  OnChosen(*command, invocation,
+           [flags](const GlobalOptions& global, Output& output) { return Import(*flags, global, output); });
+}
+
+}  // namespace packtrain::cli
