@@ -30,7 +30,7 @@ PhiloxCounter Philox4x32(PhiloxCounter counter, PhiloxKey key) {
 
 void PhiloxStream::Refill() {
   words_ = Philox4x32(counter_, key_);
-  if (++counter_[0] == 0) ++counter_[1];
+  ++counter_[0];
   used_ = 0;
 }
 

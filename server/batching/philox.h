@@ -15,7 +15,8 @@ using PhiloxKey = std::array<std::uint32_t, 2>;
 // The four random words of one counter.
 PhiloxCounter Philox4x32(PhiloxCounter counter, PhiloxKey key);
 
-// The words of counters (0, 0, s0, s1), (1, 0, s0, s1), ... end to end. Used by one thread.
+// The words of counters (0, 0, s0, s1), (1, 0, s0, s1), ... end to end: 2^34 words, four for each value that
+// Shuffle takes at most. Used by one thread.
 class PhiloxStream {
  public:
   // `stream` = (s0, s1) tells the streams of one key apart.

@@ -204,6 +204,11 @@ TEST_F(PlanTest, OversizeErrorSaysHowManyTheLargestAndWhatWouldHoldThem) {
   ExpectRefused(request, absl::StatusCode::kFailedPrecondition, "the largest is mol_4 with");
 }
 
+TEST_F(PlanTest, OversizeErrorNamesTheFirstOfEquallyLargeGraphs) {
+  SetSizes({1, 9, 8, 9}, {1, 8, 9, 8});
+  ExpectImpossible(Dynamic(10, 6, 1000), "3 of 4; the largest is graph 1 with 9 nodes and 8 edges");
+}
+
 TEST_F(PlanTest, OversizeErrorPassesWhereTheNamedBudgetIsTaken) {
   EXPECT_EQ(Create(Dynamic(10, 8, 70))->Summarize().oversize, 0u);
 }
