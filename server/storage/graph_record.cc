@@ -141,7 +141,7 @@ absl::StatusOr<RecordLayout> RecordLayout::Create(const v1::Schema& schema) {
   for (const v1::Field& field : schema.fields()) {
     const std::uint64_t row_bytes =
         RowElements(field) * wire::SizeOf(static_cast<wire::DType>(field.data_type()));
-    fields.push_back({field.name(), field.scope(), static_cast<std::uint32_t>(row_bytes)});
+    fields.push_back({field.name(), field.scope(), field.data_type(), static_cast<std::uint32_t>(row_bytes)});
   }
   return RecordLayout(std::move(fields), schema.edge_rule() == v1::EDGE_RULE_STORED);
 }

@@ -52,6 +52,7 @@ class RecordLayout {
   struct Field {
     std::string name;
     v1::FieldScope scope;
+    v1::DataType data_type;
     std::uint32_t row_bytes;
   };
 

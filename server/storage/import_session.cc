@@ -1,0 +1,77 @@
+#include "server/storage/import_session.h"
+
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::storage {
+
+ImportSession::ImportSession(const v1::ImportHeader& header, RecordLayout layout,
+                             std::unique_ptr<DatasetWriter> writer)
+    : skip_bad_graphs_(header.on_error() == v1::ERROR_POLICY_SKIP),
+      layout_(std::move(layout)),
+      validator_(layout_, header.missing_target()),
+      writer_(std::move(writer)),
+      ids_(header.duplicate_ids()) {}
+
+absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
+                                                                    const v1::ImportHeader& header) {
+  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(header.schema());
+  if (!layout.ok()) return layout.status();
+  absl::StatusOr<std::unique_ptr<DatasetWriter>> writer = store.NewDataset(header.schema());
+  if (!writer.ok()) return writer.status();
+  return std::unique_ptr<ImportSession>(new ImportSession(header, *std::move(layout), *std::move(writer)));
+}
+
+absl::Status ImportSession::Add(const v1::GraphBlock& block) {
+  absl::StatusOr<BlockReader> reader = BlockReader::Open(layout_, block);
+  if (!reader.ok()) return reader.status();
+  while (reader->Next()) {
+    if (absl::Status status = AddGraph(reader->graph(), reader->origin()); !status.ok()) return status;
+    response_.set_received(response_.received() + 1);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ImportSession::AddGraph(GraphView graph, std::string_view origin) {
+  if (std::optional<Refusal> refusal = validator_.Check(graph)) {
+    return Refuse(graph, origin, *std::move(refusal));
+  }
+  const std::optional<std::string> id = ids_.Take(graph.source_id);
+  if (!id) {
+    return Refuse(graph, origin,
+                  {refusal_reason::kDuplicateId,
+                   absl::StrCat("the source id '", std::string(graph.source_id),
+                                "' came before; --duplicate-ids number would tell them apart")});
+  }
+  graph.source_id = *id;
+  return Stage(graph);
+}
+
+absl::Status ImportSession::Stage(const GraphView& graph) {
+  const absl::Status encoded = EncodeRecord(layout_, edge_order_.Sorted(layout_, graph), record_);
+  if (!encoded.ok()) return encoded;
+  if (absl::Status status = writer_->Append(std::as_bytes(std::span(record_))); !status.ok()) return status;
+  response_.set_staged(writer_->graphs());
+  return absl::OkStatus();
+}
+
+absl::Status ImportSession::Refuse(const GraphView& graph, std::string_view origin, Refusal refusal) {
+  if (!skip_bad_graphs_) {
+    const std::string where = origin.empty() ? "" : absl::StrCat(" at ", std::string(origin));
+    return absl::InvalidArgumentError(absl::StrCat("graph ", response_.received(), " '",
+                                                   std::string(graph.source_id), "'", where, ": ",
+                                                   refusal.message, " (", std::string(refusal.reason), ")"));
+  }
+  v1::RefusedGraph& refused = *response_.add_refused();
+  refused.set_position(response_.received());
+  refused.set_source_id(std::string(graph.source_id));
+  refused.set_origin(std::string(origin));
+  refused.set_reason(std::string(refusal.reason));
+  refused.set_message(std::move(refusal.message));
+  return absl::OkStatus();
+}
+
+}  // namespace packtrain::storage

@@ -1,0 +1,57 @@
+// One DatasetService.ImportGraphs call, without the transport.
+#ifndef PACKTRAIN_SERVER_STORAGE_IMPORT_SESSION_H_
+#define PACKTRAIN_SERVER_STORAGE_IMPORT_SESSION_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "packtrain/v1/dataset.pb.h"
+#include "server/storage/block_reader.h"
+#include "server/storage/edge_order.h"
+#include "server/storage/graph_record.h"
+#include "server/storage/graph_store.h"
+#include "server/storage/graph_validator.h"
+
+namespace packtrain::storage {
+
+// Validates graphs and stages those that may be stored. Used by one thread. Destroying it drops what was
+// staged, unless the writer was taken.
+class ImportSession {
+ public:
+  // Policies that are not specified mean stop, refuse and refuse. INVALID_ARGUMENT: the schema breaks a rule
+  // (schema.h).
+  static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(GraphStore& store,
+                                                              const v1::ImportHeader& header);
+
+  // Stages the graphs of a block. INVALID_ARGUMENT: the block contradicts itself, or a graph is bad and the
+  // policy is to stop; otherwise codes as DatasetWriter::Append. After a failure only destroying is left.
+  absl::Status Add(const v1::GraphBlock& block);
+
+  // Counts and refusals so far; without `import_id`.
+  const v1::ImportGraphsResponse& response() const { return response_; }
+
+  // What was staged, ready to be sealed. Ends the session.
+  std::unique_ptr<DatasetWriter> TakeWriter() { return std::move(writer_); }
+
+ private:
+  ImportSession(const v1::ImportHeader& header, RecordLayout layout, std::unique_ptr<DatasetWriter> writer);
+
+  absl::Status AddGraph(GraphView graph, std::string_view origin);
+  absl::Status Refuse(const GraphView& graph, std::string_view origin, Refusal refusal);
+  absl::Status Stage(const GraphView& graph);
+
+  const bool skip_bad_graphs_;
+  const RecordLayout layout_;
+  const GraphValidator validator_;
+  std::unique_ptr<DatasetWriter> writer_;
+  SourceIds ids_;
+  EdgeOrder edge_order_;
+  std::string record_;
+  v1::ImportGraphsResponse response_;
+};
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_IMPORT_SESSION_H_

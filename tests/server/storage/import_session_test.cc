@@ -1,0 +1,300 @@
+#include "server/storage/import_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "server/storage/schema.h"
+#include "tests/server/storage/store_testing.h"
+#include "tests/testing/fake_graph_store.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::storage {
+namespace {
+
+using ::packtrain::testing::BlockOf;
+using ::packtrain::testing::FakeGraphStore;
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::ManyMolecules;
+using ::packtrain::testing::Molecule;
+using ::packtrain::testing::MoleculeSchema;
+using ::packtrain::testing::RecordOf;
+using ::packtrain::testing::SampleMolecules;
+using ::packtrain::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+v1::ImportHeader Header(v1::ErrorPolicy on_error = v1::ERROR_POLICY_STOP) {
+  v1::ImportHeader header;
+  *header.mutable_schema() = MoleculeSchema();
+  header.set_on_error(on_error);
+  return header;
+}
+
+v1::ImportHeader BondHeader(v1::ErrorPolicy on_error = v1::ERROR_POLICY_STOP) {
+  v1::ImportHeader header = Header(on_error);
+  header.mutable_schema()->set_edge_rule(v1::EDGE_RULE_STORED);
+  header.mutable_schema()->set_edges("bonds");
+  v1::Field& type = *header.mutable_schema()->add_fields();
+  type.set_name("edge_type");
+  type.set_scope(v1::FIELD_SCOPE_EDGE);
+  type.set_data_type(v1::DATA_TYPE_U8);
+  return header;
+}
+
+// Water with its bonds, out of order; the edge types number them in stored order.
+v1::GraphBlock BondBlock() {
+  v1::GraphBlock block = BlockOf(std::span(SampleMolecules()).subspan(2, 1));
+  block.add_n_edge(4);
+  const std::pair<std::uint32_t, std::uint32_t> edges[] = {{0, 2}, {2, 0}, {1, 0}, {0, 1}};
+  for (const auto& [sender, receiver] : edges) {
+    block.add_senders(sender);
+    block.add_receivers(receiver);
+  }
+  v1::Column& types = *block.add_columns();
+  types.set_field("edge_type");
+  types.set_data(std::string({3, 1, 0, 2}));
+  return block;
+}
+
+class ImportSessionTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<ImportSession> Begin(const v1::ImportHeader& header) {
+    auto session = ImportSession::Begin(store_, header);
+    EXPECT_THAT(session, IsOk());
+    return *std::move(session);
+  }
+
+  // Of a block with one bad graph: the reason for which it is refused.
+  std::string ReasonFor(const v1::ImportHeader& header, const v1::GraphBlock& block) {
+    const auto session = Begin(header);
+    EXPECT_THAT(session->Add(block), IsOk());
+    EXPECT_EQ(session->response().refused_size(), 1);
+    return session->response().refused(0).reason();
+  }
+
+  std::string ReasonFor(const Molecule& molecule) {
+    return ReasonFor(Header(v1::ERROR_POLICY_SKIP), BlockOf({&molecule, 1}));
+  }
+
+  std::shared_ptr<const Dataset> SealAndOpen(ImportSession& session) {
+    EXPECT_THAT(session.TakeWriter()->Seal(SealAs("molecules")), IsOk());
+    return store_.Open("molecules").value();
+  }
+
+  FakeGraphStore store_;
+};
+
+TEST_F(ImportSessionTest, StagesGraphsInOrder) {
+  const auto session = Begin(Header());
+  ASSERT_THAT(session->Add(BlockOf(SampleMolecules())), IsOk());
+  EXPECT_EQ(session->response().received(), 5u);
+  EXPECT_EQ(session->response().staged(), 5u);
+  const auto dataset = SealAndOpen(*session);
+  for (std::uint32_t k = 0; k < 5; ++k) EXPECT_EQ((*Read(*dataset, {k}))[0], RecordOf(SampleMolecules()[k]));
+}
+
+TEST_F(ImportSessionTest, HowTheStreamIsCutIntoBlocksLeavesNoTrace) {
+  const std::vector<Molecule> molecules = ManyMolecules(20);
+  const auto whole = Begin(Header());
+  ASSERT_THAT(whole->Add(BlockOf(molecules)), IsOk());
+  const std::string version = SealAndOpen(*whole)->description().version();
+  const auto cut = Begin(Header());
+  ASSERT_THAT(cut->Add(BlockOf({})), IsOk());
+  for (const std::size_t begin : {0, 7, 14}) {
+    ASSERT_THAT(cut->Add(BlockOf(std::span(molecules).subspan(begin, std::min<std::size_t>(7, 20 - begin)))),
+                IsOk());
+  }
+  EXPECT_EQ(SealAndOpen(*cut)->description().version(), version);
+}
+
+TEST_F(ImportSessionTest, StoresEdgesByReceiverThenSenderWithTheirFields) {
+  const auto session = Begin(BondHeader());
+  ASSERT_THAT(session->Add(BondBlock()), IsOk());
+  const auto dataset = SealAndOpen(*session);
+  const std::string record = (*Read(*dataset, {0}))[0];
+  const RecordLayout layout = RecordLayout::Create(dataset->description().schema()).value();
+  const auto view = RecordView::Parse(layout, std::as_bytes(std::span(record)));
+  ASSERT_THAT(view, IsOk());
+  const auto bytes = [](std::span<const std::byte> s) {
+    return std::string(reinterpret_cast<const char*>(s.data()), s.size());
+  };
+  EXPECT_EQ(bytes(view->senders()), std::string({1, 2, 0, 0}));
+  EXPECT_EQ(bytes(view->receivers()), std::string({0, 0, 1, 2}));
+  EXPECT_EQ(bytes(view->field(3)), std::string({0, 1, 2, 3}));
+}
+
+TEST_F(ImportSessionTest, TheOrderOfEdgesLeavesNoTrace) {
+  const auto one = Begin(BondHeader());
+  ASSERT_THAT(one->Add(BondBlock()), IsOk());
+  v1::GraphBlock reversed = BondBlock();
+  std::reverse(reversed.mutable_senders()->begin(), reversed.mutable_senders()->end());
+  std::reverse(reversed.mutable_receivers()->begin(), reversed.mutable_receivers()->end());
+  std::string& types = *reversed.mutable_columns(3)->mutable_data();
+  std::reverse(types.begin(), types.end());
+  const auto other = Begin(BondHeader());
+  ASSERT_THAT(other->Add(reversed), IsOk());
+  EXPECT_EQ(SealAndOpen(*one)->description().version(), SealAndOpen(*other)->description().version());
+}
+
+TEST_F(ImportSessionTest, StopEndsAtTheFirstBadGraphAndSaysWhich) {
+  std::vector<Molecule> molecules = SampleMolecules();
+  molecules[3].pos[1][2] = std::numeric_limits<float>::quiet_NaN();
+  v1::GraphBlock block = BlockOf(molecules);
+  for (int frame = 0; frame < 5; ++frame) block.add_origins("molecules.xyz:frame " + std::to_string(frame));
+  EXPECT_THAT(Begin(Header())->Add(block),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("graph 3"), HasSubstr("'ammonia'"), HasSubstr("molecules.xyz:frame 3"),
+                             HasSubstr("'pos'"), HasSubstr("not_finite"))));
+}
+
+TEST_F(ImportSessionTest, SkipListsBadGraphsAndStagesTheOthers) {
+  std::vector<Molecule> molecules = SampleMolecules();
+  molecules[1].energy = kInfinity;
+  v1::GraphBlock block = BlockOf(molecules);
+  for (int frame = 0; frame < 5; ++frame) block.add_origins("frame " + std::to_string(frame));
+  const auto session = Begin(Header(v1::ERROR_POLICY_SKIP));
+  ASSERT_THAT(session->Add(block), IsOk());
+  const v1::ImportGraphsResponse& response = session->response();
+  EXPECT_EQ(response.received(), 5u);
+  EXPECT_EQ(response.staged(), 4u);
+  ASSERT_EQ(response.refused_size(), 1);
+  EXPECT_EQ(response.refused(0).position(), 1u);
+  EXPECT_EQ(response.refused(0).source_id(), "dihydrogen");
+  EXPECT_EQ(response.refused(0).origin(), "frame 1");
+  EXPECT_EQ(response.refused(0).reason(), "not_finite");
+  EXPECT_THAT(response.refused(0).message(), HasSubstr("infinite"));
+  EXPECT_EQ((*Read(*SealAndOpen(*session), {1}))[0], RecordOf(molecules[2]));
+}
+
+TEST_F(ImportSessionTest, RefusesAGraphWithoutNodes) {
+  EXPECT_EQ(ReasonFor(Molecule{"nothing", {}, {}, 0}), "no_nodes");
+}
+
+TEST_F(ImportSessionTest, RefusesAGraphWithMoreNodesThanFullEdgesCanCount) {
+  const std::uint32_t n_node = 65537;
+  EXPECT_EQ(ReasonFor(Molecule{"dust", std::vector<std::uint8_t>(n_node, 1),
+                               std::vector<std::array<float, 3>>(n_node), 0}),
+            "too_many_nodes");
+}
+
+TEST_F(ImportSessionTest, RefusesNumbersThatAreNotFinite) {
+  Molecule molecule = SampleMolecules()[2];
+  molecule.pos[2][0] = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(ReasonFor(molecule), "not_finite");
+}
+
+TEST_F(ImportSessionTest, RefusesAMissingTargetUnlessItIsAllowed) {
+  Molecule molecule = SampleMolecules()[2];
+  molecule.energy = kNan;
+  EXPECT_EQ(ReasonFor(molecule), "missing_target");
+  v1::ImportHeader header = Header();
+  header.set_missing_target(v1::MISSING_TARGET_POLICY_NAN);
+  EXPECT_THAT(Begin(header)->Add(BlockOf({&molecule, 1})), IsOk());
+}
+
+TEST_F(ImportSessionTest, RefusesAnInfiniteTargetEvenWhereOneMayBeMissing) {
+  Molecule molecule = SampleMolecules()[2];
+  molecule.energy = -kInfinity;
+  v1::ImportHeader header = Header(v1::ERROR_POLICY_SKIP);
+  header.set_missing_target(v1::MISSING_TARGET_POLICY_NAN);
+  EXPECT_EQ(ReasonFor(header, BlockOf({&molecule, 1})), "not_finite");
+}
+
+TEST_F(ImportSessionTest, RefusesIdsThatAreEmptyOrTooLong) {
+  Molecule molecule = SampleMolecules()[2];
+  molecule.id = "";
+  EXPECT_EQ(ReasonFor(molecule), "no_id");
+  molecule.id.assign(kMaxSourceIdBytes + 1, 'x');
+  EXPECT_EQ(ReasonFor(molecule), "id_too_long");
+}
+
+TEST_F(ImportSessionTest, RefusesAnIdThatCameBefore) {
+  const std::vector<Molecule> twice(2, SampleMolecules()[2]);
+  EXPECT_EQ(ReasonFor(Header(v1::ERROR_POLICY_SKIP), BlockOf(twice)), "duplicate_id");
+}
+
+TEST_F(ImportSessionTest, ARefusedGraphLeavesItsIdFree) {
+  std::vector<Molecule> molecules(2, SampleMolecules()[2]);
+  molecules[0].energy = kNan;
+  EXPECT_EQ(ReasonFor(Header(v1::ERROR_POLICY_SKIP), BlockOf(molecules)), "missing_target");
+}
+
+TEST_F(ImportSessionTest, RefusesAnEdgeToANodeThatIsNotThere) {
+  v1::GraphBlock block = BondBlock();
+  block.set_senders(1, 3);
+  EXPECT_EQ(ReasonFor(BondHeader(v1::ERROR_POLICY_SKIP), block), "edge_out_of_range");
+}
+
+TEST(SourceIdsTest, NumbersRepeatedIdsWithTheNextThatIsFree) {
+  SourceIds ids(v1::DUPLICATE_POLICY_NUMBER);
+  EXPECT_EQ(ids.Take("x"), "x");
+  EXPECT_EQ(ids.Take("x#2"), "x#2");
+  EXPECT_EQ(ids.Take("x"), "x#3");
+  EXPECT_EQ(ids.Take("x"), "x#4");
+  EXPECT_EQ(ids.Take("x#2"), "x#2#2");
+  EXPECT_EQ(ids.Take("y"), "y");
+}
+
+TEST_F(ImportSessionTest, RefusesASchemaThatBreaksARule) {
+  v1::ImportHeader header = Header();
+  header.mutable_schema()->clear_edge_rule();
+  EXPECT_THAT(ImportSession::Begin(store_, header), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+struct BadBlock {
+  const char* name;
+  std::function<void(v1::GraphBlock&)> spoil;
+  const char* message;
+};
+
+class BadBlockTest : public ::testing::TestWithParam<BadBlock> {};
+
+// Whatever the policy: no graph of such a block can be told from the next.
+TEST_P(BadBlockTest, IsRefusedAsAWhole) {
+  FakeGraphStore store;
+  v1::GraphBlock block = BondBlock();
+  GetParam().spoil(block);
+  const auto session = ImportSession::Begin(store, BondHeader(v1::ERROR_POLICY_SKIP));
+  ASSERT_THAT(session, IsOk());
+  EXPECT_THAT((*session)->Add(block),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().message)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadBlockTest,
+    ::testing::Values(
+        BadBlock{"NoId", [](v1::GraphBlock& b) { b.clear_source_ids(); }, "0 source ids for 1 graphs"},
+        BadBlock{"TooManyOrigins", [](v1::GraphBlock& b) { b.add_origins("a"), b.add_origins("b"); },
+                 "2 origins"},
+        BadBlock{"NoEdgeCount", [](v1::GraphBlock& b) { b.clear_n_edge(); }, "0 edge counts"},
+        BadBlock{"LostSender", [](v1::GraphBlock& b) { b.mutable_senders()->RemoveLast(); }, "3 senders"},
+        BadBlock{"LostReceiver", [](v1::GraphBlock& b) { b.mutable_receivers()->RemoveLast(); }, "3 receivers"},
+        BadBlock{"HugeNodeCount", [](v1::GraphBlock& b) { b.set_n_node(0, 0xffffffff); }, "4294967295 rows"},
+        BadBlock{"HugeEdgeCount", [](v1::GraphBlock& b) { b.set_n_edge(0, 0xffffffff); }, "4294967295 of each"},
+        BadBlock{"UnknownColumn", [](v1::GraphBlock& b) { b.mutable_columns(0)->set_field("charge"); },
+                 "charge"},
+        BadBlock{"RepeatedColumn", [](v1::GraphBlock& b) { b.mutable_columns(0)->set_field("pos"); }, "twice"},
+        BadBlock{"MissingColumn", [](v1::GraphBlock& b) { b.mutable_columns()->RemoveLast(); }, "edge_type"},
+        BadBlock{"ShortColumn", [](v1::GraphBlock& b) { b.mutable_columns(1)->mutable_data()->pop_back(); },
+                 "35 bytes"},
+        BadBlock{"LongColumn", [](v1::GraphBlock& b) { b.mutable_columns(0)->mutable_data()->push_back('x'); },
+                 "4 bytes"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(ImportSessionTest, RefusesEdgesWhereTheyAreNotStored) {
+  v1::GraphBlock block = BlockOf(SampleMolecules());
+  block.add_senders(0);
+  block.add_receivers(0);
+  EXPECT_THAT(Begin(Header())->Add(block),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1 senders")));
+}
+
+}  // namespace
+}  // namespace packtrain::storage
