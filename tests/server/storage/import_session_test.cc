@@ -50,7 +50,8 @@ v1::ImportHeader BondHeader(v1::ErrorPolicy on_error = v1::ERROR_POLICY_STOP) {
 
 // Water with its bonds, out of order; the edge types number them in stored order.
 v1::GraphBlock BondBlock() {
-  v1::GraphBlock block = BlockOf(std::span(SampleMolecules()).subspan(2, 1));
+  const Molecule water = SampleMolecules()[2];
+  v1::GraphBlock block = BlockOf({&water, 1});
   block.add_n_edge(4);
   const std::pair<std::uint32_t, std::uint32_t> edges[] = {{0, 2}, {2, 0}, {1, 0}, {0, 1}};
   for (const auto& [sender, receiver] : edges) {
