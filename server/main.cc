@@ -1,0 +1,123 @@
+// packtraind: flags -> options -> server.
+#include <grpc/support/log.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/serving/server.h"
+
+namespace packtrain {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+struct Flags {
+  serving::ServerOptions options;
+  std::uint32_t drain_seconds = 30;
+  std::uint32_t lost_after_seconds = 600;
+};
+
+void AddFlags(CLI::App& app, Flags& flags) {
+  serving::ServerOptions& options = flags.options;
+  app.add_option("--data", options.data, "Folder of the stores; made where it does not exist")->required();
+  app.add_option("--listen", options.listen, "HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one")
+      ->capture_default_str();
+  app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
+      ->capture_default_str();
+  app.add_option("--drain", flags.drain_seconds, "Seconds that open streams have to end on SIGTERM or SIGINT")
+      ->capture_default_str();
+  app.add_option("--lost-after", flags.lost_after_seconds,
+                 "Seconds without a report after which a run is shown as lost")
+      ->capture_default_str();
+  app.add_option("--max-batch-bytes", options.max_batch_bytes, "Largest body of one batch")
+      ->capture_default_str();
+  app.add_option("--max-message-bytes", options.max_message_bytes, "Largest message received or sent")
+      ->capture_default_str();
+  app.add_option("--max-streams", options.max_streams, "Most batch streams open at one time")
+      ->capture_default_str();
+  app.add_flag("--insecure", options.insecure, "Allow plain text on an address that other machines can reach");
+}
+
+spdlog::level::level_enum LevelOf(gpr_log_severity severity) {
+  switch (severity) {
+    case GPR_LOG_SEVERITY_ERROR:
+      return spdlog::level::err;
+    case GPR_LOG_SEVERITY_INFO:
+      return spdlog::level::info;
+    default:
+      return spdlog::level::debug;
+  }
+}
+
+void LogForGrpc(gpr_log_func_args* args) { spdlog::log(LevelOf(args->severity), "grpc: {}", args->message); }
+
+void SetUpLog() {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("packtraind"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z level=%l %v");
+  gpr_set_log_function(&LogForGrpc);
+}
+
+// Before any thread is made, so that every thread inherits it and the signals wait for sigwait.
+sigset_t BlockStopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+int Serve(const Flags& flags) {
+  const sigset_t signals = BlockStopSignals();
+  SetUpLog();
+  absl::StatusOr<std::unique_ptr<serving::Server>> server = serving::Server::Start(flags.options);
+  if (!server.ok()) {
+    spdlog::error("{}", std::string(server.status().message()));
+    return server.status().code() == absl::StatusCode::kInvalidArgument ? kWrongUsage : kFailed;
+  }
+  std::printf("listening on %s\n", (*server)->address().c_str());
+  std::fflush(stdout);
+  spdlog::info("serving data={} listen={}", flags.options.data.string(), (*server)->address());
+
+  int signal = 0;
+  sigwait(&signals, &signal);
+  spdlog::info("stopping signal={} drain={}s", signal, flags.drain_seconds);
+  const bool ended = (*server)->Drain(std::chrono::seconds(flags.drain_seconds));
+  server->reset();
+  if (!ended) spdlog::warn("streams were cut off: they had not ended within --drain {} s", flags.drain_seconds);
+  spdlog::info("stopped");
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app(
+      "Stores graphs and streams packed batches of them.\n\n"
+      "  packtraind --data /srv/packtrain\n"
+      "  packtraind --data /srv/packtrain --listen 0.0.0.0:7077 --insecure\n",
+      "packtraind");
+  app.set_version_flag("--version", PACKTRAIN_VERSION);
+  Flags flags;
+  AddFlags(app, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  flags.options.run_lost_after = std::chrono::seconds(flags.lost_after_seconds);
+  return Serve(flags);
+}
+
+}  // namespace
+}  // namespace packtrain
+
+int main(int argc, char** argv) { return packtrain::Main(argc, argv); }

@@ -1,0 +1,83 @@
+#include "server/serving/batch_sequence.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::serving {
+
+absl::StatusOr<std::unique_ptr<BatchSequence>> BatchSequence::Open(BatchSource source, SequenceRange range,
+                                                                   BatchBuilder builder, PlanCache& plans,
+                                                                   WorkerPool& background) {
+  if (range.rank >= range.world_size) {
+    return absl::InvalidArgumentError(absl::StrCat("rank ", range.rank, " is not below world_size ",
+                                                   range.world_size, "; ranks count from 0"));
+  }
+  std::unique_ptr<BatchSequence> sequence(
+      new BatchSequence(std::move(source), range, std::move(builder), plans, background));
+  if (absl::Status status = sequence->EnterEpoch(range.start_epoch); !status.ok()) return status;
+  const std::uint64_t steps = sequence->plan_->plan->steps();
+  if (range.start_step > steps) {
+    return absl::OutOfRangeError(absl::StrCat("start_step ", range.start_step, " is past the end of epoch ",
+                                              range.start_epoch, ", which has ", steps, " steps"));
+  }
+  sequence->step_ = range.start_step;
+  return sequence;
+}
+
+BatchSequence::BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
+                             WorkerPool& background)
+    : source_(std::move(source)),
+      range_(range),
+      builder_(std::move(builder)),
+      plans_(plans),
+      background_(background) {}
+
+absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
+  if (step_ == plan_->plan->steps()) {
+    if (IsLastEpoch()) return std::nullopt;
+    if (absl::Status status = EnterEpoch(epoch_ + 1); !status.ok()) return status;
+  }
+  absl::StatusOr<batching::PlannedBatch> planned =
+      plan_->plan->BatchAt(step_ * range_.world_size + range_.rank);
+  if (!planned.ok()) return planned.status();
+  absl::StatusOr<BuiltBatch> built = builder_.Build(*planned, {.epoch = epoch_,
+                                                               .epoch_steps = plan_->plan->steps(),
+                                                               .world_size = range_.world_size,
+                                                               .fingerprint = source_.fingerprint});
+  if (!built.ok()) return built.status();
+  ++step_;
+  return *std::move(built);
+}
+
+absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch) {
+  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan = plans_.Get(source_, epoch, range_.world_size);
+  if (!plan.ok()) return plan.status();
+  if ((*plan)->plan->steps() == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("epoch ", epoch, " of ", source_.reference(), " split ", source_.split,
+                     " has no step: ", (*plan)->plan->Summarize().batches, " batches for world_size ",
+                     range_.world_size, "; ask for fewer graphs a batch, or leave out --drop-last"));
+  }
+  plan_ = *std::move(plan);
+  epoch_ = epoch;
+  step_ = 0;
+  if (!IsLastEpoch()) PlanAhead();
+  return absl::OkStatus();
+}
+
+void BatchSequence::PlanAhead() const {
+  // What fails here fails again, and is reported, when the epoch is entered.
+  background_.Post([source = source_, epoch = epoch_ + 1, world_size = range_.world_size, &plans = plans_] {
+    plans.Get(source, epoch, world_size).IgnoreError();
+  });
+}
+
+bool BatchSequence::IsLastEpoch() const {
+  if (epoch_ == std::numeric_limits<std::uint64_t>::max()) return true;
+  return range_.epochs != 0 && epoch_ - range_.start_epoch == range_.epochs - 1;
+}
+
+}  // namespace packtrain::serving

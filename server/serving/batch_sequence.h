@@ -1,0 +1,61 @@
+// The batches that one stream sends, in order. Knows nothing of gRPC.
+#ifndef PACKTRAIN_SERVER_SERVING_BATCH_SEQUENCE_H_
+#define PACKTRAIN_SERVER_SERVING_BATCH_SEQUENCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "server/serving/batch_builder.h"
+#include "server/serving/batch_source.h"
+#include "server/serving/plan_cache.h"
+#include "server/serving/worker_pool.h"
+
+namespace packtrain::serving {
+
+// One rank's way through the epochs; fields as in StreamBatchesRequest.
+struct SequenceRange {
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 1;
+  std::uint64_t start_epoch = 0;
+  std::uint64_t start_step = 0;
+  std::uint64_t epochs = 0;  // 0: without end
+};
+
+// Used by one thread at a time. While an epoch is being read, the plan of the next one is made in the
+// background, so that there is no gap between them.
+class BatchSequence {
+ public:
+  // `plans` and `background` are borrowed and outlive the sequence and what it posted. INVALID_ARGUMENT: rank
+  // outside the world. OUT_OF_RANGE: `start_step` is past the epoch's end. Otherwise as batching::Plan::Create.
+  static absl::StatusOr<std::unique_ptr<BatchSequence>> Open(BatchSource source, SequenceRange range,
+                                                             BatchBuilder builder, PlanCache& plans,
+                                                             WorkerPool& background);
+
+  // The next batch; nullopt after the last. Codes as BatchBuilder::Build and batching::Plan::Create;
+  // FAILED_PRECONDITION: an epoch has no step, which `drop_last` may bring about.
+  absl::StatusOr<std::optional<BuiltBatch>> Next();
+
+ private:
+  BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
+                WorkerPool& background);
+
+  absl::Status EnterEpoch(std::uint64_t epoch);
+  void PlanAhead() const;
+  bool IsLastEpoch() const;
+
+  const BatchSource source_;
+  const SequenceRange range_;
+  const BatchBuilder builder_;
+  PlanCache& plans_;
+  WorkerPool& background_;
+
+  std::shared_ptr<const EpochPlan> plan_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t step_ = 0;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_BATCH_SEQUENCE_H_

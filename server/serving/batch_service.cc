@@ -1,0 +1,83 @@
+#include "server/serving/batch_service.h"
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "proto/wire/status_convert.h"
+
+namespace packtrain::serving {
+namespace {
+
+// A call that is refused before it begins.
+class RefusedStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
+ public:
+  explicit RefusedStream(const absl::Status& status) { Finish(wire::ToGrpcStatus(status)); }
+  void OnDone() override { delete this; }
+};
+
+absl::StatusOr<v1::StreamBatchesRequest> Parse(const grpc::ByteBuffer& bytes) {
+  v1::StreamBatchesRequest request;
+  grpc::ByteBuffer copy = bytes;  // of references
+  if (!grpc::SerializationTraits<v1::StreamBatchesRequest>::Deserialize(&copy, &request).ok()) {
+    return absl::InvalidArgumentError("the request is not a packtrain.v1.StreamBatchesRequest");
+  }
+  return request;
+}
+
+}  // namespace
+
+BatchService::BatchService(StreamEnvironment environment, std::uint32_t max_streams)
+    : environment_(std::move(environment)), max_streams_(max_streams) {}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::StreamBatches(grpc::CallbackServerContext*,
+                                                                        const grpc::ByteBuffer* bytes) {
+  absl::StatusOr<v1::StreamBatchesRequest> request = Parse(*bytes);
+  if (!request.ok()) return new RefusedStream(request.status());
+  const std::shared_ptr<BatchStream> stream = BatchStream::Create(
+      environment_, *std::move(request), [this](const std::shared_ptr<BatchStream>& done) { Remove(done); });
+  if (absl::Status status = Admit(stream); !status.ok()) return new RefusedStream(status);
+  stream->Start();
+  return stream.get();
+}
+
+void BatchService::Drain() {
+  std::vector<std::shared_ptr<BatchStream>> streams;
+  {
+    wire::MutexLock lock(mutex_);
+    draining_ = true;
+    streams.assign(streams_.begin(), streams_.end());
+  }
+  for (const std::shared_ptr<BatchStream>& stream : streams) stream->Drain();
+}
+
+bool BatchService::AwaitNoStreams(std::chrono::steady_clock::time_point deadline) {
+  wire::MutexLock lock(mutex_);
+  while (!streams_.empty()) {
+    if (!removed_.WaitUntil(mutex_, deadline)) return streams_.empty();
+  }
+  return true;
+}
+
+absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream) {
+  wire::MutexLock lock(mutex_);
+  if (draining_) return absl::UnavailableError("the server is shutting down; reconnect");
+  if (streams_.size() >= max_streams_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the server has ", streams_.size(),
+                     " streams open, its limit; start packtraind with a greater --max-streams"));
+  }
+  streams_.insert(stream);
+  return absl::OkStatus();
+}
+
+void BatchService::Remove(const std::shared_ptr<BatchStream>& stream) {
+  wire::MutexLock lock(mutex_);
+  streams_.erase(stream);
+  removed_.NotifyAll();
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,46 @@
+// Answers BatchService.
+#ifndef PACKTRAIN_SERVER_SERVING_BATCH_SERVICE_H_
+#define PACKTRAIN_SERVER_SERVING_BATCH_SERVICE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <set>
+
+#include "absl/status/status.h"
+#include "packtrain/v1/batch.grpc.pb.h"
+#include "proto/wire/mutex.h"
+#include "server/serving/batch_stream.h"
+
+namespace packtrain::serving {
+
+// Raw, so that bodies reach gRPC without a copy. Thread-safe. gRPC must have shut down before it is destroyed.
+class BatchService final
+    : public v1::BatchService::WithRawCallbackMethod_StreamBatches<v1::BatchService::Service> {
+ public:
+  BatchService(StreamEnvironment environment, std::uint32_t max_streams);
+
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamBatches(grpc::CallbackServerContext* context,
+                                                            const grpc::ByteBuffer* request) override;
+
+  // Takes no more streams and ends those there are, each after the batch it is sending.
+  void Drain();
+  // Whether all streams have ended; waits for that until `deadline`.
+  bool AwaitNoStreams(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  absl::Status Admit(const std::shared_ptr<BatchStream>& stream);
+  void Remove(const std::shared_ptr<BatchStream>& stream);
+
+  const StreamEnvironment environment_;
+  const std::uint32_t max_streams_;
+
+  wire::CondVar removed_;
+  wire::Mutex mutex_;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  std::set<std::shared_ptr<BatchStream>> streams_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_BATCH_SERVICE_H_

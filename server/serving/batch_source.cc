@@ -1,0 +1,46 @@
+#include "server/serving/batch_source.h"
+
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/wire/content_hash.h"
+#include "server/serving/spec_convert.h"
+
+namespace packtrain::serving {
+namespace {
+
+std::string DefaultSplit(const v1::Dataset& description) {
+  for (const v1::Split& split : description.splits()) {
+    if (split.name() == "train") return "train";
+  }
+  return "all";
+}
+
+}  // namespace
+
+std::string BatchSource::reference() const {
+  return absl::StrCat(dataset->description().name(), "@", dataset->description().version());
+}
+
+absl::StatusOr<BatchSource> ResolveBatchSource(storage::GraphStore& store, std::string_view dataset,
+                                               const v1::BatchSpec& spec) {
+  if (dataset.empty())
+    return absl::InvalidArgumentError("dataset is missing: give NAME or NAME@VERSION (--dataset)");
+  absl::StatusOr<batching::BatchSpec> converted = FromProto(spec);
+  if (!converted.ok()) return converted.status();
+  absl::StatusOr<std::shared_ptr<const storage::Dataset>> opened = store.Open(dataset);
+  if (!opened.ok()) return opened.status();
+
+  BatchSource source{
+      .dataset = *std::move(opened), .split = spec.split(), .spec = *std::move(converted), .fingerprint = {}};
+  const v1::Dataset& description = source.dataset->description();
+  if (source.split.empty()) source.split = DefaultSplit(description);
+  if (auto split = source.dataset->Split(source.split); !split.ok()) return split.status();
+  source.fingerprint =
+      wire::PlanFingerprint(description.version(), source.split, batching::CanonicalText(source.spec));
+  return source;
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,238 @@
+#include "server/serving/batch_stream.h"
+
+#include <grpcpp/support/slice.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/wire/status_convert.h"
+
+namespace packtrain::serving {
+namespace {
+
+// The batch being written and the one behind it.
+constexpr int kMaxBodies = 2;
+// Below gRPC's default receive limit of 4 MiB, with room for what a client may add.
+constexpr std::uint32_t kDefaultMessageBytes = (4 << 20) - (64 << 10);
+constexpr std::uint32_t kLeastMessageBytes = 4 << 10;
+
+using Clock = std::chrono::steady_clock;
+
+// A slice of `body` that keeps it alive.
+grpc::Slice BodySlice(const wire::EncodedPart& part, const std::shared_ptr<const std::byte>& body) {
+  const auto release = [](void* owner) { delete static_cast<std::shared_ptr<const std::byte>*>(owner); };
+  // gRPC takes a mutable pointer and does not write through it.
+  return grpc::Slice(const_cast<std::byte*>(part.body.data()), part.body.size(), release,
+                     new std::shared_ptr<const std::byte>(body));
+}
+
+grpc::ByteBuffer ToByteBuffer(const wire::EncodedPart& part, const std::shared_ptr<const std::byte>& body) {
+  const grpc::Slice prefix(part.prefix);
+  if (part.body.empty()) return grpc::ByteBuffer(&prefix, 1);
+  const grpc::Slice slices[] = {prefix, BodySlice(part, body)};
+  return grpc::ByteBuffer(slices, 2);
+}
+
+SequenceRange RangeOf(const v1::StreamBatchesRequest& request) {
+  return {.rank = request.rank(),
+          .world_size = std::max(request.world_size(), 1u),
+          .start_epoch = request.start_epoch(),
+          .start_step = request.start_step(),
+          .epochs = request.epochs()};
+}
+
+absl::Status CheckMessageBytes(std::uint32_t requested) {
+  if (requested == 0 || requested >= kLeastMessageBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("max_message_bytes ", requested, " is below the least, ", kLeastMessageBytes));
+}
+
+std::uint32_t PartBytes(std::uint32_t requested, std::uint32_t limit) {
+  return std::min(requested == 0 ? kDefaultMessageBytes : requested, limit);
+}
+
+absl::Status CheckFingerprint(const std::string& expected, const BatchSource& source) {
+  if (expected.empty() || expected == source.fingerprint) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the plan of ", source.reference(), " split ", source.split, " has fingerprint ", source.fingerprint,
+      ", expected was ", expected, ": data set, split, spec or plan version differ from the earlier run's"));
+}
+
+}  // namespace
+
+std::shared_ptr<BatchStream> BatchStream::Create(const StreamEnvironment& environment,
+                                                 v1::StreamBatchesRequest request, OnDoneCallback on_done) {
+  return std::shared_ptr<BatchStream>(new BatchStream(environment, std::move(request), std::move(on_done)));
+}
+
+BatchStream::BatchStream(const StreamEnvironment& environment, v1::StreamBatchesRequest request,
+                         OnDoneCallback on_done)
+    : environment_(environment), request_(std::move(request)), on_done_(std::move(on_done)) {}
+
+void BatchStream::Start() {
+  self_ = shared_from_this();
+  Advance();
+}
+
+void BatchStream::Drain() {
+  {
+    wire::MutexLock lock(mutex_);
+    draining_ = true;
+  }
+  Advance();
+}
+
+void BatchStream::OnWriteDone(bool ok) {
+  {
+    wire::MutexLock lock(mutex_);
+    writing_ = false;
+    if (!ok) cancelled_ = true;
+  }
+  Advance();
+}
+
+void BatchStream::OnCancel() {
+  {
+    wire::MutexLock lock(mutex_);
+    cancelled_ = true;
+  }
+  Advance();
+}
+
+void BatchStream::OnDone() {
+  Leftovers leftovers;
+  const std::shared_ptr<BatchStream> self = std::move(self_);
+  leftovers.message.Swap(&message_);
+  on_done_(self);
+}
+
+void BatchStream::BodyFreed() {
+  wire::MutexLock lock(mutex_);
+  --bodies_;
+  PostBuild();
+}
+
+void BatchStream::BuildNext() {
+  absl::StatusOr<std::optional<ReadyBatch>> next = TakeNext();
+  {
+    wire::MutexLock lock(mutex_);
+    building_ = false;
+    if (next.ok() && next->has_value() && !finished_) {
+      ready_ = *std::move(next);
+    } else if (!next.ok() || !next->has_value()) {
+      end_ = next.status();
+    }
+  }
+  Advance();
+}
+
+absl::StatusOr<std::optional<BatchStream::ReadyBatch>> BatchStream::TakeNext() {
+  const Clock::time_point start = Clock::now();
+  if (sequence_ == nullptr) {
+    if (absl::Status status = OpenSequence(); !status.ok()) return status;
+  }
+  absl::StatusOr<std::optional<BuiltBatch>> next = sequence_->Next();
+  if (!next.ok()) return next.status();
+  if (!next->has_value()) return std::nullopt;
+  Track(**next);
+  const Clock::time_point complete = Clock::now();
+  return ReadyBatch{*std::move(*next), complete - start, complete};
+}
+
+absl::Status BatchStream::OpenSequence() {
+  if (absl::Status status = CheckMessageBytes(request_.max_message_bytes()); !status.ok()) return status;
+  absl::StatusOr<BatchSource> source =
+      ResolveBatchSource(environment_.store, request_.dataset(), request_.spec());
+  if (!source.ok()) return source.status();
+  if (absl::Status status = CheckFingerprint(request_.expected_fingerprint(), *source); !status.ok())
+    return status;
+  absl::StatusOr<BatchBuilder> builder =
+      BatchBuilder::Create(source->dataset, environment_.max_batch_bytes, environment_.memory);
+  if (!builder.ok()) return builder.status();
+  absl::StatusOr<std::unique_ptr<BatchSequence>> sequence = BatchSequence::Open(
+      *std::move(source), RangeOf(request_), *std::move(builder), environment_.plans, environment_.builders);
+  if (!sequence.ok()) return sequence.status();
+  sequence_ = *std::move(sequence);
+  return absl::OkStatus();
+}
+
+void BatchStream::Track(BuiltBatch& batch) {
+  {
+    wire::MutexLock lock(mutex_);
+    ++bodies_;
+  }
+  const auto tell = [stream = weak_from_this(), body = batch.body](const std::byte*) mutable {
+    body.reset();
+    if (const std::shared_ptr<BatchStream> alive = stream.lock()) alive->BodyFreed();
+  };
+  batch.body = std::shared_ptr<const std::byte>(batch.body.get(), tell);
+}
+
+void BatchStream::Advance() {
+  Leftovers leftovers;
+  bool write = false;
+  std::optional<absl::Status> end;
+  {
+    wire::MutexLock lock(mutex_);
+    if (finished_) {
+      leftovers.ready.swap(ready_);
+      return;
+    }
+    if (!writing_) {
+      write = writing_ = PrepareWrite(leftovers);
+      if (!write) end = EndReached();
+      finished_ = end.has_value();
+    }
+    PostBuild();
+  }
+  if (write) StartWrite(&message_);
+  if (end.has_value()) Finish(wire::ToGrpcStatus(*end));
+}
+
+void BatchStream::PostBuild() {
+  const bool wanted = !finished_ && !cancelled_ && !draining_ && !end_.has_value();
+  if (!wanted || building_ || ready_.has_value() || bodies_ >= kMaxBodies) return;
+  building_ = true;
+  environment_.builders.Post([self = shared_from_this()] { self->BuildNext(); });
+}
+
+bool BatchStream::PrepareWrite(Leftovers& leftovers) {
+  leftovers.message.Swap(&message_);
+  if (cancelled_) return false;
+  if (!sending_.has_value() && !draining_) TakeReady(leftovers);
+  if (!sending_.has_value()) return false;
+  const wire::EncodedPart& part = sending_->parts[sending_->next];
+  message_ = ToByteBuffer(part, sending_->body);
+  if (++sending_->next == sending_->parts.size()) leftovers.sending.swap(sending_);
+  return true;
+}
+
+void BatchStream::TakeReady(Leftovers& leftovers) {
+  if (!ready_.has_value()) return;
+  leftovers.ready.swap(ready_);
+  const BuiltBatch& batch = leftovers.ready->batch;
+  const wire::BatchTiming timing{
+      .build_ns = static_cast<std::uint64_t>(leftovers.ready->build_time.count()),
+      .queue_ns = static_cast<std::uint64_t>(
+          std::chrono::nanoseconds(Clock::now() - leftovers.ready->complete).count())};
+  absl::StatusOr<std::vector<wire::EncodedPart>> parts =
+      wire::EncodeBatch(batch.header, timing, {batch.body.get(), batch.header.body_bytes},
+                        PartBytes(request_.max_message_bytes(), environment_.max_part_bytes));
+  if (!parts.ok()) {
+    end_ = parts.status();
+    return;
+  }
+  sending_ = Sending{batch.body, *std::move(parts)};
+}
+
+std::optional<absl::Status> BatchStream::EndReached() const {
+  if (cancelled_) return absl::CancelledError("the client ended the stream");
+  if (draining_) {
+    return absl::UnavailableError("the server is shutting down; reconnect and ask for the next step");
+  }
+  if (end_.has_value() && !ready_.has_value()) return end_;
+  return std::nullopt;
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,124 @@
+// One open StreamBatches call.
+#ifndef PACKTRAIN_SERVER_SERVING_BATCH_STREAM_H_
+#define PACKTRAIN_SERVER_SERVING_BATCH_STREAM_H_
+
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "packtrain/v1/batch.pb.h"
+#include "proto/wire/batch_encoder.h"
+#include "proto/wire/mutex.h"
+#include "server/serving/batch_sequence.h"
+
+namespace packtrain::serving {
+
+// What all streams of a server share; everything outlives them.
+struct StreamEnvironment {
+  storage::GraphStore& store;
+  PlanCache& plans;
+  WorkerPool& builders;
+  std::shared_ptr<MemoryMeter> memory;
+  std::uint64_t max_batch_bytes = 0;
+  // Upper limit of a part, whatever the client takes.
+  std::uint32_t max_part_bytes = 0;
+};
+
+// Writes one batch while the next is built. At most two bodies are alive for a stream, counted until gRPC has
+// freed them, so a client that does not read stops the building and nothing else.
+//
+// gRPC's threads call the reactions, the pool's threads build, any thread may drain: state is guarded, and
+// no reaction blocks. Owns itself from Start to OnDone; a task or a body under way may keep the object a
+// little longer, finished.
+class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
+                          public std::enable_shared_from_this<BatchStream> {
+ public:
+  using OnDoneCallback = std::function<void(const std::shared_ptr<BatchStream>& stream)>;
+
+  // `on_done` is called once, when gRPC has let go of the call.
+  static std::shared_ptr<BatchStream> Create(const StreamEnvironment& environment,
+                                             v1::StreamBatchesRequest request, OnDoneCallback on_done);
+
+  // Takes the call: begins to build.
+  void Start();
+  // Ends the stream with UNAVAILABLE once the batch being written is complete.
+  void Drain();
+
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+ private:
+  struct ReadyBatch {
+    BuiltBatch batch;
+    std::chrono::nanoseconds build_time{0};
+    std::chrono::steady_clock::time_point complete;
+  };
+  struct Sending {
+    std::shared_ptr<const std::byte> body;
+    std::vector<wire::EncodedPart> parts;
+    std::size_t next = 0;  // part
+  };
+  // What a step leaves behind. Freed without the lock, because freeing a body comes back to BodyFreed.
+  struct Leftovers {
+    std::optional<ReadyBatch> ready;
+    std::optional<Sending> sending;
+    grpc::ByteBuffer message;
+  };
+
+  BatchStream(const StreamEnvironment& environment, v1::StreamBatchesRequest request, OnDoneCallback on_done);
+
+  // On a builder's thread.
+  void BuildNext();
+  absl::StatusOr<std::optional<ReadyBatch>> TakeNext();
+  absl::Status OpenSequence();
+  void Track(BuiltBatch& batch);
+
+  // gRPC calls it in the middle of its own work: starts no operation of the call.
+  void BodyFreed();
+  // Starts whatever may be started now.
+  void Advance();
+  void PostBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes `message_` the next part; false where there is none to write.
+  bool PrepareWrite(Leftovers& leftovers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes the batch that is ready the one being sent.
+  void TakeReady(Leftovers& leftovers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Why the stream ends here, if it does.
+  std::optional<absl::Status> EndReached() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const StreamEnvironment environment_;
+  const v1::StreamBatchesRequest request_;
+  const OnDoneCallback on_done_;
+  std::shared_ptr<BatchStream> self_;  // set from Start to OnDone
+
+  // Used by the one build under way.
+  std::unique_ptr<BatchSequence> sequence_;
+
+  // Used by the one write under way.
+  grpc::ByteBuffer message_;
+
+  wire::Mutex mutex_;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool building_ ABSL_GUARDED_BY(mutex_) = false;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  // Bodies alive: waiting, being sent, or not yet freed by gRPC.
+  int bodies_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<ReadyBatch> ready_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Sending> sending_ ABSL_GUARDED_BY(mutex_);
+  // Set when the sequence has ended or failed: how to finish after what is ready.
+  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_BATCH_STREAM_H_

@@ -1,0 +1,88 @@
+#include "server/serving/dataset_service.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/wire/status_convert.h"
+#include "server/storage/import_session.h"
+
+namespace packtrain::serving {
+
+DatasetService::DatasetService(storage::GraphStore& store, StagedImportsOptions options)
+    : store_(store), imports_(options) {}
+
+grpc::Status DatasetService::ImportGraphs(grpc::ServerContext* context,
+                                          grpc::ServerReader<v1::ImportGraphsRequest>* reader,
+                                          v1::ImportGraphsResponse* response) {
+  return wire::ToGrpcStatus(Import(*context, *reader, *response));
+}
+
+grpc::Status DatasetService::SealDataset(grpc::ServerContext*, const v1::SealDatasetRequest* request,
+                                         v1::SealDatasetResponse* response) {
+  return wire::ToGrpcStatus(Seal(*request, *response));
+}
+
+grpc::Status DatasetService::ListDatasets(grpc::ServerContext*, const v1::ListDatasetsRequest*,
+                                          v1::ListDatasetsResponse* response) {
+  return wire::ToGrpcStatus(List(*response));
+}
+
+grpc::Status DatasetService::GetDataset(grpc::ServerContext*, const v1::GetDatasetRequest* request,
+                                        v1::GetDatasetResponse* response) {
+  return wire::ToGrpcStatus(Get(*request, *response));
+}
+
+absl::Status DatasetService::Import(const grpc::ServerContext& context,
+                                    grpc::ServerReader<v1::ImportGraphsRequest>& reader,
+                                    v1::ImportGraphsResponse& response) {
+  if (absl::Status status = imports_.CheckRoom(); !status.ok()) return status;
+  v1::ImportGraphsRequest message;
+  if (!reader.Read(&message) || !message.has_header()) {
+    return absl::InvalidArgumentError("the first message of an import must be its header");
+  }
+  absl::StatusOr<std::unique_ptr<storage::ImportSession>> session =
+      storage::ImportSession::Begin(store_, message.header());
+  if (!session.ok()) return session.status();
+  while (reader.Read(&message)) {
+    if (!message.has_block()) {
+      return absl::InvalidArgumentError("an import's messages after the header must be blocks");
+    }
+    if (absl::Status status = (*session)->Add(message.block()); !status.ok()) return status;
+  }
+  // Reading also ends where the call broke.
+  if (context.IsCancelled()) return absl::CancelledError("the import broke off and was dropped");
+  response = (*session)->response();
+  absl::StatusOr<std::string> id = imports_.Add((*session)->TakeWriter());
+  if (!id.ok()) return id.status();
+  response.set_import_id(*std::move(id));
+  return absl::OkStatus();
+}
+
+absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response) {
+  absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> writer = imports_.Take(request.import_id());
+  if (!writer.ok()) return writer.status();
+  absl::StatusOr<storage::DatasetWriter::SealResult> sealed = (*writer)->Seal(request);
+  if (!sealed.ok()) return sealed.status();
+  *response.mutable_dataset() = std::move(sealed->dataset);
+  response.set_unchanged(sealed->unchanged);
+  return absl::OkStatus();
+}
+
+absl::Status DatasetService::List(v1::ListDatasetsResponse& response) const {
+  absl::StatusOr<std::vector<v1::Dataset>> datasets = store_.List();
+  if (!datasets.ok()) return datasets.status();
+  for (v1::Dataset& dataset : *datasets) *response.add_datasets() = std::move(dataset);
+  return absl::OkStatus();
+}
+
+absl::Status DatasetService::Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response) {
+  absl::StatusOr<std::shared_ptr<const storage::Dataset>> dataset = store_.Open(request.dataset());
+  if (!dataset.ok()) return dataset.status();
+  *response.mutable_dataset() = (*dataset)->description();
+  return absl::OkStatus();
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,41 @@
+// Answers DatasetService.
+#ifndef PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
+#define PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
+
+#include "absl/status/status.h"
+#include "packtrain/v1/dataset.grpc.pb.h"
+#include "server/serving/staged_imports.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::serving {
+
+// Calls run on gRPC's threads, many at a time; an import has one for as long as it lasts, which reads a block,
+// stages it, and only then reads the next.
+class DatasetService final : public v1::DatasetService::Service {
+ public:
+  // `store` is borrowed.
+  explicit DatasetService(storage::GraphStore& store, StagedImportsOptions options = {});
+
+  grpc::Status ImportGraphs(grpc::ServerContext* context, grpc::ServerReader<v1::ImportGraphsRequest>* reader,
+                            v1::ImportGraphsResponse* response) override;
+  grpc::Status SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,
+                           v1::SealDatasetResponse* response) override;
+  grpc::Status ListDatasets(grpc::ServerContext* context, const v1::ListDatasetsRequest* request,
+                            v1::ListDatasetsResponse* response) override;
+  grpc::Status GetDataset(grpc::ServerContext* context, const v1::GetDatasetRequest* request,
+                          v1::GetDatasetResponse* response) override;
+
+ private:
+  absl::Status Import(const grpc::ServerContext& context, grpc::ServerReader<v1::ImportGraphsRequest>& reader,
+                      v1::ImportGraphsResponse& response);
+  absl::Status Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response);
+  absl::Status List(v1::ListDatasetsResponse& response) const;
+  absl::Status Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response);
+
+  storage::GraphStore& store_;
+  StagedImports imports_;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_

@@ -1,0 +1,34 @@
+// Where a server listens.
+#ifndef PACKTRAIN_SERVER_SERVING_LISTEN_ADDRESS_H_
+#define PACKTRAIN_SERVER_SERVING_LISTEN_ADDRESS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace packtrain::serving {
+
+// HOST:PORT, [IPV6]:PORT or unix:PATH.
+struct ListenAddress {
+  std::string host;  // without brackets; the path of a Unix socket
+  std::uint16_t port = 0;
+  bool unix_socket = false;
+
+  // INVALID_ARGUMENT: none of the three forms.
+  static absl::StatusOr<ListenAddress> Parse(std::string_view text);
+
+  // Only programs on this machine can reach it.
+  bool IsLocal() const;
+  // As gRPC and clients write it.
+  std::string ToString() const;
+};
+
+// Why nothing could listen on `address`, as the system puts it, such as "Address already in use". Empty where
+// the system would allow it now.
+std::string WhyNotListen(const ListenAddress& address);
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_LISTEN_ADDRESS_H_

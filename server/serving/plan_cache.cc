@@ -1,0 +1,94 @@
+#include "server/serving/plan_cache.h"
+
+#include <chrono>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/serving/source_ids.h"
+
+namespace packtrain::serving {
+namespace {
+
+// The source id, for messages; without it the position will do.
+std::string NameOf(const storage::Dataset& dataset, std::uint32_t graph) {
+  absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(dataset, {&graph, 1});
+  return ids.ok() ? std::move(ids->front()) : absl::StrCat("graph ", graph);
+}
+
+}  // namespace
+
+PlanCache::PlanCache(std::uint64_t max_bytes, std::shared_ptr<MemoryMeter> memory)
+    : max_bytes_(max_bytes), memory_(std::move(memory)) {}
+
+std::uint64_t PlanCache::planned() const {
+  wire::MutexLock lock(mutex_);
+  return planned_;
+}
+
+absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSource& source, std::uint64_t epoch,
+                                                                std::uint32_t world_size) {
+  const Key key{source.fingerprint, epoch, world_size};
+  auto slot = std::make_shared<Slot>();
+  {
+    wire::MutexLock lock(mutex_);
+    if (auto [place, mine] = slots_.try_emplace(key, slot); !mine) {
+      slot = place->second;
+      while (!slot->result.has_value()) planned_one_.Wait(mutex_);
+      // The slot may have been dropped, and its key planned again, while this thread slept.
+      if (auto now = slots_.find(key); now != slots_.end() && now->second == slot) {
+        uses_.splice(uses_.end(), uses_, slot->use);
+      }
+      return *slot->result;
+    }
+  }
+  Result result = Make(source, epoch, world_size);
+  wire::MutexLock lock(mutex_);
+  slot->result = result;
+  Keep(key, *slot);
+  planned_one_.NotifyAll();
+  return result;
+}
+
+PlanCache::Result PlanCache::Make(const BatchSource& source, std::uint64_t epoch,
+                                  std::uint32_t world_size) const {
+  const auto start = std::chrono::steady_clock::now();
+  absl::StatusOr<std::span<const std::uint32_t>> split = source.dataset->Split(source.split);
+  if (!split.ok()) return split.status();
+  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(
+      {.spec = source.spec,
+       .sizes = {source.dataset->n_node(), source.dataset->n_edge()},
+       .split = *split,
+       .epoch = epoch,
+       .world_size = world_size,
+       .graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); }});
+  if (!plan.ok()) return plan.status();
+  auto made = std::make_shared<EpochPlan>();
+  made->dataset = source.dataset;
+  made->plan = *std::move(plan);
+  made->plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  made->charge = memory_->Add(made->plan->memory_bytes());
+  return made;
+}
+
+void PlanCache::Keep(const Key& key, Slot& slot) {
+  ++planned_;
+  const std::uint64_t bytes = slot.result->ok() ? (**slot.result)->charge.bytes() : 0;
+  if (!slot.result->ok() || bytes > max_bytes_) {
+    slots_.erase(key);
+    return;
+  }
+  slot.use = uses_.insert(uses_.end(), key);
+  kept_bytes_ += bytes;
+  while (kept_bytes_ > max_bytes_) DropLeastRecentlyUsed();
+}
+
+void PlanCache::DropLeastRecentlyUsed() {
+  const auto slot = slots_.find(uses_.front());
+  kept_bytes_ -= (**slot->second->result)->charge.bytes();
+  slots_.erase(slot);
+  uses_.pop_front();
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,79 @@
+// Plans of epochs, kept while there is room.
+#ifndef PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_
+#define PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "proto/wire/mutex.h"
+#include "server/batching/plan.h"
+#include "server/serving/batch_source.h"
+#include "server/serving/memory_meter.h"
+
+namespace packtrain::serving {
+
+// The plan of one epoch, with the data set whose sizes it borrows. Immutable.
+struct EpochPlan {
+  std::shared_ptr<const storage::Dataset> dataset;
+  std::unique_ptr<const batching::Plan> plan;
+  // Time that planning took.
+  double plan_seconds = 0;
+  // Counted for as long as anybody holds the plan, cached or not.
+  MemoryMeter::Charge charge;
+};
+
+// Any number of threads may use it. Threads that ask for the same epoch at one time plan it once.
+class PlanCache {
+ public:
+  // Least recently used plans go when those kept are above `max_bytes`.
+  PlanCache(std::uint64_t max_bytes, std::shared_ptr<MemoryMeter> memory);
+
+  // The plan of one epoch of `source`. Plans it where it is not at hand, on the calling thread; blocks while
+  // another thread does. Codes as batching::Plan::Create; failures are not kept.
+  absl::StatusOr<std::shared_ptr<const EpochPlan>> Get(const BatchSource& source, std::uint64_t epoch,
+                                                       std::uint32_t world_size);
+
+  std::uint64_t max_bytes() const { return max_bytes_; }
+  // Plans made so far; a test's way to see that one was kept.
+  std::uint64_t planned() const;
+
+ private:
+  using Result = absl::StatusOr<std::shared_ptr<const EpochPlan>>;
+
+  struct Key {
+    std::string fingerprint;
+    std::uint64_t epoch = 0;
+    std::uint32_t world_size = 1;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+
+  // One epoch's place: empty while it is being planned. Fields are guarded by the cache's mutex.
+  struct Slot {
+    std::optional<Result> result;
+    std::list<Key>::iterator use;
+  };
+
+  Result Make(const BatchSource& source, std::uint64_t epoch, std::uint32_t world_size) const;
+  void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::uint64_t max_bytes_;
+  const std::shared_ptr<MemoryMeter> memory_;
+
+  wire::CondVar planned_one_;
+  mutable wire::Mutex mutex_;
+  std::map<Key, std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
+  // Keys of finished slots, least recently used first.
+  std::list<Key> uses_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t planned_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_

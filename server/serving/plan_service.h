@@ -1,0 +1,39 @@
+// Answers PlanService.
+#ifndef PACKTRAIN_SERVER_SERVING_PLAN_SERVICE_H_
+#define PACKTRAIN_SERVER_SERVING_PLAN_SERVICE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "packtrain/v1/batch.grpc.pb.h"
+#include "server/serving/memory_meter.h"
+#include "server/serving/plan_cache.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::serving {
+
+// Calls run on gRPC's threads, many at a time.
+class PlanService final : public v1::PlanService::Service {
+ public:
+  // `store` and `plans` are borrowed.
+  PlanService(storage::GraphStore& store, PlanCache& plans, std::uint64_t max_batch_bytes,
+              std::shared_ptr<MemoryMeter> memory);
+
+  grpc::Status GetPlan(grpc::ServerContext* context, const v1::GetPlanRequest* request,
+                       v1::GetPlanResponse* response) override;
+  grpc::Status GetPlannedBatch(grpc::ServerContext* context, const v1::GetPlannedBatchRequest* request,
+                               v1::GetPlannedBatchResponse* response) override;
+
+ private:
+  absl::Status DescribePlan(const v1::GetPlanRequest& request, v1::GetPlanResponse& response);
+  absl::Status DescribeBatch(const v1::GetPlannedBatchRequest& request, v1::GetPlannedBatchResponse& response);
+
+  storage::GraphStore& store_;
+  PlanCache& plans_;
+  const std::uint64_t max_batch_bytes_;
+  const std::shared_ptr<MemoryMeter> memory_;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_PLAN_SERVICE_H_

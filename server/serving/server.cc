@@ -1,0 +1,226 @@
+#include "server/serving/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "server/runs/rocks_run_store.h"
+#include "server/serving/batch_service.h"
+#include "server/serving/dataset_service.h"
+#include "server/serving/listen_address.h"
+#include "server/serving/plan_service.h"
+#include "server/serving/run_service.h"
+#include "server/serving/server_info_service.h"
+#include "server/storage/rocks_graph_store.h"
+
+namespace packtrain::serving {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint32_t kLeastMessageBytes = 64 << 10;
+constexpr std::uint32_t kMostMessageBytes = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t kLeastBatchBytes = 4 << 10;
+constexpr int kMaxBuilders = 1024;
+
+// Keepalive, a pair with the client's: a client may ping every 10 s, also while it has no call open, and is
+// itself pinged after 30 s of silence and given up 20 s later. Clients ping every 30 s.
+constexpr milliseconds kLeastClientPingInterval{10'000};
+constexpr milliseconds kPingAfter{30'000};
+constexpr milliseconds kPingTimeout{20'000};
+
+absl::Status CheckOptions(const ServerOptions& options) {
+  if (options.max_message_bytes < kLeastMessageBytes || options.max_message_bytes > kMostMessageBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("--max-message-bytes ", options.max_message_bytes,
+                                                   " is outside ", kLeastMessageBytes, " .. ",
+                                                   kMostMessageBytes));
+  }
+  if (options.max_batch_bytes < kLeastBatchBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max-batch-bytes ", options.max_batch_bytes, " is below ", kLeastBatchBytes));
+  }
+  if (options.max_streams == 0) return absl::InvalidArgumentError("--max-streams 0: at least one is needed");
+  if (options.builders < 0 || options.builders > kMaxBuilders) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--builders ", options.builders, " is outside 0 .. ", kMaxBuilders));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ListenAddress> CheckAddress(const ServerOptions& options) {
+  absl::StatusOr<ListenAddress> address = ListenAddress::Parse(options.listen);
+  if (!address.ok()) return address.status();
+  if (!address->IsLocal() && !options.insecure) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--listen ", options.listen,
+                     " can be reached from other machines, and this server speaks plain text: listen on "
+                     "127.0.0.1 or unix:PATH, or say --insecure"));
+  }
+  return address;
+}
+
+int BuildersOf(const ServerOptions& options) {
+  if (options.builders > 0) return options.builders;
+  return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
+}
+
+// Each stream holds a batch and the next.
+std::uint64_t BatchesAndPlansCap(const ServerOptions& options) {
+  return std::uint64_t{options.max_streams} * 2 * options.max_batch_bytes + options.plan_cache_bytes;
+}
+
+v1::Limits LimitsOf(const ServerOptions& options) {
+  v1::Limits limits;
+  limits.set_max_receive_message_bytes(options.max_message_bytes);
+  limits.set_max_batch_bytes(options.max_batch_bytes);
+  limits.set_max_streams(options.max_streams);
+  return limits;
+}
+
+void SetKeepalive(grpc::ServerBuilder& builder) {
+  const auto set = [&builder](const char* name, milliseconds value) {
+    builder.AddChannelArgument(name, static_cast<int>(value.count()));
+  };
+  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kLeastClientPingInterval);
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, kPingAfter);
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeout);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+}
+
+// What gRPC serves, and what that stands on. Members go in the reverse order of their birth.
+class GrpcServer final : public Server {
+ public:
+  GrpcServer(const ServerOptions& options, Stores stores)
+      : stores_(std::move(stores)),
+        plans_(options.plan_cache_bytes, memory_),
+        builders_(BuildersOf(options)),
+        dataset_service_(*stores_.graphs),
+        plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, memory_),
+        batch_service_({.store = *stores_.graphs,
+                        .plans = plans_,
+                        .builders = builders_,
+                        .memory = memory_,
+                        .max_batch_bytes = options.max_batch_bytes,
+                        .max_part_bytes = options.max_message_bytes},
+                       options.max_streams),
+        run_service_(*stores_.runs),
+        server_info_service_(LimitsOf(options),
+                             {.batches_and_plans_bytes = BatchesAndPlansCap(options),
+                              .store_cache_bytes = options.store_cache_bytes},
+                             memory_, *stores_.graphs) {}
+
+  ~GrpcServer() override { Drain(milliseconds(0)); }
+
+  absl::Status Listen(const ServerOptions& options, ListenAddress address);
+  const std::string& address() const override { return address_; }
+  bool Drain(milliseconds patience) override;
+
+ private:
+  static std::vector<const char*> ServiceNames() {
+    return {v1::DatasetService::service_full_name(), v1::PlanService::service_full_name(),
+            v1::BatchService::service_full_name(), v1::RunService::service_full_name(),
+            v1::ServerInfoService::service_full_name()};
+  }
+  std::vector<grpc::Service*> Services() {
+    return {&dataset_service_, &plan_service_, &batch_service_, &run_service_, &server_info_service_};
+  }
+
+  const std::shared_ptr<MemoryMeter> memory_ = std::make_shared<MemoryMeter>();
+  const Stores stores_;
+  PlanCache plans_;
+  WorkerPool builders_;
+  DatasetService dataset_service_;
+  PlanService plan_service_;
+  BatchService batch_service_;
+  RunService run_service_;
+  ServerInfoService server_info_service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+absl::Status GrpcServer::Listen(const ServerOptions& options, ListenAddress address) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  // gRPC would share a port that another server has.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
+  builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
+  SetKeepalive(builder);
+  int port = 0;
+  builder.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(), &port);
+  for (grpc::Service* service : Services()) builder.RegisterService(service);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || port == 0) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address.ToString(), ": ",
+                                                      WhyNotListen(address),
+                                                      "; choose another address with --listen"));
+  }
+  if (!address.unix_socket) address.port = static_cast<std::uint16_t>(port);
+  address_ = address.ToString();
+  for (const char* name : ServiceNames()) server_->GetHealthCheckService()->SetServingStatus(name, true);
+  return absl::OkStatus();
+}
+
+bool GrpcServer::Drain(milliseconds patience) {
+  if (server_ == nullptr) return true;
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  server_->GetHealthCheckService()->SetServingStatus(false);
+  batch_service_.Drain();
+  const bool ended = batch_service_.AwaitNoStreams(deadline);
+  server_->Shutdown(std::chrono::system_clock::now() + milliseconds(0));
+  server_->Wait();
+  server_.reset();
+  return ended;
+}
+
+absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.data, error);
+  if (error) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot make the folder ", options.data.string(), ": ", error.message()));
+  }
+  auto graphs = storage::RocksGraphStore::Open(options.data / "graphs",
+                                               {.database = {.block_cache_bytes = options.store_cache_bytes}});
+  if (!graphs.ok()) return graphs.status();
+  runs::RocksRunStoreOptions run_options;
+  run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
+  auto run_store = runs::RocksRunStore::Open((options.data / "runs").string(), run_options);
+  if (!run_store.ok()) return run_store.status();
+  return Stores{*std::move(graphs), *std::move(run_store)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  // Before the stores are touched.
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  if (auto address = CheckAddress(options); !address.ok()) return address.status();
+  if (options.data.empty()) return absl::InvalidArgumentError("--data is missing: the folder of the stores");
+  absl::StatusOr<Stores> stores = OpenStores(options);
+  if (!stores.ok()) return stores.status();
+  return Start(options, *std::move(stores));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, Stores stores) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  absl::StatusOr<ListenAddress> address = CheckAddress(options);
+  if (!address.ok()) return address.status();
+  auto server = std::make_unique<GrpcServer>(options, std::move(stores));
+  if (absl::Status status = server->Listen(options, *std::move(address)); !status.ok()) return status;
+  return server;
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,46 @@
+// A whole server: stores, services, port.
+#ifndef PACKTRAIN_SERVER_SERVING_SERVER_H_
+#define PACKTRAIN_SERVER_SERVING_SERVER_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/runs/run_store.h"
+#include "server/serving/server_options.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::serving {
+
+// What a server serves. Closed when the server is gone.
+struct Stores {
+  std::unique_ptr<storage::GraphStore> graphs;
+  std::unique_ptr<runs::RunStore> runs;
+};
+
+// Start, Drain and destruction by one thread; the calls it serves run on threads of its own.
+class Server {
+ public:
+  // Opens the stores and listens; serves from then on. INVALID_ARGUMENT: an option is out of range, or the
+  // address is not a local one and `insecure` is not set. FAILED_PRECONDITION: the stores are in use by
+  // another process, or nothing can listen on the address; the message says why.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
+  // The same on stores that are open. `options.data` is not used.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options, Stores stores);
+
+  // Cuts off what is open; Drain first to be gentle.
+  virtual ~Server() = default;
+
+  // Where it listens, with the port that was taken: what a client connects to.
+  virtual const std::string& address() const = 0;
+
+  // Reports NOT_SERVING, takes no new stream, lets each stream finish the batch it is sending and ends it with
+  // UNAVAILABLE, so that clients reconnect elsewhere or later; then stops. What has not ended after
+  // `patience` is cut off. False where something was.
+  virtual bool Drain(std::chrono::milliseconds patience) = 0;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_SERVER_H_

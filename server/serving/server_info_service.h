@@ -1,0 +1,40 @@
+// Answers ServerInfoService.
+#ifndef PACKTRAIN_SERVER_SERVING_SERVER_INFO_SERVICE_H_
+#define PACKTRAIN_SERVER_SERVING_SERVER_INFO_SERVICE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "packtrain/v1/server_info.grpc.pb.h"
+#include "server/serving/memory_meter.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::serving {
+
+// What the server's memory is bounded by. The sizes of open data sets come on top of the store's caches: they
+// are not a cache, and are counted as they are.
+struct MemoryCap {
+  std::uint64_t batches_and_plans_bytes = 0;
+  std::uint64_t store_cache_bytes = 0;
+};
+
+// Calls run on gRPC's threads, many at a time.
+class ServerInfoService final : public v1::ServerInfoService::Service {
+ public:
+  // `store` is borrowed. `memory` counts batches and plans.
+  ServerInfoService(v1::Limits limits, MemoryCap cap, std::shared_ptr<const MemoryMeter> memory,
+                    const storage::GraphStore& store);
+
+  grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,
+                             v1::GetServerInfoResponse* response) override;
+
+ private:
+  const v1::Limits limits_;
+  const MemoryCap cap_;
+  const std::shared_ptr<const MemoryMeter> memory_;
+  const storage::GraphStore& store_;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_SERVER_INFO_SERVICE_H_

@@ -1,0 +1,37 @@
+// What a server is told when it starts.
+#ifndef PACKTRAIN_SERVER_SERVING_SERVER_OPTIONS_H_
+#define PACKTRAIN_SERVER_SERVING_SERVER_OPTIONS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace packtrain::serving {
+
+struct ServerOptions {
+  // Folder of the stores; made where it does not exist.
+  std::filesystem::path data;
+  // HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one.
+  std::string listen = "127.0.0.1:7077";
+  // Allows plain text on an address that other machines can reach.
+  bool insecure = false;
+  // Threads that build batches; 0: one for each core.
+  int builders = 0;
+  // Largest body of one batch.
+  std::uint64_t max_batch_bytes = std::uint64_t{64} << 20;
+  // Largest message received or sent.
+  std::uint32_t max_message_bytes = std::uint32_t{64} << 20;
+  // Most batch streams open at one time.
+  std::uint32_t max_streams = 128;
+  // Plans kept for reuse.
+  std::uint64_t plan_cache_bytes = std::uint64_t{256} << 20;
+  // Caches of the store of graphs.
+  std::uint64_t store_cache_bytes = std::uint64_t{256} << 20;
+  // A run without a report for this long is shown as lost.
+  std::chrono::seconds run_lost_after{600};
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_SERVER_OPTIONS_H_

@@ -1,0 +1,97 @@
+#include "server/serving/batch_sequence.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "tests/server/serving/scenario.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::serving {
+namespace {
+
+using ::packtrain::testing::BodyOf;
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::kPlenty;
+using ::packtrain::testing::Scenario;
+using ::packtrain::testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class BatchSequenceTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::unique_ptr<BatchSequence>> Open(SequenceRange range) {
+    return BatchSequence::Open(scenario_.Source(4), range, scenario_.Builder(), plans_, *background_);
+  }
+
+  std::vector<BuiltBatch> ReadAll(BatchSequence& sequence) {
+    std::vector<BuiltBatch> batches;
+    while (true) {
+      auto next = sequence.Next();
+      EXPECT_THAT(next, IsOk());
+      if (!next.ok() || !next->has_value()) return batches;
+      batches.push_back(**std::move(next));
+    }
+  }
+
+  Scenario scenario_{20};
+  PlanCache plans_{kPlenty, scenario_.memory()};
+  std::unique_ptr<WorkerPool> background_ = std::make_unique<WorkerPool>(1);
+};
+
+TEST_F(BatchSequenceTest, EndsAfterItsEpochs) {
+  auto sequence = Open({.epochs = 3});
+  ASSERT_THAT(sequence, IsOk());
+  const std::vector<BuiltBatch> batches = ReadAll(**sequence);
+  ASSERT_THAT(batches, SizeIs(15));
+  EXPECT_EQ(batches[14].header.epoch, 2);
+  EXPECT_EQ(batches[14].header.step, 4);
+  EXPECT_THAT((*sequence)->Next(), IsOk());  // and stays at its end
+}
+
+TEST_F(BatchSequenceTest, TheNextEpochIsPlannedWhileThisOneIsRead) {
+  auto sequence = Open({.epochs = 2});
+  ASSERT_THAT(sequence, IsOk());
+  background_ = nullptr;  // what was posted has run
+  EXPECT_EQ(plans_.planned(), 2);
+}
+
+TEST_F(BatchSequenceTest, NothingIsPlannedBehindTheLastEpoch) {
+  for (std::uint64_t start_epoch : {std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()}) {
+    auto sequence = Open({.start_epoch = start_epoch, .epochs = start_epoch == 0 ? 1u : 0u});
+    ASSERT_THAT(sequence, IsOk());
+    EXPECT_THAT(ReadAll(**sequence), SizeIs(5));
+  }
+  background_ = nullptr;
+  EXPECT_EQ(plans_.planned(), 2);
+}
+
+TEST_F(BatchSequenceTest, TheEndOfAnEpochIsTheBeginningOfTheNext) {
+  auto at_end = Open({.start_step = 5, .epochs = 2});
+  auto at_beginning = Open({.start_epoch = 1, .epochs = 1});
+  const std::vector<BuiltBatch> a = ReadAll(**at_end);
+  const std::vector<BuiltBatch> b = ReadAll(**at_beginning);
+  ASSERT_THAT(a, SizeIs(5));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(BodyOf(a[i]), BodyOf(b[i]));
+  EXPECT_THAT(ReadAll(**Open({.start_step = 5, .epochs = 1})), SizeIs(0));
+}
+
+TEST_F(BatchSequenceTest, PositionsOutsideAreRefused) {
+  EXPECT_THAT(Open({.start_step = 6}), StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("5 steps")));
+  EXPECT_THAT(Open({.rank = 1}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("rank 1")));
+}
+
+TEST_F(BatchSequenceTest, AFailedReadEndsInItsCode) {
+  for (std::uint64_t n = 0; n < 5; ++n) {
+    auto sequence = Open({.epochs = 1});
+    ASSERT_THAT(sequence, IsOk());
+    scenario_.store().FailRead(n, absl::DataLossError("damaged"));
+    for (std::uint64_t i = 0; i < n; ++i) EXPECT_THAT((*sequence)->Next(), IsOk());
+    EXPECT_THAT((*sequence)->Next(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("damaged")));
+  }
+}
+
+}  // namespace
+}  // namespace packtrain::serving

@@ -1,0 +1,347 @@
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/server/serving/serving_client.h"
+#include "tests/testing/sample_molecules.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/test_server.h"
+
+namespace packtrain::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr std::uint32_t kMolecules = 60;
+
+// A server that holds `molecules`: 60 graphs of 1 to 5 nodes.
+class BatchServiceTest : public ::testing::Test {
+ protected:
+  void SetUp() override { StartServer({}); }
+
+  void StartServer(serving::ServerOptions options) {
+    auto server = TestServer::Start(std::move(options));
+    ASSERT_THAT(server, IsOk());
+    server_ = *std::move(server);
+    auto stored = client().Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(kMolecules)));
+    ASSERT_THAT(stored, IsOk());
+    reference_ = *stored;
+  }
+
+  ServingClient client() const { return ServingClient(server_->NewChannel()); }
+
+  v1::StreamBatchesRequest Request(v1::Policy policy = v1::POLICY_DYNAMIC, std::uint32_t graphs = 7) const {
+    v1::StreamBatchesRequest request;
+    request.set_dataset("molecules");
+    request.mutable_spec()->set_policy(policy);
+    request.mutable_spec()->set_graphs(graphs);
+    request.mutable_spec()->set_seed(3);
+    request.set_epochs(1);
+    return request;
+  }
+
+  std::unique_ptr<TestServer> server_;
+  std::string reference_;
+};
+
+std::map<std::uint64_t, int> CountGraphs(const std::vector<ReceivedStream>& ranks) {
+  std::map<std::uint64_t, int> counts;
+  for (const ReceivedStream& rank : ranks) {
+    for (const ReceivedBatch& batch : rank.batches) {
+      for (std::uint64_t graph : batch.graphs()) ++counts[graph];
+    }
+  }
+  return counts;
+}
+
+MATCHER(IsOnce, "") { return arg.second == 1; }
+
+TEST_F(BatchServiceTest, EachGraphComesOnceAnEpochAndRanksHaveEqualSteps) {
+  for (v1::Policy policy : {v1::POLICY_STATIC, v1::POLICY_DYNAMIC}) {
+    for (std::uint32_t world_size : {1u, 2u, 3u, 8u}) {
+      std::vector<ReceivedStream> ranks;
+      for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+        v1::StreamBatchesRequest request = Request(policy);
+        request.set_rank(rank);
+        request.set_world_size(world_size);
+        ranks.push_back(client().Stream(request));
+        ASSERT_THAT(ranks.back().status, IsOk());
+        EXPECT_THAT(ranks.back().batches, SizeIs(ranks.front().batches.size()));
+      }
+      EXPECT_THAT(CountGraphs(ranks), AllOf(SizeIs(kMolecules), Each(IsOnce())));
+    }
+  }
+}
+
+TEST_F(BatchServiceTest, EqualRequestsGiveEqualBytes) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_epochs(2);
+  const std::string first = client().Stream(request).bytes();
+  EXPECT_THAT(first, Not(IsEmpty()));
+  EXPECT_EQ(client().Stream(request).bytes(), first);
+  for (int builders : {1, 8}) {
+    serving::ServerOptions options;
+    options.builders = builders;
+    ASSERT_THAT(server_->StartAgain(options), IsOk());
+    EXPECT_EQ(client().Stream(request).bytes(), first) << builders << " builders";
+  }
+}
+
+TEST_F(BatchServiceTest, AnotherEpochIsAnotherOrder) {
+  v1::StreamBatchesRequest request = Request();
+  const ReceivedStream first = client().Stream(request);
+  request.set_start_epoch(1);
+  const ReceivedStream second = client().Stream(request);
+  EXPECT_THAT(second.status, IsOk());
+  EXPECT_NE(first.batches[0].graphs(), second.batches[0].graphs());
+}
+
+TEST_F(BatchServiceTest, AStreamFromAnyStepGoesOnAsTheUnbrokenOne) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_epochs(2);
+  const ReceivedStream unbroken = client().Stream(request);
+  ASSERT_THAT(unbroken.status, IsOk());
+  const std::uint64_t steps = unbroken.batches[0].batch.header().epoch_steps;
+  for (std::uint64_t step = 0; step <= steps; ++step) {
+    v1::StreamBatchesRequest later = request;
+    later.set_start_step(step);
+    const ReceivedStream rest = client().Stream(later);
+    ASSERT_THAT(rest.status, IsOk());
+    ASSERT_THAT(rest.batches, SizeIs(unbroken.batches.size() - step));
+    for (std::size_t i = 0; i < rest.batches.size(); ++i) {
+      EXPECT_EQ(rest.batches[i].body(), unbroken.batches[i + step].body());
+      EXPECT_EQ(rest.batches[i].batch.header().step, unbroken.batches[i + step].batch.header().step);
+      EXPECT_EQ(rest.batches[i].batch.header().epoch, unbroken.batches[i + step].batch.header().epoch);
+    }
+  }
+}
+
+TEST_F(BatchServiceTest, HeaderSaysWhereTheBatchStands) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_rank(1);
+  request.set_world_size(2);
+  request.set_start_epoch(5);
+  request.set_start_step(1);
+  const ReceivedStream stream = client().Stream(request);
+  ASSERT_THAT(stream.batches, Not(IsEmpty()));
+  const wire::BatchHeader& header = stream.batches[0].batch.header();
+  EXPECT_EQ(header.epoch, 5);
+  EXPECT_EQ(header.step, 1);
+  EXPECT_EQ(header.rank, 1);
+  EXPECT_EQ(header.world_size, 2);
+  EXPECT_EQ(header.index, 3);
+  EXPECT_EQ(header.epoch_steps, stream.batches.size() + 1);
+  EXPECT_EQ(header.edge_rule, wire::EdgeRule::kFull);
+  EXPECT_EQ(stream.batches[0].batch.FindSection("senders"), nullptr);
+  EXPECT_GT(stream.batches[0].batch.timing().build_ns, 0);
+}
+
+TEST_F(BatchServiceTest, FieldsAreThoseOfTheGraphs) {
+  v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, kMolecules);
+  request.mutable_spec()->set_order(v1::ORDER_NONE);
+  const ReceivedStream stream = client().Stream(request);
+  ASSERT_THAT(stream.batches, SizeIs(1));
+  const wire::Batch& batch = stream.batches[0].batch;
+  std::vector<std::uint8_t> z;
+  std::vector<double> y;
+  for (const Molecule& molecule : ManyMolecules(kMolecules)) {
+    z.insert(z.end(), molecule.z.begin(), molecule.z.end());
+    y.push_back(molecule.energy);
+  }
+  EXPECT_THAT(*batch.Elements<std::uint8_t>("z"), ::testing::ElementsAreArray(z));
+  EXPECT_THAT(*batch.Elements<double>("y"), ::testing::ElementsAreArray(y));
+}
+
+TEST_F(BatchServiceTest, StoredEndpointsAreAsWideAsTheLargestGraphNeeds) {
+  ASSERT_THAT(client().Store("chains", ChainSchema(), ChainBlock({1, 2, 300, 3})), IsOk());
+  v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 2);
+  request.set_dataset("chains");
+  request.mutable_spec()->set_order(v1::ORDER_NONE);
+  const ReceivedStream stream = client().Stream(request);
+  ASSERT_THAT(stream.status, IsOk());
+  ASSERT_THAT(stream.batches, SizeIs(2));
+  const wire::Batch& small = stream.batches[0].batch;
+  EXPECT_THAT(*small.Elements<std::uint16_t>("senders"), ElementsAre(1, 0));
+  EXPECT_THAT(*small.Elements<std::uint16_t>("receivers"), ElementsAre(0, 1));
+  const auto senders = *stream.batches[1].batch.Elements<std::uint16_t>("senders");
+  ASSERT_THAT(senders, SizeIs(2 * 299 + 4));
+  EXPECT_EQ(senders[597], 298);
+  EXPECT_THAT(senders.last(4), ElementsAre(1, 0, 2, 1));
+}
+
+TEST_F(BatchServiceTest, NoMessageIsLargerThanTheClientTakes) {
+  ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(2000))), IsOk());
+  v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 1000);
+  request.set_dataset("many");
+  const std::string whole = client().Stream(request).bytes();
+  request.set_max_message_bytes(4096);
+  const ReceivedStream stream = client().Stream(request);
+  ASSERT_THAT(stream.status, IsOk());
+  for (const ReceivedBatch& batch : stream.batches) {
+    EXPECT_GT(batch.parts, 1);
+    EXPECT_LE(batch.largest_message, 4096);
+  }
+  EXPECT_EQ(stream.bytes(), whole);
+}
+
+TEST_F(BatchServiceTest, CancellingEndsAnEndlessStream) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_epochs(0);
+  serving::ServerOptions one_stream;
+  one_stream.max_streams = 1;
+  ASSERT_THAT(server_->StartAgain(one_stream), IsOk());
+  OpenStream stream(server_->NewChannel(), request);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(stream.Read());
+  EXPECT_THAT(client().Stream(Request()).status,
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--max-streams")));
+  stream.Cancel();
+  EXPECT_THAT(stream.Finish(), StatusIs(absl::StatusCode::kCancelled));
+  // The place is free as soon as the server has seen it.
+  absl::Status status;
+  do {
+    status = client().Stream(Request()).status;
+  } while (status.code() == absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status, IsOk());
+}
+
+TEST_F(BatchServiceTest, ClientsThatDoNotReadHoldTwoBatchesEach) {
+  ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(5000))), IsOk());
+  v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 5000);
+  request.set_dataset("many");
+  request.set_epochs(0);
+  const std::uint64_t before = client().GetServerInfo()->memory().used_bytes();
+  std::vector<std::unique_ptr<OpenStream>> streams;
+  for (int i = 0; i < 5; ++i) {
+    streams.push_back(std::make_unique<OpenStream>(server_->NewChannel(), request));
+    ASSERT_TRUE(streams.back()->Read());
+  }
+  const std::uint64_t body_bytes = streams[0]->message().header().body_bytes();
+  const auto info = client().GetServerInfo();
+  ASSERT_THAT(info, IsOk());
+  const std::uint64_t plans = 1 << 20;  // of three epochs, and more
+  EXPECT_LE(info->memory().used_bytes(), before + 5 * 2 * body_bytes + plans);
+  EXPECT_LE(info->memory().used_bytes(), info->memory().cap_bytes());
+}
+
+TEST_F(BatchServiceTest, UnknownDataSetAndSplitAreNotFound) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_dataset("nothing");
+  EXPECT_THAT(client().Stream(request).status, StatusIs(absl::StatusCode::kNotFound, HasSubstr("nothing")));
+  request.set_dataset("molecules@0000");
+  EXPECT_THAT(client().Stream(request).status, StatusIs(absl::StatusCode::kNotFound));
+  request = Request();
+  request.mutable_spec()->set_split("holdout");
+  EXPECT_THAT(client().Stream(request).status, StatusIs(absl::StatusCode::kNotFound, HasSubstr("holdout")));
+  request.set_dataset("");
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("dataset")));
+}
+
+TEST_F(BatchServiceTest, AGraphAboveTheBudgetIsRefusedBeforeTheFirstBatch) {
+  v1::StreamBatchesRequest request = Request();
+  request.mutable_spec()->set_nodes(4);
+  const ReceivedStream stream = client().Stream(request);
+  EXPECT_THAT(stream.status, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(stream.batches, IsEmpty());
+  request.mutable_spec()->set_oversize(v1::OVERSIZE_ALONE);
+  EXPECT_THAT(client().Stream(request).status, IsOk());
+}
+
+TEST_F(BatchServiceTest, AnotherFingerprintIsRefused) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_expected_fingerprint("00000000000000000000000000000000");
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("fingerprint")));
+  request.clear_expected_fingerprint();
+  const ReceivedStream stream = client().Stream(request);
+  request.set_expected_fingerprint(stream.batches[0].batch.header().fingerprint);
+  EXPECT_THAT(client().Stream(request).status, IsOk());
+}
+
+TEST_F(BatchServiceTest, PositionsAndRanksOutsideAreRefused) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_start_step(1'000'000);
+  EXPECT_THAT(client().Stream(request).status, StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("1000000")));
+  request = Request();
+  request.set_rank(2);
+  request.set_world_size(2);
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("rank 2")));
+  request = Request();
+  request.set_max_message_bytes(4095);
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_message_bytes")));
+}
+
+TEST_F(BatchServiceTest, UnknownEnumValuesAreRefused) {
+  v1::StreamBatchesRequest request = Request();
+  request.mutable_spec()->set_policy(static_cast<v1::Policy>(99));
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("policy")));
+  request.mutable_spec()->set_policy(v1::POLICY_UNSPECIFIED);
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--policy")));
+  request = Request();
+  request.mutable_spec()->set_order(static_cast<v1::Order>(-1));
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("order")));
+}
+
+TEST_F(BatchServiceTest, HugeNumbersAreAnsweredNotObeyed) {
+  constexpr std::uint32_t kHuge32 = 0xffffffff;
+  constexpr std::uint64_t kHuge64 = 0xffffffffffffffff;
+  v1::StreamBatchesRequest request = Request();
+  request.set_start_epoch(kHuge64);
+  request.set_epochs(0);
+  EXPECT_THAT(client().Stream(request).status, IsOk());  // the last epoch there is
+  request = Request();
+  request.set_start_step(kHuge64);
+  EXPECT_THAT(client().Stream(request).status, StatusIs(absl::StatusCode::kOutOfRange));
+  request = Request();
+  request.set_world_size(kHuge32);
+  request.set_rank(kHuge32 - 1);
+  const ReceivedStream empty = client().Stream(request);
+  ASSERT_THAT(empty.status, IsOk());
+  ASSERT_THAT(empty.batches, SizeIs(1));
+  EXPECT_TRUE(empty.batches[0].batch.header().empty);
+  request = Request();
+  request.set_max_message_bytes(kHuge32);
+  EXPECT_THAT(client().Stream(request).status, IsOk());
+  request = Request(v1::POLICY_STATIC, kHuge32);
+  request.mutable_spec()->set_pad(v1::PAD_CONSTANT);
+  const absl::StatusCode code = client().Stream(request).status.code();
+  EXPECT_TRUE(code == absl::StatusCode::kOk || code == absl::StatusCode::kInvalidArgument) << code;
+}
+
+TEST_F(BatchServiceTest, ABatchAboveTheServersLimitIsRefused) {
+  ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(2000))), IsOk());
+  serving::ServerOptions options;
+  options.max_batch_bytes = 4096;
+  ASSERT_THAT(server_->StartAgain(options), IsOk());
+  v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 2000);
+  request.set_dataset("many");
+  EXPECT_THAT(
+      client().Stream(request).status,
+      StatusIs(absl::StatusCode::kResourceExhausted, AllOf(HasSubstr("4096"), HasSubstr("--max-batch-bytes"))));
+}
+
+TEST_F(BatchServiceTest, AnEpochWithoutAStepIsRefused) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_world_size(1000);
+  request.mutable_spec()->set_drop_last(true);
+  request.set_epochs(0);
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--drop-last")));
+}
+
+}  // namespace
+}  // namespace packtrain::testing

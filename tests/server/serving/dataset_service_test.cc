@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/serving/staged_imports.h"
+#include "tests/server/serving/serving_client.h"
+#include "tests/testing/sample_molecules.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/test_server.h"
+
+namespace packtrain::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class DatasetServiceTest : public ::testing::Test {
+ protected:
+  void SetUp() override { Start({}); }
+
+  void Start(serving::ServerOptions options) {
+    auto server = TestServer::Start(std::move(options));
+    ASSERT_THAT(server, IsOk());
+    server_ = *std::move(server);
+    client_ = std::make_unique<ServingClient>(server_->NewChannel());
+  }
+
+  std::unique_ptr<TestServer> server_;
+  std::unique_ptr<ServingClient> client_;
+};
+
+TEST_F(DatasetServiceTest, AnImportIsSeenWhenItIsSealed) {
+  const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(40)));
+  ASSERT_THAT(imported, IsOk());
+  EXPECT_EQ(imported->received(), 40);
+  EXPECT_EQ(imported->staged(), 40);
+  EXPECT_THAT(client_->List()->datasets(), IsEmpty());
+  EXPECT_THAT(client_->Get("molecules"), StatusIs(absl::StatusCode::kNotFound, HasSubstr("molecules")));
+
+  v1::SealDatasetRequest seal;
+  seal.set_import_id(imported->import_id());
+  seal.set_name("molecules");
+  const auto sealed = client_->Seal(seal);
+  ASSERT_THAT(sealed, IsOk());
+  EXPECT_FALSE(sealed->unchanged());
+  EXPECT_EQ(sealed->dataset().graphs(), 40);
+  ASSERT_THAT(client_->List()->datasets(), SizeIs(1));
+  const auto got = client_->Get("molecules");
+  ASSERT_THAT(got, IsOk());
+  EXPECT_EQ(got->version(), sealed->dataset().version());
+  EXPECT_EQ(got->nodes().max(), 5);
+}
+
+TEST_F(DatasetServiceTest, AnImportIsSealedOnce) {
+  const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(5)));
+  ASSERT_THAT(imported, IsOk());
+  v1::SealDatasetRequest seal;
+  seal.set_import_id(imported->import_id());
+  seal.set_name("molecules");
+  EXPECT_THAT(client_->Seal(seal), IsOk());
+  EXPECT_THAT(client_->Seal(seal), StatusIs(absl::StatusCode::kNotFound, HasSubstr("sealed already")));
+}
+
+TEST_F(DatasetServiceTest, StagedImportsDoNotOutliveTheServer) {
+  const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(5)));
+  ASSERT_THAT(imported, IsOk());
+  ASSERT_THAT(server_->StartAgain(), IsOk());
+  ServingClient client(server_->NewChannel());
+  v1::SealDatasetRequest seal;
+  seal.set_import_id(imported->import_id());
+  seal.set_name("molecules");
+  EXPECT_THAT(client.Seal(seal), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(DatasetServiceTest, ADataSetOutlivesTheServer) {
+  const auto stored = client_->Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(5)));
+  ASSERT_THAT(stored, IsOk());
+  ASSERT_THAT(server_->StartAgain(), IsOk());
+  EXPECT_THAT(ServingClient(server_->NewChannel()).Get(*stored), IsOk());
+}
+
+TEST_F(DatasetServiceTest, MessagesInAnotherOrderAreRefused) {
+  EXPECT_THAT(client_->Import({}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("header")));
+  std::vector<v1::ImportGraphsRequest> messages(2);
+  *messages[0].mutable_block() = BlockOf(ManyMolecules(5));
+  EXPECT_THAT(client_->Import(messages), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("header")));
+  for (v1::ImportGraphsRequest& message : messages) {
+    *message.mutable_header()->mutable_schema() = MoleculeSchema();
+  }
+  EXPECT_THAT(client_->Import(messages), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("blocks")));
+}
+
+TEST_F(DatasetServiceTest, ABadGraphStopsTheImportOrIsListed) {
+  std::vector<Molecule> molecules = ManyMolecules(5);
+  molecules[2].pos[0][1] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(client_->Import(MoleculeSchema(), BlockOf(molecules)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(molecules[2].id)));
+  std::vector<v1::ImportGraphsRequest> messages(2);
+  *messages[0].mutable_header()->mutable_schema() = MoleculeSchema();
+  messages[0].mutable_header()->set_on_error(v1::ERROR_POLICY_SKIP);
+  *messages[1].mutable_block() = BlockOf(molecules);
+  const auto imported = client_->Import(messages);
+  ASSERT_THAT(imported, IsOk());
+  EXPECT_EQ(imported->staged(), 4);
+  ASSERT_THAT(imported->refused(), SizeIs(1));
+  EXPECT_EQ(imported->refused(0).reason(), "not_finite");
+}
+
+TEST_F(DatasetServiceTest, ABlockAboveTheMessageLimitIsRefused) {
+  serving::ServerOptions options;
+  options.max_message_bytes = 64 << 10;
+  Start(options);
+  EXPECT_THAT(client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(5000))),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(500))), IsOk());
+}
+
+TEST_F(DatasetServiceTest, AnEmptyImportCannotBeSealed) {
+  std::vector<v1::ImportGraphsRequest> messages(1);
+  *messages[0].mutable_header()->mutable_schema() = MoleculeSchema();
+  const auto imported = client_->Import(messages);
+  ASSERT_THAT(imported, IsOk());
+  v1::SealDatasetRequest seal;
+  seal.set_import_id(imported->import_id());
+  seal.set_name("nothing");
+  EXPECT_THAT(client_->Seal(seal), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+}  // namespace
+}  // namespace packtrain::testing

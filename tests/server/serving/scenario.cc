@@ -1,0 +1,44 @@
+#include "tests/server/serving/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/testing/sample_molecules.h"
+
+namespace packtrain::testing {
+
+Scenario::Scenario(std::uint32_t count) {
+  std::unique_ptr<storage::DatasetWriter> writer = *store_.NewDataset(MoleculeSchema());
+  for (const Molecule& molecule : ManyMolecules(count)) {
+    const std::string record = RecordOf(molecule);
+    EXPECT_TRUE(writer->Append(std::as_bytes(std::span(record))).ok());
+  }
+  v1::SealDatasetRequest seal;
+  seal.set_name("molecules");
+  EXPECT_TRUE(writer->Seal(seal).ok());
+}
+
+serving::BatchSource Scenario::Source(std::uint32_t graphs) {
+  v1::BatchSpec spec;
+  spec.set_policy(v1::POLICY_STATIC);
+  spec.set_graphs(graphs);
+  spec.set_order(v1::ORDER_NONE);
+  return Source(spec);
+}
+
+serving::BatchSource Scenario::Source(const v1::BatchSpec& spec) {
+  absl::StatusOr<serving::BatchSource> source = serving::ResolveBatchSource(store_, "molecules", spec);
+  EXPECT_TRUE(source.ok()) << source.status();
+  return *std::move(source);
+}
+
+serving::BatchBuilder Scenario::Builder(std::uint64_t max_batch_bytes) {
+  return *serving::BatchBuilder::Create(*store_.Open("molecules"), max_batch_bytes, memory_);
+}
+
+std::string BodyOf(const serving::BuiltBatch& batch) {
+  return std::string(reinterpret_cast<const char*>(batch.body.get()), batch.header.body_bytes);
+}
+
+}  // namespace packtrain::testing

@@ -1,0 +1,41 @@
+// A small data set in memory for tests of what stands between plan and stream.
+#ifndef PACKTRAIN_TESTS_SERVER_SERVING_SCENARIO_H_
+#define PACKTRAIN_TESTS_SERVER_SERVING_SCENARIO_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "packtrain/v1/batch.pb.h"
+#include "server/serving/batch_builder.h"
+#include "server/serving/batch_source.h"
+#include "server/serving/memory_meter.h"
+#include "tests/testing/fake_graph_store.h"
+
+namespace packtrain::testing {
+
+inline constexpr std::uint64_t kPlenty = std::uint64_t{1} << 30;
+
+// Data set `molecules` in a fake store: `count` graphs of 1 to 5 nodes, over and over.
+class Scenario {
+ public:
+  explicit Scenario(std::uint32_t count);
+
+  FakeGraphStore& store() { return store_; }
+  const std::shared_ptr<serving::MemoryMeter>& memory() const { return memory_; }
+
+  // `graphs` a batch in the order of the data set.
+  serving::BatchSource Source(std::uint32_t graphs);
+  serving::BatchSource Source(const v1::BatchSpec& spec);
+  serving::BatchBuilder Builder(std::uint64_t max_batch_bytes = kPlenty);
+
+ private:
+  FakeGraphStore store_;
+  std::shared_ptr<serving::MemoryMeter> memory_ = std::make_shared<serving::MemoryMeter>();
+};
+
+std::string BodyOf(const serving::BuiltBatch& batch);
+
+}  // namespace packtrain::testing
+
+#endif  // PACKTRAIN_TESTS_SERVER_SERVING_SCENARIO_H_

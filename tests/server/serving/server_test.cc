@@ -1,0 +1,227 @@
+#include "server/serving/server.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/impl/codegen/client_unary_call.h>
+#include <grpcpp/impl/codegen/rpc_method.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "proto/wire/status_convert.h"
+#include "tests/server/serving/serving_client.h"
+#include "tests/testing/sample_molecules.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/test_server.h"
+
+namespace packtrain::testing {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+
+// grpc.health.v1, by its bytes: the request's field 1 is the service, the response's field 1 the status.
+constexpr char kServing[] = "\x08\x01";
+constexpr char kNotServing[] = "\x08\x02";
+
+grpc::ByteBuffer HealthRequest(const std::string& service) {
+  std::string bytes;
+  if (!service.empty()) bytes = std::string{'\x0a', static_cast<char>(service.size())} + service;
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+std::string BytesOf(const grpc::ByteBuffer& buffer) {
+  grpc::Slice slice;
+  EXPECT_TRUE(buffer.DumpToSingleSlice(&slice).ok());
+  return std::string(reinterpret_cast<const char*>(slice.begin()), slice.size());
+}
+
+absl::StatusOr<std::string> CheckHealth(const TestServer& server, const std::string& service) {
+  const std::shared_ptr<grpc::Channel> channel = server.NewChannel();
+  grpc::ClientContext context;
+  grpc::ByteBuffer response;
+  const grpc::Status status = grpc::internal::BlockingUnaryCall(
+      channel.get(),
+      grpc::internal::RpcMethod("/grpc.health.v1.Health/Check", grpc::internal::RpcMethod::NORMAL_RPC),
+      &context, HealthRequest(service), &response);
+  if (!status.ok()) return wire::FromGrpcStatus(status);
+  return BytesOf(response);
+}
+
+v1::StreamBatchesRequest EndlessRequest() {
+  v1::StreamBatchesRequest request;
+  request.set_dataset("molecules");
+  request.mutable_spec()->set_policy(v1::POLICY_STATIC);
+  request.mutable_spec()->set_graphs(500);
+  request.set_max_message_bytes(4096);
+  return request;
+}
+
+void StoreMolecules(const TestServer& server, std::uint32_t count) {
+  ASSERT_THAT(
+      ServingClient(server.NewChannel()).Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(count))),
+      IsOk());
+}
+
+std::unique_ptr<TestServer> StartOrFail(serving::ServerOptions options = {}) {
+  auto server = TestServer::Start(std::move(options));
+  EXPECT_THAT(server, IsOk());
+  return *std::move(server);
+}
+
+TEST(ServerTest, APortThatIsTakenIsAnError) {
+  const auto first = StartOrFail();
+  serving::ServerOptions options;
+  options.listen = first->address();
+  EXPECT_THAT(
+      TestServer::Start(options).status(),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               ::testing::AllOf(HasSubstr(first->address()), HasSubstr("in use"), HasSubstr("--listen"))));
+}
+
+TEST(ServerTest, ASecondServerOnOneStoreIsRefused) {
+  const auto first = StartOrFail();
+  serving::ServerOptions options;
+  options.data = first->data();
+  options.listen = "127.0.0.1:0";
+  EXPECT_THAT(serving::Server::Start(options).status(), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(ServerTest, OtherMachinesAreServedOnlyWhenAsked) {
+  serving::ServerOptions options;
+  for (const char* address : {"0.0.0.0:0", "[::]:0", "192.0.2.1:7077", "example.org:7077"}) {
+    options.listen = address;
+    EXPECT_THAT(TestServer::Start(options).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--insecure")));
+  }
+  options.listen = "0.0.0.0:0";
+  options.insecure = true;
+  EXPECT_THAT(TestServer::Start(options), IsOk());
+}
+
+TEST(ServerTest, AddressesThatAreNoneAreRefused) {
+  serving::ServerOptions options;
+  for (const char* address :
+       {"", "7077", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", ":7077", "::1:7077", "unix:"}) {
+    options.listen = address;
+    EXPECT_THAT(TestServer::Start(options).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("HOST:PORT")))
+        << address;
+  }
+}
+
+TEST(ServerTest, OptionsOutOfRangeAreRefused) {
+  serving::ServerOptions options;
+  options.max_message_bytes = 1;
+  EXPECT_THAT(TestServer::Start(options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--max-message-bytes")));
+  options = {};
+  options.max_batch_bytes = 0;
+  EXPECT_THAT(TestServer::Start(options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--max-batch-bytes")));
+  options = {};
+  options.max_streams = 0;
+  EXPECT_THAT(TestServer::Start(options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--max-streams")));
+  options = {};
+  options.builders = -1;
+  EXPECT_THAT(TestServer::Start(options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--builders")));
+}
+
+TEST(ServerTest, ListensOnAUnixSocket) {
+  const auto other = StartOrFail();
+  serving::ServerOptions options;
+  options.listen = "unix:" + (other->data() / "socket").string();
+  const auto server = StartOrFail(options);
+  EXPECT_EQ(server->address(), options.listen);
+  EXPECT_THAT(ServingClient(server->NewChannel()).GetServerInfo(), IsOk());
+}
+
+TEST(ServerTest, SaysWhatItIsAndAllows) {
+  serving::ServerOptions options;
+  options.max_streams = 5;
+  const auto server = StartOrFail(options);
+  const auto info = ServingClient(server->NewChannel()).GetServerInfo();
+  ASSERT_THAT(info, IsOk());
+  EXPECT_EQ(info->api(), "v1");
+  EXPECT_EQ(info->limits().max_streams(), 5);
+  EXPECT_EQ(info->limits().max_batch_bytes(), options.max_batch_bytes);
+  EXPECT_THAT(info->features(), IsSupersetOf({"policy.static", "policy.dynamic", "edges.full"}));
+  EXPECT_THAT(info->memory().cap_bytes(), Gt(5 * 2 * options.max_batch_bytes));
+}
+
+TEST(ServerTest, EachServiceIsHealthy) {
+  const auto server = StartOrFail();
+  for (const char* service :
+       {"", "packtrain.v1.DatasetService", "packtrain.v1.PlanService", "packtrain.v1.BatchService",
+        "packtrain.v1.RunService", "packtrain.v1.ServerInfoService"}) {
+    const auto health = CheckHealth(*server, service);
+    ASSERT_THAT(health, IsOk()) << service;
+    EXPECT_EQ(*health, kServing) << service;
+  }
+  EXPECT_THAT(CheckHealth(*server, "packtrain.v1.Nothing"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST(ServerTest, AWatcherSeesTheDrain) {
+  const auto server = StartOrFail();
+  const std::shared_ptr<grpc::Channel> channel = server->NewChannel();
+  grpc::ClientContext context;
+  const std::unique_ptr<grpc::ClientReader<grpc::ByteBuffer>> watch(
+      grpc::internal::ClientReaderFactory<grpc::ByteBuffer>::Create(
+          channel.get(),
+          grpc::internal::RpcMethod("/grpc.health.v1.Health/Watch",
+                                    grpc::internal::RpcMethod::SERVER_STREAMING),
+          &context, HealthRequest("packtrain.v1.BatchService")));
+  grpc::ByteBuffer update;
+  ASSERT_TRUE(watch->Read(&update));
+  EXPECT_EQ(BytesOf(update), kServing);
+  std::thread drain([&server] { EXPECT_TRUE(server->server().Drain(seconds(60))); });
+  ASSERT_TRUE(watch->Read(&update));
+  EXPECT_EQ(BytesOf(update), kNotServing);
+  while (watch->Read(&update)) continue;
+  EXPECT_FALSE(watch->Finish().ok());
+  drain.join();
+}
+
+TEST(ServerTest, DrainingEndsAStreamBehindAWholeBatch) {
+  const auto server = StartOrFail();
+  StoreMolecules(*server, 2000);
+  OpenStream stream(server->NewChannel(), EndlessRequest());
+  ASSERT_TRUE(stream.Read());
+  std::thread drain([&server] { EXPECT_TRUE(server->server().Drain(seconds(60))); });
+  bool whole = stream.message().last();
+  while (stream.Read()) whole = stream.message().last();
+  EXPECT_TRUE(whole);
+  EXPECT_THAT(stream.Finish(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("reconnect")));
+  drain.join();
+}
+
+TEST(ServerTest, DrainingCutsOffAClientThatDoesNotRead) {
+  const auto server = StartOrFail();
+  StoreMolecules(*server, 20'000);
+  v1::StreamBatchesRequest request = EndlessRequest();
+  request.mutable_spec()->set_graphs(20'000);
+  OpenStream stream(server->NewChannel(), request);
+  ASSERT_TRUE(stream.Read());
+  EXPECT_FALSE(server->server().Drain(std::chrono::milliseconds(0)));
+  EXPECT_FALSE(stream.Finish().ok());
+}
+
+TEST(ServerTest, ServesAgainAfterADrain) {
+  const auto server = StartOrFail();
+  StoreMolecules(*server, 5);
+  EXPECT_TRUE(server->server().Drain(seconds(60)));
+  ASSERT_THAT(server->StartAgain(), IsOk());
+  EXPECT_THAT(ServingClient(server->NewChannel()).Get("molecules"), IsOk());
+}
+
+}  // namespace
+}  // namespace packtrain::testing
