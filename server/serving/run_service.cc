@@ -6,8 +6,10 @@
 #include "absl/status/statusor.h"
 #include "proto/wire/status_convert.h"
 #include "proto/wire/step_convert.h"
+#include "server/runs/comparison.h"
 #include "server/runs/run_filter.h"
 #include "server/runs/step_listing.h"
+#include "server/runs/summary.h"
 
 namespace packtrain::serving {
 namespace {
@@ -108,6 +110,11 @@ grpc::Status RunService::GetRun(grpc::ServerContext*, const v1::GetRunRequest* r
   return Answer(Get(store_, request->run()), response);
 }
 
+grpc::Status RunService::SummarizeRun(grpc::ServerContext*, const v1::SummarizeRunRequest* request,
+                                      v1::SummarizeRunResponse* response) {
+  return Answer(runs::Summarize(store_, request->run()), response);
+}
+
 grpc::Status RunService::ListSteps(grpc::ServerContext*, const v1::ListStepsRequest* request,
                                    grpc::ServerWriter<v1::ListStepsResponse>* writer) {
   return wire::ToGrpcStatus(runs::ListSteps(store_, *request, [writer](const v1::ListStepsResponse& block) {
@@ -118,6 +125,11 @@ grpc::Status RunService::ListSteps(grpc::ServerContext*, const v1::ListStepsRequ
 grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEvaluationsRequest* request,
                                          v1::ListEvaluationsResponse* response) {
   return Answer(Evaluations(store_, request->run()), response);
+}
+
+grpc::Status RunService::CompareRuns(grpc::ServerContext*, const v1::CompareRunsRequest* request,
+                                     v1::CompareRunsResponse* response) {
+  return Answer(runs::Compare(store_, *request), response);
 }
 
 }  // namespace packtrain::serving

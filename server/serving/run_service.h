@@ -30,10 +30,14 @@ class RunService final : public v1::RunService::Service {
                         v1::ListRunsResponse* response) override;
   grpc::Status GetRun(grpc::ServerContext* context, const v1::GetRunRequest* request,
                       v1::GetRunResponse* response) override;
+  grpc::Status SummarizeRun(grpc::ServerContext* context, const v1::SummarizeRunRequest* request,
+                            v1::SummarizeRunResponse* response) override;
   grpc::Status ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
                          grpc::ServerWriter<v1::ListStepsResponse>* writer) override;
   grpc::Status ListEvaluations(grpc::ServerContext* context, const v1::ListEvaluationsRequest* request,
                                v1::ListEvaluationsResponse* response) override;
+  grpc::Status CompareRuns(grpc::ServerContext* context, const v1::CompareRunsRequest* request,
+                           v1::CompareRunsResponse* response) override;
 
  private:
   runs::RunStore& store_;

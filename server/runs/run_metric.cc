@@ -1,0 +1,143 @@
+#include "server/runs/run_metric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "server/runs/summary.h"
+
+namespace packtrain::runs {
+namespace {
+
+using Phases = std::map<std::string, std::uint64_t wire::StepRecord::*, std::less<>>;
+using QuantileReader = double (v1::Quantiles::*)() const;
+using QuantileReaders = std::map<std::string, QuantileReader, std::less<>>;
+
+const std::string_view kSplits[] = {"train", "val", "test"};
+
+Phases AllPhases() {
+  using Record = wire::StepRecord;
+  return {{"wait", &Record::wait_ns},
+          {"copy", &Record::copy_ns},
+          {"forward", &Record::forward_ns},
+          {"backward", &Record::backward_ns},
+          {"optimizer", &Record::optimizer_ns},
+          {"comm", &Record::comm_ns},
+          {"total", &Record::total_ns},
+          {"server_build", &Record::server_build_ns},
+          {"server_queue", &Record::server_queue_ns}};
+}
+
+QuantileReaders AllQuantiles() {
+  return {{"mean", &v1::Quantiles::mean},    {"median", &v1::Quantiles::median}, {"p5", &v1::Quantiles::p5},
+          {"p90", &v1::Quantiles::p90},      {"p95", &v1::Quantiles::p95},       {"p99", &v1::Quantiles::p99},
+          {"stddev", &v1::Quantiles::stddev}};
+}
+
+template <typename Map>
+std::string Names(const Map& map) {
+  return absl::StrJoin(map, ", ", [](std::string* out, const auto& entry) { out->append(entry.first); });
+}
+
+absl::Status UnknownMetric(std::string_view name) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown metric ", std::string(name), "; known are seconds_per_graph, seconds_per_epoch, ",
+                   "PHASE.QUANTILE with PHASE one of ", Names(AllPhases()), " and QUANTILE one of ",
+                   Names(AllQuantiles()), ", and train, val or test with .mae or .rmse"));
+}
+
+// The run's steps and its steady ones, of which there is at least one.
+struct SteadyRun {
+  RunSteps steps;
+  CountedSteps steady;
+};
+
+absl::StatusOr<SteadyRun> ReadSteadyRun(const RunStore& store, const v1::Run& run) {
+  absl::StatusOr<RunSteps> steps = ReadRunSteps(store, run.run());
+  if (!steps.ok()) return steps.status();
+  SteadyRun result{*std::move(steps), {}};
+  result.steady = SteadySteps(result.steps);
+  if (!result.steady.steps.empty()) return result;
+  return absl::FailedPreconditionError(absl::StrCat("none of its ", result.steps.joined.size(),
+                                                    " steps is steady, measured and reported by all ",
+                                                    run.description().world_size(), " ranks"));
+}
+
+absl::StatusOr<double> SecondsPerGraph(const RunStore& store, const v1::Run& run) {
+  const absl::StatusOr<SteadyRun> read = ReadSteadyRun(store, run);
+  if (!read.ok()) return read.status();
+  const StepSums sums = SumOf(read->steady.steps);
+  if (sums.real.graphs == 0) return absl::FailedPreconditionError("its steady steps held no graph");
+  return sums.seconds / static_cast<double>(sums.real.graphs);
+}
+
+absl::StatusOr<double> MeasureEpoch(const RunStore& store, const v1::Run& run) {
+  const absl::StatusOr<RunSteps> steps = ReadRunSteps(store, run.run());
+  if (!steps.ok()) return steps.status();
+  const std::optional<double> seconds = SecondsPerEpoch(*steps);
+  if (!seconds.has_value()) return absl::FailedPreconditionError("it has no complete epoch");
+  return *seconds;
+}
+
+}  // namespace
+
+RunMetric::RunMetric(std::string name, bool is_time, Reader reader)
+    : name_(std::move(name)), is_time_(is_time), reader_(std::move(reader)) {}
+
+RunMetric::Reader RunMetric::PhaseQuantile(std::string_view phase, std::string_view quantile) {
+  const Phases phases = AllPhases();
+  const QuantileReaders quantiles = AllQuantiles();
+  const auto found_phase = phases.find(phase);
+  const auto found_quantile = quantiles.find(quantile);
+  if (found_phase == phases.end() || found_quantile == quantiles.end()) return {};
+  return [read_phase = found_phase->second, read_quantile = found_quantile->second](
+             const RunStore& store, const v1::Run& run) -> absl::StatusOr<double> {
+    const absl::StatusOr<SteadyRun> read = ReadSteadyRun(store, run);
+    if (!read.ok()) return read.status();
+    return (DescribePhase(read->steady.steps, read_phase).*read_quantile)();
+  };
+}
+
+RunMetric::Reader RunMetric::SplitError(std::string_view split, std::string_view error) {
+  const bool known_split = std::find(std::begin(kSplits), std::end(kSplits), split) != std::end(kSplits);
+  if (!known_split || (error != "mae" && error != "rmse")) return {};
+  return [split = std::string(split), rmse = error == "rmse"](const RunStore& store,
+                                                              const v1::Run& run) -> absl::StatusOr<double> {
+    const absl::StatusOr<std::vector<v1::Evaluation>> evaluations = store.ReadEvaluations(run.run());
+    if (!evaluations.ok()) return evaluations.status();
+    const auto last = std::find_if(evaluations->rbegin(), evaluations->rend(),
+                                   [&split](const v1::Evaluation& e) { return e.split() == split; });
+    if (last == evaluations->rend()) {
+      return absl::FailedPreconditionError(absl::StrCat("it has no evaluation on ", split));
+    }
+    return rmse ? last->rmse() : last->mae();
+  };
+}
+
+absl::StatusOr<RunMetric> RunMetric::Parse(std::string_view name) {
+  if (name.empty() || name == "seconds_per_graph") return RunMetric("seconds_per_graph", true, SecondsPerGraph);
+  if (name == "seconds_per_epoch") return RunMetric(std::string(name), true, MeasureEpoch);
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return UnknownMetric(name);
+  const std::string_view left = name.substr(0, dot);
+  const std::string_view right = name.substr(dot + 1);
+  if (Reader reader = PhaseQuantile(left, right)) return RunMetric(std::string(name), true, std::move(reader));
+  if (Reader reader = SplitError(left, right)) return RunMetric(std::string(name), false, std::move(reader));
+  return UnknownMetric(name);
+}
+
+absl::StatusOr<double> RunMetric::Measure(const RunStore& store, const v1::Run& run) const {
+  const absl::StatusOr<double> value = reader_(store, run);
+  if (!value.ok() || (std::isfinite(*value) && *value > 0)) return value;
+  return absl::FailedPreconditionError(
+      absl::StrCat("its ", name_, " is ", *value, ", and only what is finite and above 0 has a logarithm"));
+}
+
+}  // namespace packtrain::runs

@@ -1,0 +1,393 @@
+#include "server/runs/comparison.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+
+#include "tests/server/runs/run_fixtures.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::runs {
+namespace {
+
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+constexpr double kTolerance = 1e-9;
+
+using Change = std::function<void(v1::RunDescription& description)>;
+
+void Dynamic(v1::RunDescription& description) {
+  description.mutable_spec()->set_policy(v1::POLICY_DYNAMIC);
+  description.mutable_spec()->clear_pad();
+}
+void Pow2(v1::RunDescription& description) { description.mutable_spec()->set_pad(v1::PAD_POW2); }
+void Multiple(v1::RunDescription&) {}
+
+class Comparison : public ::testing::Test {
+ protected:
+  // A running run with one warm-up step and two steady ones that take `seconds_per_graph`.
+  Reporter AddRunning(const Change& change, double seconds_per_graph) {
+    v1::StartRunRequest request = StartRequest(std::to_string(10'000'000 + ++runs_));
+    change(*request.mutable_description());
+    const Reporter rank = StartRun(*store_, request);
+    const auto total_ns = static_cast<std::uint64_t>(std::llround(seconds_per_graph * 32 * 1e9));
+    EXPECT_THAT(
+        store_->AddSteps(rank, {Step(0, 1'000'000'000, wire::kWarmUp), Step(1, total_ns), Step(2, total_ns)}),
+        IsOk());
+    return rank;
+  }
+
+  std::string AddRun(const Change& change, double seconds_per_graph) {
+    const Reporter rank = AddRunning(change, seconds_per_graph);
+    EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+    return rank.run;
+  }
+
+  void AddRuns(const Change& change, const std::vector<double>& seconds_per_graph) {
+    for (const double seconds : seconds_per_graph) AddRun(change, seconds);
+  }
+
+  v1::CompareRunsResponse CompareBy(const std::string& by) {
+    v1::CompareRunsRequest request;
+    request.set_by(by);
+    return Run(request);
+  }
+
+  v1::CompareRunsResponse Run(const v1::CompareRunsRequest& request) {
+    const absl::StatusOr<v1::CompareRunsResponse> response = Compare(*store_, request);
+    EXPECT_THAT(response, IsOk());
+    return response.ok() ? *response : v1::CompareRunsResponse();
+  }
+
+  TestRunStore store_;
+  int runs_ = 0;
+};
+
+const std::vector<double> kFast = {1.00e-3, 1.03e-3, 0.98e-3};
+const std::vector<double> kSlow = {1.25e-3, 1.21e-3, 1.28e-3};
+const std::vector<double> kAlike = {1.01e-3, 1.04e-3, 0.97e-3};
+
+// With A, B, C the logarithms of kFast, kSlow, kAlike, and SciPy 1.17.1:
+//   w = stats.ttest_ind(A, B, equal_var=False); ratio np.exp(A.mean() - B.mean()); p w.pvalue;
+//   interval np.exp(w.confidence_interval(0.95)); g as in significance_test.cc; Holm over the three p.
+TEST_F(Comparison, AgreesWithSciPy) {
+  AddRuns(Dynamic, kFast);
+  AddRuns(Multiple, kSlow);
+  AddRuns(Pow2, kAlike);
+  const v1::CompareRunsResponse response = CompareBy("policy");
+  EXPECT_EQ(response.metric(), "seconds_per_graph");
+  EXPECT_EQ(response.alpha(), 0.05);
+  EXPECT_THAT(response.excluded(), IsEmpty());
+  ASSERT_THAT(response.cells(), SizeIs(1));
+  ASSERT_THAT(response.cells(0).pairs(), SizeIs(3));
+
+  const v1::PairComparison& fast = response.cells(0).pairs(0);
+  EXPECT_EQ(fast.a(), "dynamic");
+  EXPECT_EQ(fast.b(), "static-multiple");
+  EXPECT_EQ(fast.n_a(), 3u);
+  EXPECT_EQ(fast.n_b(), 3u);
+  EXPECT_NEAR(fast.ratio(), 0.8048580938964988, kTolerance);
+  EXPECT_NEAR(fast.ci95_low(), 0.7573615506509024, kTolerance);
+  EXPECT_NEAR(fast.ci95_high(), 0.8553332959059866, kTolerance);
+  EXPECT_NEAR(fast.welch_p(), 0.0006115535836540797, kTolerance);
+  EXPECT_NEAR(fast.holm_p(), 0.0018346607509622391, kTolerance);
+  EXPECT_NEAR(fast.effect(), -6.492458864619622, kTolerance);
+  EXPECT_FALSE(fast.has_mann_whitney_p());
+  EXPECT_EQ(fast.verdict(), v1::VERDICT_FASTER);
+  EXPECT_EQ(fast.sentence(),
+            "dynamic is 1.24x faster than static-multiple (95 % 1.17 to 1.32, p = .002, 3 against 3 runs)");
+
+  const v1::PairComparison& alike = response.cells(0).pairs(1);
+  EXPECT_EQ(alike.b(), "static-pow2");
+  EXPECT_NEAR(alike.ratio(), 0.9968862771886534, kTolerance);
+  EXPECT_NEAR(alike.welch_p(), 0.9067314647990332, kTolerance);
+  EXPECT_NEAR(alike.holm_p(), 0.9067314647990332, kTolerance);
+  EXPECT_EQ(alike.verdict(), v1::VERDICT_NO_DIFFERENCE_SEEN);
+  EXPECT_EQ(alike.sentence(),
+            "no difference seen between dynamic and static-pow2: ratio 0.997 (95 % 0.928 to 1.071, p = .907, 3 "
+            "against 3 runs)");
+
+  const v1::PairComparison& slow = response.cells(0).pairs(2);
+  EXPECT_NEAR(slow.ratio(), 1.2385863852875023, kTolerance);
+  EXPECT_NEAR(slow.ci95_low(), 1.1509819897319173, kTolerance);
+  EXPECT_NEAR(slow.ci95_high(), 1.3328585916247717, kTolerance);
+  EXPECT_NEAR(slow.welch_p(), 0.0014225184537647742, kTolerance);
+  EXPECT_NEAR(slow.holm_p(), 0.0028450369075295485, kTolerance);
+  EXPECT_NEAR(slow.effect(), 5.370174214635451, kTolerance);
+  EXPECT_EQ(slow.verdict(), v1::VERDICT_SLOWER);
+  EXPECT_EQ(slow.sentence(),
+            "static-multiple is 1.24x slower than static-pow2 (95 % 1.15 to 1.33, p = .003, 3 against 3 runs)");
+}
+
+TEST_F(Comparison, StudentsTestIsThereForComparisonWithPapers) {
+  AddRuns(Dynamic, kFast);
+  AddRuns(Multiple, kSlow);
+  v1::CompareRunsRequest request;
+  request.set_by("policy");
+  request.set_test(v1::TEST_KIND_STUDENT);
+  const v1::CompareRunsResponse response = Run(request);
+  // stats.ttest_ind(A, B).pvalue
+  EXPECT_NEAR(response.cells(0).pairs(0).welch_p(), 0.0005694933552585251, kTolerance);
+}
+
+TEST_F(Comparison, BelowThreeRunsThereIsNoVerdict) {
+  AddRuns(Dynamic, {1.00e-3, 1.01e-3});
+  AddRuns(Multiple, {2.00e-3, 2.01e-3, 2.02e-3});
+  const v1::CompareRunsResponse response = CompareBy("policy");
+  const v1::PairComparison& pair = response.cells(0).pairs(0);
+  EXPECT_TRUE(pair.has_welch_p());
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_TOO_FEW_RUNS);
+  EXPECT_EQ(pair.sentence(),
+            "too few runs to compare dynamic with static-multiple: 2 against 3, and 3 a side are needed (ratio "
+            "0.50)");
+}
+
+TEST_F(Comparison, OneRunASideHasARatioAndNothingElse) {
+  AddRun(Dynamic, 1e-3);
+  AddRun(Multiple, 2e-3);
+  const v1::CompareRunsResponse response = CompareBy("policy");
+  const v1::PairComparison& pair = response.cells(0).pairs(0);
+  EXPECT_NEAR(pair.ratio(), 0.5, kTolerance);
+  EXPECT_FALSE(pair.has_ci95_low());
+  EXPECT_FALSE(pair.has_ci95_high());
+  EXPECT_FALSE(pair.has_welch_p());
+  EXPECT_FALSE(pair.has_holm_p());
+  EXPECT_FALSE(pair.has_effect());
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_TOO_FEW_RUNS);
+}
+
+TEST_F(Comparison, RunsThatDoNotVaryAreCompared) {
+  AddRuns(Dynamic, {1e-3, 1e-3, 1e-3});
+  AddRuns(Multiple, {2e-3, 2e-3, 2e-3});
+  AddRuns(Pow2, {2e-3, 2e-3, 2e-3});
+  const v1::CompareRunsResponse response = CompareBy("policy");
+  const v1::PairComparison& fast = response.cells(0).pairs(0);
+  EXPECT_EQ(fast.welch_p(), 0);
+  EXPECT_FALSE(fast.has_effect());
+  EXPECT_NEAR(fast.ci95_low(), 0.5, kTolerance);
+  EXPECT_EQ(fast.sentence(),
+            "dynamic is 2.00x faster than static-multiple (95 % 2.00 to 2.00, p < .0001, 3 against 3 runs)");
+  const v1::PairComparison& alike = response.cells(0).pairs(2);
+  EXPECT_EQ(alike.welch_p(), 1);
+  EXPECT_EQ(alike.effect(), 0);
+  EXPECT_EQ(alike.verdict(), v1::VERDICT_NO_DIFFERENCE_SEEN);
+}
+
+TEST_F(Comparison, MannWhitneyIsShownFromFiveRunsASide) {
+  AddRuns(Dynamic, {1.00e-3, 1.01e-3, 1.02e-3, 1.03e-3, 1.04e-3});
+  AddRuns(Multiple, {2.00e-3, 2.01e-3, 2.02e-3, 2.03e-3, 2.04e-3});
+  // stats.mannwhitneyu([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]).pvalue
+  EXPECT_NEAR(CompareBy("policy").cells(0).pairs(0).mann_whitney_p(), 0.007936507936507936, kTolerance);
+}
+
+TEST_F(Comparison, EachCombinationOfTheOtherFactorsIsACell) {
+  const auto with_graphs = [](const Change& policy, std::uint32_t graphs) {
+    return [policy, graphs](v1::RunDescription& description) {
+      policy(description);
+      description.mutable_spec()->set_graphs(graphs);
+    };
+  };
+  for (const std::uint32_t graphs : {32u, 64u}) {
+    AddRuns(with_graphs(Dynamic, graphs), kFast);
+    AddRuns(with_graphs(Multiple, graphs), kSlow);
+  }
+  const v1::CompareRunsResponse by_policy = CompareBy("policy");
+  ASSERT_THAT(by_policy.cells(), SizeIs(2));
+  EXPECT_THAT(by_policy.cells(0).factors(),
+              UnorderedElementsAre(Pair("model", "schnet"), Pair("target", "energy"), Pair("dataset", "qm9@1"),
+                                   Pair("precision", "f32"), Pair("engine", "eager"), Pair("world_size", "1"),
+                                   Pair("graphs", "32"), Pair("hardware", "Xeon")));
+  EXPECT_EQ(by_policy.cells(1).factors().at("graphs"), "64");
+  // Holm is over the pairs of all cells.
+  EXPECT_NEAR(by_policy.cells(0).pairs(0).holm_p(), 2 * 0.0006115535836540797, kTolerance);
+  EXPECT_EQ(CompareBy("graphs").cells(0).pairs(0).a(), "32");
+}
+
+TEST_F(Comparison, ValuesAreInOrderOfNumbers) {
+  for (const std::uint32_t graphs : {127u, 31u, 1024u}) {
+    AddRun([graphs](v1::RunDescription& d) { d.mutable_spec()->set_graphs(graphs); }, 1e-3);
+  }
+  const v1::CompareRunsResponse response = CompareBy("graphs");
+  ASSERT_THAT(response.cells(0).pairs(), SizeIs(3));
+  EXPECT_EQ(response.cells(0).pairs(0).a(), "31");
+  EXPECT_EQ(response.cells(0).pairs(0).b(), "127");
+  EXPECT_EQ(response.cells(0).pairs(1).b(), "1024");
+}
+
+TEST_F(Comparison, SeedsBudgetsHostAndLabelsMakeRepeats) {
+  AddRuns(Dynamic, {1e-3, 1e-3});
+  AddRun(
+      [](v1::RunDescription& description) {
+        Dynamic(description);
+        description.set_model_seed(7);
+        description.mutable_spec()->set_seed(8);
+        description.mutable_spec()->set_nodes(900);
+        description.set_plan_fingerprint("ff");
+        description.mutable_hardware()->set_host("other");
+        description.mutable_labels()->insert({"a", "b"});
+      },
+      1e-3);
+  AddRuns(Multiple, {2e-3, 2e-3, 2e-3});
+  const v1::CompareRunsResponse response = CompareBy("policy");
+  ASSERT_THAT(response.cells(), SizeIs(1));
+  EXPECT_EQ(response.cells(0).pairs(0).n_a(), 3u);
+}
+
+TEST_F(Comparison, ARunThatCannotBeComparedIsExcludedWithTheReason) {
+  AddRuns(Dynamic, kFast);
+  AddRuns(Multiple, kSlow);
+  const auto excluded = [this] {
+    const v1::CompareRunsResponse response = CompareBy("policy");
+    EXPECT_EQ(response.cells_size(), 1);
+    EXPECT_EQ(response.excluded_size(), 1);
+    return response.excluded_size() == 1 ? response.excluded(0) : v1::ExcludedRun();
+  };
+  const Reporter running = AddRunning(Dynamic, 1e-3);
+  EXPECT_EQ(excluded().run(), running.run);
+  EXPECT_EQ(excluded().reason(), "its state is running, not done");
+  store_.now_ms += 700'000;
+  EXPECT_EQ(excluded().reason(), "its state is lost, not done");
+  ASSERT_THAT(store_->Finish(running.run, v1::RUN_STATE_FAILED, "killed"), IsOk());
+  EXPECT_EQ(excluded().reason(), "its state is failed, not done");
+}
+
+TEST_F(Comparison, ARunWithoutSteadyStepsIsExcluded) {
+  AddRuns(Dynamic, kFast);
+  v1::StartRunRequest request = StartRequest("key-00000001");
+  const Reporter rank = StartRun(*store_, request);
+  ASSERT_THAT(store_->AddSteps(rank, {Step(0, 1'000'000, wire::kWarmUp), Step(1, 0)}), IsOk());
+  ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+  EXPECT_EQ(CompareBy("policy").excluded(0).reason(),
+            "none of its 2 steps is steady, measured and reported by all 1 ranks");
+}
+
+TEST_F(Comparison, ARunWithNothingToBeComparedWithIsExcluded) {
+  const std::string alone = AddRun(Dynamic, 1e-3);
+  const v1::CompareRunsResponse response = CompareBy("policy");
+  EXPECT_THAT(response.cells(), IsEmpty());
+  ASSERT_THAT(response.excluded(), SizeIs(1));
+  EXPECT_EQ(response.excluded(0).run(), alone);
+  EXPECT_THAT(response.excluded(0).reason(), HasSubstr("no other value of policy"));
+}
+
+TEST_F(Comparison, RunsAreSelectedByNameOrByFilter) {
+  const std::string a = AddRun(Dynamic, 1e-3);
+  store_.now_ms += 60'000;
+  const std::string b = AddRun(Multiple, 2e-3);
+  AddRun(Pow2, 3e-3);
+  v1::CompareRunsRequest request;
+  request.set_by("policy");
+  request.add_runs(a);
+  request.add_runs(b);
+  request.add_runs("20231114-2213");  // a once more
+  EXPECT_EQ(Run(request).cells(0).pairs(0).n_a(), 1u);
+  EXPECT_THAT(Run(request).cells(0).pairs(), SizeIs(1));
+  request.clear_runs();
+  request.set_where("policy ~ ^static");
+  EXPECT_EQ(Run(request).cells(0).pairs(0).a(), "static-multiple");
+}
+
+TEST_F(Comparison, MetricsOfPhasesEpochsAndErrorsAreMeasured) {
+  const auto add = [this](const Change& change, std::uint64_t scale) {
+    v1::StartRunRequest request = StartRequest(std::to_string(20'000'000 + ++runs_));
+    change(*request.mutable_description());
+    const Reporter rank = StartRun(*store_, request);
+    std::vector<wire::StepRecord> steps = Steps(0, 4);
+    for (wire::StepRecord& step : steps) {
+      step.total_ns = scale * 1'000'000;
+      step.forward_ns = scale * 300'000;
+      step.epoch = step.step / 2;
+    }
+    EXPECT_THAT(store_->AddSteps(rank, steps), IsOk());
+    v1::Evaluation evaluation;
+    evaluation.set_split("test");
+    for (std::uint64_t step = 1; step < 3; ++step) {
+      evaluation.set_step(step);
+      evaluation.set_mae(static_cast<double>(scale * 10 * step));
+      evaluation.set_rmse(static_cast<double>(scale * scale * step));
+      EXPECT_THAT(store_->AddEvaluation(rank.run, evaluation), IsOk());
+    }
+    EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+  };
+  for (int i = 0; i < 3; ++i) {
+    add(Dynamic, 1);
+    add(Multiple, 2);
+  }
+  const auto compare = [this](const std::string& metric) {
+    v1::CompareRunsRequest request;
+    request.set_by("policy");
+    request.set_metric(metric);
+    const v1::CompareRunsResponse response = Run(request);
+    EXPECT_EQ(response.metric(), metric);
+    EXPECT_EQ(response.cells_size(), 1);
+    return response.cells_size() == 1 ? response.cells(0).pairs(0) : v1::PairComparison();
+  };
+  EXPECT_NEAR(compare("seconds_per_epoch").ratio(), 0.5, kTolerance);
+  EXPECT_NEAR(compare("forward.p95").ratio(), 0.5, kTolerance);
+  EXPECT_NEAR(compare("test.rmse").ratio(), 0.25, kTolerance);
+  EXPECT_EQ(
+      compare("test.mae").sentence(),
+      "test.mae of dynamic is 2.00x smaller than that of static-multiple (95 % 2.00 to 2.00, p < .0001, 3 "
+      "against 3 runs)");
+}
+
+TEST_F(Comparison, AMetricThatARunLacksExcludesIt) {
+  AddRun(Dynamic, 1e-3);
+  const auto reason = [this](const std::string& metric) {
+    v1::CompareRunsRequest request;
+    request.set_by("policy");
+    request.set_metric(metric);
+    const v1::CompareRunsResponse response = Run(request);
+    return response.excluded_size() == 1 ? response.excluded(0).reason() : std::string();
+  };
+  EXPECT_EQ(reason("val.mae"), "it has no evaluation on val");
+  EXPECT_EQ(reason("seconds_per_epoch"), "it has no complete epoch");
+  EXPECT_EQ(reason("comm.median"), "its comm.median is 0, and only what is finite and above 0 has a logarithm");
+}
+
+TEST_F(Comparison, BadRequestsAreRefused) {
+  AddRun(Dynamic, 1e-3);
+  v1::CompareRunsRequest request;
+  const auto refused = [this, &request](const std::string& message) {
+    EXPECT_THAT(Compare(*store_, request), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
+  };
+  refused(
+      "say by which factor to compare: dataset, engine, graphs, hardware, model, policy, precision, target, "
+      "world_size");
+  request.set_by("seed");
+  refused("unknown factor seed; known are dataset, engine, graphs");
+  request.set_by("policy");
+  for (const char* metric : {"speed", "forward.p50", "fore.mean", "test.mse", "holdout.mae", ".", "forward."}) {
+    request.set_metric(metric);
+    refused("unknown metric");
+    refused("known are seconds_per_graph, seconds_per_epoch, PHASE.QUANTILE");
+  }
+  request.clear_metric();
+  request.set_test(static_cast<v1::TestKind>(9));
+  refused("unknown test 9");
+  request.clear_test();
+  request.set_where("modell = x");
+  refused("unknown key modell");
+  request.add_runs("2023");
+  refused("either names of runs or a filter");
+  request.clear_where();
+  request.set_runs(0, "2024");
+  EXPECT_THAT(Compare(*store_, request), StatusIs(absl::StatusCode::kNotFound, HasSubstr("no run 2024")));
+}
+
+TEST_F(Comparison, NoRunsGiveNoCells) {
+  const v1::CompareRunsResponse response = CompareBy("policy");
+  EXPECT_THAT(response.cells(), IsEmpty());
+  EXPECT_THAT(response.excluded(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace packtrain::runs

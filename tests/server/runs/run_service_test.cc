@@ -1,0 +1,182 @@
+// RunService over a real channel.
+#include "server/serving/run_service.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+
+#include "proto/wire/step_convert.h"
+#include "tests/server/runs/run_fixtures.h"
+
+namespace packtrain::serving {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class RunServiceTest : public ::testing::Test {
+ protected:
+  RunServiceTest() : service_(*store_) {
+    grpc::ServerBuilder builder;
+    builder.RegisterService(&service_);
+    server_ = builder.BuildAndStart();
+    stub_ = v1::RunService::NewStub(server_->InProcessChannel({}));
+  }
+  ~RunServiceTest() override { server_->Shutdown(); }
+
+  template <typename Request, typename Response>
+  using Method = grpc::Status (v1::RunService::Stub::*)(grpc::ClientContext*, const Request&, Response*);
+
+  template <typename Request, typename Response>
+  grpc::Status Call(Method<Request, Response> method, const Request& request, Response* response) {
+    grpc::ClientContext context;
+    return (stub_.get()->*method)(&context, request, response);
+  }
+
+  template <typename Request, typename Response>
+  Response Get(Method<Request, Response> method, const Request& request) {
+    Response response;
+    const grpc::Status status = Call(method, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+
+  template <typename Request, typename Response>
+  void ExpectError(Method<Request, Response> method, const Request& request, grpc::StatusCode code,
+                   const std::string& message) {
+    Response response;
+    const grpc::Status status = Call(method, request, &response);
+    EXPECT_EQ(status.error_code(), code) << status.error_message();
+    EXPECT_THAT(status.error_message(), HasSubstr(message));
+  }
+
+  std::string StartRun() {
+    return Get(&v1::RunService::Stub::StartRun, runs::StartRequest("key-00000001")).run();
+  }
+
+  v1::ReportStepsRequest StepsRequest(const std::string& run, std::uint64_t first, std::uint64_t last) {
+    v1::ReportStepsRequest request;
+    request.set_run(run);
+    *request.mutable_steps() = wire::ToStepBlock(runs::Steps(first, last));
+    return request;
+  }
+
+  runs::TestRunStore store_;
+  RunService service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<v1::RunService::Stub> stub_;
+};
+
+using Stub = v1::RunService::Stub;
+
+TEST_F(RunServiceTest, ARunIsReportedAndReadBack) {
+  const std::string run = StartRun();
+  EXPECT_EQ(Get(&Stub::ReportSteps, StepsRequest(run, 0, 2499)).last_step(), 2499u);
+  v1::ReportEvaluationRequest evaluation;
+  evaluation.set_run(run);
+  evaluation.mutable_evaluation()->set_split("val");
+  evaluation.mutable_evaluation()->set_mae(0.5);
+  Get(&Stub::ReportEvaluation, evaluation);
+  v1::ReportSamplesRequest samples;
+  samples.set_run(run);
+  samples.add_samples()->set_device_memory_bytes(77);
+  Get(&Stub::ReportSamples, samples);
+  v1::ReportEventsRequest events;
+  events.set_run(run);
+  events.add_events()->set_name("gc");
+  Get(&Stub::ReportEvents, events);
+  v1::FinishRunRequest finish;
+  finish.set_run(run);
+  finish.set_state(v1::RUN_STATE_DONE);
+  Get(&Stub::FinishRun, finish);
+
+  v1::GetRunRequest get;
+  get.set_run(run);
+  EXPECT_EQ(Get(&Stub::GetRun, get).run().state(), v1::RUN_STATE_DONE);
+  EXPECT_EQ(Get(&Stub::GetRun, get).run().steps(), 2500u);
+  v1::SummarizeRunRequest summarize;
+  summarize.set_run(run);
+  EXPECT_EQ(Get(&Stub::SummarizeRun, summarize).whole().steps(), 2500u);
+  EXPECT_EQ(Get(&Stub::SummarizeRun, summarize).peak_device_bytes(), 77u);
+  v1::ListEvaluationsRequest evaluations;
+  evaluations.set_run(run);
+  EXPECT_EQ(Get(&Stub::ListEvaluations, evaluations).evaluations(0).mae(), 0.5);
+  v1::CompareRunsRequest compare;
+  compare.set_by("policy");
+  EXPECT_THAT(Get(&Stub::CompareRuns, compare).excluded(), SizeIs(1));
+}
+
+TEST_F(RunServiceTest, StepsAreStreamedInBlocks) {
+  const std::string run = StartRun();
+  Get(&Stub::ReportSteps, StepsRequest(run, 0, 2499));
+  v1::ListStepsRequest request;
+  request.set_run(run);
+  grpc::ClientContext context;
+  const auto reader = stub_->ListSteps(&context, request);
+  std::vector<int> rows;
+  for (v1::ListStepsResponse block; reader->Read(&block);) rows.push_back(block.steps().step_size());
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_THAT(rows, ElementsAre(2000, 500));
+}
+
+TEST_F(RunServiceTest, AStreamThatIsCancelledEnds) {
+  const std::string run = StartRun();
+  for (std::uint64_t block = 0; block < 20; ++block) {
+    Get(&Stub::ReportSteps, StepsRequest(run, block * 10'000, block * 10'000 + 9'999));
+  }
+  v1::ListStepsRequest request;
+  request.set_run(run);
+  grpc::ClientContext context;
+  const auto reader = stub_->ListSteps(&context, request);
+  v1::ListStepsResponse block;
+  EXPECT_TRUE(reader->Read(&block));
+  context.TryCancel();
+  while (reader->Read(&block)) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(RunServiceTest, RunsAreListedByFilter) {
+  const std::string run = StartRun();
+  v1::ListRunsRequest request;
+  request.set_where("model = schnet");
+  EXPECT_EQ(Get(&Stub::ListRuns, request).runs(0).run(), run);
+  request.set_where("model = painn");
+  EXPECT_THAT(Get(&Stub::ListRuns, request).runs(), SizeIs(0));
+  request.set_where("model =");
+  ExpectError(&Stub::ListRuns, request, grpc::StatusCode::INVALID_ARGUMENT, "column 8");
+}
+
+TEST_F(RunServiceTest, BadCallsHaveTheirCodes) {
+  const std::string run = StartRun();
+  ExpectError(&Stub::StartRun, v1::StartRunRequest(), grpc::StatusCode::INVALID_ARGUMENT, "idempotency_key");
+  ExpectError(&Stub::ReportSteps, StepsRequest("nobody", 0, 1), grpc::StatusCode::NOT_FOUND, "no run nobody");
+  v1::ReportStepsRequest unequal = StepsRequest(run, 0, 1);
+  unequal.mutable_steps()->add_flags(0);
+  ExpectError(&Stub::ReportSteps, unequal, grpc::StatusCode::INVALID_ARGUMENT, "");
+  v1::ReportStepsRequest falling = StepsRequest(run, 0, 1);
+  falling.mutable_steps()->set_step(1, 0);
+  ExpectError(&Stub::ReportSteps, falling, grpc::StatusCode::INVALID_ARGUMENT, "");
+  v1::ReportStepsRequest outside = StepsRequest(run, 0, 1);
+  outside.set_rank(1);
+  ExpectError(&Stub::ReportSteps, outside, grpc::StatusCode::INVALID_ARGUMENT, "rank 1");
+  v1::FinishRunRequest finish;
+  finish.set_run(run);
+  ExpectError(&Stub::FinishRun, finish, grpc::StatusCode::INVALID_ARGUMENT, "RUN_STATE_DONE");
+  finish.set_state(v1::RUN_STATE_DONE);
+  Get(&Stub::FinishRun, finish);
+  ExpectError(&Stub::ReportSteps, StepsRequest(run, 0, 1), grpc::StatusCode::FAILED_PRECONDITION, "finished");
+  ExpectError(&Stub::CompareRuns, v1::CompareRunsRequest(), grpc::StatusCode::INVALID_ARGUMENT, "factor");
+  v1::SummarizeRunRequest summarize;
+  summarize.set_run("nobody");
+  ExpectError(&Stub::SummarizeRun, summarize, grpc::StatusCode::NOT_FOUND, "no run nobody");
+  v1::GetRunRequest get;
+  get.set_run("nobody");
+  ExpectError(&Stub::GetRun, get, grpc::StatusCode::NOT_FOUND, "no run nobody");
+  v1::ListEvaluationsRequest evaluations;
+  evaluations.set_run("nobody");
+  ExpectError(&Stub::ListEvaluations, evaluations, grpc::StatusCode::NOT_FOUND, "no run nobody");
+}
+
+}  // namespace
+}  // namespace packtrain::serving
