@@ -2,11 +2,9 @@
 #ifndef PACKTRAIN_CLIENT_BATCH_READER_H_
 #define PACKTRAIN_CLIENT_BATCH_READER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -27,7 +25,7 @@ struct StreamRequest {
   std::string expected_fingerprint;  // empty: any
 };
 
-// Used by one thread.
+// Used by one thread. Reads ahead in the background: one batch lies ready while the next one is received.
 class BatchReader {
  public:
   // Opens the stream; the first answer, or the server's refusal, comes with the first Next.
@@ -37,7 +35,9 @@ class BatchReader {
 
   // The next batch, checked (layout and CRC32C) and aligned; nullopt at the end of the last epoch.
   // Blocks. When the stream breaks it reconnects with jittered back-off and goes on at the same batch,
-  // until Connection's `give_up` has passed. DATA_LOSS: what came is not a valid batch.
+  // until Connection's `give_up` has passed: then UNAVAILABLE, naming the server. DATA_LOSS: what came is not
+  // a valid batch, or not the one that was due. FAILED_PRECONDITION: the plan is no longer the same. Other
+  // codes are the server's. After an error, or the end, every call returns the same again.
   virtual absl::StatusOr<std::optional<wire::Batch>> Next() = 0;
 
   // Ends the stream; a blocked Next returns CANCELLED. The one call that any thread may make.

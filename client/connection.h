@@ -3,6 +3,7 @@
 #define PACKTRAIN_CLIENT_CONNECTION_H_
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,12 +19,15 @@ struct ConnectionOptions {
   std::chrono::milliseconds give_up{60'000};
   // Largest message received.
   int max_message_bytes = 4 << 20;
+  // Largest body of one batch received; memory is taken for none above it.
+  std::uint64_t max_batch_bytes = 1ULL << 30;
 };
 
 // Thread-safe. Holds the gRPC channel, which stays out of this header.
 class Connection {
  public:
-  // Checks that the server answers within `give_up` and speaks this API; UNAVAILABLE otherwise.
+  // Checks that the server answers within `give_up` and speaks this API. INVALID_ARGUMENT: no address.
+  // UNAVAILABLE: no answer. FAILED_PRECONDITION: another API.
   static absl::StatusOr<std::shared_ptr<Connection>> Open(ConnectionOptions options);
   virtual ~Connection() = default;
 

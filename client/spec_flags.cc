@@ -7,6 +7,8 @@ namespace packtrain::client {
 namespace {
 
 constexpr char kGroup[] = "Batches";
+// CLI11 reads "-1" as the largest unsigned number.
+constexpr std::uint64_t kMostEpochs = std::numeric_limits<std::int64_t>::max();
 
 template <typename T>
 CLI::Range AtLeast(T least) {
@@ -67,7 +69,7 @@ void AddSpecFlags(CLI::App& app, SpecFlags& flags, const SpecFlagChoice& choice)
   AddOrderFlags(app, flags.spec);
   if (choice.epoch) {
     app.add_option("--epoch", flags.epoch, "Epoch, from 0")
-        ->check(AtLeast<std::uint64_t>(0))
+        ->check(CLI::Range(std::uint64_t{0}, kMostEpochs))
         ->capture_default_str()
         ->group(kGroup);
   }

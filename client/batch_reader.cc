@@ -1,0 +1,196 @@
+#include "client/batch_reader.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/channel.h"
+#include "client/retry.h"
+#include "client/spec_convert.h"
+#include "client/stream_position.h"
+#include "packtrain/v1/batch.grpc.pb.h"
+#include "proto/wire/batch_assembler.h"
+#include "proto/wire/mutex.h"
+#include "proto/wire/status_convert.h"
+
+namespace packtrain::client {
+namespace {
+
+constexpr char kStreamBatches[] = "/packtrain.v1.BatchService/StreamBatches";
+
+using RawReader = grpc::ClientReader<grpc::ByteBuffer>;
+
+// StreamBatches with its messages left as bytes: parsing them would copy the body once more. The generated
+// stub makes its readers in the same way.
+std::unique_ptr<RawReader> OpenStream(grpc::Channel& channel, grpc::ClientContext& context,
+                                      const v1::StreamBatchesRequest& request) {
+  const grpc::internal::RpcMethod method(kStreamBatches, grpc::internal::RpcMethod::SERVER_STREAMING);
+  return std::unique_ptr<RawReader>(
+      grpc::internal::ClientReaderFactory<grpc::ByteBuffer>::Create(&channel, method, &context, request));
+}
+
+std::vector<grpc::Slice> SlicesOf(const grpc::ByteBuffer& message) {
+  std::vector<grpc::Slice> slices;
+  (void)message.Dump(&slices);
+  return slices;
+}
+
+std::vector<wire::Fragment> FragmentsOf(const std::vector<grpc::Slice>& slices) {
+  std::vector<wire::Fragment> fragments;
+  fragments.reserve(slices.size());
+  for (const grpc::Slice& slice : slices) {
+    fragments.emplace_back(reinterpret_cast<const std::byte*>(slice.begin()), slice.size());
+  }
+  return fragments;
+}
+
+v1::StreamBatchesRequest FirstRequest(const StreamRequest& request, v1::BatchSpec spec, int max_message_bytes) {
+  v1::StreamBatchesRequest message;
+  message.set_dataset(request.dataset);
+  *message.mutable_spec() = std::move(spec);
+  message.set_rank(request.rank);
+  message.set_world_size(request.world_size);
+  message.set_max_message_bytes(static_cast<std::uint32_t>(max_message_bytes));
+  return message;
+}
+
+// One thread of its own reads; it holds one finished batch for Next and, meanwhile, the one after it.
+class GrpcBatchReader final : public BatchReader {
+ public:
+  GrpcBatchReader(std::shared_ptr<Connection> connection, const StreamRequest& request, v1::BatchSpec spec)
+      : connection_(std::move(connection)),
+        request_(FirstRequest(request, std::move(spec), connection_->options().max_message_bytes)),
+        position_(request),
+        assembler_(connection_->options().max_batch_bytes),
+        reader_([this] { Read(); }) {}
+
+  ~GrpcBatchReader() override {
+    Cancel();
+    reader_.join();
+  }
+
+  absl::StatusOr<std::optional<wire::Batch>> Next() override {
+    wire::MutexLock lock(mutex_);
+    while (!cancelled_ && !batch_ && !outcome_) changed_.Wait(mutex_);
+    if (cancelled_) return absl::CancelledError("the stream was cancelled by its reader");
+    if (batch_) {
+      std::optional<wire::Batch> batch = std::exchange(batch_, std::nullopt);
+      changed_.NotifyAll();
+      return batch;
+    }
+    if (!outcome_->ok()) return *outcome_;
+    return std::optional<wire::Batch>();
+  }
+
+  void Cancel() override {
+    {
+      wire::MutexLock lock(mutex_);
+      cancelled_ = true;
+      changed_.NotifyAll();
+    }
+    stop_.Stop();
+  }
+
+ private:
+  // The reading thread.
+  void Read() {
+    const absl::Status outcome = ReadEpochs();
+    wire::MutexLock lock(mutex_);
+    outcome_ = outcome;
+    changed_.NotifyAll();
+  }
+
+  absl::Status ReadEpochs() {
+    Retry retry(connection_->options(), stop_);
+    while (!position_.AtEnd()) {
+      const absl::Status ended = ReadStream(retry);
+      if (ended.ok()) return position_.CheckEnd();
+      if (absl::Status failed = retry.WaitAfter(ended); !failed.ok()) return failed;
+    }
+    return absl::OkStatus();
+  }
+
+  // One call, from where we stand, until it ends.
+  absl::Status ReadStream(Retry& retry) {
+    request_.set_start_epoch(position_.epoch());
+    request_.set_start_step(position_.step());
+    request_.set_epochs(position_.epochs_left());
+    request_.set_expected_fingerprint(position_.fingerprint());
+    assembler_.Reset();
+    grpc::ClientContext context;
+    StopSignal::Attachment attachment(stop_, context);
+    const std::unique_ptr<RawReader> stream = OpenStream(*ChannelOf(*connection_), context, request_);
+    const absl::Status read = ReadMessages(*stream, retry);
+    if (!read.ok()) context.TryCancel();
+    const absl::Status ended = wire::FromGrpcStatus(stream->Finish());
+    return read.ok() ? ended : read;
+  }
+
+  absl::Status ReadMessages(RawReader& stream, Retry& retry) {
+    grpc::ByteBuffer message;
+    while (stream.Read(&message)) {
+      const std::vector<grpc::Slice> slices = SlicesOf(message);
+      absl::StatusOr<std::optional<wire::Batch>> batch = assembler_.Add(FragmentsOf(slices));
+      if (!batch.ok()) return AtPosition(batch.status());
+      if (!batch->has_value()) continue;
+      retry.Succeeded();
+      if (absl::Status status = position_.Advance((*batch)->header()); !status.ok()) return status;
+      if (!Put(**std::move(batch))) return absl::CancelledError("the stream was cancelled by its reader");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AtPosition(const absl::Status& status) const {
+    return absl::Status(status.code(),
+                        absl::StrCat("epoch ", position_.epoch(), ", step ", position_.step(), " from server ",
+                                     connection_->options().server, ": ", status.message()));
+  }
+
+  // Waits for Next to take the batch before; false when cancelled.
+  bool Put(wire::Batch batch) {
+    wire::MutexLock lock(mutex_);
+    while (!cancelled_ && batch_) changed_.Wait(mutex_);
+    if (cancelled_) return false;
+    batch_ = std::move(batch);
+    changed_.NotifyAll();
+    return true;
+  }
+
+  const std::shared_ptr<Connection> connection_;
+
+  // The reading thread's.
+  v1::StreamBatchesRequest request_;
+  StreamPosition position_;
+  wire::BatchAssembler assembler_;
+
+  StopSignal stop_;
+
+  wire::Mutex mutex_;
+  wire::CondVar changed_;
+  std::optional<wire::Batch> batch_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Status> outcome_ ABSL_GUARDED_BY(mutex_);  // set when the reading thread has ended
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+
+  std::thread reader_;  // last: it uses all of the above
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BatchReader>> BatchReader::Open(std::shared_ptr<Connection> connection,
+                                                               StreamRequest request) {
+  if (request.rank >= request.world_size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("rank ", request.rank, " is outside a world of ", request.world_size));
+  }
+  absl::StatusOr<v1::BatchSpec> spec = ToMessage(request.spec);
+  if (!spec.ok()) return spec.status();
+  return std::make_unique<GrpcBatchReader>(std::move(connection), request, *std::move(spec));
+}
+
+}  // namespace packtrain::client

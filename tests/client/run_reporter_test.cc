@@ -1,0 +1,266 @@
+#include "client/run_reporter.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "tests/client/scripted_services.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::client {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::InProcessServer;
+using ::testing::IsEmpty;
+using testing::IsOk;
+using testing::OptionsFor;
+using testing::ScriptedInfo;
+using testing::ScriptedRuns;
+using ::testing::SizeIs;
+using testing::StatusIs;
+
+constexpr milliseconds kPatient{60'000};
+constexpr milliseconds kNever{3'600'000};
+
+RunDescription Description() {
+  RunDescription description;
+  description.model = "schnet";
+  description.parameters = 84'768;
+  description.dataset = "qm9@abc";
+  description.spec.policy = "dynamic";
+  description.spec.graphs = 8;
+  description.world_size = 2;
+  description.device = "cpu";
+  description.hardware_name = "test processor";
+  description.labels = {{"sweep", "7"}};
+  description.libraries = {{"libtorch", "2.11.0"}};
+  description.planned_steps = 50;
+  return description;
+}
+
+// Sends full blocks and on Flush only, so that tests decide when.
+ReporterOptions Options(std::size_t block_steps) {
+  ReporterOptions options;
+  options.idempotency_key = "twelve-chars";
+  options.rank = 1;
+  options.first_step = 3;
+  options.block_steps = block_steps;
+  options.flush_every = kNever;
+  return options;
+}
+
+wire::StepRecord Step(std::uint64_t step) {
+  wire::StepRecord record;
+  record.step = step;
+  record.total_ns = 1'000 + step;
+  record.loss = 0.5;
+  return record;
+}
+
+class Served {
+ public:
+  explicit Served(milliseconds give_up = kPatient)
+      : server({&info, &runs}), connection(Connection::Open(OptionsFor(server.address(), give_up)).value()) {}
+  ~Served() { runs.Release(); }
+
+  std::unique_ptr<RunReporter> Start(const ReporterOptions& options) const {
+    return RunReporter::Start(connection, Description(), options).value();
+  }
+
+  ScriptedInfo info;
+  ScriptedRuns runs;
+  InProcessServer server;
+  std::shared_ptr<Connection> connection;
+};
+
+std::vector<std::uint64_t> Range(std::uint64_t from, std::uint64_t to) {
+  std::vector<std::uint64_t> steps(to - from);
+  std::iota(steps.begin(), steps.end(), from);
+  return steps;
+}
+
+TEST(RunReporter, StartsARunWithItsWholeDescription) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  EXPECT_EQ(reporter->run(), "r1");
+  EXPECT_EQ(reporter->attempt(), 4u);
+  ASSERT_THAT(served.runs.starts(), SizeIs(1));
+  const v1::StartRunRequest start = served.runs.starts()[0];
+  EXPECT_EQ(start.idempotency_key(), "twelve-chars");
+  EXPECT_EQ(start.rank(), 1u);
+  EXPECT_EQ(start.first_step(), 3u);
+  EXPECT_THAT(start.process_key(), SizeIs(16));
+  EXPECT_EQ(start.description().model(), "schnet");
+  EXPECT_EQ(start.description().parameters(), 84'768u);
+  EXPECT_EQ(start.description().spec().policy(), v1::POLICY_DYNAMIC);
+  EXPECT_EQ(start.description().hardware().name(), "test processor");
+  EXPECT_EQ(start.description().labels().at("sweep"), "7");
+  EXPECT_EQ(start.description().libraries().at("libtorch"), "2.11.0");
+  EXPECT_EQ(start.description().planned_steps(), 50u);
+}
+
+TEST(RunReporter, SendsStepsInBlocks) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  for (std::uint64_t step = 0; step < 10; ++step) reporter->AddStep(Step(step));
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  EXPECT_EQ(served.runs.steps(), Range(0, 10));
+  for (const v1::ReportStepsRequest& call : served.runs.step_calls()) {
+    EXPECT_LE(call.steps().step_size(), 4);
+    EXPECT_EQ(call.run(), "r1");
+    EXPECT_EQ(call.rank(), 1u);
+    EXPECT_EQ(call.attempt(), 4u);
+  }
+}
+
+TEST(RunReporter, SendsAFullBlockByItself) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  for (std::uint64_t step = 0; step < 4; ++step) reporter->AddStep(Step(step));
+  served.runs.WaitForStepCalls(1);
+  EXPECT_EQ(served.runs.steps(), Range(0, 4));
+}
+
+TEST(RunReporter, SendsAPartOfABlockAfterAWhile) {
+  Served served;
+  ReporterOptions options = Options(1'000);
+  options.flush_every = milliseconds(1);
+  const auto reporter = served.Start(options);
+  reporter->AddStep(Step(0));
+  served.runs.WaitForStepCalls(1);
+  EXPECT_EQ(served.runs.steps(), Range(0, 1));
+}
+
+TEST(RunReporter, SendsEvaluationsAndSamples) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  reporter->AddEvaluation({.step = 9, .split = "val", .graphs = 3, .mae = 0.25, .rmse = 0.5});
+  reporter->AddSample({.time_ns = 7, .rss_bytes = 4096});
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  ASSERT_THAT(served.runs.evaluations(), SizeIs(1));
+  EXPECT_EQ(served.runs.evaluations()[0].split(), "val");
+  EXPECT_EQ(served.runs.evaluations()[0].mae(), 0.25);
+  ASSERT_THAT(served.runs.samples(), SizeIs(1));
+  EXPECT_EQ(served.runs.samples()[0].rss_bytes(), 4096u);
+  EXPECT_FALSE(served.runs.samples()[0].has_device_use());
+  EXPECT_FALSE(served.runs.samples()[0].has_process_cpu_ns());
+}
+
+TEST(RunReporter, SendsABlockAgainAfterALostAcknowledgement) {
+  Served served;
+  served.runs.AnswerSteps({grpc::Status(grpc::StatusCode::UNAVAILABLE, "connection reset"),
+                           grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "disk full")});
+  const auto reporter = served.Start(Options(4));
+  for (std::uint64_t step = 0; step < 4; ++step) reporter->AddStep(Step(step));
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  const auto calls = served.runs.step_calls();
+  ASSERT_THAT(calls, SizeIs(3));
+  EXPECT_EQ(calls[0].SerializeAsString(), calls[1].SerializeAsString());
+  EXPECT_EQ(calls[0].SerializeAsString(), calls[2].SerializeAsString());
+}
+
+TEST(RunReporter, FlushSaysHowManyRecordsALostServerDidNotTake) {
+  Served served(milliseconds(100));
+  const auto reporter = served.Start(Options(4));
+  served.server.Shutdown();
+  for (std::uint64_t step = 0; step < 6; ++step) reporter->AddStep(Step(step));
+  EXPECT_THAT(reporter->Flush(), StatusIs(absl::StatusCode::kUnavailable,
+                                          AllOf(HasSubstr("6 records"), HasSubstr(served.server.address()),
+                                                HasSubstr("0.1 s"), HasSubstr("--give-up"))));
+  EXPECT_THAT(reporter->Finish(false, ""), StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST(RunReporter, DeliversWhatWasQueuedWhenTheServerIsBack) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  served.server.Shutdown();
+  for (std::uint64_t step = 0; step < 6; ++step) reporter->AddStep(Step(step));
+  ScriptedInfo info;
+  ScriptedRuns runs;
+  InProcessServer again({&info, &runs}, served.server.port());
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  EXPECT_EQ(runs.steps(), Range(0, 6));
+}
+
+TEST(RunReporter, DropsTheOldestBeyondItsBoundAndCountsThem) {
+  Served served;
+  ReporterOptions options = Options(4);
+  options.max_queued_steps = 10;
+  const auto reporter = served.Start(options);
+  served.runs.Hold();
+  for (std::uint64_t step = 0; step < 4; ++step) reporter->AddStep(Step(step));
+  served.runs.WaitForStepCalls(1);
+  for (std::uint64_t step = 4; step < 20; ++step) reporter->AddStep(Step(step));
+  EXPECT_EQ(reporter->dropped(), 10u);
+  served.runs.Release();
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  std::vector<std::uint64_t> expected = Range(0, 4);
+  for (std::uint64_t step : Range(14, 20)) expected.push_back(step);
+  EXPECT_EQ(served.runs.steps(), expected);
+}
+
+TEST(RunReporter, AddDoesNotWaitForAServerThatDoesNotAnswer) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  served.runs.Hold();
+  for (std::uint64_t step = 0; step < 5'000; ++step) reporter->AddStep(Step(step));
+  reporter->AddEvaluation({.step = 1, .split = "val"});
+  reporter->AddSample({.time_ns = 1});
+  EXPECT_EQ(reporter->dropped(), 0u);
+  EXPECT_LE(served.runs.step_calls().size(), 1u);
+}
+
+TEST(RunReporter, FlushReportsWhatTheServerRefused) {
+  Served served;
+  served.runs.AnswerSteps({grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, "the run is finished")});
+  const auto reporter = served.Start(Options(4));
+  for (std::uint64_t step = 0; step < 8; ++step) reporter->AddStep(Step(step));
+  EXPECT_THAT(reporter->Flush(),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("refused 4 records"), HasSubstr("the run is finished"))));
+  EXPECT_THAT(served.runs.step_calls(), SizeIs(2));
+}
+
+TEST(RunReporter, FinishFlushesAndCloses) {
+  Served served;
+  const auto reporter = served.Start(Options(100));
+  reporter->AddStep(Step(0));
+  EXPECT_THAT(reporter->Finish(true, "loss is not finite"), IsOk());
+  EXPECT_EQ(served.runs.steps(), Range(0, 1));
+  ASSERT_THAT(served.runs.finishes(), SizeIs(1));
+  EXPECT_EQ(served.runs.finishes()[0].run(), "r1");
+  EXPECT_EQ(served.runs.finishes()[0].state(), v1::RUN_STATE_FAILED);
+  EXPECT_EQ(served.runs.finishes()[0].message(), "loss is not finite");
+}
+
+TEST(RunReporter, FlushOfNothingReturnsAtOnce) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  EXPECT_THAT(served.runs.step_calls(), IsEmpty());
+}
+
+TEST(RunReporter, RefusesBadOptions) {
+  Served served;
+  EXPECT_THAT(RunReporter::Start(served.connection, Description(), Options(0)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("block_steps")));
+  EXPECT_THAT(RunReporter::Start(served.connection, Description(), Options(65'537)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("65536")));
+  ReporterOptions options = Options(4);
+  options.max_queued_steps = 0;
+  EXPECT_THAT(RunReporter::Start(served.connection, Description(), options),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_queued_steps")));
+  RunDescription description = Description();
+  description.spec.policy = "packed";
+  EXPECT_THAT(RunReporter::Start(served.connection, description, Options(4)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--policy")));
+}
+
+}  // namespace
+}  // namespace packtrain::client

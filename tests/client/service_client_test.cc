@@ -1,0 +1,183 @@
+#include "client/service_client.h"
+
+#include <gmock/gmock.h>
+
+#include "client/dataset_info.h"
+#include "tests/client/scripted_services.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::client {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::InProcessServer;
+using testing::IsOk;
+using testing::OptionsFor;
+using testing::ScriptedDatasets;
+using testing::ScriptedInfo;
+using testing::ScriptedPlans;
+using testing::ScriptedRuns;
+using testing::StatusIs;
+
+class Served {
+ public:
+  explicit Served(std::chrono::milliseconds give_up = std::chrono::milliseconds(60'000),
+                  std::size_t refused_block = 1'000'000)
+      : datasets(refused_block),
+        server({&info, &datasets, &plans, &runs}),
+        connection(Connection::Open(OptionsFor(server.address(), give_up)).value()),
+        client(connection) {}
+
+  ScriptedInfo info;
+  ScriptedDatasets datasets;
+  ScriptedPlans plans;
+  ScriptedRuns runs;
+  InProcessServer server;
+  std::shared_ptr<Connection> connection;
+  ServiceClient client;
+};
+
+v1::GraphBlock Block(int graphs) {
+  v1::GraphBlock block;
+  for (int k = 0; k < graphs; ++k) block.add_n_node(3);
+  return block;
+}
+
+TEST(ServiceClient, ReturnsTheAnswer) {
+  Served served;
+  const auto info = served.client.GetServerInfo();
+  ASSERT_THAT(info, IsOk());
+  EXPECT_EQ(info->version(), "9.9.9");
+}
+
+TEST(ServiceClient, ReturnsTheServersRefusal) {
+  Served served;
+  v1::GetDatasetRequest request;
+  request.set_dataset("nope");
+  EXPECT_THAT(served.client.GetDataset(request), StatusIs(absl::StatusCode::kNotFound, HasSubstr("nope")));
+}
+
+TEST(ServiceClient, IsUnavailableWhenTheServerHasGone) {
+  Served served(std::chrono::milliseconds(100));
+  served.server.Shutdown();
+  EXPECT_THAT(served.client.ListRuns({}),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr(served.server.address())));
+  EXPECT_THAT(served.client.SealDataset({}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(served.client.ListSteps({}, [](const v1::ListStepsResponse&) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kUnavailable));
+}
+
+void ReportBlocks(Served& served, std::uint64_t blocks) {
+  for (std::uint64_t step = 0; step < blocks; ++step) {
+    v1::ReportStepsRequest request;
+    request.mutable_steps()->add_step(step);
+    v1::ReportStepsResponse response;
+    ASSERT_TRUE(served.runs.ReportSteps(nullptr, &request, &response).ok());
+  }
+}
+
+TEST(ServiceClient, HandsOverStepsInOrder) {
+  Served served;
+  ReportBlocks(served, 3);
+  std::vector<std::uint64_t> steps;
+  const auto take = [&](const v1::ListStepsResponse& response) {
+    steps.push_back(response.steps().step(0));
+    return absl::OkStatus();
+  };
+  EXPECT_THAT(served.client.ListSteps({}, take), IsOk());
+  EXPECT_THAT(steps, ElementsAre(0, 1, 2));
+}
+
+TEST(ServiceClient, StopsListingStepsWhenTheTakerFails) {
+  Served served;
+  ReportBlocks(served, 100);
+  int taken = 0;
+  const auto take = [&](const v1::ListStepsResponse&) {
+    return ++taken == 2 ? absl::ResourceExhaustedError("disk full") : absl::OkStatus();
+  };
+  EXPECT_THAT(served.client.ListSteps({}, take), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(taken, 2);
+}
+
+TEST(ImportStream, SendsBlocksAndReturnsTheAnswer) {
+  Served served;
+  const auto stream = ImportStream::Open(served.connection, v1::ImportHeader());
+  ASSERT_THAT(stream, IsOk());
+  EXPECT_THAT((*stream)->Write(Block(2)), IsOk());
+  EXPECT_THAT((*stream)->Write(Block(3)), IsOk());
+  const auto response = (*stream)->Finish();
+  ASSERT_THAT(response, IsOk());
+  EXPECT_EQ(response->import_id(), "import-1");
+  EXPECT_EQ(response->staged(), 5u);
+  EXPECT_THAT((*stream)->Write(Block(1)), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT((*stream)->Finish(), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(ImportStream, SurfacesARefusalInMidStream) {
+  Served served(std::chrono::milliseconds(60'000), 1);
+  const auto stream = ImportStream::Open(served.connection, v1::ImportHeader());
+  ASSERT_THAT(stream, IsOk());
+  absl::Status status;
+  while (status.ok()) status = (*stream)->Write(Block(2));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("graph 17")));
+  EXPECT_THAT((*stream)->Finish(), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(ImportStream, SurfacesARefusalOfTheLastBlock) {
+  Served served(std::chrono::milliseconds(60'000), 0);
+  const auto stream = ImportStream::Open(served.connection, v1::ImportHeader());
+  ASSERT_THAT(stream, IsOk());
+  const absl::Status written = (*stream)->Write(Block(2));
+  if (written.ok()) {
+    EXPECT_THAT((*stream)->Finish(), StatusIs(absl::StatusCode::kInvalidArgument));
+  } else {
+    EXPECT_THAT(written, StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+}
+
+TEST(ImportStream, CancelsWhenDestroyedEarly) {
+  Served served;
+  const auto stream = ImportStream::Open(served.connection, v1::ImportHeader());
+  ASSERT_THAT(stream, IsOk());
+  EXPECT_THAT((*stream)->Write(Block(2)), IsOk());
+}
+
+TEST(DatasetInfo, HasReferenceSplitsTargetsAndClasses) {
+  Served served;
+  const auto info = GetDatasetInfo(*served.connection, "qm9");
+  ASSERT_THAT(info, IsOk());
+  EXPECT_EQ(info->reference, "qm9@abc");
+  EXPECT_EQ(info->graphs, 10u);
+  EXPECT_THAT(info->classes, ElementsAre(1, 6));
+  const SplitInfo* all = info->FindSplit("all");
+  ASSERT_NE(all, nullptr);
+  ASSERT_EQ(all->targets.size(), 1u);
+  EXPECT_EQ(all->targets[0].target, "energy");
+  EXPECT_EQ(all->targets[0].unit, "eV");
+  EXPECT_EQ(all->targets[0].count, 9u);
+  EXPECT_EQ(all->targets[0].mean, -3.5);
+  EXPECT_EQ(all->targets[0].stddev, 0.25);
+  EXPECT_EQ(info->FindSplit("train"), nullptr);
+  EXPECT_THAT(GetDatasetInfo(*served.connection, "nope"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST(PlanInfo, HasStepsBudgetAndFingerprint) {
+  Served served;
+  BatchSpec spec;
+  spec.policy = "dynamic";
+  spec.graphs = 8;
+  const auto dynamic = GetPlanInfo(*served.connection, "qm9", spec, 3, 2);
+  ASSERT_THAT(dynamic, IsOk());
+  EXPECT_EQ(dynamic->steps, 4u);
+  EXPECT_EQ(dynamic->batches, 7u);
+  EXPECT_EQ(dynamic->budget, (wire::Shape{8, 64, 128}));
+  EXPECT_EQ(dynamic->fingerprint, "plan-2-3");
+  spec.policy = "static";
+  EXPECT_EQ(GetPlanInfo(*served.connection, "qm9", spec, 0, 1)->budget, wire::Shape{});
+  spec.policy = "best";
+  EXPECT_THAT(GetPlanInfo(*served.connection, "qm9", spec, 0, 1), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace packtrain::client

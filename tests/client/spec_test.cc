@@ -1,0 +1,161 @@
+// The batch spec as flags and as a message.
+#include <gmock/gmock.h>
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "client/spec_convert.h"
+#include "client/spec_flags.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::client {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
+
+constexpr SpecFlagChoice kPlan{.required = true, .epoch = true, .world_size = true};
+
+SpecFlags Parse(std::vector<std::string> words, const SpecFlagChoice& choice) {
+  CLI::App app;
+  SpecFlags flags;
+  AddSpecFlags(app, flags, choice);
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  return flags;
+}
+
+TEST(SpecFlags, TakeDefaultsFromTheSpec) {
+  const SpecFlags flags = Parse({"--policy", "static", "--graphs", "127"}, kPlan);
+  EXPECT_EQ(flags.spec.policy, "static");
+  EXPECT_EQ(flags.spec.graphs, 127u);
+  EXPECT_EQ(flags.spec.pad, "");
+  EXPECT_EQ(flags.spec.order, "full");
+  EXPECT_EQ(flags.spec.oversize, "error");
+  EXPECT_EQ(flags.spec.split, "");
+  EXPECT_FALSE(flags.spec.nodes.has_value());
+  EXPECT_EQ(flags.epoch, 0u);
+  EXPECT_EQ(flags.world_size, 1u);
+}
+
+TEST(SpecFlags, SetEveryField) {
+  const SpecFlags flags =
+      Parse({"--policy=dynamic", "--graphs=8", "--max-graphs=9", "--nodes=100", "--edges=200", "--order=none",
+             "--seed=7", "--split=val", "--oversize=skip", "--drop-last", "--epoch=3", "--world-size=4",
+             "--pad=pow2", "--budget-sample=5"},
+            kPlan);
+  EXPECT_EQ(flags.spec.max_graphs, 9u);
+  EXPECT_EQ(flags.spec.nodes, 100u);
+  EXPECT_EQ(flags.spec.edges, 200u);
+  EXPECT_EQ(flags.spec.order, "none");
+  EXPECT_EQ(flags.spec.seed, 7u);
+  EXPECT_EQ(flags.spec.split, "val");
+  EXPECT_EQ(flags.spec.oversize, "skip");
+  EXPECT_TRUE(flags.spec.drop_last);
+  EXPECT_EQ(flags.spec.pad, "pow2");
+  EXPECT_EQ(flags.spec.budget_sample, 5u);
+  EXPECT_EQ(flags.epoch, 3u);
+  EXPECT_EQ(flags.world_size, 4u);
+}
+
+TEST(SpecFlags, RefuseUnknownWordsAndNumbersOutOfRange) {
+  const std::vector<std::string> bad = {
+      "--pad=round",    "--order=random", "--split=dev",       "--oversize=drop",   "--graphs=0",
+      "--nodes=0",      "--nodes=-1",     "--edges=1e6",       "--seed=4294967296", "--epoch=-1",
+      "--world-size=0", "--max-graphs=x", "--budget-sample=0", "--policy=packed"};
+  for (const std::string& flag : bad) {
+    std::vector<std::string> words = {"--policy=static", "--graphs=8", flag};
+    if (flag.starts_with("--policy")) words = {"--graphs=8", flag};
+    if (flag.starts_with("--graphs")) words = {"--policy=static", flag};
+    EXPECT_THROW(Parse(words, kPlan), CLI::ValidationError) << flag;
+  }
+}
+
+TEST(SpecFlags, AreRequiredOnlyWhereAsked) {
+  EXPECT_THROW(Parse({"--policy=static"}, {}), CLI::RequiredError);
+  EXPECT_THROW(Parse({"--graphs=4"}, {}), CLI::RequiredError);
+  EXPECT_EQ(Parse({}, {.required = false}).spec.graphs, 0u);
+}
+
+TEST(SpecFlags, EpochAndWorldSizeAreUnknownWhereNotAsked) {
+  EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--world-size=2"}, {}), CLI::ExtrasError);
+  EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--epoch=2"}, {}), CLI::ExtrasError);
+}
+
+BatchSpec FullSpec() {
+  return {.policy = "static",
+          .pad = "constant",
+          .graphs = 31,
+          .max_graphs = 32,
+          .nodes = 600,
+          .edges = 9000,
+          .order = "none",
+          .seed = 5,
+          .split = "test",
+          .oversize = "alone",
+          .drop_last = true,
+          .budget_sample = 100};
+}
+
+TEST(SpecMessage, ComesBackAsItWent) {
+  const auto message = ToMessage(FullSpec());
+  ASSERT_THAT(message, IsOk());
+  EXPECT_EQ(message->pad(), v1::PAD_CONSTANT);
+  const BatchSpec back = FromMessage(*message);
+  const auto again = ToMessage(back);
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->SerializeAsString(), message->SerializeAsString());
+  EXPECT_EQ(back.policy, "static");
+  EXPECT_EQ(back.budget_sample, 100u);
+}
+
+TEST(SpecMessage, LeavesOutWhatIsNotSaid) {
+  BatchSpec spec;
+  spec.policy = "dynamic";
+  spec.graphs = 8;
+  const auto message = ToMessage(spec);
+  ASSERT_THAT(message, IsOk());
+  EXPECT_EQ(message->pad(), v1::PAD_UNSPECIFIED);
+  EXPECT_FALSE(message->has_nodes());
+  EXPECT_FALSE(message->has_budget_sample());
+}
+
+TEST(SpecMessage, NamesTheFlagAndTheKnownWords) {
+  BatchSpec spec = FullSpec();
+  spec.policy = "";
+  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--policy is missing")));
+  spec.policy = "packed";
+  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument,
+                                        AllOf(HasSubstr("--policy \"packed\""), HasSubstr("static, dynamic"))));
+  spec = FullSpec();
+  spec.pad = "64";
+  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--pad \"64\"")));
+  spec = FullSpec();
+  spec.order = "window";
+  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--order")));
+  spec = FullSpec();
+  spec.oversize = "cut";
+  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--oversize")));
+}
+
+TEST(SpecMessage, ShowsValuesOfANewerServer) {
+  v1::BatchSpec message;
+  message.set_policy(static_cast<v1::Policy>(77));
+  EXPECT_EQ(FromMessage(message).policy, "unknown(77)");
+  EXPECT_EQ(FromMessage(v1::BatchSpec()).policy, "");
+}
+
+TEST(PolicyName, HasThePadOfAStaticPolicy) {
+  v1::BatchSpec message;
+  message.set_policy(v1::POLICY_STATIC);
+  EXPECT_EQ(PolicyName(message), "static-multiple");
+  message.set_pad(v1::PAD_POW2);
+  EXPECT_EQ(PolicyName(message), "static-pow2");
+  message.set_policy(v1::POLICY_DYNAMIC);
+  EXPECT_EQ(PolicyName(message), "dynamic");
+}
+
+}  // namespace
+}  // namespace packtrain::client
