@@ -197,7 +197,8 @@ void Judge(const RunMetric& metric, v1::CompareRunsResponse& response) {
 std::string FormatP(double p) {
   if (p < 0.0001) return "p < .0001";
   if (p > 0.9995) return "p = 1";
-  return absl::StrCat("p = ", absl::StrFormat(p < 0.001 ? "%.4f" : "%.3f", p).substr(1));
+  const std::string digits = p < 0.001 ? absl::StrFormat("%.4f", p) : absl::StrFormat("%.3f", p);
+  return absl::StrCat("p = ", digits.substr(1));
 }
 
 // A ratio with enough digits to differ from 1 where it does.
