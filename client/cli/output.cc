@@ -94,9 +94,9 @@ std::string FormatText(const Table& table) {
   return text;
 }
 
-std::string FormatCsv(const Table& table) {
+std::string FormatCsv(const Table& table, bool header) {
   std::string text;
-  AppendCsvRow(table.columns, &text);
+  if (header) AppendCsvRow(table.columns, &text);
   for (const std::vector<std::string>& row : table.rows) AppendCsvRow(row, &text);
   return text;
 }
@@ -146,6 +146,8 @@ void Output::Print(const Json& json, const Table& table, std::string_view text_a
     Print(json, FormatText(table) + std::string(text_after));
   }
 }
+
+void Output::Write(std::string_view text) { out_ << text << std::flush; }
 
 void Output::Note(std::string_view text) { err_ << text << std::endl; }
 

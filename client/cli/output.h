@@ -23,8 +23,8 @@ struct Table {
 
 // Columns padded to their widest cell, columns of numbers to the right.
 std::string FormatText(const Table& table);
-// RFC 4180 with "\n" line ends, header first.
-std::string FormatCsv(const Table& table);
+// RFC 4180 with "\n" line ends; the header comes first, unless the rows go on a table that was begun.
+std::string FormatCsv(const Table& table, bool header = true);
 // 1234567.8 as "1,234,568".
 std::string FormatCount(double value);
 // With `digits` significant digits, without an exponent where that is short enough.
@@ -46,6 +46,8 @@ class Output {
   void Print(const Json& json, std::string_view text);
   // The result of a command that is a table; `text_after` follows the table for people.
   void Print(const Json& json, const Table& table, std::string_view text_after = "");
+  // A piece of a result that is too long to be held, as it stands.
+  void Write(std::string_view text);
   // A message for people, a line of its own on the messages' stream; also with JSON.
   void Note(std::string_view text);
   // A failure: {"error":{"code","message","details"}} with JSON, else a message.

@@ -1,0 +1,177 @@
+#include "client/cli/local_plan.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/ingest/line_reader.h"
+#include "client/spec_convert.h"
+#include "proto/wire/content_hash.h"
+#include "server/batching/plan.h"
+
+namespace packtrain::cli {
+namespace {
+
+constexpr char kSplit[] = "all";
+
+struct SizeList {
+  std::vector<std::uint32_t> n_node;
+  std::vector<std::uint32_t> n_edge;
+  std::vector<std::uint64_t> line;
+  std::string version;  // hash of the sizes, as a data set's is of its graphs
+};
+
+// Takes the next number off `text`.
+bool TakeNumber(std::string_view* text, std::uint32_t* number) {
+  const std::size_t begin = text->find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return false;
+  const char* const end = text->data() + text->size();
+  const std::from_chars_result result = std::from_chars(text->data() + begin, end, *number);
+  if (result.ec != std::errc()) return false;
+  text->remove_prefix(static_cast<std::size_t>(result.ptr - text->data()));
+  return text->empty() || text->front() == ' ' || text->front() == '\t';
+}
+
+bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
+
+absl::Status AddLine(std::string_view line, std::uint64_t number, const std::string& path, SizeList* sizes) {
+  std::uint32_t n_node = 0;
+  std::uint32_t n_edge = 0;
+  if (!TakeNumber(&line, &n_node) || !TakeNumber(&line, &n_edge)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ":", number, ": a line is `n_node n_edge`, whole numbers"));
+  }
+  if (n_node == 0) return absl::InvalidArgumentError(absl::StrCat(path, ":", number, ": a graph has no nodes"));
+  sizes->n_node.push_back(n_node);
+  sizes->n_edge.push_back(n_edge);
+  sizes->line.push_back(number);
+  return absl::OkStatus();
+}
+
+std::string HashSizes(const SizeList& sizes) {
+  wire::Sha256 hash;
+  hash.Update(std::as_bytes(std::span(sizes.n_node)));
+  hash.Update(std::as_bytes(std::span(sizes.n_edge)));
+  return hash.HexDigest();
+}
+
+absl::StatusOr<SizeList> ReadSizes(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<ingest::LineReader>> reader = ingest::LineReader::Open(path, {});
+  if (!reader.ok()) return reader.status();
+  SizeList sizes;
+  std::string_view line;
+  for (;;) {
+    const absl::StatusOr<bool> more = (*reader)->Next(&line);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    if (IsBlank(line)) continue;
+    if (absl::Status added = AddLine(line, (*reader)->line_number(), path, &sizes); !added.ok()) return added;
+  }
+  if (sizes.n_node.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": holds no sizes"));
+  sizes.version = HashSizes(sizes);
+  return sizes;
+}
+
+// The message has been checked word by word, so each value is a known one or unspecified.
+batching::BatchSpec ToPlanner(const v1::BatchSpec& message) {
+  batching::BatchSpec spec;
+  spec.policy = message.policy() == v1::POLICY_DYNAMIC ? batching::Policy::kDynamic : batching::Policy::kStatic;
+  if (message.pad() != v1::PAD_UNSPECIFIED) {
+    spec.pad = static_cast<batching::Pad>(message.pad() - v1::PAD_NONE);
+  }
+  spec.graphs = message.graphs();
+  if (message.has_max_graphs()) spec.max_graphs = message.max_graphs();
+  if (message.has_nodes()) spec.nodes = message.nodes();
+  if (message.has_edges()) spec.edges = message.edges();
+  spec.order = message.order() == v1::ORDER_NONE ? batching::Order::kNone : batching::Order::kFull;
+  spec.seed = message.seed();
+  if (message.oversize() != v1::OVERSIZE_UNSPECIFIED) {
+    spec.oversize = static_cast<batching::Oversize>(message.oversize() - v1::OVERSIZE_ERROR);
+  }
+  spec.drop_last = message.drop_last();
+  if (message.has_budget_sample()) spec.budget_sample = message.budget_sample();
+  return spec;
+}
+
+void SetShape(const batching::Shape& from, v1::Shape* to) {
+  to->set_graphs(from.graphs);
+  to->set_nodes(from.nodes);
+  to->set_edges(from.edges);
+}
+
+void SetOversize(const batching::PlanSummary& summary, const SizeList& sizes, v1::Oversize action,
+                 v1::OversizeSummary* to) {
+  to->set_action(action == v1::OVERSIZE_UNSPECIFIED ? v1::OVERSIZE_ERROR : action);
+  to->set_count(summary.oversize);
+  for (const std::uint32_t graph : summary.oversize_graphs)
+    to->add_ids(absl::StrCat("line ", sizes.line[graph]));
+  to->set_truncated(summary.oversize > summary.oversize_graphs.size());
+}
+
+v1::GetPlanResponse ToMessage(const batching::PlanSummary& summary) {
+  v1::GetPlanResponse plan;
+  plan.set_batches(summary.batches);
+  plan.set_steps(summary.steps);
+  plan.set_graphs(summary.graphs);
+  if (summary.budget.has_value()) SetShape(*summary.budget, plan.mutable_budget());
+  plan.mutable_fill()->set_graphs(summary.fill_graphs);
+  plan.mutable_fill()->set_nodes(summary.fill_nodes);
+  plan.mutable_fill()->set_edges(summary.fill_edges);
+  for (const batching::ShapeCount& shape : summary.shapes) {
+    v1::ShapeCount* count = plan.add_shapes();
+    SetShape(shape.shape, count->mutable_shape());
+    count->set_batches(shape.batches);
+  }
+  plan.set_mean_graphs(summary.mean_graphs);
+  plan.set_min_graphs(summary.min_graphs);
+  plan.set_max_graphs(summary.max_graphs);
+  plan.set_rank_load_mean_over_max(summary.rank_load_mean_over_max);
+  plan.set_bound_batches(summary.bound_batches);
+  plan.set_plan_version(batching::kPlanVersion);
+  return plan;
+}
+
+absl::StatusOr<v1::GetPlanResponse> PlanList(const SizeList& sizes, const client::SpecFlags& flags,
+                                             const v1::BatchSpec& spec) {
+  std::vector<std::uint32_t> split(sizes.n_node.size());
+  std::iota(split.begin(), split.end(), 0u);
+  batching::PlanRequest request;
+  request.spec = ToPlanner(spec);
+  request.sizes = {sizes.n_node, sizes.n_edge};
+  request.split = split;
+  request.epoch = flags.epoch;
+  request.world_size = flags.world_size;
+  const auto start = std::chrono::steady_clock::now();
+  const absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);
+  if (!plan.ok()) return plan.status();
+  const batching::PlanSummary summary = (*plan)->Summarize();
+  v1::GetPlanResponse response = ToMessage(summary);
+  response.set_plan_seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  SetOversize(summary, sizes, spec.oversize(), response.mutable_oversize());
+  response.set_fingerprint(wire::PlanFingerprint(sizes.version, kSplit, batching::CanonicalText(request.spec)));
+  return response;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::GetPlanResponse> PlanSizes(const std::string& path, const client::SpecFlags& flags) {
+  if (!flags.spec.split.empty() && flags.spec.split != kSplit) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--split ", flags.spec.split, ": a list of sizes has no splits but 'all'"));
+  }
+  const absl::StatusOr<v1::BatchSpec> spec = client::ToMessage(flags.spec);
+  if (!spec.ok()) return spec.status();
+  const absl::StatusOr<SizeList> sizes = ReadSizes(path);
+  if (!sizes.ok()) return sizes.status();
+  absl::StatusOr<v1::GetPlanResponse> plan = PlanList(*sizes, flags, *spec);
+  if (plan.ok()) plan->set_dataset(path);
+  return plan;
+}
+
+}  // namespace packtrain::cli

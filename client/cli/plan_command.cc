@@ -1,0 +1,204 @@
+// packtrain plan
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/commands.h"
+#include "client/cli/local_plan.h"
+#include "client/cli/service_call.h"
+#include "client/spec_convert.h"
+#include "client/spec_flags.h"
+
+namespace packtrain::cli {
+namespace {
+
+constexpr int kShapesShown = 5;
+constexpr int kGraphsShown = 10;
+
+struct PlanFlags {
+  std::string dataset;
+  std::string sizes;
+  std::optional<std::uint64_t> batch;
+  client::SpecFlags spec;
+};
+
+Json ToJson(const v1::Shape& shape) {
+  return {{"graphs", shape.graphs()}, {"nodes", shape.nodes()}, {"edges", shape.edges()}};
+}
+
+Json ShapesToJson(const v1::GetPlanResponse& plan) {
+  Json shapes = Json::array();
+  for (const v1::ShapeCount& count : plan.shapes()) {
+    Json shape = ToJson(count.shape());
+    shape["batches"] = count.batches();
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+std::string OversizeWord(v1::Oversize action) {
+  switch (action) {
+    case v1::OVERSIZE_ALONE:
+      return "alone";
+    case v1::OVERSIZE_SKIP:
+      return "skip";
+    default:
+      return "error";
+  }
+}
+
+Json ToJson(const v1::OversizeSummary& oversize) {
+  return {{"action", OversizeWord(oversize.action())},
+          {"count", oversize.count()},
+          {"ids", Json(oversize.ids())},
+          {"truncated", oversize.truncated()}};
+}
+
+Json ToJson(const v1::GetPlanResponse& plan) {
+  return {{"dataset", plan.dataset()},
+          {"batches", plan.batches()},
+          {"steps", plan.steps()},
+          {"graphs", plan.graphs()},
+          {"budget", plan.has_budget() ? ToJson(plan.budget()) : Json(nullptr)},
+          {"fill",
+           {{"graphs", plan.fill().graphs()}, {"nodes", plan.fill().nodes()}, {"edges", plan.fill().edges()}}},
+          {"shapes", ShapesToJson(plan)},
+          {"graphs_per_batch",
+           {{"mean", plan.mean_graphs()}, {"min", plan.min_graphs()}, {"max", plan.max_graphs()}}},
+          {"oversize", ToJson(plan.oversize())},
+          {"rank_load", {{"mean_over_max", plan.rank_load_mean_over_max()}}},
+          {"bound_batches", plan.bound_batches()},
+          {"fingerprint", plan.fingerprint()},
+          {"plan_version", plan.plan_version()},
+          {"plan_seconds", plan.plan_seconds()}};
+}
+
+std::string ShapeText(const v1::Shape& shape) {
+  return FormatCount(shape.graphs()) + " graphs, " + FormatCount(shape.nodes()) + " nodes, " +
+         FormatCount(shape.edges()) + " edges";
+}
+
+std::string ShapesText(const v1::GetPlanResponse& plan) {
+  std::ostringstream text;
+  text << "shapes    " << plan.shapes_size() << " distinct\n";
+  for (int i = 0; i < plan.shapes_size() && i < kShapesShown; ++i) {
+    text << "          " << ShapeText(plan.shapes(i).shape()) << ": " << plan.shapes(i).batches()
+         << " batches\n";
+  }
+  if (plan.shapes_size() > kShapesShown) text << "          ... (--json lists all)\n";
+  return text.str();
+}
+
+std::string ToText(const client::SpecFlags& flags, const v1::GetPlanResponse& plan) {
+  std::ostringstream text;
+  text << plan.dataset() << ", " << flags.spec.policy << (flags.spec.pad.empty() ? "" : " " + flags.spec.pad)
+       << ", epoch " << flags.epoch << ", ranks " << flags.world_size << '\n'
+       << "batches   " << plan.batches() << " in " << plan.steps() << " steps (no policy needs fewer than "
+       << plan.bound_batches() << ")\n"
+       << "graphs    " << FormatCount(static_cast<double>(plan.graphs())) << ", a batch "
+       << FormatNumber(plan.mean_graphs()) << " (" << plan.min_graphs() << " to " << plan.max_graphs() << ")\n"
+       << "fill      nodes " << FormatNumber(plan.fill().nodes()) << ", edges "
+       << FormatNumber(plan.fill().edges()) << ", graphs " << FormatNumber(plan.fill().graphs()) << '\n';
+  if (plan.has_budget()) text << "budget    " << ShapeText(plan.budget()) << '\n';
+  text << ShapesText(plan);
+  if (flags.world_size > 1) {
+    text << "balance   mean load is " << FormatNumber(plan.rank_load_mean_over_max()) << " of the greatest\n";
+  }
+  if (plan.oversize().count() > 0) {
+    text << "oversize  " << plan.oversize().count() << " graphs above the budget, each "
+         << (plan.oversize().action() == v1::OVERSIZE_SKIP ? "skipped" : "alone in a batch") << '\n';
+  }
+  return text.str();
+}
+
+Json ToJson(const v1::GetPlannedBatchResponse& batch) {
+  return {{"index", batch.index()},
+          {"step", batch.step()},
+          {"rank", batch.rank()},
+          {"ids", Json(batch.source_ids())},
+          {"n_node", Json(batch.n_node())},
+          {"n_edge", Json(batch.n_edge())},
+          {"shape", ToJson(batch.padded())},
+          {"crc32c", batch.body_crc32c()},
+          {"fingerprint", batch.fingerprint()}};
+}
+
+std::string ToText(const v1::GetPlannedBatchResponse& batch) {
+  std::ostringstream text;
+  text << "batch " << batch.index() << " (step " << batch.step() << ", rank " << batch.rank()
+       << "): " << batch.source_ids_size() << " graphs, padded to " << ShapeText(batch.padded()) << '\n';
+  for (int i = 0; i < batch.source_ids_size() && i < kGraphsShown; ++i) {
+    text << "  " << batch.source_ids(i) << ": " << batch.n_node(i) << " nodes, " << batch.n_edge(i)
+         << " edges\n";
+  }
+  if (batch.source_ids_size() > kGraphsShown) text << "  ... (--json lists all)\n";
+  return text.str();
+}
+
+// Fills what GetPlanRequest and GetPlannedBatchRequest share.
+template <typename Request>
+absl::StatusOr<Request> MakeRequest(const PlanFlags& flags) {
+  absl::StatusOr<v1::BatchSpec> spec = client::ToMessage(flags.spec.spec);
+  if (!spec.ok()) return spec.status();
+  Request request;
+  request.set_dataset(flags.dataset);
+  *request.mutable_spec() = *std::move(spec);
+  request.set_epoch(flags.spec.epoch);
+  request.set_world_size(flags.spec.world_size);
+  return request;
+}
+
+absl::StatusOr<v1::GetPlanResponse> PlanDataset(const PlanFlags& flags, const GlobalOptions& global) {
+  const absl::StatusOr<v1::GetPlanRequest> request = MakeRequest<v1::GetPlanRequest>(flags);
+  if (!request.ok()) return request.status();
+  return CallService(global, [&](client::ServiceClient& services) { return services.GetPlan(*request); });
+}
+
+absl::StatusOr<ExitCode> ShowBatch(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
+  absl::StatusOr<v1::GetPlannedBatchRequest> request = MakeRequest<v1::GetPlannedBatchRequest>(flags);
+  if (!request.ok()) return request.status();
+  request->set_index(*flags.batch);
+  const absl::StatusOr<v1::GetPlannedBatchResponse> batch =
+      CallService(global, [&](client::ServiceClient& services) { return services.GetPlannedBatch(*request); });
+  if (!batch.ok()) return batch.status();
+  output.Print(ToJson(*batch), ToText(*batch));
+  return ExitCode::kDone;
+}
+
+absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
+  const absl::StatusOr<v1::GetPlanResponse> plan =
+      flags.sizes.empty() ? PlanDataset(flags, global) : PlanSizes(flags.sizes, flags.spec);
+  if (!plan.ok()) return plan.status();
+  output.Print(ToJson(*plan), ToText(flags.spec, *plan));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddPlanCommand(CLI::App& program, Invocation& invocation) {
+  CLI::App* plan = AddCommand(program, "plan", "Shows how a policy would batch one epoch",
+                              {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
+                               "packtrain plan --dataset qm9 --policy dynamic --graphs 127 --batch 0",
+                               "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
+  const auto flags = std::make_shared<PlanFlags>();
+  CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");
+  CLI::Option* sizes = plan->add_option(
+      "--sizes", flags->sizes, "File of lines `n_node n_edge`, gzip too; planned here, without a server");
+  plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(dataset)
+      ->excludes(sizes);
+  dataset->excludes(sizes);
+  client::AddSpecFlags(*plan, flags->spec, {.required = true, .epoch = true, .world_size = true});
+  OnChosen(*plan, invocation, [flags](const GlobalOptions& global, Output& output) -> absl::StatusOr<ExitCode> {
+    if (flags->dataset.empty() && flags->sizes.empty()) {
+      return UsageError(output, "one of --dataset and --sizes is needed (--help shows the usage)");
+    }
+    return flags->batch.has_value() ? ShowBatch(*flags, global, output) : ShowPlan(*flags, global, output);
+  });
+}
+
+}  // namespace packtrain::cli

@@ -1,0 +1,173 @@
+// packtrain run compare
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/run_commands.h"
+#include "client/cli/service_call.h"
+
+namespace packtrain::cli {
+namespace {
+
+struct CompareFlags {
+  std::vector<std::string> runs;
+  std::string where;
+  std::string by;
+  std::string metric;
+  std::string test = "welch";
+};
+
+std::string VerdictWord(v1::Verdict verdict) {
+  switch (verdict) {
+    case v1::VERDICT_FASTER:
+      return "faster";
+    case v1::VERDICT_SLOWER:
+      return "slower";
+    case v1::VERDICT_NO_DIFFERENCE_SEEN:
+      return "no difference seen";
+    case v1::VERDICT_TOO_FEW_RUNS:
+      return "too few runs";
+    default:
+      return "unknown";
+  }
+}
+
+Json ToJson(const v1::PairComparison& pair) {
+  const auto optional = [](bool known, double value) { return known ? Json(value) : Json(nullptr); };
+  return {{"a", pair.a()},
+          {"b", pair.b()},
+          {"n_a", pair.n_a()},
+          {"n_b", pair.n_b()},
+          {"ratio", pair.ratio()},
+          {"ci95", pair.has_ci95_low() ? Json{pair.ci95_low(), pair.ci95_high()} : Json(nullptr)},
+          {"welch_p", optional(pair.has_welch_p(), pair.welch_p())},
+          {"mann_whitney_p", optional(pair.has_mann_whitney_p(), pair.mann_whitney_p())},
+          {"holm_p", optional(pair.has_holm_p(), pair.holm_p())},
+          {"effect", optional(pair.has_effect(), pair.effect())},
+          {"verdict", VerdictWord(pair.verdict())},
+          {"sentence", pair.sentence()}};
+}
+
+std::map<std::string, std::string> FactorsOf(const v1::ComparisonCell& cell) {
+  return {cell.factors().begin(), cell.factors().end()};
+}
+
+Json ToJson(const v1::CompareRunsResponse& response) {
+  Json cells = Json::array();
+  for (const v1::ComparisonCell& cell : response.cells()) {
+    Json pairs = Json::array();
+    for (const v1::PairComparison& pair : cell.pairs()) pairs.push_back(ToJson(pair));
+    cells.push_back({{"factors", FactorsOf(cell)}, {"pairs", pairs}});
+  }
+  Json excluded = Json::array();
+  for (const v1::ExcludedRun& run : response.excluded()) {
+    excluded.push_back({{"run", run.run()}, {"reason", run.reason()}});
+  }
+  return {{"metric", response.metric()}, {"alpha", response.alpha()}, {"cells", cells}, {"excluded", excluded}};
+}
+
+std::string FormatInterval(const v1::PairComparison& pair) {
+  if (!pair.has_ci95_low()) return "-";
+  return FormatNumber(pair.ci95_low()) + " to " + FormatNumber(pair.ci95_high());
+}
+
+std::string FormatP(bool known, double p) { return known ? FormatNumber(p, 3) : "-"; }
+
+Table PairsTable(const v1::ComparisonCell& cell) {
+  Table table{{"a", "b", "runs", "ratio a/b", "95 % interval", "p", "Holm p", "effect", "verdict on a"}, {}};
+  for (const v1::PairComparison& pair : cell.pairs()) {
+    table.rows.push_back(
+        {pair.a(), pair.b(), std::to_string(pair.n_a()) + "+" + std::to_string(pair.n_b()),
+         FormatNumber(pair.ratio()), FormatInterval(pair), FormatP(pair.has_welch_p(), pair.welch_p()),
+         FormatP(pair.has_holm_p(), pair.holm_p()), pair.has_effect() ? FormatNumber(pair.effect(), 3) : "-",
+         VerdictWord(pair.verdict())});
+  }
+  return table;
+}
+
+std::string ToText(const v1::CompareRunsResponse& response) {
+  std::ostringstream text;
+  text << response.metric() << ", smaller is better; the unit is the run\n";
+  for (const v1::ComparisonCell& cell : response.cells()) {
+    text << '\n';
+    for (const auto& [key, value] : FactorsOf(cell)) text << key << '=' << value << "  ";
+    text << '\n' << FormatText(PairsTable(cell));
+    for (const v1::PairComparison& pair : cell.pairs()) text << "=> " << pair.sentence() << '\n';
+  }
+  if (response.cells().empty()) text << "nothing to compare: no two runs differ in this factor alone\n";
+  for (const v1::ExcludedRun& run : response.excluded()) {
+    text << "left out: " << run.run() << ", " << run.reason() << '\n';
+  }
+  return text.str();
+}
+
+// All cells in one table, with their factors as columns.
+Table ToTable(const v1::CompareRunsResponse& response) {
+  Table all;
+  for (const v1::ComparisonCell& cell : response.cells()) {
+    const std::map<std::string, std::string> factors = FactorsOf(cell);
+    const Table pairs = PairsTable(cell);
+    if (all.columns.empty()) {
+      for (const auto& [key, value] : factors) all.columns.push_back(key);
+      all.columns.insert(all.columns.end(), pairs.columns.begin(), pairs.columns.end());
+    }
+    for (const std::vector<std::string>& row : pairs.rows) {
+      std::vector<std::string>& out = all.rows.emplace_back();
+      for (const auto& [key, value] : factors) out.push_back(value);
+      out.insert(out.end(), row.begin(), row.end());
+    }
+  }
+  return all;
+}
+
+v1::CompareRunsRequest ToRequest(const CompareFlags& flags) {
+  v1::CompareRunsRequest request;
+  for (const std::string& run : flags.runs) request.add_runs(run);
+  request.set_where(flags.where);
+  request.set_by(flags.by);
+  request.set_metric(flags.metric);
+  request.set_test(flags.test == "student" ? v1::TEST_KIND_STUDENT : v1::TEST_KIND_WELCH);
+  return request;
+}
+
+absl::StatusOr<ExitCode> Compare(const CompareFlags& flags, const GlobalOptions& global, Output& output) {
+  const absl::StatusOr<v1::CompareRunsResponse> response = CallService(
+      global, [&](client::ServiceClient& services) { return services.CompareRuns(ToRequest(flags)); });
+  if (!response.ok()) return response.status();
+  if (output.format() == OutputFormat::kCsv) {
+    output.Print(Json(), ToTable(*response));
+  } else {
+    output.Print(ToJson(*response), ToText(*response));
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddRunCompareCommand(CLI::App& run, Invocation& invocation) {
+  CLI::App* compare =
+      AddCommand(run, "compare", "Says which value of a factor is faster, by how much, and whether it is real",
+                 {"packtrain run compare --where 'dataset = qm9 and state = done' --by policy",
+                  "packtrain run compare RUN1 RUN2 RUN3 RUN4 RUN5 RUN6 --by policy --metric test.mae"});
+  const auto flags = std::make_shared<CompareFlags>();
+  CLI::Option* runs = compare->add_option("RUN", flags->runs, "Names of runs, or unambiguous beginnings");
+  compare->add_option("--where", flags->where, "Compare the runs that this selects; see run list")
+      ->excludes(runs);
+  compare
+      ->add_option("--by", flags->by,
+                   "Factor: policy, model, target, dataset, precision, engine, world_size, graphs, hardware")
+      ->required();
+  compare->add_option("--metric", flags->metric,
+                      "seconds_per_graph (default), seconds_per_epoch, PHASE.QUANTILE, SPLIT.mae, SPLIT.rmse");
+  compare->add_option("--test", flags->test, "welch or student, on logarithms")
+      ->check(CLI::IsMember({"welch", "student"}))
+      ->capture_default_str();
+  OnChosenPrintTable(*compare, invocation, [flags](const GlobalOptions& global, Output& output) {
+    return Compare(*flags, global, output);
+  });
+}
+
+}  // namespace packtrain::cli

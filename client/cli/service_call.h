@@ -1,0 +1,25 @@
+// One call of a service, connection included.
+#ifndef PACKTRAIN_CLIENT_CLI_SERVICE_CALL_H_
+#define PACKTRAIN_CLIENT_CLI_SERVICE_CALL_H_
+
+#include <memory>
+#include <utility>
+
+#include "client/cli/command.h"
+#include "client/service_client.h"
+
+namespace packtrain::cli {
+
+// Connects to the server of `--server` and returns what `call(ServiceClient&)` does, which is a StatusOr.
+template <typename Call>
+auto CallService(const GlobalOptions& global, Call call)
+    -> decltype(call(std::declval<client::ServiceClient&>())) {
+  absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global);
+  if (!connection.ok()) return connection.status();
+  client::ServiceClient services(*std::move(connection));
+  return call(services);
+}
+
+}  // namespace packtrain::cli
+
+#endif  // PACKTRAIN_CLIENT_CLI_SERVICE_CALL_H_
