@@ -7,7 +7,10 @@
 
 namespace packtrain::cli {
 
+void AddDatasetCommand(CLI::App& program, Invocation& invocation);
 void AddImportCommand(CLI::App& program, Invocation& invocation);
+void AddPlanCommand(CLI::App& program, Invocation& invocation);
+void AddRunCommand(CLI::App& program, Invocation& invocation);
 void AddServerCommand(CLI::App& program, Invocation& invocation);
 
 }  // namespace packtrain::cli

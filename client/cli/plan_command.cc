@@ -96,8 +96,8 @@ std::string ToText(const client::SpecFlags& flags, const v1::GetPlanResponse& pl
   std::ostringstream text;
   text << plan.dataset() << ", " << flags.spec.policy << (flags.spec.pad.empty() ? "" : " " + flags.spec.pad)
        << ", epoch " << flags.epoch << ", ranks " << flags.world_size << '\n'
-       << "batches   " << plan.batches() << " in " << plan.steps() << " steps (no policy needs fewer than "
-       << plan.bound_batches() << ")\n"
+       << "batches   " << plan.batches() << " in " << plan.steps() << " steps (at least "
+       << plan.bound_batches() << " by the budget)\n"
        << "graphs    " << FormatCount(static_cast<double>(plan.graphs())) << ", a batch "
        << FormatNumber(plan.mean_graphs()) << " (" << plan.min_graphs() << " to " << plan.max_graphs() << ")\n"
        << "fill      nodes " << FormatNumber(plan.fill().nodes()) << ", edges "

@@ -38,6 +38,9 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
 
 void AddCommands(CLI::App& app, Invocation& invocation) {
   AddImportCommand(app, invocation);
+  AddDatasetCommand(app, invocation);
+  AddPlanCommand(app, invocation);
+  AddRunCommand(app, invocation);
   AddServerCommand(app, invocation);
 }
 
@@ -92,7 +95,8 @@ ExitCode RunAction(const Invocation& invocation, Output& output) {
 int RunProgram(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
   CLI::App app("Imports graphs, shows plans and compares training runs", "packtrain");
   SetHelp(app, {"packtrain import extxyz molecules.xyz.gz --name molecules --edges full",
-                "packtrain server info --server data-node:7077"});
+                "packtrain plan --dataset molecules --policy dynamic --graphs 127",
+                "packtrain run compare --where 'dataset = molecules' --by policy"});
   app.require_subcommand(1);
   Invocation invocation;
   invocation.global.command_line = JoinWords(argc, argv);
