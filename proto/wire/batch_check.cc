@@ -1,6 +1,7 @@
 #include "proto/wire/batch_check.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -163,9 +164,9 @@ absl::Status CheckEndpointSections(const BatchHeader& header) {
     const bool sent = Find(header, kSendersSection) != nullptr || Find(header, kReceiversSection) != nullptr;
     return sent ? BadHeader("endpoints of edges that the receiver makes") : absl::OkStatus();
   }
-  const auto kEndpoints = {DType::kU8, DType::kU16, DType::kU32};
+  const auto endpoints = {DType::kU8, DType::kU16, DType::kU32};
   for (std::string_view field : {kSendersSection, kReceiversSection}) {
-    if (absl::Status s = RequireVector(header, field, header.real.edges, kEndpoints); !s.ok()) return s;
+    if (absl::Status s = RequireVector(header, field, header.real.edges, endpoints); !s.ok()) return s;
   }
   if (Find(header, kSendersSection)->dtype != Find(header, kReceiversSection)->dtype) {
     return BadHeader("senders and receivers of two data types");
@@ -179,6 +180,23 @@ absl::Status CheckRequiredSections(const BatchHeader& header) {
   if (absl::Status s = RequireVector(header, kNodeCountSection, graphs, {DType::kU32}); !s.ok()) return s;
   if (absl::Status s = RequireVector(header, kEdgeCountSection, graphs, {DType::kU32}); !s.ok()) return s;
   return CheckEndpointSections(header);
+}
+
+absl::Status CheckGap(std::span<const std::byte> body, std::uint64_t begin, std::uint64_t end) {
+  const std::span<const std::byte> gap = body.subspan(begin, end - begin);
+  const bool clear = std::all_of(gap.begin(), gap.end(), [](std::byte b) { return b == std::byte{0}; });
+  if (clear) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("batch: bytes that are not 0 between sections, from ", begin, " to ", end));
+}
+
+absl::Status CheckGaps(const Batch& batch) {
+  std::uint64_t end = 0;
+  for (const Section& section : batch.header().sections) {
+    if (absl::Status s = CheckGap(batch.body(), end, section.offset_bytes); !s.ok()) return s;
+    end = section.offset_bytes + section.size_bytes;
+  }
+  return CheckGap(batch.body(), end, batch.header().body_bytes);
 }
 
 // What CheckContent reads of a batch.
@@ -217,11 +235,15 @@ T Largest(std::span<const T> values) {
   return largest;
 }
 
+// By receiver, then sender.
 template <typename T>
-bool Ascends(std::span<const T> values) {
-  bool ascends = true;
-  for (std::size_t i = 1; i < values.size(); ++i) ascends &= values[i - 1] <= values[i];
-  return ascends;
+bool Ascend(std::span<const T> receivers, std::span<const T> senders) {
+  bool ascend = true;
+  for (std::size_t i = 1; i < receivers.size(); ++i) {
+    ascend &=
+        receivers[i - 1] < receivers[i] || (receivers[i - 1] == receivers[i] && senders[i - 1] <= senders[i]);
+  }
+  return ascend;
 }
 
 absl::Status BadEndpoint(std::size_t graph, std::uint64_t endpoint, std::uint64_t n_node) {
@@ -236,11 +258,13 @@ absl::Status CheckStoredEdges(const Batch& batch, const Counts& counts) {
   std::size_t first = 0;
   for (std::size_t k = 0; k < counts.n_node.size(); ++k) {
     const std::size_t n_edge = counts.n_edge[k];
-    const T largest =
-        std::max(Largest(senders.subspan(first, n_edge)), Largest(receivers.subspan(first, n_edge)));
+    const std::span<const T> from = senders.subspan(first, n_edge);
+    const std::span<const T> to = receivers.subspan(first, n_edge);
+    const T largest = std::max(Largest(from), Largest(to));
     if (n_edge > 0 && largest >= counts.n_node[k]) return BadEndpoint(k, largest, counts.n_node[k]);
-    if (!Ascends(receivers.subspan(first, n_edge))) {
-      return absl::DataLossError(absl::StrCat("batch: the receivers of graph ", k, " do not ascend"));
+    if (!Ascend(to, from)) {
+      return absl::DataLossError(
+          absl::StrCat("batch: the edges of graph ", k, " do not ascend by receiver, then sender"));
     }
     first += n_edge;
   }
@@ -279,6 +303,7 @@ absl::Status CheckContent(const Batch& batch) {
   if (absl::Status s = CheckSum(kNodeCountSection, counts.n_node, real.nodes); !s.ok()) return s;
   if (absl::Status s = CheckSum(kEdgeCountSection, counts.n_edge, real.edges); !s.ok()) return s;
   if (absl::Status s = CheckNodeCounts(counts.n_node); !s.ok()) return s;
+  if (absl::Status s = CheckGaps(batch); !s.ok()) return s;
   return CheckEdges(batch, counts);
 }
 

@@ -22,7 +22,8 @@ inline constexpr std::size_t kMaxDims = 8;
 // there. RESOURCE_EXHAUSTED: the body is larger than `max_body_bytes`.
 absl::Status CheckHeader(const BatchHeader& header, std::uint64_t max_body_bytes);
 
-// The counts of the graphs add up to `real`, every endpoint is a node of its graph, and receivers ascend.
+// The counts of the graphs add up to `real`, every endpoint is a node of its graph, edges ascend by receiver,
+// then sender, and bytes between sections are 0.
 // The header must have passed CheckHeader.
 absl::Status CheckContent(const Batch& batch);
 

@@ -176,11 +176,28 @@ TEST(CheckContent, RefusesEndpointsOutsideTheirGraph) {
   ExpectEndpointsChecked<std::uint32_t>(DType::kU32);
 }
 
-TEST(CheckContent, RefusesReceiversThatDoNotAscend) {
+TEST(CheckContent, RefusesEdgesThatDoNotAscendByReceiverThenSender) {
+  PlainBatch receivers = StoredBatch(DType::kU8);
+  receivers.Set("receivers", 0, std::uint8_t{3});
+  EXPECT_THAT(CheckContentOf(receivers),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 0 do not ascend")));
+  PlainBatch senders = StoredBatch(DType::kU8);
+  senders.Set("senders", 1, std::uint8_t{3});
+  EXPECT_THAT(CheckContentOf(senders),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 0 do not ascend")));
+}
+
+TEST(CheckContent, TakesSeveralEdgesBetweenTwoNodes) {
   PlainBatch batch = StoredBatch(DType::kU8);
-  batch.Set("receivers", 0, std::uint8_t{3});
+  batch.Set("senders", 1, std::uint8_t{2});
+  EXPECT_THAT(CheckContentOf(batch), IsOk());
+}
+
+TEST(CheckContent, RefusesBytesBetweenSections) {
+  PlainBatch batch = StoredBatch(DType::kU8);
+  batch.Set("graph_index", 3, std::uint64_t{1});
   EXPECT_THAT(CheckContentOf(batch),
-              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("of graph 0 do not ascend")));
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("not 0 between sections, from 24 to 64")));
 }
 
 }  // namespace
