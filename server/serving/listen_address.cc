@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,16 +34,42 @@ bool IsLoopback(const std::string& host) {
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-std::string TryBind(const addrinfo& address) {
-  const int fd = socket(address.ai_family, address.ai_socktype, address.ai_protocol);
-  if (fd < 0) return std::strerror(errno);
+// A file descriptor that is closed when it goes; negative where there is none.
+class Socket {
+ public:
+  explicit Socket(int family) : fd_(socket(family, SOCK_STREAM, 0)) {}
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+std::string WhyNotBind(const addrinfo& address) {
+  const Socket probe(address.ai_family);
   // As gRPC does, so that connections of an earlier server that are still closing do not count.
   const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  const bool bound = bind(fd, address.ai_addr, address.ai_addrlen) == 0 && listen(fd, 1) == 0;
-  std::string reason = bound ? "" : std::strerror(errno);
-  close(fd);
-  return reason;
+  setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (probe.fd() < 0 || bind(probe.fd(), address.ai_addr, address.ai_addrlen) != 0) return std::strerror(errno);
+  return "";
+}
+
+// gRPC takes over the file of a socket, also from a server that lives.
+std::string WhyNotOpenUnixSocket(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    return absl::StrCat("the path is longer than ", sizeof(address.sun_path) - 1, " bytes");
+  }
+  path.copy(address.sun_path, path.size());
+  const Socket probe(AF_UNIX);
+  const bool answered = connect(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  return answered ? std::strerror(EADDRINUSE) : "";
 }
 
 }  // namespace
@@ -74,7 +101,7 @@ std::string ListenAddress::ToString() const {
 }
 
 std::string WhyNotListen(const ListenAddress& address) {
-  if (address.unix_socket) return "";
+  if (address.unix_socket) return WhyNotOpenUnixSocket(address.host);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
@@ -82,7 +109,7 @@ std::string WhyNotListen(const ListenAddress& address) {
   const int error = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
   if (error != 0) return gai_strerror(error);
   const AddressList list(found, &freeaddrinfo);
-  return TryBind(*list);
+  return WhyNotBind(*list);
 }
 
 }  // namespace packtrain::serving

@@ -149,7 +149,13 @@ class GrpcServer final : public Server {
   std::string address_;
 };
 
+absl::Status CannotListen(const ListenAddress& address, const std::string& reason) {
+  return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address.ToString(), ": ", reason,
+                                                    "; choose another address with --listen"));
+}
+
 absl::Status GrpcServer::Listen(const ServerOptions& options, ListenAddress address) {
+  if (const std::string reason = WhyNotListen(address); !reason.empty()) return CannotListen(address, reason);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -163,9 +169,7 @@ absl::Status GrpcServer::Listen(const ServerOptions& options, ListenAddress addr
   for (grpc::Service* service : Services()) builder.RegisterService(service);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || port == 0) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address.ToString(), ": ",
-                                                      WhyNotListen(address),
-                                                      "; choose another address with --listen"));
+    return CannotListen(address, "gRPC could not open it; its log has the reason");
   }
   if (!address.unix_socket) address.port = static_cast<std::uint16_t>(port);
   address_ = address.ToString();

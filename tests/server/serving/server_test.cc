@@ -143,6 +143,11 @@ TEST(ServerTest, ListensOnAUnixSocket) {
   const auto server = StartOrFail(options);
   EXPECT_EQ(server->address(), options.listen);
   EXPECT_THAT(ServingClient(server->NewChannel()).GetServerInfo(), IsOk());
+  EXPECT_THAT(TestServer::Start(options).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("in use")));
+  options.listen = "unix:/tmp/" + std::string(200, 'x');
+  EXPECT_THAT(TestServer::Start(options).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("longer")));
 }
 
 TEST(ServerTest, SaysWhatItIsAndAllows) {
