@@ -55,7 +55,8 @@ class DatasetWriter {
     v1::Dataset dataset;
     bool unchanged = false;  // the same content was there under this name
   };
-  // Publishes what was staged, atomically and synced. At most once. Codes as DatasetService.SealDataset.
+  // Publishes what was staged, atomically and synced. Called at most once, whatever comes of it. Codes as
+  // DatasetService.SealDataset.
   virtual absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) = 0;
 };
 

@@ -13,9 +13,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/key_schema.h"
@@ -24,6 +24,9 @@ namespace packtrain::storage {
 namespace {
 
 constexpr std::array<const char*, 3> kFamilyNames = {"meta", "graphs", "sizes"};
+
+// How much a sorted file takes in between two looks at the free space.
+constexpr std::uint64_t kSpaceCheckBytes = 1 << 20;
 
 // How many values one read pins at a time.
 constexpr std::size_t kMultiGetKeys = 128;
@@ -122,20 +125,11 @@ struct RocksDatabase::Handle {
 
   rocksdb::ColumnFamilyHandle* Of(Family family) const { return families[static_cast<std::size_t>(family)]; }
 
-  // RocksDB refuses writes after a failed one until it is told to go on.
-  absl::Status Written(const rocksdb::Status& status, std::string_view doing) {
-    if (!status.ok()) failed = true;
-    return ToStatus(status, doing);
-  }
-  absl::Status Resume() {
-    if (!failed.exchange(false)) return absl::OkStatus();
-    return Written(db->Resume(), "going on after a failed write");
-  }
-
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;  // as Family, then RocksDB's default
-  std::atomic<bool> failed = false;
+  std::filesystem::path folder;
+  std::uint64_t reserve_bytes = 0;
 };
 
 RocksDatabase::RocksDatabase(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
@@ -159,6 +153,8 @@ absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::Open(const std::fi
       rocksdb::DB::Open(DatabaseOptions(), path.string(), families, &handle->families, &db);
   if (!status.ok()) return OpenFailure(status, path);
   handle->db.reset(db);
+  handle->folder = path;
+  handle->reserve_bytes = options.reserve_bytes;
   return std::shared_ptr<RocksDatabase>(new RocksDatabase(std::move(handle)));
 }
 
@@ -215,7 +211,7 @@ absl::StatusOr<std::vector<std::uint64_t>> RocksDatabase::StorageIds(Family fami
 }
 
 absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
-  if (absl::Status status = handle_->Resume(); !status.ok()) return status;
+  if (absl::Status status = RequireSpace(0); !status.ok()) return status;
   rocksdb::IngestExternalFileOptions options;
   // The files lie on the same disk: taking them in costs a rename, not a copy.
   options.move_files = true;
@@ -230,16 +226,16 @@ absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
     arg.external_files = of_family.paths;
     arg.options = options;
   }
-  return handle_->Written(handle_->db->IngestExternalFiles(args), "taking in sorted files");
+  return ToStatus(handle_->db->IngestExternalFiles(args), "taking in sorted files");
 }
 
 absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries) {
-  if (absl::Status status = handle_->Resume(); !status.ok()) return status;
   rocksdb::WriteBatch batch;
   for (const auto& [key, value] : entries) batch.Put(handle_->Of(Family::kMeta), key, value);
+  if (absl::Status status = RequireSpace(batch.GetDataSize()); !status.ok()) return status;
   rocksdb::WriteOptions options;
   options.sync = true;
-  return handle_->Written(handle_->db->Write(options, &batch), "writing the store");
+  return ToStatus(handle_->db->Write(options, &batch), "writing the store");
 }
 
 absl::Status RocksDatabase::DropStorage(std::uint64_t storage_id) {
@@ -252,9 +248,18 @@ absl::Status RocksDatabase::DropStorage(std::uint64_t storage_id) {
     // Whole files at once, which is all there is; the tombstone is for what a file might share.
     rocksdb::Status status = rocksdb::DeleteFilesInRanges(handle_->db.get(), handle, &range, 1, false);
     if (status.ok()) status = handle_->db->DeleteRange(rocksdb::WriteOptions(), handle, from, to);
-    if (!status.ok()) return handle_->Written(status, "dropping unpublished graphs");
+    if (!status.ok()) return ToStatus(status, "dropping unpublished graphs");
   }
   return absl::OkStatus();
+}
+
+absl::Status RocksDatabase::RequireSpace(std::uint64_t bytes) const {
+  std::error_code error;
+  const std::uint64_t available = std::filesystem::space(handle_->folder, error).available;
+  if (error || available >= bytes + handle_->reserve_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("disk full: ", handle_->folder.string(), " has ", available,
+                                                   " bytes free, ", bytes, " are needed and ",
+                                                   handle_->reserve_bytes, " are kept back"));
 }
 
 std::uint64_t RocksDatabase::memory_bytes() const {
@@ -283,10 +288,17 @@ SortedFiles::~SortedFiles() {
 }
 
 absl::Status SortedFiles::BeginFile() {
+  if (absl::Status status = database_->RequireSpace(kSpaceCheckBytes); !status.ok()) return status;
   const RocksDatabase::Handle& handle = *database_->handle_;
   writer_ = std::make_unique<Writer>(handle.db->GetOptions(handle.Of(family_)), handle.Of(family_));
   paths_.push_back(absl::StrCat(stem_, "-", paths_.size(), ".sst"));
   return ToStatus(writer_->file.Open(paths_.back()), absl::StrCat("creating ", paths_.back()));
+}
+
+absl::Status SortedFiles::RequireSpace(std::uint64_t bytes) {
+  unchecked_bytes_ += bytes;
+  if (unchecked_bytes_ < kSpaceCheckBytes) return absl::OkStatus();
+  return database_->RequireSpace(std::exchange(unchecked_bytes_, 0));
 }
 
 absl::Status SortedFiles::EndFile() {
@@ -299,6 +311,7 @@ absl::Status SortedFiles::Add(std::string_view key, std::string_view value) {
   if (writer_ == nullptr) {
     if (absl::Status status = BeginFile(); !status.ok()) return status;
   }
+  if (absl::Status status = RequireSpace(key.size() + value.size()); !status.ok()) return status;
   const rocksdb::Status status = writer_->file.Put(ToSlice(key), ToSlice(value));
   if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", paths_.back()));
   return writer_->file.FileSize() < file_bytes_ ? absl::OkStatus() : EndFile();

@@ -25,12 +25,15 @@ enum class Family : std::uint8_t { kMeta, kGraphs, kSizes };
 struct RocksDatabaseOptions {
   // Blocks of graph records and the indexes of open files; RocksDB's whole cache.
   std::size_t block_cache_bytes = std::size_t{256} << 20;
+  // Disk space that is left alone: a write that would go below is refused before it begins, so that RocksDB
+  // itself never finds the disk full, from which it may not come back without a restart.
+  std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
 };
 
 // Any number of threads may use it.
 //
-// Codes: RESOURCE_EXHAUSTED where the disk is full (the next write tries again), DATA_LOSS where what is
-// stored is damaged, UNAVAILABLE for other failures of the disk.
+// Codes: RESOURCE_EXHAUSTED where the disk is full down to the reserve (reading goes on, and so does writing
+// once there is space), DATA_LOSS where what is stored is damaged, UNAVAILABLE for other failures of the disk.
 class RocksDatabase {
  public:
   // Opens or creates the database in a folder that exists. FAILED_PRECONDITION: another process has it open,
@@ -68,6 +71,9 @@ class RocksDatabase {
   // Drops graphs and sizes of a storage id.
   absl::Status DropStorage(std::uint64_t storage_id);
 
+  // RESOURCE_EXHAUSTED: less than `bytes` free above the reserve.
+  absl::Status RequireSpace(std::uint64_t bytes) const;
+
   // Block cache and memtables.
   std::uint64_t memory_bytes() const;
 
@@ -98,6 +104,7 @@ class SortedFiles {
 
  private:
   struct Writer;
+  absl::Status RequireSpace(std::uint64_t bytes);
   absl::Status BeginFile();
   absl::Status EndFile();
 
@@ -105,6 +112,7 @@ class SortedFiles {
   Family family_;
   std::string stem_;
   std::uint64_t file_bytes_;
+  std::uint64_t unchecked_bytes_ = 0;  // since the last look at the free space
   std::vector<std::string> paths_;
   std::unique_ptr<Writer> writer_;  // of the last path, while it is open
 };
