@@ -1,0 +1,71 @@
+#include "trainer/data/target.h"
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace packtrain::trainer {
+namespace {
+
+absl::StatusOr<const client::SplitInfo*> FindSplit(const client::DatasetInfo& dataset, const std::string& name) {
+  if (const client::SplitInfo* split = dataset.FindSplit(name)) return split;
+  const auto append_name = [](std::string* out, const client::SplitInfo& split) { out->append(split.name); };
+  return absl::NotFoundError(absl::StrCat(dataset.reference, " has no split '", name, "'; --split knows: ",
+                                          absl::StrJoin(dataset.splits, ", ", append_name)));
+}
+
+absl::StatusOr<std::size_t> FindColumn(const client::DatasetInfo& dataset, const client::SplitInfo& split,
+                                       const std::string& name) {
+  if (split.targets.empty()) return absl::FailedPreconditionError(absl::StrCat(dataset.reference, " has no targets"));
+  if (name.empty()) return 0;
+  for (std::size_t i = 0; i < split.targets.size(); ++i) {
+    if (split.targets[i].target == name) return i;
+  }
+  const auto append_name = [](std::string* out, const client::TargetStatistics& t) { out->append(t.target); };
+  return absl::NotFoundError(absl::StrCat(dataset.reference, " has no target '", name, "'; --target knows: ",
+                                          absl::StrJoin(split.targets, ", ", append_name)));
+}
+
+}  // namespace
+
+absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const std::string& split,
+                                    const std::string& name) {
+  const absl::StatusOr<const client::SplitInfo*> info = FindSplit(dataset, split);
+  if (!info.ok()) return info.status();
+  const absl::StatusOr<std::size_t> column = FindColumn(dataset, **info, name);
+  if (!column.ok()) return column.status();
+  const client::TargetStatistics& chosen = (*info)->targets[*column];
+  if (chosen.count == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("no graph of split '", split, "' of ", dataset.reference, " has the target '", chosen.target, "'"));
+  }
+  Target target{.name = chosen.target, .unit = chosen.unit, .column = *column, .columns = (*info)->targets.size(),
+                .mean = chosen.mean};
+  if (chosen.stddev > 0) target.scale = chosen.stddev;
+  return target;
+}
+
+absl::StatusOr<std::string> ResolveSplit(const client::DatasetInfo& dataset, const std::string& requested) {
+  if (requested.empty()) return dataset.FindSplit("train") ? "train" : "all";
+  const absl::StatusOr<const client::SplitInfo*> split = FindSplit(dataset, requested);
+  if (!split.ok()) return split.status();
+  return requested;
+}
+
+absl::StatusOr<ClassTable> MakeClassTable(const client::DatasetInfo& dataset) {
+  ClassTable table;
+  table.fill(-1);
+  std::int32_t row = 0;
+  for (const std::uint32_t atomic_number : dataset.classes) {
+    if (atomic_number >= table.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(dataset.reference, " has atomic number ", atomic_number,
+                                                     "; at most ", table.size() - 1, " is known"));
+    }
+    table[atomic_number] = row++;
+  }
+  return table;
+}
+
+}  // namespace packtrain::trainer

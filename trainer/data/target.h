@@ -1,0 +1,44 @@
+// What of a data set a run trains on: the column of the target, its normalisation, and the atom classes.
+#ifndef PACKTRAIN_TRAINER_DATA_TARGET_H_
+#define PACKTRAIN_TRAINER_DATA_TARGET_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/dataset_info.h"
+
+namespace packtrain::trainer {
+
+// One target and how it is normalised: (value - mean) / scale.
+struct Target {
+  std::string name;
+  std::string unit;
+  std::size_t column = 0;   // of field `y`
+  std::size_t columns = 1;  // of field `y`
+  double mean = 0;
+  double scale = 1;  // the deviation, or 1 where all values are equal
+
+  double Normalise(double value) const { return (value - mean) / scale; }
+};
+
+// Row of the embedding for each atomic number; -1: not in the data set.
+using ClassTable = std::array<std::int32_t, 256>;
+
+// The target called `name`, or the first one where it is empty, normalised by the graphs of `split`.
+// NOT_FOUND names what there is. FAILED_PRECONDITION: no graph of the split has the target.
+absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const std::string& split,
+                                    const std::string& name);
+
+// The split that `requested` means: itself, or train where the data set has one, else all. NOT_FOUND names
+// what there is.
+absl::StatusOr<std::string> ResolveSplit(const client::DatasetInfo& dataset, const std::string& requested);
+
+// Rows in ascending order of atomic number. INVALID_ARGUMENT: an atomic number above 255.
+absl::StatusOr<ClassTable> MakeClassTable(const client::DatasetInfo& dataset);
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_DATA_TARGET_H_

@@ -1,0 +1,37 @@
+#include "trainer/engine/adam.h"
+
+#include <torch/types.h>
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::trainer {
+
+Adam::Adam(at::Tensor parameters, AdamOptions options)
+    : options_(options),
+      parameters_(std::move(parameters)),
+      mean_(at::zeros_like(parameters_)),
+      square_(at::zeros_like(parameters_)),
+      device_steps_(at::zeros({}, parameters_.options())) {}
+
+void Adam::Step(const at::Tensor& gradients) {
+  const at::NoGradGuard no_grad;
+  device_steps_.add_(1);  // the kernel divides by 1 - beta^steps
+  at::_fused_adam_({parameters_}, {gradients}, {mean_}, {square_}, /*max_exp_avg_sqs=*/{}, {device_steps_},
+                   learning_rate(), options_.beta1, options_.beta2, /*weight_decay=*/0, options_.epsilon,
+                   /*amsgrad=*/false, /*maximize=*/false);
+  ++steps_;
+}
+
+double Adam::learning_rate() const {
+  const auto stairs = static_cast<double>(steps_ / options_.decay_steps);
+  return options_.learning_rate * std::pow(options_.decay, stairs);
+}
+
+std::string Describe(const AdamOptions& options) {
+  return absl::StrCat("adam lr=", options.learning_rate, " decay=", options.decay, "/", options.decay_steps);
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,64 @@
+#include "trainer/engine/evaluation.h"
+
+#include <torch/types.h>
+
+#include <cmath>
+#include <optional>
+
+namespace packtrain::trainer {
+namespace {
+
+// f64 [5]: graphs, and sums of |error|, error^2, |target|, target^2, all normalised.
+at::Tensor SumErrors(const at::Tensor& predicted, const GraphTensors& graphs) {
+  const at::Tensor known = graphs.weight > 0;
+  const at::Tensor target = graphs.target.masked_select(known).to(at::kDouble);
+  const at::Tensor error = predicted.masked_select(known).to(at::kDouble) - target;
+  return at::stack({known.sum().to(at::kDouble), error.abs().sum(), error.square().sum(), target.abs().sum(),
+                    target.square().sum()});
+}
+
+SplitErrors Unnormalise(const at::Tensor& sums, double scale) {
+  const double* sum = sums.const_data_ptr<double>();
+  return {.graphs = static_cast<std::uint64_t>(sum[0]),
+          .mae = scale * sum[1] / sum[0],
+          .rmse = scale * std::sqrt(sum[2] / sum[0]),
+          .constant_mae = scale * sum[3] / sum[0],
+          .constant_rmse = scale * std::sqrt(sum[4] / sum[0])};
+}
+
+}  // namespace
+
+client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client::PlanInfo& plan,
+                                 const std::string& split) {
+  client::BatchSpec spec = training;
+  spec.split = split;
+  spec.order = "none";
+  spec.oversize = "alone";
+  spec.drop_last = false;
+  spec.budget_sample.reset();
+  if (plan.budget.nodes > 0) {
+    spec.max_graphs = plan.budget.graphs;
+    spec.nodes = plan.budget.nodes;
+    spec.edges = plan.budget.edges;
+  }
+  return spec;
+}
+
+absl::StatusOr<SplitErrors> Evaluate(Model& model, BatchPrefetcher& batches, DeviceFeed& feed, const Target& target,
+                                     GradientSync& sync) {
+  const at::InferenceMode inference;
+  at::Tensor sums = at::zeros({5}, at::kDouble);
+  while (true) {
+    const absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
+    if (!batch.ok()) return batch.status();
+    if (!batch->has_value()) break;
+    if ((*batch)->header().empty) continue;
+    const absl::StatusOr<GraphTensors> graphs = feed.Expand(**batch);
+    if (!graphs.ok()) return graphs.status();
+    sums += SumErrors(model.Forward(*graphs), *graphs).cpu();
+  }
+  if (absl::Status status = sync.Sum(sums); !status.ok()) return status;
+  return Unnormalise(sums, target.scale);
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,39 @@
+// Errors of a model over all graphs of a split.
+#ifndef PACKTRAIN_TRAINER_ENGINE_EVALUATION_H_
+#define PACKTRAIN_TRAINER_ENGINE_EVALUATION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/batch_spec.h"
+#include "client/dataset_info.h"
+#include "trainer/data/batch_prefetcher.h"
+#include "trainer/data/device_feed.h"
+#include "trainer/data/target.h"
+#include "trainer/engine/gradient_sync.h"
+#include "trainer/models/model.h"
+
+namespace packtrain::trainer {
+
+// In the target's unit, over the graphs that have it; NaN where none has.
+struct SplitErrors {
+  std::uint64_t graphs = 0;
+  double mae = 0;
+  double rmse = 0;
+  double constant_mae = 0;  // of predicting the training split's mean
+  double constant_rmse = 0;
+};
+
+// What to ask for to evaluate on `split`: the data set's order, the training run's padded shape (`plan` is its
+// plan), each graph once.
+client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client::PlanInfo& plan,
+                                 const std::string& split);
+
+// Reads `batches` to their end. All ranks call it, each with its own part of the split; all get the same result.
+absl::StatusOr<SplitErrors> Evaluate(Model& model, BatchPrefetcher& batches, DeviceFeed& feed, const Target& target,
+                                     GradientSync& sync);
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_ENGINE_EVALUATION_H_

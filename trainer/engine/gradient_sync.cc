@@ -1,0 +1,180 @@
+#include "trainer/engine/gradient_sync.h"
+
+#define USE_C10D_GLOO
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <cstdlib>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace packtrain::trainer {
+namespace {
+
+// How long the ranks that are left wait for word from the others once something has failed.
+constexpr std::chrono::seconds kRollCall{5};
+
+class AloneSync final : public GradientSync {
+ public:
+  absl::Status Sum(at::Tensor) override { return absl::OkStatus(); }
+  absl::StatusOr<std::string> Share(const std::string&, const std::string& value) override { return value; }
+  absl::Status Barrier() override { return absl::OkStatus(); }
+  void Leave(const absl::Status&) override {}
+};
+
+// The first line of a Torch exception, without its stack.
+std::string Reason(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+std::string LeaveKey(std::uint32_t rank) { return absl::StrCat("left/", rank); }
+
+class GlooSync final : public GradientSync {
+ public:
+  GlooSync(World world, c10::intrusive_ptr<c10d::Store> store, c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
+      : world_(std::move(world)), store_(std::move(store)), group_(std::move(group)) {}
+
+  absl::Status Sum(at::Tensor tensor) override {
+    return Collective([&] {
+      std::vector<at::Tensor> tensors = {tensor};
+      group_->allreduce(tensors)->wait();
+    });
+  }
+
+  absl::StatusOr<std::string> Share(const std::string& name, const std::string& value) override {
+    const std::string key = absl::StrCat("shared/", name);
+    std::string shared = value;
+    absl::Status status = Collective([&] {
+      if (world_.rank == 0) {
+        store_->set(key, value);
+      } else {
+        shared = store_->get_to_str(key);
+      }
+    });
+    if (!status.ok()) return status;
+    return shared;
+  }
+
+  absl::Status Barrier() override {
+    return Collective([&] { group_->barrier()->wait(); });
+  }
+
+  void Leave(const absl::Status& reason) override {
+    if (diagnosed_) return;
+    try {
+      store_->set(LeaveKey(world_.rank), std::string(reason.message()));
+      if (world_.rank == 0) CallRoll();
+    } catch (const std::exception&) {
+      // Rank 0 is gone, so there is nobody to tell.
+    }
+  }
+
+ private:
+  template <typename Body>
+  absl::Status Collective(Body body) {
+    try {
+      body();
+      return absl::OkStatus();
+    } catch (const std::exception& error) {
+      return Diagnose(Reason(error));
+    }
+  }
+
+  // Finds out which rank is the cause of a failed collective.
+  absl::Status Diagnose(const std::string& failure) {
+    diagnosed_ = true;
+    try {
+      store_->set(LeaveKey(world_.rank), "");
+      const std::vector<std::string> causes = CallRoll();
+      if (causes.empty()) return absl::AbortedError(absl::StrCat("the ranks lost each other: ", failure));
+      return absl::AbortedError(absl::StrJoin(causes, "; "));
+    } catch (const std::exception&) {
+      return absl::AbortedError("rank 0 is gone");
+    }
+  }
+
+  // What is known of the ranks that failed or do not answer. Ranks that only met the failure leave an empty word.
+  std::vector<std::string> CallRoll() {
+    std::vector<std::string> causes;
+    for (std::uint32_t rank = 0; rank < world_.size; ++rank) {
+      if (rank == world_.rank) continue;
+      if (!HasLeft(rank)) {
+        causes.push_back(absl::StrCat("rank ", rank, " is gone or does not answer"));
+      } else if (const std::string word = store_->get_to_str(LeaveKey(rank)); !word.empty()) {
+        causes.push_back(absl::StrCat("rank ", rank, " failed: ", word));
+      }
+    }
+    return causes;
+  }
+
+  bool HasLeft(std::uint32_t rank) {
+    try {
+      store_->wait({LeaveKey(rank)}, kRollCall);
+      return true;
+    } catch (const c10::DistStoreError&) {
+      return false;
+    }
+  }
+
+  const World world_;
+  const c10::intrusive_ptr<c10d::Store> store_;
+  const c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
+  bool diagnosed_ = false;  // the others know that this rank goes
+};
+
+// The network that the ranks use among themselves: GLOO_SOCKET_IFNAME, else loopback where rank 0 is reached by
+// it, else the one that this host's name resolves to.
+std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
+  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
+    return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+  }
+  if (world.master_address == "localhost" || world.master_address.starts_with("127.")) {
+    return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+  }
+  return c10d::ProcessGroupGloo::createDefaultDevice();
+}
+
+std::unique_ptr<GradientSync> ConnectGloo(const World& world, std::chrono::milliseconds timeout) {
+  c10d::TCPStoreOptions store_options;
+  store_options.port = world.master_port;
+  store_options.isServer = world.rank == 0;
+  store_options.numWorkers = world.size;
+  store_options.timeout = timeout;
+  auto store = c10::make_intrusive<c10d::TCPStore>(world.master_address, store_options);
+
+  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
+  options->devices.push_back(NetworkDevice(world));
+  auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store),
+                                                           world.rank, world.size, options);
+  return std::make_unique<GlooSync>(world, std::move(store), std::move(group));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World& world,
+                                                                    std::chrono::milliseconds timeout) {
+  if (world.size == 1) return std::make_unique<AloneSync>();
+  try {
+    return ConnectGloo(world, timeout);
+  } catch (const std::exception& error) {
+    return absl::DeadlineExceededError(absl::StrCat("rank ", world.rank, " of ", world.size,
+                                                    " did not meet the others at ", world.master_address, ":",
+                                                    world.master_port, ": ", Reason(error)));
+  }
+}
+
+absl::Status GradientSync::Agree(const std::string& name, const std::string& value) {
+  const absl::StatusOr<std::string> shared = Share(name, value);
+  if (!shared.ok()) return shared.status();
+  if (*shared == value) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the ranks differ in ", name, ": here '", value, "', on rank 0 '", *shared, "'"));
+}
+
+}  // namespace packtrain::trainer

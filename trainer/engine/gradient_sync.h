@@ -1,0 +1,44 @@
+// What the ranks of a run tell each other: gradients, sums, and what all must agree on.
+#ifndef PACKTRAIN_TRAINER_ENGINE_GRADIENT_SYNC_H_
+#define PACKTRAIN_TRAINER_ENGINE_GRADIENT_SYNC_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/engine/world.h"
+
+namespace packtrain::trainer {
+
+// All ranks make the same calls in the same order. After a failure nothing but Leave may be called. Used by
+// one thread.
+class GradientSync {
+ public:
+  // Meets the other ranks within `timeout`; a later call that waits longer than that for another rank fails.
+  // A world of one process needs no network.
+  static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, std::chrono::milliseconds timeout);
+  virtual ~GradientSync() = default;
+
+  // Replaces `tensor` by its sum over the ranks. ABORTED names the ranks that are gone or have failed.
+  virtual absl::Status Sum(at::Tensor tensor) = 0;
+
+  // Rank 0's `value`, on all ranks.
+  virtual absl::StatusOr<std::string> Share(const std::string& name, const std::string& value) = 0;
+
+  // FAILED_PRECONDITION where this rank's `value` is not rank 0's; `name` goes into the message.
+  absl::Status Agree(const std::string& name, const std::string& value);
+
+  // Returns once all ranks have called it.
+  virtual absl::Status Barrier() = 0;
+
+  // Tells the others why this rank goes. Rank 0, where the ranks meet, waits a moment for the others' word.
+  virtual void Leave(const absl::Status& reason) = 0;
+};
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_ENGINE_GRADIENT_SYNC_H_

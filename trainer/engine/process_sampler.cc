@@ -1,0 +1,66 @@
+#include "trainer/engine/process_sampler.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <utility>
+
+namespace packtrain::trainer {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{500};
+
+std::int64_t Nanoseconds(const timeval& time) { return time.tv_sec * 1'000'000'000LL + time.tv_usec * 1'000LL; }
+
+std::int64_t ProcessCpuNs() {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return -1;
+  return Nanoseconds(usage.ru_utime) + Nanoseconds(usage.ru_stime);
+}
+
+std::int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t total_pages = 0, resident_pages = 0;
+  if (!(statm >> total_pages >> resident_pages)) return -1;
+  return resident_pages * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+client::Sample SampleProcess() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {.time_ns = std::chrono::nanoseconds(now).count(),
+          .process_cpu_ns = ProcessCpuNs(),
+          .rss_bytes = ResidentBytes()};
+}
+
+ProcessSampler::ProcessSampler(std::function<std::int64_t()> device_memory_bytes,
+                               std::function<void(const client::Sample&)> sink)
+    : device_memory_bytes_(std::move(device_memory_bytes)), sink_(std::move(sink)), thread_([this] { Run(); }) {}
+
+ProcessSampler::~ProcessSampler() {
+  {
+    wire::MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void ProcessSampler::Run() {
+  auto next = std::chrono::steady_clock::now();
+  wire::MutexLock lock(mutex_);
+  while (true) {
+    client::Sample sample = SampleProcess();
+    sample.device_memory_bytes = device_memory_bytes_();
+    sink_(sample);
+    next += kPeriod;
+    while (!stopping_ && changed_.WaitUntil(mutex_, next)) {
+    }
+    if (stopping_) return;
+  }
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,37 @@
+// Reads what this process uses, twice a second.
+#ifndef PACKTRAIN_TRAINER_ENGINE_PROCESS_SAMPLER_H_
+#define PACKTRAIN_TRAINER_ENGINE_PROCESS_SAMPLER_H_
+
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+#include "client/run_reporter.h"
+#include "proto/wire/mutex.h"
+
+namespace packtrain::trainer {
+
+// CPU time and resident memory of this process at this moment; the device's fields are left unknown.
+client::Sample SampleProcess();
+
+// Samples on a thread of its own from construction to destruction, once at least.
+class ProcessSampler {
+ public:
+  // Each sample, completed by `device_memory_bytes`, goes to `sink`. Both are called on the sampler's thread.
+  ProcessSampler(std::function<std::int64_t()> device_memory_bytes, std::function<void(const client::Sample&)> sink);
+  ~ProcessSampler();
+
+ private:
+  void Run();
+
+  const std::function<std::int64_t()> device_memory_bytes_;
+  const std::function<void(const client::Sample&)> sink_;
+  wire::Mutex mutex_;
+  wire::CondVar changed_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_ENGINE_PROCESS_SAMPLER_H_
