@@ -10,8 +10,12 @@ bool IsLast(const absl::StatusOr<std::optional<wire::Batch>>& item) { return !it
 
 }  // namespace
 
-BatchPrefetcher::BatchPrefetcher(std::unique_ptr<client::BatchReader> reader, std::size_t depth)
-    : reader_(std::move(reader)), depth_(std::max<std::size_t>(depth, 1)), thread_([this] { ReadAll(); }) {}
+BatchPrefetcher::BatchPrefetcher(std::unique_ptr<client::BatchReader> reader, std::size_t depth,
+                                 const std::stop_token& stop)
+    : reader_(std::move(reader)),
+      depth_(std::max<std::size_t>(depth, 1)),
+      on_stop_(stop, [this] { reader_->Cancel(); }),
+      thread_([this] { ReadAll(); }) {}
 
 BatchPrefetcher::~BatchPrefetcher() {
   {

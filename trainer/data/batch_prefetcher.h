@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
 #include "absl/status/statusor.h"
@@ -19,8 +21,8 @@ namespace packtrain::trainer {
 // Next is for one thread.
 class BatchPrefetcher {
  public:
-  // Holds at most `depth` batches, at least 1.
-  BatchPrefetcher(std::unique_ptr<client::BatchReader> reader, std::size_t depth);
+  // Holds at most `depth` batches, at least 1. A request to stop cancels the reader.
+  BatchPrefetcher(std::unique_ptr<client::BatchReader> reader, std::size_t depth, const std::stop_token& stop);
   // Cancels the reader.
   ~BatchPrefetcher();
 
@@ -40,6 +42,7 @@ class BatchPrefetcher {
   wire::CondVar changed_;
   std::deque<Item> items_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::stop_callback<std::function<void()>> on_stop_;
   std::thread thread_;  // last: it uses all of the above
 };
 

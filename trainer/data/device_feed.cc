@@ -95,8 +95,8 @@ absl::Status DeviceFeed::ExpandClasses(const wire::Batch& batch, at::Tensor& cla
   std::int32_t* out = classes.data_ptr<std::int32_t>();
   for (const std::uint8_t number : *numbers) {
     if (classes_[number] < 0) {
-      return absl::DataLossError(absl::StrCat("batch ", batch.header().index, " of epoch ", batch.header().epoch,
-                                              " holds atomic number ", int{number},
+      return absl::DataLossError(absl::StrCat("batch ", batch.header().index, " of epoch ",
+                                              batch.header().epoch, " holds atomic number ", int{number},
                                               ", which the data set's class table does not"));
     }
     *out++ = classes_[number];

@@ -9,7 +9,8 @@
 namespace packtrain::trainer {
 namespace {
 
-absl::StatusOr<const client::SplitInfo*> FindSplit(const client::DatasetInfo& dataset, const std::string& name) {
+absl::StatusOr<const client::SplitInfo*> FindSplit(const client::DatasetInfo& dataset,
+                                                   const std::string& name) {
   if (const client::SplitInfo* split = dataset.FindSplit(name)) return split;
   const auto append_name = [](std::string* out, const client::SplitInfo& split) { out->append(split.name); };
   return absl::NotFoundError(absl::StrCat(dataset.reference, " has no split '", name, "'; --split knows: ",
@@ -18,7 +19,8 @@ absl::StatusOr<const client::SplitInfo*> FindSplit(const client::DatasetInfo& da
 
 absl::StatusOr<std::size_t> FindColumn(const client::DatasetInfo& dataset, const client::SplitInfo& split,
                                        const std::string& name) {
-  if (split.targets.empty()) return absl::FailedPreconditionError(absl::StrCat(dataset.reference, " has no targets"));
+  if (split.targets.empty())
+    return absl::FailedPreconditionError(absl::StrCat(dataset.reference, " has no targets"));
   if (name.empty()) return 0;
   for (std::size_t i = 0; i < split.targets.size(); ++i) {
     if (split.targets[i].target == name) return i;
@@ -38,10 +40,13 @@ absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const st
   if (!column.ok()) return column.status();
   const client::TargetStatistics& chosen = (*info)->targets[*column];
   if (chosen.count == 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("no graph of split '", split, "' of ", dataset.reference, " has the target '", chosen.target, "'"));
+    return absl::FailedPreconditionError(absl::StrCat("no graph of split '", split, "' of ", dataset.reference,
+                                                      " has the target '", chosen.target, "'"));
   }
-  Target target{.name = chosen.target, .unit = chosen.unit, .column = *column, .columns = (*info)->targets.size(),
+  Target target{.name = chosen.target,
+                .unit = chosen.unit,
+                .column = *column,
+                .columns = (*info)->targets.size(),
                 .mean = chosen.mean};
   if (chosen.stddev > 0) target.scale = chosen.stddev;
   return target;

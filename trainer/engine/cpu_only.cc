@@ -7,8 +7,8 @@ namespace packtrain::trainer {
 
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const std::string& name, std::uint32_t) {
   if (name == "cpu") return OpenCpu();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--device ", name, ": this program trains on the CPU; packtrain-trainer-cuda has --device cuda"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--device ", name, ": this program trains on the CPU; packtrain-trainer-cuda has --device cuda"));
 }
 
 }  // namespace packtrain::trainer

@@ -44,8 +44,8 @@ client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client
   return spec;
 }
 
-absl::StatusOr<SplitErrors> Evaluate(Model& model, BatchPrefetcher& batches, DeviceFeed& feed, const Target& target,
-                                     GradientSync& sync) {
+absl::StatusOr<SplitErrors> Evaluate(Model& model, BatchPrefetcher& batches, DeviceFeed& feed,
+                                     const Target& target, GradientSync& sync) {
   const at::InferenceMode inference;
   at::Tensor sums = at::zeros({5}, at::kDouble);
   while (true) {

@@ -30,9 +30,10 @@ struct SplitErrors {
 client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client::PlanInfo& plan,
                                  const std::string& split);
 
-// Reads `batches` to their end. All ranks call it, each with its own part of the split; all get the same result.
-absl::StatusOr<SplitErrors> Evaluate(Model& model, BatchPrefetcher& batches, DeviceFeed& feed, const Target& target,
-                                     GradientSync& sync);
+// Reads `batches` to their end. All ranks call it, each with its own part of the split; all get the same
+// result.
+absl::StatusOr<SplitErrors> Evaluate(Model& model, BatchPrefetcher& batches, DeviceFeed& feed,
+                                     const Target& target, GradientSync& sync);
 
 }  // namespace packtrain::trainer
 

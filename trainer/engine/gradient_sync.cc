@@ -99,7 +99,8 @@ class GlooSync final : public GradientSync {
     }
   }
 
-  // What is known of the ranks that failed or do not answer. Ranks that only met the failure leave an empty word.
+  // What is known of the ranks that failed or do not answer. Ranks that only met the failure leave an empty
+  // word.
   std::vector<std::string> CallRoll() {
     std::vector<std::string> causes;
     for (std::uint32_t rank = 0; rank < world_.size; ++rank) {
@@ -150,8 +151,8 @@ std::unique_ptr<GradientSync> ConnectGloo(const World& world, std::chrono::milli
 
   auto options = c10d::ProcessGroupGloo::Options::create(timeout);
   options->devices.push_back(NetworkDevice(world));
-  auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store),
-                                                           world.rank, world.size, options);
+  auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
+      c10::make_intrusive<c10d::PrefixStore>("gloo", store), world.rank, world.size, options);
   return std::make_unique<GlooSync>(world, std::move(store), std::move(group));
 }
 

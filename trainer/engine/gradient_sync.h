@@ -20,7 +20,8 @@ class GradientSync {
  public:
   // Meets the other ranks within `timeout`; a later call that waits longer than that for another rank fails.
   // A world of one process needs no network.
-  static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, std::chrono::milliseconds timeout);
+  static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world,
+                                                               std::chrono::milliseconds timeout);
   virtual ~GradientSync() = default;
 
   // Replaces `tensor` by its sum over the ranks. ABORTED names the ranks that are gone or have failed.

@@ -38,7 +38,9 @@ client::Sample SampleProcess() {
 
 ProcessSampler::ProcessSampler(std::function<std::int64_t()> device_memory_bytes,
                                std::function<void(const client::Sample&)> sink)
-    : device_memory_bytes_(std::move(device_memory_bytes)), sink_(std::move(sink)), thread_([this] { Run(); }) {}
+    : device_memory_bytes_(std::move(device_memory_bytes)),
+      sink_(std::move(sink)),
+      thread_([this] { Run(); }) {}
 
 ProcessSampler::~ProcessSampler() {
   {

@@ -18,7 +18,8 @@ client::Sample SampleProcess();
 class ProcessSampler {
  public:
   // Each sample, completed by `device_memory_bytes`, goes to `sink`. Both are called on the sampler's thread.
-  ProcessSampler(std::function<std::int64_t()> device_memory_bytes, std::function<void(const client::Sample&)> sink);
+  ProcessSampler(std::function<std::int64_t()> device_memory_bytes,
+                 std::function<void(const client::Sample&)> sink);
   ~ProcessSampler();
 
  private:

@@ -13,7 +13,8 @@ at::Tensor SumOfSquares(const at::Tensor& predicted, const GraphTensors& graphs)
 
 }  // namespace
 
-StepEngine::StepEngine(Model& model, FlatParameters& parameters, Adam& adam, GradientSync& sync, const Device& device)
+StepEngine::StepEngine(Model& model, FlatParameters& parameters, Adam& adam, GradientSync& sync,
+                       const Device& device)
     : model_(model), parameters_(parameters), adam_(adam), sync_(sync), device_(device) {}
 
 absl::Status StepEngine::Step(const GraphTensors& graphs, StepTimeline& timeline) {

@@ -11,13 +11,13 @@ namespace packtrain::trainer {
 namespace {
 
 // Reads `name` into `value` where it is set.
-absl::Status ReadNumber(const Environment& environment, const char* name, std::uint32_t least, std::uint32_t greatest,
-                        std::uint32_t& value) {
+absl::Status ReadNumber(const Environment& environment, const char* name, std::uint32_t least,
+                        std::uint32_t greatest, std::uint32_t& value) {
   const char* text = environment(name);
   if (text == nullptr) return absl::OkStatus();
   if (!absl::SimpleAtoi(text, &value) || value < least || value > greatest) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("environment variable ", name, "='", text, "' is not a number from ", least, " to ", greatest));
+    return absl::InvalidArgumentError(absl::StrCat("environment variable ", name, "='", text,
+                                                   "' is not a number from ", least, " to ", greatest));
   }
   return absl::OkStatus();
 }
@@ -28,7 +28,8 @@ absl::Status ReadRanks(const Environment& environment, World& world) {
   if (absl::Status s = ReadNumber(environment, "RANK", 0, world.size - 1, world.rank); !s.ok()) return s;
   world.local_rank = world.rank;
   world.local_size = world.size;
-  if (absl::Status s = ReadNumber(environment, "LOCAL_WORLD_SIZE", 1, kMost, world.local_size); !s.ok()) return s;
+  if (absl::Status s = ReadNumber(environment, "LOCAL_WORLD_SIZE", 1, kMost, world.local_size); !s.ok())
+    return s;
   return ReadNumber(environment, "LOCAL_RANK", 0, kMost, world.local_rank);
 }
 
@@ -43,7 +44,8 @@ absl::StatusOr<World> WorldFromEnvironment(const Environment& environment) {
   if (absl::Status status = ReadRanks(environment, world); !status.ok()) return status;
   std::uint32_t port = world.master_port;
   const std::uint32_t greatest = std::numeric_limits<std::uint16_t>::max();
-  if (absl::Status status = ReadNumber(environment, "MASTER_PORT", 1, greatest, port); !status.ok()) return status;
+  if (absl::Status status = ReadNumber(environment, "MASTER_PORT", 1, greatest, port); !status.ok())
+    return status;
   world.master_port = static_cast<std::uint16_t>(port);
   if (const char* address = environment("MASTER_ADDR")) world.master_address = address;
   return world;

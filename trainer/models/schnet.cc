@@ -88,7 +88,8 @@ class SchNet final : public Model {
 
   static at::Tensor Interact(const Layer& layer, const at::Tensor& nodes, const at::Tensor& expanded,
                              const at::Tensor& degrees, const GraphTensors& graphs) {
-    const at::Tensor filter = ShiftedSoftplus(ShiftedSoftplus(expanded.mm(layer.filter_in)).mm(layer.filter_out));
+    const at::Tensor filter =
+        ShiftedSoftplus(ShiftedSoftplus(expanded.mm(layer.filter_in)).mm(layer.filter_out));
     const at::Tensor messages = nodes.mm(layer.message).index_select(0, graphs.senders) * filter;
     const at::Tensor sums = at::zeros_like(nodes).index_add(0, graphs.receivers, messages);
     return layer.update(sums / degrees);

@@ -1,0 +1,75 @@
+#include "trainer/data/training_data.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::trainer {
+namespace {
+
+// Batches received ahead of the one in use.
+constexpr std::size_t kBatchesAhead = 2;
+
+absl::StatusOr<std::int64_t> CountClasses(const client::DatasetInfo& dataset,
+                                          std::optional<std::int64_t> wanted) {
+  const auto present = static_cast<std::int64_t>(dataset.classes.size());
+  if (!wanted.has_value() || *wanted >= present) return wanted.value_or(present);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--classes ", *wanted, ": ", dataset.reference, " has ", present, " atom classes"));
+}
+
+// Fills in what follows from the data set's description.
+absl::Status Choose(const TrainingDataRequest& request, TrainingData& data) {
+  const absl::StatusOr<std::string> split = ResolveSplit(data.dataset, request.spec.split);
+  if (!split.ok()) return split.status();
+  data.spec.split = *split;
+  const absl::StatusOr<Target> target = ChooseTarget(data.dataset, *split, request.target);
+  if (!target.ok()) return target.status();
+  data.target = *target;
+  const absl::StatusOr<ClassTable> table = MakeClassTable(data.dataset);
+  if (!table.ok()) return table.status();
+  data.class_table = *table;
+  const absl::StatusOr<std::int64_t> classes = CountClasses(data.dataset, request.classes);
+  if (!classes.ok()) return classes.status();
+  data.classes = *classes;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection> connection,
+                                              const TrainingDataRequest& request) {
+  TrainingData data{.connection = std::move(connection),
+                    .spec = request.spec,
+                    .rank = request.rank,
+                    .world_size = request.world_size};
+  absl::StatusOr<client::DatasetInfo> dataset = client::GetDatasetInfo(*data.connection, request.dataset);
+  if (!dataset.ok()) return dataset.status();
+  data.dataset = *std::move(dataset);
+  if (absl::Status status = Choose(request, data); !status.ok()) return status;
+  absl::StatusOr<client::PlanInfo> plan =
+      client::GetPlanInfo(*data.connection, data.dataset.reference, data.spec, /*epoch=*/0, data.world_size);
+  if (!plan.ok()) return plan.status();
+  data.plan = *std::move(plan);
+  return data;
+}
+
+absl::StatusOr<std::unique_ptr<BatchPrefetcher>> OpenBatches(const TrainingData& data,
+                                                             const client::BatchSpec& spec,
+                                                             const std::string& fingerprint,
+                                                             std::uint64_t epochs,
+                                                             const std::stop_token& stop) {
+  client::StreamRequest request{.dataset = data.dataset.reference,
+                                .spec = spec,
+                                .rank = data.rank,
+                                .world_size = data.world_size,
+                                .epochs = epochs,
+                                .expected_fingerprint = fingerprint};
+  absl::StatusOr<std::unique_ptr<client::BatchReader>> reader =
+      client::BatchReader::Open(data.connection, std::move(request));
+  if (!reader.ok()) return reader.status();
+  return std::make_unique<BatchPrefetcher>(*std::move(reader), kBatchesAhead, stop);
+}
+
+}  // namespace packtrain::trainer

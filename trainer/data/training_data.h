@@ -1,0 +1,55 @@
+// What a trainer asks of the server before it trains.
+#ifndef PACKTRAIN_TRAINER_DATA_TRAINING_DATA_H_
+#define PACKTRAIN_TRAINER_DATA_TRAINING_DATA_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/batch_spec.h"
+#include "client/connection.h"
+#include "client/dataset_info.h"
+#include "trainer/data/batch_prefetcher.h"
+#include "trainer/data/target.h"
+
+namespace packtrain::trainer {
+
+struct TrainingDataRequest {
+  std::string dataset;  // NAME or NAME@VERSION
+  client::BatchSpec spec;
+  std::string target;                   // empty: the first one
+  std::optional<std::int64_t> classes;  // rows of the embedding; absent: as many as the data set has
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 1;
+};
+
+// Immutable once loaded.
+struct TrainingData {
+  std::shared_ptr<client::Connection> connection;
+  client::DatasetInfo dataset;
+  client::BatchSpec spec;  // its split filled in
+  client::PlanInfo plan;   // of epoch 0
+  Target target;
+  ClassTable class_table{};
+  std::int64_t classes = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 1;
+};
+
+// INVALID_ARGUMENT: fewer classes asked for than the data set has.
+absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection> connection,
+                                              const TrainingDataRequest& request);
+
+// This rank's batches of `spec`, from its first epoch on; `epochs` 0: without end. An empty `fingerprint` takes
+// whatever plan the server makes.
+absl::StatusOr<std::unique_ptr<BatchPrefetcher>> OpenBatches(const TrainingData& data,
+                                                             const client::BatchSpec& spec,
+                                                             const std::string& fingerprint,
+                                                             std::uint64_t epochs, const std::stop_token& stop);
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_DATA_TRAINING_DATA_H_

@@ -1,0 +1,155 @@
+// packtrain-trainer: flags -> options -> training -> one line of JSON.
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <pthread.h>
+#include <csignal>
+
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "trainer/engine/training.h"
+#include "trainer/engine/world.h"
+#include "trainer/models/model.h"
+#include "trainer/options.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kUnreachable = 3 };
+
+// Turns SIGINT and SIGTERM into a request to stop; a second one ends the process at once. To be made before any
+// other thread, which then do not get these signals.
+class SignalWatch {
+ public:
+  explicit SignalWatch(std::stop_source& stop) {
+    sigemptyset(&signals_);
+    for (const int signal : {SIGINT, SIGTERM, kQuit}) sigaddset(&signals_, signal);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    thread_ = std::thread([this, &stop] { Wait(stop); });
+  }
+  ~SignalWatch() {
+    pthread_kill(thread_.native_handle(), kQuit);
+    thread_.join();
+  }
+
+ private:
+  static constexpr int kQuit = SIGUSR1;
+
+  void Wait(std::stop_source& stop) {
+    for (int signal = 0; sigwait(&signals_, &signal) == 0 && signal != kQuit;) {
+      if (!stop.request_stop()) std::_Exit(kFailed);
+    }
+  }
+
+  sigset_t signals_;
+  std::thread thread_;
+};
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  if (absl::IsInvalidArgument(status)) return kUsage;
+  return absl::IsUnavailable(status) ? kUnreachable : kFailed;
+}
+
+int PrintFailure(const Options& options, const absl::Status& status) {
+  const std::string message(status.message());
+  std::cerr << PACKTRAIN_PROGRAM << ": " << message << '\n';
+  if (options.json) {
+    const std::string code = absl::StatusCodeToString(status.code());
+    std::cout << Json{{"error", {{"code", code}, {"message", message}, {"details", Json::array()}}}} << '\n';
+  }
+  return ExitCodeOf(status);
+}
+
+int Describe(const Options& options) {
+  const absl::StatusOr<ModelEntry> entry = FindModel(options.model);
+  if (!entry.ok()) return PrintFailure(options, absl::InvalidArgumentError(entry.status().message()));
+  if (!options.classes.has_value()) {
+    return PrintFailure(options, absl::InvalidArgumentError("--describe needs --classes"));
+  }
+  const std::shared_ptr<Model> model = entry->create({.classes = *options.classes, .seed = options.model_seed});
+  Json layers = Json::array();
+  for (const auto& parameter : model->named_parameters()) {
+    layers.push_back({{"name", parameter.key()},
+                      {"shape", parameter.value().sizes().vec()},
+                      {"parameters", parameter.value().numel()}});
+  }
+  std::cout << Json{{"model", options.model}, {"parameters", CountParameters(*model)}, {"layers", layers}}
+            << '\n';
+  return kDone;
+}
+
+Json ToJson(const TrainingResult& result) {
+  Json json = {
+      {"run", result.run},
+      {"steps", result.steps},
+      {"graphs", result.graphs},
+      {"steady_step_us",
+       {{"mean", result.steady.mean_us}, {"median", result.steady.median_us}, {"p95", result.steady.p95_us}}},
+      {"graphs_per_second", result.graphs_per_second},
+      {"wait_share", result.steady.wait_share},
+      {"captures", 0},
+      {"evaluation_captures", 0},
+      {"evictions", 0},
+      {"loss", result.loss}};
+  for (const auto& [split, errors] : result.splits) {
+    json[split] = {{"mae", errors.mae}, {"rmse", errors.rmse}, {"graphs", errors.graphs}};
+    // That of the test split where there is one: it comes last.
+    json["constant_predictor"] = {{"mae", errors.constant_mae}, {"rmse", errors.constant_rmse}};
+  }
+  return json;
+}
+
+TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
+  return {.server = options.server,
+          .give_up = options.give_up,
+          .dataset = options.dataset,
+          .spec = options.spec,
+          .target = options.target,
+          .model = options.model,
+          .classes = options.classes,
+          .model_seed = options.model_seed,
+          .steps = options.steps,
+          .learning_rate = options.learning_rate,
+          .evaluate_every = options.evaluate_every,
+          .device = options.device,
+          .labels = options.labels,
+          .world = world,
+          .progress = [](const std::string& line) { std::cerr << line << std::endl; }};
+}
+
+int TrainAndPrint(const Options& options, const std::stop_token& stop) {
+  const absl::StatusOr<World> world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
+  if (!world.ok()) return PrintFailure(options, world.status());
+  if (absl::StatusOr<ModelEntry> model = FindModel(options.model); !model.ok()) {
+    return PrintFailure(options, absl::InvalidArgumentError(model.status().message()));
+  }
+  // Numbers below the smallest normal one cost a hundred times their worth: Gaussians of far edges are such.
+  at::globalContext().setFlushDenormal(true);
+  at::set_num_threads(options.threads > 0 ? options.threads
+                                          : ThreadsPerProcess(*world, std::thread::hardware_concurrency()));
+  const absl::StatusOr<TrainingResult> result = Train(ToTrainingOptions(options, *world), stop);
+  if (!result.ok()) return PrintFailure(options, result.status());
+  if (world->rank == 0) std::cout << ToJson(*result) << '\n';
+  return kDone;
+}
+
+int Main(int argc, const char* const* argv) {
+  const CommandLine line = ParseCommandLine(PACKTRAIN_PROGRAM, argc, argv);
+  if (line.exit_code.has_value()) return *line.exit_code;
+  if (line.options.describe) return Describe(line.options);
+  std::stop_source stop;
+  const SignalWatch watch(stop);
+  return TrainAndPrint(line.options, stop.get_token());
+}
+
+}  // namespace
+}  // namespace packtrain::trainer
+
+int main(int argc, char** argv) { return packtrain::trainer::Main(argc, argv); }

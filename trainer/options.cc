@@ -1,0 +1,167 @@
+#include "trainer/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "client/spec_flags.h"
+
+namespace packtrain::trainer {
+namespace {
+
+constexpr int kUsage = 2;
+constexpr double kLongestGiveUpSeconds = 1e6;
+constexpr char kModelGroup[] = "Model";
+constexpr char kRunGroup[] = "Run";
+
+// Help that starts with examples.
+class ExamplesFirst final : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return app->get_footer() + '\n' + CLI::Formatter::make_help(app, std::move(name), mode);
+  }
+  std::string make_footer(const CLI::App*) const override {
+    return "Several processes train one model where RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, as "
+           "torchrun "
+           "sets them.\n";
+  }
+};
+
+std::string Examples(const std::string& program) {
+  return "Examples:\n  " + program +
+         " --dataset qm9 --model schnet --policy dynamic --graphs 31 --steps 5000\n  " + program +
+         " --model schnet --describe --classes 5\n";
+}
+
+CLI::Range AtLeast(double least) { return CLI::Range(least, 1e18); }
+
+void AddServerFlags(CLI::App& app, Options& options) {
+  app.add_option("--server", options.server, "HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
+      ->envname("PACKTRAIN_SERVER")
+      ->default_str("127.0.0.1:7077");
+  app.add_option_function<double>(
+         "--give-up",
+         [&options](double seconds) {
+           options.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+         },
+         "Seconds to go on trying while the server cannot be reached")
+      ->check(CLI::Range(0.0, kLongestGiveUpSeconds))
+      ->type_name("SECONDS")
+      ->default_str("60");
+  app.add_flag("--json", options.json, "Print a failure, too, as one line of JSON on stdout");
+}
+
+void AddModelFlags(CLI::App& app, Options& options) {
+  app.add_option("--model", options.model, "schnet")->required()->group(kModelGroup);
+  app.add_option("--classes", options.classes, "Atom classes of the embedding [those of the data set]")
+      ->check(CLI::Range(1, 1'000'000))
+      ->group(kModelGroup);
+  app.add_option("--model-seed", options.model_seed, "Seed of the initial parameters")
+      ->check(CLI::Range(0u, std::numeric_limits<std::uint32_t>::max()))
+      ->capture_default_str()
+      ->group(kModelGroup);
+  app.add_flag("--describe", options.describe, "Print the model's layers as JSON, and end")->group(kModelGroup);
+}
+
+void AddRunFlags(CLI::App& app, Options& options) {
+  app.add_option("--dataset", options.dataset, "NAME or NAME@VERSION")->group(kRunGroup);
+  app.add_option("--target", options.target, "What to learn [the first target]")->group(kRunGroup);
+  app.add_option("--steps", options.steps, "Training steps in all")->check(AtLeast(1))->group(kRunGroup);
+  app.add_option("--lr", options.learning_rate, "Learning rate of Adam, before its decay")
+      ->check(CLI::Range(1e-12, 1e3))
+      ->capture_default_str()
+      ->group(kRunGroup);
+  app.add_option("--evaluate-every", options.evaluate_every,
+                 "Steps from one evaluation to the next [only at the end]")
+      ->check(AtLeast(1))
+      ->group(kRunGroup);
+  app.add_option_function<std::string>(
+         "--labels",
+         [&options](const std::string& text) {
+           absl::StatusOr<std::map<std::string, std::string>> labels = ParseLabels(text);
+           if (!labels.ok()) throw CLI::ValidationError("--labels", std::string(labels.status().message()));
+           options.labels = *std::move(labels);
+         },
+         "Labels of the run, KEY=VALUE,...")
+      ->group(kRunGroup);
+}
+
+// Values that a flag has only one of are there so that scripts may name them.
+void AddDeviceFlags(CLI::App& app, Options& options) {
+  app.add_option("--device", options.device, "Where to train: cpu, cuda (in packtrain-trainer-cuda)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str()
+      ->group(kRunGroup);
+  app.add_option("--precision", "Precision of the arithmetic: f32")
+      ->check(CLI::IsMember({"f32"}))
+      ->default_str("f32")
+      ->group(kRunGroup);
+  app.add_option("--threads", options.threads,
+                 "CPU threads of this process [the cores shared among LOCAL_WORLD_SIZE]")
+      ->check(CLI::Range(1, 4096))
+      ->group(kRunGroup);
+}
+
+// What must be there unless the model is only shown.
+void RequireRun(const Options& options) {
+  if (options.describe) return;
+  if (options.dataset.empty()) throw CLI::RequiredError("--dataset");
+  if (options.spec.policy.empty()) throw CLI::RequiredError("--policy");
+  if (options.spec.graphs == 0) throw CLI::RequiredError("--graphs");
+  if (options.steps == 0) throw CLI::RequiredError("--steps");
+}
+
+int ReportParseEnd(const CLI::App& app, const CLI::ParseError& end) {
+  if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
+    std::cerr << app.get_name() << ": " << end.what() << " (--help shows the usage)\n";
+    return kUsage;
+  }
+  std::cout << (dynamic_cast<const CLI::CallForVersion*>(&end) ? end.what() + std::string("\n") : app.help());
+  return 0;
+}
+
+}  // namespace
+
+CommandLine ParseCommandLine(const std::string& program, int argc, const char* const* argv) {
+  CommandLine line;
+  client::SpecFlags spec;
+  CLI::App app("Trains a model on batches that packtraind streams, and reports the time of every step",
+               program);
+  app.footer(Examples(program));
+  app.formatter(std::make_shared<ExamplesFirst>());
+  app.set_version_flag("--version", program + " " PACKTRAIN_VERSION);
+  line.options.server = "127.0.0.1:7077";
+  AddServerFlags(app, line.options);
+  AddModelFlags(app, line.options);
+  AddRunFlags(app, line.options);
+  AddDeviceFlags(app, line.options);
+  client::AddSpecFlags(app, spec, {.required = false, .epoch = false, .world_size = false});
+  try {
+    app.parse(argc, argv);
+    line.options.spec = spec.spec;
+    RequireRun(line.options);
+  } catch (const CLI::ParseError& end) {
+    line.exit_code = ReportParseEnd(app, end);
+  }
+  return line;
+}
+
+absl::StatusOr<std::map<std::string, std::string>> ParseLabels(const std::string& text) {
+  std::map<std::string, std::string> labels;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    const std::pair<std::string, std::string> label = absl::StrSplit(part, absl::MaxSplits('=', 1));
+    if (label.first.empty() || part.find('=') == absl::string_view::npos) {
+      return absl::InvalidArgumentError(absl::StrCat("'", part, "' is not KEY=VALUE"));
+    }
+    if (!labels.insert(label).second)
+      return absl::InvalidArgumentError(absl::StrCat("label '", label.first, "' twice"));
+  }
+  return labels;
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,1 @@
+// Owns the precompiled Torch headers; see CMakeLists.txt.
