@@ -40,10 +40,11 @@ absl::Status Choose(const TrainingDataRequest& request, TrainingData& data) {
 
 absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection> connection,
                                               const TrainingDataRequest& request) {
-  TrainingData data{.connection = std::move(connection),
-                    .spec = request.spec,
-                    .rank = request.rank,
-                    .world_size = request.world_size};
+  TrainingData data;
+  data.connection = std::move(connection);
+  data.spec = request.spec;
+  data.rank = request.rank;
+  data.world_size = request.world_size;
   absl::StatusOr<client::DatasetInfo> dataset = client::GetDatasetInfo(*data.connection, request.dataset);
   if (!dataset.ok()) return dataset.status();
   data.dataset = *std::move(dataset);
