@@ -31,7 +31,6 @@ class CpuDevice final : public Device {
   std::string timing_method() const override { return "host monotonic clock"; }
   std::unique_ptr<TimeMark> NewMark() const override { return std::make_unique<CpuMark>(); }
   at::Tensor CopyToHost(const at::Tensor& tensor) const override { return tensor.clone(); }
-  void Synchronise() const override {}
   std::int64_t memory_bytes() const override { return -1; }
 };
 

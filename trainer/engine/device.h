@@ -38,8 +38,6 @@ class Device {
   virtual std::unique_ptr<TimeMark> NewMark() const = 0;
   // A copy on the host, complete once a mark recorded after this call has passed.
   virtual at::Tensor CopyToHost(const at::Tensor& tensor) const = 0;
-  // Blocks until all work issued so far is done.
-  virtual void Synchronise() const = 0;
   // Memory in use on the device; negative: not known. Any thread may call it.
   virtual std::int64_t memory_bytes() const = 0;
 };

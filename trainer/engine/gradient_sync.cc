@@ -16,9 +16,6 @@
 namespace packtrain::trainer {
 namespace {
 
-// How long the ranks that are left wait for word from the others once something has failed.
-constexpr std::chrono::seconds kRollCall{5};
-
 class AloneSync final : public GradientSync {
  public:
   absl::Status Sum(at::Tensor) override { return absl::OkStatus(); }
@@ -37,8 +34,9 @@ std::string LeaveKey(std::uint32_t rank) { return absl::StrCat("left/", rank); }
 
 class GlooSync final : public GradientSync {
  public:
-  GlooSync(World world, c10::intrusive_ptr<c10d::Store> store, c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
-      : world_(std::move(world)), store_(std::move(store)), group_(std::move(group)) {}
+  GlooSync(World world, std::chrono::milliseconds roll_call, c10::intrusive_ptr<c10d::Store> store,
+           c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
+      : world_(std::move(world)), roll_call_(roll_call), store_(std::move(store)), group_(std::move(group)) {}
 
   absl::Status Sum(at::Tensor tensor) override {
     return Collective([&] {
@@ -116,7 +114,7 @@ class GlooSync final : public GradientSync {
 
   bool HasLeft(std::uint32_t rank) {
     try {
-      store_->wait({LeaveKey(rank)}, kRollCall);
+      store_->wait({LeaveKey(rank)}, roll_call_);
       return true;
     } catch (const c10::DistStoreError&) {
       return false;
@@ -124,6 +122,7 @@ class GlooSync final : public GradientSync {
   }
 
   const World world_;
+  const std::chrono::milliseconds roll_call_;
   const c10::intrusive_ptr<c10d::Store> store_;
   const c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
   bool diagnosed_ = false;  // the others know that this rank goes
@@ -141,28 +140,28 @@ std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
-std::unique_ptr<GradientSync> ConnectGloo(const World& world, std::chrono::milliseconds timeout) {
+std::unique_ptr<GradientSync> ConnectGloo(const World& world, const SyncOptions& sync_options) {
   c10d::TCPStoreOptions store_options;
   store_options.port = world.master_port;
   store_options.isServer = world.rank == 0;
   store_options.numWorkers = world.size;
-  store_options.timeout = timeout;
+  store_options.timeout = sync_options.timeout;
   auto store = c10::make_intrusive<c10d::TCPStore>(world.master_address, store_options);
 
-  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
+  auto options = c10d::ProcessGroupGloo::Options::create(sync_options.timeout);
   options->devices.push_back(NetworkDevice(world));
   auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
       c10::make_intrusive<c10d::PrefixStore>("gloo", store), world.rank, world.size, options);
-  return std::make_unique<GlooSync>(world, std::move(store), std::move(group));
+  return std::make_unique<GlooSync>(world, sync_options.roll_call, std::move(store), std::move(group));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World& world,
-                                                                    std::chrono::milliseconds timeout) {
+                                                                    const SyncOptions& options) {
   if (world.size == 1) return std::make_unique<AloneSync>();
   try {
-    return ConnectGloo(world, timeout);
+    return ConnectGloo(world, options);
   } catch (const std::exception& error) {
     return absl::DeadlineExceededError(absl::StrCat("rank ", world.rank, " of ", world.size,
                                                     " did not meet the others at ", world.master_address, ":",

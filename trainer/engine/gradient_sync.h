@@ -14,14 +14,19 @@
 
 namespace packtrain::trainer {
 
+struct SyncOptions {
+  // A call that waits longer than this for another rank fails.
+  std::chrono::milliseconds timeout{120'000};
+  // How long word from each of the others is waited for, once something has failed.
+  std::chrono::milliseconds roll_call{5'000};
+};
+
 // All ranks make the same calls in the same order. After a failure nothing but Leave may be called. Used by
 // one thread.
 class GradientSync {
  public:
-  // Meets the other ranks within `timeout`; a later call that waits longer than that for another rank fails.
-  // A world of one process needs no network.
-  static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world,
-                                                               std::chrono::milliseconds timeout);
+  // Meets the other ranks within `options.timeout`. A world of one process needs no network.
+  static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, const SyncOptions& options);
   virtual ~GradientSync() = default;
 
   // Replaces `tensor` by its sum over the ranks. ABORTED names the ranks that are gone or have failed.

@@ -104,7 +104,7 @@ class Session {
     if (!device.ok()) return device.status();
     device_ = *std::move(device);
     absl::StatusOr<std::unique_ptr<GradientSync>> sync =
-        GradientSync::Connect(options_.world, options_.give_up + kPeerPatience);
+        GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience});
     if (!sync.ok()) return sync.status();
     sync_ = *std::move(sync);
     return absl::OkStatus();

@@ -1,0 +1,348 @@
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <torch/types.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "tests/testing/status_matchers.h"
+#include "tests/trainer/molecules.h"
+#include "trainer/data/device_feed.h"
+#include "trainer/engine/adam.h"
+#include "trainer/engine/device.h"
+#include "trainer/engine/evaluation.h"
+#include "trainer/engine/flat_parameters.h"
+#include "trainer/engine/gradient_sync.h"
+#include "trainer/engine/step_engine.h"
+#include "trainer/engine/step_timeline.h"
+#include "trainer/models/model.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using packtrain::testing::BatchOf;
+using packtrain::testing::IsOk;
+using packtrain::testing::Molecule;
+using packtrain::testing::Molecules;
+using packtrain::testing::StatusIs;
+using ::testing::HasSubstr;
+
+constexpr wire::Shape kPadded = {.graphs = 6, .nodes = 64, .edges = 64};
+
+DeviceFeed MakeFeed(const std::string& target) {
+  return DeviceFeed(testing::MoleculesTarget(target), testing::MoleculesClasses(), at::kCPU);
+}
+
+GraphTensors TensorsOf(std::span<const Molecule> molecules, const std::string& target = "energy") {
+  return MakeFeed(target).Expand(BatchOf(molecules, kPadded)).value();
+}
+
+std::unique_ptr<GradientSync> Alone() { return std::move(GradientSync::Connect(World{}, {}).value()); }
+
+// A rank with everything that a step needs.
+class Trainee {
+ public:
+  explicit Trainee(std::unique_ptr<GradientSync> sync)
+      : sync_(std::move(sync)),
+        model_(FindModel("schnet")->create({.classes = 4, .seed = 3})),
+        parameters_(*model_),
+        adam_(parameters_.values(), {.learning_rate = 1e-3}),
+        device_(OpenCpu()),
+        engine_(*model_, parameters_, adam_, *sync_, *device_),
+        timeline_(*device_, [this](const wire::StepRecord& step) { steps_.push_back(step); }) {}
+
+  absl::Status Step(const GraphTensors& graphs) {
+    timeline_.Begin({});
+    timeline_.Mark(Moment::kCopy);
+    return engine_.Step(graphs, timeline_);
+  }
+
+  at::Tensor GradientOf(const GraphTensors& graphs) {
+    timeline_.Begin({});
+    engine_.Differentiate(graphs, timeline_);
+    return parameters_.reduced().clone();
+  }
+
+  Model& model() { return *model_; }
+  GradientSync& sync() { return *sync_; }
+  const FlatParameters& parameters() const { return parameters_; }
+  const std::vector<wire::StepRecord>& steps() const { return steps_; }
+
+ private:
+  std::unique_ptr<GradientSync> sync_;
+  std::shared_ptr<Model> model_;
+  FlatParameters parameters_;
+  Adam adam_;
+  std::unique_ptr<Device> device_;
+  StepEngine engine_;
+  std::vector<wire::StepRecord> steps_;
+  StepTimeline timeline_;
+};
+
+TEST(DeviceFeed, NormalisesTheChosenColumn) {
+  const Target target = testing::MoleculesTarget("energy");
+  const GraphTensors graphs = TensorsOf(Molecules());
+  const std::vector<Molecule> molecules = Molecules();
+  double mean = 0, square = 0;
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    const auto value = graphs.target[static_cast<std::int64_t>(i)].item<double>();
+    EXPECT_NEAR(value * target.scale + target.mean, molecules[i].y[0], 1e-5);
+    mean += value / 5;
+    square += value * value / 5;
+  }
+  EXPECT_NEAR(mean, 0, 1e-6);
+  EXPECT_NEAR(square, 1, 1e-5);
+}
+
+TEST(DeviceFeed, WeighsRealGraphsThatHaveTheTarget) {
+  const at::Tensor energy = at::tensor({1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.0f});
+  const at::Tensor dipole = at::tensor({0.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.0f});
+  EXPECT_TRUE(TensorsOf(Molecules(), "energy").weight.equal(energy));
+  EXPECT_TRUE(TensorsOf(Molecules(), "dipole").weight.equal(dipole));
+  EXPECT_FALSE(TensorsOf(Molecules(), "dipole").target.isnan().any().item<bool>());
+}
+
+TEST(DeviceFeed, RefusesAnAtomThatTheDataSetDoesNotHave) {
+  std::vector<Molecule> molecules = Molecules();
+  molecules[2].z[0] = 16;
+  EXPECT_THAT(MakeFeed("energy").Expand(BatchOf(molecules, kPadded)),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("atomic number 16")));
+}
+
+TEST(Adam, FirstStepsAreThoseOfTheFormula) {
+  const at::Tensor parameters = at::tensor({1.0f, -2.0f});
+  Adam adam(parameters, {.learning_rate = 0.1});
+  double m = 0, v = 0, expected = 1;
+  for (int step = 1; step <= 3; ++step) {
+    const double gradient = 0.5 * step;
+    m = 0.9 * m + 0.1 * gradient;
+    v = 0.999 * v + 0.001 * gradient * gradient;
+    expected -= 0.1 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
+    adam.Step(at::tensor({static_cast<float>(gradient), 0.0f}));
+    EXPECT_NEAR(parameters[0].item<float>(), expected, 1e-6);
+  }
+  EXPECT_EQ(parameters[1].item<float>(), -2);
+}
+
+TEST(Adam, LearningRateGoesDownInStairs) {
+  Adam adam(at::zeros({1}), {.learning_rate = 1e-4, .decay = 0.5, .decay_steps = 2});
+  std::vector<double> rates;
+  for (int step = 0; step < 5; ++step) {
+    rates.push_back(adam.learning_rate());
+    adam.Step(at::zeros({1}));
+  }
+  EXPECT_THAT(rates, ::testing::ElementsAre(1e-4, 1e-4, 5e-5, 5e-5, 2.5e-5));
+}
+
+TEST(StepEngine, AnEmptyBatchHasNoGradient) {
+  Trainee trainee(Alone());
+  EXPECT_EQ(trainee.GradientOf(TensorsOf({})).abs().max().item<float>(), 0);
+}
+
+TEST(StepEngine, AnEmptyBatchWithoutSlotsHasNoGradient) {
+  Trainee trainee(Alone());
+  const GraphTensors graphs = MakeFeed("energy").Expand(BatchOf({}, {.graphs = 4})).value();
+  EXPECT_EQ(trainee.GradientOf(graphs).abs().max().item<float>(), 0);
+}
+
+TEST(StepEngine, AGraphWithoutTheTargetHasNoGradient) {
+  const std::vector<Molecule> molecules = Molecules();
+  Trainee all(Alone()), known(Alone());
+  const at::Tensor with_missing = all.GradientOf(TensorsOf(molecules, "dipole"));
+  const at::Tensor without = known.GradientOf(TensorsOf(std::span(molecules).subspan(1), "dipole"));
+  EXPECT_LT((with_missing - without).abs().max().item<float>(), 1e-4);
+  EXPECT_EQ(with_missing[-1].item<float>(), 4) << "graphs that count";
+}
+
+TEST(StepEngine, StepsLowerTheLoss) {
+  Trainee trainee(Alone());
+  const GraphTensors graphs = TensorsOf(Molecules());
+  for (int step = 0; step < 60; ++step) ASSERT_THAT(trainee.Step(graphs), IsOk());
+  EXPECT_LT(trainee.steps().back().loss, 0.5 * trainee.steps().front().loss);
+}
+
+TEST(StepEngine, PhasesLieWithinTheStep) {
+  Trainee trainee(Alone());
+  for (int step = 0; step < 5; ++step) ASSERT_THAT(trainee.Step(TensorsOf(Molecules())), IsOk());
+  ASSERT_EQ(trainee.steps().size(), 5);
+  for (const wire::StepRecord& step : trainee.steps()) {
+    EXPECT_GT(step.forward_ns, 0);
+    EXPECT_GT(step.backward_ns, 0);
+    EXPECT_LE(step.copy_ns + step.forward_ns + step.backward_ns + step.comm_ns + step.optimizer_ns,
+              step.total_ns);
+  }
+}
+
+TEST(StepEngine, AStepWithoutGraphsHasNoLoss) {
+  Trainee trainee(Alone());
+  ASSERT_THAT(trainee.Step(TensorsOf({})), IsOk());
+  EXPECT_TRUE(std::isnan(trainee.steps().front().loss));
+}
+
+std::uint16_t FreePort() {
+  const int socket_fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  bind(socket_fd, reinterpret_cast<sockaddr*>(&address), size);
+  getsockname(socket_fd, reinterpret_cast<sockaddr*>(&address), &size);
+  close(socket_fd);
+  return ntohs(address.sin_port);
+}
+
+// Two ranks of this process, each driven by a thread of its own.
+template <typename RankZero, typename RankOne>
+void WithTwoRanks(RankZero rank_zero, RankOne rank_one) {
+  World world{.size = 2, .local_size = 2, .master_port = FreePort()};
+  const SyncOptions options{.timeout = std::chrono::seconds(60), .roll_call = std::chrono::milliseconds(200)};
+  std::thread other([=, world]() mutable {
+    world.rank = 1;
+    absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(world, options);
+    ASSERT_THAT(sync, IsOk());
+    rank_one(*std::move(sync));
+  });
+  absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(world, options);
+  EXPECT_THAT(sync, IsOk());
+  if (sync.ok()) rank_zero(*std::move(sync));
+  other.join();
+}
+
+// Parameters after three steps in which two ranks train on these.
+at::Tensor TrainOnTwoRanks(std::span<const Molecule> zero, std::span<const Molecule> one) {
+  at::Tensor parameters;
+  WithTwoRanks(
+      [&](std::unique_ptr<GradientSync> sync) {
+        Trainee trainee(std::move(sync));
+        for (int step = 0; step < 3; ++step) ASSERT_THAT(trainee.Step(TensorsOf(zero)), IsOk());
+        parameters = trainee.parameters().values().clone();
+        ASSERT_THAT(trainee.sync().Barrier(), IsOk());
+      },
+      [&](std::unique_ptr<GradientSync> sync) {
+        Trainee trainee(std::move(sync));
+        for (int step = 0; step < 3; ++step) ASSERT_THAT(trainee.Step(TensorsOf(one)), IsOk());
+        ASSERT_THAT(trainee.sync().Barrier(), IsOk());
+      });
+  return parameters;
+}
+
+at::Tensor TrainAlone(std::span<const Molecule> molecules) {
+  Trainee trainee(Alone());
+  for (int step = 0; step < 3; ++step) EXPECT_THAT(trainee.Step(TensorsOf(molecules)), IsOk());
+  return trainee.parameters().values().clone();
+}
+
+// Adam divides by the gradient's own size, so where that is rounding noise a step is noise of the size of the
+// learning rate: the comparison is of the whole, not of the worst element.
+void ExpectSameTraining(const at::Tensor& actual, const at::Tensor& expected) {
+  ASSERT_EQ(actual.numel(), expected.numel());
+  EXPECT_LT(((actual - expected).norm() / expected.norm()).item<float>(), 1e-4);
+}
+
+TEST(TwoRanks, TrainAsOneOnTheGlobalBatch) {
+  const std::vector<Molecule> molecules = Molecules();
+  const std::span<const Molecule> all(molecules);
+  ExpectSameTraining(TrainOnTwoRanks(all.first(2), all.subspan(2)), TrainAlone(all));
+}
+
+TEST(TwoRanks, AnEmptyBatchOnOneDoesNotChangeTheOther) {
+  const std::vector<Molecule> molecules = Molecules();
+  ExpectSameTraining(TrainOnTwoRanks(molecules, {}), TrainAlone(molecules));
+}
+
+TEST(TwoRanks, MustAgree) {
+  WithTwoRanks([](std::unique_ptr<GradientSync> sync) { EXPECT_THAT(sync->Agree("steps", "10"), IsOk()); },
+               [](std::unique_ptr<GradientSync> sync) {
+                 EXPECT_THAT(sync->Agree("steps", "20"),
+                             StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("on rank 0 '10'")));
+               });
+}
+
+TEST(TwoRanks, ARankThatIsGoneIsNamed) {
+  WithTwoRanks(
+      [](std::unique_ptr<GradientSync> sync) {
+        EXPECT_THAT(sync->Sum(at::ones({4})),
+                    StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 is gone")));
+      },
+      [](std::unique_ptr<GradientSync>) {});
+}
+
+TEST(TwoRanks, ARankThatFailsSaysWhy) {
+  WithTwoRanks(
+      [](std::unique_ptr<GradientSync> sync) {
+        EXPECT_THAT(sync->Sum(at::ones({4})),
+                    StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 failed: the disk is full")));
+      },
+      [](std::unique_ptr<GradientSync> sync) { sync->Leave(absl::InternalError("the disk is full")); });
+}
+
+std::unique_ptr<BatchPrefetcher> BatchesOf(std::vector<std::vector<Molecule>> batches,
+                                           absl::Status end = absl::OkStatus()) {
+  return std::make_unique<BatchPrefetcher>(testing::ReaderOf(std::move(batches), std::move(end)), 2,
+                                           std::stop_token());
+}
+
+TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
+  const std::vector<Molecule> molecules = Molecules();
+  const Target target = testing::MoleculesTarget("dipole");
+  Trainee trainee(Alone());
+  const at::NoGradGuard no_grad;
+  const at::Tensor predicted = trainee.model().Forward(TensorsOf(molecules, "dipole"));
+  double absolute = 0, square = 0, constant = 0, constant_square = 0;
+  for (std::size_t i = 1; i < molecules.size(); ++i) {
+    const double error =
+        predicted[static_cast<std::int64_t>(i)].item<double>() * target.scale + target.mean - molecules[i].y[1];
+    absolute += std::abs(error) / 4;
+    square += error * error / 4;
+    constant += std::abs(molecules[i].y[1] - target.mean) / 4;
+    constant_square += std::pow(molecules[i].y[1] - target.mean, 2) / 4;
+  }
+  DeviceFeed feed = MakeFeed("dipole");
+  const std::unique_ptr<GradientSync> sync = Alone();
+  const auto batches =
+      BatchesOf({{molecules[0], molecules[1]}, {}, {molecules[2], molecules[3], molecules[4]}});
+  const absl::StatusOr<SplitErrors> errors = Evaluate(trainee.model(), *batches, feed, target, *sync);
+  ASSERT_THAT(errors, IsOk());
+  EXPECT_EQ(errors->graphs, 4);
+  EXPECT_NEAR(errors->mae, absolute, 1e-5);
+  EXPECT_NEAR(errors->rmse, std::sqrt(square), 1e-5);
+  EXPECT_NEAR(errors->constant_mae, constant, 1e-6);
+  EXPECT_NEAR(errors->constant_rmse, std::sqrt(constant_square), 1e-6);
+}
+
+TEST(Evaluate, FailsWithTheStream) {
+  Trainee trainee(Alone());
+  DeviceFeed feed = MakeFeed("energy");
+  const std::unique_ptr<GradientSync> sync = Alone();
+  const auto batches = BatchesOf({Molecules()}, absl::UnavailableError("the server is gone"));
+  EXPECT_THAT(Evaluate(trainee.model(), *batches, feed, testing::MoleculesTarget("energy"), *sync),
+              StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST(EvaluationSpec, KeepsTheShapeOfTheTrainingPlan) {
+  client::BatchSpec training;
+  training.policy = "dynamic";
+  training.graphs = 15;
+  training.drop_last = true;
+  training.budget_sample = 1000;
+  const client::PlanInfo plan{
+      .steps = 1, .batches = 1, .budget = {.graphs = 15, .nodes = 320, .edges = 4992}, .fingerprint = "f"};
+  const client::BatchSpec spec = EvaluationSpec(training, plan, "test");
+  EXPECT_EQ(spec.split, "test");
+  EXPECT_EQ(spec.order, "none");
+  EXPECT_EQ(spec.oversize, "alone");
+  EXPECT_FALSE(spec.drop_last);
+  EXPECT_EQ(spec.max_graphs, 15);
+  EXPECT_EQ(spec.nodes, 320);
+  EXPECT_EQ(spec.edges, 4992);
+  EXPECT_EQ(spec.budget_sample, std::nullopt);
+}
+
+}  // namespace
+}  // namespace packtrain::trainer

@@ -1,0 +1,254 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "tests/testing/status_matchers.h"
+#include "tests/trainer/molecules.h"
+#include "trainer/data/batch_prefetcher.h"
+#include "trainer/data/target.h"
+#include "trainer/engine/process_sampler.h"
+#include "trainer/engine/step_statistics.h"
+#include "trainer/engine/world.h"
+#include "trainer/options.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using packtrain::testing::IsOk;
+using packtrain::testing::Molecules;
+using packtrain::testing::MoleculesInfo;
+using packtrain::testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+absl::StatusOr<World> WorldOf(const std::map<std::string, std::string>& variables) {
+  return WorldFromEnvironment([&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(World, IsOneProcessWithoutAnEnvironment) {
+  const absl::StatusOr<World> world = WorldOf({{"MASTER_ADDR", "elsewhere"}});
+  ASSERT_THAT(world, IsOk());
+  EXPECT_EQ(world->rank, 0);
+  EXPECT_EQ(world->size, 1);
+}
+
+TEST(World, IsThatOfTorchrun) {
+  const absl::StatusOr<World> world = WorldOf({{"RANK", "5"},
+                                               {"WORLD_SIZE", "8"},
+                                               {"LOCAL_RANK", "1"},
+                                               {"LOCAL_WORLD_SIZE", "4"},
+                                               {"MASTER_ADDR", "node0"},
+                                               {"MASTER_PORT", "4711"}});
+  ASSERT_THAT(world, IsOk());
+  EXPECT_EQ(world->rank, 5);
+  EXPECT_EQ(world->size, 8);
+  EXPECT_EQ(world->local_rank, 1);
+  EXPECT_EQ(world->local_size, 4);
+  EXPECT_EQ(world->master_address, "node0");
+  EXPECT_EQ(world->master_port, 4711);
+}
+
+TEST(World, RefusesHalfOrImpossibleEnvironments) {
+  EXPECT_THAT(WorldOf({{"RANK", "0"}}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("WORLD_SIZE")));
+  EXPECT_THAT(WorldOf({{"WORLD_SIZE", "2"}}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("RANK")));
+  for (const auto& [rank, size] :
+       std::map<std::string, std::string>{{"2", "2"}, {"-1", "2"}, {"x", "2"}, {"0", "0"}}) {
+    EXPECT_THAT(WorldOf({{"RANK", rank}, {"WORLD_SIZE", size}}), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  EXPECT_THAT(WorldOf({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "70000"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("MASTER_PORT")));
+}
+
+TEST(World, SharesTheCoresOfItsHost) {
+  EXPECT_EQ(ThreadsPerProcess({.size = 8, .local_size = 4}, 16), 4);
+  EXPECT_EQ(ThreadsPerProcess({.size = 8, .local_size = 4}, 2), 1);
+}
+
+TEST(Target, IsTheFirstOneUnlessNamed) {
+  EXPECT_EQ(ChooseTarget(MoleculesInfo(), "train", "")->name, "energy");
+  const absl::StatusOr<Target> dipole = ChooseTarget(MoleculesInfo(), "train", "dipole");
+  ASSERT_THAT(dipole, IsOk());
+  EXPECT_EQ(dipole->column, 1);
+  EXPECT_EQ(dipole->columns, 2);
+}
+
+TEST(Target, AnUnknownOneIsAnsweredWithTheKnownOnes) {
+  EXPECT_THAT(ChooseTarget(MoleculesInfo(), "train", "gap"),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("energy, dipole")));
+}
+
+TEST(Target, ThatNoGraphHasIsRefused) {
+  client::DatasetInfo info = MoleculesInfo();
+  info.splits[1].targets[0].count = 0;
+  EXPECT_THAT(ChooseTarget(info, "train", "energy"), StatusIs(absl::StatusCode::kFailedPrecondition));
+  info.splits[1].targets.clear();
+  EXPECT_THAT(ChooseTarget(info, "train", ""), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(Target, ThatIsConstantIsNotScaled) {
+  client::DatasetInfo info = MoleculesInfo();
+  info.splits[1].targets[0].stddev = 0;
+  EXPECT_EQ(ChooseTarget(info, "train", "energy")->scale, 1);
+}
+
+TEST(Split, IsTrainWhereThereIsOne) {
+  client::DatasetInfo info = MoleculesInfo();
+  EXPECT_EQ(*ResolveSplit(info, ""), "train");
+  EXPECT_THAT(ResolveSplit(info, "test"), StatusIs(absl::StatusCode::kNotFound, HasSubstr("all, train")));
+  info.splits.pop_back();
+  EXPECT_EQ(*ResolveSplit(info, ""), "all");
+}
+
+TEST(ClassTable, FollowsTheAtomicNumbers) {
+  const ClassTable table = testing::MoleculesClasses();
+  EXPECT_EQ(table[1], 0);
+  EXPECT_EQ(table[6], 1);
+  EXPECT_EQ(table[8], 3);
+  EXPECT_EQ(table[9], -1);
+}
+
+TEST(ClassTable, RefusesNumbersThatNoAtomHas) {
+  client::DatasetInfo info = MoleculesInfo();
+  info.classes.push_back(300);
+  EXPECT_THAT(MakeClassTable(info), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("300")));
+}
+
+TEST(BatchPrefetcher, KeepsTheOrderAndTheEnd) {
+  const std::vector<testing::Molecule> molecules = Molecules();
+  BatchPrefetcher batches(testing::ReaderOf({{molecules[1]}, {molecules[2]}, {molecules[4]}}, absl::OkStatus()),
+                          1, std::stop_token());
+  for (const std::uint32_t nodes : {2u, 3u, 5u}) EXPECT_EQ((*batches.Next())->header().real.nodes, nodes);
+  EXPECT_FALSE(batches.Next()->has_value());
+  EXPECT_FALSE(batches.Next()->has_value());
+}
+
+TEST(BatchPrefetcher, KeepsTheFailure) {
+  BatchPrefetcher batches(testing::ReaderOf({Molecules()}, absl::DataLossError("bad checksum")), 2,
+                          std::stop_token());
+  EXPECT_THAT(batches.Next(), IsOk());
+  EXPECT_THAT(batches.Next(), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(batches.Next(), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST(BatchPrefetcher, MayBeLeftWithBatchesUnread) {
+  BatchPrefetcher batches(
+      testing::ReaderOf({Molecules(), Molecules(), Molecules(), Molecules()}, absl::OkStatus()), 2,
+      std::stop_token());
+  EXPECT_THAT(batches.Next(), IsOk());
+}
+
+TEST(StepStatistics, LeavesOutUnsteadySteps) {
+  StepStatistics statistics;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    wire::StepRecord step{.step = i, .real = {.graphs = 10}, .loss = 1.0 / (i + 1)};
+    step.total_ns = i < 3 ? 1'000'000 : 1000 * (i + 1);
+    step.wait_ns = 500;
+    step.flags = i < 3 ? wire::kWarmUp : wire::kShortBatch;
+    statistics.Add(step);
+  }
+  const SteadyFigures steady = statistics.Steady();
+  EXPECT_EQ(statistics.steps(), 8);
+  EXPECT_EQ(statistics.graphs(), 80);
+  EXPECT_EQ(steady.steps, 5);
+  EXPECT_EQ(steady.graphs, 50);
+  EXPECT_DOUBLE_EQ(steady.mean_us, 6);
+  EXPECT_DOUBLE_EQ(steady.median_us, 6);
+  EXPECT_DOUBLE_EQ(steady.p95_us, 7.8);
+  EXPECT_DOUBLE_EQ(steady.seconds, 30e-6);
+  EXPECT_NEAR(steady.wait_share, 2500.0 / 30000, 1e-12);
+  EXPECT_DOUBLE_EQ(statistics.last_loss(), 1.0 / 8);
+}
+
+TEST(StepStatistics, WithoutSteadyStepsHasNoFigures) {
+  StepStatistics statistics;
+  statistics.Add({.flags = wire::kWarmUp, .loss = std::nan("")});
+  EXPECT_TRUE(std::isnan(statistics.Steady().median_us));
+  EXPECT_TRUE(std::isnan(statistics.last_loss()));
+}
+
+TEST(SampleProcess, ReadsTimeProcessorAndMemory) {
+  const client::Sample sample = SampleProcess();
+  EXPECT_GT(sample.time_ns, 1'600'000'000'000'000'000);
+  EXPECT_GT(sample.process_cpu_ns, 0);
+  EXPECT_GT(sample.rss_bytes, 1 << 20);
+}
+
+TEST(ProcessSampler, SamplesOnceAtLeast) {
+  std::vector<client::Sample> samples;
+  {
+    const ProcessSampler sampler([] { return 5; },
+                                 [&](const client::Sample& sample) { samples.push_back(sample); });
+  }
+  ASSERT_FALSE(samples.empty());
+  EXPECT_EQ(samples.front().device_memory_bytes, 5);
+}
+
+CommandLine Parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "packtrain-trainer");
+  ::testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  CommandLine line = ParseCommandLine("packtrain-trainer", static_cast<int>(words.size()), words.data());
+  ::testing::internal::GetCapturedStdout();
+  ::testing::internal::GetCapturedStderr();
+  return line;
+}
+
+const std::vector<const char*> kWhole = {"--dataset", "qm9",    "--model", "schnet", "--policy",     "dynamic",
+                                         "--graphs",  "31",     "--steps", "100",    "--lr",         "1e-3",
+                                         "--labels",  "a=b,c=", "--seed",  "3",      "--model-seed", "4"};
+
+TEST(CommandLine, OfATrainingRun) {
+  const CommandLine line = Parse(kWhole);
+  ASSERT_FALSE(line.exit_code.has_value());
+  EXPECT_EQ(line.options.dataset, "qm9");
+  EXPECT_EQ(line.options.spec.policy, "dynamic");
+  EXPECT_EQ(line.options.spec.graphs, 31);
+  EXPECT_EQ(line.options.spec.seed, 3);
+  EXPECT_EQ(line.options.model_seed, 4);
+  EXPECT_EQ(line.options.steps, 100);
+  EXPECT_EQ(line.options.learning_rate, 1e-3);
+  EXPECT_THAT(line.options.labels, UnorderedElementsAre(Pair("a", "b"), Pair("c", "")));
+}
+
+TEST(CommandLine, WithoutWhatARunNeedsIsWrongUsage) {
+  for (std::size_t i = 0; i < 10; i += 2) {
+    std::vector<const char*> words = kWhole;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
+                words.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+    EXPECT_EQ(Parse(words).exit_code, 2) << "without " << kWhole[i];
+  }
+}
+
+TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
+  for (const std::vector<const char*>& extra :
+       std::vector<std::vector<const char*>>{{"--world-size", "2"},
+                                             {"--resume"},
+                                             {"--precision", "bf16"},
+                                             {"--classes", "0"},
+                                             {"--evaluate-every", "0"}}) {
+    std::vector<const char*> words = kWhole;
+    words.insert(words.end(), extra.begin(), extra.end());
+    EXPECT_EQ(Parse(words).exit_code, 2) << extra.front();
+  }
+}
+
+TEST(CommandLine, DescribeNeedsNoRun) {
+  const CommandLine line = Parse({"--model", "schnet", "--describe", "--classes", "5"});
+  EXPECT_FALSE(line.exit_code.has_value());
+  EXPECT_EQ(line.options.classes, 5);
+}
+
+TEST(Labels, AreNamedOnceEach) {
+  EXPECT_THAT(ParseLabels("a=1,a=2"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("twice")));
+  EXPECT_THAT(ParseLabels("=1"), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ParseLabels("a"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace packtrain::trainer
