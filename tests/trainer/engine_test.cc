@@ -1,3 +1,4 @@
+#include <ATen/Parallel.h>
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
@@ -32,6 +33,12 @@ using packtrain::testing::Molecule;
 using packtrain::testing::Molecules;
 using packtrain::testing::StatusIs;
 using ::testing::HasSubstr;
+
+// Molecules are too small for several threads.
+class OneThread final : public ::testing::Environment {
+  void SetUp() override { at::set_num_threads(1); }
+};
+const ::testing::Environment* const kOneThread = ::testing::AddGlobalTestEnvironment(new OneThread);
 
 constexpr wire::Shape kPadded = {.graphs = 6, .nodes = 64, .edges = 64};
 
@@ -200,11 +207,14 @@ std::uint16_t FreePort() {
 // Two ranks of this process, each driven by a thread of its own.
 template <typename RankZero, typename RankOne>
 void WithTwoRanks(RankZero rank_zero, RankOne rank_one) {
-  World world{.size = 2, .local_size = 2, .master_port = FreePort()};
+  World world;
+  world.size = 2;
+  world.master_port = FreePort();
+  World other_world = world;
+  other_world.rank = 1;
   const SyncOptions options{.timeout = std::chrono::seconds(60), .roll_call = std::chrono::milliseconds(200)};
-  std::thread other([=, world]() mutable {
-    world.rank = 1;
-    absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(world, options);
+  std::thread other([other_world, options, rank_one] {
+    absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(other_world, options);
     ASSERT_THAT(sync, IsOk());
     rank_one(*std::move(sync));
   });

@@ -146,7 +146,9 @@ TEST(BatchPrefetcher, MayBeLeftWithBatchesUnread) {
 TEST(StepStatistics, LeavesOutUnsteadySteps) {
   StepStatistics statistics;
   for (std::uint32_t i = 0; i < 8; ++i) {
-    wire::StepRecord step{.step = i, .real = {.graphs = 10}, .loss = 1.0 / (i + 1)};
+    wire::StepRecord step;
+    step.real.graphs = 10;
+    step.loss = 1.0 / (i + 1);
     step.total_ns = i < 3 ? 1'000'000 : 1000 * (i + 1);
     step.wait_ns = 500;
     step.flags = i < 3 ? wire::kWarmUp : wire::kShortBatch;
@@ -167,7 +169,10 @@ TEST(StepStatistics, LeavesOutUnsteadySteps) {
 
 TEST(StepStatistics, WithoutSteadyStepsHasNoFigures) {
   StepStatistics statistics;
-  statistics.Add({.flags = wire::kWarmUp, .loss = std::nan("")});
+  wire::StepRecord step;
+  step.flags = wire::kWarmUp;
+  step.loss = std::nan("");
+  statistics.Add(step);
   EXPECT_TRUE(std::isnan(statistics.Steady().median_us));
   EXPECT_TRUE(std::isnan(statistics.last_loss()));
 }
