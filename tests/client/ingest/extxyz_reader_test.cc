@@ -1,0 +1,241 @@
+#include "client/ingest/extxyz_reader.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/client/ingest/gzip.h"
+#include "tests/client/ingest/refused.h"
+#include "tests/testing/temp_file.h"
+
+namespace packtrain::ingest {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Gzip;
+using ::testing::HasSubstr;
+using testing::Refused;
+
+constexpr std::uint64_t kMaxAtoms = 1000;
+
+// What a file gives, frame after frame: an id, or the reason of a refusal.
+std::vector<std::string> Outcomes(const std::string& path) {
+  auto reader = ExtxyzReader::Open(path, {}, kMaxAtoms).value();
+  std::vector<std::string> outcomes;
+  Frame frame;
+  while (true) {
+    const absl::StatusOr<bool> more = reader->Next(&frame);
+    if (more.ok() && !*more) return outcomes;
+    outcomes.push_back(more.ok() ? frame.id : ReasonOf(more.status()));
+  }
+}
+
+class ExtxyzReaderTest : public ::testing::Test {
+ protected:
+  // Reads the first frame of `text`.
+  absl::StatusOr<bool> ReadFirst(std::string_view text) {
+    reader_ = ExtxyzReader::Open(folder_.Write("mol.xyz", text), {}, kMaxAtoms).value();
+    return reader_->Next(&frame_);
+  }
+  std::vector<std::string> OutcomesOf(std::string_view text) {
+    return Outcomes(folder_.Write("mol.xyz", text));
+  }
+
+  testing::TempFolder folder_;
+  std::unique_ptr<ExtxyzReader> reader_;
+  Frame frame_;
+};
+
+std::string Awkward(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/awkward/" + name; }
+
+TEST_F(ExtxyzReaderTest, PlainFramesAreRead) {
+  ASSERT_TRUE(ReadFirst("2\nwater-ish\nO 0.0 -1.5 2e-1\nH\t1 2\t 3\n1\nnext\nHe 0 0 0\n").value());
+  EXPECT_EQ(frame_.id, "water-ish");
+  EXPECT_EQ(frame_.number, 1u);
+  EXPECT_EQ(frame_.line, 1u);
+  EXPECT_THAT(frame_.z, ElementsAre(8, 1));
+  EXPECT_THAT(frame_.pos, ElementsAre(0.0f, -1.5f, 0.2f, 1, 2, 3));
+  EXPECT_FALSE(frame_.cell.has_value());
+  ASSERT_TRUE(reader_->Next(&frame_).value());
+  EXPECT_EQ(frame_.id, "next");
+  EXPECT_EQ(frame_.number, 2u);
+  EXPECT_EQ(frame_.line, 5u);
+  EXPECT_THAT(frame_.z, ElementsAre(2));
+  EXPECT_FALSE(reader_->Next(&frame_).value());
+}
+
+TEST_F(ExtxyzReaderTest, ColumnsBehindThePositionAreSkipped) {
+  ASSERT_TRUE(ReadFirst("1\nx\nC 1 2 3 -0.5 any words\n").value());
+  EXPECT_THAT(frame_.pos, ElementsAre(1, 2, 3));
+}
+
+TEST_F(ExtxyzReaderTest, PropertiesMoveTheColumns) {
+  ASSERT_TRUE(ReadFirst("1\nid=a Properties=tag:I:1:pos:R:3:note:S:1:species:S:1\n7 1 2 3 word Cl\n").value());
+  EXPECT_THAT(frame_.z, ElementsAre(17));
+  EXPECT_THAT(frame_.pos, ElementsAre(1, 2, 3));
+}
+
+TEST_F(ExtxyzReaderTest, PropertiesHoldForTheirFrameOnly) {
+  EXPECT_THAT(OutcomesOf("1\nid=a Properties=pos:R:3:species:S:1\n1 2 3 C\n1\nid=b\nC 1 2 3\n"),
+              ElementsAre("a", "b"));
+}
+
+TEST_F(ExtxyzReaderTest, AtomicNumbersStandForSymbols) {
+  ASSERT_TRUE(ReadFirst("1\nx\n17 1 2 3\n").value());
+  EXPECT_THAT(frame_.z, ElementsAre(17));
+}
+
+TEST_F(ExtxyzReaderTest, LatticeMakesACell) {
+  ASSERT_TRUE(ReadFirst("1\nLattice=\"4 0 0 0 5 0 0 0 6\" pbc=\"T T F\" id=c\nC 1 2 3\n").value());
+  ASSERT_TRUE(frame_.cell.has_value());
+  EXPECT_THAT(frame_.cell->vectors, ElementsAre(4, 0, 0, 0, 5, 0, 0, 0, 6));
+  EXPECT_THAT(frame_.cell->pbc, ElementsAre(1, 1, 0));
+}
+
+TEST_F(ExtxyzReaderTest, WindowsTextIsRead) {
+  EXPECT_THAT(OutcomesOf("\xef\xbb\xbf"
+                         "1\r\nid=a\r\nC 1 2 3\r\n1\r\nid=b\r\nC 1 2 3"),
+              ElementsAre("a", "b"));
+}
+
+TEST_F(ExtxyzReaderTest, BlankLinesMayStandBetweenFrames) {
+  EXPECT_THAT(OutcomesOf("\n1\na\nC 1 2 3\n\n \t\n1\nb\nC 1 2 3\n\n"), ElementsAre("a", "b"));
+}
+
+TEST_F(ExtxyzReaderTest, IdKeyNamesAFrame) {
+  EXPECT_THAT(OutcomesOf("1\nword id=x-1 e=3\nC 1 2 3\n"), ElementsAre("x-1"));
+}
+
+TEST_F(ExtxyzReaderTest, FileOfOneFrameNamesIt) {
+  EXPECT_THAT(OutcomesOf("1\nword e=3\nC 1 2 3\n\n"), ElementsAre("mol"));
+}
+
+TEST_F(ExtxyzReaderTest, FirstWordNamesAFrameAmongMany) {
+  EXPECT_THAT(OutcomesOf("1\none e=3\nC 1 2 3\n1\ntwo e=4\nC 1 2 3\n"), ElementsAre("one", "two"));
+}
+
+TEST_F(ExtxyzReaderTest, FileAndNumberNameTheRest) {
+  EXPECT_THAT(OutcomesOf("1\ne=3\nC 1 2 3\n1\n\nC 1 2 3\n"), ElementsAre("mol:1", "mol:2"));
+}
+
+TEST_F(ExtxyzReaderTest, StemIsTheNameWithoutItsEndings) {
+  EXPECT_THAT(Outcomes(folder_.Write("a.b.xyz.gz", Gzip("1\n\nC 1 2 3\n"))), ElementsAre("a.b"));
+}
+
+TEST_F(ExtxyzReaderTest, SoundAwkwardFilesAreRead) {
+  EXPECT_THAT(Outcomes(Awkward("acetate.xyz")), ElementsAre("acetate"));
+  EXPECT_THAT(Outcomes(Awkward("ethane.xyz")), ElementsAre("ethane"));
+}
+
+TEST_F(ExtxyzReaderTest, MathematicaExponentOfQm9IsRead) {
+  auto reader = ExtxyzReader::Open(Awkward("dsgdb9nsd_005005.xyz"), {}, kMaxAtoms).value();
+  ASSERT_TRUE(reader->Next(&frame_).value());
+  ASSERT_EQ(frame_.z.size(), 13u);
+  EXPECT_EQ(frame_.pos[7 * 3 + 2], 7.9254e-6f);
+  EXPECT_THAT(reader->Next(&frame_), Refused("bad_count", "dsgdb9nsd_005005.xyz:16: frame 2"));
+  EXPECT_FALSE(reader->Next(&frame_).value());
+}
+
+TEST_F(ExtxyzReaderTest, FilesWithoutFramesAreRefused) {
+  for (const char* name : {"empty.xyz", "line_ends_only.xyz"}) {
+    auto reader = ExtxyzReader::Open(Awkward(name), {}, kMaxAtoms).value();
+    EXPECT_THAT(reader->Next(&frame_), Refused("empty_file", name));
+    EXPECT_FALSE(reader->Next(&frame_).value());
+  }
+}
+
+TEST_F(ExtxyzReaderTest, FrameOfNoAtomsIsRefused) {
+  EXPECT_THAT(Outcomes(Awkward("nonexistant.xyz")), ElementsAre("no_nodes"));
+  EXPECT_THAT(OutcomesOf("0\na\n1\nb\nC 1 2 3\n"), ElementsAre("no_nodes", "b"));
+}
+
+TEST_F(ExtxyzReaderTest, CountThatIsNoNumberEndsTheFile) {
+  for (const char* count : {"x", "-1", "1.0", "3 4", "C 1 2 3"}) {
+    EXPECT_THAT(ReadFirst(std::string(count) + "\na\nC 1 2 3\n"), Refused("bad_count", "mol.xyz:1: frame 1"))
+        << count;
+    EXPECT_FALSE(reader_->Next(&frame_).value());
+  }
+}
+
+TEST_F(ExtxyzReaderTest, CountTooLowShowsAtTheNextFrame) {
+  EXPECT_THAT(OutcomesOf("1\na\nC 1 2 3\nC 4 5 6\n1\nb\nC 1 2 3\n"), ElementsAre("a", "bad_count"));
+}
+
+TEST_F(ExtxyzReaderTest, CountTooHighIsSeenAtTheNextCount) {
+  EXPECT_THAT(ReadFirst("3\na\nC 1 2 3\nC 1 2 3\n1\nb\nC 1 2 3\n"),
+              Refused("count_too_high", "mol.xyz:5: frame 1 (a)"));
+  ASSERT_TRUE(reader_->Next(&frame_).value());
+  EXPECT_EQ(frame_.id, "b");
+  EXPECT_EQ(frame_.line, 5u);
+}
+
+TEST_F(ExtxyzReaderTest, CountTooHighAtTheEndIsATruncatedFrame) {
+  EXPECT_THAT(ReadFirst("3\na\nC 1 2 3\nC 1 2 3\n"), Refused("truncated_frame", "after 2 of 3 atoms"));
+  EXPECT_FALSE(reader_->Next(&frame_).value());
+}
+
+TEST_F(ExtxyzReaderTest, CountAboveTheLimitIsRefusedWithoutReadingItIn) {
+  EXPECT_THAT(ReadFirst("18446744073709551615\na\nC 1 2 3\n"), Refused("too_many_atoms", "--max-atoms"));
+  std::string text = "1001\na\n";
+  for (int atom = 0; atom < 1001; ++atom) text += "C 1 2 3\n";
+  EXPECT_THAT(OutcomesOf(text + "1\nb\nC 1 2 3\n"), ElementsAre("too_many_atoms", "b"));
+}
+
+TEST_F(ExtxyzReaderTest, BadAtomsAreRefusedByNameAndReadingGoesOn) {
+  const std::vector<std::vector<std::string>> cases = {
+      {"Xq 1 2 3", "unknown_symbol", "'Xq'"}, {"CL 1 2 3", "unknown_symbol", "'CL'"},
+      {"C nan 2 3", "not_finite", "'nan'"},   {"C 1 -inf 3", "not_finite", "'-inf'"},
+      {"C 1 2 1e40", "not_finite", "'1e40'"}, {"C 1 2 x", "not_a_number", "'x'"},
+      {"C 1,0 2 3", "not_a_number", "'1,0'"}, {"C 1 2", "short_row", "has 3 columns, 4 are needed"},
+      {"", "short_row", "has 0 columns"},
+  };
+  for (const std::vector<std::string>& bad : cases) {
+    const std::string text = "3\nm-1\nC 1 2 3\n" + bad[0] + "\nC 1 2 3\n1\nm-2\nC 1 2 3\n";
+    EXPECT_THAT(ReadFirst(text), Refused(bad[1], "mol.xyz:4: frame 1 (m-1)")) << bad[0];
+    EXPECT_THAT(ReadFirst(text), Refused(bad[1], bad[2]));
+    ASSERT_TRUE(reader_->Next(&frame_).value()) << bad[0];
+    EXPECT_EQ(frame_.id, "m-2");
+  }
+}
+
+TEST_F(ExtxyzReaderTest, BadHeadsAreRefusedAndReadingGoesOn) {
+  EXPECT_THAT(OutcomesOf("1\nid=\"a\nC 1 2 3\n"
+                         "1\nProperties=pos:R:3\nC 1 2 3\n"
+                         "1\nLattice=\"1 2 3\"\nC 1 2 3\n"
+                         "1\nLattice=\"1 0 0 0 1 0 0 0 1\" pbc=\"X\"\nC 1 2 3\n"
+                         "1\nid=b\nC 1 2 3\n"),
+              ElementsAre("bad_comment", "bad_properties", "bad_lattice", "bad_pbc", "b"));
+}
+
+TEST_F(ExtxyzReaderTest, TruncatedGzipEndsTheFileNamingIt) {
+  std::string text;
+  for (int frame = 0; frame < 1000; ++frame) text += "1\nf" + std::to_string(frame) + "\nC 1 2 3\n";
+  const std::string packed = Gzip(text);
+  const std::string path = folder_.Write("cut.xyz.gz", packed.substr(0, packed.size() - 20));
+  EXPECT_EQ(Outcomes(path).back(), "truncated_gzip");
+  auto reader = ExtxyzReader::Open(path, {}, kMaxAtoms).value();
+  absl::StatusOr<bool> more = true;
+  while (more.ok()) more = reader->Next(&frame_);
+  EXPECT_THAT(more, Refused("truncated_gzip", "cut.xyz.gz"));
+}
+
+TEST_F(ExtxyzReaderTest, LineAboveTheLimitEndsTheFile) {
+  EXPECT_THAT(OutcomesOf("1\na\nC 1 2 3\n1\n" + std::string(2 << 20, 'x') + "\nC 1 2 3\n"),
+              ElementsAre("a", "line_too_long"));
+}
+
+TEST_F(ExtxyzReaderTest, LongTextIsShortenedInMessages) {
+  EXPECT_THAT(std::string(ReadFirst("1\na\n" + std::string(500, 'x') + " 1 2 3\n").status().message()),
+              HasSubstr("xxx...'"));
+}
+
+TEST_F(ExtxyzReaderTest, RefusedFrameIsStillNamed) {
+  ASSERT_FALSE(ReadFirst("1\nid=bad e=1\nC nan 2 3\n").ok());
+  EXPECT_EQ(frame_.id, "bad");
+  EXPECT_EQ(frame_.number, 1u);
+  EXPECT_EQ(frame_.line, 1u);
+}
+
+}  // namespace
+}  // namespace packtrain::ingest

@@ -1,0 +1,70 @@
+#include "client/ingest/ledger.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_file.h"
+
+namespace packtrain::ingest {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::IsOk;
+using ::testing::Pair;
+using testing::StatusIs;
+
+TEST(LedgerTest, OriginsComeBackFromText) {
+  for (const Origin& origin :
+       {Origin{"a.xyz", 17, 203}, Origin{"C: odd: frame 3:4.xyz", 1, 1}, Origin{"only a file", 0, 0}}) {
+    EXPECT_EQ(ParseOrigin(FormatOrigin(origin)), origin);
+  }
+}
+
+TEST(LedgerTest, OtherTextIsAFile) {
+  for (const char* text : {"", "file", "file:x: frame 3", "file:3: frame x", ": frame 2"}) {
+    EXPECT_EQ(ParseOrigin(text), (Origin{text, 0, 0}));
+  }
+}
+
+Ledger TwoRefused() {
+  const RefusedGraph first{Origin{"a.xyz", 2, 9}, "m-2", "not_finite", "a.xyz:11: \"nan\""};
+  const RefusedGraph second{Origin{"\xff.xyz", 1, 1}, "m-1", "duplicate_id", "again"};
+  Ledger ledger;
+  for (int graph = 0; graph < 3; ++graph) ledger.AddRead();
+  ledger.AddRefused(first);
+  ledger.AddRefused(second);
+  return ledger;
+}
+
+TEST(LedgerTest, ReasonsAreCounted) {
+  const Ledger ledger = TwoRefused();
+  EXPECT_EQ(ledger.read(), 3u);
+  EXPECT_THAT(ledger.refused_by_reason(), ElementsAre(Pair("duplicate_id", 1), Pair("not_finite", 1)));
+}
+
+TEST(LedgerTest, EachRefusedGraphIsALineOfJsonWhateverItsFileIsCalled) {
+  EXPECT_EQ(
+      TwoRefused().ToJsonLines(),
+      R"({"file":"a.xyz","frame":2,"line":9,"id":"m-2","reason":"not_finite","message":"a.xyz:11: \"nan\""})"
+      "\n"
+      "{\"file\":\"\xef\xbf\xbd.xyz\",\"frame\":1,\"line\":1,\"id\":\"m-1\",\"reason\":\"duplicate_id\","
+      "\"message\":\"again\"}\n");
+}
+
+TEST(LedgerTest, FileIsWrittenWhole) {
+  const testing::TempFolder folder;
+  const std::string path = folder.Write("ledger.jsonl", "old");
+  ASSERT_THAT(TwoRefused().Write(path), IsOk());
+  EXPECT_EQ(testing::ReadFile(path), TwoRefused().ToJsonLines());
+  EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+}
+
+TEST(LedgerTest, FileThatCannotBeWrittenIsNamed) {
+  EXPECT_THAT(Ledger().Write("/nowhere/ledger.jsonl"),
+              StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr("/nowhere/ledger.jsonl")));
+}
+
+}  // namespace
+}  // namespace packtrain::ingest

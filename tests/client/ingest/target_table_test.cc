@@ -1,0 +1,128 @@
+#include "client/ingest/target_table.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <string>
+
+#include "client/ingest/csv_reader.h"
+#include "tests/client/ingest/gzip.h"
+#include "tests/client/ingest/refused.h"
+#include "tests/testing/temp_file.h"
+
+namespace packtrain::ingest {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Gzip;
+using ::testing::IsNan;
+using testing::Refused;
+using testing::StatusIs;
+
+class CsvReaderTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::vector<std::vector<std::string>>> ReadRows(std::string_view text) {
+    auto csv = CsvReader::Open(folder_.Write("t.csv", text), {}).value();
+    std::vector<std::vector<std::string>> rows;
+    while (true) {
+      std::vector<std::string> row;
+      absl::StatusOr<bool> more = csv->Next(&row);
+      if (!more.ok()) return more.status();
+      if (!*more) return rows;
+      rows.push_back(row);
+    }
+  }
+
+  testing::TempFolder folder_;
+};
+
+TEST_F(CsvReaderTest, FieldsAreTrimmed) {
+  EXPECT_THAT(ReadRows("a, b c ,\td\r\n1,,\n").value(),
+              ElementsAre(ElementsAre("a", "b c", "d"), ElementsAre("1", "", "")));
+}
+
+TEST_F(CsvReaderTest, QuotedFieldsKeepCommasQuotesBlanksAndLineEnds) {
+  EXPECT_THAT(ReadRows("\"a,b\", \"say \"\"hi\"\"\" ,\" x \"\n\"two\nlines\",2,\"\"\n").value(),
+              ElementsAre(ElementsAre("a,b", "say \"hi\"", " x "), ElementsAre("two\nlines", "2", "")));
+}
+
+TEST_F(CsvReaderTest, BlankLinesAndByteOrderMarkArePassedOver) {
+  EXPECT_THAT(ReadRows("\xef\xbb\xbf"
+                       "a,b\n\n \n1,2")
+                  .value(),
+              ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "2")));
+}
+
+TEST_F(CsvReaderTest, BrokenQuotesAreRefused) {
+  EXPECT_THAT(ReadRows("a,b\n1,\"x\n2,3\n"), Refused("bad_csv", "t.csv:2"));
+  EXPECT_THAT(ReadRows("a,b\n\"1\"x,2\n"), Refused("bad_csv", "after a closing quote"));
+}
+
+class TargetTableTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<TargetTable> Read(std::string_view text, const std::string& key = "",
+                                   const std::vector<std::string>& targets = {}) {
+    return TargetTable::Read({folder_.Write("t.csv", text), key, targets}, {});
+  }
+
+  testing::TempFolder folder_;
+};
+
+TEST_F(TargetTableTest, SampleOfQm9IsRead) {
+  const TargetTable table =
+      TargetTable::Read({std::string(PACKTRAIN_TEST_DATA) + "/qm9/qm9_sample_targets.csv.gz", "name", {}}, {})
+          .value();
+  EXPECT_EQ(table.rows(), 2778u);
+  EXPECT_THAT(table.names(), ElementsAre("binding energy", "ionization energy", "dipole magnitude", "dipole x",
+                                         "dipole y", "dipole z"));
+  EXPECT_THAT(table.Find("dsgdb9nsd_000004").value(),
+              ElementsAre(-0.638103811108, -0.411453, 0.0, 0.0, 0.0, 0.0));
+  EXPECT_EQ(table.Find("dsgdb9nsd_000001"), std::nullopt);
+}
+
+TEST_F(TargetTableTest, NumericColumnsAreFoundWhateverTheirPlace) {
+  const TargetTable table = Read("note,a,id,b,none\nword,1,x,2,\n3,4,y,,\n", "id").value();
+  EXPECT_THAT(table.names(), ElementsAre("a", "b"));
+  EXPECT_THAT(table.Find("x").value(), ElementsAre(1, 2));
+  EXPECT_THAT(table.Find("y").value(), ElementsAre(4, IsNan()));
+}
+
+TEST_F(TargetTableTest, NamedColumnsComeInTheirOrder) {
+  EXPECT_THAT(Read("id,a,b,c\nx,1,2,3\n", "", {"c", "a"}).value().Find("x").value(), ElementsAre(3, 1));
+}
+
+TEST_F(TargetTableTest, MissingValuesHaveSeveralSpellings) {
+  EXPECT_THAT(
+      Read("id,a,b,c,d,e\nx,,nan,NA,NaN,null\n", "", {"a", "b", "c", "d", "e"}).value().Find("x").value(),
+      ElementsAre(IsNan(), IsNan(), IsNan(), IsNan(), IsNan()));
+}
+
+TEST_F(TargetTableTest, KeyIsTheFirstColumnUnlessNamed) {
+  EXPECT_TRUE(Read("a,b\n1,2\n").value().Find("1").has_value());
+  EXPECT_TRUE(Read("a,b\n1,2\n", "b").value().Find("2").has_value());
+}
+
+TEST_F(TargetTableTest, GzipIsRead) {
+  EXPECT_EQ(TargetTable::Read({folder_.Write("t.csv", Gzip("id,a\nx,1\n")), "", {}}, {}).value().rows(), 1u);
+}
+
+TEST_F(TargetTableTest, BadTablesAreRefused) {
+  EXPECT_THAT(Read(""), Refused("empty_file", "t.csv"));
+  EXPECT_THAT(Read("id,a\nx,1\n", "name"), Refused("no_column", "no column 'name' (--key); there are: id, a"));
+  EXPECT_THAT(Read("id,a\nx,1\n", "", {"gap"}), Refused("no_column", "no column 'gap' (--targets)"));
+  EXPECT_THAT(Read("id,a,a\nx,1,2\n", "", {"a"}), Refused("no_column", "two columns"));
+  EXPECT_THAT(Read("id,a\nx,word\n"), Refused("no_targets", "no column of numbers beside 'id'"));
+  EXPECT_THAT(Read("id,a\nx,1\n\ny\n"), Refused("ragged_row", "t.csv:4: the row has 1 fields, the header 2"));
+  EXPECT_THAT(Read("id,a\nx,1\ny,2\nx,3\n"),
+              Refused("duplicate_key", "t.csv:4: 'x' was there before, in line 2"));
+  EXPECT_THAT(Read("id,a\nx,word\n", "", {"a"}), Refused("not_a_number", "t.csv:2: 'word' in column 'a'"));
+  EXPECT_THAT(Read("id,a\nx,inf\n"), Refused("not_finite", "t.csv:2"));
+}
+
+TEST_F(TargetTableTest, MissingFileIsNamed) {
+  EXPECT_THAT(TargetTable::Read({folder_.PathOf("none.csv"), "", {}}, {}),
+              StatusIs(absl::StatusCode::kNotFound, ::testing::HasSubstr("none.csv")));
+}
+
+}  // namespace
+}  // namespace packtrain::ingest

@@ -1,0 +1,81 @@
+#include "client/ingest/text.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "client/ingest/elements.h"
+
+namespace packtrain::ingest {
+namespace {
+
+using ::testing::Optional;
+
+TEST(TextTest, WordsAreSplitAtBlanksAndTabs) {
+  std::string_view rest = " \tC  1.5\t-2 ";
+  EXPECT_EQ(NextWord(&rest), "C");
+  EXPECT_EQ(NextWord(&rest), "1.5");
+  EXPECT_EQ(NextWord(&rest), "-2");
+  EXPECT_EQ(NextWord(&rest), "");
+}
+
+TEST(TextTest, NumbersOfManyFormsAreRead) {
+  EXPECT_THAT(ParseDouble("-0.012698"), Optional(-0.012698));
+  EXPECT_THAT(ParseDouble("+1.5"), Optional(1.5));
+  EXPECT_THAT(ParseDouble("3"), Optional(3.0));
+  EXPECT_THAT(ParseDouble("1e-3"), Optional(1e-3));
+  EXPECT_THAT(ParseDouble("1.E+03"), Optional(1000.0));
+  EXPECT_THAT(ParseDouble(".5"), Optional(0.5));
+}
+
+TEST(TextTest, MathematicaExponentIsRead) {
+  EXPECT_THAT(ParseDouble("7.9254*^-6"), Optional(7.9254e-6));
+  EXPECT_THAT(ParseFloat("-1*^2"), Optional(-100.0f));
+}
+
+TEST(TextTest, FloatIsTheNearestToTheDecimal) { EXPECT_THAT(ParseFloat("0.1"), Optional(0.1f)); }
+
+TEST(TextTest, TooLargeIsInfiniteAndTooSmallIsZero) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(ParseFloat("1e39"), Optional(infinity));
+  EXPECT_THAT(ParseFloat("-1e999"), Optional(-infinity));
+  EXPECT_THAT(ParseFloat("1e-99"), Optional(0.0f));
+  EXPECT_THAT(ParseDouble("1e-999"), Optional(0.0));
+}
+
+TEST(TextTest, NanAndInfinityAreNumbersButNotFinite) {
+  EXPECT_TRUE(std::isnan(ParseFloat("NaN").value()));
+  EXPECT_TRUE(std::isinf(ParseFloat("-inf").value()));
+}
+
+TEST(TextTest, OtherWordsAreNoNumbers) {
+  for (const char* word :
+       {"", "abc", "1.5x", "1,5", "--1", "+-1", "+", "1 2", "*^3", "1*^", "1*^2*^3", "0x10"}) {
+    EXPECT_EQ(ParseDouble(word), std::nullopt) << word;
+  }
+}
+
+TEST(TextTest, CountsAreWholeAndNotNegative) {
+  EXPECT_THAT(ParseCount("29"), Optional(29u));
+  for (const char* word : {"", "-1", "+1", "1.0", "3 ", "18446744073709551616"})
+    EXPECT_EQ(ParseCount(word), std::nullopt);
+}
+
+TEST(ElementsTest, SymbolsAndNumbersAreKnown) {
+  EXPECT_EQ(AtomicNumber("H"), 1);
+  EXPECT_EQ(AtomicNumber("C"), 6);
+  EXPECT_EQ(AtomicNumber("Cl"), 17);
+  EXPECT_EQ(AtomicNumber("Og"), 118);
+  EXPECT_EQ(AtomicNumber("17"), 17);
+  EXPECT_EQ(AtomicNumber("118"), 118);
+}
+
+TEST(ElementsTest, OtherWordsAreNot) {
+  for (const char* word : {"", "X", "D", "CL", "cl", "Xx", "C1", "Uue", "0", "119", "256", "-6", "6.0", "{"}) {
+    EXPECT_EQ(AtomicNumber(word), 0) << word;
+  }
+}
+
+}  // namespace
+}  // namespace packtrain::ingest
