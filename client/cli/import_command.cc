@@ -21,6 +21,7 @@
 #include "client/ingest/progress.h"
 #include "client/ingest/source_files.h"
 #include "client/ingest/split_file.h"
+#include "client/ingest/text.h"
 #include "client/service_client.h"
 
 namespace packtrain::cli {
@@ -71,7 +72,7 @@ ingest::ExtxyzImportOptions ReadOptions(const ImportFlags& flags, std::vector<st
   options.files = std::move(files);
   options.limits = flags.limits;
   options.max_atoms = flags.max_atoms;
-  options.targets = flags.targets;
+  for (const std::string& name : flags.targets) options.targets.emplace_back(ingest::Trim(name));
   if (!flags.join.empty()) options.join = ingest::JoinOptions{flags.join, flags.key, {}};
   options.missing_target_nan = flags.missing_target == "nan";
   options.skip_refused = flags.on_error == "skip";
@@ -90,6 +91,11 @@ v1::ImportHeader MakeHeader(const ImportFlags& flags, v1::Schema schema) {
   return header;
 }
 
+ingest::RefusedGraph ToLedger(const v1::RefusedGraph& graph) {
+  return {ingest::ParseOrigin(graph.origin()), graph.source_id(), graph.reason(),
+          absl::StrCat(graph.origin(), " (", graph.source_id(), "): ", graph.message())};
+}
+
 // One import, from reading to the sealed data set. Used by one thread.
 class ImportJob {
  public:
@@ -105,10 +111,7 @@ class ImportJob {
     if (!connection.ok()) return connection.status();
     absl::StatusOr<v1::ImportGraphsResponse> staged = Send(*connection, *std::move(schema));
     if (!staged.ok()) return staged.status();
-    for (const v1::RefusedGraph& graph : staged->refused()) {
-      refused_by_server_.push_back(
-          {ingest::ParseOrigin(graph.origin()), graph.source_id(), graph.reason(), graph.message()});
-    }
+    for (const v1::RefusedGraph& graph : staged->refused()) refused_by_server_.push_back(ToLedger(graph));
     return Seal(*std::move(connection), *staged);
   }
 

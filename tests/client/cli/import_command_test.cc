@@ -1,0 +1,196 @@
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "client/connection.h"
+#include "client/dataset_info.h"
+#include "tests/client/cli/run_line.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_file.h"
+#include "tests/testing/test_server.h"
+
+namespace packtrain::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Printed;
+using testing::ReadFile;
+using testing::RunLine;
+using testing::StatusIs;
+using testing::TestServer;
+
+const std::string kData = PACKTRAIN_TEST_DATA;
+constexpr char kThree[] = "1\nid=a\nC 1 2 3\n1\nid=b\nH 1 2 3\n1\nid=c\nO 1 2 3\n";
+
+class ImportCommandTest : public ::testing::Test {
+ protected:
+  // Imports a file of this text as "mols".
+  Printed Import(std::string_view text, std::vector<std::string> flags = {}) {
+    flags.insert(flags.begin(), {"import", "extxyz", folder_.Write("m.xyz", text), "--name", "mols", "--server",
+                                 server_->address(), "--json"});
+    return RunLine(std::move(flags));
+  }
+  absl::StatusOr<client::DatasetInfo> Stored(const std::string& name = "mols") {
+    client::ConnectionOptions options;
+    options.server = server_->address();
+    return client::GetDatasetInfo(**client::Connection::Open(options), name);
+  }
+  std::uint64_t GraphsOfSplit(const std::string& split) { return Stored().value().FindSplit(split)->graphs; }
+  void ExpectNothingStored() { EXPECT_THAT(Stored(), StatusIs(absl::StatusCode::kNotFound)); }
+
+  testing::TempFolder folder_;
+  std::unique_ptr<TestServer> server_ = TestServer::Start().value();
+};
+
+TEST_F(ImportCommandTest, SampleOfQm9IsStoredWithTargetsAndSplits) {
+  const Printed printed = RunLine({"import", "extxyz", kData + "/qm9/qm9_sample.xyz.gz", "--name", "qm9",
+                                   "--edges", "full", "--join", kData + "/qm9/qm9_sample_targets.csv.gz",
+                                   "--key", "name", "--targets", "binding energy, dipole x", "--split-permille",
+                                   "800,100,100", "--server", server_->address(), "--json"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
+  const nlohmann::json result = printed.Json();
+  EXPECT_EQ(result["dataset"], "qm9");
+  EXPECT_EQ(result["read"], 2778);
+  EXPECT_EQ(result["stored"], 2778);
+  EXPECT_EQ(result["refused"], 0);
+  EXPECT_EQ(result["refused_by_reason"], nlohmann::json::object());
+  EXPECT_GT(result["graphs_per_second"], 0);
+  const client::DatasetInfo info = Stored("qm9").value();
+  EXPECT_EQ(info.reference, "qm9@" + result["version"].get<std::string>());
+  EXPECT_EQ(info.graphs, 2778u);
+  EXPECT_EQ(info.FindSplit("train")->graphs, 2222u);
+  ASSERT_EQ(info.FindSplit("all")->targets.size(), 2u);
+  EXPECT_EQ(info.FindSplit("all")->targets[0].target, "binding energy");
+  EXPECT_EQ(info.FindSplit("all")->targets[1].target, "dipole x");
+}
+
+TEST_F(ImportCommandTest, CrystalsAreStoredWithCells) {
+  const Printed printed = RunLine({"import", "extxyz", kData + "/crystals", "--name", "crystals",
+                                   "--missing-target", "nan", "--server", server_->address()});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("stored 6 of 6 graphs"));
+}
+
+TEST_F(ImportCommandTest, SameContentIsTheSameVersion) {
+  const nlohmann::json first = Import(kThree).Json();
+  const nlohmann::json second = Import(kThree).Json();
+  EXPECT_EQ(first["version"], second["version"]);
+  EXPECT_EQ(first["unchanged"], false);
+  EXPECT_EQ(second["unchanged"], true);
+}
+
+TEST_F(ImportCommandTest, BadGraphStopsTheImportAndNothingIsStored) {
+  const Printed printed = Import(std::string(kThree) + "1\nid=d\nC nan 2 3\n");
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_EQ(printed.Json()["error"]["code"], "INVALID_ARGUMENT");
+  EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(),
+              HasSubstr("m.xyz:12: frame 4 (d): coordinate 'nan'"));
+  ExpectNothingStored();
+}
+
+TEST_F(ImportCommandTest, SkippedGraphsAreCountedListedAndEndInFour) {
+  const std::string ledger = folder_.PathOf("refused.jsonl");
+  const Printed printed = Import(std::string(kThree) + "1\nid=d\nC nan 2 3\n1\nid=a\nC 1 2 3\n",
+                                 {"--on-error", "skip", "--ledger", ledger});
+  ASSERT_EQ(printed.exit_code, 4) << printed.out;
+  const nlohmann::json result = printed.Json();
+  EXPECT_EQ(result["read"], 5);
+  EXPECT_EQ(result["stored"], 3);
+  EXPECT_EQ(result["refused"], 2);
+  EXPECT_EQ(result["refused_by_reason"], (nlohmann::json{{"duplicate_id", 1}, {"not_finite", 1}}));
+  EXPECT_THAT(printed.err, HasSubstr("refused: "));
+  std::istringstream lines(ReadFile(ledger));
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(nlohmann::json::parse(line)["reason"], "not_finite");
+  ASSERT_TRUE(std::getline(lines, line));
+  const nlohmann::json duplicate = nlohmann::json::parse(line);
+  EXPECT_EQ(duplicate["reason"], "duplicate_id");
+  EXPECT_EQ(duplicate["file"], folder_.PathOf("m.xyz"));
+  EXPECT_EQ(duplicate["frame"], 5);
+  EXPECT_EQ(duplicate["line"], 13);
+  EXPECT_EQ(duplicate["id"], "a");
+}
+
+TEST_F(ImportCommandTest, LedgerIsWrittenWhereTheImportStopsToo) {
+  const std::string ledger = folder_.PathOf("refused.jsonl");
+  EXPECT_EQ(Import("1\nid=d\nC nan 2 3\n", {"--ledger", ledger}).exit_code, 1);
+  EXPECT_THAT(ReadFile(ledger), HasSubstr("\"reason\":\"not_finite\""));
+}
+
+TEST_F(ImportCommandTest, DuplicateIdIsRefusedByNameOrNumbered) {
+  const std::string twice = std::string(kThree) + "1\nid=a\nC 4 5 6\n";
+  const Printed refused = Import(twice);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.Json()["error"]["message"].get<std::string>(), HasSubstr("m.xyz:10: frame 4"));
+  ExpectNothingStored();
+  EXPECT_EQ(Import(twice, {"--duplicate-ids", "number"}).Json()["stored"], 4);
+}
+
+TEST_F(ImportCommandTest, IdMissingInTheTableIsNamed) {
+  const Printed printed = Import(kThree, {"--join", folder_.Write("t.csv", "id,e\na,1\nb,2\n")});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(), HasSubstr("frame 3 (c): no row of"));
+  ExpectNothingStored();
+}
+
+TEST_F(ImportCommandTest, MissingTargetsAreStoredWhereAllowed) {
+  const std::string csv = folder_.Write("t.csv", "id,e\na,1\nb,3\n");
+  ASSERT_EQ(Import(kThree, {"--join", csv, "--missing-target", "nan"}).exit_code, 0);
+  EXPECT_EQ(Stored().value().FindSplit("all")->targets[0].count, 2u);
+  EXPECT_EQ(Stored().value().FindSplit("all")->targets[0].mean, 2);
+}
+
+TEST_F(ImportCommandTest, SplitFileDecidesTheSplits) {
+  ASSERT_EQ(Import(kThree, {"--split-file", folder_.Write("s", "train a\ntrain c\nval b\n")}).exit_code, 0);
+  EXPECT_EQ(GraphsOfSplit("train"), 2u);
+  EXPECT_EQ(GraphsOfSplit("val"), 1u);
+}
+
+TEST_F(ImportCommandTest, SplitFileMayNameGraphsThatWereSkipped) {
+  const std::string split = folder_.Write("s", "train a\ntrain d\nval b\ntest c\n");
+  EXPECT_EQ(Import(std::string(kThree) + "1\nid=d\nC nan 2 3\n", {"--split-file", split, "--on-error", "skip"})
+                .exit_code,
+            4);
+  EXPECT_EQ(GraphsOfSplit("train"), 1u);
+}
+
+TEST_F(ImportCommandTest, SplitFileThatNamesAnUnknownGraphIsRefused) {
+  const Printed printed = Import(kThree, {"--split-file", folder_.Write("s", "train a\nval zzz\n")});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(), HasSubstr("zzz"));
+  ExpectNothingStored();
+}
+
+TEST_F(ImportCommandTest, LimitReadsTheFirstGraphsOnly) {
+  EXPECT_EQ(Import(kThree, {"--limit", "2"}).Json()["stored"], 2);
+}
+
+TEST_F(ImportCommandTest, LimitsOnInputNameTheirFlag) {
+  const std::vector<std::pair<std::string, std::string>> limits = {
+      {"--max-atoms", "0"}, {"--max-line-bytes", "3"}, {"--max-unpacked-bytes", "10"}};
+  for (const auto& [flag, value] : limits) {
+    const Printed printed = Import(kThree, {flag, value});
+    EXPECT_EQ(printed.exit_code, 1);
+    EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(), HasSubstr(flag));
+  }
+}
+
+TEST_F(ImportCommandTest, FileWithoutFramesIsNamed) {
+  const Printed printed = RunLine(
+      {"import", "extxyz", kData + "/awkward/empty.xyz", "--name", "mols", "--server", server_->address()});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.err, HasSubstr("empty.xyz: the file holds no frame"));
+  EXPECT_THAT(printed.out, IsEmpty());
+}
+
+TEST_F(ImportCommandTest, ServerOutOfReachIsThree) {
+  const Printed printed = RunLine({"import", "extxyz", folder_.Write("m.xyz", kThree), "--name", "mols",
+                                   "--server", "unix:/nonexistent/packtrain.socket", "--give-up", "0.1"});
+  EXPECT_EQ(printed.exit_code, 3);
+}
+
+}  // namespace
+}  // namespace packtrain::cli

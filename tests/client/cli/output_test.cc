@@ -1,0 +1,80 @@
+#include "client/cli/output.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <sstream>
+
+namespace packtrain::cli {
+namespace {
+
+const Table kTable = {{"name", "graphs", "fill"}, {{"qm9", "128,744", "0.91"}, {"a, \"b\"", "7", "-"}}};
+
+class OutputTest : public ::testing::Test {
+ protected:
+  Output Make(OutputFormat format) { return Output(out_, err_, format); }
+
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(OutputTest, ColumnsOfNumbersStandToTheRight) {
+  EXPECT_EQ(FormatText(kTable),
+            "name     graphs  fill\n"
+            "qm9     128,744  0.91\n"
+            "a, \"b\"        7     -\n");
+}
+
+TEST_F(OutputTest, CsvQuotesWhatNeedsIt) {
+  EXPECT_EQ(FormatCsv(kTable), "name,graphs,fill\nqm9,\"128,744\",0.91\n\"a, \"\"b\"\"\",7,-\n");
+}
+
+TEST_F(OutputTest, NumbersAreShort) {
+  EXPECT_EQ(FormatCount(0), "0");
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(1000), "1,000");
+  EXPECT_EQ(FormatCount(40939402), "40,939,402");
+  EXPECT_EQ(FormatCount(-1234), "-1,234");
+  EXPECT_EQ(FormatNumber(0.123456), "0.1235");
+  EXPECT_EQ(FormatBytes(100), "100 B");
+  EXPECT_EQ(FormatBytes(5 << 20), "5.0 MiB");
+}
+
+TEST_F(OutputTest, EachFormatPrintsItsOwn) {
+  const Json json = {{"b", 1}, {"a", 2}};
+  Make(OutputFormat::kText).Print(json, kTable, "after\n");
+  EXPECT_EQ(out_.str(), FormatText(kTable) + "after\n");
+  out_.str("");
+  Make(OutputFormat::kCsv).Print(json, kTable, "after\n");
+  EXPECT_EQ(out_.str(), FormatCsv(kTable));
+  out_.str("");
+  Make(OutputFormat::kJson).Print(json, kTable, "after\n");
+  EXPECT_EQ(out_.str(), "{\"b\":1,\"a\":2}\n");
+}
+
+TEST_F(OutputTest, NanIsNullAndBadTextIsReplaced) {
+  Make(OutputFormat::kJson).Print({{"x", std::numeric_limits<double>::quiet_NaN()}, {"y", "\xff"}}, "");
+  EXPECT_EQ(out_.str(), "{\"x\":null,\"y\":\"\xef\xbf\xbd\"}\n");
+}
+
+TEST_F(OutputTest, ErrorsGoWhereTheyAreExpected) {
+  const absl::Status status = absl::NotFoundError("no data set 'x'");
+  Make(OutputFormat::kText).PrintError(status);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "packtrain: no data set 'x'\n");
+  err_.str("");
+  Make(OutputFormat::kJson).PrintError(status);
+  EXPECT_EQ(out_.str(),
+            "{\"error\":{\"code\":\"NOT_FOUND\",\"message\":\"no data set 'x'\",\"details\":[]}}\n");
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(OutputTest, PayloadsAreDetails) {
+  absl::Status status = absl::InvalidArgumentError("bad");
+  status.SetPayload("reason", absl::Cord("not_finite"));
+  Make(OutputFormat::kJson).PrintError(status);
+  EXPECT_THAT(out_.str(), ::testing::HasSubstr(R"("details":[{"type":"reason","value":"not_finite"}])"));
+}
+
+}  // namespace
+}  // namespace packtrain::cli

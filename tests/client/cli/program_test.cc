@@ -1,0 +1,112 @@
+#include "client/cli/program.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "tests/client/cli/run_line.h"
+
+namespace packtrain::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Printed;
+using testing::RunLine;
+using ::testing::StartsWith;
+
+constexpr char kNobody[] = "unix:/nonexistent/packtrain.socket";
+
+int RunBinary(const std::string& arguments) {
+  const int status =
+      std::system((std::string(PACKTRAIN_PROGRAM) + " " + arguments + " >/dev/null 2>&1").c_str());
+  return WEXITSTATUS(status);
+}
+
+TEST(ProgramTest, HelpStartsWithExamples) {
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"--help"},
+                                               {"import", "--help"},
+                                               {"server", "--help"},
+                                               {"server", "info", "--help"}}) {
+    const Printed printed = RunLine(line);
+    EXPECT_EQ(printed.exit_code, 0);
+    EXPECT_THAT(printed.out, StartsWith("Examples:\n  packtrain "));
+    EXPECT_THAT(printed.out, HasSubstr("Usage: "));
+    EXPECT_THAT(printed.err, IsEmpty());
+  }
+}
+
+TEST(ProgramTest, VersionIsPrinted) {
+  const Printed printed = RunLine({"--version"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, StartsWith("packtrain 0."));
+}
+
+TEST(ProgramTest, WrongUsageIsTwoAndSaysWhatIsWrong) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "subcommand"},
+      {{"serve"}, "'serve'"},
+      {{"server", "info", "--no-such-flag"}, "--no-such-flag"},
+      {{"server", "info", "--give-up", "soon"}, "--give-up"},
+      {{"server", "info", "--csv"}, "--csv"},
+      {{"server", "info", "--csv", "--json"}, "--csv excludes --json"},
+      {{"import", "cif", "a.cif", "--name", "a"}, "cif"},
+      {{"import", "extxyz", "--name", "a"}, "FILE"},
+      {{"import", "extxyz", "a.xyz"}, "--name"},
+      {{"import", "extxyz", "a.xyz", "--name", "a/b"}, "--name"},
+      {{"import", "extxyz", "a.xyz", "--name", "a", "--edges", "knn:3"}, "--edges"},
+      {{"import", "extxyz", "a.xyz", "--name", "a", "--key", "id"}, "--join"},
+      {{"import", "extxyz", "a.xyz", "--name", "a", "--split-permille", "800,200"}, "--split-permille"},
+      {{"import", "extxyz", "a.xyz", "--name", "a", "--split-permille", "800,100,99"}, "1000"},
+      {{"import", "extxyz", "a.xyz", "--name", "a", "--split-permille", "800,100,100", "--split-file", "s"},
+       "excludes"},
+      {{"import", "extxyz", "a.xyz", "--name", "a", "--on-error", "ignore"}, "--on-error"},
+  };
+  for (const auto& [line, part] : cases) {
+    const Printed printed = RunLine(line);
+    EXPECT_EQ(printed.exit_code, 2) << printed.err;
+    EXPECT_THAT(printed.err, HasSubstr(part));
+    EXPECT_THAT(printed.out, IsEmpty());
+  }
+}
+
+TEST(ProgramTest, WrongUsageIsJsonWhereAsked) {
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"--json", "serve"}, {"server", "--json"}}) {
+    const Printed printed = RunLine(line);
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_EQ(printed.Json()["error"]["code"], "INVALID_ARGUMENT");
+    EXPECT_THAT(printed.err, IsEmpty());
+  }
+}
+
+TEST(ProgramTest, ServerOutOfReachIsThree) {
+  const Printed printed = RunLine({"server", "info", "--server", kNobody, "--give-up", "0.1", "--json"});
+  EXPECT_EQ(printed.exit_code, 3);
+  EXPECT_EQ(printed.Json()["error"]["code"], "UNAVAILABLE");
+  EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(), HasSubstr(kNobody));
+}
+
+TEST(ProgramTest, GlobalFlagsMayStandBeforeTheCommand) {
+  const Printed printed = RunLine({"--server", kNobody, "--give-up", "0.1", "--json", "server", "info"});
+  EXPECT_EQ(printed.exit_code, 3);
+  EXPECT_EQ(printed.Json()["error"]["code"], "UNAVAILABLE");
+}
+
+TEST(ProgramTest, ServerComesFromTheEnvironmentUnlessNamed) {
+  setenv("PACKTRAIN_SERVER", "unix:/nonexistent/environment.socket", 1);
+  EXPECT_THAT(RunLine({"server", "info", "--give-up", "0.1"}).err, HasSubstr("environment.socket"));
+  EXPECT_THAT(RunLine({"server", "info", "--give-up", "0.1", "--server", kNobody}).err, HasSubstr(kNobody));
+  unsetenv("PACKTRAIN_SERVER");
+}
+
+TEST(ProgramTest, ProgramReturnsTheExitCode) {
+  EXPECT_EQ(RunBinary("--version"), 0);
+  EXPECT_EQ(RunBinary("import extxyz /nonexistent.xyz --name a"), 1);
+  EXPECT_EQ(RunBinary("server info --no-such-flag"), 2);
+  EXPECT_EQ(RunBinary(std::string("server info --give-up 0.1 --server ") + kNobody), 3);
+}
+
+}  // namespace
+}  // namespace packtrain::cli

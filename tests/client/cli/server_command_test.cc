@@ -1,0 +1,33 @@
+#include <gmock/gmock.h>
+
+#include "tests/client/cli/run_line.h"
+#include "tests/testing/test_server.h"
+
+namespace packtrain::cli {
+namespace {
+
+using testing::Printed;
+using testing::RunLine;
+using testing::TestServer;
+
+TEST(ServerCommandTest, InfoShowsVersionLimitsMemoryAndFeatures) {
+  const std::unique_ptr<TestServer> server = TestServer::Start().value();
+  const Printed printed = RunLine({"server", "info", "--server", server->address(), "--json"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.out;
+  const nlohmann::json info = printed.Json();
+  EXPECT_EQ(info["api"], "v1");
+  EXPECT_FALSE(info["version"].get<std::string>().empty());
+  EXPECT_GT(info["limits"]["max_batch_bytes"], 0);
+  EXPECT_GT(info["memory"]["cap_bytes"], info["memory"]["used_bytes"]);
+  EXPECT_THAT(info["features"], ::testing::Contains("edges.full"));
+}
+
+TEST(ServerCommandTest, InfoReadsWellToo) {
+  const std::unique_ptr<TestServer> server = TestServer::Start().value();
+  const Printed printed = RunLine({"server", "info", "--server", server->address()});
+  EXPECT_THAT(printed.out, ::testing::StartsWith("packtraind "));
+  EXPECT_THAT(printed.out, ::testing::HasSubstr(server->address()));
+}
+
+}  // namespace
+}  // namespace packtrain::cli
