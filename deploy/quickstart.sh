@@ -86,6 +86,7 @@ for seed in "${SEEDS[@]}"; do
 done
 say "which policy was faster?"
 "$BIN/packtrain" run compare --where 'label.example = quickstart' --by policy
+last_run=$("$BIN/packtrain" run list --csv | sed -n '2s/,.*//p')
 finished=yes
 
 say "three commands worth typing next"
@@ -96,7 +97,7 @@ else
 fi
 cat <<END
   $BIN/packtrain run list
-  $BIN/packtrain run summary \$($BIN/packtrain run list --json | $(printf '%s' "python3 -c 'import json,sys; print(json.load(sys.stdin)[0][\"run\"])'"))
+  $BIN/packtrain run summary $last_run
   $BIN/packtrain plan --dataset qm9-sample --policy dynamic --graphs 127
 END
 say "quick start: done"

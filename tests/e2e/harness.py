@@ -1,0 +1,110 @@
+"""Runs the real programs: a data node on a free port over a directory of its own, and commands against it."""
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+
+BIN = pathlib.Path(os.environ["PACKTRAIN_BIN"])
+DATA = pathlib.Path(os.environ["PACKTRAIN_TEST_DATA"])
+SAMPLE = DATA / "qm9" / "qm9_sample.xyz.gz"
+SAMPLE_TARGETS = DATA / "qm9" / "qm9_sample_targets.csv.gz"
+
+
+class Result:
+    """What a finished command left: exit code, stdout, stderr."""
+
+    def __init__(self, done):
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def error(self):
+        return json.loads(self.out)["error"]
+
+    def __repr__(self):
+        return f"exit {self.code}\nstdout: {self.out[-2000:]}\nstderr: {self.err[-2000:]}"
+
+
+class DataNode:
+    """One packtraind. `with DataNode() as node:` starts it and ends it, its directory included."""
+
+    def __init__(self, *arguments, directory=None):
+        self._own = tempfile.TemporaryDirectory() if directory is None else None
+        self.directory = pathlib.Path(self._own.name if self._own else directory)
+        self._arguments = arguments
+        self.process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        if self._own:
+            self._own.cleanup()
+
+    def start(self, listen="127.0.0.1:0"):
+        log = open(self.directory / "packtraind.log", "ab")
+        with log:
+            self.process = subprocess.Popen(
+                [BIN / "packtraind", "--data", self.directory / "data", "--listen", listen, *self._arguments],
+                stdout=subprocess.PIPE, stderr=log, text=True)
+        line = self.process.stdout.readline()
+        if not line.startswith("listening on "):
+            raise RuntimeError(f"packtraind said {line!r}: {self.log()}")
+        self.address = line.removeprefix("listening on ").strip()
+
+    def log(self):
+        return (self.directory / "packtraind.log").read_text()
+
+    def terminate(self):
+        """SIGTERM; returns the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=60)
+        self.process.stdout.close()
+        return code
+
+    def run(self, *arguments, json_output=True, timeout=120):
+        """Runs `packtrain ARGUMENTS` against this node."""
+        return packtrain(*arguments, *(["--json"] if json_output else []), server=self.address, timeout=timeout)
+
+    def import_sample(self, *arguments, name="sample"):
+        return self.run("import", "extxyz", SAMPLE, "--name", name, "--edges", "full", "--join", SAMPLE_TARGETS,
+                        "--key", "name", "--split-permille", "800,100,100", *arguments)
+
+    def train(self, *arguments, ranks=1, timeout=240):
+        """Runs one training of `ranks` processes; returns their results."""
+        port = free_port()
+        processes = []
+        for rank in range(ranks):
+            environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
+                               MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+            processes.append(subprocess.Popen(
+                [BIN / "packtrain-trainer", "--server", self.address, *arguments], env=environment,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        results = []
+        for process in processes:
+            out, err = process.communicate(timeout=timeout)
+            results.append(Result(subprocess.CompletedProcess([], process.returncode, out, err)))
+        return results
+
+
+def packtrain(*arguments, server, timeout=120):
+    environment = dict(os.environ, PACKTRAIN_SERVER=server)
+    return Result(subprocess.run([BIN / "packtrain", *map(str, arguments)], env=environment, capture_output=True,
+                                 text=True, timeout=timeout))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
