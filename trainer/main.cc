@@ -2,6 +2,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <pthread.h>
+#include <unistd.h>
 #include <csignal>
 
 #include <cstdlib>
@@ -85,6 +86,7 @@ int Describe(const Options& options) {
   return kDone;
 }
 
+// The constant predictor's errors are those on the test split, or on val where there is no test.
 Json ToJson(const TrainingResult& result) {
   Json json = {
       {"run", result.run},
@@ -98,9 +100,11 @@ Json ToJson(const TrainingResult& result) {
       {"evaluation_captures", 0},
       {"evictions", 0},
       {"loss", result.loss}};
-  for (const auto& [split, errors] : result.splits) {
+  for (const char* split : {"val", "test"}) {
+    const auto found = result.splits.find(split);
+    if (found == result.splits.end()) continue;
+    const SplitErrors& errors = found->second;
     json[split] = {{"mae", errors.mae}, {"rmse", errors.rmse}, {"graphs", errors.graphs}};
-    // That of the test split where there is one: it comes last.
     json["constant_predictor"] = {{"mae", errors.constant_mae}, {"rmse", errors.constant_rmse}};
   }
   return json;
@@ -140,10 +144,23 @@ int TrainAndPrint(const Options& options, const std::stop_token& stop) {
   return kDone;
 }
 
-int Main(int argc, const char* const* argv) {
+// Starts this program anew with what libraries read from the environment when they are loaded, before main.
+// What is set already is kept. Returns where that is not possible.
+void SetLibraryDefaults(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  // OpenMP threads sleep while they wait: on a host shared with others, spinning ones make a step several times
+  // longer.
+  setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
+  // Torch says nothing of sockets that close; the rank that is gone is named once, by us.
+  setenv("TORCH_CPP_LOG_LEVEL", "ERROR", /*overwrite=*/0);
+  execv("/proc/self/exe", argv);
+}
+
+int Main(int argc, char** argv) {
   const CommandLine line = ParseCommandLine(PACKTRAIN_PROGRAM, argc, argv);
   if (line.exit_code.has_value()) return *line.exit_code;
   if (line.options.describe) return Describe(line.options);
+  SetLibraryDefaults(argv);
   std::stop_source stop;
   const SignalWatch watch(stop);
   return TrainAndPrint(line.options, stop.get_token());

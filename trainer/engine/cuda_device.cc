@@ -1,8 +1,10 @@
 // The devices of packtrain-trainer-cuda.
-#include <ATen/cuda/CUDAContext.h>
-#include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <memory>
@@ -18,27 +20,40 @@ namespace {
 // An event on the current stream.
 class CudaMark final : public TimeMark {
  public:
-  void Record() override { event_.record(); }
-  bool Passed() const override { return event_.query(); }
-  void Wait() const override { event_.synchronize(); }
+  CudaMark() { C10_CUDA_CHECK(cudaEventCreate(&event_)); }
+  ~CudaMark() override { C10_CUDA_CHECK_WARN(cudaEventDestroy(event_)); }
+  CudaMark(const CudaMark&) = delete;
+  CudaMark& operator=(const CudaMark&) = delete;
+
+  void Record() override { C10_CUDA_CHECK(cudaEventRecord(event_, c10::cuda::getCurrentCUDAStream())); }
+  bool Passed() const override {
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state == cudaErrorNotReady) return false;
+    C10_CUDA_CHECK(state);
+    return true;
+  }
+  void Wait() const override { C10_CUDA_CHECK(cudaEventSynchronize(event_)); }
   std::int64_t NanosecondsSince(const TimeMark& earlier) const override {
-    const double milliseconds = static_cast<const CudaMark&>(earlier).event_.elapsed_time(event_);
+    float milliseconds = 0;
+    C10_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, static_cast<const CudaMark&>(earlier).event_, event_));
     return std::llround(milliseconds * 1e6);
   }
 
  private:
-  at::cuda::CUDAEvent event_{cudaEventDefault};
+  cudaEvent_t event_ = nullptr;
 };
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(c10::DeviceIndex index) : index_(index) {}
+  explicit CudaDevice(c10::DeviceIndex index) : index_(index) {
+    C10_CUDA_CHECK(cudaGetDeviceProperties(&properties_, index));
+  }
 
   at::Device torch_device() const override { return {at::kCUDA, index_}; }
-  std::string hardware_name() const override { return at::cuda::getDeviceProperties(index_)->name; }
+  std::string hardware_name() const override { return properties_.name; }
   std::string driver() const override {
     int version = 0;
-    if (cudaDriverGetVersion(&version) != cudaSuccess) return "";
+    C10_CUDA_CHECK(cudaDriverGetVersion(&version));
     return absl::StrCat("CUDA ", version / 1000, ".", version % 1000 / 10);
   }
   std::string timing_method() const override { return "CUDA events, read later"; }
@@ -55,6 +70,7 @@ class CudaDevice final : public Device {
 
  private:
   const c10::DeviceIndex index_;
+  cudaDeviceProp properties_{};
 };
 
 absl::StatusOr<std::unique_ptr<Device>> OpenCuda(std::uint32_t local_rank) {

@@ -67,6 +67,7 @@ class GlooSync final : public GradientSync {
     if (diagnosed_) return;
     try {
       store_->set(LeaveKey(world_.rank), std::string(reason.message()));
+      group_.reset();  // lets ranks that wait for this one fail at once
       if (world_.rank == 0) CallRoll();
     } catch (const std::exception&) {
       // Rank 0 is gone, so there is nobody to tell.
@@ -89,6 +90,7 @@ class GlooSync final : public GradientSync {
     diagnosed_ = true;
     try {
       store_->set(LeaveKey(world_.rank), "");
+      group_.reset();
       const std::vector<std::string> causes = CallRoll();
       if (causes.empty()) return absl::AbortedError(absl::StrCat("the ranks lost each other: ", failure));
       return absl::AbortedError(absl::StrJoin(causes, "; "));
@@ -124,8 +126,8 @@ class GlooSync final : public GradientSync {
   const World world_;
   const std::chrono::milliseconds roll_call_;
   const c10::intrusive_ptr<c10d::Store> store_;
-  const c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
-  bool diagnosed_ = false;  // the others know that this rank goes
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;  // null once this rank goes
+  bool diagnosed_ = false;                            // the others know that this rank goes
 };
 
 // The network that the ranks use among themselves: GLOO_SOCKET_IFNAME, else loopback where rank 0 is reached by
