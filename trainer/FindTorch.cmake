@@ -53,6 +53,7 @@ endif()
 if(CUDAToolkit_FOUND AND NOT TARGET Torch::cuda)
   add_library(Torch::cuda INTERFACE IMPORTED)
   # Operators register themselves when their library is loaded, so it must be linked though nothing names it.
-  target_link_libraries(Torch::cuda INTERFACE LINKER:--no-as-needed ${Torch_torch_LIBRARY} ${Torch_torch_cuda_LIBRARY}
-                                              ${Torch_c10_cuda_LIBRARY} LINKER:--as-needed Torch::cpu CUDA::cudart)
+  target_link_libraries(Torch::cuda INTERFACE
+    -Wl,--push-state,--no-as-needed ${Torch_torch_LIBRARY} ${Torch_torch_cuda_LIBRARY} ${Torch_c10_cuda_LIBRARY}
+    -Wl,--pop-state Torch::cpu CUDA::cudart)
 endif()
