@@ -269,6 +269,36 @@ TEST_F(RocksGraphStoreTest, ADamagedDescriptionIsDataLoss) {
   EXPECT_THAT(store->List(), StatusIs(absl::StatusCode::kDataLoss));
 }
 
+TEST_F(RocksGraphStoreTest, ADamagedSplitIsDataLoss) {
+  const std::string version =
+      Import(*OpenStore(), ManyMolecules(50), SealWithFractions("molecules", 800, 100, 100, 0))
+          ->dataset.version();
+  {
+    const auto database = RocksDatabase::Open(db(), {});
+    ASSERT_THAT((*database)->WriteMeta({{SplitKey(version, "val"), std::string(5 * 4, '\xff')}}), IsOk());
+  }
+  EXPECT_THAT(OpenStore()->Open("molecules"), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("split val")));
+}
+
+TEST_F(RocksGraphStoreTest, ADescriptionWithoutItsGraphsIsDataLoss) {
+  const v1::Dataset sealed = Import(*OpenStore(), SampleMolecules(), SealAs("molecules"))->dataset;
+  {
+    const auto database = RocksDatabase::Open(db(), {});
+    const std::string elsewhere = EncodeBigEndian(999) + sealed.SerializeAsString();
+    ASSERT_THAT((*database)->WriteMeta({{DatasetKey("molecules", sealed.version()), elsewhere}}), IsOk());
+  }
+  EXPECT_THAT(OpenStore()->Open("molecules"), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("sizes")));
+}
+
+TEST_F(RocksGraphStoreTest, ADamagedContentEntryKeepsTheStoreFromReclaiming) {
+  OpenStore().reset();
+  {
+    const auto database = RocksDatabase::Open(db(), {});
+    ASSERT_THAT((*database)->WriteMeta({{ContentKey("00"), "short"}}), IsOk());
+  }
+  EXPECT_THAT(RocksGraphStore::Open(folder_.path(), {}), StatusIs(absl::StatusCode::kDataLoss));
+}
+
 TEST(KeySchemaTest, KeysSortAsNumbers) {
   const std::vector<StorageKey> keys = {{1, 0}, {1, 255}, {1, 256}, {2, 0}, {256, 0}};
   EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end(),
