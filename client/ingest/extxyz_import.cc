@@ -17,13 +17,14 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
+// Bytes on disk of all files together; a pipe counts as none, since its length is not known beforehand.
 absl::StatusOr<std::uint64_t> TotalBytes(const std::vector<std::string>& files) {
   std::uint64_t total = 0;
   for (const std::string& file : files) {
     std::error_code error;
-    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+    const bool regular = std::filesystem::status(file, error).type() == std::filesystem::file_type::regular;
+    if (!error && regular) total += std::filesystem::file_size(file, error);
     if (error) return absl::NotFoundError(absl::StrCat(file, ": ", error.message()));
-    total += bytes;
   }
   return total;
 }
