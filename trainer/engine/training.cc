@@ -323,7 +323,10 @@ class Session {
     if (reporter_ == nullptr) return;
     const absl::Status told =
         IsFirstRank() ? reporter_->Finish(/*failed=*/true, std::string(reason.message())) : reporter_->Flush();
-    if (!told.ok()) Progress(absl::StrCat("the server was not told of the end: ", told.message()));
+    // Where the server is what failed, the reason says so already.
+    if (!told.ok() && !absl::IsUnavailable(reason)) {
+      Progress(absl::StrCat("the server was not told of the end: ", told.message()));
+    }
   }
 
   bool IsFirstRank() const { return options_.world.rank == 0; }
