@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
+
 namespace packtrain::batching {
 
 // Raised whenever the same spec would give another plan; part of every fingerprint.
@@ -31,8 +33,12 @@ struct BatchSpec {
   std::optional<std::uint32_t> budget_sample = std::nullopt;
 };
 
-// The spec in one line with every default filled in, equal for equal plans: the part of a fingerprint
-// that batching decides. Holds plan_version; holds neither epoch nor world size.
+// INVALID_ARGUMENT: the spec contradicts itself, or has a value out of range. Knows nothing of a data set.
+absl::Status CheckSpec(const BatchSpec& spec);
+
+// The spec in one line with every default filled in, equal for equal plans: the part of a fingerprint that
+// batching decides. Holds plan_version; holds neither epoch nor world size. For a spec that passes CheckSpec;
+// what the policy has no use for leaves no trace.
 std::string CanonicalText(const BatchSpec& spec);
 
 }  // namespace packtrain::batching

@@ -172,18 +172,6 @@ double EpochPlan::RankLoadMeanOverMax() const {
   return sum / static_cast<double>(steps());
 }
 
-absl::Status CheckGraphCount(const char* flag, std::uint32_t graphs) {
-  if (graphs >= 1 && graphs <= kMaxBatchGraphs) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(flag, " ", graphs, " is out of range: 1 to ", kMaxBatchGraphs));
-}
-
-absl::Status CheckSpec(const BatchSpec& spec) {
-  if (absl::Status status = CheckGraphCount("--graphs", spec.graphs); !status.ok()) return status;
-  if (absl::Status status = CheckGraphCount("--max-graphs", MaxGraphs(spec)); !status.ok()) return status;
-  return KindOf(spec.policy).check(spec);
-}
-
 absl::Status CheckSplit(const PlanRequest& request) {
   const std::span<const std::uint32_t> split = request.split;
   if (split.empty()) return absl::InvalidArgumentError("--split names a split without graphs");

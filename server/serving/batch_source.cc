@@ -30,6 +30,7 @@ absl::StatusOr<BatchSource> ResolveBatchSource(storage::GraphStore& store, std::
     return absl::InvalidArgumentError("dataset is missing: give NAME or NAME@VERSION (--dataset)");
   absl::StatusOr<batching::BatchSpec> converted = FromProto(spec);
   if (!converted.ok()) return converted.status();
+  if (absl::Status status = batching::CheckSpec(*converted); !status.ok()) return status;
   absl::StatusOr<std::shared_ptr<const storage::Dataset>> opened = store.Open(dataset);
   if (!opened.ok()) return opened.status();
 

@@ -74,8 +74,13 @@ TEST_F(PlanCacheTest, APlanThatIsHeldIsCountedAlsoWhenItIsNotKept) {
 
 TEST_F(PlanCacheTest, FailuresAreNotKept) {
   PlanCache plans(kPlenty, scenario_.memory());
-  EXPECT_THAT(plans.Get(scenario_.Source(0), 0, 1), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(plans.Get(scenario_.Source(0), 0, 1), StatusIs(absl::StatusCode::kInvalidArgument));
+  v1::BatchSpec spec;
+  spec.set_policy(v1::POLICY_DYNAMIC);
+  spec.set_graphs(1);
+  spec.set_nodes(2);  // of which one may be real: no molecule fits
+  const BatchSource source = scenario_.Source(spec);
+  EXPECT_THAT(plans.Get(source, 0, 1), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(plans.Get(source, 0, 1), StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ(plans.planned(), 2);
 }
 

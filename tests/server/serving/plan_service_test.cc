@@ -114,6 +114,8 @@ TEST_F(PlanServiceTest, SkippedGraphsAreNamed) {
 
 TEST_F(PlanServiceTest, AContradictoryOrUnknownRequestIsRefused) {
   v1::GetPlanRequest request = Request();
+  // Also where the plan of the sound part of the request is at hand.
+  ASSERT_THAT(client_->GetPlan(request), IsOk());
   request.mutable_spec()->set_pad(v1::PAD_POW2);
   EXPECT_THAT(client_->GetPlan(request), StatusIs(absl::StatusCode::kInvalidArgument));
   request = Request();
