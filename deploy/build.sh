@@ -10,8 +10,10 @@ export PATH=/usr/lib/ccache:$PATH
 preset=$1
 shift
 options=()
+# Said each time, since a build folder remembers; the other presets fix it themselves.
+case "$preset" in debug | release) options+=(-DPACKTRAIN_TRAINER=ON) ;; esac
 if [ "${1:-}" = --without-trainer ]; then
-  options+=(-DPACKTRAIN_TRAINER=OFF)
+  options=(-DPACKTRAIN_TRAINER=OFF)
   shift
 fi
 if [ "$preset" = gpu ]; then options+=(-DCMAKE_CUDA_COMPILER="$(nvcc13)"); fi

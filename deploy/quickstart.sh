@@ -19,12 +19,24 @@ readonly GRAPHS=31 STEPS=50 SEEDS=(1 2 3)
 readonly ROOM=build/quickstart BIN=build/release/bin
 readonly DYNAMIC=(--policy dynamic --graphs "$GRAPHS") STATIC=(--policy static --pad multiple --graphs "$GRAPHS")
 
+# A data node that an earlier --keep left running stands on the folder that is made anew.
+stop_kept_daemon() {
+  local pid
+  pid=$(cat "$ROOM/pid" 2>/dev/null) || return 0
+  if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != packtraind ]; then return 0; fi
+  say "stopping the data node that an earlier quick start left running (process $pid)"
+  kill "$pid"
+  tail --pid="$pid" -f /dev/null
+}
+
 start_daemon() {
+  stop_kept_daemon
   rm -rf "$ROOM"
   mkdir -p "$ROOM"
   mkfifo "$ROOM/ready"
   setsid "$BIN/packtraind" --data "$ROOM/data" --listen 127.0.0.1:0 >"$ROOM/ready" 2>"$ROOM/packtraind.log" &
   daemon=$!
+  echo "$daemon" >"$ROOM/pid"
   trap stop_daemon EXIT
   local line
   read -rt 60 line <"$ROOM/ready" || fail "packtraind did not open its port: $(cat "$ROOM/packtraind.log")"

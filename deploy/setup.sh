@@ -34,9 +34,11 @@ install_packages() {
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
   done
   if [ ${#missing[@]} = 0 ]; then say "Debian packages: all there"; return; fi
-  say "installing ${#missing[@]} Debian packages"
+  say "installing ${#missing[@]} Debian packages and what they need"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  # dpkg's lines, one in fifty, are the progress.
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" 2>&1 |
+    awk '/^(E|W):/ {print} /^Setting up/ {if (++done % 50 == 0) {print "   " done " packages set up"; fflush()}}'
 }
 
 # The wheels are downloaded once and checked against the hashes of libtorch.txt; what is unpacked is kept
@@ -53,7 +55,7 @@ install_libtorch() {
 
   say "downloading LibTorch 2.11.0 (540 MB, once)"
   mkdir -p "$PACKTRAIN_CACHE/wheels"
-  /usr/bin/python3 -m pip download --quiet --require-hashes --no-deps --only-binary=:all: --python-version 3.11 \
+  /usr/bin/python3 -m pip download --progress-bar off --require-hashes --no-deps --only-binary=:all: --python-version 3.11 \
     --implementation cp --abi cp311 --abi none --platform manylinux_2_28_x86_64 --platform manylinux_2_25_x86_64 \
     --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 \
     --dest "$PACKTRAIN_CACHE/wheels" -r libtorch.txt
