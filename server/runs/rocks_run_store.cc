@@ -3,56 +3,22 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <iterator>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "proto/wire/step_convert.h"
+#include "server/runs/block_merger.h"
+#include "server/runs/run_entry.h"
 #include "server/runs/run_keys.h"
 #include "server/runs/run_limits.h"
-#include "server/runs/step_coverage.h"
+#include "server/runs/run_records.h"
 
 namespace packtrain::runs {
 namespace {
 
 constexpr std::size_t kMaxCandidatesShown = 10;
-
-template <typename Message>
-absl::Status Parse(std::string_view value, Message& message) {
-  if (message.ParseFromArray(value.data(), static_cast<int>(value.size()))) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("the run database holds a damaged ", message.GetTypeName()));
-}
-
-absl::StatusOr<std::vector<wire::StepRecord>> ParseSteps(std::string_view value) {
-  v1::StepBlock block;
-  if (absl::Status status = Parse(value, block); !status.ok()) return status;
-  return wire::FromStepBlock(block);
-}
-
-bool IsFinished(const v1::Run& run) { return run.state() != v1::RUN_STATE_RUNNING; }
-
-KeyValue DescriptionEntry(const v1::Run& run) {
-  v1::Run stored = run;
-  stored.clear_steps();
-  stored.clear_last_report_ms();
-  return {Family::kRuns, DescriptionKey(run.run()), stored.SerializeAsString()};
-}
-
-KeyValue ProgressEntry(std::string_view run, std::uint64_t steps, std::int64_t last_report_ms) {
-  v1::Run progress;
-  progress.set_steps(steps);
-  progress.set_last_report_ms(last_report_ms);
-  return {Family::kRuns, ProgressKey(run), progress.SerializeAsString()};
-}
-
-KeyValue AttemptEntry(const Reporter& reporter, v1::StartRunRequest request) {
-  request.clear_description();
-  return {Family::kRuns, AttemptKey(reporter), request.SerializeAsString()};
-}
 
 // Four characters that depend on `key` and `attempt`.
 std::string Suffix(std::string_view key, int attempt) {
@@ -66,53 +32,6 @@ std::string Suffix(std::string_view key, int attempt) {
   return suffix;
 }
 
-// Puts blocks of one reporter that overlap in steps together, so that steps ascend over all blocks.
-class BlockMerger {
- public:
-  explicit BlockMerger(RunStore::StepSink sink) : sink_(sink) {}
-
-  absl::Status Add(Reporter reporter, std::vector<wire::StepRecord> steps) {
-    const bool same = reporter.run == reporter_.run && reporter.rank == reporter_.rank &&
-                      reporter.attempt == reporter_.attempt;
-    if (same && !pending_.empty() && steps.front().step < pending_.back().step) {
-      Merge(steps);
-      return absl::OkStatus();
-    }
-    absl::Status status = Flush();
-    reporter_ = std::move(reporter);
-    pending_ = std::move(steps);
-    return status;
-  }
-
-  absl::Status Flush() { return pending_.empty() ? absl::OkStatus() : sink_(reporter_, pending_); }
-
- private:
-  void Merge(const std::vector<wire::StepRecord>& steps) {
-    const auto old_size = static_cast<std::ptrdiff_t>(pending_.size());
-    pending_.insert(pending_.end(), steps.begin(), steps.end());
-    std::inplace_merge(pending_.begin(), pending_.begin() + old_size, pending_.end(),
-                       [](const auto& a, const auto& b) { return a.step < b.step; });
-  }
-
-  const RunStore::StepSink sink_;
-  Reporter reporter_;
-  std::vector<wire::StepRecord> pending_;
-};
-
-// Which steps of a run are stored.
-struct RunCoverage {
-  void Insert(const Reporter& reporter, std::span<const wire::StepRecord> steps) {
-    StepCoverage& own = by_reporter[{reporter.rank, reporter.attempt}];
-    for (const wire::StepRecord& record : steps) {
-      own.Insert(record.step);
-      if (reporter.rank == 0) of_rank_0.Insert(record.step);
-    }
-  }
-
-  std::map<std::pair<std::uint32_t, std::uint32_t>, StepCoverage> by_reporter;
-  StepCoverage of_rank_0;  // over all attempts
-};
-
 }  // namespace
 
 std::int64_t SystemNowMs() {
@@ -120,96 +39,6 @@ std::int64_t SystemNowMs() {
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
-
-// A run in memory. Small for a finished run: coverage is only there while reports come.
-struct RocksRunStore::Entry {
-  explicit Entry(v1::Run initial) : name(initial.run()), run(std::move(initial)) {}
-
-  // A process of a rank that opened an attempt.
-  struct Attempt {
-    std::uint32_t rank;
-    std::uint32_t attempt;
-    std::string process_key;
-  };
-
-  std::uint32_t AttemptsOf(std::uint32_t rank) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    const auto found = attempts_by_rank.find(rank);
-    return found == attempts_by_rank.end() ? 0 : found->second;
-  }
-
-  const Attempt* FindProcess(std::uint32_t rank, std::string_view process_key) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    if (process_key.empty()) return nullptr;
-    for (const Attempt& attempt : attempts) {
-      if (attempt.rank == rank && attempt.process_key == process_key) return &attempt;
-    }
-    return nullptr;
-  }
-
-  void AddAttempt(const Reporter& reporter, std::string process_key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    attempts.push_back({reporter.rank, reporter.attempt, std::move(process_key)});
-    std::uint32_t& count = attempts_by_rank[reporter.rank];
-    count = std::max(count, reporter.attempt + 1);
-    run.set_attempts(std::max(run.attempts(), count));
-  }
-
-  absl::Status CheckTakesReports() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    if (!IsFinished(run)) return absl::OkStatus();
-    return absl::FailedPreconditionError(absl::StrCat("run ", name, " is finished and takes no more reports"));
-  }
-
-  absl::Status CheckReporter(const Reporter& reporter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    absl::Status status = ValidateRank(reporter.rank, run.description().world_size());
-    if (!status.ok() || reporter.attempt < AttemptsOf(reporter.rank)) return status;
-    return absl::FailedPreconditionError(absl::StrCat("rank ", reporter.rank, " of run ", name,
-                                                      " has no attempt ", reporter.attempt,
-                                                      ": StartRun opens attempts"));
-  }
-
-  absl::Status EnsureCoverage(const RunDatabase& database) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    if (coverage.has_value()) return absl::OkStatus();
-    RunCoverage loaded;
-    absl::Status status =
-        database.Scan(Family::kSteps, StepPrefix(name), [&](std::string_view key, std::string_view value) {
-          const absl::StatusOr<Reporter> reporter = ReporterOfStepBlockKey(key);
-          if (!reporter.ok()) return reporter.status();
-          const absl::StatusOr<std::vector<wire::StepRecord>> steps = ParseSteps(value);
-          if (steps.ok()) loaded.Insert(*reporter, *steps);
-          return steps.status();
-        });
-    if (status.ok()) coverage = std::move(loaded);
-    return status;
-  }
-
-  std::vector<wire::StepRecord> NotYetStored(const Reporter& reporter,
-                                             const std::vector<wire::StepRecord>& steps)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    const StepCoverage& own = coverage->by_reporter[{reporter.rank, reporter.attempt}];
-    std::vector<wire::StepRecord> fresh;
-    fresh.reserve(steps.size());
-    std::copy_if(steps.begin(), steps.end(), std::back_inserter(fresh),
-                 [&own](const wire::StepRecord& record) { return !own.Contains(record.step); });
-    return fresh;
-  }
-
-  // What Run.steps becomes once `fresh` is stored.
-  std::uint64_t StepsWith(const Reporter& reporter, const std::vector<wire::StepRecord>& fresh) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    if (reporter.rank != 0) return run.steps();
-    const StepCoverage& stored = coverage->of_rank_0;
-    return stored.count() +
-           static_cast<std::uint64_t>(std::count_if(fresh.begin(), fresh.end(), [&stored](const auto& record) {
-             return !stored.Contains(record.step);
-           }));
-  }
-
-  const std::string name;
-  wire::Mutex mutex;
-  v1::Run run ABSL_GUARDED_BY(mutex);  // never RUN_STATE_LOST: that depends on when one looks
-  std::vector<Attempt> attempts ABSL_GUARDED_BY(mutex);
-  std::map<std::uint32_t, std::uint32_t> attempts_by_rank ABSL_GUARDED_BY(mutex);
-  std::optional<RunCoverage> coverage ABSL_GUARDED_BY(mutex);
-};
 
 RocksRunStore::RocksRunStore(std::unique_ptr<RunDatabase> database, RocksRunStoreOptions options)
     : database_(std::move(database)), options_(std::move(options)) {}
@@ -228,19 +57,19 @@ absl::StatusOr<std::unique_ptr<RocksRunStore>> RocksRunStore::Open(const std::st
 absl::Status RocksRunStore::Load() {
   const auto load_run = [this](std::string_view, std::string_view value) {
     v1::Run run;
-    absl::Status status = Parse(value, run);
+    absl::Status status = ParseRecord(value, run);
     if (!status.ok()) return status;
     wire::MutexLock lock(mutex_);
     const std::string name = run.run();
-    entries_.emplace(name, std::make_shared<Entry>(std::move(run)));
+    entries_.emplace(name, std::make_shared<RunEntry>(std::move(run)));
     return status;
   };
   const auto load_progress = [this](std::string_view key, std::string_view value) {
     absl::StatusOr<EntryPtr> entry = Find(key.substr(kProgressPrefix.size()));
     v1::Run progress;
-    absl::Status status = entry.ok() ? Parse(value, progress) : entry.status();
+    absl::Status status = entry.ok() ? ParseRecord(value, progress) : entry.status();
     if (!status.ok()) return status;
-    Entry& loaded = **entry;
+    RunEntry& loaded = **entry;
     wire::MutexLock lock(loaded.mutex);
     loaded.run.MergeFrom(progress);
     return status;
@@ -262,9 +91,9 @@ absl::Status RocksRunStore::LoadAttempts() {
     if (!reporter.ok()) return reporter.status();
     absl::StatusOr<EntryPtr> entry = Find(reporter->run);
     v1::StartRunRequest request;
-    absl::Status status = entry.ok() ? Parse(value, request) : entry.status();
+    absl::Status status = entry.ok() ? ParseRecord(value, request) : entry.status();
     if (!status.ok()) return status;
-    Entry& loaded = **entry;
+    RunEntry& loaded = **entry;
     wire::MutexLock lock(loaded.mutex);
     loaded.AddAttempt(*reporter, request.process_key());
     return status;
@@ -302,7 +131,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
   v1::StartRunResponse response;
   response.set_run(run.run());
   names_by_key_.emplace(request.idempotency_key(), run.run());
-  auto entry = std::make_shared<Entry>(std::move(run));
+  auto entry = std::make_shared<RunEntry>(std::move(run));
   {
     wire::MutexLock lock(entry->mutex);
     entry->AddAttempt(reporter, request.process_key());
@@ -313,13 +142,13 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
   return response;
 }
 
-absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(Entry& entry, const v1::StartRunRequest& request) {
+absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const v1::StartRunRequest& request) {
   wire::MutexLock lock(entry.mutex);
   absl::Status status = ValidateRank(request.rank(), entry.run.description().world_size());
   if (!status.ok()) return status;
   v1::StartRunResponse response;
   response.set_run(entry.name);
-  if (const Entry::Attempt* known = entry.FindProcess(request.rank(), request.process_key())) {
+  if (const RunEntry::Attempt* known = entry.FindProcess(request.rank(), request.process_key())) {
     response.set_attempt(known->attempt);
     return response;
   }
@@ -377,7 +206,7 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
   if (absl::Status status = ValidateSteps(steps); !status.ok()) return status;
   absl::StatusOr<EntryPtr> found = Find(reporter.run);
   if (!found.ok()) return found.status();
-  Entry& entry = **found;
+  RunEntry& entry = **found;
   wire::MutexLock lock(entry.mutex);
   absl::Status status = entry.CheckTakesReports();
   if (status.ok()) status = entry.CheckReporter(reporter);
@@ -404,7 +233,7 @@ absl::Status RocksRunStore::AddReport(std::string_view run, const Reporter* repo
                                       std::vector<KeyValue> entries) {
   absl::StatusOr<EntryPtr> found = Find(run);
   if (!found.ok()) return found.status();
-  Entry& entry = **found;
+  RunEntry& entry = **found;
   wire::MutexLock lock(entry.mutex);
   absl::Status status = entry.CheckTakesReports();
   if (status.ok() && reporter != nullptr) status = entry.CheckReporter(*reporter);
@@ -446,7 +275,7 @@ absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std
   if (absl::Status status = ValidateFinish(state, message); !status.ok()) return status;
   absl::StatusOr<EntryPtr> found = Find(run);
   if (!found.ok()) return found.status();
-  Entry& entry = **found;
+  RunEntry& entry = **found;
   wire::MutexLock lock(entry.mutex);
   if (entry.run.state() == state) return absl::OkStatus();
   if (absl::Status status = entry.CheckTakesReports(); !status.ok()) return status;
@@ -461,7 +290,7 @@ absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std
   return status;
 }
 
-v1::Run RocksRunStore::Snapshot(Entry& entry) const {
+v1::Run RocksRunStore::Snapshot(RunEntry& entry) const {
   wire::MutexLock lock(entry.mutex);
   v1::Run run = entry.run;
   const bool silent = options_.now_ms() - run.last_report_ms() > options_.lost_after_ms;
@@ -510,7 +339,7 @@ absl::StatusOr<std::vector<v1::Evaluation>> RocksRunStore::ReadEvaluations(std::
   std::vector<v1::Evaluation> evaluations;
   absl::Status status = database_->Scan(Family::kRuns, EvaluationPrefix((*entry)->name),
                                         [&evaluations](std::string_view, std::string_view value) {
-                                          return Parse(value, evaluations.emplace_back());
+                                          return ParseRecord(value, evaluations.emplace_back());
                                         });
   if (!status.ok()) return status;
   return evaluations;
@@ -520,9 +349,10 @@ absl::StatusOr<std::vector<v1::Sample>> RocksRunStore::ReadSamples(std::string_v
   absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
   if (!entry.ok()) return entry.status();
   std::vector<v1::Sample> samples;
-  absl::Status status = database_->Scan(
-      Family::kSamples, SamplePrefix((*entry)->name),
-      [&samples](std::string_view, std::string_view value) { return Parse(value, samples.emplace_back()); });
+  absl::Status status = database_->Scan(Family::kSamples, SamplePrefix((*entry)->name),
+                                        [&samples](std::string_view, std::string_view value) {
+                                          return ParseRecord(value, samples.emplace_back());
+                                        });
   if (!status.ok()) return status;
   return samples;
 }

@@ -16,6 +16,8 @@
 
 namespace packtrain::runs {
 
+struct RunEntry;
+
 // Milliseconds since 1970-01-01 UTC, by the system's clock.
 std::int64_t SystemNowMs();
 
@@ -48,8 +50,7 @@ class RocksRunStore final : public RunStore {
   absl::StatusOr<std::vector<v1::Sample>> ReadSamples(std::string_view run) const override;
 
  private:
-  struct Entry;
-  using EntryPtr = std::shared_ptr<Entry>;
+  using EntryPtr = std::shared_ptr<RunEntry>;
 
   RocksRunStore(std::unique_ptr<RunDatabase> database, RocksRunStoreOptions options);
 
@@ -58,21 +59,21 @@ class RocksRunStore final : public RunStore {
 
   absl::StatusOr<v1::StartRunResponse> StartNew(const v1::StartRunRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(start_mutex_);
-  absl::StatusOr<v1::StartRunResponse> Join(Entry& entry, const v1::StartRunRequest& request);
+  absl::StatusOr<v1::StartRunResponse> Join(RunEntry& entry, const v1::StartRunRequest& request);
   std::string NewName(std::string_view key, std::int64_t now_ms) const;
 
   // By the whole name, or by an unambiguous beginning.
   absl::StatusOr<EntryPtr> Find(std::string_view run) const;
   absl::StatusOr<EntryPtr> FindByPrefix(std::string_view prefix) const;
-  v1::Run Snapshot(Entry& entry) const;
+  v1::Run Snapshot(RunEntry& entry) const;
   // Writes `entries`, if any, and the time of this report.
   absl::Status AddReport(std::string_view run, const Reporter* reporter, std::vector<KeyValue> entries);
 
   const std::unique_ptr<RunDatabase> database_;
   const RocksRunStoreOptions options_;
 
-  // Held while a run begins or is joined. Taken before the others; neither of them is held when it or the
-  // other is taken, except an entry's by a call that holds this one.
+  // Held while a run begins or is joined. Order: start_mutex_, then an entry's mutex or mutex_; the latter two
+  // are never held together.
   wire::Mutex start_mutex_;
   std::map<std::string, std::string, std::less<>> names_by_key_ ABSL_GUARDED_BY(start_mutex_);
 

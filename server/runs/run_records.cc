@@ -1,0 +1,33 @@
+#include "server/runs/run_records.h"
+
+#include "proto/wire/step_convert.h"
+#include "server/runs/run_keys.h"
+
+namespace packtrain::runs {
+
+absl::StatusOr<std::vector<wire::StepRecord>> ParseSteps(std::string_view value) {
+  v1::StepBlock block;
+  if (absl::Status status = ParseRecord(value, block); !status.ok()) return status;
+  return wire::FromStepBlock(block);
+}
+
+KeyValue DescriptionEntry(const v1::Run& run) {
+  v1::Run stored = run;
+  stored.clear_steps();
+  stored.clear_last_report_ms();
+  return {Family::kRuns, DescriptionKey(run.run()), stored.SerializeAsString()};
+}
+
+KeyValue ProgressEntry(std::string_view run, std::uint64_t steps, std::int64_t last_report_ms) {
+  v1::Run progress;
+  progress.set_steps(steps);
+  progress.set_last_report_ms(last_report_ms);
+  return {Family::kRuns, ProgressKey(run), progress.SerializeAsString()};
+}
+
+KeyValue AttemptEntry(const Reporter& reporter, v1::StartRunRequest request) {
+  request.clear_description();
+  return {Family::kRuns, AttemptKey(reporter), request.SerializeAsString()};
+}
+
+}  // namespace packtrain::runs
