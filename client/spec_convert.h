@@ -18,9 +18,6 @@ absl::StatusOr<v1::BatchSpec> ToMessage(const BatchSpec& spec);
 // "unknown(NUMBER)".
 BatchSpec FromMessage(const v1::BatchSpec& message);
 
-// Policy and pad in one word, as runs are compared by it: "dynamic", "static-multiple".
-std::string PolicyName(const v1::BatchSpec& message);
-
 }  // namespace packtrain::client
 
 #endif  // PACKTRAIN_CLIENT_SPEC_CONVERT_H_

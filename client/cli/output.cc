@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -114,6 +115,12 @@ std::string FormatNumber(double value, int digits) {
   std::array<char, 64> buffer;
   const int length = std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, value);
   return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+std::string FormatExact(double value) {
+  std::array<char, 32> buffer;
+  const std::to_chars_result end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return std::string(buffer.data(), end.ptr);
 }
 
 std::string FormatBytes(double bytes) {

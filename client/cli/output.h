@@ -29,6 +29,8 @@ std::string FormatCsv(const Table& table, bool header = true);
 std::string FormatCount(double value);
 // With `digits` significant digits, without an exponent where that is short enough.
 std::string FormatNumber(double value, int digits = 4);
+// As few digits as read back as the same double; "nan", "inf", "-inf".
+std::string FormatExact(double value);
 // 5242880 as "5.0 MiB".
 std::string FormatBytes(double bytes);
 

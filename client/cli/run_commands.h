@@ -20,9 +20,6 @@ void AddRunCompareCommand(CLI::App& run, Invocation& invocation);
 // The keys of `run list`.
 Json RunToJson(const v1::Run& run);
 
-// "done", "running", "failed", "lost".
-std::string StateWord(v1::RunState state);
-
 // Milliseconds since 1970 as "2025-01-31T12:00:00Z".
 std::string FormatTime(std::int64_t ms);
 

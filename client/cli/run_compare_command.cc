@@ -3,6 +3,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -35,20 +36,24 @@ std::string VerdictWord(v1::Verdict verdict) {
   }
 }
 
+std::string TestWord(v1::TestKind test) { return test == v1::TEST_KIND_STUDENT ? "student" : "welch"; }
+
 Json ToJson(const v1::PairComparison& pair) {
   const auto optional = [](bool known, double value) { return known ? Json(value) : Json(nullptr); };
-  return {{"a", pair.a()},
-          {"b", pair.b()},
-          {"n_a", pair.n_a()},
-          {"n_b", pair.n_b()},
-          {"ratio", pair.ratio()},
-          {"ci95", pair.has_ci95_low() ? Json{pair.ci95_low(), pair.ci95_high()} : Json(nullptr)},
-          {"welch_p", optional(pair.has_welch_p(), pair.welch_p())},
-          {"mann_whitney_p", optional(pair.has_mann_whitney_p(), pair.mann_whitney_p())},
-          {"holm_p", optional(pair.has_holm_p(), pair.holm_p())},
-          {"effect", optional(pair.has_effect(), pair.effect())},
-          {"verdict", VerdictWord(pair.verdict())},
-          {"sentence", pair.sentence()}};
+  Json json = {{"a", pair.a()},
+               {"b", pair.b()},
+               {"n_a", pair.n_a()},
+               {"n_b", pair.n_b()},
+               {"ratio", pair.ratio()},
+               {"ci95", pair.has_ci95_low() ? Json{pair.ci95_low(), pair.ci95_high()} : Json(nullptr)},
+               {"welch_p", optional(pair.has_welch_p(), pair.welch_p())},
+               {"mann_whitney_p", optional(pair.has_mann_whitney_p(), pair.mann_whitney_p())},
+               {"holm_p", optional(pair.has_holm_p(), pair.holm_p())},
+               {"effect", optional(pair.has_effect(), pair.effect())},
+               {"verdict", VerdictWord(pair.verdict())},
+               {"sentence", pair.sentence()}};
+  if (pair.has_student_p()) json["student_p"] = pair.student_p();
+  return json;
 }
 
 std::map<std::string, std::string> FactorsOf(const v1::ComparisonCell& cell) {
@@ -66,7 +71,11 @@ Json ToJson(const v1::CompareRunsResponse& response) {
   for (const v1::ExcludedRun& run : response.excluded()) {
     excluded.push_back({{"run", run.run()}, {"reason", run.reason()}});
   }
-  return {{"metric", response.metric()}, {"alpha", response.alpha()}, {"cells", cells}, {"excluded", excluded}};
+  return {{"metric", response.metric()},
+          {"test", TestWord(response.test())},
+          {"alpha", response.alpha()},
+          {"cells", cells},
+          {"excluded", excluded}};
 }
 
 std::string FormatInterval(const v1::PairComparison& pair) {
@@ -76,14 +85,20 @@ std::string FormatInterval(const v1::PairComparison& pair) {
 
 std::string FormatP(bool known, double p) { return known ? FormatNumber(p, 3) : "-"; }
 
+// Of the test that the verdict comes from.
+std::string FormatChosenP(const v1::PairComparison& pair) {
+  if (pair.has_student_p()) return FormatP(true, pair.student_p());
+  return FormatP(pair.has_welch_p(), pair.welch_p());
+}
+
 Table PairsTable(const v1::ComparisonCell& cell) {
   Table table{{"a", "b", "runs", "ratio a/b", "95 % interval", "p", "Holm p", "effect", "verdict on a"}, {}};
   for (const v1::PairComparison& pair : cell.pairs()) {
-    table.rows.push_back(
-        {pair.a(), pair.b(), std::to_string(pair.n_a()) + "+" + std::to_string(pair.n_b()),
-         FormatNumber(pair.ratio()), FormatInterval(pair), FormatP(pair.has_welch_p(), pair.welch_p()),
-         FormatP(pair.has_holm_p(), pair.holm_p()), pair.has_effect() ? FormatNumber(pair.effect(), 3) : "-",
-         VerdictWord(pair.verdict())});
+    table.rows.push_back({pair.a(), pair.b(), std::to_string(pair.n_a()) + "+" + std::to_string(pair.n_b()),
+                          FormatNumber(pair.ratio()), FormatInterval(pair), FormatChosenP(pair),
+                          FormatP(pair.has_holm_p(), pair.holm_p()),
+                          pair.has_effect() ? FormatNumber(pair.effect(), 3) : "-",
+                          VerdictWord(pair.verdict())});
   }
   return table;
 }
@@ -104,23 +119,43 @@ std::string ToText(const v1::CompareRunsResponse& response) {
   return text.str();
 }
 
+// The columns of --csv after the factors: the keys of JSON, and numbers in full.
+std::vector<std::pair<std::string, std::string>> CsvCells(const v1::PairComparison& pair) {
+  const auto optional = [](bool known, double value) { return known ? FormatExact(value) : std::string(); };
+  return {{"a", pair.a()},
+          {"b", pair.b()},
+          {"n_a", std::to_string(pair.n_a())},
+          {"n_b", std::to_string(pair.n_b())},
+          {"ratio", FormatExact(pair.ratio())},
+          {"ci95_low", optional(pair.has_ci95_low(), pair.ci95_low())},
+          {"ci95_high", optional(pair.has_ci95_high(), pair.ci95_high())},
+          {"welch_p", optional(pair.has_welch_p(), pair.welch_p())},
+          {"mann_whitney_p", optional(pair.has_mann_whitney_p(), pair.mann_whitney_p())},
+          {"holm_p", optional(pair.has_holm_p(), pair.holm_p())},
+          {"effect", optional(pair.has_effect(), pair.effect())},
+          {"verdict", VerdictWord(pair.verdict())}};
+}
+
 // All cells in one table, with their factors as columns.
 Table ToTable(const v1::CompareRunsResponse& response) {
-  Table all;
+  Table table;
+  for (const auto& [key, value] :
+       FactorsOf(response.cells_size() > 0 ? response.cells(0) : v1::ComparisonCell())) {
+    table.columns.push_back(key);
+  }
+  for (const auto& [key, value] : CsvCells(v1::PairComparison())) table.columns.push_back(key);
+  if (response.test() == v1::TEST_KIND_STUDENT) table.columns.push_back("student_p");
   for (const v1::ComparisonCell& cell : response.cells()) {
-    const std::map<std::string, std::string> factors = FactorsOf(cell);
-    const Table pairs = PairsTable(cell);
-    if (all.columns.empty()) {
-      for (const auto& [key, value] : factors) all.columns.push_back(key);
-      all.columns.insert(all.columns.end(), pairs.columns.begin(), pairs.columns.end());
-    }
-    for (const std::vector<std::string>& row : pairs.rows) {
-      std::vector<std::string>& out = all.rows.emplace_back();
-      for (const auto& [key, value] : factors) out.push_back(value);
-      out.insert(out.end(), row.begin(), row.end());
+    for (const v1::PairComparison& pair : cell.pairs()) {
+      std::vector<std::string>& row = table.rows.emplace_back();
+      for (const auto& [key, value] : FactorsOf(cell)) row.push_back(value);
+      for (const auto& [key, value] : CsvCells(pair)) row.push_back(value);
+      if (response.test() == v1::TEST_KIND_STUDENT) {
+        row.push_back(pair.has_student_p() ? FormatExact(pair.student_p()) : "");
+      }
     }
   }
-  return all;
+  return table;
 }
 
 v1::CompareRunsRequest ToRequest(const CompareFlags& flags) {
@@ -157,8 +192,10 @@ void AddRunCompareCommand(CLI::App& run, Invocation& invocation) {
   compare->add_option("--where", flags->where, "Compare the runs that this selects; see run list")
       ->excludes(runs);
   compare
-      ->add_option("--by", flags->by,
-                   "Factor: policy, model, target, dataset, precision, engine, world_size, graphs, hardware")
+      ->add_option(
+          "--by", flags->by,
+          "Factor: policy, model, target, dataset, version, precision, engine, world_size, batch_graphs, "
+          "hardware")
       ->required();
   compare->add_option("--metric", flags->metric,
                       "seconds_per_graph (default), seconds_per_epoch, PHASE.QUANTILE, SPLIT.mae, SPLIT.rmse");

@@ -21,6 +21,22 @@ Json ToJson(const v1::Evaluation& evaluation) {
           {"seconds", static_cast<double>(evaluation.duration_ns()) / kNsPerSecond}};
 }
 
+// Exact for programs, short for people.
+Table CurveTable(const v1::ListEvaluationsResponse& response, OutputFormat format) {
+  Table table{{"step", "split", "graphs", "mae", "rmse", "constant_mae", "constant_rmse", "seconds"}, {}};
+  const auto number = [format](double value) {
+    return format == OutputFormat::kCsv ? FormatExact(value) : FormatNumber(value, 6);
+  };
+  for (const v1::Evaluation& evaluation : response.evaluations()) {
+    table.rows.push_back({std::to_string(evaluation.step()), evaluation.split(),
+                          std::to_string(evaluation.graphs()), number(evaluation.mae()),
+                          number(evaluation.rmse()), number(evaluation.constant_mae()),
+                          number(evaluation.constant_rmse()),
+                          number(static_cast<double>(evaluation.duration_ns()) / kNsPerSecond)});
+  }
+  return table;
+}
+
 absl::StatusOr<ExitCode> ShowCurve(const std::string& run, const GlobalOptions& global, Output& output) {
   v1::ListEvaluationsRequest request;
   request.set_run(run);
@@ -28,16 +44,8 @@ absl::StatusOr<ExitCode> ShowCurve(const std::string& run, const GlobalOptions& 
       CallService(global, [&](client::ServiceClient& services) { return services.ListEvaluations(request); });
   if (!response.ok()) return response.status();
   Json list = Json::array();
-  Table table{{"step", "split", "graphs", "mae", "rmse", "constant_mae", "constant_rmse", "seconds"}, {}};
-  for (const v1::Evaluation& evaluation : response->evaluations()) {
-    list.push_back(ToJson(evaluation));
-    table.rows.push_back({std::to_string(evaluation.step()), evaluation.split(),
-                          std::to_string(evaluation.graphs()), FormatNumber(evaluation.mae(), 6),
-                          FormatNumber(evaluation.rmse(), 6), FormatNumber(evaluation.constant_mae(), 6),
-                          FormatNumber(evaluation.constant_rmse(), 6),
-                          FormatNumber(static_cast<double>(evaluation.duration_ns()) / kNsPerSecond)});
-  }
-  output.Print(list, table);
+  for (const v1::Evaluation& evaluation : response->evaluations()) list.push_back(ToJson(evaluation));
+  output.Print(list, CurveTable(*response, output.format()));
   return ExitCode::kDone;
 }
 

@@ -6,7 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run_commands.h"
 #include "client/cli/service_call.h"
-#include "client/spec_convert.h"
+#include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
 namespace {
@@ -22,11 +22,11 @@ Table RunsTable(const v1::ListRunsResponse& response) {
   Table table{{"run", "state", "model", "dataset", "policy", "G", "ranks", "seed", "steps", "hardware"}, {}};
   for (const v1::Run& run : response.runs()) {
     const v1::RunDescription& about = run.description();
-    table.rows.push_back({run.run(), StateWord(run.state()), about.model(),
-                          SplitReference(about.dataset()).first, client::PolicyName(about.spec()),
+    table.rows.push_back({run.run(), wire::StateName(run.state()), about.model(),
+                          SplitReference(about.dataset()).first, wire::PolicyName(about.spec()),
                           std::to_string(about.spec().graphs()), std::to_string(about.world_size()),
                           std::to_string(about.spec().seed()), std::to_string(run.steps()),
-                          about.hardware().name()});
+                          wire::HardwareName(about.hardware())});
   }
   return table;
 }
@@ -45,21 +45,6 @@ absl::StatusOr<ExitCode> ListRuns(const std::string& where, const GlobalOptions&
 
 }  // namespace
 
-std::string StateWord(v1::RunState state) {
-  switch (state) {
-    case v1::RUN_STATE_RUNNING:
-      return "running";
-    case v1::RUN_STATE_DONE:
-      return "done";
-    case v1::RUN_STATE_FAILED:
-      return "failed";
-    case v1::RUN_STATE_LOST:
-      return "lost";
-    default:
-      return "unknown";
-  }
-}
-
 std::string FormatTime(std::int64_t ms) {
   const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
   std::tm utc{};
@@ -77,12 +62,12 @@ Json RunToJson(const v1::Run& run) {
     labels[key] = value;
   }
   return {{"run", run.run()},
-          {"state", StateWord(run.state())},
+          {"state", wire::StateName(run.state())},
           {"model", about.model()},
           {"target", about.target()},
           {"dataset", dataset},
           {"version", version},
-          {"policy", client::PolicyName(about.spec())},
+          {"policy", wire::PolicyName(about.spec())},
           {"batch_graphs", about.spec().graphs()},
           {"precision", about.precision()},
           {"engine", about.engine()},
@@ -91,7 +76,7 @@ Json RunToJson(const v1::Run& run) {
           {"model_seed", about.model_seed()},
           {"steps", run.steps()},
           {"started", FormatTime(run.started_ms())},
-          {"hardware", about.hardware().name()},
+          {"hardware", wire::HardwareName(about.hardware())},
           {"labels", labels}};
 }
 

@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run_commands.h"
 #include "client/cli/service_call.h"
+#include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
 namespace {
@@ -27,8 +28,7 @@ std::vector<std::pair<std::string, const v1::Quantiles*>> TrainerPhases(const v1
 Json FiguresToJson(const v1::StepFigures& figures) {
   Json phases = Json::object();
   for (const auto& [name, quantiles] : TrainerPhases(figures.phases_us())) phases[name] = ToJson(*quantiles);
-  return {{"steps", figures.steps()},
-          {"phases_us", phases},
+  return {{"phases_us", phases},
           {"server_build_us", ToJson(figures.phases_us().server_build())},
           {"server_queue_us", ToJson(figures.phases_us().server_queue())},
           {"graphs_per_second", figures.graphs_per_second()},
@@ -39,9 +39,17 @@ Json FiguresToJson(const v1::StepFigures& figures) {
           {"left_out", figures.left_out()}};
 }
 
-// The steady state's figures at the top, the whole run's under "whole".
-Json SummaryToJson(const v1::SummarizeRunResponse& summary) {
-  Json json = {{"run", summary.run()}};
+struct RunSummary {
+  v1::Run run;
+  v1::SummarizeRunResponse figures;
+};
+
+// The steady state's figures at the top, the whole run's under "whole"; `steps` are all steps, as in `run
+// list`.
+Json SummaryToJson(const RunSummary& read) {
+  const v1::SummarizeRunResponse& summary = read.figures;
+  Json json = {
+      {"run", read.run.run()}, {"steps", read.run.steps()}, {"steady_steps", summary.steady().steps()}};
   json.update(FiguresToJson(summary.steady()));
   json["seconds_per_epoch"] =
       summary.has_seconds_per_epoch() ? Json(summary.seconds_per_epoch()) : Json(nullptr);
@@ -54,7 +62,9 @@ Json SummaryToJson(const v1::SummarizeRunResponse& summary) {
   json["joules_per_graph"] = summary.has_joules_per_graph() ? Json(summary.joules_per_graph()) : Json(nullptr);
   json["peak_device_bytes"] =
       summary.has_peak_device_bytes() ? Json(summary.peak_device_bytes()) : Json(nullptr);
-  json["whole"] = FiguresToJson(summary.whole());
+  Json& whole = json["whole"] = Json::object();
+  whole["steps"] = summary.whole().steps();
+  whole.update(FiguresToJson(summary.whole()));
   return json;
 }
 
@@ -69,10 +79,11 @@ Table PhasesTable(const v1::StepFigures& figures) {
   return table;
 }
 
-std::string SummaryToText(const v1::SummarizeRunResponse& summary) {
+std::string SummaryToText(const RunSummary& read) {
+  const v1::SummarizeRunResponse& summary = read.figures;
   const v1::StepFigures& steady = summary.steady();
   std::ostringstream text;
-  text << "run " << summary.run() << ", steady state: " << steady.steps() << " of " << summary.whole().steps()
+  text << "run " << read.run.run() << ", steady state: " << steady.steps() << " of " << read.run.steps()
        << " steps\n"
        << FormatText(PhasesTable(steady)) << "rate      " << FormatNumber(steady.graphs_per_second())
        << " graphs/s, " << FormatNumber(steady.nodes_per_second()) << " nodes/s, "
@@ -93,7 +104,8 @@ Json HardwareToJson(const v1::Hardware& hardware) {
 }
 
 // The keys of `run list`, the rest of the description, and the summary.
-Json ShowToJson(const v1::Run& run, const v1::SummarizeRunResponse& summary) {
+Json ShowToJson(const RunSummary& read) {
+  const v1::Run& run = read.run;
   const v1::RunDescription& about = run.description();
   Json json = RunToJson(run);
   json["parameters"] = about.parameters();
@@ -107,17 +119,15 @@ Json ShowToJson(const v1::Run& run, const v1::SummarizeRunResponse& summary) {
   json["finished"] = run.finished_ms() == 0 ? Json(nullptr) : Json(FormatTime(run.finished_ms()));
   json["attempts"] = run.attempts();
   json["message"] = run.message();
-  const std::uint64_t steps = run.steps();
-  json.update(SummaryToJson(summary));
-  json["steps"] = steps;
-  json["steady_steps"] = summary.steady().steps();
+  json.update(SummaryToJson(read));
   return json;
 }
 
-std::string ShowToText(const v1::Run& run, const v1::SummarizeRunResponse& summary) {
+std::string ShowToText(const RunSummary& read) {
+  const v1::Run& run = read.run;
   const v1::RunDescription& about = run.description();
   std::ostringstream text;
-  text << "run " << run.run() << ": " << StateWord(run.state()) << ", " << run.steps() << " of "
+  text << "run " << run.run() << ": " << wire::StateName(run.state()) << ", " << run.steps() << " of "
        << about.planned_steps() << " steps" << (run.message().empty() ? "" : "; " + run.message()) << '\n'
        << "model     " << about.model() << ", " << FormatCount(static_cast<double>(about.parameters()))
        << " parameters, target " << about.target() << '\n'
@@ -125,35 +135,36 @@ std::string ShowToText(const v1::Run& run, const v1::SummarizeRunResponse& summa
        << "trained   " << about.world_size() << " ranks on " << about.hardware().name() << ", "
        << about.precision() << ", " << about.engine() << '\n'
        << "started   " << FormatTime(run.started_ms()) << "\n\n"
-       << SummaryToText(summary);
+       << SummaryToText(read);
   return text.str();
 }
 
-absl::StatusOr<v1::SummarizeRunResponse> Summarize(client::ServiceClient& services, const std::string& run) {
-  v1::SummarizeRunRequest request;
-  request.set_run(run);
-  return services.SummarizeRun(request);
+absl::StatusOr<RunSummary> ReadSummary(const std::string& name, const GlobalOptions& global) {
+  return CallService(global, [&name](client::ServiceClient& services) -> absl::StatusOr<RunSummary> {
+    v1::GetRunRequest get;
+    get.set_run(name);
+    const absl::StatusOr<v1::GetRunResponse> run = services.GetRun(get);
+    if (!run.ok()) return run.status();
+    v1::SummarizeRunRequest summarize;
+    summarize.set_run(run->run().run());
+    absl::StatusOr<v1::SummarizeRunResponse> summary = services.SummarizeRun(summarize);
+    if (!summary.ok()) return summary.status();
+    return RunSummary{run->run(), *std::move(summary)};
+  });
 }
 
-absl::StatusOr<ExitCode> ShowSummary(const std::string& run, const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<v1::SummarizeRunResponse> summary =
-      CallService(global, [&](client::ServiceClient& services) { return Summarize(services, run); });
-  if (!summary.ok()) return summary.status();
-  output.Print(SummaryToJson(*summary), SummaryToText(*summary));
+absl::StatusOr<ExitCode> ShowSummary(const std::string& name, const GlobalOptions& global, Output& output) {
+  const absl::StatusOr<RunSummary> read = ReadSummary(name, global);
+  if (!read.ok()) return read.status();
+  output.Print(SummaryToJson(*read), SummaryToText(*read));
   return ExitCode::kDone;
 }
 
 absl::StatusOr<ExitCode> ShowRun(const std::string& name, const GlobalOptions& global, Output& output) {
-  return CallService(global, [&](client::ServiceClient& services) -> absl::StatusOr<ExitCode> {
-    v1::GetRunRequest request;
-    request.set_run(name);
-    const absl::StatusOr<v1::GetRunResponse> run = services.GetRun(request);
-    if (!run.ok()) return run.status();
-    const absl::StatusOr<v1::SummarizeRunResponse> summary = Summarize(services, run->run().run());
-    if (!summary.ok()) return summary.status();
-    output.Print(ShowToJson(run->run(), *summary), ShowToText(run->run(), *summary));
-    return ExitCode::kDone;
-  });
+  const absl::StatusOr<RunSummary> read = ReadSummary(name, global);
+  if (!read.ok()) return read.status();
+  output.Print(ShowToJson(*read), ShowToText(*read));
+  return ExitCode::kDone;
 }
 
 }  // namespace

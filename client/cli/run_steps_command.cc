@@ -58,8 +58,6 @@ constexpr RowColumn kColumns[] = {
     {"flags", [](const Row& row) -> std::uint64_t { return row.step.flags; }},
 };
 constexpr char kLoss[] = "loss";
-// Enough digits to read back the same double.
-constexpr int kLossDigits = 17;
 
 std::vector<std::string> Columns() {
   std::vector<std::string> names;
@@ -71,7 +69,7 @@ std::vector<std::string> Columns() {
 std::vector<std::string> Cells(const Row& row) {
   std::vector<std::string> cells;
   for (const RowColumn& column : kColumns) cells.push_back(std::to_string(column.value(row)));
-  cells.push_back(FormatNumber(row.step.loss, kLossDigits));
+  cells.push_back(FormatExact(row.step.loss));
   return cells;
 }
 

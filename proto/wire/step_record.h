@@ -18,6 +18,9 @@ enum StepFlag : std::uint32_t {
   kEvaluation = 32,
 };
 
+// Any of these takes a step out of the steady state.
+inline constexpr std::uint32_t kNotSteady = kWarmUp | kCapture | kCheckpoint | kEvaluation;
+
 // Times are nanoseconds; a phase that did not happen is 0.
 struct StepRecord {
   std::uint64_t step = 0;

@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "proto/wire/run_words.h"
 #include "server/runs/run_fields.h"
 #include "server/runs/run_filter.h"
-#include "server/runs/run_metric.h"
 #include "server/runs/significance.h"
 
 namespace packtrain::runs {
@@ -83,7 +83,17 @@ void Exclude(const std::string& run, const std::string& reason, v1::CompareRunsR
 
 absl::StatusOr<double> MeasureFinished(const RunStore& store, const RunMetric& metric, const v1::Run& run) {
   if (run.state() == v1::RUN_STATE_DONE) return metric.Measure(store, run);
-  return absl::FailedPreconditionError(absl::StrCat("its state is ", StateName(run.state()), ", not done"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("its state is ", wire::StateName(run.state()), ", not done"));
+}
+
+// Takes the compared factor out of `factors`. A version belongs to its data set, so comparing data sets takes
+// both, as NAME@VERSION: two versions of one name are never one side.
+std::string TakeCompared(const std::string& by, const v1::RunDescription& description, FactorMap& factors) {
+  const std::string value = factors.extract(by).mapped();
+  if (by != "dataset") return value;
+  factors.erase("version");
+  return description.dataset();
 }
 
 // Sorts the runs into cells; those without a figure are excluded.
@@ -98,7 +108,7 @@ absl::StatusOr<Cells> MeasureAll(const RunStore& store, const RunMetric& metric,
     }
     if (!value.ok()) return value.status();
     FactorMap factors = Factors(run.description());
-    const std::string compared = factors.extract(by).mapped();
+    const std::string compared = TakeCompared(by, run.description(), factors);
     cells[std::move(factors)][compared].push_back({run.run(), *value});
   }
   return cells;
@@ -127,10 +137,13 @@ v1::PairComparison ComparePair(const std::vector<double>& a, const std::vector<d
   const std::size_t fewer = std::min(a.size(), b.size());
   if (fewer >= kMinRunsForMannWhitney) pair.set_mann_whitney_p(MannWhitneyP(a, b));
   if (fewer < kMinRunsForTest) return pair;
-  const Interval interval = WelchInterval(log_a, log_b, kConfidence);
+  const bool student = test == v1::TEST_KIND_STUDENT;
+  const Interval interval =
+      student ? StudentInterval(log_a, log_b, kConfidence) : WelchInterval(log_a, log_b, kConfidence);
   pair.set_ci95_low(std::exp(interval.low));
   pair.set_ci95_high(std::exp(interval.high));
-  pair.set_welch_p(test == v1::TEST_KIND_STUDENT ? StudentP(log_a, log_b) : WelchP(log_a, log_b));
+  pair.set_welch_p(WelchP(log_a, log_b));
+  if (student) pair.set_student_p(StudentP(log_a, log_b));
   if (const std::optional<double> effect = HedgesG(log_a, log_b)) pair.set_effect(*effect);
   return pair;
 }
@@ -163,6 +176,7 @@ void CompareCells(const Cells& cells, const std::string& by, v1::TestKind test,
   }
 }
 
+// Of the chosen test.
 void AdjustByHolm(v1::CompareRunsResponse& response) {
   std::vector<v1::PairComparison*> tested;
   std::vector<double> p;
@@ -170,7 +184,7 @@ void AdjustByHolm(v1::CompareRunsResponse& response) {
     for (v1::PairComparison& pair : *cell.mutable_pairs()) {
       if (!pair.has_welch_p()) continue;
       tested.push_back(&pair);
-      p.push_back(pair.welch_p());
+      p.push_back(pair.has_student_p() ? pair.student_p() : pair.welch_p());
     }
   }
   const std::vector<double> adjusted = HolmAdjust(p);
@@ -188,7 +202,7 @@ void Judge(const RunMetric& metric, v1::CompareRunsResponse& response) {
   for (v1::ComparisonCell& cell : *response.mutable_cells()) {
     for (v1::PairComparison& pair : *cell.mutable_pairs()) {
       pair.set_verdict(VerdictOf(pair));
-      pair.set_sentence(VerdictSentence(pair, metric.name(), metric.is_time()));
+      pair.set_sentence(VerdictSentence(pair, metric));
     }
   }
 }
@@ -212,13 +226,13 @@ std::string FormatEvidence(const v1::PairComparison& pair, double low, double hi
 }
 
 // `factor` is above 1.
-std::string Difference(const v1::PairComparison& pair, const std::string& metric, bool is_time, double factor) {
+std::string Difference(const v1::PairComparison& pair, const RunMetric& metric, double factor) {
   const bool less = pair.ratio() < 1;
-  if (is_time) {
+  if (metric.is_speed()) {
     return absl::StrFormat("%s is %sx %s than %s", pair.a(), FormatRatio(factor), less ? "faster" : "slower",
                            pair.b());
   }
-  return absl::StrFormat("%s of %s is %sx %s than that of %s", metric, pair.a(), FormatRatio(factor),
+  return absl::StrFormat("%s of %s is %sx %s than that of %s", metric.name(), pair.a(), FormatRatio(factor),
                          less ? "smaller" : "greater", pair.b());
 }
 
@@ -243,20 +257,21 @@ absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1:
   v1::CompareRunsResponse response;
   response.set_metric(metric->name());
   response.set_alpha(kAlpha);
+  response.set_test(request.test() == v1::TEST_KIND_UNSPECIFIED ? v1::TEST_KIND_WELCH : request.test());
   const absl::StatusOr<Cells> cells = MeasureAll(store, *metric, request.by(), *runs, response);
   if (!cells.ok()) return cells.status();
-  CompareCells(*cells, request.by(), request.test(), response);
+  CompareCells(*cells, request.by(), response.test(), response);
   Judge(*metric, response);
   return response;
 }
 
-std::string VerdictSentence(const v1::PairComparison& pair, const std::string& metric, bool is_time) {
+std::string VerdictSentence(const v1::PairComparison& pair, const RunMetric& metric) {
   switch (pair.verdict()) {
     case v1::VERDICT_FASTER:
-      return absl::StrCat(Difference(pair, metric, is_time, 1 / pair.ratio()), " ",
+      return absl::StrCat(Difference(pair, metric, 1 / pair.ratio()), " ",
                           FormatEvidence(pair, 1 / pair.ci95_high(), 1 / pair.ci95_low()));
     case v1::VERDICT_SLOWER:
-      return absl::StrCat(Difference(pair, metric, is_time, pair.ratio()), " ",
+      return absl::StrCat(Difference(pair, metric, pair.ratio()), " ",
                           FormatEvidence(pair, pair.ci95_low(), pair.ci95_high()));
     case v1::VERDICT_TOO_FEW_RUNS:
       return TooFewRuns(pair);

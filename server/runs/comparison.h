@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "packtrain/v1/run.pb.h"
+#include "server/runs/run_metric.h"
 #include "server/runs/run_store.h"
 
 namespace packtrain::runs {
@@ -22,8 +23,9 @@ inline constexpr std::size_t kMinRunsForMannWhitney = 5;
 absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request);
 
 // The verdict in words, such as "dynamic is 1.23x faster than static-multiple (95 % 1.15 to 1.32,
-// p = .0004, 3 against 3 runs)". `metric` names what is compared where it is not a time.
-std::string VerdictSentence(const v1::PairComparison& pair, const std::string& metric, bool is_time);
+// p = .0004, 3 against 3 runs)"; or, of a metric other than seconds per graph and per epoch, "total.stddev of
+// dynamic is 1.23x smaller than that of static-multiple (...)".
+std::string VerdictSentence(const v1::PairComparison& pair, const RunMetric& metric);
 
 }  // namespace packtrain::runs
 

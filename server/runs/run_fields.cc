@@ -4,24 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/wire/run_words.h"
 
 namespace packtrain::runs {
 namespace {
 
 constexpr std::string_view kLabelPrefix = "label.";
-
-std::string PadName(v1::Pad pad) {
-  switch (pad) {
-    case v1::PAD_NONE:
-      return "none";
-    case v1::PAD_POW2:
-      return "pow2";
-    case v1::PAD_CONSTANT:
-      return "constant";
-    default:
-      return "multiple";
-  }
-}
 
 std::string DatasetName(const v1::RunDescription& description) {
   return description.dataset().substr(0, description.dataset().find('@'));
@@ -44,12 +32,12 @@ Fields MakeFields() {
   using Description = v1::RunDescription;
   return {
       {"run", [](const v1::Run& run) { return run.run(); }},
-      {"state", [](const v1::Run& run) { return StateName(run.state()); }},
+      {"state", [](const v1::Run& run) { return wire::StateName(run.state()); }},
       {"model", text([](const Description& d) { return d.model(); })},
       {"target", text([](const Description& d) { return d.target(); })},
       {"dataset", text(DatasetName)},
       {"version", text(DatasetVersion)},
-      {"policy", text([](const Description& d) { return PolicyName(d.spec()); })},
+      {"policy", text([](const Description& d) { return wire::PolicyName(d.spec()); })},
       {"batch_graphs", number([](const v1::Run& run) { return run.description().spec().graphs(); })},
       {"precision", text([](const Description& d) { return d.precision(); })},
       {"engine", text([](const Description& d) { return d.engine(); })},
@@ -57,7 +45,7 @@ Fields MakeFields() {
       {"seed", number([](const v1::Run& run) { return run.description().spec().seed(); })},
       {"model_seed", number([](const v1::Run& run) { return run.description().model_seed(); })},
       {"steps", number([](const v1::Run& run) { return run.steps(); })},
-      {"hardware", text([](const Description& d) { return HardwareName(d.hardware()); })},
+      {"hardware", text([](const Description& d) { return wire::HardwareName(d.hardware()); })},
   };
 }
 
@@ -71,48 +59,18 @@ FieldReader LabelReader(std::string label) {
 
 }  // namespace
 
-std::string PolicyName(const v1::BatchSpec& spec) {
-  switch (spec.policy()) {
-    case v1::POLICY_STATIC:
-      return absl::StrCat("static-", PadName(spec.pad()));
-    case v1::POLICY_DYNAMIC:
-      return "dynamic";
-    default:
-      return "";
-  }
-}
-
-std::string HardwareName(const v1::Hardware& hardware) {
-  const std::string& name = hardware.name().empty() ? hardware.device() : hardware.name();
-  return hardware.count() > 1 ? absl::StrCat(hardware.count(), " x ", name) : name;
-}
-
-std::string StateName(v1::RunState state) {
-  switch (state) {
-    case v1::RUN_STATE_RUNNING:
-      return "running";
-    case v1::RUN_STATE_DONE:
-      return "done";
-    case v1::RUN_STATE_FAILED:
-      return "failed";
-    case v1::RUN_STATE_LOST:
-      return "lost";
-    default:
-      return "";
-  }
-}
-
 std::map<std::string, std::string> Factors(const v1::RunDescription& description) {
   return {
-      {"policy", PolicyName(description.spec())},
+      {"policy", wire::PolicyName(description.spec())},
       {"model", description.model()},
       {"target", description.target()},
-      {"dataset", description.dataset()},
+      {"dataset", DatasetName(description)},
+      {"version", DatasetVersion(description)},
       {"precision", description.precision()},
       {"engine", description.engine()},
       {"world_size", absl::StrCat(description.world_size())},
-      {"graphs", absl::StrCat(description.spec().graphs())},
-      {"hardware", HardwareName(description.hardware())},
+      {"batch_graphs", absl::StrCat(description.spec().graphs())},
+      {"hardware", wire::HardwareName(description.hardware())},
   };
 }
 

@@ -12,16 +12,9 @@
 
 namespace packtrain::runs {
 
-// "dynamic"; or "static-" and the pad, such as "static-multiple".
-std::string PolicyName(const v1::BatchSpec& spec);
-// Name of the training device, with "N x " in front where there are several; "cpu" or "cuda" where it has
-// no name.
-std::string HardwareName(const v1::Hardware& hardware);
-// "running", "done", "failed", "lost".
-std::string StateName(v1::RunState state);
-
-// What decides a run's speed, apart from chance: policy, model, target, dataset (NAME@VERSION), precision,
-// engine, world_size, graphs, hardware. Seeds, budgets, fingerprint, host, labels and times are none.
+// What decides a run's speed, apart from chance, by the keys of filters: policy, model, target, dataset,
+// version, precision, engine, world_size, batch_graphs, hardware. Seeds, budgets, fingerprint, host, labels
+// and times are none.
 std::map<std::string, std::string> Factors(const v1::RunDescription& description);
 
 // Value of a filter key in a run; nothing where the run lacks it, as a label may.

@@ -88,8 +88,8 @@ absl::StatusOr<double> MeasureEpoch(const RunStore& store, const v1::Run& run) {
 
 }  // namespace
 
-RunMetric::RunMetric(std::string name, bool is_time, Reader reader)
-    : name_(std::move(name)), is_time_(is_time), reader_(std::move(reader)) {}
+RunMetric::RunMetric(std::string name, bool is_speed, Reader reader)
+    : name_(std::move(name)), is_speed_(is_speed), reader_(std::move(reader)) {}
 
 RunMetric::Reader RunMetric::PhaseQuantile(std::string_view phase, std::string_view quantile) {
   const Phases phases = AllPhases();
@@ -128,7 +128,7 @@ absl::StatusOr<RunMetric> RunMetric::Parse(std::string_view name) {
   if (dot == std::string_view::npos) return UnknownMetric(name);
   const std::string_view left = name.substr(0, dot);
   const std::string_view right = name.substr(dot + 1);
-  if (Reader reader = PhaseQuantile(left, right)) return RunMetric(std::string(name), true, std::move(reader));
+  if (Reader reader = PhaseQuantile(left, right)) return RunMetric(std::string(name), false, std::move(reader));
   if (Reader reader = SplitError(left, right)) return RunMetric(std::string(name), false, std::move(reader));
   return UnknownMetric(name);
 }

@@ -20,21 +20,22 @@ class RunMetric {
   static absl::StatusOr<RunMetric> Parse(std::string_view name);
 
   const std::string& name() const { return name_; }
-  // Whether it is a time, of which less is faster; otherwise an error, of which less is better.
-  bool is_time() const { return is_time_; }
+  // Whether it says how fast a run trains: seconds per graph and per epoch do; a phase, a spread or an error
+  // is only smaller or greater.
+  bool is_speed() const { return is_speed_; }
 
   // FAILED_PRECONDITION: the run has no such figure; the message says why. Other codes are the store's.
   absl::StatusOr<double> Measure(const RunStore& store, const v1::Run& run) const;
 
  private:
   using Reader = std::function<absl::StatusOr<double>(const RunStore& store, const v1::Run& run)>;
-  RunMetric(std::string name, bool is_time, Reader reader);
+  RunMetric(std::string name, bool is_speed, Reader reader);
 
   static Reader PhaseQuantile(std::string_view phase, std::string_view quantile);
   static Reader SplitError(std::string_view split, std::string_view error);
 
   std::string name_;
-  bool is_time_ = true;
+  bool is_speed_ = true;
   Reader reader_;
 };
 

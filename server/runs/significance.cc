@@ -52,6 +52,13 @@ double TwoSidedP(const Difference& difference) {
   return 2 * boost::math::cdf(boost::math::complement(distribution, t));
 }
 
+Interval IntervalOf(const Difference& difference, double confidence) {
+  const boost::math::students_t distribution(difference.freedom);
+  const double half =
+      difference.error * boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2));
+  return {difference.mean - half, difference.mean + half};
+}
+
 // Ranks of two samples put together.
 struct Ranking {
   double u = 0;  // the greater of both U statistics
@@ -128,11 +135,11 @@ double WelchP(const Moments& a, const Moments& b) { return TwoSidedP(WelchDiffer
 double StudentP(const Moments& a, const Moments& b) { return TwoSidedP(StudentDifference(a, b)); }
 
 Interval WelchInterval(const Moments& a, const Moments& b, double confidence) {
-  const Difference difference = WelchDifference(a, b);
-  const boost::math::students_t distribution(difference.freedom);
-  const double half =
-      difference.error * boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2));
-  return {difference.mean - half, difference.mean + half};
+  return IntervalOf(WelchDifference(a, b), confidence);
+}
+
+Interval StudentInterval(const Moments& a, const Moments& b, double confidence) {
+  return IntervalOf(StudentDifference(a, b), confidence);
 }
 
 std::optional<double> HedgesG(const Moments& a, const Moments& b) {

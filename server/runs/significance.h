@@ -32,6 +32,8 @@ double WelchP(const Moments& a, const Moments& b);
 double StudentP(const Moments& a, const Moments& b);
 // Interval of mean(a) - mean(b) at `confidence`, with the degrees of freedom of Welch and Satterthwaite.
 Interval WelchInterval(const Moments& a, const Moments& b, double confidence);
+// The same with pooled variance.
+Interval StudentInterval(const Moments& a, const Moments& b, double confidence);
 // Hedges' g: difference of means in pooled standard deviations, times the exact correction
 // gamma(f / 2) / (sqrt(f / 2) gamma((f - 1) / 2)), f = n_a + n_b - 2. 0 where means are equal; nothing where
 // they differ and neither side varies.

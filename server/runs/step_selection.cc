@@ -7,8 +7,6 @@
 namespace packtrain::runs {
 namespace {
 
-constexpr std::uint32_t kNotSteady = wire::kWarmUp | wire::kCapture | wire::kCheckpoint | wire::kEvaluation;
-
 bool ComesBefore(const RankStep& a, const RankStep& b) {
   return std::tie(a.record.step, a.rank, a.attempt) < std::tie(b.record.step, b.rank, b.attempt);
 }
@@ -67,6 +65,6 @@ bool IsComplete(const TrainingStep& step, std::uint32_t world_size) {
   return step.all_measured && step.ranks == world_size;
 }
 
-bool IsSteady(const TrainingStep& step) { return (step.flags & kNotSteady) == 0; }
+bool IsSteady(const TrainingStep& step) { return (step.flags & wire::kNotSteady) == 0; }
 
 }  // namespace packtrain::runs

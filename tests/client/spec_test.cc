@@ -147,15 +147,5 @@ TEST(SpecMessage, ShowsValuesOfANewerServer) {
   EXPECT_EQ(FromMessage(v1::BatchSpec()).policy, "");
 }
 
-TEST(PolicyName, HasThePadOfAStaticPolicy) {
-  v1::BatchSpec message;
-  message.set_policy(v1::POLICY_STATIC);
-  EXPECT_EQ(PolicyName(message), "static-multiple");
-  message.set_pad(v1::PAD_POW2);
-  EXPECT_EQ(PolicyName(message), "static-pow2");
-  message.set_policy(v1::POLICY_DYNAMIC);
-  EXPECT_EQ(PolicyName(message), "dynamic");
-}
-
 }  // namespace
 }  // namespace packtrain::client

@@ -7,8 +7,6 @@
 namespace packtrain::trainer {
 namespace {
 
-constexpr std::uint32_t kUnsteady = wire::kWarmUp | wire::kCapture | wire::kCheckpoint | wire::kEvaluation;
-
 // Linear between the neighbouring values of `sorted`, as R's type 7.
 double Quantile(const std::vector<std::uint64_t>& sorted, double q) {
   if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -25,7 +23,7 @@ void StepStatistics::Add(const wire::StepRecord& step) {
   ++steps_;
   graphs_ += step.real.graphs;
   if (!std::isnan(step.loss)) last_loss_ = step.loss;
-  if (step.flags & kUnsteady) return;
+  if (step.flags & wire::kNotSteady) return;
   steady_ns_.push_back(step.total_ns);
   steady_graphs_ += step.real.graphs;
   steady_wait_ns_ += step.wait_ns;

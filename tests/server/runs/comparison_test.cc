@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "absl/strings/str_cat.h"
 #include "tests/server/runs/run_fixtures.h"
 #include "tests/testing/status_matchers.h"
 
@@ -18,6 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 constexpr double kTolerance = 1e-9;
@@ -127,15 +129,33 @@ TEST_F(Comparison, AgreesWithSciPy) {
             "static-multiple is 1.24x slower than static-pow2 (95 % 1.15 to 1.33, p = .003, 3 against 3 runs)");
 }
 
-TEST_F(Comparison, StudentsTestIsThereForComparisonWithPapers) {
-  AddRuns(Dynamic, kFast);
-  AddRuns(Multiple, kSlow);
+// With A, B the logarithms of both sides: s = stats.ttest_ind(A, B); s.pvalue;
+// np.exp(s.confidence_interval(0.95)); w the same with equal_var=False.
+TEST_F(Comparison, StudentsTestDecidesWhereItIsChosen) {
+  AddRuns(Dynamic, {1.00e-3, 1.03e-3, 0.98e-3, 1.01e-3});
+  AddRuns(Multiple, {1.25e-3, 1.21e-3, 1.38e-3});
   v1::CompareRunsRequest request;
   request.set_by("policy");
   request.set_test(v1::TEST_KIND_STUDENT);
-  const v1::CompareRunsResponse response = Run(request);
-  // stats.ttest_ind(A, B).pvalue
-  EXPECT_NEAR(response.cells(0).pairs(0).welch_p(), 0.0005694933552585251, kTolerance);
+  const v1::CompareRunsResponse by_student = Run(request);
+  EXPECT_EQ(by_student.test(), v1::TEST_KIND_STUDENT);
+  const v1::PairComparison& student = by_student.cells(0).pairs(0);
+  EXPECT_NEAR(student.student_p(), 0.0010352815534971623, kTolerance);
+  EXPECT_NEAR(student.welch_p(), 0.020278037662015795, kTolerance);
+  EXPECT_NEAR(student.holm_p(), 0.0010352815534971623, kTolerance);
+  EXPECT_NEAR(student.ci95_low(), 0.7181140590023832, kTolerance);
+  EXPECT_NEAR(student.ci95_high(), 0.8608931680508349, kTolerance);
+  EXPECT_EQ(student.sentence(),
+            "dynamic is 1.27x faster than static-multiple (95 % 1.16 to 1.39, p = .001, 4 against 3 runs)");
+
+  const v1::CompareRunsResponse by_welch = CompareBy("policy");
+  EXPECT_EQ(by_welch.test(), v1::TEST_KIND_WELCH);
+  const v1::PairComparison& welch = by_welch.cells(0).pairs(0);
+  EXPECT_FALSE(welch.has_student_p());
+  EXPECT_NEAR(welch.welch_p(), 0.020278037662015795, kTolerance);
+  EXPECT_NEAR(welch.holm_p(), 0.020278037662015795, kTolerance);
+  EXPECT_NEAR(welch.ci95_low(), 0.6721293410053572, kTolerance);
+  EXPECT_NEAR(welch.ci95_high(), 0.9197924410674976, kTolerance);
 }
 
 TEST_F(Comparison, BelowThreeRunsThereIsNoVerdict) {
@@ -201,25 +221,61 @@ TEST_F(Comparison, EachCombinationOfTheOtherFactorsIsACell) {
   }
   const v1::CompareRunsResponse by_policy = CompareBy("policy");
   ASSERT_THAT(by_policy.cells(), SizeIs(2));
-  EXPECT_THAT(by_policy.cells(0).factors(),
-              UnorderedElementsAre(Pair("model", "schnet"), Pair("target", "energy"), Pair("dataset", "qm9@1"),
-                                   Pair("precision", "f32"), Pair("engine", "eager"), Pair("world_size", "1"),
-                                   Pair("graphs", "32"), Pair("hardware", "Xeon")));
-  EXPECT_EQ(by_policy.cells(1).factors().at("graphs"), "64");
+  EXPECT_THAT(
+      by_policy.cells(0).factors(),
+      UnorderedElementsAre(Pair("model", "schnet"), Pair("target", "energy"), Pair("dataset", "qm9"),
+                           Pair("version", "1"), Pair("precision", "f32"), Pair("engine", "eager"),
+                           Pair("world_size", "1"), Pair("batch_graphs", "32"), Pair("hardware", "Xeon")));
+  EXPECT_EQ(by_policy.cells(1).factors().at("batch_graphs"), "64");
   // Holm is over the pairs of all cells.
   EXPECT_NEAR(by_policy.cells(0).pairs(0).holm_p(), 2 * 0.0006115535836540797, kTolerance);
-  EXPECT_EQ(CompareBy("graphs").cells(0).pairs(0).a(), "32");
+  EXPECT_EQ(CompareBy("batch_graphs").cells(0).pairs(0).a(), "32");
 }
 
 TEST_F(Comparison, ValuesAreInOrderOfNumbers) {
   for (const std::uint32_t graphs : {127u, 31u, 1024u}) {
     AddRun([graphs](v1::RunDescription& d) { d.mutable_spec()->set_graphs(graphs); }, 1e-3);
   }
-  const v1::CompareRunsResponse response = CompareBy("graphs");
+  const v1::CompareRunsResponse response = CompareBy("batch_graphs");
   ASSERT_THAT(response.cells(0).pairs(), SizeIs(3));
   EXPECT_EQ(response.cells(0).pairs(0).a(), "31");
   EXPECT_EQ(response.cells(0).pairs(0).b(), "127");
   EXPECT_EQ(response.cells(0).pairs(1).b(), "1024");
+}
+
+TEST_F(Comparison, VersionsOfADatasetNeverMix) {
+  const auto on = [](const std::string& dataset, const Change& policy) {
+    return [dataset, policy](v1::RunDescription& description) {
+      policy(description);
+      description.set_dataset(dataset);
+    };
+  };
+  AddRuns(on("qm9@1", Dynamic), {1e-3, 1e-3});
+  AddRuns(on("qm9@2", Dynamic), {2e-3, 2e-3, 2e-3});
+  AddRun(on("aflow@3", Dynamic), 4e-3);
+  AddRun(on("qm9@1", Multiple), 1e-3);
+  AddRun(on("qm9@2", Multiple), 2e-3);
+
+  const v1::CompareRunsResponse by_policy = CompareBy("policy");
+  ASSERT_THAT(by_policy.cells(), SizeIs(2));
+  EXPECT_EQ(by_policy.cells(0).factors().at("version"), "1");
+  EXPECT_EQ(by_policy.cells(0).pairs(0).n_a(), 2u);
+  EXPECT_EQ(by_policy.cells(1).factors().at("version"), "2");
+  EXPECT_EQ(by_policy.cells(1).pairs(0).n_a(), 3u);
+
+  const v1::CompareRunsResponse by_version = CompareBy("version");
+  ASSERT_THAT(by_version.cells(), SizeIs(2));
+  EXPECT_EQ(by_version.cells(0).factors().at("dataset"), "qm9");
+  EXPECT_EQ(by_version.cells(0).pairs(0).a(), "1");
+  EXPECT_NEAR(by_version.cells(0).pairs(0).ratio(), 0.5, kTolerance);
+
+  const v1::CompareRunsResponse by_dataset = CompareBy("dataset");
+  ASSERT_THAT(by_dataset.cells(), SizeIs(2));
+  ASSERT_THAT(by_dataset.cells(0).pairs(), SizeIs(3));
+  EXPECT_EQ(by_dataset.cells(0).pairs(0).a(), "aflow@3");
+  EXPECT_EQ(by_dataset.cells(0).pairs(0).b(), "qm9@1");
+  EXPECT_NEAR(by_dataset.cells(0).pairs(0).ratio(), 4, kTolerance);
+  EXPECT_FALSE(by_dataset.cells(0).factors().contains("version"));
 }
 
 TEST_F(Comparison, SeedsBudgetsHostAndLabelsMakeRepeats) {
@@ -333,10 +389,41 @@ TEST_F(Comparison, MetricsOfPhasesEpochsAndErrorsAreMeasured) {
   EXPECT_NEAR(compare("seconds_per_epoch").ratio(), 0.5, kTolerance);
   EXPECT_NEAR(compare("forward.p95").ratio(), 0.5, kTolerance);
   EXPECT_NEAR(compare("test.rmse").ratio(), 0.25, kTolerance);
+  EXPECT_THAT(compare("seconds_per_epoch").sentence(),
+              StartsWith("dynamic is 2.00x faster than static-multiple ("));
+  EXPECT_EQ(compare("forward.mean").verdict(), v1::VERDICT_FASTER);
+  EXPECT_EQ(
+      compare("forward.mean").sentence(),
+      "forward.mean of dynamic is 2.00x smaller than that of static-multiple (95 % 2.00 to 2.00, p < .0001, "
+      "3 against 3 runs)");
   EXPECT_EQ(
       compare("test.mae").sentence(),
       "test.mae of dynamic is 2.00x smaller than that of static-multiple (95 % 2.00 to 2.00, p < .0001, 3 "
       "against 3 runs)");
+}
+
+TEST_F(Comparison, ASpreadIsGreaterNeverSlower) {
+  const auto add = [this](const Change& change, std::uint64_t spread_ns) {
+    v1::StartRunRequest request = StartRequest(std::to_string(30'000'000 + ++runs_));
+    change(*request.mutable_description());
+    const Reporter rank = StartRun(*store_, request);
+    EXPECT_THAT(store_->AddSteps(rank, {Step(1, 10'000'000 - spread_ns), Step(2, 10'000'000 + spread_ns)}),
+                IsOk());
+    EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+  };
+  for (int i = 0; i < 3; ++i) {
+    add(Dynamic, 3'000'000);
+    add(Multiple, 1'000'000);
+  }
+  v1::CompareRunsRequest request;
+  request.set_by("policy");
+  request.set_metric("total.stddev");
+  const v1::CompareRunsResponse response = Run(request);
+  const v1::PairComparison& pair = response.cells(0).pairs(0);
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_SLOWER);
+  EXPECT_EQ(pair.sentence(),
+            "total.stddev of dynamic is 3.00x greater than that of static-multiple (95 % 3.00 to 3.00, p < "
+            ".0001, 3 against 3 runs)");
 }
 
 TEST_F(Comparison, AMetricThatARunLacksExcludesIt) {
@@ -360,10 +447,12 @@ TEST_F(Comparison, BadRequestsAreRefused) {
     EXPECT_THAT(Compare(*store_, request), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
   };
   refused(
-      "say by which factor to compare: dataset, engine, graphs, hardware, model, policy, precision, target, "
-      "world_size");
-  request.set_by("seed");
-  refused("unknown factor seed; known are dataset, engine, graphs");
+      "say by which factor to compare: batch_graphs, dataset, engine, hardware, model, policy, precision, "
+      "target, version, world_size");
+  for (const char* by : {"seed", "graphs", "qm9@1"}) {
+    request.set_by(by);
+    refused(absl::StrCat("unknown factor ", by, "; known are batch_graphs, dataset, engine"));
+  }
   request.set_by("policy");
   for (const char* metric : {"speed", "forward.p50", "fore.mean", "test.mse", "holdout.mae", ".", "forward."}) {
     request.set_metric(metric);

@@ -64,6 +64,13 @@ TEST(Significance, WelchIntervalAgreesWithSciPy) {
   EXPECT_NEAR(two.high, 15.743378906988756, kTolerance);
 }
 
+TEST(Significance, StudentIntervalAgreesWithSciPy) {
+  // stats.ttest_ind(a, b).confidence_interval(0.95)
+  const Interval interval = StudentInterval(MomentsOf(kA), MomentsOf(kB), 0.95);
+  EXPECT_NEAR(interval.low, -0.34689692073011813, kTolerance);
+  EXPECT_NEAR(interval.high, -0.1111030792698812, kTolerance);
+}
+
 TEST(Significance, OneSideWithoutVarianceIsNoTrouble) {
   // stats.ttest_ind([1, 1.0001, 0.9999], [2., 2., 2.], equal_var=False), and its confidence_interval(0.95)
   const Moments varying = MomentsOf(std::vector<double>{1, 1.0001, 0.9999});

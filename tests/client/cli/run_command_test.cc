@@ -1,0 +1,157 @@
+#include <gmock/gmock.h>
+
+#include <sstream>
+#include <utility>
+
+#include "client/run_reporter.h"
+#include "tests/client/cli/run_line.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/test_server.h"
+
+namespace packtrain::cli {
+namespace {
+
+using testing::IsOk;
+using testing::Printed;
+using testing::RunLine;
+using testing::TestServer;
+
+// Splits lines of CSV without quotes.
+std::vector<std::vector<std::string>> ParseCsv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream cells(line + ",");
+    std::vector<std::string>& row = rows.emplace_back();
+    for (std::string cell; std::getline(cells, cell, ',');) row.push_back(cell);
+  }
+  return rows;
+}
+
+wire::StepRecord Step(std::uint64_t step, std::uint64_t total_ns, std::uint32_t flags = 0) {
+  wire::StepRecord record;
+  record.step = step;
+  record.real = {7, 130, 2100};
+  record.padded = {8, 192, 2112};
+  record.total_ns = total_ns;
+  record.flags = flags;
+  return record;
+}
+
+client::RunDescription Description(const std::string& policy) {
+  client::RunDescription description;
+  description.model = "schnet";
+  description.dataset = "qm9@1";
+  description.spec.policy = policy;
+  description.spec.graphs = 7;
+  description.device = "cpu";
+  return description;
+}
+
+class RunCommandTest : public ::testing::Test {
+ protected:
+  // A finished run of three steps, two of them steady.
+  std::string AddRun(const std::string& policy, std::uint64_t total_ns) {
+    client::ReporterOptions options;
+    options.idempotency_key = std::to_string(10'000'000 + ++runs_);
+    auto connection = client::Connection::Open({.server = server_->address()});
+    auto reporter = client::RunReporter::Start(connection.value(), Description(policy), options).value();
+    reporter->AddStep(Step(0, 2 * total_ns, wire::kWarmUp));
+    reporter->AddStep(Step(1, total_ns));
+    reporter->AddStep(Step(2, total_ns + 1000));
+    reporter->AddEvaluation({3, "test", 7, 1.0 / 3, 2.0 / 3, 0.1, 0.7, 123'456'789});
+    EXPECT_THAT(reporter->Finish(false, ""), IsOk());
+    return reporter->run();
+  }
+
+  void AddBothPolicies() {
+    for (const std::uint64_t noise : {0u, 70'001u, 150'007u}) {
+      AddRun("static", 1'000'003 + noise);
+      AddRun("dynamic", 700'001 + noise);
+    }
+  }
+
+  Printed Run(std::vector<std::string> words) {
+    words.insert(words.end(), {"--server", server_->address()});
+    return RunLine(std::move(words));
+  }
+
+  const std::unique_ptr<TestServer> server_ = TestServer::Start().value();
+  int runs_ = 0;
+};
+
+TEST_F(RunCommandTest, StepsAreAllStepsInListShowAndSummary) {
+  const std::string run = AddRun("static", 1'000'000);
+  EXPECT_EQ(Run({"run", "list", "--json"}).Json()[0]["steps"], 3);
+  for (const char* verb : {"show", "summary"}) {
+    const nlohmann::json printed = Run({"run", verb, run, "--json"}).Json();
+    EXPECT_EQ(printed["run"], run);
+    EXPECT_EQ(printed["steps"], 3) << verb;
+    EXPECT_EQ(printed["steady_steps"], 2) << verb;
+    EXPECT_EQ(printed["whole"]["steps"], 3) << verb;
+  }
+  EXPECT_THAT(Run({"run", "summary", run}).out, ::testing::HasSubstr("steady state: 2 of 3 steps"));
+}
+
+TEST_F(RunCommandTest, ComparisonNamesItsTest) {
+  AddBothPolicies();
+  const nlohmann::json welch = Run({"run", "compare", "--by", "policy", "--json"}).Json();
+  EXPECT_EQ(welch["test"], "welch");
+  EXPECT_FALSE(welch["cells"][0]["pairs"][0].contains("student_p"));
+  const nlohmann::json student =
+      Run({"run", "compare", "--by", "policy", "--test", "student", "--json"}).Json();
+  EXPECT_EQ(student["test"], "student");
+  const nlohmann::json& pair = student["cells"][0]["pairs"][0];
+  EXPECT_EQ(pair["holm_p"], pair["student_p"]);
+  EXPECT_EQ(pair["welch_p"], welch["cells"][0]["pairs"][0]["welch_p"]);
+  EXPECT_NE(pair["ci95"], welch["cells"][0]["pairs"][0]["ci95"]);
+}
+
+TEST_F(RunCommandTest, ComparisonAsCsvHasTheKeysAndTheDigitsOfJson) {
+  AddBothPolicies();
+  const nlohmann::json pair =
+      Run({"run", "compare", "--by", "policy", "--json"}).Json()["cells"][0]["pairs"][0];
+  const auto rows = ParseCsv(Run({"run", "compare", "--by", "policy", "--csv"}).out);
+  ASSERT_EQ(rows.size(), 2u);
+  const std::vector<std::string> keys = {
+      "a",      "b",      "n_a",    "n_b", "ratio", "ci95_low", "ci95_high", "welch_p", "mann_whitney_p",
+      "holm_p", "effect", "verdict"};
+  const std::vector<std::string> factors = {"batch_graphs", "dataset", "engine",  "hardware",  "model",
+                                            "precision",    "target",  "version", "world_size"};
+  std::vector<std::string> columns = factors;
+  columns.insert(columns.end(), keys.begin(), keys.end());
+  EXPECT_EQ(rows[0], columns);
+  const std::vector<std::string> cells(rows[1].begin() + static_cast<std::ptrdiff_t>(factors.size()),
+                                       rows[1].end());
+  ASSERT_EQ(cells.size(), keys.size());
+  EXPECT_EQ(cells[0], "dynamic");
+  EXPECT_EQ(cells[1], "static-multiple");
+  EXPECT_EQ(cells[2], "3");
+  EXPECT_EQ(std::stod(cells[4]), pair["ratio"]);
+  EXPECT_EQ(std::stod(cells[5]), pair["ci95"][0]);
+  EXPECT_EQ(std::stod(cells[6]), pair["ci95"][1]);
+  EXPECT_EQ(std::stod(cells[7]), pair["welch_p"]);
+  EXPECT_EQ(cells[8], "");
+  EXPECT_EQ(std::stod(cells[9]), pair["holm_p"]);
+  EXPECT_EQ(std::stod(cells[10]), pair["effect"]);
+  EXPECT_EQ(cells[11], "faster");
+}
+
+TEST_F(RunCommandTest, ComparisonByStudentHasItsColumn) {
+  AddBothPolicies();
+  const auto rows = ParseCsv(Run({"run", "compare", "--by", "policy", "--test", "student", "--csv"}).out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].back(), "student_p");
+  EXPECT_EQ(rows[1].size(), rows[0].size());
+}
+
+TEST_F(RunCommandTest, CurveAsCsvHasAllDigits) {
+  const std::string run = AddRun("static", 1'000'000);
+  const auto rows = ParseCsv(Run({"run", "curve", run, "--csv"}).out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"3", "test", "7", "0.3333333333333333", "0.6666666666666666",
+                                               "0.1", "0.7", "0.123456789"}));
+}
+
+}  // namespace
+}  // namespace packtrain::cli
