@@ -92,13 +92,13 @@ absl::StatusOr<bool> ExtxyzReader::NextFilled(std::string_view* line) {
 
 absl::Status ExtxyzReader::ReadFrame(std::string_view count_line, Frame* frame) {
   const std::optional<std::uint64_t> count = CountLine(count_line);
-  if (!count) return EndWith(Locate(BadCount(count_line, frames_), *frame));
+  if (!count) return EndWith(Locate(BadCount(count_line, frames_), frame->line, *frame));
   std::string_view comment;
   absl::StatusOr<bool> more = lines_->Next(&comment);
   if (!more.ok()) return EndWith(more.status());
   absl::Status status = ReadHead(*more ? comment : std::string_view(), frame);
   if (status.ok()) status = CheckCount(*count);
-  if (!status.ok()) return SkipRows(*count, Locate(status, *frame));
+  if (!status.ok()) return Refuse(status, *count, frame);
   status = ReadAtoms(*count, frame);
   if (status.ok()) NameByFile(frame);
   return status;
@@ -142,9 +142,9 @@ absl::Status ExtxyzReader::ReadAtoms(std::uint64_t count, Frame* frame) {
     std::string_view row;
     absl::StatusOr<bool> more = lines_->Next(&row);
     if (!more.ok()) return EndWith(more.status());
-    if (!*more) return EndWith(Locate(Truncated(atom, count), *frame));
+    if (!*more) return Refuse(Truncated(atom, count), 0, frame);
     const absl::Status status = ReadRow(row, frame);
-    if (!status.ok()) return SkipRows(count - atom - 1, Locate(status, *frame));
+    if (!status.ok()) return Refuse(status, count - atom - 1, frame);
   }
   return absl::OkStatus();
 }
@@ -195,17 +195,23 @@ absl::Status ExtxyzReader::ExplainRow(std::string_view row) const {
   return absl::InternalError("a row was refused for no reason");
 }
 
-absl::Status ExtxyzReader::SkipRows(std::uint64_t rows, absl::Status status) {
+absl::Status ExtxyzReader::Refuse(const absl::Status& status, std::uint64_t rows, Frame* frame) {
+  const std::uint64_t line = lines_->line_number();
   if (IsRefused(status, "count_too_high")) {
     lines_->Unread();
-    return status;
+  } else {
+    SkipRows(rows);
   }
+  NameByFile(frame);
+  return Locate(status, line, *frame);
+}
+
+void ExtxyzReader::SkipRows(std::uint64_t rows) {
   std::string_view row;
-  for (; rows > 0; --rows) {
-    absl::StatusOr<bool> more = lines_->Next(&row);
-    if (!more.ok() || !*more) return EndWith(std::move(status));
+  for (; rows > 0 && !ended_; --rows) {
+    const absl::StatusOr<bool> more = lines_->Next(&row);
+    ended_ = !more.ok() || !*more;
   }
-  return status;
 }
 
 void ExtxyzReader::NameByComment(Frame* frame) const {
@@ -230,8 +236,8 @@ absl::Status ExtxyzReader::EndWith(absl::Status status) {
   return status;
 }
 
-absl::Status ExtxyzReader::Locate(const absl::Status& status, const Frame& frame) const {
-  return Refusal(ReasonOf(status), absl::StrCat(path(), ":", lines_->line_number(), ": frame ", frame.number,
+absl::Status ExtxyzReader::Locate(const absl::Status& status, std::uint64_t line, const Frame& frame) const {
+  return Refusal(ReasonOf(status), absl::StrCat(path(), ":", line, ": frame ", frame.number,
                                                 frame.id.empty() ? "" : absl::StrCat(" (", frame.id, ")"), ": ",
                                                 absl::string_view(status.message())));
 }

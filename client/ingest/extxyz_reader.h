@@ -28,10 +28,10 @@ class ExtxyzReader {
                                                             std::uint64_t max_atoms);
 
   // Reads the next frame into `frame`; false at the end of the file. A refusal names file, line, frame and id,
-  // and leaves `number`, `line` and `id` of the refused frame in `frame`; a further call goes on behind that
-  // frame, or is false where what follows cannot be understood. Reasons, besides those of LineReader::Next:
-  // empty_file, bad_count, no_nodes, too_many_atoms, truncated_frame, count_too_high, bad_comment,
-  // bad_properties, bad_lattice, bad_pbc, short_row, unknown_symbol, not_a_number, not_finite.
+  // and leaves `number`, `line` and `id` (the one it would have had) of the refused frame in `frame`; a further
+  // call goes on behind that frame, or is false where what follows cannot be understood. Reasons, besides those
+  // of LineReader::Next: empty_file, bad_count, no_nodes, too_many_atoms, truncated_frame, count_too_high,
+  // bad_comment, bad_properties, bad_lattice, bad_pbc, short_row, unknown_symbol, not_a_number, not_finite.
   absl::StatusOr<bool> Next(Frame* frame);
 
   ByteSource& source() { return lines_->source(); }
@@ -49,15 +49,17 @@ class ExtxyzReader {
   absl::Status ReadAtoms(std::uint64_t count, Frame* frame);
   absl::Status ReadRow(std::string_view row, Frame* frame) const;
   absl::Status ExplainRow(std::string_view row) const;
-  // Leaves out the rows of a frame that is refused for `status`, and returns it.
-  absl::Status SkipRows(std::uint64_t rows, absl::Status status);
+  // Leaves out the `rows` that follow in a frame refused for `status`, names it as if it were sound, and
+  // returns `status` with the place.
+  absl::Status Refuse(const absl::Status& status, std::uint64_t rows, Frame* frame);
+  void SkipRows(std::uint64_t rows);
   void NameByComment(Frame* frame) const;
   // Takes the name of a file that holds no other frame.
   void NameByFile(Frame* frame);
   // Nothing after `status` can be read.
   absl::Status EndWith(absl::Status status);
   // `status` with file, line and frame in front.
-  absl::Status Locate(const absl::Status& status, const Frame& frame) const;
+  absl::Status Locate(const absl::Status& status, std::uint64_t line, const Frame& frame) const;
 
   const std::unique_ptr<LineReader> lines_;
   const std::uint64_t max_atoms_;

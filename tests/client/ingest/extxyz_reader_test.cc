@@ -237,5 +237,19 @@ TEST_F(ExtxyzReaderTest, RefusedFrameIsStillNamed) {
   EXPECT_EQ(frame_.line, 1u);
 }
 
+TEST_F(ExtxyzReaderTest, RefusedFrameHasTheNameOfASoundOne) {
+  for (const char* atoms : {"C nan 2 3\nC 1 2 3\n", "C 1 2 3\n", "C nan 2 3\n"}) {
+    ASSERT_FALSE(ReadFirst(std::string("2\nword e=1\n") + atoms).ok());
+    EXPECT_EQ(frame_.id, "mol") << atoms;
+    EXPECT_FALSE(reader_->Next(&frame_).value());
+  }
+  EXPECT_THAT(ReadFirst("1\nword Properties=pos:R:3\nC 1 2 3\n\n"),
+              Refused("bad_properties", "mol.xyz:2: frame 1 (mol)"));
+  EXPECT_THAT(ReadFirst("1\nword e=1\nC nan 2 3\n\n1\nnext\nC 1 2 3\n"),
+              Refused("not_finite", "mol.xyz:3: frame 1 (word)"));
+  ASSERT_TRUE(reader_->Next(&frame_).value());
+  EXPECT_EQ(frame_.line, 5u);
+}
+
 }  // namespace
 }  // namespace packtrain::ingest
