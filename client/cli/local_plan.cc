@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -78,22 +79,44 @@ absl::StatusOr<SizeList> ReadSizes(const std::string& path) {
   return sizes;
 }
 
-// The message has been checked word by word, so each value is a known one or unspecified.
+// The message has been checked word by word, so each value is a known one, or unspecified: then the default.
+std::optional<batching::Pad> ToPlanner(v1::Pad pad) {
+  switch (pad) {
+    case v1::PAD_NONE:
+      return batching::Pad::kNone;
+    case v1::PAD_MULTIPLE:
+      return batching::Pad::kMultiple;
+    case v1::PAD_POW2:
+      return batching::Pad::kPow2;
+    case v1::PAD_CONSTANT:
+      return batching::Pad::kConstant;
+    default:
+      return std::nullopt;
+  }
+}
+
+batching::Oversize ToPlanner(v1::Oversize oversize) {
+  switch (oversize) {
+    case v1::OVERSIZE_ALONE:
+      return batching::Oversize::kAlone;
+    case v1::OVERSIZE_SKIP:
+      return batching::Oversize::kSkip;
+    default:
+      return batching::Oversize::kError;
+  }
+}
+
 batching::BatchSpec ToPlanner(const v1::BatchSpec& message) {
   batching::BatchSpec spec;
   spec.policy = message.policy() == v1::POLICY_DYNAMIC ? batching::Policy::kDynamic : batching::Policy::kStatic;
-  if (message.pad() != v1::PAD_UNSPECIFIED) {
-    spec.pad = static_cast<batching::Pad>(message.pad() - v1::PAD_NONE);
-  }
+  spec.pad = ToPlanner(message.pad());
   spec.graphs = message.graphs();
   if (message.has_max_graphs()) spec.max_graphs = message.max_graphs();
   if (message.has_nodes()) spec.nodes = message.nodes();
   if (message.has_edges()) spec.edges = message.edges();
   spec.order = message.order() == v1::ORDER_NONE ? batching::Order::kNone : batching::Order::kFull;
   spec.seed = message.seed();
-  if (message.oversize() != v1::OVERSIZE_UNSPECIFIED) {
-    spec.oversize = static_cast<batching::Oversize>(message.oversize() - v1::OVERSIZE_ERROR);
-  }
+  spec.oversize = ToPlanner(message.oversize());
   spec.drop_last = message.drop_last();
   if (message.has_budget_sample()) spec.budget_sample = message.budget_sample();
   return spec;
