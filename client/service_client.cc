@@ -3,9 +3,11 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <chrono>
 #include <utility>
 
 #include "client/channel.h"
+#include "client/retry.h"
 #include "client/unary_call.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
@@ -15,6 +17,10 @@
 
 namespace packtrain::client {
 namespace {
+
+using TakeSteps = absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)>;
+
+constexpr std::chrono::hours kListing{1};
 
 class GrpcImportStream final : public ImportStream {
  public:
@@ -70,6 +76,18 @@ class GrpcImportStream final : public ImportStream {
   const std::unique_ptr<grpc::ClientWriter<v1::ImportGraphsRequest>> writer_;
   bool finished_ = false;
 };
+
+absl::Status ListStepsOnce(v1::RunService::Stub& stub, const v1::ListStepsRequest& request, TakeSteps take) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kListing);
+  const auto reader = stub.ListSteps(&context, request);
+  absl::Status taken;
+  v1::ListStepsResponse response;
+  while (taken.ok() && reader->Read(&response)) taken = take(response);
+  if (!taken.ok()) context.TryCancel();
+  const absl::Status ended = wire::FromGrpcStatus(reader->Finish());
+  return taken.ok() ? ended : taken;
+}
 
 }  // namespace
 
@@ -150,14 +168,18 @@ absl::StatusOr<v1::CompareRunsResponse> ServiceClient::CompareRuns(const v1::Com
 
 absl::Status ServiceClient::ListSteps(const v1::ListStepsRequest& request,
                                       absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)> take) {
-  grpc::ClientContext context;
-  const auto reader = stubs_->run->ListSteps(&context, request);
-  absl::Status taken;
-  v1::ListStepsResponse response;
-  while (taken.ok() && reader->Read(&response)) taken = take(response);
-  if (!taken.ok()) context.TryCancel();
-  const absl::Status ended = wire::FromGrpcStatus(reader->Finish());
-  return taken.ok() ? ended : taken;
+  StopSignal never_stopped;
+  Retry retry(connection_->options(), never_stopped);
+  bool taken = false;
+  while (true) {
+    const absl::Status status =
+        ListStepsOnce(*stubs_->run, request, [&](const v1::ListStepsResponse& response) {
+          taken = true;
+          return take(response);
+        });
+    if (status.ok() || taken) return status;
+    if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
+  }
 }
 
 absl::StatusOr<std::unique_ptr<ImportStream>> ImportStream::Open(std::shared_ptr<Connection> connection,

@@ -40,6 +40,8 @@ class ServiceClient {
   absl::StatusOr<v1::CompareRunsResponse> CompareRuns(const v1::CompareRunsRequest& request);
 
   // Hands each message of the stream to `take`, in order; ends early with whatever error `take` returns.
+  // Repeated only until the first message has come: no message is handed over twice. The whole of it, `take`
+  // included, may last an hour.
   absl::Status ListSteps(const v1::ListStepsRequest& request,
                          absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)> take);
 

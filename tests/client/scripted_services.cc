@@ -202,15 +202,31 @@ grpc::Status ScriptedRuns::FinishRun(grpc::ServerContext*, const v1::FinishRunRe
   return grpc::Status::OK;
 }
 
+void ScriptedRuns::CutListings(std::deque<std::size_t> blocks) {
+  wire::MutexLock lock(mutex_);
+  cuts_ = std::move(blocks);
+}
+
+std::optional<std::size_t> ScriptedRuns::NextCut() {
+  wire::MutexLock lock(mutex_);
+  if (cuts_.empty()) return std::nullopt;
+  const std::size_t cut = cuts_.front();
+  cuts_.pop_front();
+  return cut;
+}
+
 grpc::Status ScriptedRuns::ListSteps(grpc::ServerContext*, const v1::ListStepsRequest*,
                                      grpc::ServerWriter<v1::ListStepsResponse>* writer) {
+  const std::optional<std::size_t> cut = NextCut();
+  std::size_t sent = 0;
   for (const v1::ReportStepsRequest& call : step_calls()) {
+    if (sent++ == cut) break;
     v1::ListStepsResponse response;
     response.set_rank(call.rank());
     *response.mutable_steps() = call.steps();
     writer->Write(response);
   }
-  return grpc::Status::OK;
+  return cut ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "draining") : grpc::Status::OK;
 }
 
 grpc::Status ScriptedDatasets::ImportGraphs(grpc::ServerContext*,

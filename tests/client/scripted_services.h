@@ -11,6 +11,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,8 @@ class ScriptedRuns final : public v1::RunService::Service {
   // The answers to the next ReportSteps, in order. Whatever the answer, the block is kept: an answer that
   // is an error is an acknowledgement that was lost.
   void AnswerSteps(std::deque<grpc::Status> answers);
+  // The next calls of ListSteps, in order, send this many blocks and end with UNAVAILABLE.
+  void CutListings(std::deque<std::size_t> blocks);
   // From now on ReportSteps does not return before Release.
   void Hold();
   void Release();
@@ -108,10 +111,13 @@ class ScriptedRuns final : public v1::RunService::Service {
                          grpc::ServerWriter<v1::ListStepsResponse>* writer) override;
 
  private:
+  std::optional<std::size_t> NextCut();
+
   mutable wire::Mutex mutex_;
   wire::CondVar changed_;
   bool held_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<grpc::Status> answers_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::size_t> cuts_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::StartRunRequest> starts_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::ReportStepsRequest> step_calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);

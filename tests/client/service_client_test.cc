@@ -77,16 +77,39 @@ void ReportBlocks(Served& served, std::uint64_t blocks) {
   }
 }
 
+std::vector<std::uint64_t> ListedSteps(ServiceClient& client, absl::Status* status) {
+  std::vector<std::uint64_t> steps;
+  *status = client.ListSteps({}, [&](const v1::ListStepsResponse& response) {
+    steps.push_back(response.steps().step(0));
+    return absl::OkStatus();
+  });
+  return steps;
+}
+
 TEST(ServiceClient, HandsOverStepsInOrder) {
   Served served;
   ReportBlocks(served, 3);
-  std::vector<std::uint64_t> steps;
-  const auto take = [&](const v1::ListStepsResponse& response) {
-    steps.push_back(response.steps().step(0));
-    return absl::OkStatus();
-  };
-  EXPECT_THAT(served.client.ListSteps({}, take), IsOk());
-  EXPECT_THAT(steps, ElementsAre(0, 1, 2));
+  absl::Status status;
+  EXPECT_THAT(ListedSteps(served.client, &status), ElementsAre(0, 1, 2));
+  EXPECT_THAT(status, IsOk());
+}
+
+TEST(ServiceClient, ListsStepsAgainWhileNoneHasCome) {
+  Served served;
+  ReportBlocks(served, 3);
+  served.runs.CutListings({0, 0});
+  absl::Status status;
+  EXPECT_THAT(ListedSteps(served.client, &status), ElementsAre(0, 1, 2));
+  EXPECT_THAT(status, IsOk());
+}
+
+TEST(ServiceClient, HandsOverNoStepTwiceWhereTheListingIsCut) {
+  Served served;
+  ReportBlocks(served, 3);
+  served.runs.CutListings({2});
+  absl::Status status;
+  EXPECT_THAT(ListedSteps(served.client, &status), ElementsAre(0, 1));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("draining")));
 }
 
 TEST(ServiceClient, StopsListingStepsWhenTheTakerFails) {
