@@ -72,24 +72,19 @@ Json ToJson(const v1::Dataset& dataset) {
   }
   Json splits = Json::object();
   for (const v1::Split& split : dataset.splits()) splits[split.name()] = ToJson(split);
-  return {{"name", dataset.name()},
-          {"version", dataset.version()},
-          {"graphs", dataset.graphs()},
-          {"nodes", ToJson(dataset.nodes())},
-          {"edges", ToJson(dataset.edges())},
-          {"edge_builder", dataset.schema().edges()},
-          {"bytes", dataset.bytes()},
-          {"fields", fields},
-          {"targets", targets},
-          {"splits", splits},
-          {"classes", Json(dataset.classes())}};
-}
-
-Json ToJsonWithHistogram(const v1::Dataset& dataset) {
-  Json json = ToJson(dataset);
-  json["histogram"] = {{"nodes", HistogramToJson(dataset.nodes())},
-                       {"edges", HistogramToJson(dataset.edges())}};
-  return json;
+  return {
+      {"name", dataset.name()},
+      {"version", dataset.version()},
+      {"graphs", dataset.graphs()},
+      {"nodes", ToJson(dataset.nodes())},
+      {"edges", ToJson(dataset.edges())},
+      {"histogram", {{"nodes", HistogramToJson(dataset.nodes())}, {"edges", HistogramToJson(dataset.edges())}}},
+      {"edge_builder", dataset.schema().edges()},
+      {"bytes", dataset.bytes()},
+      {"fields", fields},
+      {"targets", targets},
+      {"splits", splits},
+      {"classes", Json(dataset.classes())}};
 }
 
 Table CountsTable(const v1::Dataset& dataset) {
@@ -136,7 +131,7 @@ absl::StatusOr<ExitCode> ShowDataset(const std::string& reference, const GlobalO
   const absl::StatusOr<v1::GetDatasetResponse> response =
       CallService(global, [&](client::ServiceClient& services) { return services.GetDataset(request); });
   if (!response.ok()) return response.status();
-  output.Print(ToJsonWithHistogram(response->dataset()), ToText(response->dataset()));
+  output.Print(ToJson(response->dataset()), ToText(response->dataset()));
   return ExitCode::kDone;
 }
 

@@ -70,7 +70,7 @@ class GraphStore {
   // `reference` is NAME or NAME@VERSION. NOT_FOUND: no such name or version.
   virtual absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) = 0;
 
-  // Current versions, by name; histograms are left out.
+  // Current versions, by name.
   virtual absl::StatusOr<std::vector<v1::Dataset>> List() const = 0;
 
   // Bytes of memory held for caches and open data sets.

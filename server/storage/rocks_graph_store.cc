@@ -441,7 +441,7 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
         const absl::StatusOr<std::optional<StoredDataset>> stored = FindVersion(*database_, name, version);
         if (!stored.ok()) return stored.status();
         if (!stored->has_value()) return absl::DataLossError("a name of the store leads to no data set");
-        datasets.push_back(WithoutHistograms((*stored)->description));
+        datasets.push_back((*stored)->description);
         return absl::OkStatus();
       });
   if (!status.ok()) return status;

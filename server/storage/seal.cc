@@ -222,12 +222,6 @@ DatasetReference ParseReference(std::string_view text) {
   return {std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
 }
 
-v1::Dataset WithoutHistograms(v1::Dataset dataset) {
-  dataset.mutable_nodes()->clear_histogram();
-  dataset.mutable_edges()->clear_histogram();
-  return dataset;
-}
-
 absl::Status NoSuchDataset(const DatasetReference& reference) {
   if (!reference.version) return absl::NotFoundError(absl::StrCat("no data set '", reference.name, "'"));
   return absl::NotFoundError(

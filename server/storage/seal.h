@@ -43,9 +43,6 @@ struct DatasetReference {
 };
 DatasetReference ParseReference(std::string_view text);
 
-// As GraphStore::List shows a data set.
-v1::Dataset WithoutHistograms(v1::Dataset dataset);
-
 // The answers to a reference or a split that is not there.
 absl::Status NoSuchDataset(const DatasetReference& reference);
 absl::Status NoSuchSplit(const v1::Dataset& dataset, std::string_view split);

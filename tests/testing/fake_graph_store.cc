@@ -143,7 +143,7 @@ absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::List() const {
   std::vector<v1::Dataset> datasets;
   for (const auto& [name, version] : state_->names) {
     const v1::Dataset& dataset = state_->versions.at(absl::StrCat(name, "@", version))->description();
-    datasets.push_back(storage::WithoutHistograms(dataset));
+    datasets.push_back(dataset);
   }
   return datasets;
 }
