@@ -98,11 +98,12 @@ class RunReporter {
   // UNAVAILABLE, saying how many records were not delivered; they stay queued. Where the server refused
   // records for good, its code, and how many they were so far.
   virtual absl::Status Flush() = 0;
-  // Flushes, then closes the run as done (or as failed with `message`). For one rank, after all have flushed.
-  // The run stays open where Flush found the server UNAVAILABLE.
+  // Flushes, then closes the run as done or failed; `message` says why, or what a run that is done lacks. For
+  // one rank, after all have flushed. The run stays open where Flush found the server UNAVAILABLE.
   virtual absl::Status Finish(bool failed, const std::string& message) = 0;
 
-  // Records dropped because the queue was full.
+  // Records dropped because the queue was full. They are gone for good: neither Flush nor a server that comes
+  // back brings them, and the run has a gap there.
   virtual std::uint64_t dropped() const = 0;
 };
 

@@ -86,7 +86,8 @@ int Describe(const Options& options) {
   return kDone;
 }
 
-// The constant predictor's errors are those on the test split, or on val where there is no test.
+// Null: a split that is not there. The constant predictor's errors are those on the test split, or on val where
+// there is no test.
 Json ToJson(const TrainingResult& result) {
   Json json = {
       {"run", result.run},
@@ -99,7 +100,10 @@ Json ToJson(const TrainingResult& result) {
       {"captures", 0},
       {"evaluation_captures", 0},
       {"evictions", 0},
-      {"loss", result.loss}};
+      {"loss", result.loss},
+      {"val", nullptr},
+      {"test", nullptr},
+      {"constant_predictor", nullptr}};
   for (const char* split : {"val", "test"}) {
     const auto found = result.splits.find(split);
     if (found == result.splits.end()) continue;
@@ -144,16 +148,21 @@ int TrainAndPrint(const Options& options, const std::stop_token& stop) {
   return kDone;
 }
 
-// Starts this program anew with what libraries read from the environment when they are loaded, before main.
-// What is set already is kept. Returns where that is not possible.
+// Sets `name` where the environment lacks it; whether it did.
+bool SetDefault(const char* name, const char* value) {
+  if (std::getenv(name) != nullptr) return false;
+  return setenv(name, value, /*overwrite=*/0) == 0;
+}
+
+// What libraries read from the environment when they are loaded, before main: starts this program anew where
+// any of it was missing. Returns where none was, or where that is not possible.
 void SetLibraryDefaults(char** argv) {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   // OpenMP threads sleep while they wait: on a host shared with others, spinning ones make a step several times
   // longer.
-  setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
+  const bool waiting_set = SetDefault("OMP_WAIT_POLICY", "passive");
   // Torch says nothing of sockets that close; the rank that is gone is named once, by us.
-  setenv("TORCH_CPP_LOG_LEVEL", "ERROR", /*overwrite=*/0);
-  execv("/proc/self/exe", argv);
+  const bool logging_set = SetDefault("TORCH_CPP_LOG_LEVEL", "ERROR");
+  if (waiting_set || logging_set) execv("/proc/self/exe", argv);
 }
 
 int Main(int argc, char** argv) {

@@ -101,6 +101,10 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"f32"}))
       ->default_str("f32")
       ->group(kRunGroup);
+  app.add_option("--engine", "How a step runs: eager")
+      ->check(CLI::IsMember({"eager"}))
+      ->default_str("eager")
+      ->group(kRunGroup);
   app.add_option("--threads", options.threads,
                  "CPU threads of this process [the cores shared among LOCAL_WORLD_SIZE]")
       ->check(CLI::Range(1, 4096))

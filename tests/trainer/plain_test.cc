@@ -235,6 +235,7 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
        std::vector<std::vector<const char*>>{{"--world-size", "2"},
                                              {"--resume"},
                                              {"--precision", "bf16"},
+                                             {"--engine", "captured"},
                                              {"--classes", "0"},
                                              {"--evaluate-every", "0"}}) {
     std::vector<const char*> words = kWhole;

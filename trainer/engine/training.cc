@@ -20,6 +20,7 @@
 #include "trainer/engine/adam.h"
 #include "trainer/engine/device.h"
 #include "trainer/engine/flat_parameters.h"
+#include "trainer/engine/git_revision.h"
 #include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/process_sampler.h"
 #include "trainer/engine/step_engine.h"
@@ -59,6 +60,12 @@ bool IsShort(const wire::BatchHeader& header, std::uint32_t graphs_aimed_at) {
 }
 
 absl::Status Stopped() { return absl::CancelledError("stopped by a signal"); }
+
+// What a run lacks; empty where it lacks nothing.
+std::string NoteDropped(std::uint64_t records) {
+  if (records == 0) return "";
+  return absl::StrCat(records, " records were dropped while the server could not be reached");
+}
 
 // One rank's part in a run. Used by one thread.
 class Session {
@@ -188,6 +195,7 @@ class Session {
     run.host = HostName();
     run.driver = device_->driver();
     run.libraries["libtorch"] = TORCH_VERSION;
+    run.git_revision = GitRevision();
     run.labels = options_.labels;
     run.timing_method = device_->timing_method();
     run.planned_steps = options_.steps;
@@ -314,8 +322,13 @@ class Session {
 
   absl::Status EndAsDone() {
     if (absl::Status status = reporter_->Flush(); !status.ok()) return status;
-    if (absl::Status status = sync_->Barrier(); !status.ok()) return status;
-    return IsFirstRank() ? reporter_->Finish(/*failed=*/false, "") : absl::OkStatus();
+    // No rank leaves this before all have flushed.
+    const at::Tensor dropped = at::tensor({static_cast<std::int64_t>(reporter_->dropped())}, at::kLong);
+    if (absl::Status status = sync_->Sum(dropped); !status.ok()) return status;
+    if (!IsFirstRank()) return absl::OkStatus();
+    const std::string note = NoteDropped(static_cast<std::uint64_t>(dropped[0].item<std::int64_t>()));
+    if (!note.empty()) Progress(note);
+    return reporter_->Finish(/*failed=*/false, note);
   }
 
   void EndAsFailed(const absl::Status& reason) {
