@@ -43,6 +43,7 @@ class GrpcImportStream final : public ImportStream {
 
   absl::Status Write(v1::GraphBlock block) override {
     if (finished_) return AlreadyEnded();
+    graphs_ += static_cast<std::uint64_t>(block.source_ids_size());
     v1::ImportGraphsRequest request;
     *request.mutable_block() = std::move(block);
     return Send(request);
@@ -50,6 +51,9 @@ class GrpcImportStream final : public ImportStream {
 
   absl::StatusOr<v1::ImportGraphsResponse> Finish() override {
     if (finished_) return AlreadyEnded();
+    v1::ImportGraphsRequest request;
+    request.mutable_end()->set_graphs(graphs_);
+    if (absl::Status status = Send(request); !status.ok()) return status;
     writer_->WritesDone();
     if (absl::Status status = End(); !status.ok()) return status;
     return std::move(response_);
@@ -74,6 +78,7 @@ class GrpcImportStream final : public ImportStream {
   grpc::ClientContext context_;
   v1::ImportGraphsResponse response_;
   const std::unique_ptr<grpc::ClientWriter<v1::ImportGraphsRequest>> writer_;
+  std::uint64_t graphs_ = 0;  // sent
   bool finished_ = false;
 };
 

@@ -210,7 +210,8 @@ class ImportJob {
 
   void SetLineage(v1::Lineage* lineage) const {
     lineage->mutable_sources()->Add(reader_->sources().begin(), reader_->sources().end());
-    lineage->set_command(global_.command_line);
+    // For people; a message holds no other text.
+    if (ingest::IsUtf8(global_.command_line)) lineage->set_command(global_.command_line);
     lineage->set_program_version(PACKTRAIN_VERSION);
     const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
     lineage->set_imported_at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());

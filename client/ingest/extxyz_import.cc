@@ -54,6 +54,9 @@ absl::StatusOr<std::optional<TargetTable>> ReadTable(const ExtxyzImportOptions& 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ExtxyzImport>> ExtxyzImport::Create(ExtxyzImportOptions options) {
+  for (const std::string& file : options.files) {
+    if (!IsUtf8(file)) return absl::InvalidArgumentError(absl::StrCat(file, ": the file's name is not UTF-8"));
+  }
   absl::StatusOr<std::uint64_t> total_bytes = TotalBytes(options.files);
   if (!total_bytes.ok()) return total_bytes.status();
   absl::StatusOr<std::optional<TargetTable>> table = ReadTable(options);
@@ -135,9 +138,11 @@ absl::Status ExtxyzImport::CloseFile() {
 }
 
 absl::Status ExtxyzImport::FitFrame() {
+  if (!IsUtf8(frame_.id)) return Refused("not_utf8", "the id is not UTF-8");
   const bool first = !layout_;
   if (first) DecideLayout();
-  absl::Status status = CheckCell();
+  absl::Status status = CheckTargetNames();
+  if (status.ok()) status = CheckCell();
   if (status.ok()) status = table_ ? JoinTargets() : TakeTargetsFromFrame();
   if (!status.ok() && first) layout_.reset();
   return status;
@@ -151,6 +156,13 @@ void ExtxyzImport::DecideLayout() {
   } else {
     layout_->targets = options_.targets.empty() ? NumericKeys(frame_) : options_.targets;
   }
+}
+
+absl::Status ExtxyzImport::CheckTargetNames() const {
+  for (const std::string& name : layout_->targets) {
+    if (!IsUtf8(name)) return Refused("not_utf8", "the name of a target is not UTF-8");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ExtxyzImport::CheckCell() const {

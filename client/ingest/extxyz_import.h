@@ -71,6 +71,7 @@ class ExtxyzImport {
   // Checks `frame_` against the layout, or makes it the layout, and fills `y_`.
   absl::Status FitFrame();
   void DecideLayout();
+  absl::Status CheckTargetNames() const;
   absl::Status CheckCell() const;
   absl::Status JoinTargets();
   absl::Status TakeTargetsFromFrame();

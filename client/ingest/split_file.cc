@@ -34,6 +34,7 @@ class SplitReader {
     std::string_view rest = line;
     std::vector<std::string>* list = ListOf(NextWord(&rest));
     std::string id(Trim(rest));
+    if (!IsUtf8(id)) return Bad("not_utf8", "the id is not UTF-8");
     if (list == nullptr || id.empty()) return Bad("bad_split", "expected `train ID`, `val ID` or `test ID`");
     const auto [entry, added] = line_of_.emplace(id, lines_.line_number());
     if (!added)

@@ -1,5 +1,7 @@
 #include "client/ingest/text.h"
 
+#include <simdjson.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -45,6 +47,8 @@ std::optional<Real> ParseReal(std::string_view word) {
 }
 
 }  // namespace
+
+bool IsUtf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);

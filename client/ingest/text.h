@@ -11,6 +11,9 @@ namespace packtrain::ingest {
 // Blank and tab; line ends are not part of a line.
 inline bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
+// Text that a message of the protocol can carry.
+bool IsUtf8(std::string_view text);
+
 std::string_view Trim(std::string_view text);
 
 // Cuts the next word off the front of `rest`; empty at the end.

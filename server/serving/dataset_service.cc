@@ -6,10 +6,27 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "proto/wire/status_convert.h"
 #include "server/storage/import_session.h"
 
 namespace packtrain::serving {
+namespace {
+
+// `last` is the last message that could be read.
+absl::Status CheckEnd(const v1::ImportGraphsRequest& last, std::uint64_t received) {
+  if (!last.has_end()) {
+    return absl::InvalidArgumentError(
+        "the import ended without its end message, or a message was no valid protobuf (such as text that is "
+        "not "
+        "UTF-8); it was dropped");
+  }
+  if (last.end().graphs() == received) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the import's end speaks of ", last.end().graphs(),
+                                                 " graphs, but ", received, " came; it was dropped"));
+}
+
+}  // namespace
 
 DatasetService::DatasetService(storage::GraphStore& store, StagedImportsOptions options)
     : store_(store), imports_(options) {}
@@ -46,14 +63,12 @@ absl::Status DatasetService::Import(const grpc::ServerContext& context,
   absl::StatusOr<std::unique_ptr<storage::ImportSession>> session =
       storage::ImportSession::Begin(store_, message.header());
   if (!session.ok()) return session.status();
-  while (reader.Read(&message)) {
-    if (!message.has_block()) {
-      return absl::InvalidArgumentError("an import's messages after the header must be blocks");
-    }
+  while (reader.Read(&message) && message.has_block()) {
     if (absl::Status status = (*session)->Add(message.block()); !status.ok()) return status;
   }
-  // Reading also ends where the call broke.
+  // Reading also ends where the call broke, and where a message does not parse.
   if (context.IsCancelled()) return absl::CancelledError("the import broke off and was dropped");
+  if (absl::Status status = CheckEnd(message, (*session)->response().received()); !status.ok()) return status;
   response = (*session)->response();
   absl::StatusOr<std::string> id = imports_.Add((*session)->TakeWriter());
   if (!id.ok()) return id.status();

@@ -157,6 +157,17 @@ TEST_F(ExtxyzImportTest, TargetThatIsNoNumberIsRefused) {
   EXPECT_THAT(ImportText(kThree), Refused("bad_target", "m.xyz:7: frame 3 (c): target 'e'"));
 }
 
+TEST_F(ExtxyzImportTest, TextThatIsNotUtf8IsRefused) {
+  constexpr char kBadId[] = "1\nid=a\nC 1 2 3\n1\nid=b\xff\nC 1 2 3\n1\nid=c\nC 1 2 3\n";
+  EXPECT_THAT(ImportText(kBadId), Refused("not_utf8", "m.xyz:4: frame 2 (b\xff): the id"));
+  EXPECT_THAT(ImportText(kBadId, SkipRefused()), IsOk());
+  EXPECT_EQ(Reasons().at("not_utf8"), 1);
+  EXPECT_THAT(ImportText("1\nid=a e\xff=1.5\nC 1 2 3\n"), Refused("not_utf8", "the name of a target"));
+  ExtxyzImportOptions options;
+  options.files = {folder_.Write("m\xff.xyz", "1\nid=a\nC 1 2 3\n")};
+  EXPECT_THAT(Import(options), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("UTF-8")));
+}
+
 TEST_F(ExtxyzImportTest, MissingTargetIsRefusedOrNan) {
   ExtxyzImportOptions options;
   options.files = {kData + "/crystals/mp_sample.extxyz"};

@@ -92,7 +92,26 @@ TEST_F(DatasetServiceTest, MessagesInAnotherOrderAreRefused) {
   for (v1::ImportGraphsRequest& message : messages) {
     *message.mutable_header()->mutable_schema() = MoleculeSchema();
   }
-  EXPECT_THAT(client_->Import(messages), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("blocks")));
+  EXPECT_THAT(client_->Import(messages),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("end message")));
+}
+
+TEST_F(DatasetServiceTest, AnImportThatIsNotWholeIsDropped) {
+  std::vector<v1::ImportGraphsRequest> messages(3);
+  *messages[0].mutable_header()->mutable_schema() = MoleculeSchema();
+  *messages[1].mutable_block() = BlockOf(ManyMolecules(5));
+  messages[2].mutable_end()->set_graphs(6);
+  EXPECT_THAT(client_->Import(messages),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("6 graphs, but 5")));
+}
+
+TEST_F(DatasetServiceTest, AMessageThatDoesNotParseDropsTheImport) {
+  std::vector<v1::ImportGraphsRequest> messages(3);
+  *messages[0].mutable_header()->mutable_schema() = MoleculeSchema();
+  *messages[1].mutable_block() = BlockOf(ManyMolecules(5));
+  *messages[2].mutable_block() = BlockOf(ManyMolecules(5));
+  messages[2].mutable_block()->set_source_ids(0, "\xff");  // no UTF-8, as protobuf wants it
+  EXPECT_THAT(client_->Import(messages), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("UTF-8")));
 }
 
 TEST_F(DatasetServiceTest, ABadGraphStopsTheImportOrIsListed) {

@@ -101,9 +101,14 @@ absl::StatusOr<v1::ImportGraphsResponse> ServingClient::Import(
   v1::ImportGraphsResponse response;
   std::unique_ptr<grpc::ClientWriter<v1::ImportGraphsRequest>> writer =
       datasets_->ImportGraphs(&context, &response);
+  v1::ImportGraphsRequest end;
+  end.mutable_end()->set_graphs(0);
   for (const v1::ImportGraphsRequest& message : messages) {
+    end.mutable_end()->set_graphs(end.end().graphs() +
+                                  static_cast<std::uint64_t>(message.block().n_node_size()));
     if (!writer->Write(message)) break;
   }
+  if (messages.empty() || !messages.back().has_end()) writer->Write(end);
   writer->WritesDone();
   const grpc::Status status = writer->Finish();
   if (!status.ok()) return wire::FromGrpcStatus(status);
