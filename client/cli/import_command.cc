@@ -62,9 +62,9 @@ struct ImportResult {
 
 std::string CheckName(const std::string& name) {
   static constexpr char kAllowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-  const bool good =
-      !name.empty() && name.size() <= kLongestName && name.find_first_not_of(kAllowed) == name.npos;
-  return good ? "" : "a name has 1 to 128 characters of A-Z a-z 0-9 . _ -";
+  const bool good = name.size() <= kLongestName && name.find_first_not_of(kAllowed) == name.npos &&
+                    name.find_first_of("._-") != 0 && !name.empty();
+  return good ? "" : "a name has 1 to 128 characters of A-Z a-z 0-9 . _ - and begins with a letter or digit";
 }
 
 ingest::ExtxyzImportOptions ReadOptions(const ImportFlags& flags, std::vector<std::string> files) {

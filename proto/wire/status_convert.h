@@ -1,4 +1,4 @@
-// absl::Status inside, grpc::Status at the edge. Code and message pass unchanged; details do not.
+// absl::Status inside, grpc::Status at the edge. The code passes unchanged, details do not pass.
 #ifndef PACKTRAIN_PROTO_WIRE_STATUS_CONVERT_H_
 #define PACKTRAIN_PROTO_WIRE_STATUS_CONVERT_H_
 
@@ -8,9 +8,10 @@
 
 namespace packtrain::wire {
 
+// A message of more than 1024 bytes is cut to at most as many, the last three being "...".
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// A code that is none of gRPC's becomes UNKNOWN.
+// The message passes unchanged. A code that is none of gRPC's becomes UNKNOWN.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
 }  // namespace packtrain::wire

@@ -19,10 +19,11 @@ namespace {
 constexpr std::size_t kMaxNameBytes = 128;
 constexpr std::size_t kVersionDigits = 16;
 
-bool IsNameByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-';
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
+
+bool IsNameByte(char c) { return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-'; }
 
 absl::StatusOr<std::vector<IndexSplit>> SplitByFractions(const DatasetContent& content,
                                                          const v1::SplitFractions& fractions) {
@@ -198,11 +199,12 @@ v1::Dataset Describe(const DatasetContent& content, const v1::SealDatasetRequest
 }  // namespace
 
 absl::Status CheckDatasetName(std::string_view name) {
-  if (!name.empty() && name.size() <= kMaxNameBytes && std::all_of(name.begin(), name.end(), IsNameByte)) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("data set name '", std::string(name), "' must be 1 to ",
-                                                 kMaxNameBytes, " characters of [A-Za-z0-9._-]"));
+  const bool good = !name.empty() && name.size() <= kMaxNameBytes && IsLetterOrDigit(name.front()) &&
+                    std::all_of(name.begin(), name.end(), IsNameByte);
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("data set name '", std::string(name), "' must be 1 to ", kMaxNameBytes,
+                   " characters of [A-Za-z0-9._-], the first one a letter or digit"));
 }
 
 absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::SealDatasetRequest& request) {

@@ -29,7 +29,8 @@ struct SealedContent {
   v1::Dataset description;
 };
 
-// INVALID_ARGUMENT: a data set's name is 1 to 128 characters of [A-Za-z0-9._-].
+// INVALID_ARGUMENT: a data set's name is 1 to 128 characters of [A-Za-z0-9._-], the first one a
+// letter or digit.
 absl::Status CheckDatasetName(std::string_view name);
 
 // Codes as DatasetService.SealDataset. The version is the first 16 hexadecimal digits of a SHA-256 over

@@ -20,6 +20,26 @@ TEST(StatusConvert, KeepsOk) {
   EXPECT_TRUE(FromGrpcStatus(grpc::Status::OK).ok());
 }
 
+std::string Sent(const std::string& message) {
+  return ToGrpcStatus(absl::InvalidArgumentError(message)).error_message();
+}
+
+TEST(StatusConvert, KeepsAMessageThatMetadataTakes) {
+  EXPECT_EQ(Sent(std::string(1024, 'x')), std::string(1024, 'x'));
+}
+
+TEST(StatusConvert, CutsALongerMessage) {
+  EXPECT_EQ(Sent(std::string(1025, 'x')), std::string(1021, 'x') + "...");
+  EXPECT_EQ(Sent(std::string(100'000, '\x01')), std::string(1021, '\x01') + "...");
+}
+
+TEST(StatusConvert, CutsBetweenCharacters) {
+  std::string text;
+  while (text.size() < 2000) text += "\xe2\x82\xac";  // the euro sign
+  EXPECT_EQ(Sent("ab" + text), "ab" + text.substr(0, 339 * 3) + "...");
+  EXPECT_EQ(Sent(text), text.substr(0, 340 * 3) + "...");
+}
+
 TEST(StatusConvert, MakesUnknownOfCodesThatGrpcDoesNotHave) {
   for (int code : {17, 99, -1}) {
     const absl::Status status = FromGrpcStatus(grpc::Status(static_cast<grpc::StatusCode>(code), "odd"));

@@ -54,6 +54,8 @@ TEST(ProgramTest, WrongUsageIsTwoAndSaysWhatIsWrong) {
       {{"import", "extxyz", "--name", "a"}, "FILE"},
       {{"import", "extxyz", "a.xyz"}, "--name"},
       {{"import", "extxyz", "a.xyz", "--name", "a/b"}, "--name"},
+      {{"import", "extxyz", "a.xyz", "--name=-a"}, "begins with a letter or digit"},
+      {{"import", "extxyz", "a.xyz", "--name", ".."}, "begins with a letter or digit"},
       {{"import", "extxyz", "a.xyz", "--name", "a", "--edges", "knn:3"}, "--edges"},
       {{"import", "extxyz", "a.xyz", "--name", "a", "--key", "id"}, "--join"},
       {{"import", "extxyz", "a.xyz", "--name", "a", "--split-permille", "800,200"}, "--split-permille"},

@@ -166,10 +166,13 @@ TYPED_TEST(GraphStoreConformanceTest, RefusesFractionsThatDoNotAddUp) {
 
 TYPED_TEST(GraphStoreConformanceTest, RefusesNamesThatDoNotFit) {
   for (const std::string& name :
-       {std::string(), std::string("a b"), std::string("a@b"), std::string("a/b"), std::string(129, 'a')}) {
+       {std::string(), std::string("a b"), std::string("a@b"), std::string("a/b"), std::string(129, 'a'),
+        std::string("-a"), std::string(".a"), std::string("_a"), std::string("..")}) {
     EXPECT_THAT(Import(this->store(), SampleMolecules(), SealAs(name)),
-                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("128")));
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("128")))
+        << name;
   }
+  EXPECT_THAT(Import(this->store(), SampleMolecules(), SealAs("4.a_b-c")), IsOk());
 }
 
 TYPED_TEST(GraphStoreConformanceTest, RefusesToSealNothing) {
