@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 
+#include "client/flag_checks.h"
+
 namespace packtrain::client {
 namespace {
 
 constexpr char kGroup[] = "Batches";
-// CLI11 reads "-1" as the largest unsigned number.
-constexpr std::uint64_t kMostEpochs = std::numeric_limits<std::int64_t>::max();
 
 template <typename T>
 CLI::Range AtLeast(T least) {
@@ -69,7 +69,7 @@ void AddSpecFlags(CLI::App& app, SpecFlags& flags, const SpecFlagChoice& choice)
   AddOrderFlags(app, flags.spec);
   if (choice.epoch) {
     app.add_option("--epoch", flags.epoch, "Epoch, from 0")
-        ->check(CLI::Range(std::uint64_t{0}, kMostEpochs))
+        ->check(CountFrom(0))
         ->capture_default_str()
         ->group(kGroup);
   }

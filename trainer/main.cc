@@ -7,7 +7,6 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "trainer/engine/world.h"
 #include "trainer/models/model.h"
 #include "trainer/options.h"
+#include "trainer/output.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -58,21 +58,21 @@ ExitCode ExitCodeOf(const absl::Status& status) {
   return absl::IsUnavailable(status) ? kUnreachable : kFailed;
 }
 
-int PrintFailure(const Options& options, const absl::Status& status) {
-  const std::string message(status.message());
-  std::cerr << PACKTRAIN_PROGRAM << ": " << message << '\n';
-  if (options.json) {
-    const std::string code = absl::StatusCodeToString(status.code());
-    std::cout << Json{{"error", {{"code", code}, {"message", message}, {"details", Json::array()}}}} << '\n';
-  }
+int Fail(const Options& options, const absl::Status& status) {
+  PrintFailure(PACKTRAIN_PROGRAM, status, options.json);
   return ExitCodeOf(status);
+}
+
+int Succeed(const Options& options, const Json& result) {
+  const absl::Status printed = PrintResult(result);
+  return printed.ok() ? kDone : Fail(options, printed);
 }
 
 int Describe(const Options& options) {
   const absl::StatusOr<ModelEntry> entry = FindModel(options.model);
-  if (!entry.ok()) return PrintFailure(options, absl::InvalidArgumentError(entry.status().message()));
+  if (!entry.ok()) return Fail(options, absl::InvalidArgumentError(entry.status().message()));
   if (!options.classes.has_value()) {
-    return PrintFailure(options, absl::InvalidArgumentError("--describe needs --classes"));
+    return Fail(options, absl::InvalidArgumentError("--describe needs --classes"));
   }
   const std::shared_ptr<Model> model = entry->create({.classes = *options.classes, .seed = options.model_seed});
   Json layers = Json::array();
@@ -81,9 +81,8 @@ int Describe(const Options& options) {
                       {"shape", parameter.value().sizes().vec()},
                       {"parameters", parameter.value().numel()}});
   }
-  std::cout << Json{{"model", options.model}, {"parameters", CountParameters(*model)}, {"layers", layers}}
-            << '\n';
-  return kDone;
+  return Succeed(options,
+                 {{"model", options.model}, {"parameters", CountParameters(*model)}, {"layers", layers}});
 }
 
 // Null: a split that is not there. The constant predictor's errors are those on the test split, or on val where
@@ -134,18 +133,17 @@ TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
 
 int TrainAndPrint(const Options& options, const std::stop_token& stop) {
   const absl::StatusOr<World> world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
-  if (!world.ok()) return PrintFailure(options, world.status());
+  if (!world.ok()) return Fail(options, world.status());
   if (absl::StatusOr<ModelEntry> model = FindModel(options.model); !model.ok()) {
-    return PrintFailure(options, absl::InvalidArgumentError(model.status().message()));
+    return Fail(options, absl::InvalidArgumentError(model.status().message()));
   }
   // Numbers below the smallest normal one cost a hundred times their worth: Gaussians of far edges are such.
   at::globalContext().setFlushDenormal(true);
   at::set_num_threads(options.threads > 0 ? options.threads
                                           : ThreadsPerProcess(*world, std::thread::hardware_concurrency()));
   const absl::StatusOr<TrainingResult> result = Train(ToTrainingOptions(options, *world), stop);
-  if (!result.ok()) return PrintFailure(options, result.status());
-  if (world->rank == 0) std::cout << ToJson(*result) << '\n';
-  return kDone;
+  if (!result.ok()) return Fail(options, result.status());
+  return world->rank == 0 ? Succeed(options, ToJson(*result)) : kDone;
 }
 
 // Sets `name` where the environment lacks it; whether it did.

@@ -1,19 +1,24 @@
 #include "trainer/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/flag_checks.h"
 #include "client/spec_flags.h"
+#include "trainer/output.h"
 
 namespace packtrain::trainer {
 namespace {
 
+constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr double kLongestGiveUpSeconds = 1e6;
 constexpr char kModelGroup[] = "Model";
@@ -38,8 +43,6 @@ std::string Examples(const std::string& program) {
          " --model schnet --describe --classes 5\n";
 }
 
-CLI::Range AtLeast(double least) { return CLI::Range(least, 1e18); }
-
 void AddServerFlags(CLI::App& app, Options& options) {
   app.add_option("--server", options.server, "HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
       ->envname("PACKTRAIN_SERVER")
@@ -50,7 +53,7 @@ void AddServerFlags(CLI::App& app, Options& options) {
            options.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
          },
          "Seconds to go on trying while the server cannot be reached")
-      ->check(CLI::Range(0.0, kLongestGiveUpSeconds))
+      ->check(client::NumberBetween(0, kLongestGiveUpSeconds))
       ->type_name("SECONDS")
       ->default_str("60");
   app.add_flag("--json", options.json, "Print a failure, too, as one line of JSON on stdout");
@@ -71,14 +74,16 @@ void AddModelFlags(CLI::App& app, Options& options) {
 void AddRunFlags(CLI::App& app, Options& options) {
   app.add_option("--dataset", options.dataset, "NAME or NAME@VERSION")->group(kRunGroup);
   app.add_option("--target", options.target, "What to learn [the first target]")->group(kRunGroup);
-  app.add_option("--steps", options.steps, "Training steps in all")->check(AtLeast(1))->group(kRunGroup);
+  app.add_option("--steps", options.steps, "Training steps in all")
+      ->check(client::CountFrom(1))
+      ->group(kRunGroup);
   app.add_option("--lr", options.learning_rate, "Learning rate of Adam, before its decay")
-      ->check(CLI::Range(1e-12, 1e3))
+      ->check(client::NumberBetween(1e-12, 1e3))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option("--evaluate-every", options.evaluate_every,
                  "Steps from one evaluation to the next [only at the end]")
-      ->check(AtLeast(1))
+      ->check(client::CountFrom(1))
       ->group(kRunGroup);
   app.add_option_function<std::string>(
          "--labels",
@@ -120,13 +125,20 @@ void RequireRun(const Options& options) {
   if (options.steps == 0) throw CLI::RequiredError("--steps");
 }
 
-int ReportParseEnd(const CLI::App& app, const CLI::ParseError& end) {
+int ReportParseEnd(const CLI::App& app, const CLI::ParseError& end, bool json) {
   if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
-    std::cerr << app.get_name() << ": " << end.what() << " (--help shows the usage)\n";
+    const std::string message = std::string(end.what()) + " (--help shows the usage)";
+    PrintFailure(app.get_name(), absl::InvalidArgumentError(message), json);
     return kUsage;
   }
-  std::cout << (dynamic_cast<const CLI::CallForVersion*>(&end) ? end.what() + std::string("\n") : app.help());
-  return 0;
+  std::cout << (dynamic_cast<const CLI::CallForVersion*>(&end) ? end.what() + std::string("\n") : app.help())
+            << std::flush;
+  return std::cout ? 0 : kFailed;
+}
+
+// For a line that could not be parsed.
+bool AsksForJson(int argc, const char* const* argv) {
+  return std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
 }
 
 }  // namespace
@@ -150,7 +162,7 @@ CommandLine ParseCommandLine(const std::string& program, int argc, const char* c
     line.options.spec = spec.spec;
     RequireRun(line.options);
   } catch (const CLI::ParseError& end) {
-    line.exit_code = ReportParseEnd(app, end);
+    line.exit_code = ReportParseEnd(app, end, AsksForJson(argc, argv));
   }
   return line;
 }

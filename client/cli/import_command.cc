@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/flag_checks.h"
 #include "client/ingest/block_feed.h"
 #include "client/ingest/extxyz_import.h"
 #include "client/ingest/ledger.h"
@@ -295,7 +296,7 @@ void AddSourceFlags(CLI::App& command, ImportFlags& flags) {
       ->check(CLI::IsMember({"full"}))
       ->option_text("full");
   command.add_option("--limit", flags.limit, "Read this many graphs only")
-      ->check(CLI::PositiveNumber)
+      ->check(client::CountFrom(1))
       ->option_text("N");
 }
 

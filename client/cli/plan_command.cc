@@ -9,6 +9,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/local_plan.h"
 #include "client/cli/service_call.h"
+#include "client/flag_checks.h"
 #include "client/spec_convert.h"
 #include "client/spec_flags.h"
 
@@ -188,7 +189,7 @@ void AddPlanCommand(CLI::App& program, Invocation& invocation) {
   CLI::Option* sizes = plan->add_option(
       "--sizes", flags->sizes, "File of lines `n_node n_edge`, gzip too; planned here, without a server");
   plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
-      ->check(CLI::NonNegativeNumber)
+      ->check(client::CountFrom(0))
       ->needs(dataset)
       ->excludes(sizes);
   dataset->excludes(sizes);

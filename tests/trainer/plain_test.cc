@@ -237,6 +237,10 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--precision", "bf16"},
                                              {"--engine", "captured"},
                                              {"--classes", "0"},
+                                             {"--lr", "nan"},
+                                             {"--lr", "inf"},
+                                             {"--give-up", "nan"},
+                                             {"--steps", "-1"},
                                              {"--evaluate-every", "0"}}) {
     std::vector<const char*> words = kWhole;
     words.insert(words.end(), extra.begin(), extra.end());

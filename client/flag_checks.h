@@ -1,0 +1,21 @@
+// Checks of numbers on the command line. Those of CLI11 let NaN and negative counts through.
+#ifndef PACKTRAIN_CLIENT_FLAG_CHECKS_H_
+#define PACKTRAIN_CLIENT_FLAG_CHECKS_H_
+
+#include <cstdint>
+
+namespace CLI {
+class Validator;
+}
+
+namespace packtrain::client {
+
+// A number from `least` to `most`.
+CLI::Validator NumberBetween(double least, double most);
+
+// A whole number from `least` to 2^63 - 1, in decimal digits.
+CLI::Validator CountFrom(std::uint64_t least);
+
+}  // namespace packtrain::client
+
+#endif  // PACKTRAIN_CLIENT_FLAG_CHECKS_H_

@@ -1,0 +1,62 @@
+#include "trainer/output.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "trainer/options.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::internal::CaptureStdout;
+using ::testing::internal::GetCapturedStdout;
+
+int RunProgram(const std::string& arguments, const std::string& out = "/dev/null") {
+  const std::string line =
+      std::string(PACKTRAIN_TRAINER_PROGRAM) + " " + arguments + " >" + out + " 2>/dev/null";
+  return WEXITSTATUS(std::system(line.c_str()));
+}
+
+TEST(Output, FailureIsOneLineOfJsonWhereAsked) {
+  CaptureStdout();
+  PrintFailure("trainer", absl::NotFoundError("no data set 'x'"), /*json=*/true);
+  EXPECT_EQ(GetCapturedStdout(),
+            "{\"error\":{\"code\":\"NOT_FOUND\",\"message\":\"no data set 'x'\",\"details\":[]}}\n");
+  CaptureStdout();
+  PrintFailure("trainer", absl::NotFoundError("no data set 'x'"), /*json=*/false);
+  EXPECT_EQ(GetCapturedStdout(), "");
+}
+
+TEST(Output, WrongUsageIsJsonToo) {
+  for (const std::vector<const char*>& words :
+       std::vector<std::vector<const char*>>{{"trainer", "--json", "--no-such-flag"},
+                                             {"trainer", "--model", "schnet", "--lr", "\xff", "--json"}}) {
+    CaptureStdout();
+    const CommandLine line = ParseCommandLine("trainer", static_cast<int>(words.size()), words.data());
+    const nlohmann::json printed = nlohmann::json::parse(GetCapturedStdout());
+    EXPECT_EQ(line.exit_code, 2);
+    EXPECT_EQ(printed["error"]["code"], "INVALID_ARGUMENT");
+    EXPECT_THAT(printed["error"]["message"].get<std::string>(), HasSubstr("--help"));
+  }
+}
+
+TEST(Output, TextThatIsNoUtf8IsReplaced) {
+  CaptureStdout();
+  EXPECT_TRUE(PrintResult({{"model", "\xff"}}).ok());
+  EXPECT_EQ(GetCapturedStdout(), "{\"model\":\"\xef\xbf\xbd\"}\n");
+  EXPECT_EQ(RunProgram("--model '\xff' --describe --classes 5 --json"), 2);
+}
+
+TEST(Output, ResultThatCannotBeWrittenIsAFailure) {
+  EXPECT_EQ(RunProgram("--model schnet --describe --classes 5"), 0);
+  EXPECT_EQ(RunProgram("--model schnet --describe --classes 5", "/dev/full"), 1);
+  EXPECT_EQ(RunProgram("--help", "/dev/full"), 1);
+}
+
+}  // namespace
+}  // namespace packtrain::trainer
