@@ -16,9 +16,6 @@ namespace packtrain::client {
 // The protocol this library speaks, as GetServerInfo names it.
 inline constexpr std::string_view kApi = "v1";
 
-// INVALID_ARGUMENT unless `server` is HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P.
-absl::Status CheckServerAddress(const std::string& server);
-
 // The channel of a connection that Connection::Open returned.
 const std::shared_ptr<grpc::Channel>& ChannelOf(const Connection& connection);
 

@@ -23,6 +23,9 @@ struct ConnectionOptions {
   std::uint64_t max_batch_bytes = 1ULL << 30;
 };
 
+// INVALID_ARGUMENT unless `server` is HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P.
+absl::Status CheckServerAddress(const std::string& server);
+
 // Thread-safe. Holds the gRPC channel, which stays out of this header.
 class Connection {
  public:

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "client/channel.h"
 #include "client/retry.h"
 #include "client/unary_call.h"
@@ -62,9 +63,16 @@ class GrpcImportStream final : public ImportStream {
  private:
   static absl::Status AlreadyEnded() { return absl::FailedPreconditionError("this import has ended already"); }
 
+  absl::Status Dropped(const absl::Status& cause) const {
+    return absl::UnavailableError(
+        absl::StrCat("server ", connection_->options().server,
+                     " was lost and dropped the import, nothing is stored: ", cause.message()));
+  }
+
   absl::Status End() {
     finished_ = true;
-    return wire::FromGrpcStatus(writer_->Finish());
+    const absl::Status status = wire::FromGrpcStatus(writer_->Finish());
+    return IsTransient(status) ? Dropped(status) : status;
   }
 
   absl::Status Send(const v1::ImportGraphsRequest& request) {

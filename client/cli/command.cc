@@ -64,6 +64,11 @@ ExitCode UsageError(Output& output, const std::string& message) {
   return ExitCode::kUsage;
 }
 
+ExitCode DataError(Output& output, const absl::Status& status) {
+  output.PrintError(status);
+  return absl::IsUnavailable(status) ? ExitCode::kUnreachable : ExitCode::kFailed;
+}
+
 absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const GlobalOptions& global) {
   client::ConnectionOptions options;
   options.server = global.server;

@@ -39,7 +39,8 @@ struct GlobalOptions {
   std::string command_line;  // as typed, for people
 };
 
-// Runs a command whose line is parsed. A status ends the program with kFailed, UNAVAILABLE with kUnreachable.
+// Runs a command whose line is parsed. A status ends the program: INVALID_ARGUMENT with kUsage, others as
+// DataError.
 using Action = std::function<absl::StatusOr<ExitCode>(const GlobalOptions&, Output&)>;
 
 // What a command line leaves to be done. Filled while CLI11 parses.
@@ -68,6 +69,9 @@ void OnChosenPrintTable(CLI::App& command, Invocation& invocation, Action action
 
 // Reports a mistake of the command line that only shows after parsing.
 ExitCode UsageError(Output& output, const std::string& message);
+
+// Reports a failure that does not lie in the command line, whatever its code; UNAVAILABLE is kUnreachable.
+ExitCode DataError(Output& output, const absl::Status& status);
 
 // Connects to the server of `--server`; UNAVAILABLE after `--give-up`.
 absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const GlobalOptions& global);

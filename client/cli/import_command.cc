@@ -254,13 +254,20 @@ std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
   return text;
 }
 
-void NoteRefusals(const ImportFlags& flags, const ingest::Ledger& ledger, Output& output) {
+// `listed` is where all of them can be read, or empty.
+void NoteRefusals(const std::string& listed, const ingest::Ledger& ledger, Output& output) {
   const std::vector<ingest::RefusedGraph>& refused = ledger.refused();
   const std::size_t shown = std::min(refused.size(), kRefusalsShown);
   for (std::size_t i = 0; i < shown; ++i) output.Note(absl::StrCat("refused: ", refused[i].message));
   if (shown == refused.size()) return;
   output.Note(absl::StrCat("... and ", refused.size() - shown, " more; ",
-                           flags.ledger.empty() ? "--ledger FILE lists all" : flags.ledger + " lists all"));
+                           listed.empty() ? "--ledger FILE lists all" : listed + " lists all"));
+}
+
+// Null: none is wanted.
+absl::StatusOr<std::unique_ptr<ingest::LedgerFile>> OpenLedger(const ImportFlags& flags) {
+  if (flags.ledger.empty()) return nullptr;
+  return ingest::LedgerFile::Open(flags.ledger);
 }
 
 absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const GlobalOptions& global, Output& output) {
@@ -268,16 +275,18 @@ absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const GlobalOptions& g
   if (!permille.empty() && std::accumulate(permille.begin(), permille.end(), std::uint64_t{0}) != kPermille) {
     return UsageError(output, "--split-permille: the three numbers must add up to 1000");
   }
+  if (absl::Status address = client::CheckServerAddress(global.server); !address.ok()) return address;
+  const absl::StatusOr<std::unique_ptr<ingest::LedgerFile>> file = OpenLedger(flags);
+  if (!file.ok()) return DataError(output, file.status());
   ImportJob job(flags, global, output);
   const absl::StatusOr<ImportResult> result = job.Run();
   const ingest::Ledger ledger = job.TakeLedger();
-  if (!flags.ledger.empty()) {
-    const absl::Status written = ledger.Write(flags.ledger);
-    if (result.ok() && !written.ok()) return written;
-  }
-  if (!result.ok()) return result.status();
-  NoteRefusals(flags, ledger, output);
+  const absl::Status written = *file == nullptr ? absl::OkStatus() : (*file)->Write(ledger);
+  if (!written.ok()) output.Note(absl::StrCat("packtrain: ", written.message()));
+  if (!result.ok()) return DataError(output, result.status());
+  NoteRefusals(written.ok() ? flags.ledger : "", ledger, output);
   output.Print(ToJson(flags, *result, ledger), ToText(*result, ledger));
+  if (!written.ok()) return ExitCode::kFailed;
   return ledger.refused().empty() ? ExitCode::kDone : ExitCode::kGraphsRefused;
 }
 

@@ -21,13 +21,6 @@ namespace {
 
 constexpr char kSplit[] = "all";
 
-struct SizeList {
-  std::vector<std::uint32_t> n_node;
-  std::vector<std::uint32_t> n_edge;
-  std::vector<std::uint64_t> line;
-  std::string version;  // hash of the sizes, as a data set's is of its graphs
-};
-
 // Takes the next number off `text`.
 bool TakeNumber(std::string_view* text, std::uint32_t* number) {
   const std::size_t begin = text->find_first_not_of(" \t");
@@ -60,23 +53,6 @@ std::string HashSizes(const SizeList& sizes) {
   hash.Update(std::as_bytes(std::span(sizes.n_node)));
   hash.Update(std::as_bytes(std::span(sizes.n_edge)));
   return hash.HexDigest();
-}
-
-absl::StatusOr<SizeList> ReadSizes(const std::string& path) {
-  absl::StatusOr<std::unique_ptr<ingest::LineReader>> reader = ingest::LineReader::Open(path, {});
-  if (!reader.ok()) return reader.status();
-  SizeList sizes;
-  std::string_view line;
-  for (;;) {
-    const absl::StatusOr<bool> more = (*reader)->Next(&line);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
-    if (IsBlank(line)) continue;
-    if (absl::Status added = AddLine(line, (*reader)->line_number(), path, &sizes); !added.ok()) return added;
-  }
-  if (sizes.n_node.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": holds no sizes"));
-  sizes.version = HashSizes(sizes);
-  return sizes;
 }
 
 // The message has been checked word by word, so each value is a known one, or unspecified: then the default.
@@ -183,17 +159,32 @@ absl::StatusOr<v1::GetPlanResponse> PlanList(const SizeList& sizes, const client
 
 }  // namespace
 
-absl::StatusOr<v1::GetPlanResponse> PlanSizes(const std::string& path, const client::SpecFlags& flags) {
+absl::StatusOr<SizeList> ReadSizes(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<ingest::LineReader>> reader = ingest::LineReader::Open(path, {});
+  if (!reader.ok()) return reader.status();
+  SizeList sizes{path, {}, {}, {}, {}};
+  std::string_view line;
+  for (;;) {
+    const absl::StatusOr<bool> more = (*reader)->Next(&line);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    if (IsBlank(line)) continue;
+    if (absl::Status added = AddLine(line, (*reader)->line_number(), path, &sizes); !added.ok()) return added;
+  }
+  if (sizes.n_node.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": holds no sizes"));
+  sizes.version = HashSizes(sizes);
+  return sizes;
+}
+
+absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags) {
   if (!flags.spec.split.empty() && flags.spec.split != kSplit) {
     return absl::InvalidArgumentError(
         absl::StrCat("--split ", flags.spec.split, ": a list of sizes has no splits but 'all'"));
   }
   const absl::StatusOr<v1::BatchSpec> spec = client::ToMessage(flags.spec);
   if (!spec.ok()) return spec.status();
-  const absl::StatusOr<SizeList> sizes = ReadSizes(path);
-  if (!sizes.ok()) return sizes.status();
-  absl::StatusOr<v1::GetPlanResponse> plan = PlanList(*sizes, flags, *spec);
-  if (plan.ok()) plan->set_dataset(path);
+  absl::StatusOr<v1::GetPlanResponse> plan = PlanList(sizes, flags, *spec);
+  if (plan.ok()) plan->set_dataset(sizes.path);
   return plan;
 }
 

@@ -2,7 +2,9 @@
 #ifndef PACKTRAIN_CLIENT_CLI_LOCAL_PLAN_H_
 #define PACKTRAIN_CLIENT_CLI_LOCAL_PLAN_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/spec_flags.h"
@@ -10,10 +12,21 @@
 
 namespace packtrain::cli {
 
+// The sizes of graphs, as a file lists them.
+struct SizeList {
+  std::string path;
+  std::vector<std::uint32_t> n_node;
+  std::vector<std::uint32_t> n_edge;
+  std::vector<std::uint64_t> line;
+  std::string version;  // hash of the sizes, as a data set's is of its graphs
+};
+
 // `path` holds a line `n_node n_edge` for each graph, plain or gzip; further columns are passed over, and so
-// are empty lines. The whole list is one split, "all". Graphs above the budget are named "line N".
-// INVALID_ARGUMENT names file and line; other codes as PlanService.GetPlan.
-absl::StatusOr<v1::GetPlanResponse> PlanSizes(const std::string& path, const client::SpecFlags& flags);
+// are empty lines. INVALID_ARGUMENT names file and line.
+absl::StatusOr<SizeList> ReadSizes(const std::string& path);
+
+// The whole list is one split, "all". Graphs above the budget are named "line N". Codes as PlanService.GetPlan.
+absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags);
 
 }  // namespace packtrain::cli
 

@@ -13,6 +13,45 @@
 namespace packtrain::cli {
 namespace {
 
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+// U+0080 to U+009F, of which terminals take some for the start of a command.
+bool IsC1Control(std::string_view text) {
+  return text.size() > 1 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) - 0x80u < 0x20;
+}
+
+void AppendHex(char c, std::string* text) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  text->append("\\x").append(1, kDigits[byte / 16]).append(1, kDigits[byte % 16]);
+}
+
+std::string Escape(std::string_view text, bool keep_line_ends) {
+  std::string escaped;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (IsC1Control(text.substr(at))) {
+      AppendHex(text[++at], &escaped);
+    } else if (!IsControl(c) || (c == '\n' && keep_line_ends)) {
+      escaped += c;
+    } else if (c == '\n') {
+      escaped += "\\n";
+    } else {
+      AppendHex(c, &escaped);
+    }
+  }
+  return escaped;
+}
+
+Table EscapeCells(const Table& table) {
+  Table escaped = table;
+  for (std::string& column : escaped.columns) column = EscapeControls(column);
+  for (std::vector<std::string>& row : escaped.rows) {
+    for (std::string& cell : row) cell = EscapeControls(cell);
+  }
+  return escaped;
+}
+
 bool LooksNumeric(std::string_view cell) {
   if (cell.empty() || cell == "-") return true;
   const char last = cell.back();
@@ -86,7 +125,10 @@ Json Details(const absl::Status& status) {
 
 }  // namespace
 
-std::string FormatText(const Table& table) {
+std::string EscapeControls(std::string_view text) { return Escape(text, /*keep_line_ends=*/false); }
+
+std::string FormatText(const Table& raw) {
+  const Table table = EscapeCells(raw);
   const std::vector<ColumnLayout> layout = LayOut(table);
   std::string text;
   AppendRow(table.columns, layout, &text);
@@ -140,7 +182,7 @@ void Output::Print(const Json& json, std::string_view text) {
   if (format_ == OutputFormat::kJson) {
     out_ << Dump(json) << '\n';
   } else {
-    out_ << text;
+    out_ << Escape(text, /*keep_line_ends=*/true);
   }
   out_.flush();
 }
@@ -153,19 +195,25 @@ void Output::Print(const Json& json, const Table& table, std::string_view text_a
   }
 }
 
-void Output::Write(std::string_view text) { out_ << text << std::flush; }
+absl::Status Output::Write(std::string_view text) {
+  out_ << text << std::flush;
+  return Written();
+}
 
-void Output::Note(std::string_view text) { err_ << text << std::endl; }
+absl::Status Output::Written() const {
+  return out_ ? absl::OkStatus() : absl::InternalError("standard output could not be written");
+}
+
+void Output::Note(std::string_view text) { err_ << EscapeControls(text) << std::endl; }
 
 void Output::PrintError(const absl::Status& status) {
   if (format_ == OutputFormat::kJson) {
     const Json error = {{"code", absl::StatusCodeToString(status.code())},
                         {"message", std::string(status.message())},
                         {"details", Details(status)}};
-    out_ << Dump({{"error", error}}) << std::endl;
-  } else {
-    err_ << "packtrain: " << status.message() << std::endl;
+    if (Write(Dump({{"error", error}}) + '\n').ok()) return;
   }
+  Note("packtrain: " + std::string(status.message()));
 }
 
 }  // namespace packtrain::cli

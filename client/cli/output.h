@@ -21,7 +21,10 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-// Columns padded to their widest cell, columns of numbers to the right.
+// Control characters spelt out, "\n" and "\x1b", so that text from elsewhere stays on its line and does not
+// drive a terminal.
+std::string EscapeControls(std::string_view text);
+// Columns padded to their widest cell, columns of numbers to the right; EscapeControls on every cell.
 std::string FormatText(const Table& table);
 // RFC 4180 with "\n" line ends; the header comes first, unless the rows go on a table that was begun.
 std::string FormatCsv(const Table& table, bool header = true);
@@ -44,15 +47,17 @@ class Output {
 
   OutputFormat format() const { return format_; }
 
-  // The result of a command, as JSON or as text.
+  // The result of a command, as JSON or as text; there control characters but the ends of lines are escaped.
   void Print(const Json& json, std::string_view text);
   // The result of a command that is a table; `text_after` follows the table for people.
   void Print(const Json& json, const Table& table, std::string_view text_after = "");
-  // A piece of a result that is too long to be held, as it stands.
-  void Write(std::string_view text);
+  // A piece of a result that is too long to be held, as it stands. As Written.
+  absl::Status Write(std::string_view text);
+  // INTERNAL: some of the data could not be written, as on a full disk.
+  absl::Status Written() const;
   // A message for people, a line of its own on the messages' stream; also with JSON.
   void Note(std::string_view text);
-  // A failure: {"error":{"code","message","details"}} with JSON, else a message.
+  // A failure: {"error":{"code","message","details"}} with JSON where that can be written, else a message.
   void PrintError(const absl::Status& status);
 
   // The messages' stream, for progress.

@@ -132,8 +132,8 @@ std::string ToText(const v1::GetPlannedBatchResponse& batch) {
   text << "batch " << batch.index() << " (step " << batch.step() << ", rank " << batch.rank()
        << "): " << batch.source_ids_size() << " graphs, padded to " << ShapeText(batch.padded()) << '\n';
   for (int i = 0; i < batch.source_ids_size() && i < kGraphsShown; ++i) {
-    text << "  " << batch.source_ids(i) << ": " << batch.n_node(i) << " nodes, " << batch.n_edge(i)
-         << " edges\n";
+    text << "  " << EscapeControls(batch.source_ids(i)) << ": " << batch.n_node(i) << " nodes, "
+         << batch.n_edge(i) << " edges\n";
   }
   if (batch.source_ids_size() > kGraphsShown) text << "  ... (--json lists all)\n";
   return text.str();
@@ -169,12 +169,18 @@ absl::StatusOr<ExitCode> ShowBatch(const PlanFlags& flags, const GlobalOptions& 
   return ExitCode::kDone;
 }
 
-absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<v1::GetPlanResponse> plan =
-      flags.sizes.empty() ? PlanDataset(flags, global) : PlanSizes(flags.sizes, flags.spec);
+absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const absl::StatusOr<v1::GetPlanResponse>& plan,
+                                  Output& output) {
   if (!plan.ok()) return plan.status();
   output.Print(ToJson(*plan), ToText(flags.spec, *plan));
   return ExitCode::kDone;
+}
+
+absl::StatusOr<ExitCode> Plan(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
+  if (flags.sizes.empty()) return ShowPlan(flags, PlanDataset(flags, global), output);
+  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes);
+  if (!sizes.ok()) return DataError(output, sizes.status());
+  return ShowPlan(flags, PlanSizes(*sizes, flags.spec), output);
 }
 
 }  // namespace
@@ -198,7 +204,7 @@ void AddPlanCommand(CLI::App& program, Invocation& invocation) {
     if (flags->dataset.empty() && flags->sizes.empty()) {
       return UsageError(output, "one of --dataset and --sizes is needed (--help shows the usage)");
     }
-    return flags->batch.has_value() ? ShowBatch(*flags, global, output) : ShowPlan(*flags, global, output);
+    return flags->batch.has_value() ? ShowBatch(*flags, global, output) : Plan(*flags, global, output);
   });
 }
 

@@ -69,16 +69,19 @@ std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
   return "unknown command or flag '" + unknown.front() + "'";
 }
 
-int ReportParseEnd(const CLI::App& app, const CLI::ParseError& end, Output output, std::ostream& out) {
-  if (end.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-    out << (dynamic_cast<const CLI::CallForVersion*>(&end) ? end.what() + std::string("\n") : app.help());
-    return static_cast<int>(ExitCode::kDone);
-  }
-  return static_cast<int>(UsageError(output, WhatIsWrong(app, end) + " (--help shows the usage)"));
+ExitCode Fail(Output& output, const absl::Status& status) {
+  if (!absl::IsInvalidArgument(status)) return DataError(output, status);
+  output.PrintError(status);
+  return ExitCode::kUsage;
 }
 
-ExitCode ExitCodeOf(const absl::Status& status) {
-  return absl::IsUnavailable(status) ? ExitCode::kUnreachable : ExitCode::kFailed;
+ExitCode ReportParseEnd(const CLI::App& app, const CLI::ParseError& end, Output output) {
+  if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
+    return UsageError(output, WhatIsWrong(app, end) + " (--help shows the usage)");
+  }
+  const bool version = dynamic_cast<const CLI::CallForVersion*>(&end) != nullptr;
+  const absl::Status written = output.Write(version ? end.what() + std::string("\n") : app.help());
+  return written.ok() ? ExitCode::kDone : Fail(output, written);
 }
 
 ExitCode RunAction(const Invocation& invocation, Output& output) {
@@ -86,9 +89,9 @@ ExitCode RunAction(const Invocation& invocation, Output& output) {
     return UsageError(output, "--csv: this command prints no table (--help shows the usage)");
   }
   const absl::StatusOr<ExitCode> result = invocation.action(invocation.global, output);
-  if (result.ok()) return *result;
-  output.PrintError(result.status());
-  return ExitCodeOf(result.status());
+  if (!result.ok()) return Fail(output, result.status());
+  const absl::Status written = output.Written();
+  return written.ok() ? *result : Fail(output, written);
 }
 
 }  // namespace
@@ -106,7 +109,7 @@ int RunProgram(int argc, const char* const* argv, std::ostream& out, std::ostrea
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
-    return ReportParseEnd(app, end, Output(out, err, FormatOf(argc, argv)), out);
+    return static_cast<int>(ReportParseEnd(app, end, Output(out, err, FormatOf(argc, argv))));
   }
   Output output(out, err, FormatOf(invocation.global));
   return static_cast<int>(RunAction(invocation, output));

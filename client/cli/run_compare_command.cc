@@ -108,13 +108,14 @@ std::string ToText(const v1::CompareRunsResponse& response) {
   text << response.metric() << ", smaller is better; the unit is the run\n";
   for (const v1::ComparisonCell& cell : response.cells()) {
     text << '\n';
-    for (const auto& [key, value] : FactorsOf(cell)) text << key << '=' << value << "  ";
+    for (const auto& [key, value] : FactorsOf(cell)) text << EscapeControls(key + '=' + value) << "  ";
     text << '\n' << FormatText(PairsTable(cell));
-    for (const v1::PairComparison& pair : cell.pairs()) text << "=> " << pair.sentence() << '\n';
+    for (const v1::PairComparison& pair : cell.pairs())
+      text << "=> " << EscapeControls(pair.sentence()) << '\n';
   }
   if (response.cells().empty()) text << "nothing to compare: no two runs differ in this factor alone\n";
   for (const v1::ExcludedRun& run : response.excluded()) {
-    text << "left out: " << run.run() << ", " << run.reason() << '\n';
+    text << "left out: " << EscapeControls(run.run() + ", " + run.reason()) << '\n';
   }
   return text.str();
 }

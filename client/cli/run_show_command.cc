@@ -128,12 +128,14 @@ std::string ShowToText(const RunSummary& read) {
   const v1::RunDescription& about = run.description();
   std::ostringstream text;
   text << "run " << run.run() << ": " << wire::StateName(run.state()) << ", " << run.steps() << " of "
-       << about.planned_steps() << " steps" << (run.message().empty() ? "" : "; " + run.message()) << '\n'
-       << "model     " << about.model() << ", " << FormatCount(static_cast<double>(about.parameters()))
-       << " parameters, target " << about.target() << '\n'
+       << about.planned_steps() << " steps"
+       << (run.message().empty() ? "" : "; " + EscapeControls(run.message())) << '\n'
+       << "model     " << EscapeControls(about.model()) << ", "
+       << FormatCount(static_cast<double>(about.parameters())) << " parameters, target "
+       << EscapeControls(about.target()) << '\n'
        << "data      " << about.dataset() << ", plan " << about.plan_fingerprint() << '\n'
-       << "trained   " << about.world_size() << " ranks on " << about.hardware().name() << ", "
-       << about.precision() << ", " << about.engine() << '\n'
+       << "trained   " << about.world_size() << " ranks on " << EscapeControls(about.hardware().name()) << ", "
+       << EscapeControls(about.precision() + ", " + about.engine()) << '\n'
        << "started   " << FormatTime(run.started_ms()) << "\n\n"
        << SummaryToText(read);
   return text.str();

@@ -133,12 +133,13 @@ absl::StatusOr<ExitCode> ExportSteps(const StepsFlags& flags, const GlobalOption
       }
     });
     if (!status.ok()) return status;
-    output.Write(csv ? FormatCsv(rows, /*header=*/!begun) : lines);
+    status = output.Write(csv ? FormatCsv(rows, /*header=*/!begun) : lines);
     begun = true;
     return status;
   };
   if (absl::Status read = ReadRows(flags, global, take); !read.ok()) return read;
-  if (!begun && csv) output.Write(FormatCsv({Columns(), {}}));
+  if (begun || !csv) return ExitCode::kDone;
+  if (absl::Status written = output.Write(FormatCsv({Columns(), {}})); !written.ok()) return written;
   return ExitCode::kDone;
 }
 

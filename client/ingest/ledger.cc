@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -61,15 +60,32 @@ std::string Ledger::ToJsonLines() const {
   return text;
 }
 
-absl::Status Ledger::Write(const std::string& path) const {
-  const std::string partial = path + ".partial";
-  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-  file << ToJsonLines();
-  file.close();
-  if (!file) return CannotWrite(path, std::strerror(errno));
+LedgerFile::LedgerFile(std::string path)
+    : path_(std::move(path)),
+      partial_(path_ + ".partial"),
+      file_(partial_, std::ios::binary | std::ios::trunc) {}
+
+LedgerFile::~LedgerFile() {
   std::error_code error;
-  std::filesystem::rename(partial, path, error);
-  return error ? CannotWrite(path, error.message()) : absl::OkStatus();
+  if (file_.is_open()) std::filesystem::remove(partial_, error);
+}
+
+absl::StatusOr<std::unique_ptr<LedgerFile>> LedgerFile::Open(std::string path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return CannotWrite(path, "it is a folder");
+  std::unique_ptr<LedgerFile> file(new LedgerFile(std::move(path)));
+  if (!file->file_) return CannotWrite(file->path_, std::strerror(errno));
+  return file;
+}
+
+absl::Status LedgerFile::Write(const Ledger& ledger) {
+  file_ << ledger.ToJsonLines() << std::flush;
+  if (!file_) return CannotWrite(path_, std::strerror(errno));
+  std::error_code error;
+  std::filesystem::rename(partial_, path_, error);
+  if (error) return CannotWrite(path_, error.message());
+  file_.close();
+  return absl::OkStatus();
 }
 
 }  // namespace packtrain::ingest

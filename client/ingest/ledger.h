@@ -3,12 +3,15 @@
 #define PACKTRAIN_CLIENT_INGEST_LEDGER_H_
 
 #include <cstdint>
+#include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace packtrain::ingest {
 
@@ -46,13 +49,31 @@ class Ledger {
 
   // One JSON object a refused graph and line: file, frame, line, id, reason, message.
   std::string ToJsonLines() const;
-  // Writes ToJsonLines to `path`, whole or not at all.
-  absl::Status Write(const std::string& path) const;
 
  private:
   std::uint64_t read_ = 0;
   std::vector<RefusedGraph> refused_;
   std::map<std::string, std::uint64_t> by_reason_;
+};
+
+// The file that a ledger goes to, whole or not at all. Used by one thread.
+class LedgerFile {
+ public:
+  // Opens a file beside `path`, so that it shows early whether the ledger can be written. INVALID_ARGUMENT: it
+  // cannot.
+  static absl::StatusOr<std::unique_ptr<LedgerFile>> Open(std::string path);
+  // What is not written leaves no trace.
+  ~LedgerFile();
+
+  // Writes ToJsonLines and puts it in place. To be called once.
+  absl::Status Write(const Ledger& ledger);
+
+ private:
+  explicit LedgerFile(std::string path);
+
+  const std::string path_;
+  const std::string partial_;
+  std::ofstream file_;
 };
 
 }  // namespace packtrain::ingest

@@ -9,6 +9,7 @@
 namespace packtrain::client {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::InProcessServer;
@@ -157,6 +158,17 @@ TEST(ImportStream, SurfacesARefusalOfTheLastBlock) {
   } else {
     EXPECT_THAT(written, StatusIs(absl::StatusCode::kInvalidArgument));
   }
+}
+
+TEST(ImportStream, NamesTheServerThatWasLostAndSaysThatTheImportIs) {
+  Served served;
+  const auto stream = ImportStream::Open(served.connection, v1::ImportHeader());
+  ASSERT_THAT(stream, IsOk());
+  served.server.Shutdown();
+  absl::Status status;
+  while (status.ok()) status = (*stream)->Write(Block(2));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable,
+                               AllOf(HasSubstr(served.server.address()), HasSubstr("dropped the import"))));
 }
 
 TEST(ImportStream, CancelsWhenDestroyedEarly) {

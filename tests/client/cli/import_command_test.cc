@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,23 @@ TEST_F(ImportCommandTest, LedgerIsWrittenWhereTheImportStopsToo) {
   const std::string ledger = folder_.PathOf("refused.jsonl");
   EXPECT_EQ(Import("1\nid=d\nC nan 2 3\n", {"--ledger", ledger}).exit_code, 1);
   EXPECT_THAT(ReadFile(ledger), HasSubstr("\"reason\":\"not_finite\""));
+}
+
+TEST_F(ImportCommandTest, LedgerThatCannotBeWrittenStopsTheImportBeforeItBegins) {
+  const Printed printed = Import(kThree, {"--ledger", "/nowhere/refused.jsonl"});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(), HasSubstr("/nowhere/refused.jsonl"));
+  ExpectNothingStored();
+}
+
+TEST_F(ImportCommandTest, ResultIsPrintedThoughTheLedgerIsLost) {
+  const std::string ledger = folder_.PathOf("refused.jsonl");
+  std::filesystem::create_symlink("/dev/full", ledger + ".partial");
+  const Printed printed =
+      Import(std::string(kThree) + "1\nid=d\nC nan 2 3\n", {"--on-error", "skip", "--ledger", ledger});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_EQ(printed.Json()["stored"], 3);
+  EXPECT_THAT(printed.err, HasSubstr(ledger + ": cannot write the ledger"));
 }
 
 TEST_F(ImportCommandTest, DuplicateIdIsRefusedByNameOrNumbered) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <limits>
 #include <sstream>
 
@@ -58,6 +59,32 @@ TEST_F(OutputTest, EachFormatPrintsItsOwn) {
 TEST_F(OutputTest, NanIsNullAndBadTextIsReplaced) {
   Make(OutputFormat::kJson).Print({{"x", std::numeric_limits<double>::quiet_NaN()}, {"y", "\xff"}}, "");
   EXPECT_EQ(out_.str(), "{\"x\":null,\"y\":\"\xef\xbf\xbd\"}\n");
+}
+
+TEST_F(OutputTest, ControlCharactersAreSpeltOutForPeopleOnly) {
+  const std::string wild = "a\x1b[2J\n\t\x7f\xc2\x9b\xc3\xa9";
+  const std::string tame = "a\\x1b[2J\\n\\x09\\x7f\\x9b\xc3\xa9";
+  EXPECT_EQ(EscapeControls(wild), tame);
+  EXPECT_EQ(FormatText({{"label"}, {{wild}}}), "label\n" + tame + "\n");
+  EXPECT_EQ(FormatCsv({{"label"}, {{wild}}}), "label\n\"" + wild + "\"\n");
+  Make(OutputFormat::kText).Print(Json(), "x\x1b\ny\n");
+  EXPECT_EQ(out_.str(), "x\\x1b\ny\n");
+  Make(OutputFormat::kText).PrintError(absl::NotFoundError(wild));
+  EXPECT_EQ(err_.str(), "packtrain: " + tame + "\n");
+  out_.str("");
+  Make(OutputFormat::kJson).Print(Json(wild), "");
+  EXPECT_EQ(Json::parse(out_.str()), wild);
+}
+
+TEST_F(OutputTest, DataThatCannotBeWrittenIsAFailureAndSaidOnTheOtherStream) {
+  EXPECT_TRUE(Make(OutputFormat::kJson).Written().ok());
+  std::ofstream full("/dev/full");
+  Output output(full, err_, OutputFormat::kJson);
+  output.Print(Json(1), "");
+  EXPECT_EQ(output.Written().code(), absl::StatusCode::kInternal);
+  EXPECT_FALSE(output.Write("more").ok());
+  output.PrintError(output.Written());
+  EXPECT_EQ(err_.str(), "packtrain: standard output could not be written\n");
 }
 
 TEST_F(OutputTest, ErrorsGoWhereTheyAreExpected) {

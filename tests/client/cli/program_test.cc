@@ -6,6 +6,8 @@
 #include <cstdlib>
 
 #include "tests/client/cli/run_line.h"
+#include "tests/testing/temp_file.h"
+#include "tests/testing/test_server.h"
 
 namespace packtrain::cli {
 namespace {
@@ -18,10 +20,9 @@ using ::testing::StartsWith;
 
 constexpr char kNobody[] = "unix:/nonexistent/packtrain.socket";
 
-int RunBinary(const std::string& arguments) {
-  const int status =
-      std::system((std::string(PACKTRAIN_PROGRAM) + " " + arguments + " >/dev/null 2>&1").c_str());
-  return WEXITSTATUS(status);
+int RunBinary(const std::string& arguments, const std::string& out = "/dev/null") {
+  const std::string line = std::string(PACKTRAIN_PROGRAM) + " " + arguments + " >" + out + " 2>/dev/null";
+  return WEXITSTATUS(std::system(line.c_str()));
 }
 
 TEST(ProgramTest, HelpStartsWithExamples) {
@@ -109,6 +110,61 @@ TEST(ProgramTest, ServerComesFromTheEnvironmentUnlessNamed) {
   EXPECT_THAT(RunLine({"server", "info", "--give-up", "0.1"}).err, HasSubstr("environment.socket"));
   EXPECT_THAT(RunLine({"server", "info", "--give-up", "0.1", "--server", kNobody}).err, HasSubstr(kNobody));
   unsetenv("PACKTRAIN_SERVER");
+}
+
+// The words of a plan of this file of sizes.
+std::vector<std::string> PlanOf(const std::string& sizes, const std::vector<std::string>& spec) {
+  std::vector<std::string> line = {"plan", "--sizes", sizes, "--json"};
+  line.insert(line.end(), spec.begin(), spec.end());
+  return line;
+}
+
+TEST(ProgramTest, WrongUsageThatShowsAfterParsingIsTwo) {
+  const testing::TempFolder folder;
+  const std::string sizes = folder.Write("sizes", "3 6\n4 12\n");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"server", "info", "--server", "nowhere", "--json"}, "--server"},
+      {{"import", "extxyz", sizes, "--name", "a", "--server", "nowhere", "--json"}, "--server"},
+      {PlanOf(sizes, {"--policy", "dynamic", "--graphs", "2", "--pad", "pow2"}), "--pad"},
+      {PlanOf(sizes, {"--policy", "static", "--graphs", "31", "--max-graphs", "3"}), "--max-graphs"},
+      {PlanOf(sizes, {"--policy", "static", "--graphs", "2", "--split", "test"}), "--split"}};
+  for (const auto& [line, part] : cases) {
+    const Printed printed = RunLine(line);
+    EXPECT_EQ(printed.exit_code, 2) << printed.out;
+    EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(), HasSubstr(part));
+  }
+}
+
+TEST(ProgramTest, WrongUsageThatTheServerFindsIsTwo) {
+  const std::unique_ptr<testing::TestServer> server = testing::TestServer::Start().value();
+  const std::vector<std::vector<std::string>> cases = {
+      {"run", "list", "--where", "(("},
+      {"run", "compare", "--by", "nonsense"},
+      {"run", "compare", "--by", "policy", "--metric", "nonsense"},
+      {"plan", "--dataset", "d", "--policy", "dynamic", "--graphs", "2", "--pad", "pow2"}};
+  for (std::vector<std::string> line : cases) {
+    line.insert(line.end(), {"--json", "--server", server->address()});
+    const Printed printed = RunLine(line);
+    EXPECT_EQ(printed.exit_code, 2) << printed.out;
+    EXPECT_EQ(printed.Json()["error"]["code"], "INVALID_ARGUMENT");
+  }
+}
+
+TEST(ProgramTest, BadFileOfSizesIsAFailureAndNoWrongUsage) {
+  const testing::TempFolder folder;
+  const std::vector<std::string> spec = {"--policy", "static", "--graphs", "2"};
+  EXPECT_EQ(RunLine(PlanOf(folder.Write("bad", "3 x\n"), spec)).exit_code, 1);
+  EXPECT_EQ(RunLine(PlanOf(folder.PathOf("absent"), spec)).exit_code, 1);
+  EXPECT_EQ(RunLine(PlanOf(folder.Write("good", "3 6\n"), spec)).exit_code, 0);
+}
+
+TEST(ProgramTest, OutputThatCannotBeWrittenIsAFailure) {
+  const testing::TempFolder folder;
+  const std::string plan = "plan --policy static --graphs 2 --sizes " + folder.Write("sizes", "3 6\n4 12\n");
+  for (const std::string& line : {std::string("--help"), std::string("--version"), plan, plan + " --json"}) {
+    EXPECT_EQ(RunBinary(line, "/dev/full"), 1) << line;
+    EXPECT_EQ(RunBinary(line), 0) << line;
+  }
 }
 
 TEST(ProgramTest, ProgramReturnsTheExitCode) {

@@ -53,17 +53,40 @@ TEST(LedgerTest, EachRefusedGraphIsALineOfJsonWhateverItsFileIsCalled) {
       "\"message\":\"again\"}\n");
 }
 
-TEST(LedgerTest, FileIsWrittenWhole) {
+TEST(LedgerFileTest, IsWrittenWhole) {
   const testing::TempFolder folder;
   const std::string path = folder.Write("ledger.jsonl", "old");
-  ASSERT_THAT(TwoRefused().Write(path), IsOk());
+  const auto file = LedgerFile::Open(path);
+  ASSERT_THAT(file, IsOk());
+  EXPECT_EQ(testing::ReadFile(path), "old");
+  ASSERT_THAT((*file)->Write(TwoRefused()), IsOk());
   EXPECT_EQ(testing::ReadFile(path), TwoRefused().ToJsonLines());
   EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
 }
 
-TEST(LedgerTest, FileThatCannotBeWrittenIsNamed) {
-  EXPECT_THAT(Ledger().Write("/nowhere/ledger.jsonl"),
-              StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr("/nowhere/ledger.jsonl")));
+TEST(LedgerFileTest, LeavesNoTraceWhereNothingIsWritten) {
+  const testing::TempFolder folder;
+  ASSERT_THAT(LedgerFile::Open(folder.PathOf("ledger.jsonl")), IsOk());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.PathOf("")));
+}
+
+TEST(LedgerFileTest, ThatCannotBeWrittenIsNamedAtOnce) {
+  const testing::TempFolder folder;
+  for (const std::string& path : {std::string("/nowhere/ledger.jsonl"), folder.PathOf("")}) {
+    EXPECT_THAT(LedgerFile::Open(path),
+                StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr(path)));
+  }
+}
+
+TEST(LedgerFileTest, OnAFullDiskIsNamed) {
+  const testing::TempFolder folder;
+  const std::string path = folder.PathOf("ledger.jsonl");
+  std::filesystem::create_symlink("/dev/full", path + ".partial");
+  const auto file = LedgerFile::Open(path);
+  ASSERT_THAT(file, IsOk());
+  EXPECT_THAT((*file)->Write(TwoRefused()),
+              StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr("No space left")));
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 }  // namespace
