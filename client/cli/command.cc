@@ -9,6 +9,9 @@
 namespace packtrain::cli {
 namespace {
 
+// Answers may be long: the list of refused graphs of an import, or a planned batch.
+constexpr int kMaxMessageBytes = 64 << 20;
+
 constexpr char kGlobalFlags[] =
     "Every command takes --server, --give-up and --json, before or after its name; see packtrain --help.";
 
@@ -73,6 +76,7 @@ absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const GlobalOptions&
   client::ConnectionOptions options;
   options.server = global.server;
   options.give_up = global.give_up;
+  options.max_message_bytes = kMaxMessageBytes;
   return client::Connection::Open(std::move(options));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -112,7 +113,7 @@ class ImportJob {
     if (!connection.ok()) return connection.status();
     absl::StatusOr<v1::ImportGraphsResponse> staged = Send(*connection, *std::move(schema));
     if (!staged.ok()) return staged.status();
-    for (const v1::RefusedGraph& graph : staged->refused()) refused_by_server_.push_back(ToLedger(graph));
+    NoteRefusedByServer(*staged);
     return Seal(*std::move(connection), *staged);
   }
 
@@ -120,10 +121,19 @@ class ImportJob {
   ingest::Ledger TakeLedger() {
     ingest::Ledger ledger = reader_ == nullptr ? ingest::Ledger() : reader_->ledger();
     for (ingest::RefusedGraph& graph : refused_by_server_) ledger.AddRefused(std::move(graph));
+    for (const auto& [reason, graphs] : unlisted_by_server_) ledger.AddUnlisted(reason, graphs);
     return ledger;
   }
 
  private:
+  void NoteRefusedByServer(const v1::ImportGraphsResponse& staged) {
+    unlisted_by_server_ = {staged.refused_by_reason().begin(), staged.refused_by_reason().end()};
+    for (const v1::RefusedGraph& graph : staged.refused()) {
+      --unlisted_by_server_[graph.reason()];
+      refused_by_server_.push_back(ToLedger(graph));
+    }
+  }
+
   absl::Status OpenSources() {
     if (!flags_.split_file.empty()) {
       absl::StatusOr<ingest::SplitLists> lists = ingest::ReadSplitFile(flags_.split_file, flags_.limits);
@@ -225,6 +235,7 @@ class ImportJob {
   std::optional<ingest::SplitLists> split_lists_;
   std::unique_ptr<ingest::ExtxyzImport> reader_;
   std::vector<ingest::RefusedGraph> refused_by_server_;
+  std::map<std::string, std::uint64_t> unlisted_by_server_;  // by reason
 };
 
 Json ToJson(const ImportFlags& flags, const ImportResult& result, const ingest::Ledger& ledger) {
@@ -235,8 +246,9 @@ Json ToJson(const ImportFlags& flags, const ImportResult& result, const ingest::
           {"unchanged", result.sealed.unchanged()},
           {"read", ledger.read()},
           {"stored", result.stored},
-          {"refused", ledger.refused().size()},
+          {"refused", ledger.refused_graphs()},
           {"refused_by_reason", std::move(by_reason)},
+          {"refused_truncated", ledger.unlisted() > 0},
           {"seconds", result.seconds},
           {"graphs_per_second", static_cast<double>(result.stored) / result.seconds}};
 }
@@ -259,9 +271,13 @@ void NoteRefusals(const std::string& listed, const ingest::Ledger& ledger, Outpu
   const std::vector<ingest::RefusedGraph>& refused = ledger.refused();
   const std::size_t shown = std::min(refused.size(), kRefusalsShown);
   for (std::size_t i = 0; i < shown; ++i) output.Note(absl::StrCat("refused: ", refused[i].message));
-  if (shown == refused.size()) return;
-  output.Note(absl::StrCat("... and ", refused.size() - shown, " more; ",
-                           listed.empty() ? "--ledger FILE lists all" : listed + " lists all"));
+  if (shown == ledger.refused_graphs()) return;
+  const std::string how_many = ledger.unlisted() == 0
+                                   ? "all"
+                                   : absl::StrCat("the first ", refused.size(), " of ", ledger.refused_graphs(),
+                                                  ", as many as the server's answer holds");
+  output.Note(absl::StrCat("... and ", ledger.refused_graphs() - shown, " more; ",
+                           listed.empty() ? "--ledger FILE" : listed, " lists ", how_many));
 }
 
 // Null: none is wanted.
@@ -287,7 +303,7 @@ absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const GlobalOptions& g
   NoteRefusals(written.ok() ? flags.ledger : "", ledger, output);
   output.Print(ToJson(flags, *result, ledger), ToText(*result, ledger));
   if (!written.ok()) return ExitCode::kFailed;
-  return ledger.refused().empty() ? ExitCode::kDone : ExitCode::kGraphsRefused;
+  return ledger.refused_graphs() == 0 ? ExitCode::kDone : ExitCode::kGraphsRefused;
 }
 
 void AddSourceFlags(CLI::App& command, ImportFlags& flags) {

@@ -54,6 +54,12 @@ void Ledger::AddRefused(RefusedGraph graph) {
   refused_.push_back(std::move(graph));
 }
 
+void Ledger::AddUnlisted(const std::string& reason, std::uint64_t graphs) {
+  if (graphs == 0) return;
+  by_reason_[reason] += graphs;
+  unlisted_ += graphs;
+}
+
 std::string Ledger::ToJsonLines() const {
   std::string text;
   for (const RefusedGraph& graph : refused_) text += ToJsonLine(graph);

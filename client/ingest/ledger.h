@@ -41,18 +41,24 @@ class Ledger {
  public:
   void AddRead() { ++read_; }
   void AddRefused(RefusedGraph graph);
+  // Refused graphs of which no more than the reason is known.
+  void AddUnlisted(const std::string& reason, std::uint64_t graphs);
 
   // Graphs met in the files, refused ones counted.
   std::uint64_t read() const { return read_; }
+  // Of those refused, the graphs that are known one by one.
   const std::vector<RefusedGraph>& refused() const { return refused_; }
+  std::uint64_t unlisted() const { return unlisted_; }
+  std::uint64_t refused_graphs() const { return refused_.size() + unlisted_; }
   const std::map<std::string, std::uint64_t>& refused_by_reason() const { return by_reason_; }
 
-  // One JSON object a refused graph and line: file, frame, line, id, reason, message.
+  // One JSON object a listed refused graph and line: file, frame, line, id, reason, message.
   std::string ToJsonLines() const;
 
  private:
   std::uint64_t read_ = 0;
   std::vector<RefusedGraph> refused_;
+  std::uint64_t unlisted_ = 0;
   std::map<std::string, std::uint64_t> by_reason_;
 };
 

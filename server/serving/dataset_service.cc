@@ -1,5 +1,6 @@
 #include "server/serving/dataset_service.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,8 +29,11 @@ absl::Status CheckEnd(const v1::ImportGraphsRequest& last, std::uint64_t receive
 
 }  // namespace
 
-DatasetService::DatasetService(storage::GraphStore& store, StagedImportsOptions options)
-    : store_(store), imports_(options) {}
+DatasetService::DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
+                               StagedImportsOptions options)
+    : store_(store),
+      max_refused_bytes_(std::min(storage::kMaxRefusedBytes, max_message_bytes / 2)),
+      imports_(options) {}
 
 grpc::Status DatasetService::ImportGraphs(grpc::ServerContext* context,
                                           grpc::ServerReader<v1::ImportGraphsRequest>* reader,
@@ -61,7 +65,7 @@ absl::Status DatasetService::Import(const grpc::ServerContext& context,
     return absl::InvalidArgumentError("the first message of an import must be its header");
   }
   absl::StatusOr<std::unique_ptr<storage::ImportSession>> session =
-      storage::ImportSession::Begin(store_, message.header());
+      storage::ImportSession::Begin(store_, message.header(), max_refused_bytes_);
   if (!session.ok()) return session.status();
   while (reader.Read(&message) && message.has_block()) {
     if (absl::Status status = (*session)->Add(message.block()); !status.ok()) return status;

@@ -2,6 +2,8 @@
 #ifndef PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
 #define PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "server/serving/staged_imports.h"
@@ -13,8 +15,9 @@ namespace packtrain::serving {
 // stages it, and only then reads the next.
 class DatasetService final : public v1::DatasetService::Service {
  public:
-  // `store` is borrowed.
-  explicit DatasetService(storage::GraphStore& store, StagedImportsOptions options = {});
+  // `store` is borrowed. Answers fit into messages of `max_message_bytes`.
+  DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
+                 StagedImportsOptions options = {});
 
   grpc::Status ImportGraphs(grpc::ServerContext* context, grpc::ServerReader<v1::ImportGraphsRequest>* reader,
                             v1::ImportGraphsResponse* response) override;
@@ -33,6 +36,7 @@ class DatasetService final : public v1::DatasetService::Service {
   absl::Status Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response);
 
   storage::GraphStore& store_;
+  const std::uint64_t max_refused_bytes_;
   StagedImports imports_;
 };
 

@@ -105,7 +105,7 @@ class GrpcServer final : public Server {
       : stores_(std::move(stores)),
         plans_(options.plan_cache_bytes, memory_),
         builders_(BuildersOf(options)),
-        dataset_service_(*stores_.graphs),
+        dataset_service_(*stores_.graphs, options.max_message_bytes),
         plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, memory_),
         batch_service_({.store = *stores_.graphs,
                         .plans = plans_,

@@ -7,22 +7,40 @@
 #include "absl/strings/str_cat.h"
 
 namespace packtrain::storage {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 1024;
+// Tags and lengths of one entry of a repeated message field, at most.
+constexpr std::uint64_t kEntryOverheadBytes = 16;
+
+// `text`, or as many of its whole characters as fit into kMaxTextBytes.
+std::string Shortened(std::string_view text) {
+  if (text.size() <= kMaxTextBytes) return std::string(text);
+  std::size_t end = kMaxTextBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end));
+}
+
+}  // namespace
 
 ImportSession::ImportSession(const v1::ImportHeader& header, RecordLayout layout,
-                             std::unique_ptr<DatasetWriter> writer)
+                             std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes)
     : skip_bad_graphs_(header.on_error() == v1::ERROR_POLICY_SKIP),
       layout_(std::move(layout)),
       validator_(layout_, header.missing_target()),
       writer_(std::move(writer)),
-      ids_(header.duplicate_ids()) {}
+      ids_(header.duplicate_ids()),
+      max_refused_bytes_(max_refused_bytes) {}
 
 absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
-                                                                    const v1::ImportHeader& header) {
+                                                                    const v1::ImportHeader& header,
+                                                                    std::uint64_t max_refused_bytes) {
   absl::StatusOr<RecordLayout> layout = RecordLayout::Create(header.schema());
   if (!layout.ok()) return layout.status();
   absl::StatusOr<std::unique_ptr<DatasetWriter>> writer = store.NewDataset(header.schema());
   if (!writer.ok()) return writer.status();
-  return std::unique_ptr<ImportSession>(new ImportSession(header, *std::move(layout), *std::move(writer)));
+  return std::unique_ptr<ImportSession>(
+      new ImportSession(header, *std::move(layout), *std::move(writer), max_refused_bytes));
 }
 
 absl::Status ImportSession::Add(const v1::GraphBlock& block) {
@@ -65,13 +83,25 @@ absl::Status ImportSession::Refuse(const GraphView& graph, std::string_view orig
                                                    std::string(graph.source_id), "'", where, ": ",
                                                    refusal.message, " (", std::string(refusal.reason), ")"));
   }
-  v1::RefusedGraph& refused = *response_.add_refused();
-  refused.set_position(response_.received());
-  refused.set_source_id(std::string(graph.source_id));
-  refused.set_origin(std::string(origin));
-  refused.set_reason(std::string(refusal.reason));
-  refused.set_message(std::move(refusal.message));
+  ++(*response_.mutable_refused_by_reason())[std::string(refusal.reason)];
+  if (!response_.refused_truncated()) List(graph, origin, std::move(refusal));
   return absl::OkStatus();
+}
+
+void ImportSession::List(const GraphView& graph, std::string_view origin, Refusal refusal) {
+  v1::RefusedGraph refused;
+  refused.set_position(response_.received());
+  refused.set_source_id(Shortened(graph.source_id));
+  refused.set_origin(Shortened(origin));
+  refused.set_reason(std::string(refusal.reason));
+  refused.set_message(Shortened(refusal.message));
+  const std::uint64_t bytes = refused.ByteSizeLong() + kEntryOverheadBytes;
+  if (refused_bytes_ + bytes > max_refused_bytes_) {
+    response_.set_refused_truncated(true);
+    return;
+  }
+  refused_bytes_ += bytes;
+  *response_.add_refused() = std::move(refused);
 }
 
 }  // namespace packtrain::storage

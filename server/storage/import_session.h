@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_SERVER_STORAGE_IMPORT_SESSION_H_
 #define PACKTRAIN_SERVER_STORAGE_IMPORT_SESSION_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,14 +17,17 @@
 
 namespace packtrain::storage {
 
+// Bytes of the list of refused graphs that an import answers with.
+inline constexpr std::uint64_t kMaxRefusedBytes = 32 << 20;
+
 // Validates graphs and stages those that may be stored. Used by one thread. Destroying it drops what was
 // staged, unless the writer was taken.
 class ImportSession {
  public:
   // Policies that are not specified mean stop, refuse and refuse. INVALID_ARGUMENT: the schema breaks a rule
-  // (schema.h).
-  static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(GraphStore& store,
-                                                              const v1::ImportHeader& header);
+  // (schema.h). The response lists refused graphs up to `max_refused_bytes`, and counts them all.
+  static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(
+      GraphStore& store, const v1::ImportHeader& header, std::uint64_t max_refused_bytes = kMaxRefusedBytes);
 
   // Stages the graphs of a block. INVALID_ARGUMENT: the block contradicts itself, or a graph is bad and the
   // policy is to stop; otherwise codes as DatasetWriter::Append. After a failure only destroying is left.
@@ -36,10 +40,12 @@ class ImportSession {
   std::unique_ptr<DatasetWriter> TakeWriter() { return std::move(writer_); }
 
  private:
-  ImportSession(const v1::ImportHeader& header, RecordLayout layout, std::unique_ptr<DatasetWriter> writer);
+  ImportSession(const v1::ImportHeader& header, RecordLayout layout, std::unique_ptr<DatasetWriter> writer,
+                std::uint64_t max_refused_bytes);
 
   absl::Status AddGraph(GraphView graph, std::string_view origin);
   absl::Status Refuse(const GraphView& graph, std::string_view origin, Refusal refusal);
+  void List(const GraphView& graph, std::string_view origin, Refusal refusal);
   absl::Status Stage(const GraphView& graph);
 
   const bool skip_bad_graphs_;
@@ -49,6 +55,8 @@ class ImportSession {
   SourceIds ids_;
   EdgeOrder edge_order_;
   std::string record_;
+  const std::uint64_t max_refused_bytes_;
+  std::uint64_t refused_bytes_ = 0;
   v1::ImportGraphsResponse response_;
 };
 

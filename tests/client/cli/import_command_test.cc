@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -24,6 +25,17 @@ using testing::TestServer;
 
 const std::string kData = PACKTRAIN_TEST_DATA;
 constexpr char kThree[] = "1\nid=a\nC 1 2 3\n1\nid=b\nH 1 2 3\n1\nid=c\nO 1 2 3\n";
+
+std::string SameMolecule(int times) {
+  std::string text;
+  for (int frame = 0; frame < times; ++frame) text += "1\nid=a\nC 1 2 3\n";
+  return text;
+}
+
+std::ptrdiff_t LinesOf(const std::string& path) {
+  const std::string text = ReadFile(path);
+  return std::count(text.begin(), text.end(), '\n');
+}
 
 class ImportCommandTest : public ::testing::Test {
  protected:
@@ -113,6 +125,33 @@ TEST_F(ImportCommandTest, SkippedGraphsAreCountedListedAndEndInFour) {
   EXPECT_EQ(duplicate["frame"], 5);
   EXPECT_EQ(duplicate["line"], 13);
   EXPECT_EQ(duplicate["id"], "a");
+}
+
+TEST_F(ImportCommandTest, FiftyThousandDuplicatesAreAllListed) {
+  const std::string ledger = folder_.PathOf("refused.jsonl");
+  const Printed printed = Import(SameMolecule(50'001), {"--on-error", "skip", "--ledger", ledger});
+  ASSERT_EQ(printed.exit_code, 4) << printed.out;
+  EXPECT_EQ(printed.Json()["read"], 50'001);
+  EXPECT_EQ(printed.Json()["stored"], 1);
+  EXPECT_EQ(printed.Json()["refused"], 50'000);
+  EXPECT_EQ(printed.Json()["refused_by_reason"], (nlohmann::json{{"duplicate_id", 50'000}}));
+  EXPECT_EQ(printed.Json()["refused_truncated"], false);
+  EXPECT_THAT(printed.err, HasSubstr("lists all"));
+  EXPECT_EQ(LinesOf(ledger), 50'000);
+}
+
+TEST_F(ImportCommandTest, DuplicatesThatTheAnswerCannotHoldAreCounted) {
+  serving::ServerOptions options;
+  options.max_message_bytes = 64 << 10;
+  server_ = TestServer::Start(options).value();
+  const std::string ledger = folder_.PathOf("refused.jsonl");
+  const Printed printed = Import(SameMolecule(501), {"--on-error", "skip", "--ledger", ledger});
+  ASSERT_EQ(printed.exit_code, 4) << printed.out;
+  EXPECT_EQ(printed.Json()["refused"], 500);
+  EXPECT_EQ(printed.Json()["refused_by_reason"], (nlohmann::json{{"duplicate_id", 500}}));
+  EXPECT_EQ(printed.Json()["refused_truncated"], true);
+  EXPECT_LT(LinesOf(ledger), 500);
+  EXPECT_THAT(printed.err, HasSubstr("lists the first " + std::to_string(LinesOf(ledger)) + " of 500"));
 }
 
 TEST_F(ImportCommandTest, LedgerIsWrittenWhereTheImportStopsToo) {

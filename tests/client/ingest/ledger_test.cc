@@ -44,6 +44,16 @@ TEST(LedgerTest, ReasonsAreCounted) {
   EXPECT_THAT(ledger.refused_by_reason(), ElementsAre(Pair("duplicate_id", 1), Pair("not_finite", 1)));
 }
 
+TEST(LedgerTest, GraphsThatAreNotListedAreCounted) {
+  Ledger ledger = TwoRefused();
+  ledger.AddUnlisted("duplicate_id", 40);
+  ledger.AddUnlisted("no_id", 0);
+  EXPECT_THAT(ledger.refused_by_reason(), ElementsAre(Pair("duplicate_id", 41), Pair("not_finite", 1)));
+  EXPECT_EQ(ledger.refused_graphs(), 42u);
+  EXPECT_EQ(ledger.unlisted(), 40u);
+  EXPECT_EQ(ledger.ToJsonLines(), TwoRefused().ToJsonLines());
+}
+
 TEST(LedgerTest, EachRefusedGraphIsALineOfJsonWhateverItsFileIsCalled) {
   EXPECT_EQ(
       TwoRefused().ToJsonLines(),

@@ -26,6 +26,8 @@ using ::packtrain::testing::SampleMolecules;
 using ::packtrain::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -172,6 +174,37 @@ TEST_F(ImportSessionTest, SkipListsBadGraphsAndStagesTheOthers) {
   EXPECT_EQ(response.refused(0).reason(), "not_finite");
   EXPECT_THAT(response.refused(0).message(), HasSubstr("infinite"));
   EXPECT_EQ((*Read(*SealAndOpen(*session), {1}))[0], RecordOf(molecules[2]));
+}
+
+TEST_F(ImportSessionTest, GraphsThatTheListCannotHoldAreCounted) {
+  std::vector<Molecule> molecules(101, SampleMolecules()[2]);
+  molecules[50].pos[0][0] = std::numeric_limits<float>::infinity();
+  const auto session = ImportSession::Begin(store_, Header(v1::ERROR_POLICY_SKIP), 1000);
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT((*session)->Add(BlockOf(molecules)), IsOk());
+  const v1::ImportGraphsResponse& response = (*session)->response();
+  EXPECT_EQ(response.staged(), 1u);
+  EXPECT_TRUE(response.refused_truncated());
+  EXPECT_THAT(response.refused_by_reason(),
+              UnorderedElementsAre(Pair("duplicate_id", 99u), Pair("not_finite", 1u)));
+  EXPECT_GT(response.refused_size(), 1);
+  EXPECT_LT(response.ByteSizeLong(), 1100u);
+  EXPECT_EQ(response.refused(0).position(), 1u);
+}
+
+TEST_F(ImportSessionTest, WhatTheListSaysOfAGraphIsCutBetweenCharacters) {
+  Molecule molecule = SampleMolecules()[2];
+  molecule.id = "x";
+  for (int k = 0; k < 1000; ++k) molecule.id += "\u00e9";
+  v1::GraphBlock block = BlockOf({&molecule, 1});
+  block.add_origins(std::string(5000, 'o'));
+  const auto session = Begin(Header(v1::ERROR_POLICY_SKIP));
+  ASSERT_THAT(session->Add(block), IsOk());
+  const v1::RefusedGraph& refused = session->response().refused(0);
+  EXPECT_EQ(refused.reason(), "id_too_long");
+  EXPECT_EQ(refused.source_id(), molecule.id.substr(0, 1023));
+  EXPECT_EQ(refused.origin(), std::string(1024, 'o'));
+  EXPECT_LE(refused.message().size(), 1024u);
 }
 
 TEST_F(ImportSessionTest, RefusesAGraphWithoutNodes) {
