@@ -26,30 +26,38 @@ std::string_view FromSlice(const rocksdb::Slice& slice) { return {slice.data(), 
 absl::Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
   if (status.ok()) return absl::OkStatus();
   const std::string message = absl::StrCat(std::string(doing), ": ", status.ToString());
-  if (status.IsNoSpace()) return absl::ResourceExhaustedError(message);
+  if (status.IsNoSpace()) return absl::ResourceExhaustedError(absl::StrCat("disk full while ", message));
   if (status.IsCorruption()) return absl::DataLossError(message);
   if (status.IsIOError() && message.find("lock") != std::string::npos) {
     return absl::FailedPreconditionError(message);
   }
-  return absl::InternalError(message);
+  return absl::UnavailableError(message);
 }
 
 rocksdb::ColumnFamilyOptions FamilyOptions(rocksdb::CompressionType compression) {
   rocksdb::BlockBasedTableOptions table;
+  // The fastest of the checksums where CRC32C has no hardware support in RocksDB's build.
   table.checksum = rocksdb::kXXH3;
+  // Keys are read in order, whole runs of them: a larger block compresses better.
   table.block_size = 32 << 10;
+  // Fixed, so that another RocksDB's default does not write files that this one cannot read.
   table.format_version = 5;
   rocksdb::ColumnFamilyOptions options;
   options.compression = compression;
+  // Four families with two buffers each: a quarter of RocksDB's default keeps them below 128 MiB.
   options.write_buffer_size = 16 << 20;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
 }
 
 std::vector<rocksdb::ColumnFamilyDescriptor> Families() {
-  return {{rocksdb::kDefaultColumnFamilyName, FamilyOptions(rocksdb::kNoCompression)},
+  return {// One key.
+          {rocksdb::kDefaultColumnFamilyName, FamilyOptions(rocksdb::kNoCompression)},
+          // Texts, read whole when the store opens: unpacking must be fast.
           {"runs", FamilyOptions(rocksdb::kLZ4Compression)},
+          // Most of the bytes by far, columns of counters that shrink well.
           {"steps", FamilyOptions(rocksdb::kZSTD)},
+          // Few, and mostly floats.
           {"samples", FamilyOptions(rocksdb::kLZ4Compression)}};
 }
 
@@ -57,8 +65,11 @@ rocksdb::DBOptions DatabaseOptions() {
   rocksdb::DBOptions options;
   options.create_if_missing = true;
   options.create_missing_column_families = true;
+  // Families that are hardly written to hold back the log; this bounds what an opening has to replay.
   options.max_total_wal_size = 64 << 20;
-  options.keep_log_file_num = 2;
+  // RocksDB's own log is for finding faults; a few files are enough.
+  options.keep_log_file_num = 4;
+  options.max_log_file_size = 4 << 20;
   return options;
 }
 
@@ -74,14 +85,30 @@ struct RunDatabase::Handles {
   absl::Status CheckFormat() {
     std::string found;
     const rocksdb::Status status = db->Get({}, families[0], kFormatKey, &found);
-    if (status.IsNotFound())
-      return FromRocks(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
+    if (status.IsNotFound()) return MarkFormat();
     if (!status.ok()) return FromRocks(status, "reading run database");
     if (found == kFormat) return absl::OkStatus();
     return absl::FailedPreconditionError(
         absl::StrCat("run database has format ", found, ", this program reads format ", kFormat));
   }
 
+  absl::Status MarkFormat() {
+    if (absl::Status space = RequireSpace(sizeof(kFormatKey) + sizeof(kFormat)); !space.ok()) return space;
+    return FromRocks(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
+  }
+
+  // RocksDB may not survive finding the disk full by itself.
+  absl::Status RequireSpace(std::uint64_t bytes) const {
+    std::error_code error;
+    const std::uint64_t available = std::filesystem::space(directory, error).available;
+    if (error || available >= bytes + reserve_bytes) return absl::OkStatus();
+    return absl::ResourceExhaustedError(absl::StrCat("disk full: ", directory, " has ", available,
+                                                     " bytes free, ", bytes, " are needed and ", reserve_bytes,
+                                                     " are kept back"));
+  }
+
+  std::string directory;
+  std::uint64_t reserve_bytes = 0;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
 };
@@ -90,13 +117,16 @@ RunDatabase::RunDatabase(std::unique_ptr<Handles> handles) : handles_(std::move(
 
 RunDatabase::~RunDatabase() = default;
 
-absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string& directory) {
+absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string& directory,
+                                                               std::uint64_t reserve_bytes) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) {
     return absl::FailedPreconditionError(absl::StrCat("cannot create ", directory, ": ", error.message()));
   }
   auto handles = std::make_unique<Handles>();
+  handles->directory = directory;
+  handles->reserve_bytes = reserve_bytes;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(DatabaseOptions(), directory, Families(), &handles->families, &db);
@@ -109,6 +139,7 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
 absl::Status RunDatabase::Write(const std::vector<KeyValue>& entries, Durability durability) {
   rocksdb::WriteBatch batch;
   for (const KeyValue& entry : entries) batch.Put(handles_->of(entry.family), entry.key, entry.value);
+  if (absl::Status space = handles_->RequireSpace(batch.GetDataSize()); !space.ok()) return space;
   rocksdb::WriteOptions options;
   options.sync = durability == Durability::kDisk;
   rocksdb::Status status = handles_->db->Write(options, &batch);

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_SERVER_RUNS_RUN_DATABASE_H_
 #define PACKTRAIN_SERVER_RUNS_RUN_DATABASE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,14 +28,18 @@ enum class Durability {
 };
 
 // Any number of threads may use it.
+//
+// Codes: RESOURCE_EXHAUSTED where the disk is full down to the reserve (reading goes on, and so does writing
+// once there is space), DATA_LOSS where what is stored is damaged, UNAVAILABLE for other failures of the disk.
 class RunDatabase {
  public:
-  // Creates the directory where it is missing. FAILED_PRECONDITION: another process has it open, or a
-  // newer version wrote it. DATA_LOSS: corrupt.
-  static absl::StatusOr<std::unique_ptr<RunDatabase>> Open(const std::string& directory);
+  // Creates the directory where it is missing. Of the disk's free space `reserve_bytes` are left alone.
+  // FAILED_PRECONDITION: another process has it open, or a newer version wrote it.
+  static absl::StatusOr<std::unique_ptr<RunDatabase>> Open(const std::string& directory,
+                                                           std::uint64_t reserve_bytes);
   ~RunDatabase();
 
-  // All or none. RESOURCE_EXHAUSTED: the disk is full; writing works again once it is not.
+  // All or none.
   absl::Status Write(const std::vector<KeyValue>& entries, Durability durability);
 
   // Calls `visit` with each key that starts with `prefix`, in order of bytes, as of the time of the call;

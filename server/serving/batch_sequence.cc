@@ -55,12 +55,6 @@ absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
 absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch) {
   absl::StatusOr<std::shared_ptr<const EpochPlan>> plan = plans_.Get(source_, epoch, range_.world_size);
   if (!plan.ok()) return plan.status();
-  if ((*plan)->plan->steps() == 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("epoch ", epoch, " of ", source_.reference(), " split ", source_.split,
-                     " has no step: ", (*plan)->plan->Summarize().batches, " batches for world_size ",
-                     range_.world_size, "; ask for fewer graphs a batch, or leave out --drop-last"));
-  }
   plan_ = *std::move(plan);
   epoch_ = epoch;
   step_ = 0;
@@ -69,9 +63,10 @@ absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch) {
 }
 
 void BatchSequence::PlanAhead() const {
-  // What fails here fails again, and is reported, when the epoch is entered.
+  // Epochs of one data set have plans of about one size.
+  if (plan_->charge.bytes() > plans_.max_bytes()) return;
   background_.Post([source = source_, epoch = epoch_ + 1, world_size = range_.world_size, &plans = plans_] {
-    plans.Get(source, epoch, world_size).IgnoreError();
+    plans.Prepare(source, epoch, world_size);
   });
 }
 

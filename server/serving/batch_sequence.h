@@ -24,7 +24,7 @@ struct SequenceRange {
 };
 
 // Used by one thread at a time. While an epoch is being read, the plan of the next one is made in the
-// background, so that there is no gap between them.
+// background where the cache can keep it, so that there is no gap between them.
 class BatchSequence {
  public:
   // `plans` and `background` are borrowed and outlive the sequence and what it posted. INVALID_ARGUMENT: rank

@@ -43,10 +43,24 @@ absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSourc
       return *slot->result;
     }
   }
-  Result result = Make(source, epoch, world_size);
+  return Fill(key, *slot, source);
+}
+
+void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, std::uint32_t world_size) {
+  const Key key{source.fingerprint, epoch, world_size};
+  const auto slot = std::make_shared<Slot>();
+  {
+    wire::MutexLock lock(mutex_);
+    if (!slots_.try_emplace(key, slot).second) return;
+  }
+  Fill(key, *slot, source).IgnoreError();
+}
+
+PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource& source) {
+  Result result = Make(source, key.epoch, key.world_size);
   wire::MutexLock lock(mutex_);
-  slot->result = result;
-  Keep(key, *slot);
+  slot.result = result;
+  Keep(key, slot);
   planned_one_.NotifyAll();
   return result;
 }

@@ -38,6 +38,10 @@ class PlanCache {
   absl::StatusOr<std::shared_ptr<const EpochPlan>> Get(const BatchSource& source, std::uint64_t epoch,
                                                        std::uint32_t world_size);
 
+  // Plans an epoch that somebody will ask for, on the calling thread. Returns at once where it is at hand or
+  // another thread plans it already. What fails here fails again, and is reported, in Get.
+  void Prepare(const BatchSource& source, std::uint64_t epoch, std::uint32_t world_size);
+
   std::uint64_t max_bytes() const { return max_bytes_; }
   // Plans made so far; a test's way to see that one was kept.
   std::uint64_t planned() const;
@@ -58,6 +62,8 @@ class PlanCache {
     std::list<Key>::iterator use;
   };
 
+  // Makes the plan of a slot that this thread has put into slots_, and wakes those who wait for it.
+  Result Fill(const Key& key, Slot& slot, const BatchSource& source);
   Result Make(const BatchSource& source, std::uint64_t epoch, std::uint32_t world_size) const;
   void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

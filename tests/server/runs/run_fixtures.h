@@ -29,6 +29,8 @@ class TestRunStore {
   const std::string& directory() const { return directory_; }
 
   std::int64_t now_ms = 1'700'000'000'000;  // 2023-11-14 22:13:20 UTC
+  // Of the disk, from the next Reopen on.
+  std::uint64_t reserve_bytes = 0;
 
  private:
   std::string directory_;

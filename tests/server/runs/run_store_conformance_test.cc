@@ -67,6 +67,21 @@ TEST_F(RunStoreConformance, ARunKeepsItsDescriptionOverARestart) {
   EXPECT_EQ(run.attempts(), 1u);
 }
 
+TEST_F(RunStoreConformance, AReportThatWouldUseTheReserveOfTheDiskIsRefusedAndReadingGoesOn) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(Add(rank, 0, 4), IsOk());
+  store_.reserve_bytes = std::uint64_t{1} << 62;
+  store_.Reopen();
+  EXPECT_THAT(Add(rank, 5, 9), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("disk full")));
+  EXPECT_THAT(store_->Start(StartRequest("key-00000002")).status(),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(StoredSteps(*store_, rank.run), SizeIs(5));
+  store_.reserve_bytes = 0;
+  store_.Reopen();
+  EXPECT_THAT(Add(rank, 5, 9), IsOk());
+  EXPECT_THAT(StoredSteps(*store_, rank.run), SizeIs(10));
+}
+
 TEST_F(RunStoreConformance, NamesTellTheTimeAndDiffer) {
   const Reporter a = StartRun(*store_, StartRequest("key-00000001"));
   const Reporter b = StartRun(*store_, StartRequest("key-00000002"));

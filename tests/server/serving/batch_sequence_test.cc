@@ -68,6 +68,25 @@ TEST_F(BatchSequenceTest, NothingIsPlannedBehindTheLastEpoch) {
   EXPECT_EQ(plans_.planned(), 2);
 }
 
+TEST_F(BatchSequenceTest, NothingIsPlannedAheadThatTheCacheCannotKeep) {
+  PlanCache plans(1, scenario_.memory());
+  auto sequence =
+      BatchSequence::Open(scenario_.Source(4), {.epochs = 2}, scenario_.Builder(), plans, *background_);
+  ASSERT_THAT(sequence, IsOk());
+  background_ = nullptr;
+  EXPECT_EQ(plans.planned(), 1);
+}
+
+TEST_F(BatchSequenceTest, AnEpochWithoutAStepIsRefused) {
+  v1::BatchSpec spec;
+  spec.set_policy(v1::POLICY_STATIC);
+  spec.set_graphs(20);
+  spec.set_drop_last(true);
+  EXPECT_THAT(
+      BatchSequence::Open(scenario_.Source(spec), {.world_size = 2}, scenario_.Builder(), plans_, *background_),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--drop-last leaves no step")));
+}
+
 TEST_F(BatchSequenceTest, TheEndOfAnEpochIsTheBeginningOfTheNext) {
   auto at_end = Open({.start_step = 5, .epochs = 2});
   auto at_beginning = Open({.start_epoch = 1, .epochs = 1});

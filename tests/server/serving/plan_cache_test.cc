@@ -2,7 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <latch>
+#include <memory>
+#include <span>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/server/serving/scenario.h"
@@ -15,6 +20,32 @@ using ::packtrain::testing::IsOk;
 using ::packtrain::testing::kPlenty;
 using ::packtrain::testing::Scenario;
 using ::packtrain::testing::StatusIs;
+
+// Another data set, the splits of which are not told before Release.
+class HeldDataset final : public storage::Dataset {
+ public:
+  explicit HeldDataset(std::shared_ptr<const storage::Dataset> dataset) : dataset_(std::move(dataset)) {}
+
+  const v1::Dataset& description() const override { return dataset_->description(); }
+  std::span<const std::uint32_t> n_node() const override { return dataset_->n_node(); }
+  std::span<const std::uint32_t> n_edge() const override { return dataset_->n_edge(); }
+  absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const override {
+    asked_.count_down();
+    released_.wait();
+    return dataset_->Split(name);
+  }
+  absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const override {
+    return dataset_->ReadRecords(graphs, sink);
+  }
+
+  void AwaitAsked() const { asked_.wait(); }
+  void Release() const { released_.count_down(); }
+
+ private:
+  const std::shared_ptr<const storage::Dataset> dataset_;
+  mutable std::latch asked_{1};
+  mutable std::latch released_{1};
+};
 
 class PlanCacheTest : public ::testing::Test {
  protected:
@@ -38,6 +69,29 @@ TEST_F(PlanCacheTest, WhatIsAskedForAtOneTimeIsPlannedOnce) {
     threads.emplace_back([&] { EXPECT_THAT(plans.Get(source, 0, 1), IsOk()); });
   }
   for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(plans.planned(), 1);
+}
+
+TEST_F(PlanCacheTest, WhatIsPreparedIsAtHand) {
+  PlanCache plans(kPlenty, scenario_.memory());
+  const BatchSource source = scenario_.Source(4);
+  for (int i = 0; i < 2; ++i) plans.Prepare(source, 1, 1);
+  EXPECT_EQ(plans.planned(), 1);
+  EXPECT_THAT(plans.Get(source, 1, 1), IsOk());
+  EXPECT_EQ(plans.planned(), 1);
+}
+
+TEST_F(PlanCacheTest, PreparingDoesNotWaitForAThreadThatPlans) {
+  PlanCache plans(kPlenty, scenario_.memory());
+  BatchSource source = scenario_.Source(4);
+  const auto held = std::make_shared<HeldDataset>(source.dataset);
+  source.dataset = held;
+  std::thread planning([&] { plans.Prepare(source, 0, 1); });
+  held->AwaitAsked();
+  plans.Prepare(source, 0, 1);
+  EXPECT_EQ(plans.planned(), 0);
+  held->Release();
+  planning.join();
   EXPECT_EQ(plans.planned(), 1);
 }
 
