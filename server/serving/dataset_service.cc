@@ -9,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/wire/status_convert.h"
-#include "server/storage/import_session.h"
 
 namespace packtrain::serving {
 namespace {
@@ -30,9 +29,10 @@ absl::Status CheckEnd(const v1::ImportGraphsRequest& last, std::uint64_t receive
 }  // namespace
 
 DatasetService::DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
-                               StagedImportsOptions options)
+                               std::shared_ptr<MemoryMeter> memory, StagedImportsOptions options)
     : store_(store),
       max_refused_bytes_(std::min(storage::kMaxRefusedBytes, max_message_bytes / 2)),
+      memory_(std::move(memory)),
       imports_(options) {}
 
 grpc::Status DatasetService::ImportGraphs(grpc::ServerContext* context,
@@ -56,10 +56,17 @@ grpc::Status DatasetService::GetDataset(grpc::ServerContext*, const v1::GetDatas
   return wire::ToGrpcStatus(Get(*request, *response));
 }
 
+absl::Status DatasetService::CheckNotDraining() const {
+  if (!draining_) return absl::OkStatus();
+  return absl::UnavailableError("the server is shutting down and takes no import; import again later");
+}
+
 absl::Status DatasetService::Import(const grpc::ServerContext& context,
                                     grpc::ServerReader<v1::ImportGraphsRequest>& reader,
                                     v1::ImportGraphsResponse& response) {
-  if (absl::Status status = imports_.CheckRoom(); !status.ok()) return status;
+  if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
+  absl::StatusOr<StagedImports::Slot> slot = imports_.Begin();
+  if (!slot.ok()) return slot.status();
   v1::ImportGraphsRequest message;
   if (!reader.Read(&message) || !message.has_header()) {
     return absl::InvalidArgumentError("the first message of an import must be its header");
@@ -67,23 +74,33 @@ absl::Status DatasetService::Import(const grpc::ServerContext& context,
   absl::StatusOr<std::unique_ptr<storage::ImportSession>> session =
       storage::ImportSession::Begin(store_, message.header(), max_refused_bytes_);
   if (!session.ok()) return session.status();
-  while (reader.Read(&message) && message.has_block()) {
-    if (absl::Status status = (*session)->Add(message.block()); !status.ok()) return status;
-  }
+  MemoryMeter::Charge memory;
+  if (absl::Status status = ReadBlocks(reader, message, **session, memory); !status.ok()) return status;
   // Reading also ends where the call broke, and where a message does not parse.
   if (context.IsCancelled()) return absl::CancelledError("the import broke off and was dropped");
   if (absl::Status status = CheckEnd(message, (*session)->response().received()); !status.ok()) return status;
   response = (*session)->response();
-  absl::StatusOr<std::string> id = imports_.Add((*session)->TakeWriter());
-  if (!id.ok()) return id.status();
-  response.set_import_id(*std::move(id));
+  std::unique_ptr<storage::DatasetWriter> writer = (*session)->TakeWriter();
+  memory = memory_->Add(writer->memory_bytes());
+  response.set_import_id(imports_.Add({*std::move(slot), std::move(memory), std::move(writer)}));
+  return absl::OkStatus();
+}
+
+absl::Status DatasetService::ReadBlocks(grpc::ServerReader<v1::ImportGraphsRequest>& reader,
+                                        v1::ImportGraphsRequest& message, storage::ImportSession& session,
+                                        MemoryMeter::Charge& memory) {
+  while (reader.Read(&message) && message.has_block()) {
+    if (absl::Status status = session.Add(message.block()); !status.ok()) return status;
+    memory = memory_->Add(session.memory_bytes());
+  }
   return absl::OkStatus();
 }
 
 absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response) {
-  absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> writer = imports_.Take(request.import_id());
-  if (!writer.ok()) return writer.status();
-  absl::StatusOr<storage::DatasetWriter::SealResult> sealed = (*writer)->Seal(request);
+  if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
+  absl::StatusOr<StagedImports::Import> import = imports_.Take(request.import_id());
+  if (!import.ok()) return import.status();
+  absl::StatusOr<storage::DatasetWriter::SealResult> sealed = import->writer->Seal(request);
   if (!sealed.ok()) return sealed.status();
   *response.mutable_dataset() = std::move(sealed->dataset);
   response.set_unchanged(sealed->unchanged);

@@ -2,12 +2,16 @@
 #ifndef PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
 #define PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
+#include "server/serving/memory_meter.h"
 #include "server/serving/staged_imports.h"
 #include "server/storage/graph_store.h"
+#include "server/storage/import_session.h"
 
 namespace packtrain::serving {
 
@@ -15,9 +19,12 @@ namespace packtrain::serving {
 // stages it, and only then reads the next.
 class DatasetService final : public v1::DatasetService::Service {
  public:
-  // `store` is borrowed. Answers fit into messages of `max_message_bytes`.
+  // `store` is borrowed. Answers fit into messages of `max_message_bytes`. `memory` counts imports.
   DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
-                 StagedImportsOptions options = {});
+                 std::shared_ptr<MemoryMeter> memory, StagedImportsOptions options = {});
+
+  // From now on imports are neither begun nor sealed.
+  void Drain() { draining_ = true; }
 
   grpc::Status ImportGraphs(grpc::ServerContext* context, grpc::ServerReader<v1::ImportGraphsRequest>* reader,
                             v1::ImportGraphsResponse* response) override;
@@ -29,14 +36,21 @@ class DatasetService final : public v1::DatasetService::Service {
                           v1::GetDatasetResponse* response) override;
 
  private:
+  absl::Status CheckNotDraining() const;
   absl::Status Import(const grpc::ServerContext& context, grpc::ServerReader<v1::ImportGraphsRequest>& reader,
                       v1::ImportGraphsResponse& response);
+  // Stages the blocks that follow the header. Afterwards `message` is the last that could be read, and `memory`
+  // counts what is held of them.
+  absl::Status ReadBlocks(grpc::ServerReader<v1::ImportGraphsRequest>& reader, v1::ImportGraphsRequest& message,
+                          storage::ImportSession& session, MemoryMeter::Charge& memory);
   absl::Status Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response);
   absl::Status List(v1::ListDatasetsResponse& response) const;
   absl::Status Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response);
 
   storage::GraphStore& store_;
   const std::uint64_t max_refused_bytes_;
+  const std::shared_ptr<MemoryMeter> memory_;
+  std::atomic<bool> draining_{false};
   StagedImports imports_;
 };
 

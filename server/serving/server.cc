@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/runs/rocks_run_store.h"
 #include "server/serving/batch_service.h"
+#include "server/serving/call_counter.h"
 #include "server/serving/dataset_service.h"
 #include "server/serving/listen_address.h"
 #include "server/serving/plan_service.h"
@@ -105,7 +106,7 @@ class GrpcServer final : public Server {
       : stores_(std::move(stores)),
         plans_(options.plan_cache_bytes, memory_),
         builders_(BuildersOf(options)),
-        dataset_service_(*stores_.graphs, options.max_message_bytes),
+        dataset_service_(*stores_.graphs, options.max_message_bytes, import_memory_),
         plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, memory_),
         batch_service_({.store = *stores_.graphs,
                         .plans = plans_,
@@ -118,7 +119,7 @@ class GrpcServer final : public Server {
         server_info_service_(LimitsOf(options),
                              {.batches_and_plans_bytes = BatchesAndPlansCap(options),
                               .store_cache_bytes = options.store_cache_bytes},
-                             memory_, *stores_.graphs) {}
+                             memory_, import_memory_, *stores_.graphs) {}
 
   ~GrpcServer() override { Drain(milliseconds(0)); }
 
@@ -137,6 +138,8 @@ class GrpcServer final : public Server {
   }
 
   const std::shared_ptr<MemoryMeter> memory_ = std::make_shared<MemoryMeter>();
+  const std::shared_ptr<MemoryMeter> import_memory_ = std::make_shared<MemoryMeter>();
+  CallCounter calls_;
   const Stores stores_;
   PlanCache plans_;
   WorkerPool builders_;
@@ -166,6 +169,9 @@ absl::Status GrpcServer::Listen(const ServerOptions& options, ListenAddress addr
   SetKeepalive(builder);
   int port = 0;
   builder.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(), &port);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(calls_.NewInterceptors());
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   for (grpc::Service* service : Services()) builder.RegisterService(service);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || port == 0) {
@@ -181,12 +187,14 @@ bool GrpcServer::Drain(milliseconds patience) {
   if (server_ == nullptr) return true;
   const auto deadline = std::chrono::steady_clock::now() + patience;
   server_->GetHealthCheckService()->SetServingStatus(false);
+  dataset_service_.Drain();
   batch_service_.Drain();
-  const bool ended = batch_service_.AwaitNoStreams(deadline);
+  const bool streams_ended = batch_service_.AwaitNoStreams(deadline);
+  const bool calls_ended = calls_.AwaitNone(deadline);
   server_->Shutdown(std::chrono::system_clock::now() + milliseconds(0));
   server_->Wait();
   server_.reset();
-  return ended;
+  return streams_ended && calls_ended;
 }
 
 absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {

@@ -35,9 +35,10 @@ class Server {
   // Where it listens, with the port that was taken: what a client connects to.
   virtual const std::string& address() const = 0;
 
-  // Reports NOT_SERVING, takes no new stream, lets each stream finish the batch it is sending and ends it with
-  // UNAVAILABLE, so that clients reconnect elsewhere or later; then stops. What has not ended after
-  // `patience` is cut off. False where something was.
+  // Reports NOT_SERVING, begins no stream and no import, seals none, lets each stream finish the batch it is
+  // sending and ends it with UNAVAILABLE, so that clients reconnect elsewhere or later; waits for the other
+  // calls in flight, imports too; then stops. What has not ended after `patience` is cut off. False where
+  // something was.
   virtual bool Drain(std::chrono::milliseconds patience) = 0;
 };
 

@@ -11,8 +11,8 @@
 
 namespace packtrain::serving {
 
-// What the server's memory is bounded by. The sizes of open data sets come on top of the store's caches: they
-// are not a cache, and are counted as they are.
+// What the server's memory is bounded by. The sizes of open data sets come on top of the store's caches,
+// and what is kept of imports under way on top of all: they are not caches, and are counted as they are.
 struct MemoryCap {
   std::uint64_t batches_and_plans_bytes = 0;
   std::uint64_t store_cache_bytes = 0;
@@ -21,9 +21,9 @@ struct MemoryCap {
 // Calls run on gRPC's threads, many at a time.
 class ServerInfoService final : public v1::ServerInfoService::Service {
  public:
-  // `store` is borrowed. `memory` counts batches and plans.
+  // `store` is borrowed. `memory` counts batches and plans, `import_memory` imports.
   ServerInfoService(v1::Limits limits, MemoryCap cap, std::shared_ptr<const MemoryMeter> memory,
-                    const storage::GraphStore& store);
+                    std::shared_ptr<const MemoryMeter> import_memory, const storage::GraphStore& store);
 
   grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,
                              v1::GetServerInfoResponse* response) override;
@@ -32,6 +32,7 @@ class ServerInfoService final : public v1::ServerInfoService::Service {
   const v1::Limits limits_;
   const MemoryCap cap_;
   const std::shared_ptr<const MemoryMeter> memory_;
+  const std::shared_ptr<const MemoryMeter> import_memory_;
   const storage::GraphStore& store_;
 };
 

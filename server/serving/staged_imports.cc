@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
 namespace packtrain::serving {
@@ -31,47 +32,49 @@ StagedImports::~StagedImports() {
   }
   changed_.NotifyAll();
   dropper_.join();
+  DropIdle(Clock::time_point::max());  // slots are given back while there is somebody to take them
 }
 
-absl::Status StagedImports::CheckRoom() const {
+absl::StatusOr<StagedImports::Slot> StagedImports::Begin() {
   wire::MutexLock lock(mutex_);
-  return CheckRoomLocked();
+  if (slots_taken_ >= options_.max_imports) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        slots_taken_, " imports are under way or wait to be sealed, the server's limit; seal them, ",
+        "or wait ", std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(),
+        " minutes for the idle ones to be dropped"));
+  }
+  ++slots_taken_;
+  return Slot(this);
 }
 
-absl::Status StagedImports::CheckRoomLocked() const {
-  if (imports_.size() < options_.max_imports) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat(imports_.size(), " imports wait to be sealed, the server's limit; seal them, or wait ",
-                   std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(),
-                   " minutes for the idle ones to be dropped"));
+void StagedImports::Release() {
+  wire::MutexLock lock(mutex_);
+  --slots_taken_;
 }
 
-absl::StatusOr<std::string> StagedImports::Add(std::unique_ptr<storage::DatasetWriter> import) {
+std::string StagedImports::Add(Import import) {
   std::string id = NewImportId();
   {
     wire::MutexLock lock(mutex_);
-    if (absl::Status status = CheckRoomLocked(); !status.ok()) return status;
-    imports_.emplace(id, Import{std::move(import), Clock::now()});
+    imports_.emplace(id, Waiting{std::move(import), Clock::now()});
   }
   changed_.NotifyAll();
   return id;
 }
 
-absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> StagedImports::Take(const std::string& id) {
+absl::StatusOr<StagedImports::Import> StagedImports::Take(const std::string& id) {
   wire::MutexLock lock(mutex_);
-  const auto found = imports_.find(id);
-  if (found == imports_.end()) {
+  auto found = imports_.extract(id);
+  if (found.empty()) {
     return absl::NotFoundError(
         absl::StrCat("no import '", id, "': never begun, sealed already, or dropped after waiting for ",
                      std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(), " minutes"));
   }
-  std::unique_ptr<storage::DatasetWriter> writer = std::move(found->second.writer);
-  imports_.erase(found);
-  return writer;
+  return std::move(found.mapped().import);
 }
 
 void StagedImports::DropIdle(Clock::time_point now) {
-  std::vector<Import> dropped;  // destroyed without the lock: that removes files
+  std::vector<Waiting> dropped;  // destroyed without the lock: that removes files
   wire::MutexLock lock(mutex_);
   for (auto import = imports_.begin(); import != imports_.end();) {
     if (now - import->second.added < options_.idle_limit) {

@@ -1,4 +1,4 @@
-// Imports that wait for their seal.
+// Imports from their beginning to their seal.
 #ifndef PACKTRAIN_SERVER_SERVING_STAGED_IMPORTS_H_
 #define PACKTRAIN_SERVER_SERVING_STAGED_IMPORTS_H_
 
@@ -8,10 +8,11 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/wire/mutex.h"
+#include "server/serving/memory_meter.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::serving {
@@ -19,6 +20,7 @@ namespace packtrain::serving {
 struct StagedImportsOptions {
   // An import that nobody seals for this long is dropped.
   std::chrono::milliseconds idle_limit = std::chrono::minutes(10);
+  // Under way or waiting.
   std::size_t max_imports = 32;
 };
 
@@ -32,22 +34,48 @@ class StagedImports {
   StagedImports(const StagedImports&) = delete;
   StagedImports& operator=(const StagedImports&) = delete;
 
-  // RESOURCE_EXHAUSTED: as many as there may be wait already. What an import asks before it begins.
-  absl::Status CheckRoom() const;
-  // Keeps an import and names it, so that nobody guesses the name. Codes as CheckRoom.
-  absl::StatusOr<std::string> Add(std::unique_ptr<storage::DatasetWriter> import);
+  // The place of one import among as many as there may be. Movable.
+  class Slot {
+   public:
+    Slot(Slot&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+    Slot& operator=(Slot&& other) noexcept {
+      std::swap(owner_, other.owner_);
+      return *this;
+    }
+    ~Slot() {
+      if (owner_ != nullptr) owner_->Release();
+    }
+
+   private:
+    friend class StagedImports;
+    explicit Slot(StagedImports* owner) : owner_(owner) {}
+    StagedImports* owner_;
+  };
+
+  // An import that was staged. Its memory is counted and its slot taken for as long as it lives.
+  struct Import {
+    Slot slot;
+    MemoryMeter::Charge memory;
+    std::unique_ptr<storage::DatasetWriter> writer;
+  };
+
+  // What an import asks for before it begins; the slot must not outlive this object. RESOURCE_EXHAUSTED: as
+  // many imports as there may be are under way or wait already.
+  absl::StatusOr<Slot> Begin();
+  // Keeps an import and names it, so that nobody guesses the name.
+  std::string Add(Import import);
   // Hands an import out, once. NOT_FOUND: never kept, dropped, or taken.
-  absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> Take(const std::string& id);
+  absl::StatusOr<Import> Take(const std::string& id);
   // Drops what was added before `now` less the idle limit.
   void DropIdle(Clock::time_point now);
 
  private:
-  struct Import {
-    std::unique_ptr<storage::DatasetWriter> writer;
+  struct Waiting {
+    Import import;
     Clock::time_point added;
   };
 
-  absl::Status CheckRoomLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Release();
   void DropIdleUntilStopped();
   // Sleeps until some import may have become idle; false when stopping.
   bool AwaitIdle();
@@ -57,7 +85,8 @@ class StagedImports {
   wire::CondVar changed_;
   mutable wire::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::map<std::string, Import> imports_ ABSL_GUARDED_BY(mutex_);
+  std::size_t slots_taken_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, Waiting> imports_ ABSL_GUARDED_BY(mutex_);
 
   std::thread dropper_;
 };

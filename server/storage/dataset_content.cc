@@ -44,6 +44,11 @@ absl::Status DatasetContent::Add(std::span<const std::byte> record) {
   return absl::OkStatus();
 }
 
+std::uint64_t DatasetContent::memory_bytes() const {
+  const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+  return sizeof(*this) + of(n_node_) + of(n_edge_) + of(bandwidth_) + of(ids_) + of(id_ends_) + of(targets_);
+}
+
 void DatasetContent::NoteClasses(std::span<const std::byte> rows) {
   for (std::size_t at = 0; at < rows.size(); at += class_bytes_) {
     std::uint16_t value = 0;

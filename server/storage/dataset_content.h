@@ -35,6 +35,9 @@ class DatasetContent {
   // Of the records.
   std::uint64_t bytes() const { return bytes_; }
 
+  // Of memory.
+  std::uint64_t memory_bytes() const;
+
   // By graph index.
   std::span<const std::uint32_t> n_node() const { return n_node_; }
   std::span<const std::uint32_t> n_edge() const { return n_edge_; }

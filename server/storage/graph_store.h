@@ -51,6 +51,9 @@ class DatasetWriter {
 
   virtual std::uint64_t graphs() const = 0;
 
+  // Bytes of memory held for what was staged.
+  virtual std::uint64_t memory_bytes() const = 0;
+
   struct SealResult {
     v1::Dataset dataset;
     bool unchanged = false;  // the same content was there under this name

@@ -92,16 +92,21 @@ std::optional<Refusal> GraphValidator::CheckFields(const GraphView& graph) const
   return std::nullopt;
 }
 
+bool SourceIds::Add(const std::string& id) {
+  if (!last_number_.try_emplace(id, 1).second) return false;
+  id_bytes_ += id.size();
+  return true;
+}
+
 std::optional<std::string> SourceIds::Take(std::string_view id) {
   std::string taken(id);
-  const auto [entry, is_new] = last_number_.try_emplace(taken, 1);
-  if (is_new) return taken;
+  if (Add(taken)) return taken;
   if (policy_ != v1::DUPLICATE_POLICY_NUMBER) return std::nullopt;
-  std::uint64_t number = entry->second;
+  std::uint64_t number = last_number_[taken];
   do {
     taken = absl::StrCat(std::string(id), "#", ++number);
-  } while (!last_number_.try_emplace(taken, 1).second);
-  last_number_[std::string(id)] = number;  // the insertions may have moved `entry`
+  } while (!Add(taken));
+  last_number_[std::string(id)] = number;
   return taken;
 }
 

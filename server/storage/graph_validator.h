@@ -61,9 +61,18 @@ class SourceIds {
   // or, with DUPLICATE_POLICY_NUMBER, followed by "#2", "#3", ..., the first that is free.
   std::optional<std::string> Take(std::string_view id);
 
+  // Bytes of memory held, about.
+  std::uint64_t memory_bytes() const {
+    return id_bytes_ + last_number_.capacity() * sizeof(decltype(last_number_)::value_type);
+  }
+
  private:
+  // False where it was given out before.
+  bool Add(const std::string& id);
+
   const v1::DuplicatePolicy policy_;
   absl::flat_hash_map<std::string, std::uint64_t> last_number_;  // by id given out; 1 at first
+  std::uint64_t id_bytes_ = 0;                                   // of the ids given out
 };
 
 }  // namespace packtrain::storage

@@ -33,10 +33,13 @@ class ImportSession {
   // policy is to stop; otherwise codes as DatasetWriter::Append. After a failure only destroying is left.
   absl::Status Add(const v1::GraphBlock& block);
 
+  // Bytes of memory held for what was staged and refused.
+  std::uint64_t memory_bytes() const { return writer_->memory_bytes() + ids_.memory_bytes() + refused_bytes_; }
+
   // Counts and refusals so far; without `import_id`.
   const v1::ImportGraphsResponse& response() const { return response_; }
 
-  // What was staged, ready to be sealed. Ends the session.
+  // What was staged, ready to be sealed. Ends the session: only destroying is left.
   std::unique_ptr<DatasetWriter> TakeWriter() { return std::move(writer_); }
 
  private:

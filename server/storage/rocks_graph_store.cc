@@ -235,6 +235,7 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   std::uint64_t graphs() const override { return content_.graphs(); }
+  std::uint64_t memory_bytes() const override { return content_.memory_bytes(); }
 
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
     absl::StatusOr<SealedContent> sealed = SealContent(content_, request);

@@ -89,6 +89,7 @@ class FakeWriter : public storage::DatasetWriter {
   }
 
   std::uint64_t graphs() const override { return content_.graphs(); }
+  std::uint64_t memory_bytes() const override { return content_.memory_bytes(); }
 
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
     absl::StatusOr<storage::SealedContent> sealed = storage::SealContent(content_, request);

@@ -66,6 +66,20 @@ TEST_F(DatasetServiceTest, AnImportIsSealedOnce) {
   EXPECT_THAT(client_->Seal(seal), StatusIs(absl::StatusCode::kNotFound, HasSubstr("sealed already")));
 }
 
+TEST_F(DatasetServiceTest, TheMemoryOfAnImportIsCountedUntilItsSeal) {
+  const std::uint64_t before = client_->GetServerInfo()->memory().used_bytes();
+  const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(20'000)));
+  ASSERT_THAT(imported, IsOk());
+  const v1::MemoryUse staged = client_->GetServerInfo()->memory();
+  EXPECT_GT(staged.used_bytes(), before + 20'000 * 20);  // three counts and where the id ends, of each graph
+  EXPECT_LE(staged.used_bytes(), staged.cap_bytes());
+  v1::SealDatasetRequest seal;
+  seal.set_import_id(imported->import_id());
+  seal.set_name("molecules");
+  ASSERT_THAT(client_->Seal(seal), IsOk());
+  EXPECT_LT(client_->GetServerInfo()->memory().used_bytes(), staged.used_bytes());
+}
+
 TEST_F(DatasetServiceTest, StagedImportsDoNotOutliveTheServer) {
   const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(5)));
   ASSERT_THAT(imported, IsOk());

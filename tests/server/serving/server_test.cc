@@ -2,20 +2,29 @@
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
 #include <grpcpp/impl/codegen/client_unary_call.h>
 #include <grpcpp/impl/codegen/rpc_method.h>
+#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <latch>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "proto/wire/status_convert.h"
+#include "server/runs/rocks_run_store.h"
 #include "tests/server/serving/serving_client.h"
+#include "tests/testing/fake_graph_store.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_file.h"
 #include "tests/testing/test_server.h"
 
 namespace packtrain::testing {
@@ -74,6 +83,106 @@ std::unique_ptr<TestServer> StartOrFail(serving::ServerOptions options = {}) {
   auto server = TestServer::Start(std::move(options));
   EXPECT_THAT(server, IsOk());
   return *std::move(server);
+}
+
+// Where the seals of a store stop until they are let go.
+struct SealGate {
+  std::latch reached{1};
+  std::latch open{1};
+};
+
+class HeldWriter final : public storage::DatasetWriter {
+ public:
+  HeldWriter(std::unique_ptr<storage::DatasetWriter> writer, SealGate& gate)
+      : writer_(std::move(writer)), gate_(gate) {}
+
+  absl::Status Append(std::span<const std::byte> record) override { return writer_->Append(record); }
+  std::uint64_t graphs() const override { return writer_->graphs(); }
+  std::uint64_t memory_bytes() const override { return writer_->memory_bytes(); }
+  absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
+    gate_.reached.count_down();
+    gate_.open.wait();
+    return writer_->Seal(request);
+  }
+
+ private:
+  const std::unique_ptr<storage::DatasetWriter> writer_;
+  SealGate& gate_;
+};
+
+class HeldStore final : public storage::GraphStore {
+ public:
+  explicit HeldStore(SealGate& gate) : gate_(gate) {}
+
+  absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> NewDataset(const v1::Schema& schema) override {
+    auto writer = store_.NewDataset(schema);
+    if (!writer.ok()) return writer.status();
+    return std::make_unique<HeldWriter>(*std::move(writer), gate_);
+  }
+  absl::StatusOr<std::shared_ptr<const storage::Dataset>> Open(std::string_view reference) override {
+    return store_.Open(reference);
+  }
+  absl::StatusOr<std::vector<v1::Dataset>> List() const override { return store_.List(); }
+  std::uint64_t memory_bytes() const override { return store_.memory_bytes(); }
+
+ private:
+  FakeGraphStore store_;
+  SealGate& gate_;
+};
+
+// A server with one SealDataset call, which the store holds.
+class ServerThatSealsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    serving::Stores stores{std::make_unique<HeldStore>(gate_),
+                           *runs::RocksRunStore::Open(folder_.PathOf("runs"), {})};
+    serving::ServerOptions options;
+    options.listen = "127.0.0.1:0";
+    server_ = *serving::Server::Start(options, std::move(stores));
+    const auto imported = NewClient().Import(MoleculeSchema(), BlockOf(ManyMolecules(5)));
+    ASSERT_THAT(imported, IsOk());
+    sealing_ = std::thread([this, id = imported->import_id()] { sealed_ = Seal(id); });
+    gate_.reached.wait();
+  }
+
+  ServingClient NewClient() {
+    return ServingClient(grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials()));
+  }
+  absl::Status Seal(const std::string& id) {
+    v1::SealDatasetRequest request;
+    request.set_import_id(id);
+    request.set_name("molecules");
+    return NewClient().Seal(request).status();
+  }
+
+  const TempFolder folder_;
+  SealGate gate_;
+  std::unique_ptr<serving::Server> server_;
+  absl::Status sealed_;
+  std::thread sealing_;
+};
+
+TEST_F(ServerThatSealsTest, DrainingWaitsForTheSealAndBeginsNoOther) {
+  std::thread drain([this] { EXPECT_TRUE(server_->Drain(seconds(60))); });
+  absl::Status another;
+  do {
+    another = Seal("unknown");
+  } while (absl::IsNotFound(another));
+  EXPECT_THAT(another, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
+  EXPECT_THAT(NewClient().Import(MoleculeSchema(), BlockOf(ManyMolecules(5))),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
+  gate_.open.count_down();
+  sealing_.join();
+  drain.join();
+  EXPECT_THAT(sealed_, IsOk());
+}
+
+TEST_F(ServerThatSealsTest, DrainingCutsOffASealThatTakesTooLong) {
+  std::thread drain([this] { EXPECT_FALSE(server_->Drain(std::chrono::milliseconds(0))); });
+  sealing_.join();
+  EXPECT_THAT(sealed_, StatusIs(absl::StatusCode::kUnavailable));
+  gate_.open.count_down();
+  drain.join();
 }
 
 TEST(ServerTest, APortThatIsTakenIsAnError) {
