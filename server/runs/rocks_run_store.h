@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "proto/wire/mutex.h"
+#include "server/rocks/disk_reserve.h"
 #include "server/runs/run_database.h"
 #include "server/runs/run_store.h"
 
@@ -25,8 +26,8 @@ struct RocksRunStoreOptions {
   // A run without a report for longer than this is shown as lost.
   std::int64_t lost_after_ms = 10 * 60 * 1000;
   std::function<std::int64_t()> now_ms = SystemNowMs;
-  // Disk space that is left alone: a report that would go below is refused before it is written.
-  std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
+  // Disk space that is left alone (disk_reserve.h).
+  std::uint64_t reserve_bytes = rocks::kDefaultReserveBytes;
 };
 
 // Any number of threads may use it; reports of different runs do not wait for each other.

@@ -12,9 +12,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/rocks/disk_reserve.h"
+#include "server/rocks/rocks_status.h"
 
 namespace packtrain::runs {
 namespace {
+
+using rocks::ToStatus;
 
 constexpr char kFormatKey[] = "format";
 constexpr char kFormat[] = "1";
@@ -22,17 +26,6 @@ constexpr char kFormat[] = "1";
 rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
 std::string_view FromSlice(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-absl::Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string message = absl::StrCat(std::string(doing), ": ", status.ToString());
-  if (status.IsNoSpace()) return absl::ResourceExhaustedError(absl::StrCat("disk full while ", message));
-  if (status.IsCorruption()) return absl::DataLossError(message);
-  if (status.IsIOError() && message.find("lock") != std::string::npos) {
-    return absl::FailedPreconditionError(message);
-  }
-  return absl::UnavailableError(message);
-}
 
 rocksdb::ColumnFamilyOptions FamilyOptions(rocksdb::CompressionType compression) {
   rocksdb::BlockBasedTableOptions table;
@@ -76,6 +69,7 @@ rocksdb::DBOptions DatabaseOptions() {
 }  // namespace
 
 struct RunDatabase::Handles {
+  Handles(const std::filesystem::path& folder, std::uint64_t reserve_bytes) : reserve(folder, reserve_bytes) {}
   ~Handles() {
     for (rocksdb::ColumnFamilyHandle* family : families) db->DestroyColumnFamilyHandle(family);
   }
@@ -86,29 +80,18 @@ struct RunDatabase::Handles {
     std::string found;
     const rocksdb::Status status = db->Get({}, families[0], kFormatKey, &found);
     if (status.IsNotFound()) return MarkFormat();
-    if (!status.ok()) return FromRocks(status, "reading run database");
+    if (!status.ok()) return ToStatus(status, "reading run database");
     if (found == kFormat) return absl::OkStatus();
     return absl::FailedPreconditionError(
         absl::StrCat("run database has format ", found, ", this program reads format ", kFormat));
   }
 
   absl::Status MarkFormat() {
-    if (absl::Status space = RequireSpace(sizeof(kFormatKey) + sizeof(kFormat)); !space.ok()) return space;
-    return FromRocks(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
+    if (absl::Status space = reserve.Require(sizeof(kFormatKey) + sizeof(kFormat)); !space.ok()) return space;
+    return ToStatus(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
   }
 
-  // RocksDB may not survive finding the disk full by itself.
-  absl::Status RequireSpace(std::uint64_t bytes) const {
-    std::error_code error;
-    const std::uint64_t available = std::filesystem::space(directory, error).available;
-    if (error || available >= bytes + reserve_bytes) return absl::OkStatus();
-    return absl::ResourceExhaustedError(absl::StrCat("disk full: ", directory, " has ", available,
-                                                     " bytes free, ", bytes, " are needed and ", reserve_bytes,
-                                                     " are kept back"));
-  }
-
-  std::string directory;
-  std::uint64_t reserve_bytes = 0;
+  const rocks::DiskReserve reserve;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
 };
@@ -124,13 +107,11 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
   if (error) {
     return absl::FailedPreconditionError(absl::StrCat("cannot create ", directory, ": ", error.message()));
   }
-  auto handles = std::make_unique<Handles>();
-  handles->directory = directory;
-  handles->reserve_bytes = reserve_bytes;
+  auto handles = std::make_unique<Handles>(directory, reserve_bytes);
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(DatabaseOptions(), directory, Families(), &handles->families, &db);
-  if (!status.ok()) return FromRocks(status, absl::StrCat("opening run database ", directory));
+  if (!status.ok()) return rocks::OpenFailure(status, directory);
   handles->db.reset(db);
   if (absl::Status format = handles->CheckFormat(); !format.ok()) return format;
   return std::unique_ptr<RunDatabase>(new RunDatabase(std::move(handles)));
@@ -139,13 +120,13 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
 absl::Status RunDatabase::Write(const std::vector<KeyValue>& entries, Durability durability) {
   rocksdb::WriteBatch batch;
   for (const KeyValue& entry : entries) batch.Put(handles_->of(entry.family), entry.key, entry.value);
-  if (absl::Status space = handles_->RequireSpace(batch.GetDataSize()); !space.ok()) return space;
+  if (absl::Status space = handles_->reserve.Require(batch.GetDataSize()); !space.ok()) return space;
   rocksdb::WriteOptions options;
   options.sync = durability == Durability::kDisk;
   rocksdb::Status status = handles_->db->Write(options, &batch);
   // After a full disk RocksDB refuses writes until it is told to look again.
   if (!status.ok() && handles_->db->Resume().ok()) status = handles_->db->Write(options, &batch);
-  return FromRocks(status, "writing to run database");
+  return ToStatus(status, "writing to run database");
 }
 
 absl::Status RunDatabase::Scan(Family family, std::string_view prefix, Visitor visit) const {
@@ -155,7 +136,7 @@ absl::Status RunDatabase::Scan(Family family, std::string_view prefix, Visitor v
     absl::Status status = visit(FromSlice(iterator->key()), FromSlice(iterator->value()));
     if (!status.ok()) return status;
   }
-  return FromRocks(iterator->status(), "reading run database");
+  return ToStatus(iterator->status(), "reading run database");
 }
 
 }  // namespace packtrain::runs

@@ -3,22 +3,10 @@
 #include <cstddef>
 
 #include "absl/status/status.h"
+#include "server/rocks/big_endian.h"
 
 namespace packtrain::runs {
 namespace {
-
-template <typename T>
-void AppendBigEndian(std::string& key, T value) {
-  for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
-    key.push_back(static_cast<char>(value >> shift));
-  }
-}
-
-std::uint32_t BigEndian32(std::string_view bytes) {
-  std::uint32_t value = 0;
-  for (const char byte : bytes.substr(0, 4)) value = value << 8 | static_cast<unsigned char>(byte);
-  return value;
-}
 
 std::string RunPrefix(std::string_view kind, std::string_view run) {
   std::string key(kind);
@@ -29,8 +17,8 @@ std::string RunPrefix(std::string_view kind, std::string_view run) {
 
 std::string ReporterPrefix(std::string_view kind, const Reporter& reporter) {
   std::string key = RunPrefix(kind, reporter.run);
-  AppendBigEndian(key, reporter.rank);
-  AppendBigEndian(key, reporter.attempt);
+  rocks::AppendBigEndian(reporter.rank, key);
+  rocks::AppendBigEndian(reporter.attempt, key);
   return key;
 }
 
@@ -41,7 +29,8 @@ absl::StatusOr<Reporter> ParseReporter(std::string_view key, std::size_t rest) {
     return absl::DataLossError("the run database holds a key of unknown form");
   }
   const std::string_view numbers = key.substr(name_size + 1);
-  return Reporter{std::string(key.substr(0, name_size)), BigEndian32(numbers), BigEndian32(numbers.substr(4))};
+  return Reporter{std::string(key.substr(0, name_size)), *rocks::ParseBigEndian<std::uint32_t>(numbers),
+                  *rocks::ParseBigEndian<std::uint32_t>(numbers.substr(4))};
 }
 
 }  // namespace
@@ -56,25 +45,25 @@ std::string AttemptKey(const Reporter& reporter) { return ReporterPrefix(kAttemp
 
 std::string EvaluationKey(std::string_view run, std::uint64_t step, std::string_view split) {
   std::string key = EvaluationPrefix(run);
-  AppendBigEndian(key, step);
+  rocks::AppendBigEndian(step, key);
   return key.append(split);
 }
 
 std::string StepBlockKey(const Reporter& reporter, std::uint64_t first_step) {
   std::string key = ReporterPrefix("", reporter);
-  AppendBigEndian(key, first_step);
+  rocks::AppendBigEndian(first_step, key);
   return key;
 }
 
 std::string SampleKey(const Reporter& reporter, std::int64_t time_ns) {
   std::string key = ReporterPrefix("s", reporter);
-  AppendBigEndian(key, static_cast<std::uint64_t>(time_ns));
+  rocks::AppendBigEndian(static_cast<std::uint64_t>(time_ns), key);
   return key;
 }
 
 std::string EventKey(const Reporter& reporter, std::int64_t start_ns, std::string_view name) {
   std::string key = ReporterPrefix("e", reporter);
-  AppendBigEndian(key, static_cast<std::uint64_t>(start_ns));
+  rocks::AppendBigEndian(static_cast<std::uint64_t>(start_ns), key);
   return key.append(name);
 }
 

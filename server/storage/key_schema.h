@@ -55,10 +55,6 @@ std::string DatasetKey(std::string_view name, std::string_view version);
 std::string NameKey(std::string_view name);
 std::string SplitKey(std::string_view version, std::string_view split);
 
-// Eight bytes, big-endian, and back; none where `bytes` is shorter.
-std::string EncodeBigEndian(std::uint64_t number);
-std::optional<std::uint64_t> DecodeBigEndian(std::string_view bytes);
-
 }  // namespace packtrain::storage
 
 #endif  // PACKTRAIN_SERVER_STORAGE_KEY_SCHEMA_H_

@@ -1,6 +1,5 @@
 #include "server/storage/rocks_database.h"
 
-#include <fcntl.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
@@ -9,7 +8,6 @@
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,10 +16,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/rocks/disk_reserve.h"
+#include "server/rocks/rocks_status.h"
 #include "server/storage/key_schema.h"
 
 namespace packtrain::storage {
 namespace {
+
+using rocks::ToStatus;
 
 constexpr std::array<const char*, 3> kFamilyNames = {"meta", "graphs", "sizes"};
 
@@ -33,15 +35,6 @@ constexpr std::size_t kMultiGetKeys = 128;
 
 rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-absl::Status ToStatus(const rocksdb::Status& status, std::string_view doing) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string message = absl::StrCat(std::string(doing), ": ", status.ToString());
-  if (status.IsNoSpace()) return absl::ResourceExhaustedError(absl::StrCat("disk full while ", message));
-  if (status.IsCorruption()) return absl::DataLossError(message);
-  if (status.IsNotFound()) return absl::NotFoundError(message);
-  return absl::UnavailableError(message);
-}
 
 rocksdb::BlockBasedTableOptions TableOptions(const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
@@ -91,34 +84,10 @@ rocksdb::DBOptions DatabaseOptions() {
   return options;
 }
 
-// The process that holds the lock file, 0 where none does. Must not be called by the holder: closing the
-// file would give up its lock.
-pid_t LockHolder(const std::filesystem::path& folder) {
-  const int fd = ::open((folder / "LOCK").c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return 0;
-  struct flock lock = {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  const bool held = ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  ::close(fd);
-  return held ? lock.l_pid : 0;
-}
-
-// RocksDB answers so from a table in memory, without touching the lock file.
-bool IsHeldByThisProcess(const rocksdb::Status& status) {
-  return status.ToString().find("lock hold by current process") != std::string::npos;
-}
-
-absl::Status OpenFailure(const rocksdb::Status& status, const std::filesystem::path& folder) {
-  const pid_t holder = IsHeldByThisProcess(status) ? ::getpid() : status.IsIOError() ? LockHolder(folder) : 0;
-  if (holder == 0) return ToStatus(status, absl::StrCat("opening ", folder.string()));
-  return absl::FailedPreconditionError(
-      absl::StrCat("the store ", folder.string(), " is in use by process ", holder));
-}
-
 }  // namespace
 
 struct RocksDatabase::Handle {
+  Handle(const std::filesystem::path& folder, std::uint64_t reserve_bytes) : reserve(folder, reserve_bytes) {}
   ~Handle() {
     for (rocksdb::ColumnFamilyHandle* family : families) db->DestroyColumnFamilyHandle(family);
   }
@@ -128,8 +97,7 @@ struct RocksDatabase::Handle {
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;  // as Family, then RocksDB's default
-  std::filesystem::path folder;
-  std::uint64_t reserve_bytes = 0;
+  rocks::DiskReserve reserve;
 };
 
 RocksDatabase::RocksDatabase(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
@@ -137,24 +105,22 @@ RocksDatabase::~RocksDatabase() = default;
 
 absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::Open(const std::filesystem::path& folder,
                                                                    const RocksDatabaseOptions& options) {
-  auto handle = std::make_unique<Handle>();
+  // One spelling for one folder: RocksDB's table of locks in this process goes by path.
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::canonical(folder, error);
+  if (error) return absl::FailedPreconditionError(absl::StrCat(folder.string(), ": ", error.message()));
+  auto handle = std::make_unique<Handle>(path, options.reserve_bytes);
   handle->cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (const Family family : {Family::kMeta, Family::kGraphs, Family::kSizes}) {
     families.emplace_back(kFamilyNames[static_cast<std::size_t>(family)], FamilyOptions(family, handle->cache));
   }
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
-  // One spelling for one folder: RocksDB's table of locks in this process goes by path.
-  std::error_code error;
-  const std::filesystem::path path = std::filesystem::canonical(folder, error);
-  if (error) return absl::FailedPreconditionError(absl::StrCat(folder.string(), ": ", error.message()));
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(DatabaseOptions(), path.string(), families, &handle->families, &db);
-  if (!status.ok()) return OpenFailure(status, path);
+  if (!status.ok()) return rocks::OpenFailure(status, path);
   handle->db.reset(db);
-  handle->folder = path;
-  handle->reserve_bytes = options.reserve_bytes;
   return std::shared_ptr<RocksDatabase>(new RocksDatabase(std::move(handle)));
 }
 
@@ -200,7 +166,7 @@ absl::StatusOr<std::vector<std::uint64_t>> RocksDatabase::StorageIds(Family fami
   const std::unique_ptr<rocksdb::Iterator> it(
       handle_->db->NewIterator(rocksdb::ReadOptions(), handle_->Of(family)));
   std::vector<std::uint64_t> ids;
-  for (it->SeekToFirst(); it->Valid(); it->Seek(ToSlice(EncodeBigEndian(ids.back() + 1)))) {
+  for (it->SeekToFirst(); it->Valid(); it->Seek(ToSlice(StorageKey(ids.back() + 1, 0).view()))) {
     const std::optional<std::uint64_t> id = StorageIdOf(ToView(it->key()));
     if (!id) return absl::DataLossError("the store holds a key that is too short");
     ids.push_back(*id);
@@ -211,7 +177,7 @@ absl::StatusOr<std::vector<std::uint64_t>> RocksDatabase::StorageIds(Family fami
 }
 
 absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
-  if (absl::Status status = RequireSpace(0); !status.ok()) return status;
+  if (absl::Status status = handle_->reserve.Require(0); !status.ok()) return status;
   rocksdb::IngestExternalFileOptions options;
   // The files lie on the same disk: taking them in costs a rename, not a copy.
   options.move_files = true;
@@ -232,16 +198,15 @@ absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
 absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries) {
   rocksdb::WriteBatch batch;
   for (const auto& [key, value] : entries) batch.Put(handle_->Of(Family::kMeta), key, value);
-  if (absl::Status status = RequireSpace(batch.GetDataSize()); !status.ok()) return status;
+  if (absl::Status status = handle_->reserve.Require(batch.GetDataSize()); !status.ok()) return status;
   rocksdb::WriteOptions options;
   options.sync = true;
   return ToStatus(handle_->db->Write(options, &batch), "writing the store");
 }
 
 absl::Status RocksDatabase::DropStorage(std::uint64_t storage_id) {
-  const std::string begin = EncodeBigEndian(storage_id);
-  const std::string end = EncodeBigEndian(storage_id + 1);
-  const rocksdb::Slice from(begin), to(end);
+  const StorageKey begin(storage_id, 0), end(storage_id + 1, 0);
+  const rocksdb::Slice from = ToSlice(begin.view()), to = ToSlice(end.view());
   const rocksdb::RangePtr range(&from, &to);
   for (const Family family : {Family::kGraphs, Family::kSizes}) {
     rocksdb::ColumnFamilyHandle* handle = handle_->Of(family);
@@ -251,15 +216,6 @@ absl::Status RocksDatabase::DropStorage(std::uint64_t storage_id) {
     if (!status.ok()) return ToStatus(status, "dropping unpublished graphs");
   }
   return absl::OkStatus();
-}
-
-absl::Status RocksDatabase::RequireSpace(std::uint64_t bytes) const {
-  std::error_code error;
-  const std::uint64_t available = std::filesystem::space(handle_->folder, error).available;
-  if (error || available >= bytes + handle_->reserve_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("disk full: ", handle_->folder.string(), " has ", available,
-                                                   " bytes free, ", bytes, " are needed and ",
-                                                   handle_->reserve_bytes, " are kept back"));
 }
 
 std::uint64_t RocksDatabase::memory_bytes() const {
@@ -288,7 +244,7 @@ SortedFiles::~SortedFiles() {
 }
 
 absl::Status SortedFiles::BeginFile() {
-  if (absl::Status status = database_->RequireSpace(kSpaceCheckBytes); !status.ok()) return status;
+  if (absl::Status status = database_->handle_->reserve.Require(kSpaceCheckBytes); !status.ok()) return status;
   const RocksDatabase::Handle& handle = *database_->handle_;
   writer_ = std::make_unique<Writer>(handle.db->GetOptions(handle.Of(family_)), handle.Of(family_));
   paths_.push_back(absl::StrCat(stem_, "-", paths_.size(), ".sst"));
@@ -298,7 +254,7 @@ absl::Status SortedFiles::BeginFile() {
 absl::Status SortedFiles::RequireSpace(std::uint64_t bytes) {
   unchecked_bytes_ += bytes;
   if (unchecked_bytes_ < kSpaceCheckBytes) return absl::OkStatus();
-  return database_->RequireSpace(std::exchange(unchecked_bytes_, 0));
+  return database_->handle_->reserve.Require(std::exchange(unchecked_bytes_, 0));
 }
 
 absl::Status SortedFiles::EndFile() {

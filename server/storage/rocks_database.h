@@ -16,6 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/rocks/disk_reserve.h"
 
 namespace packtrain::storage {
 
@@ -25,9 +26,8 @@ enum class Family : std::uint8_t { kMeta, kGraphs, kSizes };
 struct RocksDatabaseOptions {
   // Blocks of graph records and the indexes of open files; RocksDB's whole cache.
   std::size_t block_cache_bytes = std::size_t{256} << 20;
-  // Disk space that is left alone: a write that would go below is refused before it begins, so that RocksDB
-  // itself never finds the disk full, from which it may not come back without a restart.
-  std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
+  // Disk space that is left alone (disk_reserve.h).
+  std::uint64_t reserve_bytes = rocks::kDefaultReserveBytes;
 };
 
 // Any number of threads may use it.
@@ -70,9 +70,6 @@ class RocksDatabase {
 
   // Drops graphs and sizes of a storage id.
   absl::Status DropStorage(std::uint64_t storage_id);
-
-  // RESOURCE_EXHAUSTED: less than `bytes` free above the reserve.
-  absl::Status RequireSpace(std::uint64_t bytes) const;
 
   // Block cache and memtables.
   std::uint64_t memory_bytes() const;

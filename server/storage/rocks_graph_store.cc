@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "server/rocks/big_endian.h"
 #include "server/storage/dataset_content.h"
 #include "server/storage/graph_record.h"
 #include "server/storage/key_schema.h"
@@ -23,13 +24,19 @@ struct StoredDataset {
   v1::Dataset description;
 };
 
+std::string EncodeStorageId(std::uint64_t id) {
+  std::string bytes;
+  rocks::AppendBigEndian(id, bytes);
+  return bytes;
+}
+
 std::string Encode(const StoredDataset& stored) {
-  return EncodeBigEndian(stored.storage_id) + stored.description.SerializeAsString();
+  return EncodeStorageId(stored.storage_id) + stored.description.SerializeAsString();
 }
 
 absl::StatusOr<StoredDataset> DecodeDataset(std::string_view value) {
   StoredDataset stored;
-  const std::optional<std::uint64_t> id = DecodeBigEndian(value);
+  const std::optional<std::uint64_t> id = rocks::ParseBigEndian<std::uint64_t>(value);
   if (!id) return absl::DataLossError("a data set's description is damaged");
   stored.storage_id = *id;
   const std::string_view message = value.substr(8);
@@ -53,7 +60,7 @@ absl::StatusOr<std::optional<std::uint64_t>> FindContent(const RocksDatabase& da
   const auto value = database.Get(Family::kMeta, ContentKey(hash));
   if (!value.ok()) return value.status();
   if (!value->has_value()) return std::optional<std::uint64_t>();
-  return DecodeBigEndian(**value);
+  return rocks::ParseBigEndian<std::uint64_t>(**value);
 }
 
 std::string IndexBytes(std::span<const std::uint32_t> indices) {
@@ -265,7 +272,7 @@ class RocksDatasetWriter : public DatasetWriter {
     const std::string& name = sealed.description.name();
     const std::string& version = sealed.description.version();
     std::vector<std::pair<std::string, std::string>> entries = {
-        {ContentKey(content_.Hash()), EncodeBigEndian(*storage_id)},
+        {ContentKey(content_.Hash()), EncodeStorageId(*storage_id)},
         {DatasetKey(name, version), Encode({*storage_id, sealed.description})},
         {NameKey(name), version}};
     for (const IndexSplit& split : sealed.splits) {
@@ -348,7 +355,7 @@ absl::StatusOr<absl::flat_hash_set<std::uint64_t>> PublishedIds(const RocksDatab
   absl::flat_hash_set<std::uint64_t> ids;
   const absl::Status status =
       database.Scan(Family::kMeta, kContentPrefix, [&](std::string_view, std::string_view value) {
-        const std::optional<std::uint64_t> id = DecodeBigEndian(value);
+        const std::optional<std::uint64_t> id = rocks::ParseBigEndian<std::uint64_t>(value);
         if (!id) return absl::DataLossError("a content entry of the store is damaged");
         ids.insert(*id);
         return absl::OkStatus();

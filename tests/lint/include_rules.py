@@ -16,8 +16,9 @@ RULES = {
     "server/": ["server/", "proto/"],
     "server/batching/": ["server/batching/"],
     "server/edges/": ["server/edges/", "proto/wire/"],
-    "server/storage/": ["server/storage/", "server/batching/", "server/edges/", "proto/"],
-    "server/runs/": ["server/runs/", "proto/"],
+    "server/rocks/": ["server/rocks/"],
+    "server/storage/": ["server/storage/", "server/rocks/", "server/batching/", "server/edges/", "proto/"],
+    "server/runs/": ["server/runs/", "server/rocks/", "proto/"],
     "client/": ["client/", "proto/"],
     "client/cli/": ["client/", "proto/", "server/batching/"],
     "trainer/": ["trainer/", "client/", "proto/wire/"],
@@ -27,7 +28,7 @@ RULES = {
 # A header's beginning -> the files that may include it (regular expressions on the path).
 HEADER_RULES = {
     r"(torch|ATen|c10)/": [r"trainer/", r"tests/trainer/"],
-    r"rocksdb/": [r"server/(storage|runs)/.*\.cc$", r"tests/server/(storage|runs)/"],
+    r"rocksdb/": [r"server/(rocks|storage|runs)/.*\.cc$", r"tests/testing/faulty_disk\.cc$"],
     r"(grpc|grpcpp)/|packtrain/v1/.*\.grpc\.pb\.h": [
         r"server/serving/", r"server/main\.cc$", r"proto/wire/status_convert", r"client/[^/]*\.cc$",
         r"client/channel\.h$", r"tests/"],

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <thread>
 
+#include "server/rocks/big_endian.h"
 #include "server/storage/key_schema.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/status_matchers.h"
@@ -284,7 +285,9 @@ TEST_F(RocksGraphStoreTest, ADescriptionWithoutItsGraphsIsDataLoss) {
   const v1::Dataset sealed = Import(*OpenStore(), SampleMolecules(), SealAs("molecules"))->dataset;
   {
     const auto database = RocksDatabase::Open(db(), {});
-    const std::string elsewhere = EncodeBigEndian(999) + sealed.SerializeAsString();
+    std::string elsewhere;
+    rocks::AppendBigEndian(std::uint64_t{999}, elsewhere);
+    elsewhere += sealed.SerializeAsString();
     ASSERT_THAT((*database)->WriteMeta({{DatasetKey("molecules", sealed.version()), elsewhere}}), IsOk());
   }
   EXPECT_THAT(OpenStore()->Open("molecules"), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("sizes")));

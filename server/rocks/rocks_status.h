@@ -1,0 +1,26 @@
+// What RocksDB answers, as absl::Status.
+#ifndef PACKTRAIN_SERVER_ROCKS_ROCKS_STATUS_H_
+#define PACKTRAIN_SERVER_ROCKS_ROCKS_STATUS_H_
+
+#include <filesystem>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace rocksdb {
+class Status;
+}
+
+namespace packtrain::rocks {
+
+// RESOURCE_EXHAUSTED: no space. DATA_LOSS: what is stored is damaged. NOT_FOUND. UNAVAILABLE: anything else.
+// `doing` says what failed: "reading the store".
+absl::Status ToStatus(const rocksdb::Status& status, std::string_view doing);
+
+// Why a database could not be opened. FAILED_PRECONDITION: a process has it open, perhaps this one; the
+// message names it. Otherwise as ToStatus.
+absl::Status OpenFailure(const rocksdb::Status& status, const std::filesystem::path& folder);
+
+}  // namespace packtrain::rocks
+
+#endif  // PACKTRAIN_SERVER_ROCKS_ROCKS_STATUS_H_
