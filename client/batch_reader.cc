@@ -5,6 +5,7 @@
 #include <grpcpp/support/slice.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <deque>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -60,11 +61,12 @@ v1::StreamBatchesRequest FirstRequest(const StreamRequest& request, v1::BatchSpe
   return message;
 }
 
-// One thread of its own reads; it holds one finished batch for Next and, meanwhile, the one after it.
+// One thread of its own reads; it holds `depth` finished batches for Next and, meanwhile, the one after them.
 class GrpcBatchReader final : public BatchReader {
  public:
   GrpcBatchReader(std::shared_ptr<Connection> connection, const StreamRequest& request, v1::BatchSpec spec)
       : connection_(std::move(connection)),
+        depth_(request.depth),
         request_(FirstRequest(request, std::move(spec), connection_->options().max_message_bytes)),
         position_(request),
         assembler_(connection_->options().max_batch_bytes),
@@ -77,10 +79,11 @@ class GrpcBatchReader final : public BatchReader {
 
   absl::StatusOr<std::optional<wire::Batch>> Next() override {
     wire::MutexLock lock(mutex_);
-    while (!cancelled_ && !batch_ && !outcome_) changed_.Wait(mutex_);
+    while (!cancelled_ && batches_.empty() && !outcome_) changed_.Wait(mutex_);
     if (cancelled_) return absl::CancelledError("the stream was cancelled by its reader");
-    if (batch_) {
-      std::optional<wire::Batch> batch = std::exchange(batch_, std::nullopt);
+    if (!batches_.empty()) {
+      std::optional<wire::Batch> batch = std::move(batches_.front());
+      batches_.pop_front();
       changed_.NotifyAll();
       return batch;
     }
@@ -152,17 +155,18 @@ class GrpcBatchReader final : public BatchReader {
                                      connection_->options().server, ": ", status.message()));
   }
 
-  // Waits for Next to take the batch before; false when cancelled.
+  // Waits until fewer than `depth` batches lie ready; false when cancelled.
   bool Put(wire::Batch batch) {
     wire::MutexLock lock(mutex_);
-    while (!cancelled_ && batch_) changed_.Wait(mutex_);
+    while (!cancelled_ && batches_.size() >= depth_) changed_.Wait(mutex_);
     if (cancelled_) return false;
-    batch_ = std::move(batch);
+    batches_.push_back(std::move(batch));
     changed_.NotifyAll();
     return true;
   }
 
   const std::shared_ptr<Connection> connection_;
+  const std::size_t depth_;
 
   // The reading thread's.
   v1::StreamBatchesRequest request_;
@@ -173,7 +177,7 @@ class GrpcBatchReader final : public BatchReader {
 
   wire::Mutex mutex_;
   wire::CondVar changed_;
-  std::optional<wire::Batch> batch_ ABSL_GUARDED_BY(mutex_);
+  std::deque<wire::Batch> batches_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> outcome_ ABSL_GUARDED_BY(mutex_);  // set when the reading thread has ended
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
 
@@ -188,6 +192,7 @@ absl::StatusOr<std::unique_ptr<BatchReader>> BatchReader::Open(std::shared_ptr<C
     return absl::InvalidArgumentError(
         absl::StrCat("rank ", request.rank, " is outside a world of ", request.world_size));
   }
+  if (request.depth == 0) return absl::InvalidArgumentError("depth is 0; a batch needs a place to lie ready");
   absl::StatusOr<v1::BatchSpec> spec = ToMessage(request.spec);
   if (!spec.ok()) return spec.status();
   return std::make_unique<GrpcBatchReader>(std::move(connection), request, *std::move(spec));

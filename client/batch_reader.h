@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_CLIENT_BATCH_READER_H_
 #define PACKTRAIN_CLIENT_BATCH_READER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,9 +24,10 @@ struct StreamRequest {
   std::uint64_t start_step = 0;
   std::uint64_t epochs = 0;          // 0: without end
   std::string expected_fingerprint;  // empty: any
+  std::size_t depth = 1;             // batches that lie ready while the next one is received; at least 1
 };
 
-// Used by one thread. Reads ahead in the background: one batch lies ready while the next one is received.
+// Used by one thread. A thread of its own receives, checks and copies ahead of it.
 class BatchReader {
  public:
   // Opens the stream; the first answer, or the server's refusal, comes with the first Next.

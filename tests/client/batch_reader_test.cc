@@ -106,6 +106,26 @@ TEST(BatchReader, ReadsEveryBatchOfSeveralEpochs) {
   EXPECT_THAT(served.batches.requests(), SizeIs(1));
 }
 
+TEST(BatchReader, KeepsTheOrderAtEveryDepth) {
+  for (const std::size_t depth : {1, 2, 7, 100}) {
+    Served served(Calls{{.parts = 5}});
+    StreamRequest request = Request(3);
+    request.depth = depth;
+    const Received received = ReadAll(served.connection, request);
+    EXPECT_THAT(received.status, IsOk());
+    ExpectBatches(received.batches, 3);
+  }
+}
+
+TEST(BatchReader, GivesWhatLiesReadyBeforeItFails) {
+  Served served(Calls{{.parts = 12, .end = grpc::Status(grpc::StatusCode::DATA_LOSS, "bad block")}});
+  StreamRequest request = Request(1);
+  request.depth = 3;
+  const Received received = ReadAll(served.connection, request);
+  EXPECT_THAT(received.batches, SizeIs(3));
+  EXPECT_THAT(received.status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr("bad block")));
+}
+
 TEST(BatchReader, SendsTheWholeRequest) {
   Served served(Calls{});
   StreamRequest request = Request(1);
@@ -225,6 +245,10 @@ TEST(BatchReader, RefusesABadRequestWithoutAServer) {
   StreamRequest request = Request(1);
   request.rank = 1;
   EXPECT_THAT(BatchReader::Open(served.connection, request), StatusIs(absl::StatusCode::kInvalidArgument));
+  request = Request(1);
+  request.depth = 0;
+  EXPECT_THAT(BatchReader::Open(served.connection, request),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("depth")));
   request = Request(1);
   request.spec.policy = "packed";
   EXPECT_THAT(BatchReader::Open(served.connection, request),

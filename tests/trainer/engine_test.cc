@@ -292,12 +292,6 @@ TEST(TwoRanks, ARankThatFailsSaysWhy) {
       [](std::unique_ptr<GradientSync> sync) { sync->Leave(absl::InternalError("the disk is full")); });
 }
 
-std::unique_ptr<BatchPrefetcher> BatchesOf(std::vector<std::vector<Molecule>> batches,
-                                           absl::Status end = absl::OkStatus()) {
-  return std::make_unique<BatchPrefetcher>(testing::ReaderOf(std::move(batches), std::move(end)), 2,
-                                           std::stop_token());
-}
-
 TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
   const std::vector<Molecule> molecules = Molecules();
   const Target target = testing::MoleculesTarget("dipole");
@@ -315,8 +309,8 @@ TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
   }
   DeviceFeed feed = MakeFeed("dipole");
   const std::unique_ptr<GradientSync> sync = Alone();
-  const auto batches =
-      BatchesOf({{molecules[0], molecules[1]}, {}, {molecules[2], molecules[3], molecules[4]}});
+  const auto batches = testing::ReaderOf(
+      {{molecules[0], molecules[1]}, {}, {molecules[2], molecules[3], molecules[4]}}, absl::OkStatus());
   const absl::StatusOr<SplitErrors> errors = Evaluate(trainee.model(), *batches, feed, target, *sync);
   ASSERT_THAT(errors, IsOk());
   EXPECT_EQ(errors->graphs, 4);
@@ -330,7 +324,7 @@ TEST(Evaluate, FailsWithTheStream) {
   Trainee trainee(Alone());
   DeviceFeed feed = MakeFeed("energy");
   const std::unique_ptr<GradientSync> sync = Alone();
-  const auto batches = BatchesOf({Molecules()}, absl::UnavailableError("the server is gone"));
+  const auto batches = testing::ReaderOf({Molecules()}, absl::UnavailableError("the server is gone"));
   EXPECT_THAT(Evaluate(trainee.model(), *batches, feed, testing::MoleculesTarget("energy"), *sync),
               StatusIs(absl::StatusCode::kUnavailable));
 }

@@ -6,7 +6,6 @@
 
 #include "tests/testing/status_matchers.h"
 #include "tests/trainer/molecules.h"
-#include "trainer/data/batch_prefetcher.h"
 #include "trainer/data/target.h"
 #include "trainer/engine/process_sampler.h"
 #include "trainer/engine/step_statistics.h"
@@ -117,30 +116,6 @@ TEST(ClassTable, RefusesNumbersThatNoAtomHas) {
   client::DatasetInfo info = MoleculesInfo();
   info.classes.push_back(300);
   EXPECT_THAT(MakeClassTable(info), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("300")));
-}
-
-TEST(BatchPrefetcher, KeepsTheOrderAndTheEnd) {
-  const std::vector<testing::Molecule> molecules = Molecules();
-  BatchPrefetcher batches(testing::ReaderOf({{molecules[1]}, {molecules[2]}, {molecules[4]}}, absl::OkStatus()),
-                          1, std::stop_token());
-  for (const std::uint32_t nodes : {2u, 3u, 5u}) EXPECT_EQ((*batches.Next())->header().real.nodes, nodes);
-  EXPECT_FALSE(batches.Next()->has_value());
-  EXPECT_FALSE(batches.Next()->has_value());
-}
-
-TEST(BatchPrefetcher, KeepsTheFailure) {
-  BatchPrefetcher batches(testing::ReaderOf({Molecules()}, absl::DataLossError("bad checksum")), 2,
-                          std::stop_token());
-  EXPECT_THAT(batches.Next(), IsOk());
-  EXPECT_THAT(batches.Next(), StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_THAT(batches.Next(), StatusIs(absl::StatusCode::kDataLoss));
-}
-
-TEST(BatchPrefetcher, MayBeLeftWithBatchesUnread) {
-  BatchPrefetcher batches(
-      testing::ReaderOf({Molecules(), Molecules(), Molecules(), Molecules()}, absl::OkStatus()), 2,
-      std::stop_token());
-  EXPECT_THAT(batches.Next(), IsOk());
 }
 
 TEST(StepStatistics, LeavesOutUnsteadySteps) {

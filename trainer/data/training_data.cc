@@ -56,21 +56,17 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
   return data;
 }
 
-absl::StatusOr<std::unique_ptr<BatchPrefetcher>> OpenBatches(const TrainingData& data,
-                                                             const client::BatchSpec& spec,
-                                                             const std::string& fingerprint,
-                                                             std::uint64_t epochs,
-                                                             const std::stop_token& stop) {
-  client::StreamRequest request{.dataset = data.dataset.reference,
-                                .spec = spec,
-                                .rank = data.rank,
-                                .world_size = data.world_size,
-                                .epochs = epochs,
-                                .expected_fingerprint = fingerprint};
-  absl::StatusOr<std::unique_ptr<client::BatchReader>> reader =
-      client::BatchReader::Open(data.connection, std::move(request));
-  if (!reader.ok()) return reader.status();
-  return std::make_unique<BatchPrefetcher>(*std::move(reader), kBatchesAhead, stop);
+absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingData& data,
+                                                                 const client::BatchSpec& spec,
+                                                                 const std::string& fingerprint,
+                                                                 std::uint64_t epochs) {
+  return client::BatchReader::Open(data.connection, {.dataset = data.dataset.reference,
+                                                     .spec = spec,
+                                                     .rank = data.rank,
+                                                     .world_size = data.world_size,
+                                                     .epochs = epochs,
+                                                     .expected_fingerprint = fingerprint,
+                                                     .depth = kBatchesAhead});
 }
 
 }  // namespace packtrain::trainer

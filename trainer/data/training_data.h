@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "client/batch_reader.h"
 #include "client/batch_spec.h"
 #include "client/connection.h"
 #include "client/dataset_info.h"
-#include "trainer/data/batch_prefetcher.h"
 #include "trainer/data/target.h"
 
 namespace packtrain::trainer {
@@ -45,10 +44,10 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
 
 // This rank's batches of `spec`, from its first epoch on; `epochs` 0: without end. An empty `fingerprint` takes
 // whatever plan the server makes.
-absl::StatusOr<std::unique_ptr<BatchPrefetcher>> OpenBatches(const TrainingData& data,
-                                                             const client::BatchSpec& spec,
-                                                             const std::string& fingerprint,
-                                                             std::uint64_t epochs, const std::stop_token& stop);
+absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingData& data,
+                                                                 const client::BatchSpec& spec,
+                                                                 const std::string& fingerprint,
+                                                                 std::uint64_t epochs);
 
 }  // namespace packtrain::trainer
 

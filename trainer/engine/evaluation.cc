@@ -44,7 +44,7 @@ client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client
   return spec;
 }
 
-absl::StatusOr<SplitErrors> Evaluate(Model& model, BatchPrefetcher& batches, DeviceFeed& feed,
+absl::StatusOr<SplitErrors> Evaluate(Model& model, client::BatchReader& batches, DeviceFeed& feed,
                                      const Target& target, GradientSync& sync) {
   const at::InferenceMode inference;
   at::Tensor sums = at::zeros({5}, at::kDouble);

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "client/batch_reader.h"
 #include "client/batch_spec.h"
 #include "client/dataset_info.h"
-#include "trainer/data/batch_prefetcher.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/target.h"
 #include "trainer/engine/gradient_sync.h"
@@ -32,7 +32,7 @@ client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client
 
 // Reads `batches` to their end. All ranks call it, each with its own part of the split; all get the same
 // result.
-absl::StatusOr<SplitErrors> Evaluate(Model& model, BatchPrefetcher& batches, DeviceFeed& feed,
+absl::StatusOr<SplitErrors> Evaluate(Model& model, client::BatchReader& batches, DeviceFeed& feed,
                                      const Target& target, GradientSync& sync);
 
 }  // namespace packtrain::trainer

@@ -213,9 +213,10 @@ class Session {
   }
 
   absl::Status TrainSteps() {
-    absl::StatusOr<std::unique_ptr<BatchPrefetcher>> batches =
-        OpenBatches(data_, data_.spec, data_.plan.fingerprint, /*epochs=*/0, stop_);
+    absl::StatusOr<std::unique_ptr<client::BatchReader>> batches =
+        OpenBatches(data_, data_.spec, data_.plan.fingerprint, /*epochs=*/0);
     if (!batches.ok()) return batches.status();
+    const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
     StepEngine engine(*model_, *parameters_, *adam_, *sync_, *device_);
     StepTimeline timeline(*device_, [this](const wire::StepRecord& step) { Report(step); });
     for (std::uint64_t step = 0; step < options_.steps; ++step) {
@@ -232,7 +233,7 @@ class Session {
     return options_.evaluate_every > 0 && steps % options_.evaluate_every == 0 && steps < options_.steps;
   }
 
-  absl::Status TrainStep(std::uint64_t step, BatchPrefetcher& batches, StepEngine& engine,
+  absl::Status TrainStep(std::uint64_t step, client::BatchReader& batches, StepEngine& engine,
                          StepTimeline& timeline) {
     const Clock::time_point asked = Clock::now();
     const absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
@@ -287,9 +288,10 @@ class Session {
 
   absl::Status EvaluateSplit(std::uint64_t step, const std::string& split) {
     const Clock::time_point start = Clock::now();
-    absl::StatusOr<std::unique_ptr<BatchPrefetcher>> batches = OpenBatches(
-        data_, EvaluationSpec(data_.spec, data_.plan, split), /*fingerprint=*/"", /*epochs=*/1, stop_);
+    absl::StatusOr<std::unique_ptr<client::BatchReader>> batches =
+        OpenBatches(data_, EvaluationSpec(data_.spec, data_.plan, split), /*fingerprint=*/"", /*epochs=*/1);
     if (!batches.ok()) return batches.status();
+    const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
     const absl::StatusOr<SplitErrors> errors = Evaluate(*model_, **batches, *feed_, data_.target, *sync_);
     if (!errors.ok()) return errors.status();
     result_.splits[split] = *errors;
