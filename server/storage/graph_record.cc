@@ -200,6 +200,7 @@ absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::sp
   if (absl::Status status = CheckHeader(layout, header, record.size()); !status.ok()) return status;
 
   RecordView view;
+  view.bytes_ = record;
   view.n_node_ = header.n_node;
   view.n_edge_ = header.n_edge;
   view.bandwidth_ = header.bandwidth;
@@ -211,6 +212,15 @@ absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::sp
   });
   view.source_id_ = {reinterpret_cast<const char*>(record.data()) + offset, header.source_id_bytes};
   return view;
+}
+
+absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::span<const std::byte> record,
+                                             std::uint32_t n_node, std::uint32_t n_edge) {
+  absl::StatusOr<RecordView> view = Parse(layout, record);
+  if (!view.ok() || (view->n_node_ == n_node && view->n_edge_ == n_edge)) return view;
+  return absl::DataLossError(absl::StrCat("'", std::string(view->source_id_), "' has ", view->n_node_,
+                                          " nodes and ", view->n_edge_, " edges, the size index says ", n_node,
+                                          " and ", n_edge));
 }
 
 }  // namespace packtrain::storage

@@ -101,7 +101,13 @@ class RecordView {
   // DATA_LOSS: the bytes are no record of this layout. Every offset and size is checked; elements are not:
   // endpoints and floats are as the writer left them.
   static absl::StatusOr<RecordView> Parse(const RecordLayout& layout, std::span<const std::byte> record);
+  // The same of a record that is known to be of so many nodes and edges. Also DATA_LOSS: it has others; the
+  // message names the source id.
+  static absl::StatusOr<RecordView> Parse(const RecordLayout& layout, std::span<const std::byte> record,
+                                          std::uint32_t n_node, std::uint32_t n_edge);
 
+  // The whole record.
+  std::span<const std::byte> bytes() const { return bytes_; }
   std::uint32_t n_node() const { return n_node_; }
   std::uint32_t n_edge() const { return n_edge_; }
   std::uint32_t bandwidth() const { return bandwidth_; }
@@ -116,6 +122,7 @@ class RecordView {
  private:
   RecordView() = default;
 
+  std::span<const std::byte> bytes_;
   std::uint32_t n_node_ = 0;
   std::uint32_t n_edge_ = 0;
   std::uint32_t bandwidth_ = 0;

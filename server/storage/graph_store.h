@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
+#include "server/storage/graph_record.h"
 
 namespace packtrain::storage {
 
@@ -33,11 +34,11 @@ class Dataset {
   // Graph indices of a split, ascending. NOT_FOUND: no such split; the message lists those there are.
   virtual absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const = 0;
 
-  // Calls `sink(k, record)` once for each graphs[k], in any order, on the calling thread, with its record
-  // (graph_record.h), valid during that call. OUT_OF_RANGE: no such graph. DATA_LOSS: a record is damaged;
-  // the message names data set, graph index, and source id where it can be read. A failing sink ends the
-  // call with its status.
-  using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, std::span<const std::byte> record)>;
+  // Calls `sink(k, record)` once for each graphs[k], in any order, on the calling thread, with its record,
+  // valid during that call: parsed, and of n_node()[graphs[k]] nodes and n_edge()[graphs[k]] edges.
+  // OUT_OF_RANGE: no such graph. DATA_LOSS: a record is damaged, or contradicts the sizes; the message names
+  // data set, graph index, and source id where it can be read. A failing sink ends the call with its status.
+  using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, const RecordView& record)>;
   virtual absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const = 0;
 };
 

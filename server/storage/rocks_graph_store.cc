@@ -196,13 +196,8 @@ class RocksDataset : public Dataset {
                        RecordSink sink) const {
     if (!value.ok()) return Unreadable(graph, value.status());
     const std::span<const std::byte> record = std::as_bytes(std::span(value->data(), value->size()));
-    const absl::StatusOr<RecordView> view = RecordView::Parse(layout_, record);
-    if (!view.ok()) return Unreadable(graph, view.status());
-    if (view->n_node() != n_node_[graph] || view->n_edge() != n_edge_[graph]) {
-      return Damaged(absl::StrCat("graph ", graph, ", '", std::string(view->source_id()),
-                                  "', differs from the size index"));
-    }
-    return sink(k, record);
+    const absl::StatusOr<RecordView> view = RecordView::Parse(layout_, record, n_node_[graph], n_edge_[graph]);
+    return view.ok() ? sink(k, *view) : Unreadable(graph, view.status());
   }
 
   absl::Status Unreadable(std::uint32_t graph, const absl::Status& status) const {

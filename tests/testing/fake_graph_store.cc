@@ -35,6 +35,7 @@ class FakeDataset : public storage::Dataset {
               const storage::DatasetContent& content, std::vector<std::string> records)
       : state_(std::move(state)),
         description_(std::move(sealed.description)),
+        layout_(*storage::RecordLayout::Create(description_.schema())),
         splits_(std::move(sealed.splits)),
         n_node_(content.n_node().begin(), content.n_node().end()),
         n_edge_(content.n_edge().begin(), content.n_edge().end()),
@@ -61,8 +62,11 @@ class FakeDataset : public storage::Dataset {
       if (graph >= records_.size()) return absl::OutOfRangeError(absl::StrCat("no graph ", graph));
     }
     for (std::size_t k = graphs.size(); k-- > 0;) {
-      const std::string& record = records_[graphs[k]];
-      if (absl::Status status = sink(k, std::as_bytes(std::span(record))); !status.ok()) return status;
+      const std::uint32_t graph = graphs[k];
+      const absl::StatusOr<storage::RecordView> record = storage::RecordView::Parse(
+          layout_, std::as_bytes(std::span(records_[graph])), n_node_[graph], n_edge_[graph]);
+      if (!record.ok()) return record.status();
+      if (absl::Status status = sink(k, *record); !status.ok()) return status;
     }
     return absl::OkStatus();
   }
@@ -70,6 +74,7 @@ class FakeDataset : public storage::Dataset {
  private:
   const std::shared_ptr<FakeGraphStore::State> state_;
   const v1::Dataset description_;
+  const storage::RecordLayout layout_;
   const std::vector<storage::IndexSplit> splits_;
   const std::vector<std::uint32_t> n_node_;
   const std::vector<std::uint32_t> n_edge_;

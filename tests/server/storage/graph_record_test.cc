@@ -180,6 +180,21 @@ TEST(GraphRecordTest, EveryFlippedBitOfTheHeaderIsDataLoss) {
   }
 }
 
+TEST(GraphRecordTest, ARecordOfOtherSizesIsDataLossThatNamesIt) {
+  const BondedWater bonded;
+  const std::string record = Golden("graph_record_stored.hex");
+  const std::uint32_t n_node = bonded.graph.n_node, n_edge = bonded.graph.n_edge;
+  const auto view = RecordView::Parse(bonded.layout, AsBytes(record), n_node, n_edge);
+  ASSERT_THAT(view, IsOk());
+  EXPECT_EQ(view->bytes().data(), AsBytes(record).data());
+  EXPECT_EQ(view->bytes().size(), record.size());
+  const std::string id(bonded.graph.source_id);
+  EXPECT_THAT(RecordView::Parse(bonded.layout, AsBytes(record), n_node + 1, n_edge),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr(id)));
+  EXPECT_THAT(RecordView::Parse(bonded.layout, AsBytes(record), n_node, n_edge - 1),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr(id)));
+}
+
 TEST(GraphRecordTest, ARecordOfAnotherSchemaIsDataLoss) {
   v1::Schema schema = MoleculeSchema();
   schema.mutable_fields(1)->set_data_type(v1::DATA_TYPE_F64);

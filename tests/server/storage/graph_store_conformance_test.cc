@@ -310,7 +310,7 @@ TYPED_TEST(GraphStoreConformanceTest, AFailingSinkEndsTheReadWithItsStatus) {
   ASSERT_THAT(dataset, IsOk());
   int calls = 0;
   const std::vector<std::uint32_t> graphs = {0, 1, 2};
-  const absl::Status status = (*dataset)->ReadRecords(graphs, [&](std::size_t, std::span<const std::byte>) {
+  const absl::Status status = (*dataset)->ReadRecords(graphs, [&](std::size_t, const RecordView&) {
     ++calls;
     return absl::CancelledError("enough");
   });

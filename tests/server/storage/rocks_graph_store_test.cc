@@ -204,6 +204,25 @@ TEST_F(RocksGraphStoreTest, AFlippedByteOnDiskIsDataLossThatNamesTheGraph) {
   EXPECT_LT(damaged, 100);
 }
 
+TEST_F(RocksGraphStoreTest, ARecordThatContradictsTheSizesIsDataLossThatNamesTheGraph) {
+  ASSERT_THAT(Import(*OpenStore(), SampleMolecules(), SealAs("molecules")), IsOk());
+  const std::uint64_t storage_id = StorageIds(Family::kGraphs).at(0);
+  {
+    const auto database = RocksDatabase::Open(db(), {});
+    ASSERT_THAT(database, IsOk());
+    SortedFiles files(*database, Family::kGraphs, staging() / "swapped", 1 << 20);
+    ASSERT_THAT(files.Add(StorageKey(storage_id, 2).view(), RecordOf(SampleMolecules()[3])), IsOk());
+    ASSERT_THAT((*database)->Ingest({files.Finish().value()}), IsOk());
+  }
+  const auto store = OpenStore();
+  const auto dataset = store->Open("molecules");
+  ASSERT_THAT(dataset, IsOk());
+  EXPECT_THAT(Read(**dataset, {0, 1, 3, 4}), IsOk());
+  EXPECT_THAT(Read(**dataset, {2}),
+              StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr("molecules@"), HasSubstr("graph 2"),
+                                                          HasSubstr(SampleMolecules()[3].id))));
+}
+
 TEST_F(RocksGraphStoreTest, ASecondOpeningInThisProcessIsRefusedWithItsPid) {
   const auto store = OpenStore();
   EXPECT_THAT(RocksGraphStore::Open(folder_.path() / ".", {}),
