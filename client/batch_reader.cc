@@ -61,6 +61,15 @@ v1::StreamBatchesRequest FirstRequest(const StreamRequest& request, v1::BatchSpe
   return message;
 }
 
+void SetSegments(const std::vector<Segment>& segments, v1::StreamBatchesRequest& message) {
+  message.clear_segments();
+  for (const Segment& segment : segments) {
+    v1::Segment& added = *message.add_segments();
+    added.set_world_size(segment.world_size);
+    added.set_steps(segment.steps);
+  }
+}
+
 // One thread of its own reads; it holds `depth` finished batches for Next and, meanwhile, the one after them.
 class GrpcBatchReader final : public BatchReader {
  public:
@@ -124,6 +133,7 @@ class GrpcBatchReader final : public BatchReader {
     request_.set_start_epoch(position_.epoch());
     request_.set_start_step(position_.step());
     request_.set_epochs(position_.epochs_left());
+    SetSegments(position_.segments(), request_);
     request_.set_expected_fingerprint(position_.fingerprint());
     assembler_.Reset();
     grpc::ClientContext context;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/batch_spec.h"
@@ -15,6 +16,13 @@
 
 namespace packtrain::client {
 
+// Steps that each of `world_size` ranks made.
+struct Segment {
+  std::uint32_t world_size = 1;
+  std::uint64_t steps = 0;
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
 struct StreamRequest {
   std::string dataset;  // NAME or NAME@VERSION
   BatchSpec spec;
@@ -22,6 +30,9 @@ struct StreamRequest {
   std::uint32_t world_size = 1;
   std::uint64_t start_epoch = 0;
   std::uint64_t start_step = 0;
+  // What was trained of `start_epoch` before the number of ranks became `world_size`, in order; its steps are
+  // no more than `start_step`.
+  std::vector<Segment> segments;
   std::uint64_t epochs = 0;          // 0: without end
   std::string expected_fingerprint;  // empty: any
   std::size_t depth = 1;             // batches that lie ready while the next one is received; at least 1

@@ -90,6 +90,22 @@ v1::Sample ToMessage(const Sample& sample) {
   return message;
 }
 
+// A step and under whom it is reported.
+struct AddressedStep {
+  std::uint32_t rank = 0;
+  std::uint32_t attempt = 0;
+  wire::StepRecord record;
+};
+
+bool SameAddress(const AddressedStep& a, const AddressedStep& b) {
+  return a.rank == b.rank && a.attempt == b.attempt;
+}
+
+template <typename T>
+bool AnyTwo(const T&, const T&) {
+  return true;
+}
+
 // Tells this process's StartRun from that of its successor.
 std::string RandomProcessKey() {
   std::random_device random;
@@ -151,8 +167,14 @@ class GrpcRunReporter final : public RunReporter {
 
   void AddStep(const wire::StepRecord& step) override {
     wire::MutexLock lock(mutex_);
-    steps_.Add(step);
+    steps_.Add({options_.rank, attempt(), step});
     if (steps_.waiting() == options_.block_steps) wake_.NotifyOne();
+  }
+
+  void AddSteps(const AttemptSteps& steps) override {
+    wire::MutexLock lock(mutex_);
+    for (const wire::StepRecord& step : steps.steps) steps_.Add({steps.rank, steps.attempt, step});
+    wake_.NotifyOne();
   }
 
   void AddEvaluation(const Evaluation& evaluation) override {
@@ -191,6 +213,19 @@ class GrpcRunReporter final : public RunReporter {
     return flushed.ok() ? finished.status() : flushed;
   }
 
+  UnsentRecords unsent() const override {
+    wire::MutexLock lock(mutex_);
+    UnsentRecords unsent;
+    const AddressedStep* last = nullptr;
+    for (const AddressedStep& step : steps_.outstanding()) {
+      if (last == nullptr || !SameAddress(*last, step)) unsent.steps.push_back({step.rank, step.attempt, {}});
+      unsent.steps.back().steps.push_back(step.record);
+      last = &step;
+    }
+    unsent.evaluations.assign(evaluations_.outstanding().begin(), evaluations_.outstanding().end());
+    return unsent;
+  }
+
   std::uint64_t dropped() const override {
     wire::MutexLock lock(mutex_);
     return steps_.dropped() + evaluations_.dropped() + samples_.dropped();
@@ -210,7 +245,7 @@ class GrpcRunReporter final : public RunReporter {
   }
 
   std::size_t Outstanding() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return steps_.outstanding() + evaluations_.outstanding() + samples_.outstanding();
+    return steps_.outstanding().size() + evaluations_.outstanding().size() + samples_.outstanding().size();
   }
 
   absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -252,18 +287,20 @@ class GrpcRunReporter final : public RunReporter {
 
   // Each Send* delivers one block; false when none is waiting, or the reporter is being destroyed.
   bool SendSteps() {
-    const std::vector<wire::StepRecord> block = Take(&GrpcRunReporter::steps_, options_.block_steps);
+    const std::vector<AddressedStep> block = Take(&GrpcRunReporter::steps_, options_.block_steps, SameAddress);
     if (block.empty()) return false;
+    std::vector<wire::StepRecord> records;
+    for (const AddressedStep& step : block) records.push_back(step.record);
     v1::ReportStepsRequest request;
     request.set_run(run());
-    request.set_rank(options_.rank);
-    request.set_attempt(attempt());
-    *request.mutable_steps() = wire::ToStepBlock(block);
+    request.set_rank(block.front().rank);
+    request.set_attempt(block.front().attempt);
+    *request.mutable_steps() = wire::ToStepBlock(records);
     return Settle(&GrpcRunReporter::steps_, Deliver(&v1::RunService::Stub::ReportSteps, request));
   }
 
   bool SendEvaluation() {
-    const std::vector<Evaluation> block = Take(&GrpcRunReporter::evaluations_, 1);
+    const std::vector<Evaluation> block = Take(&GrpcRunReporter::evaluations_, 1, AnyTwo<Evaluation>);
     if (block.empty()) return false;
     v1::ReportEvaluationRequest request;
     request.set_run(run());
@@ -272,7 +309,7 @@ class GrpcRunReporter final : public RunReporter {
   }
 
   bool SendSamples() {
-    const std::vector<Sample> block = Take(&GrpcRunReporter::samples_, kBlockSamples);
+    const std::vector<Sample> block = Take(&GrpcRunReporter::samples_, kBlockSamples, AnyTwo<Sample>);
     if (block.empty()) return false;
     v1::ReportSamplesRequest request;
     request.set_run(run());
@@ -283,9 +320,9 @@ class GrpcRunReporter final : public RunReporter {
   }
 
   template <typename T>
-  std::vector<T> Take(Outbox<T> GrpcRunReporter::*outbox, std::size_t most) {
+  std::vector<T> Take(Outbox<T> GrpcRunReporter::*outbox, std::size_t most, bool (*alike)(const T&, const T&)) {
     wire::MutexLock lock(mutex_);
-    return (this->*outbox).Take(most);
+    return (this->*outbox).Take(most, alike);
   }
 
   // Sends until the server takes or refuses it; CANCELLED when the reporter is being destroyed.
@@ -323,7 +360,7 @@ class GrpcRunReporter final : public RunReporter {
     Outbox<T>& outbox = this->*kind;
     if (!status.ok()) {
       if (refused_ == 0) refusal_ = status;
-      refused_ += outbox.outstanding() - outbox.waiting();
+      refused_ += outbox.in_flight();
     }
     outbox.Settle();
     settled_.NotifyAll();
@@ -340,7 +377,7 @@ class GrpcRunReporter final : public RunReporter {
   mutable wire::Mutex mutex_;
   wire::CondVar wake_;     // the sender waits: a block is full, a Flush began, the end
   wire::CondVar settled_;  // Flush waits: a block was settled
-  Outbox<wire::StepRecord> steps_ ABSL_GUARDED_BY(mutex_);
+  Outbox<AddressedStep> steps_ ABSL_GUARDED_BY(mutex_);
   Outbox<Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);
   Outbox<Sample> samples_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -65,6 +66,19 @@ struct Sample {
   std::int64_t device_energy_uj = -1;
 };
 
+// Step records of one rank and attempt, ascending.
+struct AttemptSteps {
+  std::uint32_t rank = 0;
+  std::uint32_t attempt = 0;
+  std::vector<wire::StepRecord> steps;
+};
+
+// What no server has acknowledged yet.
+struct UnsentRecords {
+  std::vector<AttemptSteps> steps;
+  std::vector<Evaluation> evaluations;
+};
+
 struct ReporterOptions {
   std::string idempotency_key;  // equal on all ranks of a run; at least 8 characters
   std::uint32_t rank = 0;
@@ -91,6 +105,8 @@ class RunReporter {
   virtual std::uint32_t attempt() const = 0;
 
   virtual void AddStep(const wire::StepRecord& step) = 0;
+  // Steps of this run that were left over: of an earlier attempt, or of another rank.
+  virtual void AddSteps(const AttemptSteps& steps) = 0;
   virtual void AddEvaluation(const Evaluation& evaluation) = 0;
   virtual void AddSample(const Sample& sample) = 0;
 
@@ -101,6 +117,10 @@ class RunReporter {
   // Flushes, then closes the run as done or failed; `message` says why, or what a run that is done lacks. For
   // one rank, after all have flushed. The run stays open where Flush found the server UNAVAILABLE.
   virtual absl::Status Finish(bool failed, const std::string& message) = 0;
+
+  // Everything added that is neither acknowledged, refused nor dropped, samples excepted. To be added again by
+  // whoever goes on with this run: a record that has arrived after all counts once.
+  virtual UnsentRecords unsent() const = 0;
 
   // Records dropped because the queue was full. They are gone for good: neither Flush nor a server that comes
   // back brings them, and the run has a gap there.

@@ -10,26 +10,38 @@ StreamPosition::StreamPosition(const StreamRequest& request)
       end_epoch_(request.epochs == 0 ? 0 : request.start_epoch + request.epochs),
       fingerprint_(request.expected_fingerprint),
       epoch_(request.start_epoch),
-      step_(request.start_step) {}
+      step_(request.start_step),
+      segments_(request.segments) {}
 
 absl::Status StreamPosition::Advance(const wire::BatchHeader& header) {
   if (AtEnd()) return absl::DataLossError("a batch came after the last one asked for");
   if (absl::Status status = CheckPlan(header); !status.ok()) return status;
   if (MayBeginWithNextEpoch() && header.epoch == epoch_ + 1) {
-    ++epoch_;
-    step_ = 0;
+    BeginNextEpoch();
     if (AtEnd()) return absl::DataLossError("a batch came after the last one asked for");
   }
   if (absl::Status status = CheckPlace(header); !status.ok()) return status;
   fingerprint_ = header.fingerprint;
   epoch_steps_ = header.epoch_steps;
   ++step_;
-  if (step_ == epoch_steps_) {
-    ++epoch_;
-    step_ = 0;
-    epoch_steps_ = 0;
-  }
+  if (step_ == epoch_steps_) BeginNextEpoch();
   return absl::OkStatus();
+}
+
+void StreamPosition::BeginNextEpoch() {
+  ++epoch_;
+  step_ = 0;
+  epoch_steps_ = 0;
+  segments_.clear();
+}
+
+std::uint64_t StreamPosition::Index() const {
+  std::uint64_t batches = 0, steps = 0;
+  for (const Segment& segment : segments_) {
+    batches += segment.steps * segment.world_size;
+    steps += segment.steps;
+  }
+  return batches + (step_ - steps) * world_size_ + rank_;
 }
 
 absl::Status StreamPosition::CheckEnd() const {
@@ -53,6 +65,10 @@ absl::Status StreamPosition::CheckPlace(const wire::BatchHeader& header) const {
   if (header.epoch != epoch_ || header.step != step_) {
     return absl::DataLossError(absl::StrCat("epoch ", header.epoch, ", step ", header.step,
                                             " came where epoch ", epoch_, ", step ", step_, " was due"));
+  }
+  if (header.index != Index()) {
+    return absl::DataLossError(absl::StrCat("epoch ", epoch_, ", step ", step_, ": batch ", header.index,
+                                            " came where batch ", Index(), " was due"));
   }
   if (epoch_steps_ != 0 && header.epoch_steps != epoch_steps_) {
     return absl::DataLossError(absl::StrCat("epoch ", epoch_, " had ", epoch_steps_, " steps, at step ", step_,

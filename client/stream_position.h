@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "client/batch_reader.h"
@@ -20,6 +21,8 @@ class StreamPosition {
   // The batch that is due next.
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t step() const { return step_; }
+  // What was trained of the current epoch in other worlds; see StreamRequest.
+  const std::vector<Segment>& segments() const { return segments_; }
   // Epochs left, the current one counted; 0: without end.
   std::uint64_t epochs_left() const { return end_epoch_ == 0 ? 0 : end_epoch_ - epoch_; }
   // Of every batch so far; the request's before the first one.
@@ -39,6 +42,9 @@ class StreamPosition {
   bool MayBeginWithNextEpoch() const { return step_ > 0 && epoch_steps_ == 0; }
   absl::Status CheckPlan(const wire::BatchHeader& header) const;
   absl::Status CheckPlace(const wire::BatchHeader& header) const;
+  void BeginNextEpoch();
+  // Of the batch that is due: those of the steps before it, then by rank.
+  std::uint64_t Index() const;
 
   const std::uint32_t rank_;
   const std::uint32_t world_size_;
@@ -46,6 +52,7 @@ class StreamPosition {
   std::string fingerprint_;
   std::uint64_t epoch_;
   std::uint64_t step_;
+  std::vector<Segment> segments_;
   std::uint64_t epoch_steps_ = 0;  // of the current epoch; 0: not known yet
 };
 

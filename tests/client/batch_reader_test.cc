@@ -144,6 +144,23 @@ TEST(BatchReader, SendsTheWholeRequest) {
   EXPECT_EQ(sent.expected_fingerprint(), "f00d");
 }
 
+TEST(BatchReader, AsksForSegmentsOnlyInTheirEpoch) {
+  Served served(Calls{{.parts = 0}, {.parts = 7}});
+  StreamRequest request = Request(2);
+  request.start_step = 3;
+  request.segments = {{.world_size = 1, .steps = 2}};
+  EXPECT_THAT(ReadAll(served.connection, request).batches, SizeIs(1 + kEpochSteps));
+  const std::vector<v1::StreamBatchesRequest> sent = served.batches.requests();
+  ASSERT_THAT(sent, SizeIs(3));
+  for (int call : {0, 1}) {
+    ASSERT_EQ(sent[call].segments_size(), 1);
+    EXPECT_EQ(sent[call].segments(0).world_size(), 1u);
+    EXPECT_EQ(sent[call].segments(0).steps(), 2u);
+  }
+  EXPECT_EQ(sent[2].start_epoch(), 1u);
+  EXPECT_EQ(sent[2].segments_size(), 0);
+}
+
 // Cuts the stream after every possible number of parts, in the middle of batches too.
 TEST(BatchReader, GoesOnAtTheSameBatchWhereverTheStreamBreaks) {
   for (std::size_t parts = 0; parts < 24; ++parts) {

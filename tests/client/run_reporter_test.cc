@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -163,6 +164,43 @@ TEST(RunReporter, SendsABlockAgainAfterALostAcknowledgement) {
   ASSERT_THAT(calls, SizeIs(3));
   EXPECT_EQ(calls[0].SerializeAsString(), calls[1].SerializeAsString());
   EXPECT_EQ(calls[0].SerializeAsString(), calls[2].SerializeAsString());
+}
+
+TEST(RunReporter, KeepsWhatIsNotAcknowledged) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  served.runs.Hold();
+  for (std::uint64_t step = 0; step < 6; ++step) reporter->AddStep(Step(step));
+  reporter->AddEvaluation({.step = 5, .split = "val"});
+  served.runs.WaitForStepCalls(1);  // four are in flight
+  const UnsentRecords unsent = reporter->unsent();
+  ASSERT_THAT(unsent.steps, SizeIs(1));
+  EXPECT_EQ(unsent.steps[0].rank, 1u);
+  EXPECT_EQ(unsent.steps[0].attempt, 4u);
+  EXPECT_THAT(unsent.steps[0].steps, SizeIs(6));
+  ASSERT_THAT(unsent.evaluations, SizeIs(1));
+  EXPECT_EQ(unsent.evaluations[0].split, "val");
+  served.runs.Release();
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  EXPECT_THAT(reporter->unsent().steps, IsEmpty());
+  EXPECT_THAT(reporter->unsent().evaluations, IsEmpty());
+}
+
+TEST(RunReporter, SendsLeftOverStepsUnderTheirOwnRankAndAttempt) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  reporter->AddSteps({.rank = 0, .attempt = 2, .steps = {Step(0), Step(1)}});
+  reporter->AddSteps({.rank = 1, .attempt = 3, .steps = {Step(1)}});
+  reporter->AddStep(Step(2));
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  const auto calls = served.runs.step_calls();
+  ASSERT_THAT(calls, SizeIs(3));
+  const std::vector<std::array<std::uint32_t, 3>> expected = {{0, 2, 2}, {1, 3, 1}, {1, 4, 1}};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(calls[i].rank(), expected[i][0]);
+    EXPECT_EQ(calls[i].attempt(), expected[i][1]);
+    EXPECT_EQ(calls[i].steps().step_size(), static_cast<int>(expected[i][2]));
+  }
 }
 
 TEST(RunReporter, FlushSaysHowManyRecordsALostServerDidNotTake) {

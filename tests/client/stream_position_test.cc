@@ -98,6 +98,29 @@ TEST(StreamPosition, RefusesAnEpochThatChangesItsLength) {
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("had 4 steps")));
 }
 
+TEST(StreamPosition, RefusesAnotherIndex) {
+  StreamPosition position(Request(0, 2, 1));
+  wire::BatchHeader header = Header(0, 2, 4);
+  header.index = 6;
+  EXPECT_THAT(position.Advance(header),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("batch 6 came where batch 5 was due")));
+}
+
+TEST(StreamPosition, CountsBatchesBehindSegmentsOfTheFirstEpoch) {
+  StreamRequest request = Request(1, 5, 0);
+  request.segments = {{.world_size = 4, .steps = 3}, {.world_size = 1, .steps = 1}};
+  StreamPosition position(request);
+  wire::BatchHeader header = Header(1, 5, 7);
+  header.index = 4 * 3 + 1 + 2 + 1;  // one step of these two ranks lies behind, and this is rank 1
+  ASSERT_THAT(position.Advance(header), IsOk());
+  EXPECT_EQ(position.segments(), request.segments);
+  header = Header(1, 6, 7);
+  header.index = 4 * 3 + 1 + 4 + 1;
+  ASSERT_THAT(position.Advance(header), IsOk());
+  EXPECT_TRUE(position.segments().empty()) << "of the next epoch";
+  EXPECT_THAT(position.Advance(Header(2, 0, 9)), IsOk());
+}
+
 TEST(StreamPosition, RefusesAnotherPlan) {
   StreamPosition position(Request(0, 0, 1));
   ASSERT_THAT(position.Advance(Header(0, 0, 4)), IsOk());

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <functional>
-#include <limits>
 
 #include "tests/proto/sample_batches.h"
 #include "tests/testing/status_matchers.h"
@@ -51,13 +50,6 @@ const Damage kDamages[] = {
     {"RankAboveWorld", [](BatchHeader& h) { h.rank = 2; }, "rank 2 of world size 2"},
     {"NoWorld", [](BatchHeader& h) { h.world_size = 0; }, "world size 0"},
     {"StepPastEpoch", [](BatchHeader& h) { h.epoch_steps = 3; }, "step 3 of an epoch of 3"},
-    {"OtherIndex", [](BatchHeader& h) { h.index = 8; }, "index 8 is not step 3"},
-    {"IndexOverflows",
-     [](BatchHeader& h) {
-       h.step = std::numeric_limits<std::uint64_t>::max() - 1;
-       h.epoch_steps = std::numeric_limits<std::uint64_t>::max();
-     },
-     "index 7 is not step"},
     {"MoreGraphsThanSlots", [](BatchHeader& h) { h.padded.graphs = 2; }, "3 real graphs in 2 slots"},
     {"MoreNodesThanSlots", [](BatchHeader& h) { h.padded.nodes = 7; }, "8 real nodes in 7 slots"},
     {"MoreEdgesThanSlots", [](BatchHeader& h) { h.padded.edges = 6; }, "7 real edges in 6 slots"},
