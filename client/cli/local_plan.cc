@@ -145,7 +145,7 @@ absl::StatusOr<v1::GetPlanResponse> PlanList(const SizeList& sizes, const client
   request.sizes = {sizes.n_node, sizes.n_edge};
   request.split = split;
   request.epoch = flags.epoch;
-  request.world_size = flags.world_size;
+  request.world = {.size = flags.world_size};
   const auto start = std::chrono::steady_clock::now();
   const absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);
   if (!plan.ok()) return plan.status();

@@ -21,9 +21,4 @@ void BatchList::Close() {
   open_ = {};
 }
 
-void BatchList::Truncate(std::size_t batches) {
-  entries_.resize(batches);
-  graphs_.resize(Begin(batches));
-}
-
 }  // namespace packtrain::batching

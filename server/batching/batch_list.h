@@ -35,9 +35,6 @@ class BatchList {
   // Ends the open batch; nothing where it holds no graph.
   void Close();
 
-  // Forgets all batches from `batches` on.
-  void Truncate(std::size_t batches);
-
  private:
   struct Entry {
     std::uint32_t end = 0;  // in graphs_

@@ -46,20 +46,36 @@ std::vector<ShapeCount> CountShapes(std::vector<Shape> shapes) {
   return counts;
 }
 
+// An epoch cut into batches: all of a plan that does not depend on the world. Immutable.
+struct EpochBatches {
+  std::unique_ptr<const BatchPolicy> policy;
+  BatchList list;
+  bool drop_last = false;
+};
+
 class EpochPlan final : public Plan {
  public:
-  EpochPlan(std::unique_ptr<const BatchPolicy> policy, BatchList batches, RankAssignment ranks)
-      : policy_(std::move(policy)), batches_(std::move(batches)), ranks_(ranks) {
-    batches_.Truncate(ranks_.delivered());
-  }
+  // Codes as RankAssignment::Create.
+  static absl::StatusOr<std::unique_ptr<const Plan>> Deal(std::shared_ptr<const EpochBatches> batches,
+                                                          const World& world);
+  EpochPlan(std::shared_ptr<const EpochBatches> batches, RankAssignment ranks)
+      : batches_(std::move(batches)), ranks_(std::move(ranks)) {}
 
+  absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const World& world) const override {
+    return Deal(batches_, world);
+  }
   std::uint64_t steps() const override { return ranks_.steps(); }
+  std::uint64_t FirstOfStep(std::uint64_t step) const override { return ranks_.FirstOfStep(step); }
   absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const override;
   PlanSummary Summarize() const override;
-  std::uint64_t memory_bytes() const override { return sizeof(*this) + batches_.memory_bytes(); }
+  std::uint64_t memory_bytes() const override { return sizeof(EpochBatches) + batches_->list.memory_bytes(); }
 
  private:
-  Shape Padded(std::uint64_t batch) const { return policy_->PaddedShape(batches_.Real(batch)); }
+  const BatchPolicy& policy() const { return *batches_->policy; }
+  // Batches with graphs.
+  std::uint64_t size() const { return ranks_.delivered(); }
+  Shape Real(std::uint64_t batch) const { return batches_->list.Real(batch); }
+  Shape Padded(std::uint64_t batch) const { return policy().PaddedShape(Real(batch)); }
   void AddBatches(PlanSummary& summary) const;
   void AddFill(PlanSummary& summary) const;
   void AddOversize(PlanSummary& summary) const;
@@ -67,10 +83,17 @@ class EpochPlan final : public Plan {
   double StepMeanOverMax(std::uint64_t step) const;
   double RankLoadMeanOverMax() const;
 
-  const std::unique_ptr<const BatchPolicy> policy_;
-  BatchList batches_;
+  const std::shared_ptr<const EpochBatches> batches_;
   const RankAssignment ranks_;
 };
+
+absl::StatusOr<std::unique_ptr<const Plan>> EpochPlan::Deal(std::shared_ptr<const EpochBatches> batches,
+                                                            const World& world) {
+  absl::StatusOr<RankAssignment> ranks =
+      RankAssignment::Create(batches->list.size(), world, batches->drop_last);
+  if (!ranks.ok()) return ranks.status();
+  return std::make_unique<EpochPlan>(std::move(batches), *std::move(ranks));
+}
 
 absl::StatusOr<PlannedBatch> EpochPlan::BatchAt(std::uint64_t index) const {
   if (index >= ranks_.slots()) {
@@ -79,24 +102,25 @@ absl::StatusOr<PlannedBatch> EpochPlan::BatchAt(std::uint64_t index) const {
   }
   PlannedBatch batch;
   batch.index = index;
-  batch.step = ranks_.StepOf(index);
-  batch.rank = ranks_.RankOf(index);
+  const RankAssignment::Place place = ranks_.PlaceOf(index);
+  batch.step = place.step;
+  batch.rank = place.rank;
   batch.empty = ranks_.IsEmpty(index);
   if (batch.empty) {
     batch.padded = Padded(ranks_.FirstOfStep(batch.step));
     return batch;
   }
-  batch.graphs = batches_.Graphs(index);
-  batch.real = batches_.Real(index);
+  batch.graphs = batches_->list.Graphs(index);
+  batch.real = Real(index);
   batch.padded = Padded(index);
-  batch.oversize = policy_->IsOversize(batch.real);
+  batch.oversize = policy().IsOversize(batch.real);
   return batch;
 }
 
 PlanSummary EpochPlan::Summarize() const {
   PlanSummary summary;
   summary.steps = steps();
-  summary.budget = policy_->budget();
+  summary.budget = policy().budget();
   summary.bound_batches = BoundBatches();
   summary.rank_load_mean_over_max = RankLoadMeanOverMax();
   AddBatches(summary);
@@ -106,10 +130,10 @@ PlanSummary EpochPlan::Summarize() const {
 }
 
 void EpochPlan::AddBatches(PlanSummary& summary) const {
-  summary.batches = batches_.size();
-  summary.min_graphs = batches_.Real(0).graphs;
-  for (std::size_t batch = 0; batch < batches_.size(); ++batch) {
-    const std::uint32_t graphs = batches_.Real(batch).graphs;
+  summary.batches = size();
+  summary.min_graphs = Real(0).graphs;
+  for (std::uint64_t batch = 0; batch < size(); ++batch) {
+    const std::uint32_t graphs = Real(batch).graphs;
     summary.graphs += graphs;
     summary.min_graphs = std::min(summary.min_graphs, graphs);
     summary.max_graphs = std::max(summary.max_graphs, graphs);
@@ -120,10 +144,10 @@ void EpochPlan::AddBatches(PlanSummary& summary) const {
 void EpochPlan::AddFill(PlanSummary& summary) const {
   SlotSums real;
   SlotSums padded;
-  std::vector<Shape> shapes(batches_.size());
-  for (std::size_t batch = 0; batch < batches_.size(); ++batch) {
+  std::vector<Shape> shapes(size());
+  for (std::uint64_t batch = 0; batch < size(); ++batch) {
     shapes[batch] = Padded(batch);
-    real.Add(batches_.Real(batch));
+    real.Add(Real(batch));
     padded.Add(shapes[batch]);
   }
   summary.fill_graphs = Ratio(real.graphs, padded.graphs);
@@ -133,16 +157,16 @@ void EpochPlan::AddFill(PlanSummary& summary) const {
 }
 
 void EpochPlan::AddOversize(PlanSummary& summary) const {
-  summary.oversize = policy_->oversize().count;
-  summary.oversize_graphs = policy_->oversize().listed;
+  summary.oversize = policy().oversize().count;
+  summary.oversize_graphs = policy().oversize().listed;
 }
 
 std::uint64_t EpochPlan::BoundBatches() const {
   std::uint64_t alone = 0;
   SizeTotals totals;
-  for (std::size_t batch = 0; batch < batches_.size(); ++batch) {
-    const Shape real = batches_.Real(batch);
-    if (policy_->IsOversize(real)) {
+  for (std::uint64_t batch = 0; batch < size(); ++batch) {
+    const Shape real = Real(batch);
+    if (policy().IsOversize(real)) {
       ++alone;
       continue;
     }
@@ -150,18 +174,18 @@ std::uint64_t EpochPlan::BoundBatches() const {
     totals.nodes += real.nodes;
     totals.edges += real.edges;
   }
-  return alone + policy_->BoundBatches(totals);
+  return alone + policy().BoundBatches(totals);
 }
 
 double EpochPlan::StepMeanOverMax(std::uint64_t step) const {
   const std::uint64_t begin = ranks_.FirstOfStep(step);
   const std::uint64_t ranks = ranks_.FirstOfStep(step + 1) - begin;
-  const std::uint64_t end = std::min<std::uint64_t>(begin + ranks, batches_.size());
+  const std::uint64_t end = std::min(begin + ranks, size());
   std::uint64_t sum = 0;
   std::uint64_t max = 0;
   for (std::uint64_t batch = begin; batch < end; ++batch) {
-    sum += Load(batches_.Real(batch));
-    max = std::max(max, Load(batches_.Real(batch)));
+    sum += Load(Real(batch));
+    max = std::max(max, Load(Real(batch)));
   }
   return Ratio(sum, max) / static_cast<double>(max == 0 ? 1 : ranks);
 }
@@ -185,7 +209,6 @@ absl::Status CheckSplit(const PlanRequest& request) {
 }
 
 absl::Status CheckRequest(const PlanRequest& request) {
-  if (request.world_size == 0) return absl::InvalidArgumentError("--world-size must be at least 1");
   if (absl::Status status = CheckSplit(request); !status.ok()) return status;
   return CheckSpec(request.spec);
 }
@@ -202,14 +225,11 @@ absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& requ
   if (absl::Status status = CheckRequest(request); !status.ok()) return status;
   auto policy = KindOf(request.spec.policy).create(request);
   if (!policy.ok()) return policy.status();
-  BatchList batches = (*policy)->Cut(OrderOf(request), request.sizes);
-  const RankAssignment ranks(batches.size(), request.world_size, request.spec.drop_last);
-  if (ranks.steps() == 0) {
-    return absl::FailedPreconditionError(absl::StrCat("--drop-last leaves no step: the epoch has ",
-                                                      batches.size(), " batches for ", request.world_size,
-                                                      " ranks"));
-  }
-  return std::make_unique<EpochPlan>(*std::move(policy), std::move(batches), ranks);
+  auto batches = std::make_shared<EpochBatches>();
+  batches->list = (*policy)->Cut(OrderOf(request), request.sizes);
+  batches->policy = *std::move(policy);
+  batches->drop_last = request.spec.drop_last;
+  return EpochPlan::Deal(std::move(batches), request.world);
 }
 
 }  // namespace packtrain::batching

@@ -30,13 +30,27 @@ struct GraphSizes {
   std::span<const std::uint32_t> n_edge;
 };
 
+inline constexpr std::size_t kMaxSegments = 1024;
+
+// A part of an epoch, from its beginning or the end of the segment before it.
+struct Segment {
+  std::uint32_t world_size = 1;
+  std::uint64_t steps = 1;  // of each rank
+};
+
+// The ranks that share an epoch: those of each segment in turn, then `size` ranks to its end.
+struct World {
+  std::uint32_t size = 1;
+  std::vector<Segment> segments = {};
+};
+
 // What to plan: the graphs of one split, in data-set order.
 struct PlanRequest {
   BatchSpec spec;
   GraphSizes sizes;
   std::span<const std::uint32_t> split;  // graph indices, ascending; borrowed, outlives the plan
   std::uint64_t epoch = 0;
-  std::uint32_t world_size = 1;
+  World world = {};
   // What messages call a graph, such as its source id; called before Create returns. Empty: "graph 17".
   std::function<std::string(std::uint32_t graph)> graph_name = nullptr;
 };
@@ -86,7 +100,9 @@ struct PlanSummary {
 class Plan {
  public:
   // INVALID_ARGUMENT: the spec contradicts itself or has a value out of range, the split is empty, does not
-  // ascend or names a graph without sizes, or world size is 0.
+  // ascend or names a graph without sizes; a world size or a segment's steps are 0; there are more than
+  // kMaxSegments.
+  // OUT_OF_RANGE: a segment has more steps than the epoch has left for it.
   // FAILED_PRECONDITION: graphs above the budget under Oversize::kError; a shape that could need more than
   // 2^31 - 1 slots; no step left by Oversize::kSkip or drop_last.
   // Time and memory are linear in the split.
@@ -94,12 +110,18 @@ class Plan {
 
   virtual ~Plan() = default;
 
-  // Steps of every rank.
+  // The same batches dealt out to another world. Shares them with this plan, which may go first. Cheap.
+  // Codes as Create's that name the world or drop_last.
+  virtual absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const World& world) const = 0;
+
+  // Steps of every rank, those of the segments included.
   virtual std::uint64_t steps() const = 0;
-  // Batch `index` of the epoch, 0 .. steps * world_size - 1. OUT_OF_RANGE beyond.
+  // Index of rank 0's batch at a step, 0 .. steps; those of the other ranks follow.
+  virtual std::uint64_t FirstOfStep(std::uint64_t step) const = 0;
+  // Batch `index` of the epoch, 0 .. FirstOfStep(steps) - 1. OUT_OF_RANGE beyond.
   virtual absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const = 0;
   virtual PlanSummary Summarize() const = 0;
-  // Bytes this plan holds in memory.
+  // Bytes of memory that this plan and those dealt from it share.
   virtual std::uint64_t memory_bytes() const = 0;
 };
 

@@ -3,31 +3,51 @@
 #define PACKTRAIN_SERVER_BATCHING_RANK_ASSIGNMENT_H_
 
 #include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/batching/plan.h"
 
 namespace packtrain::batching {
 
-// Deals batches out in turn: batch s*R + r goes to rank r at step s, so every rank has the same number of
-// steps. A last step with fewer batches than ranks is filled up with empty ones, or, with drop_last, left
-// out. Immutable; any number of threads may use it.
+// Deals batches out in turn, at each step one to each rank in the order of their ranks, so every rank has the
+// same number of steps. A last step with fewer batches than ranks is filled up with empty ones, or, with
+// drop_last, left out. Where the world changes after a segment, the new ranks go on with the batch at which
+// the old ones stopped: without segments, batch s*R + r goes to rank r at step s.
+// Immutable; any number of threads may use it.
 class RankAssignment {
  public:
-  // `batches` real batches in the epoch; world_size >= 1.
-  RankAssignment(std::uint64_t batches, std::uint32_t world_size, bool drop_last);
+  struct Place {
+    std::uint64_t step = 0;
+    std::uint32_t rank = 0;
+  };
+
+  // `batches` real batches in the epoch. Codes as those of Plan::Create that name the world or drop_last.
+  static absl::StatusOr<RankAssignment> Create(std::uint64_t batches, const World& world, bool drop_last);
 
   std::uint64_t steps() const { return steps_; }
   // Batches of all ranks, empty ones included.
-  std::uint64_t slots() const { return steps_ * world_size_; }
+  std::uint64_t slots() const { return FirstOfStep(steps_); }
   // Real batches that are delivered, always the first ones.
   std::uint64_t delivered() const { return delivered_; }
 
-  std::uint64_t StepOf(std::uint64_t index) const { return index / world_size_; }
-  std::uint32_t RankOf(std::uint64_t index) const { return static_cast<std::uint32_t>(index % world_size_); }
+  // For an index below slots.
+  Place PlaceOf(std::uint64_t index) const;
   bool IsEmpty(std::uint64_t index) const { return index >= delivered_; }
-  // The batch of rank 0 at a step; never empty.
-  std::uint64_t FirstOfStep(std::uint64_t step) const { return step * world_size_; }
+  // The batch of rank 0 at a step, 0 .. steps; never empty, save at `steps`, where it is `slots`.
+  std::uint64_t FirstOfStep(std::uint64_t step) const;
 
  private:
-  std::uint32_t world_size_;
+  // Steps of one number of ranks, up to the next stretch.
+  struct Stretch {
+    std::uint64_t first_step = 0;
+    std::uint64_t first_index = 0;
+    std::uint32_t world_size = 1;
+  };
+
+  RankAssignment(std::uint64_t batches, const World& world, bool drop_last);
+
+  std::vector<Stretch> stretches_;  // ascending; the last one is that of World::size
   std::uint64_t steps_;
   std::uint64_t delivered_;
 };

@@ -2,28 +2,34 @@
 
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
 namespace packtrain::serving {
+namespace {
+
+// For segments that fit an epoch.
+std::uint64_t StepsOf(const std::vector<batching::Segment>& segments) {
+  std::uint64_t steps = 0;
+  for (const batching::Segment& segment : segments) steps += segment.steps;
+  return steps;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<BatchSequence>> BatchSequence::Open(BatchSource source, SequenceRange range,
                                                                    BatchBuilder builder, PlanCache& plans,
                                                                    WorkerPool& background) {
-  if (range.rank >= range.world_size) {
+  if (range.rank >= range.world.size) {
     return absl::InvalidArgumentError(absl::StrCat("rank ", range.rank, " is not below world_size ",
-                                                   range.world_size, "; ranks count from 0"));
+                                                   range.world.size, "; ranks count from 0"));
   }
   std::unique_ptr<BatchSequence> sequence(
       new BatchSequence(std::move(source), range, std::move(builder), plans, background));
-  if (absl::Status status = sequence->EnterEpoch(range.start_epoch); !status.ok()) return status;
-  const std::uint64_t steps = sequence->plan_->plan->steps();
-  if (range.start_step > steps) {
-    return absl::OutOfRangeError(absl::StrCat("start_step ", range.start_step, " is past the end of epoch ",
-                                              range.start_epoch, ", which has ", steps, " steps"));
-  }
-  sequence->step_ = range.start_step;
+  if (absl::Status status = sequence->EnterEpoch(range.start_epoch, range.world); !status.ok()) return status;
+  if (absl::Status status = sequence->EnterStep(range.start_step); !status.ok()) return status;
   return sequence;
 }
 
@@ -38,22 +44,22 @@ BatchSequence::BatchSequence(BatchSource source, SequenceRange range, BatchBuild
 absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
   if (step_ == plan_->plan->steps()) {
     if (IsLastEpoch()) return std::nullopt;
-    if (absl::Status status = EnterEpoch(epoch_ + 1); !status.ok()) return status;
+    if (absl::Status status = EnterEpoch(epoch_ + 1, {.size = range_.world.size}); !status.ok()) return status;
   }
   absl::StatusOr<batching::PlannedBatch> planned =
-      plan_->plan->BatchAt(step_ * range_.world_size + range_.rank);
+      plan_->plan->BatchAt(plan_->plan->FirstOfStep(step_) + range_.rank);
   if (!planned.ok()) return planned.status();
   absl::StatusOr<BuiltBatch> built = builder_.Build(*planned, {.epoch = epoch_,
                                                                .epoch_steps = plan_->plan->steps(),
-                                                               .world_size = range_.world_size,
+                                                               .world_size = range_.world.size,
                                                                .fingerprint = source_.fingerprint});
   if (!built.ok()) return built.status();
   ++step_;
   return *std::move(built);
 }
 
-absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch) {
-  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan = plans_.Get(source_, epoch, range_.world_size);
+absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const batching::World& world) {
+  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan = plans_.Get(source_, epoch, world);
   if (!plan.ok()) return plan.status();
   plan_ = *std::move(plan);
   epoch_ = epoch;
@@ -62,12 +68,24 @@ absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch) {
   return absl::OkStatus();
 }
 
+absl::Status BatchSequence::EnterStep(std::uint64_t step) {
+  const std::uint64_t steps = plan_->plan->steps();
+  if (step > steps) {
+    return absl::OutOfRangeError(absl::StrCat("start_step ", step, " is past the end of epoch ", epoch_,
+                                              ", which has ", steps, " steps"));
+  }
+  if (const std::uint64_t before = StepsOf(range_.world.segments); step < before) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("start_step ", step, " is inside the segments, which have ", before, " steps together"));
+  }
+  step_ = step;
+  return absl::OkStatus();
+}
+
 void BatchSequence::PlanAhead() const {
   // Epochs of one data set have plans of about one size.
-  if (plan_->charge.bytes() > plans_.max_bytes()) return;
-  background_.Post([source = source_, epoch = epoch_ + 1, world_size = range_.world_size, &plans = plans_] {
-    plans.Prepare(source, epoch, world_size);
-  });
+  if (plan_->charge->bytes() > plans_.max_bytes()) return;
+  background_.Post([source = source_, epoch = epoch_ + 1, &plans = plans_] { plans.Prepare(source, epoch); });
 }
 
 bool BatchSequence::IsLastEpoch() const {

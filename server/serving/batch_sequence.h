@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "server/batching/plan.h"
 #include "server/serving/batch_builder.h"
 #include "server/serving/batch_source.h"
 #include "server/serving/plan_cache.h"
@@ -17,7 +18,8 @@ namespace packtrain::serving {
 // One rank's way through the epochs; fields as in StreamBatchesRequest.
 struct SequenceRange {
   std::uint32_t rank = 0;
-  std::uint32_t world_size = 1;
+  // Its segments are those of `start_epoch`; later epochs are `world.size` ranks' alone.
+  batching::World world = {};
   std::uint64_t start_epoch = 0;
   std::uint64_t start_step = 0;
   std::uint64_t epochs = 0;  // 0: without end
@@ -28,7 +30,8 @@ struct SequenceRange {
 class BatchSequence {
  public:
   // `plans` and `background` are borrowed and outlive the sequence and what it posted. INVALID_ARGUMENT: rank
-  // outside the world. OUT_OF_RANGE: `start_step` is past the epoch's end. Otherwise as batching::Plan::Create.
+  // outside the world, or `start_step` inside its segments. OUT_OF_RANGE: `start_step` is past the epoch's
+  // end. Otherwise as batching::Plan::Create.
   static absl::StatusOr<std::unique_ptr<BatchSequence>> Open(BatchSource source, SequenceRange range,
                                                              BatchBuilder builder, PlanCache& plans,
                                                              WorkerPool& background);
@@ -41,7 +44,9 @@ class BatchSequence {
   BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
                 WorkerPool& background);
 
-  absl::Status EnterEpoch(std::uint64_t epoch);
+  absl::Status EnterEpoch(std::uint64_t epoch, const batching::World& world);
+  // For a position in the epoch that has been entered.
+  absl::Status EnterStep(std::uint64_t step);
   void PlanAhead() const;
   bool IsLastEpoch() const;
 

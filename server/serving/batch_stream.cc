@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/wire/status_convert.h"
+#include "server/serving/spec_convert.h"
 
 namespace packtrain::serving {
 namespace {
@@ -36,7 +37,7 @@ grpc::ByteBuffer ToByteBuffer(const wire::EncodedPart& part, const std::shared_p
 
 SequenceRange RangeOf(const v1::StreamBatchesRequest& request) {
   return {.rank = request.rank(),
-          .world_size = std::max(request.world_size(), 1u),
+          .world = WorldOf(request),
           .start_epoch = request.start_epoch(),
           .start_step = request.start_step(),
           .epochs = request.epochs()};

@@ -28,8 +28,17 @@ std::uint64_t PlanCache::planned() const {
 }
 
 absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSource& source, std::uint64_t epoch,
-                                                                std::uint32_t world_size) {
-  const Key key{source.fingerprint, epoch, world_size};
+                                                                const batching::World& world) {
+  const Result one_rank = GetForOneRank(source, epoch);
+  if (!one_rank.ok()) return one_rank.status();
+  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = (*one_rank)->plan->DealtTo(world);
+  if (!plan.ok()) return plan.status();
+  return std::make_shared<EpochPlan>(
+      EpochPlan{(*one_rank)->dataset, *std::move(plan), (*one_rank)->plan_seconds, (*one_rank)->charge});
+}
+
+PlanCache::Result PlanCache::GetForOneRank(const BatchSource& source, std::uint64_t epoch) {
+  const Key key{source.fingerprint, epoch};
   auto slot = std::make_shared<Slot>();
   {
     wire::MutexLock lock(mutex_);
@@ -46,8 +55,8 @@ absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSourc
   return Fill(key, *slot, source);
 }
 
-void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, std::uint32_t world_size) {
-  const Key key{source.fingerprint, epoch, world_size};
+void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch) {
+  const Key key{source.fingerprint, epoch};
   const auto slot = std::make_shared<Slot>();
   {
     wire::MutexLock lock(mutex_);
@@ -57,7 +66,7 @@ void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, std::uin
 }
 
 PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource& source) {
-  Result result = Make(source, key.epoch, key.world_size);
+  Result result = Make(source, key.epoch);
   wire::MutexLock lock(mutex_);
   slot.result = result;
   Keep(key, slot);
@@ -65,8 +74,7 @@ PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource&
   return result;
 }
 
-PlanCache::Result PlanCache::Make(const BatchSource& source, std::uint64_t epoch,
-                                  std::uint32_t world_size) const {
+PlanCache::Result PlanCache::Make(const BatchSource& source, std::uint64_t epoch) const {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<std::span<const std::uint32_t>> split = source.dataset->Split(source.split);
   if (!split.ok()) return split.status();
@@ -75,20 +83,19 @@ PlanCache::Result PlanCache::Make(const BatchSource& source, std::uint64_t epoch
        .sizes = {source.dataset->n_node(), source.dataset->n_edge()},
        .split = *split,
        .epoch = epoch,
-       .world_size = world_size,
        .graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); }});
   if (!plan.ok()) return plan.status();
   auto made = std::make_shared<EpochPlan>();
   made->dataset = source.dataset;
   made->plan = *std::move(plan);
   made->plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  made->charge = memory_->Add(made->plan->memory_bytes());
+  made->charge = std::make_shared<MemoryMeter::Charge>(memory_->Add(made->plan->memory_bytes()));
   return made;
 }
 
 void PlanCache::Keep(const Key& key, Slot& slot) {
   ++planned_;
-  const std::uint64_t bytes = slot.result->ok() ? (**slot.result)->charge.bytes() : 0;
+  const std::uint64_t bytes = slot.result->ok() ? (**slot.result)->charge->bytes() : 0;
   if (!slot.result->ok() || bytes > max_bytes_) {
     slots_.erase(key);
     return;
@@ -100,7 +107,7 @@ void PlanCache::Keep(const Key& key, Slot& slot) {
 
 void PlanCache::DropLeastRecentlyUsed() {
   const auto slot = slots_.find(uses_.front());
-  kept_bytes_ -= (**slot->second->result)->charge.bytes();
+  kept_bytes_ -= (**slot->second->result)->charge->bytes();
   slots_.erase(slot);
   uses_.pop_front();
 }

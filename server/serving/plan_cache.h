@@ -17,14 +17,14 @@
 
 namespace packtrain::serving {
 
-// The plan of one epoch, with the data set whose sizes it borrows. Immutable.
+// The plan of one epoch, dealt out to one world, with the data set whose sizes it borrows. Immutable.
 struct EpochPlan {
   std::shared_ptr<const storage::Dataset> dataset;
   std::unique_ptr<const batching::Plan> plan;
   // Time that planning took.
   double plan_seconds = 0;
-  // Counted for as long as anybody holds the plan, cached or not.
-  MemoryMeter::Charge charge;
+  // Counted for as long as anybody holds the plan or another one with the same batches, cached or not.
+  std::shared_ptr<const MemoryMeter::Charge> charge;
 };
 
 // Any number of threads may use it. Threads that ask for the same epoch at one time plan it once.
@@ -34,13 +34,14 @@ class PlanCache {
   PlanCache(std::uint64_t max_bytes, std::shared_ptr<MemoryMeter> memory);
 
   // The plan of one epoch of `source`. Plans it where it is not at hand, on the calling thread; blocks while
-  // another thread does. Codes as batching::Plan::Create; failures are not kept.
+  // another thread does. All worlds share the batches of one plan. Codes as batching::Plan::Create; failures
+  // are not kept.
   absl::StatusOr<std::shared_ptr<const EpochPlan>> Get(const BatchSource& source, std::uint64_t epoch,
-                                                       std::uint32_t world_size);
+                                                       const batching::World& world);
 
   // Plans an epoch that somebody will ask for, on the calling thread. Returns at once where it is at hand or
   // another thread plans it already. What fails here fails again, and is reported, in Get.
-  void Prepare(const BatchSource& source, std::uint64_t epoch, std::uint32_t world_size);
+  void Prepare(const BatchSource& source, std::uint64_t epoch);
 
   std::uint64_t max_bytes() const { return max_bytes_; }
   // Plans made so far; a test's way to see that one was kept.
@@ -52,7 +53,6 @@ class PlanCache {
   struct Key {
     std::string fingerprint;
     std::uint64_t epoch = 0;
-    std::uint32_t world_size = 1;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
 
@@ -62,9 +62,11 @@ class PlanCache {
     std::list<Key>::iterator use;
   };
 
+  // What is kept: the plan for a world of one rank, from which the others are dealt.
+  Result GetForOneRank(const BatchSource& source, std::uint64_t epoch);
   // Makes the plan of a slot that this thread has put into slots_, and wakes those who wait for it.
   Result Fill(const Key& key, Slot& slot, const BatchSource& source);
-  Result Make(const BatchSource& source, std::uint64_t epoch, std::uint32_t world_size) const;
+  Result Make(const BatchSource& source, std::uint64_t epoch) const;
   void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -1,6 +1,5 @@
 #include "server/serving/plan_service.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,8 +14,6 @@
 
 namespace packtrain::serving {
 namespace {
-
-std::uint32_t WorldSizeOf(std::uint32_t requested) { return std::max(requested, 1u); }
 
 void SetSummary(const batching::PlanSummary& summary, v1::GetPlanResponse& response) {
   response.set_batches(summary.batches);
@@ -69,7 +66,7 @@ absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::Ge
   absl::StatusOr<BatchSource> source = ResolveBatchSource(store_, request.dataset(), request.spec());
   if (!source.ok()) return source.status();
   absl::StatusOr<std::shared_ptr<const EpochPlan>> plan =
-      plans_.Get(*source, request.epoch(), WorldSizeOf(request.world_size()));
+      plans_.Get(*source, request.epoch(), {.size = WorldSizeOrDefault(request.world_size())});
   if (!plan.ok()) return plan.status();
   const batching::PlanSummary summary = (*plan)->plan->Summarize();
   response.set_dataset(source->reference());
@@ -84,8 +81,9 @@ absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& reques
                                         v1::GetPlannedBatchResponse& response) {
   absl::StatusOr<BatchSource> source = ResolveBatchSource(store_, request.dataset(), request.spec());
   if (!source.ok()) return source.status();
-  const std::uint32_t world_size = WorldSizeOf(request.world_size());
-  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan = plans_.Get(*source, request.epoch(), world_size);
+  const std::uint32_t world_size = WorldSizeOrDefault(request.world_size());
+  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan =
+      plans_.Get(*source, request.epoch(), {.size = world_size});
   if (!plan.ok()) return plan.status();
   absl::StatusOr<batching::PlannedBatch> batch = (*plan)->plan->BatchAt(request.index());
   if (!batch.ok()) return batch.status();

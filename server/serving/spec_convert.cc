@@ -1,5 +1,6 @@
 #include "server/serving/spec_convert.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -102,6 +103,16 @@ absl::StatusOr<BatchSpec> FromProto(const v1::BatchSpec& proto) {
   spec.drop_last = proto.drop_last();
   spec.budget_sample = Optional(proto.has_budget_sample(), proto.budget_sample());
   return spec;
+}
+
+std::uint32_t WorldSizeOrDefault(std::uint32_t requested) { return std::max(requested, 1u); }
+
+batching::World WorldOf(const v1::StreamBatchesRequest& request) {
+  batching::World world{.size = WorldSizeOrDefault(request.world_size())};
+  for (const v1::Segment& segment : request.segments()) {
+    world.segments.push_back({segment.world_size(), segment.steps()});
+  }
+  return world;
 }
 
 v1::Oversize ToProto(batching::Oversize oversize) {

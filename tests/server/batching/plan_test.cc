@@ -5,6 +5,7 @@
 
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -32,7 +33,7 @@ class PlanTest : public ::testing::Test {
   }
 
   PlanRequest Request(const BatchSpec& spec, std::uint32_t world_size = 1) const {
-    return {spec, {n_node_, n_edge_}, split_, 0, world_size, nullptr};
+    return {spec, {n_node_, n_edge_}, split_, 0, {world_size}, nullptr};
   }
 
   std::unique_ptr<const Plan> Create(const BatchSpec& spec, std::uint32_t world_size = 1) const {
@@ -297,6 +298,40 @@ TEST_F(PlanTest, DropLastIsRefusedWhereNoStepIsLeft) {
                 "--drop-last leaves no step: the epoch has 5 batches for 6 ranks");
 }
 
+TEST_F(PlanTest, ANewWorldGoesOnWithTheBatchesThatTheSegmentsLeft) {
+  SetSizes(Sizes(9, 1), Sizes(9, 0));
+  const auto plan = Create(Static(1))->DealtTo({.size = 3, .segments = {{2, 1}, {1, 2}}}).value();
+  EXPECT_EQ(plan->steps(), 5u);  // 0 1 | 2 | 3 | 4 5 6 | 7 8 and an empty one
+  EXPECT_EQ(plan->FirstOfStep(3), 4u);
+  EXPECT_EQ(plan->FirstOfStep(5), 10u);
+  const std::pair<std::uint64_t, std::uint32_t> places[] = {{0, 0}, {0, 1}, {1, 0}, {2, 0}, {3, 0},
+                                                            {3, 1}, {3, 2}, {4, 0}, {4, 1}, {4, 2}};
+  for (std::uint64_t index = 0; index < 10; ++index) {
+    const PlannedBatch batch = plan->BatchAt(index).value();
+    EXPECT_EQ(std::pair(batch.step, batch.rank), places[index]) << "batch " << index;
+    EXPECT_EQ(batch.empty, index == 9) << "batch " << index;
+  }
+}
+
+TEST_F(PlanTest, ASegmentMayEndTheEpoch) {
+  const auto plan = Create(Static(1))->DealtTo({.size = 4, .segments = {{2, 3}}}).value();
+  EXPECT_EQ(plan->steps(), 3u);
+  EXPECT_TRUE(plan->BatchAt(5)->empty);
+  EXPECT_EQ(plan->BatchAt(6).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(plan->Summarize().batches, 5u);
+}
+
+TEST_F(PlanTest, DropLastCountsFromTheLastSegment) {
+  BatchSpec spec = Static(1);
+  spec.drop_last = true;
+  const auto alone = Create(spec);
+  EXPECT_EQ(alone->DealtTo({.size = 2, .segments = {{2, 1}}}).value()->Summarize().batches, 4u);
+  EXPECT_EQ(alone->DealtTo({.size = 2, .segments = {{3, 1}}}).value()->Summarize().batches, 5u);
+  EXPECT_EQ(alone->DealtTo({.size = 9, .segments = {{3, 1}}}).value()->Summarize().batches, 3u);
+  // No step of two ranks was left for the one batch that remains.
+  EXPECT_EQ(alone->DealtTo({.size = 1, .segments = {{2, 3}}}).status().code(), absl::StatusCode::kOutOfRange);
+}
+
 TEST_F(PlanTest, RankLoadIsTheMeanOverTheGreatestOfEachStep) {
   SetSizes({2, 4, 6, 6}, {0, 0, 0, 0});
   EXPECT_THAT(Create(Static(1), 2)->Summarize().rank_load_mean_over_max, DoubleEq((3.0 / 4 + 1) / 2));
@@ -380,6 +415,45 @@ TEST_F(PlanTest, DynamicRefusesLimitsOutOfRange) {
 
 TEST_F(PlanTest, RefusesAWorldWithoutRanks) {
   ExpectRefused(Request(Static(1), 0), absl::StatusCode::kInvalidArgument, "--world-size must be at least 1");
+}
+
+TEST_F(PlanTest, RefusesSegmentsWithoutRanksOrSteps) {
+  PlanRequest request = Request(Static(1));
+  request.world.segments = {{1, 1}, {0, 1}};
+  ExpectRefused(request, absl::StatusCode::kInvalidArgument, "segments[1] has 1 steps of 0 ranks");
+  request.world.segments = {{1, 0}};
+  ExpectRefused(request, absl::StatusCode::kInvalidArgument, "segments[0] has 0 steps of 1 ranks");
+}
+
+TEST_F(PlanTest, RefusesMoreThanAThousandAndTwentyFourSegments) {
+  SetSizes(Sizes(2000, 1), Sizes(2000, 0));
+  PlanRequest request = Request(Static(1));
+  request.world.segments.resize(kMaxSegments);
+  EXPECT_TRUE(Plan::Create(request).ok());
+  request.world.segments.emplace_back();
+  ExpectRefused(request, absl::StatusCode::kInvalidArgument, "there are 1025 segments; the most is 1024");
+}
+
+TEST_F(PlanTest, RefusesSegmentsOfMoreBatchesThanTheEpochHas) {
+  PlanRequest request = Request(Static(1));
+  request.world.segments = {{2, 1}, {2, 3}};
+  ExpectRefused(request, absl::StatusCode::kOutOfRange,
+                "segments[1] has 3 steps of 2 ranks, but of the epoch's 5 batches 3 are left there");
+  request.world.segments = {{2, 3}, {1, 1}};
+  ExpectRefused(request, absl::StatusCode::kOutOfRange, "0 are left there");
+}
+
+TEST_F(PlanTest, SegmentsThatOverflow64BitsAreOutOfRange) {
+  PlanRequest request = Request(Static(1));
+  for (const Segment& segment : {Segment{0xffffffff, ~std::uint64_t{0}}, Segment{2, std::uint64_t{1} << 63},
+                                 Segment{1, ~std::uint64_t{0}}, Segment{0xffffffff, 2}}) {
+    request.world.segments = {segment};
+    ExpectRefused(request, absl::StatusCode::kOutOfRange, "segments[0]");
+    request.world.segments = {{1, 1}, segment};
+    ExpectRefused(request, absl::StatusCode::kOutOfRange, "segments[1]");
+  }
+  request.world = {.size = 0xffffffff, .segments = {{0xffffffff, 1}}};
+  EXPECT_EQ(Plan::Create(request).value()->steps(), 1u);
 }
 
 TEST_F(PlanTest, RefusesAnEmptySplit) {

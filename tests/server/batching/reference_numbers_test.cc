@@ -53,7 +53,7 @@ SizeList ReadSizes(const std::string& path) {
 }
 
 PlanSummary Summarize(const SizeList& list, const BatchSpec& spec) {
-  const auto plan = Plan::Create({spec, {list.n_node, list.n_edge}, list.all, 0, 1, nullptr});
+  const auto plan = Plan::Create({spec, {list.n_node, list.n_edge}, list.all, 0, {}, nullptr});
   EXPECT_TRUE(plan.ok()) << plan.status();
   return plan.ok() ? (*plan)->Summarize() : PlanSummary();
 }

@@ -19,7 +19,7 @@ struct Scenario {
   std::uint64_t epoch = 0;
 
   PlanRequest Request(std::uint32_t world_size) const {
-    return {spec, {n_node, n_edge}, split, epoch, world_size, nullptr};
+    return {spec, {n_node, n_edge}, split, epoch, {world_size}, nullptr};
   }
 };
 

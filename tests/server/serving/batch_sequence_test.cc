@@ -82,9 +82,9 @@ TEST_F(BatchSequenceTest, AnEpochWithoutAStepIsRefused) {
   spec.set_policy(v1::POLICY_STATIC);
   spec.set_graphs(20);
   spec.set_drop_last(true);
-  EXPECT_THAT(
-      BatchSequence::Open(scenario_.Source(spec), {.world_size = 2}, scenario_.Builder(), plans_, *background_),
-      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--drop-last leaves no step")));
+  EXPECT_THAT(BatchSequence::Open(scenario_.Source(spec), {.world = {.size = 2}}, scenario_.Builder(), plans_,
+                                  *background_),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--drop-last leaves no step")));
 }
 
 TEST_F(BatchSequenceTest, TheEndOfAnEpochIsTheBeginningOfTheNext) {
@@ -95,6 +95,48 @@ TEST_F(BatchSequenceTest, TheEndOfAnEpochIsTheBeginningOfTheNext) {
   ASSERT_THAT(a, SizeIs(5));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(BodyOf(a[i]), BodyOf(b[i]));
   EXPECT_THAT(ReadAll(**Open({.start_step = 5, .epochs = 1})), SizeIs(0));
+}
+
+// Five batches: two steps of two ranks, then one of three, of which two are empty.
+TEST_F(BatchSequenceTest, AfterTheSegmentsTheStepsGoOnWithTheBatchesLeft) {
+  const std::vector<BuiltBatch> unbroken = ReadAll(**Open({.epochs = 1}));
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    auto sequence =
+        Open({.rank = rank, .world = {.size = 3, .segments = {{2, 2}}}, .start_step = 2, .epochs = 1});
+    ASSERT_THAT(sequence, IsOk());
+    const std::vector<BuiltBatch> batches = ReadAll(**sequence);
+    ASSERT_THAT(batches, SizeIs(1));
+    EXPECT_EQ(batches[0].header.step, 2);
+    EXPECT_EQ(batches[0].header.index, 4 + rank);
+    EXPECT_EQ(batches[0].header.world_size, 3);
+    EXPECT_EQ(batches[0].header.epoch_steps, 3);
+    EXPECT_EQ(batches[0].header.empty, rank > 0);
+    EXPECT_EQ(BodyOf(batches[0]) == BodyOf(unbroken[4]), rank == 0);
+  }
+}
+
+TEST_F(BatchSequenceTest, LaterEpochsKnowNothingOfTheSegments) {
+  for (const batching::World& world : {batching::World{2, {{1, 1}}}, batching::World{2, {{3, 2}}}}) {
+    auto later = Open({.world = world, .start_step = 2, .epochs = 2});
+    ASSERT_THAT(later, IsOk());
+    const std::vector<BuiltBatch> batches = ReadAll(**later);
+    const std::vector<BuiltBatch> epoch =
+        ReadAll(**Open({.world = {.size = 2}, .start_epoch = 1, .epochs = 1}));
+    ASSERT_THAT(epoch, SizeIs(3));
+    ASSERT_THAT(batches, SizeIs(::testing::Ge(3)));
+    for (std::size_t k = 0; k < 3; ++k) {
+      const BuiltBatch& batch = batches[batches.size() - 3 + k];
+      EXPECT_EQ(batch.header.epoch, 1);
+      EXPECT_EQ(batch.header.index, epoch[k].header.index);
+      EXPECT_EQ(batch.header.epoch_steps, 3);
+      EXPECT_EQ(BodyOf(batch), BodyOf(epoch[k]));
+    }
+  }
+}
+
+TEST_F(BatchSequenceTest, APositionInsideTheSegmentsIsRefused) {
+  EXPECT_THAT(Open({.world = {.segments = {{2, 1}, {1, 1}}}, .start_step = 1}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2 steps")));
 }
 
 TEST_F(BatchSequenceTest, PositionsOutsideAreRefused) {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/server/serving/serving_client.h"
@@ -53,6 +55,23 @@ class BatchServiceTest : public ::testing::Test {
   std::string reference_;
 };
 
+void AddSegment(std::uint32_t world_size, std::uint64_t steps, v1::StreamBatchesRequest& request) {
+  v1::Segment& segment = *request.add_segments();
+  segment.set_world_size(world_size);
+  segment.set_steps(steps);
+}
+
+// The body's checksum of every batch, by epoch and index.
+using Checksums = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t>;
+Checksums ChecksumsOf(const ReceivedStream& stream) {
+  Checksums checksums;
+  for (const ReceivedBatch& received : stream.batches) {
+    const wire::BatchHeader& header = received.batch.header();
+    EXPECT_TRUE(checksums.insert({{header.epoch, header.index}, header.body_crc32c}).second);
+  }
+  return checksums;
+}
+
 std::map<std::uint64_t, int> CountGraphs(const std::vector<ReceivedStream>& ranks) {
   std::map<std::uint64_t, int> counts;
   for (const ReceivedStream& rank : ranks) {
@@ -82,18 +101,112 @@ TEST_F(BatchServiceTest, EachGraphComesOnceAnEpochAndRanksHaveEqualSteps) {
   }
 }
 
+// What the server may not let show in a batch: a restart, its threads, and who asked before.
 TEST_F(BatchServiceTest, EqualRequestsGiveEqualBytes) {
-  v1::StreamBatchesRequest request = Request();
-  request.set_epochs(2);
-  const std::string first = client().Stream(request).bytes();
-  EXPECT_THAT(first, Not(IsEmpty()));
-  EXPECT_EQ(client().Stream(request).bytes(), first);
-  for (int builders : {1, 8}) {
-    serving::ServerOptions options;
-    options.builders = builders;
-    ASSERT_THAT(server_->StartAgain(options), IsOk());
-    EXPECT_EQ(client().Stream(request).bytes(), first) << builders << " builders";
+  for (v1::Policy policy : {v1::POLICY_STATIC, v1::POLICY_DYNAMIC}) {
+    v1::StreamBatchesRequest request = Request(policy);
+    request.set_epochs(2);
+    const ReceivedStream first = client().Stream(request);
+    EXPECT_THAT(ChecksumsOf(first), SizeIs(first.batches.size()));
+    EXPECT_EQ(client().Stream(request).bytes(), first.bytes());
+    for (int builders : {1, 8, 1, 8}) {
+      serving::ServerOptions options;
+      options.builders = builders;
+      ASSERT_THAT(server_->StartAgain(options), IsOk());
+      const ReceivedStream again = client().Stream(request);
+      EXPECT_EQ(ChecksumsOf(again), ChecksumsOf(first)) << builders << " builders";
+      EXPECT_EQ(again.bytes(), first.bytes()) << builders << " builders";
+    }
   }
+}
+
+TEST_F(BatchServiceTest, StreamsSideBySideGiveTheBytesOfOneAlone) {
+  serving::ServerOptions options;
+  options.builders = 8;
+  ASSERT_THAT(server_->StartAgain(options), IsOk());
+  v1::StreamBatchesRequest request = Request();
+  request.set_epochs(20);
+  const std::string alone = client().Stream(request).bytes();
+  std::vector<std::string> together(4);
+  std::vector<std::thread> threads;
+  for (std::string& bytes : together) {
+    threads.emplace_back([&] { bytes = client().Stream(request).bytes(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(together, Each(alone));
+}
+
+// World sizes and steps as a run that is killed twice in one epoch would have them.
+TEST_F(BatchServiceTest, AfterSegmentsNewRanksGetExactlyTheBatchesLeft) {
+  for (v1::Policy policy : {v1::POLICY_STATIC, v1::POLICY_DYNAMIC}) {
+    const Checksums unbroken = ChecksumsOf(client().Stream(Request(policy)));
+    Checksums batches;
+    v1::StreamBatchesRequest request = Request(policy);
+    for (const auto& [world_size, steps] :
+         std::vector<std::pair<std::uint32_t, std::uint64_t>>{{2, 1}, {1, 2}, {3, 9}}) {
+      request.set_world_size(world_size);
+      for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+        request.set_rank(rank);
+        ReceivedStream stream = client().Stream(request);
+        ASSERT_THAT(stream.status, IsOk());
+        while (stream.batches.size() > steps) stream.batches.pop_back();
+        EXPECT_EQ(stream.batches[0].batch.header().step, request.start_step());
+        EXPECT_EQ(stream.batches[0].batch.header().world_size, world_size);
+        batches.merge(ChecksumsOf(stream));
+      }
+      AddSegment(world_size, steps, request);
+      request.set_start_step(request.start_step() + steps);
+    }
+    for (const auto& [place, checksum] : unbroken) EXPECT_EQ(batches[place], checksum);
+    EXPECT_LT(batches.size() - unbroken.size(), 3);  // empty batches of the last step
+  }
+}
+
+TEST_F(BatchServiceTest, ASegmentMayEndTheEpoch) {
+  v1::StreamBatchesRequest request = Request();
+  request.set_world_size(2);
+  const std::uint64_t steps = client().Stream(request).batches[0].batch.header().epoch_steps;
+  AddSegment(2, steps, request);
+  request.set_world_size(1);
+  request.set_start_step(steps);
+  EXPECT_THAT(client().Stream(request).status, IsOk());
+  EXPECT_THAT(client().Stream(request).batches, IsEmpty());
+  request.set_epochs(2);
+  const ReceivedStream next = client().Stream(request);
+  request.clear_segments();
+  request.set_start_step(0);
+  request.set_start_epoch(1);
+  request.set_epochs(1);
+  EXPECT_EQ(next.bytes(), client().Stream(request).bytes());
+}
+
+TEST_F(BatchServiceTest, SegmentsThatCannotHaveBeenAreRefused) {
+  constexpr std::uint64_t kHuge64 = 0xffffffffffffffff;
+  v1::StreamBatchesRequest request = Request();
+  AddSegment(0, 1, request);
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("segments[0]")));
+  request = Request();
+  AddSegment(2, 0, request);
+  EXPECT_THAT(client().Stream(request).status, StatusIs(absl::StatusCode::kInvalidArgument));
+  request = Request();
+  for (int i = 0; i < 1025; ++i) AddSegment(1, 1, request);
+  EXPECT_THAT(client().Stream(request).status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1024")));
+  request = Request();
+  AddSegment(2, 2, request);
+  request.set_start_step(1);
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("start_step 1")));
+  request = Request();
+  AddSegment(2, 1, request);
+  AddSegment(3, 1000, request);
+  request.set_start_step(1001);
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("segments[1]")));
+  request = Request();
+  AddSegment(0xffffffff, kHuge64, request);
+  AddSegment(1, 1, request);
+  EXPECT_THAT(client().Stream(request).status, StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 TEST_F(BatchServiceTest, AnotherEpochIsAnotherOrder) {
