@@ -1,36 +1,40 @@
 #include "tests/server/batching/scenario.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
-#include <array>
-#include <numeric>
-#include <random>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "absl/strings/str_cat.h"
 
 namespace packtrain::batching {
 namespace {
 
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-  // In least .. most; the bias does not matter here.
-  std::uint32_t Between(std::uint32_t least, std::uint32_t most) {
-    return least + static_cast<std::uint32_t>(engine_() % (most - least + 1));
-  }
-  bool OneIn(std::uint32_t n) { return Between(1, n) == 1; }
-  template <typename T>
-  T One(std::initializer_list<T> of) {
-    return of.begin()[Between(0, static_cast<std::uint32_t>(of.size()) - 1)];
-  }
+void Resize(Scenario& scenario, std::size_t graphs) {
+  scenario.n_node.resize(graphs);
+  scenario.n_edge.resize(graphs);
+}
 
- private:
-  std::mt19937_64 engine_;
-};
+void FillUniform(Dice& dice, Scenario& scenario) {
+  Resize(scenario, dice.Between(1, dice.One({8u, 300u})));
+  for (std::uint32_t& n_node : scenario.n_node) n_node = dice.Between(1, 30);
+  for (std::uint32_t& n_edge : scenario.n_edge) n_edge = dice.Between(0, 100);
+}
 
-enum class Sizes { kUniform, kEqual, kGiantFirst, kGiantInside, kGiantLast, kHeavyTail, kNoEdges, kOneGraph };
+void FillAllEqual(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  std::fill(scenario.n_node.begin(), scenario.n_node.end(), scenario.n_node[0]);
+  std::fill(scenario.n_edge.begin(), scenario.n_edge.end(), scenario.n_edge[0]);
+}
 
-void FillUniform(Dice& dice, Scenario& scenario, std::uint32_t graphs) {
-  for (std::uint32_t graph = 0; graph < graphs; ++graph) {
-    scenario.n_node.push_back(dice.Between(1, 30));
-    scenario.n_edge.push_back(dice.Between(0, 100));
+void FillTwoSizes(Dice& dice, Scenario& scenario) {
+  FillAllEqual(dice, scenario);
+  for (std::size_t graph = 1; graph < scenario.n_node.size(); ++graph) {
+    if (!dice.OneIn(2)) continue;
+    scenario.n_node[graph] = 97;
+    scenario.n_edge[graph] = 500;
   }
 }
 
@@ -39,45 +43,80 @@ void MakeGiant(Scenario& scenario, std::size_t graph) {
   scenario.n_edge[graph] = 100000;
 }
 
-// Powers of two up to 2^10, each half as frequent as the one before.
-void FillHeavyTail(Dice& dice, Scenario& scenario) {
-  for (std::uint32_t& n_node : scenario.n_node) {
-    n_node = 1;
-    while (n_node < 1024 && dice.OneIn(2)) n_node *= 2;
-  }
-  for (std::size_t k = 0; k < scenario.n_edge.size(); ++k) scenario.n_edge[k] = 3 * scenario.n_node[k];
+void FillGiantFirst(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  MakeGiant(scenario, 0);
 }
 
-void DrawSizes(Dice& dice, Scenario& scenario) {
-  const Sizes kind = dice.One({Sizes::kUniform, Sizes::kEqual, Sizes::kGiantFirst, Sizes::kGiantInside,
-                               Sizes::kGiantLast, Sizes::kHeavyTail, Sizes::kNoEdges, Sizes::kOneGraph});
-  const std::uint32_t graphs = kind == Sizes::kOneGraph ? 1 : dice.Between(1, dice.One({8u, 300u}));
-  FillUniform(dice, scenario, graphs);
-  switch (kind) {
-    case Sizes::kUniform:
-    case Sizes::kOneGraph:
-      break;
-    case Sizes::kEqual:
-      std::fill(scenario.n_node.begin(), scenario.n_node.end(), scenario.n_node[0]);
-      std::fill(scenario.n_edge.begin(), scenario.n_edge.end(), scenario.n_edge[0]);
-      break;
-    case Sizes::kGiantFirst:
-      MakeGiant(scenario, 0);
-      break;
-    case Sizes::kGiantInside:
-      MakeGiant(scenario, graphs / 2);
-      break;
-    case Sizes::kGiantLast:
-      MakeGiant(scenario, graphs - 1);
-      break;
-    case Sizes::kHeavyTail:
-      FillHeavyTail(dice, scenario);
-      break;
-    case Sizes::kNoEdges:
-      std::fill(scenario.n_edge.begin(), scenario.n_edge.end(), 0u);
-      break;
+void FillGiantInside(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  MakeGiant(scenario, scenario.n_node.size() / 2);
+}
+
+void FillGiantLast(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  MakeGiant(scenario, scenario.n_node.size() - 1);
+}
+
+// Pareto with exponent 1: a graph has at least n nodes with probability 1/n, up to 10,000.
+void FillHeavyTail(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  for (std::size_t graph = 0; graph < scenario.n_node.size(); ++graph) {
+    scenario.n_node[graph] = 1'000'000 / dice.Between(100, 1'000'000);
+    scenario.n_edge[graph] = 3 * scenario.n_node[graph];
   }
 }
+
+// None has a single node, so a budget of two node slots holds none.
+void FillAboveBudget(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  for (std::uint32_t& n_node : scenario.n_node) ++n_node;
+}
+
+void FillNoEdges(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  std::fill(scenario.n_edge.begin(), scenario.n_edge.end(), 0u);
+}
+
+void FillOneGraph(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  Resize(scenario, 1);
+}
+
+void FillFewerThanRanks(Dice& dice, Scenario& scenario) {
+  FillUniform(dice, scenario);
+  Resize(scenario, std::min<std::size_t>(scenario.n_node.size(), dice.Between(2, 7)));
+}
+
+void FillRealList(Dice& dice, Scenario& scenario) {
+  const char* list = dice.One({"great", "hiv", "mp_knn12", "pcqm4mv2_heavy", "qm9_full", "qm9_import_order"});
+  absl::StrAppend(&scenario.name, " ", list);
+  std::ifstream file(absl::StrCat(PACKTRAIN_TEST_DATA "/sizes/", list, "_sizes.txt"));
+  for (std::uint32_t n_node = 0, n_edge = 0; file >> n_node >> n_edge;) {
+    scenario.n_node.push_back(n_node);
+    scenario.n_edge.push_back(n_edge);
+  }
+  EXPECT_GE(scenario.n_node.size(), 300u) << list;
+}
+
+struct SizeKind {
+  const char* name;
+  void (*fill)(Dice& dice, Scenario& scenario);
+};
+constexpr SizeKind kSizeKinds[] = {
+    {"uniform", FillUniform},
+    {"all equal", FillAllEqual},
+    {"two sizes", FillTwoSizes},
+    {"giant first", FillGiantFirst},
+    {"giant inside", FillGiantInside},
+    {"giant last", FillGiantLast},
+    {"heavy tail", FillHeavyTail},
+    {"all above the budget", FillAboveBudget},
+    {"no edges", FillNoEdges},
+    {"one graph", FillOneGraph},
+    {"fewer graphs than ranks", FillFewerThanRanks},
+    {"real list", FillRealList},
+};
 
 // All graphs, or about two thirds of them, at least one.
 void DrawSplit(Dice& dice, Scenario& scenario) {
@@ -110,16 +149,96 @@ void DrawSpec(Dice& dice, BatchSpec& spec) {
   }
 }
 
+void PutAllAboveBudget(BatchSpec& spec) {
+  spec.policy = Policy::kDynamic;
+  spec.pad = std::nullopt;
+  spec.budget_sample = std::nullopt;
+  spec.nodes = 2;  // of which one may be real
+  spec.oversize = Oversize::kAlone;
+}
+
+std::uint32_t DrawWorldSize(Dice& dice) { return dice.One({1u, 2u, 3u, 8u, dice.Between(1, 40)}); }
+
+std::string Text(const World& world) {
+  std::string text;
+  for (const Segment& segment : world.segments) {
+    absl::StrAppend(&text, segment.steps, " steps of ", segment.world_size, ", then ");
+  }
+  return absl::StrCat(text, world.size, " ranks");
+}
+
+std::vector<World> WorldsFor(std::uint64_t seed, const Plan& plan, bool drop_last) {
+  std::vector<World> worlds = {{1}, {2}, {3}, {8}};
+  Dice dice(seed);
+  worlds.push_back(DrawWorld(dice, plan.Summarize().batches, drop_last));
+  return worlds;
+}
+
 }  // namespace
 
 Scenario DrawScenario(std::uint64_t seed) {
+  const SizeKind& kind = kSizeKinds[seed % std::size(kSizeKinds)];
   Dice dice(seed);
   Scenario scenario;
-  DrawSizes(dice, scenario);
+  scenario.name = absl::StrCat("seed ", seed, ": ", kind.name);
+  kind.fill(dice, scenario);
   DrawSplit(dice, scenario);
   DrawSpec(dice, scenario.spec);
+  if (kind.fill == FillAboveBudget) PutAllAboveBudget(scenario.spec);
   scenario.epoch = dice.Between(0, 3);
   return scenario;
+}
+
+World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last) {
+  World world;
+  for (std::uint32_t changes = dice.Between(1, 4); changes > 0; --changes) {
+    const std::uint32_t world_size = DrawWorldSize(dice);
+    const std::uint64_t steps = (batches + (drop_last ? 0 : world_size - 1)) / world_size;
+    if (steps == 0) continue;
+    world.segments.push_back({world_size, dice.Between(1, static_cast<std::uint32_t>(steps))});
+    batches -= std::min(batches, world.segments.back().steps * world_size);
+  }
+  world.size = DrawWorldSize(dice);
+  return world;
+}
+
+std::uint32_t RanksAt(const World& world, std::uint64_t step) {
+  for (const Segment& segment : world.segments) {
+    if (step < segment.steps) return segment.world_size;
+    step -= segment.steps;
+  }
+  return world.size;
+}
+
+void ForEachPlan(const PlanCheck& check) {
+  std::set<std::uint64_t> kinds;
+  for (std::uint64_t seed = 0; seed < kScenarios; ++seed) {
+    const Scenario scenario = DrawScenario(seed);
+    const auto one_rank = Plan::Create(scenario.Request({}));
+    if (!one_rank.ok()) continue;
+    for (const World& world : WorldsFor(seed, **one_rank, scenario.spec.drop_last)) {
+      SCOPED_TRACE(absl::StrCat(scenario.name, "; ", Text(world)));
+      const auto plan = Plan::Create(scenario.Request(world));
+      if (!plan.ok()) continue;
+      check(scenario, world, **plan);
+      if (::testing::Test::HasFailure()) return;
+      kinds.insert(seed % std::size(kSizeKinds));
+    }
+  }
+  EXPECT_EQ(kinds.size(), std::size(kSizeKinds));
+}
+
+std::vector<PlannedBatch> AllBatches(const Plan& plan) {
+  std::vector<PlannedBatch> batches;
+  for (std::uint64_t index = 0; index < plan.FirstOfStep(plan.steps()); ++index) {
+    batches.push_back(plan.BatchAt(index).value());
+  }
+  return batches;
+}
+
+bool Equal(const PlannedBatch& a, const PlannedBatch& b) {
+  return a.index == b.index && a.step == b.step && a.rank == b.rank && std::ranges::equal(a.graphs, b.graphs) &&
+         a.real == b.real && a.padded == b.padded && a.empty == b.empty && a.oversize == b.oversize;
 }
 
 }  // namespace packtrain::batching

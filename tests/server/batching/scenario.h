@@ -1,30 +1,55 @@
-// Data sets and specs for property tests, drawn from a seed.
+// Data sets, specs and worlds for property tests, drawn from a seed.
 #ifndef PACKTRAIN_TESTS_SERVER_BATCHING_SCENARIO_H_
 #define PACKTRAIN_TESTS_SERVER_BATCHING_SCENARIO_H_
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "server/batching/plan.h"
+#include "tests/server/batching/dice.h"
 
 namespace packtrain::batching {
 
 // Owns what a PlanRequest borrows.
 struct Scenario {
+  std::string name;  // the seed, and what is odd about the sizes
   std::vector<std::uint32_t> n_node;
   std::vector<std::uint32_t> n_edge;
   std::vector<std::uint32_t> split;
   BatchSpec spec;
   std::uint64_t epoch = 0;
 
-  PlanRequest Request(std::uint32_t world_size) const {
-    return {spec, {n_node, n_edge}, split, epoch, {world_size}, nullptr};
+  PlanRequest Request(const World& world) const {
+    return {spec, {n_node, n_edge}, split, epoch, world, nullptr};
   }
 };
 
-// Everything is drawn: sizes (also adversarial ones), split, policy, pad, limits, order, oversize, epoch.
+// Seeds 0 .. kScenarios-1 are what the property tests draw.
+inline constexpr std::uint64_t kScenarios = 1800;
+
+// The seed picks the kind of sizes in turn, so that all come equally often: uniform, all equal, two sizes, one
+// giant (first, inside, last), heavy tail, all above the budget, no edges, one graph, fewer graphs than ranks,
+// a real list of tests/data/sizes. The rest is drawn: split, policy, pad, limits, order, oversize, epoch.
 Scenario DrawScenario(std::uint64_t seed);
+
+// One to four segments that fit an epoch of `batches` batches, and the ranks after them.
+World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last);
+
+// The ranks at a step.
+std::uint32_t RanksAt(const World& world, std::uint64_t step);
+
+// Calls `check` with the plan of every scenario for 1, 2, 3 and 8 ranks and for a drawn world with segments,
+// wherever there is one. A failure names the scenario's seed and the world; nothing comes after it.
+using PlanCheck = std::function<void(const Scenario& scenario, const World& world, const Plan& plan)>;
+void ForEachPlan(const PlanCheck& check);
+
+// All batches of all ranks by index. They borrow from the plan.
+std::vector<PlannedBatch> AllBatches(const Plan& plan);
+
+bool Equal(const PlannedBatch& a, const PlannedBatch& b);
 
 }  // namespace packtrain::batching
 
