@@ -90,7 +90,7 @@ TEST(EpochOrderTest, EqualsTheGoldenFile) {
 }
 
 TEST(EpochOrderTest, IsAPermutation) {
-  for (const std::uint32_t n : {0u, 1u, 2u, 3u, 64u, 1000u}) {
+  for (const std::uint32_t n : {0u, 1u, 2u, 3u, 64u, 1000u, 65535u, 65536u, 65537u}) {
     EXPECT_EQ(Sorted(EpochOrder(9, 4, n)), Iota(n));
   }
 }
