@@ -33,7 +33,10 @@ bool IsHeldByThisProcess(const rocksdb::Status& status) {
 
 absl::Status ToStatus(const rocksdb::Status& status, std::string_view doing) {
   if (status.ok()) return absl::OkStatus();
-  const std::string message = absl::StrCat(std::string(doing), ": ", status.ToString());
+  std::string message = absl::StrCat(std::string(doing), ": ", status.ToString());
+  if (status.severity() >= rocksdb::Status::kFatalError) {
+    absl::StrAppend(&message, "; the store takes no more writes until the server is started again");
+  }
   if (status.IsNoSpace()) return absl::ResourceExhaustedError(absl::StrCat("disk full while ", message));
   if (status.IsCorruption()) return absl::DataLossError(message);
   if (status.IsNotFound()) return absl::NotFoundError(message);

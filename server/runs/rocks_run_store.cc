@@ -47,7 +47,7 @@ RocksRunStore::~RocksRunStore() = default;
 
 absl::StatusOr<std::unique_ptr<RocksRunStore>> RocksRunStore::Open(const std::string& directory,
                                                                    RocksRunStoreOptions options) {
-  absl::StatusOr<std::unique_ptr<RunDatabase>> database = RunDatabase::Open(directory, options.reserve_bytes);
+  absl::StatusOr<std::unique_ptr<RunDatabase>> database = RunDatabase::Open(directory, options.database);
   if (!database.ok()) return database.status();
   std::unique_ptr<RocksRunStore> store(new RocksRunStore(*std::move(database), std::move(options)));
   if (absl::Status status = store->Load(); !status.ok()) return status;

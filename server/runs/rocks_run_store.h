@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "proto/wire/mutex.h"
-#include "server/rocks/disk_reserve.h"
 #include "server/runs/run_database.h"
 #include "server/runs/run_store.h"
 
@@ -26,8 +25,7 @@ struct RocksRunStoreOptions {
   // A run without a report for longer than this is shown as lost.
   std::int64_t lost_after_ms = 10 * 60 * 1000;
   std::function<std::int64_t()> now_ms = SystemNowMs;
-  // Disk space that is left alone (disk_reserve.h).
-  std::uint64_t reserve_bytes = rocks::kDefaultReserveBytes;
+  RunDatabaseOptions database;
 };
 
 // Any number of threads may use it; reports of different runs do not wait for each other.

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/rocks/disk_reserve.h"
+#include "server/rocks/recovery.h"
 #include "server/rocks/rocks_status.h"
 
 namespace packtrain::runs {
@@ -54,8 +54,10 @@ std::vector<rocksdb::ColumnFamilyDescriptor> Families() {
           {"samples", FamilyOptions(rocksdb::kLZ4Compression)}};
 }
 
-rocksdb::DBOptions DatabaseOptions() {
+rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env) {
   rocksdb::DBOptions options;
+  if (env != nullptr) options.env = env;
+  options.listeners.push_back(rocks::DiskFailures().listener());
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   // Families that are hardly written to hold back the log; this bounds what an opening has to replay.
@@ -101,16 +103,16 @@ RunDatabase::RunDatabase(std::unique_ptr<Handles> handles) : handles_(std::move(
 RunDatabase::~RunDatabase() = default;
 
 absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string& directory,
-                                                               std::uint64_t reserve_bytes) {
+                                                               const RunDatabaseOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) {
     return absl::FailedPreconditionError(absl::StrCat("cannot create ", directory, ": ", error.message()));
   }
-  auto handles = std::make_unique<Handles>(directory, reserve_bytes);
+  auto handles = std::make_unique<Handles>(directory, options.reserve_bytes);
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
-      rocksdb::DB::Open(DatabaseOptions(), directory, Families(), &handles->families, &db);
+      rocksdb::DB::Open(DatabaseOptions(options.env), directory, Families(), &handles->families, &db);
   if (!status.ok()) return rocks::OpenFailure(status, directory);
   handles->db.reset(db);
   if (absl::Status format = handles->CheckFormat(); !format.ok()) return format;
@@ -123,9 +125,8 @@ absl::Status RunDatabase::Write(const std::vector<KeyValue>& entries, Durability
   if (absl::Status space = handles_->reserve.Require(batch.GetDataSize()); !space.ok()) return space;
   rocksdb::WriteOptions options;
   options.sync = durability == Durability::kDisk;
-  rocksdb::Status status = handles_->db->Write(options, &batch);
-  // After a full disk RocksDB refuses writes until it is told to look again.
-  if (!status.ok() && handles_->db->Resume().ok()) status = handles_->db->Write(options, &batch);
+  const rocksdb::Status status =
+      rocks::WriteRecovering(*handles_->db, [&] { return handles_->db->Write(options, &batch); });
   return ToStatus(status, "writing to run database");
 }
 

@@ -11,6 +11,11 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/rocks/disk_reserve.h"
+
+namespace rocksdb {
+class Env;
+}
 
 namespace packtrain::runs {
 
@@ -27,16 +32,23 @@ enum class Durability {
   kDisk,     // survives a power cut
 };
 
+struct RunDatabaseOptions {
+  // Disk space that is left alone (disk_reserve.h).
+  std::uint64_t reserve_bytes = rocks::kDefaultReserveBytes;
+  // Files and threads; null: the system's. Not owned.
+  rocksdb::Env* env = nullptr;
+};
+
 // Any number of threads may use it.
 //
 // Codes: RESOURCE_EXHAUSTED where the disk is full down to the reserve (reading goes on, and so does writing
 // once there is space), DATA_LOSS where what is stored is damaged, UNAVAILABLE for other failures of the disk.
 class RunDatabase {
  public:
-  // Creates the directory where it is missing. Of the disk's free space `reserve_bytes` are left alone.
-  // FAILED_PRECONDITION: another process has it open, or a newer version wrote it.
+  // Creates the directory where it is missing. FAILED_PRECONDITION: another process has it open, or a newer
+  // version wrote it.
   static absl::StatusOr<std::unique_ptr<RunDatabase>> Open(const std::string& directory,
-                                                           std::uint64_t reserve_bytes);
+                                                           const RunDatabaseOptions& options);
   ~RunDatabase();
 
   // All or none.

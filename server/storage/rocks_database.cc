@@ -3,8 +3,10 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
@@ -17,6 +19,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/rocks/disk_reserve.h"
+#include "server/rocks/manifest_guard.h"
+#include "server/rocks/recovery.h"
 #include "server/rocks/rocks_status.h"
 #include "server/storage/key_schema.h"
 
@@ -70,8 +74,10 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const std::shared_ptr<
   return options;
 }
 
-rocksdb::DBOptions DatabaseOptions() {
+rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const rocks::DiskFailures& failures) {
   rocksdb::DBOptions options;
+  options.env = env;
+  options.listeners.push_back(failures.listener());
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   // A few hundred files at most, so all stay open and no read has to open one.
@@ -87,13 +93,25 @@ rocksdb::DBOptions DatabaseOptions() {
 }  // namespace
 
 struct RocksDatabase::Handle {
-  Handle(const std::filesystem::path& folder, std::uint64_t reserve_bytes) : reserve(folder, reserve_bytes) {}
+  Handle(const std::filesystem::path& folder, const RocksDatabaseOptions& options)
+      : env(rocks::GuardManifest(options.env)), reserve(folder, options.reserve_bytes) {}
   ~Handle() {
     for (rocksdb::ColumnFamilyHandle* family : families) db->DestroyColumnFamilyHandle(family);
   }
 
   rocksdb::ColumnFamilyHandle* Of(Family family) const { return families[static_cast<std::size_t>(family)]; }
 
+  using FileCheck = absl::Status (Handle::*)(Family family, const SortedFile& file) const;
+  absl::Status ForEachFile(const std::vector<FilesOfFamily>& files, FileCheck check) const;
+  // Reads the ends of a file that is not taken in yet. RocksDB reads them itself while it takes a file in, but
+  // does not notice that it can't: it takes the file for an empty one, or aborts. So they are brought into the
+  // cache, where it finds them.
+  absl::Status CheckEnds(Family family, const SortedFile& file) const;
+  // Finds the ends in the database, for the case that they had left the cache again.
+  absl::Status CheckTakenIn(Family family, const SortedFile& file) const;
+
+  const std::unique_ptr<rocksdb::Env> env;
+  const rocks::DiskFailures failures;
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;  // as Family, then RocksDB's default
@@ -109,7 +127,7 @@ absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::Open(const std::fi
   std::error_code error;
   const std::filesystem::path path = std::filesystem::canonical(folder, error);
   if (error) return absl::FailedPreconditionError(absl::StrCat(folder.string(), ": ", error.message()));
-  auto handle = std::make_unique<Handle>(path, options.reserve_bytes);
+  auto handle = std::make_unique<Handle>(path, options);
   handle->cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (const Family family : {Family::kMeta, Family::kGraphs, Family::kSizes}) {
@@ -117,8 +135,8 @@ absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::Open(const std::fi
   }
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
-      rocksdb::DB::Open(DatabaseOptions(), path.string(), families, &handle->families, &db);
+  const rocksdb::Status status = rocksdb::DB::Open(DatabaseOptions(handle->env.get(), handle->failures),
+                                                   path.string(), families, &handle->families, &db);
   if (!status.ok()) return rocks::OpenFailure(status, path);
   handle->db.reset(db);
   return std::shared_ptr<RocksDatabase>(new RocksDatabase(std::move(handle)));
@@ -176,8 +194,48 @@ absl::StatusOr<std::vector<std::uint64_t>> RocksDatabase::StorageIds(Family fami
   return ids;
 }
 
+absl::Status RocksDatabase::Handle::CheckEnds(Family family, const SortedFile& file) const {
+  rocksdb::SstFileReader reader(db->GetOptions(Of(family)));
+  rocksdb::Status status = reader.Open(file.path);
+  if (!status.ok()) return ToStatus(status, absl::StrCat("reading ", file.path));
+  const std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(rocksdb::ReadOptions()));
+  it->SeekToFirst();
+  bool whole = it->Valid() && ToView(it->key()) == file.first_key;
+  if (whole) it->SeekToLast();
+  whole = whole && it->Valid() && ToView(it->key()) == file.last_key;
+  if (whole) return absl::OkStatus();
+  if (!it->status().ok()) return ToStatus(it->status(), absl::StrCat("reading ", file.path));
+  return absl::DataLossError(absl::StrCat(file.path, " does not hold what was written"));
+}
+
+absl::Status RocksDatabase::Handle::CheckTakenIn(Family family, const SortedFile& file) const {
+  for (const std::string& key : {file.first_key, file.last_key}) {
+    rocksdb::PinnableSlice value;
+    const rocksdb::Status status = db->Get(rocksdb::ReadOptions(), Of(family), key, &value);
+    if (!status.ok())
+      return absl::UnavailableError(absl::StrCat("taking in ", file.path, ": ", status.ToString()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RocksDatabase::Handle::ForEachFile(const std::vector<FilesOfFamily>& files,
+                                                FileCheck check) const {
+  for (const FilesOfFamily& of_family : files) {
+    for (const SortedFile& file : of_family.files) {
+      if (absl::Status status = (this->*check)(of_family.family, file); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
   if (absl::Status status = handle_->reserve.Require(0); !status.ok()) return status;
+  // RocksDB 7.8 takes files in under the number 0, or aborts, once it has been resumed.
+  if (handle_->failures.any()) {
+    return absl::UnavailableError(
+        "the disk has failed, and the store takes no new graphs until the server is started again");
+  }
+  if (absl::Status status = handle_->ForEachFile(files, &Handle::CheckEnds); !status.ok()) return status;
   rocksdb::IngestExternalFileOptions options;
   // The files lie on the same disk: taking them in costs a rename, not a copy.
   options.move_files = true;
@@ -189,10 +247,12 @@ absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
   for (const FilesOfFamily& of_family : files) {
     rocksdb::IngestExternalFileArg& arg = args.emplace_back();
     arg.column_family = handle_->Of(of_family.family);
-    arg.external_files = of_family.paths;
+    for (const SortedFile& file : of_family.files) arg.external_files.push_back(file.path);
     arg.options = options;
   }
-  return ToStatus(handle_->db->IngestExternalFiles(args), "taking in sorted files");
+  const rocksdb::Status status = handle_->db->IngestExternalFiles(args);
+  if (!status.ok()) return ToStatus(status, "taking in sorted files");
+  return handle_->ForEachFile(files, &Handle::CheckTakenIn);
 }
 
 absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries) {
@@ -201,7 +261,9 @@ absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, s
   if (absl::Status status = handle_->reserve.Require(batch.GetDataSize()); !status.ok()) return status;
   rocksdb::WriteOptions options;
   options.sync = true;
-  return ToStatus(handle_->db->Write(options, &batch), "writing the store");
+  const rocksdb::Status status =
+      rocks::WriteRecovering(*handle_->db, [&] { return handle_->db->Write(options, &batch); });
+  return ToStatus(status, "writing the store");
 }
 
 absl::Status RocksDatabase::DropStorage(std::uint64_t storage_id) {
@@ -240,15 +302,15 @@ SortedFiles::SortedFiles(std::shared_ptr<RocksDatabase> database, Family family,
 SortedFiles::~SortedFiles() {
   writer_.reset();
   std::error_code ignored;  // what stays is reclaimed when the store is opened next
-  for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+  for (const RocksDatabase::SortedFile& file : files_) std::filesystem::remove(file.path, ignored);
 }
 
 absl::Status SortedFiles::BeginFile() {
   if (absl::Status status = database_->handle_->reserve.Require(kSpaceCheckBytes); !status.ok()) return status;
   const RocksDatabase::Handle& handle = *database_->handle_;
   writer_ = std::make_unique<Writer>(handle.db->GetOptions(handle.Of(family_)), handle.Of(family_));
-  paths_.push_back(absl::StrCat(stem_, "-", paths_.size(), ".sst"));
-  return ToStatus(writer_->file.Open(paths_.back()), absl::StrCat("creating ", paths_.back()));
+  const std::string& path = files_.emplace_back().path = absl::StrCat(stem_, "-", files_.size(), ".sst");
+  return ToStatus(writer_->file.Open(path), absl::StrCat("creating ", path));
 }
 
 absl::Status SortedFiles::RequireSpace(std::uint64_t bytes) {
@@ -258,9 +320,13 @@ absl::Status SortedFiles::RequireSpace(std::uint64_t bytes) {
 }
 
 absl::Status SortedFiles::EndFile() {
-  const rocksdb::Status status = writer_->file.Finish();
+  rocksdb::ExternalSstFileInfo written;
+  const rocksdb::Status status = writer_->file.Finish(&written);
   writer_.reset();
-  return ToStatus(status, absl::StrCat("writing ", paths_.back()));
+  RocksDatabase::SortedFile& file = files_.back();
+  file.first_key = std::move(written.smallest_key);
+  file.last_key = std::move(written.largest_key);
+  return ToStatus(status, absl::StrCat("writing ", file.path));
 }
 
 absl::Status SortedFiles::Add(std::string_view key, std::string_view value) {
@@ -269,7 +335,7 @@ absl::Status SortedFiles::Add(std::string_view key, std::string_view value) {
   }
   if (absl::Status status = RequireSpace(key.size() + value.size()); !status.ok()) return status;
   const rocksdb::Status status = writer_->file.Put(ToSlice(key), ToSlice(value));
-  if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", paths_.back()));
+  if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", files_.back().path));
   return writer_->file.FileSize() < file_bytes_ ? absl::OkStatus() : EndFile();
 }
 
@@ -277,7 +343,7 @@ absl::StatusOr<RocksDatabase::FilesOfFamily> SortedFiles::Finish() {
   if (writer_ != nullptr) {
     if (absl::Status status = EndFile(); !status.ok()) return status;
   }
-  return RocksDatabase::FilesOfFamily{family_, paths_};
+  return RocksDatabase::FilesOfFamily{family_, files_};
 }
 
 }  // namespace packtrain::storage

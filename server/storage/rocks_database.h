@@ -18,6 +18,10 @@
 #include "absl/status/statusor.h"
 #include "server/rocks/disk_reserve.h"
 
+namespace rocksdb {
+class Env;
+}
+
 namespace packtrain::storage {
 
 // Column families; key_schema.h says what each holds.
@@ -28,6 +32,8 @@ struct RocksDatabaseOptions {
   std::size_t block_cache_bytes = std::size_t{256} << 20;
   // Disk space that is left alone (disk_reserve.h).
   std::uint64_t reserve_bytes = rocks::kDefaultReserveBytes;
+  // Files and threads; null: the system's. Not owned.
+  rocksdb::Env* env = nullptr;
 };
 
 // Any number of threads may use it.
@@ -58,11 +64,18 @@ class RocksDatabase {
   // Distinct storage ids of the keys of a family, ascending. Reads one key for each.
   absl::StatusOr<std::vector<std::uint64_t>> StorageIds(Family family) const;
 
-  // Takes finished sorted files (SortedFiles) into the database, moving them; all or none, synced.
+  // A finished sorted file, and the keys it begins and ends with.
+  struct SortedFile {
+    std::string path;
+    std::string first_key;
+    std::string last_key;
+  };
   struct FilesOfFamily {
     Family family;
-    std::vector<std::string> paths;
+    std::vector<SortedFile> files;
   };
+  // Takes sorted files (SortedFiles) into the database, moving them; all or none, synced. OK: what was taken in
+  // has been found there.
   absl::Status Ingest(const std::vector<FilesOfFamily>& files);
 
   // Writes to `meta`; all or none, synced.
@@ -96,7 +109,7 @@ class SortedFiles {
   // RESOURCE_EXHAUSTED: disk full. After a failure only destroying is left.
   absl::Status Add(std::string_view key, std::string_view value);
 
-  // Ends and syncs the last file and returns the paths of all.
+  // Ends and syncs the last file and returns all.
   absl::StatusOr<RocksDatabase::FilesOfFamily> Finish();
 
  private:
@@ -110,8 +123,8 @@ class SortedFiles {
   std::string stem_;
   std::uint64_t file_bytes_;
   std::uint64_t unchecked_bytes_ = 0;  // since the last look at the free space
-  std::vector<std::string> paths_;
-  std::unique_ptr<Writer> writer_;  // of the last path, while it is open
+  std::vector<RocksDatabase::SortedFile> files_;
+  std::unique_ptr<Writer> writer_;  // of the last file, while it is open
 };
 
 }  // namespace packtrain::storage

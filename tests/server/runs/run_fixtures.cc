@@ -17,9 +17,10 @@ TestRunStore::~TestRunStore() {
 
 void TestRunStore::Reopen() {
   store_.reset();
-  absl::StatusOr<std::unique_ptr<RocksRunStore>> store = RocksRunStore::Open(
-      directory_,
-      {.lost_after_ms = 600'000, .now_ms = [this] { return now_ms; }, .reserve_bytes = reserve_bytes});
+  absl::StatusOr<std::unique_ptr<RocksRunStore>> store =
+      RocksRunStore::Open(directory_, {.lost_after_ms = 600'000,
+                                       .now_ms = [this] { return now_ms; },
+                                       .database = {.reserve_bytes = reserve_bytes}});
   if (!store.ok()) throw std::runtime_error(store.status().ToString());
   store_ = *std::move(store);
 }

@@ -1,0 +1,187 @@
+// A disk whose n-th operation fails, for every n: each call ends in a status, nothing half done shows, all that
+// was sealed is there, and the same call succeeds once the disk is well, in the same process and in the next.
+#include "tests/testing/faulty_disk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "server/storage/rocks_graph_store.h"
+#include "tests/server/storage/store_testing.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::storage {
+namespace {
+
+using ::packtrain::testing::Duration;
+using ::packtrain::testing::Fault;
+using ::packtrain::testing::FaultyDisk;
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::ManyMolecules;
+using ::packtrain::testing::Molecule;
+using ::packtrain::testing::RecordOf;
+using ::packtrain::testing::SampleMolecules;
+using ::packtrain::testing::StatusIs;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+const std::vector<Molecule>& Before() {
+  static const auto& molecules = *new std::vector<Molecule>(SampleMolecules());
+  return molecules;
+}
+
+const std::vector<Molecule>& After() {
+  static const auto& molecules = *new std::vector<Molecule>(ManyMolecules(100));
+  return molecules;
+}
+
+// A store on a faulty disk that holds the data set "before".
+class FaultyStore {
+ public:
+  FaultyStore() {
+    Reopen();
+    EXPECT_THAT(Import(*store_, Before(), SealAs("before")), IsOk());
+  }
+
+  absl::Status Open() {
+    auto store = RocksGraphStore::Open(folder_.path(), options_);
+    if (!store.ok()) return store.status();
+    store_ = *std::move(store);
+    return absl::OkStatus();
+  }
+  void Close() { store_.reset(); }
+  void Reopen() {
+    Close();
+    ASSERT_THAT(Open(), IsOk());
+  }
+
+  FaultyDisk& disk() { return disk_; }
+  RocksGraphStore& operator*() { return *store_; }
+  RocksGraphStore* operator->() { return store_.get(); }
+
+  // OK: the data set holds the molecules.
+  absl::Status CheckHolds(const char* name, const std::vector<Molecule>& molecules) {
+    const auto dataset = store_->Open(name);
+    if (!dataset.ok()) return dataset.status();
+    std::vector<std::uint32_t> graphs((*dataset)->n_node().size());
+    std::iota(graphs.begin(), graphs.end(), 0);
+    const auto records = Read(**dataset, graphs);
+    if (!records.ok()) return records.status();
+    EXPECT_EQ(records->size(), molecules.size());
+    for (std::size_t k = 0; k < records->size(); ++k) EXPECT_EQ((*records)[k], RecordOf(molecules[k]));
+    return absl::OkStatus();
+  }
+
+ private:
+  const TemporaryFolder folder_;
+  FaultyDisk disk_;
+  // Several files for each import.
+  const RocksGraphStoreOptions options_ = {.database = {.reserve_bytes = 0, .env = disk_.env()},
+                                           .staging_file_bytes = 16 << 10};
+  std::unique_ptr<RocksGraphStore> store_;
+};
+
+absl::Status ImportAfter(GraphStore& store) {
+  auto writer = store.NewDataset(testing::MoleculeSchema());
+  if (!writer.ok()) return writer.status();
+  for (const Molecule& molecule : After()) {
+    const std::string record = RecordOf(molecule);
+    if (absl::Status status = (*writer)->Append(std::as_bytes(std::span(record))); !status.ok()) return status;
+  }
+  return (*writer)->Seal(SealAs("after")).status();
+}
+
+absl::StatusCode CodeOf(Fault fault) {
+  return fault == Fault::kNoSpace ? absl::StatusCode::kResourceExhausted : absl::StatusCode::kUnavailable;
+}
+
+class FaultyDiskTest : public ::testing::TestWithParam<std::tuple<Fault, Duration>> {
+ protected:
+  using Step = std::function<void(FaultyStore&)>;
+
+  // Calls `prepare`, and then `step` with operation n failing, on a fresh store for n = 0, 1, ... until none is
+  // left to fail.
+  static void ForEveryOperation(const Step& prepare, const Step& step) {
+    const auto [fault, duration] = GetParam();
+    for (std::uint64_t n = 0;; ++n) {
+      FaultyStore store;
+      prepare(store);
+      store.disk().Fail(n, fault, duration);
+      step(store);
+      const std::string failed = store.disk().Failed();
+      store.disk().Heal();
+      if (failed.empty()) return;
+      SCOPED_TRACE(failed + ", operation " + std::to_string(n));
+      ExpectWorkGoesOn(store);
+      if (HasFailure()) return;
+    }
+  }
+
+  // Reading goes on in any case, and writing unless RocksDB stopped; the next process can do both.
+  static void ExpectWorkGoesOn(FaultyStore& store) {
+    EXPECT_THAT(store.CheckHolds("before", Before()), IsOk());
+    const absl::Status imported = ImportAfter(*store);
+    EXPECT_THAT(imported, AnyOf(IsOk(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("started again"))));
+    store.Reopen();
+    EXPECT_THAT(store.CheckHolds("before", Before()), IsOk());
+    ExpectImports(store);
+  }
+
+  static void Nothing(FaultyStore&) {}
+
+  static void ExpectImports(FaultyStore& store) {
+    EXPECT_THAT(ImportAfter(*store), IsOk());
+    EXPECT_THAT(store.CheckHolds("after", After()), IsOk());
+  }
+};
+
+TEST_P(FaultyDiskTest, AnImportIsWholeOrNotThere) {
+  ForEveryOperation(Nothing, [](FaultyStore& store) {
+    const absl::Status imported = ImportAfter(*store);
+    store.disk().Heal();
+    EXPECT_THAT(store.CheckHolds("after", After()),
+                imported.ok() ? ::testing::Matcher<absl::Status>(IsOk())
+                              : ::testing::Matcher<absl::Status>(StatusIs(absl::StatusCode::kNotFound)));
+  });
+}
+
+TEST_P(FaultyDiskTest, AnOpeningGivesAStatus) {
+  ForEveryOperation(&FaultyStore::Close, [](FaultyStore& store) {
+    const absl::Status opened = store.Open();
+    store.disk().Heal();
+    if (!opened.ok()) store.Reopen();
+  });
+}
+
+TEST_P(FaultyDiskTest, AReadGivesAStatusOrTheRecords) {
+  const auto prepare = [](FaultyStore& store) {
+    EXPECT_THAT(ImportAfter(*store), IsOk());
+    store.Reopen();  // it has read nothing yet
+  };
+  ForEveryOperation(prepare, [](FaultyStore& store) {
+    EXPECT_THAT(store.CheckHolds("after", After()).code(),
+                AnyOf(absl::StatusCode::kOk, CodeOf(std::get<Fault>(GetParam()))));
+    EXPECT_THAT(store->List().status().code(),
+                AnyOf(absl::StatusCode::kOk, CodeOf(std::get<Fault>(GetParam()))));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, FaultyDiskTest,
+                         ::testing::Values(std::tuple(Fault::kIoError, Duration::kOnce),
+                                           std::tuple(Fault::kIoError, Duration::kUntilHealed),
+                                           std::tuple(Fault::kNoSpace, Duration::kUntilHealed)),
+                         [](const auto& combination) {
+                           if (std::get<Fault>(combination.param) == Fault::kNoSpace)
+                             return "NoSpaceUntilHealed";
+                           return std::get<Duration>(combination.param) == Duration::kOnce
+                                      ? "IoErrorOnce"
+                                      : "IoErrorUntilHealed";
+                         });
+
+}  // namespace
+}  // namespace packtrain::storage

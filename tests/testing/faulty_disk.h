@@ -1,0 +1,51 @@
+// A disk under RocksDB whose n-th operation fails.
+#ifndef PACKTRAIN_TESTS_TESTING_FAULTY_DISK_H_
+#define PACKTRAIN_TESTS_TESTING_FAULTY_DISK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace rocksdb {
+class Env;
+}
+
+namespace packtrain::testing {
+
+// What a failing operation says.
+enum class Fault { kIoError, kNoSpace };
+
+// How long it goes on.
+enum class Duration { kOnce, kUntilHealed };
+
+// Files are those of the real file system. What is synced is not: no test here cuts the power, and a sync takes
+// longer than all else. Operations are opens, reads, writes, syncs, closes, renames, links, deletions and
+// listings, those of RocksDB's own log of messages left out. Any number of threads may use it.
+class FaultyDisk {
+ public:
+  FaultyDisk();
+  ~FaultyDisk();
+  FaultyDisk(const FaultyDisk&) = delete;
+  FaultyDisk& operator=(const FaultyDisk&) = delete;
+
+  // For the options of a store, which must not outlive this object.
+  rocksdb::Env* env();
+
+  // The operation that comes after `n` others fails.
+  void Fail(std::uint64_t n, Fault fault, Duration duration);
+  // Nothing fails any more.
+  void Heal();
+
+  // The operation that failed first since Fail, such as "sync 000007.log"; empty: none did.
+  std::string Failed() const;
+
+  struct State;
+
+ private:
+  const std::shared_ptr<State> state_;
+  const std::unique_ptr<rocksdb::Env> env_;
+};
+
+}  // namespace packtrain::testing
+
+#endif  // PACKTRAIN_TESTS_TESTING_FAULTY_DISK_H_
