@@ -19,8 +19,8 @@ class DiskFailures {
  public:
   DiskFailures();
 
-  // For the options of the database. It also keeps RocksDB from recovering by itself, which would look for space
-  // every five seconds, and fail Resume meanwhile.
+  // For the options of the database. It also keeps RocksDB from recovering by itself, which would look for
+  // space every five seconds, and fail Resume meanwhile.
   std::shared_ptr<rocksdb::EventListener> listener() const;
 
   bool any() const;
@@ -30,8 +30,9 @@ class DiskFailures {
   const std::shared_ptr<Listener> listener_;
 };
 
-// Calls `write`, and where it fails, once more. After a failure of the disk RocksDB refuses every write until it
-// is told to look again (Resume); it is told in between. `write` must come to the same when it is done twice.
+// Calls `write`, and where it fails, once more. After a failure of the disk RocksDB refuses every write until
+// it is told to look again (Resume); it is told in between. `write` must come to the same when it is done
+// twice.
 rocksdb::Status WriteRecovering(rocksdb::DB& db, absl::FunctionRef<rocksdb::Status()> write);
 
 }  // namespace packtrain::rocks
