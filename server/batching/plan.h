@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,7 +22,9 @@ struct Shape {
   std::uint32_t nodes = 0;
   std::uint32_t edges = 0;
   friend bool operator==(const Shape&, const Shape&) = default;
-  friend auto operator<=>(const Shape&, const Shape&) = default;
+  friend bool operator<(const Shape& a, const Shape& b) {
+    return std::tie(a.graphs, a.nodes, a.edges) < std::tie(b.graphs, b.nodes, b.edges);
+  }
 };
 
 // Sizes of all graphs of a data set, by graph index. Borrowed; outlives the plan.

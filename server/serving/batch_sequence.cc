@@ -27,16 +27,15 @@ absl::StatusOr<std::unique_ptr<BatchSequence>> BatchSequence::Open(BatchSource s
                                                    range.world.size, "; ranks count from 0"));
   }
   std::unique_ptr<BatchSequence> sequence(
-      new BatchSequence(std::move(source), range, std::move(builder), plans, background));
-  if (absl::Status status = sequence->EnterEpoch(range.start_epoch, range.world); !status.ok()) return status;
-  if (absl::Status status = sequence->EnterStep(range.start_step); !status.ok()) return status;
+      new BatchSequence(std::move(source), std::move(range), std::move(builder), plans, background));
+  if (absl::Status status = sequence->EnterStart(); !status.ok()) return status;
   return sequence;
 }
 
 BatchSequence::BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
                              WorkerPool& background)
     : source_(std::move(source)),
-      range_(range),
+      range_(std::move(range)),
       builder_(std::move(builder)),
       plans_(plans),
       background_(background) {}
@@ -68,7 +67,9 @@ absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const batching::Worl
   return absl::OkStatus();
 }
 
-absl::Status BatchSequence::EnterStep(std::uint64_t step) {
+absl::Status BatchSequence::EnterStart() {
+  if (absl::Status status = EnterEpoch(range_.start_epoch, range_.world); !status.ok()) return status;
+  const std::uint64_t step = range_.start_step;
   const std::uint64_t steps = plan_->plan->steps();
   if (step > steps) {
     return absl::OutOfRangeError(absl::StrCat("start_step ", step, " is past the end of epoch ", epoch_,

@@ -45,8 +45,8 @@ class BatchSequence {
                 WorkerPool& background);
 
   absl::Status EnterEpoch(std::uint64_t epoch, const batching::World& world);
-  // For a position in the epoch that has been entered.
-  absl::Status EnterStep(std::uint64_t step);
+  // Goes to the range's first position.
+  absl::Status EnterStart();
   void PlanAhead() const;
   bool IsLastEpoch() const;
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "absl/status/statusor.h"
 #include "proto/wire/mutex.h"
@@ -53,7 +54,9 @@ class PlanCache {
   struct Key {
     std::string fingerprint;
     std::uint64_t epoch = 0;
-    friend auto operator<=>(const Key&, const Key&) = default;
+    friend bool operator<(const Key& a, const Key& b) {
+      return std::tie(a.fingerprint, a.epoch) < std::tie(b.fingerprint, b.epoch);
+    }
   };
 
   // One epoch's place: empty while it is being planned. Fields are guarded by the cache's mutex.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -19,8 +20,6 @@
 
 namespace packtrain::batching {
 namespace {
-
-using ::testing::ElementsAre;
 
 using Indices = std::vector<std::uint32_t>;
 using PlanPtr = std::unique_ptr<const Plan>;
@@ -141,8 +140,8 @@ void ExpectEqualPlans(const Plan& a, const Plan& b) {
 
 TEST(PurityTest, EqualRequestsGiveEqualPlans) {
   ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
-    const Scenario copy = scenario;
-    ExpectEqualPlans(*Plan::Create(copy.Request(world)).value(), plan);
+    const auto elsewhere = std::make_unique<Scenario>(scenario);
+    ExpectEqualPlans(*Plan::Create(elsewhere->Request(world)).value(), plan);
   });
 }
 
@@ -160,6 +159,7 @@ TEST(PurityTest, ThreadsThatPlanAtOnceGetEqualPlans) {
     SCOPED_TRACE(scenario.name);
     std::vector<absl::StatusOr<PlanPtr>> plans(4);
     std::vector<std::thread> threads;
+    threads.reserve(plans.size());
     for (absl::StatusOr<PlanPtr>& plan : plans) {
       threads.emplace_back([&] { plan = Plan::Create(scenario.Request({3})); });
     }
@@ -310,8 +310,9 @@ TEST(WorldSizeChangeTest, TheWorldOnlyDealsTheSameBatchesOut) {
 
 // The world in which segment `segment` was trained.
 World During(const World& world, std::size_t segment) {
-  const auto begin = world.segments.begin();
-  return {begin[segment].world_size, {begin, begin + segment}};
+  std::vector<Segment> before = world.segments;
+  before.resize(segment);
+  return {world.segments[segment].world_size, std::move(before)};
 }
 
 TEST(WorldSizeChangeTest, ASegmentIsWhatItsRanksGot) {
