@@ -3,7 +3,9 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -90,6 +92,25 @@ class GrpcImportStream final : public ImportStream {
   bool finished_ = false;
 };
 
+// Calls `method` for each page of a list, and `take` with each answer.
+template <typename Stub, typename Request, typename Response, typename Take>
+absl::Status WalkPages(const ConnectionOptions& options, Stub& stub,
+                       grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                       Request request, Take take) {
+  while (true) {
+    absl::StatusOr<Response> page = CallMethod(options, kLookUp, stub, method, request);
+    if (!page.ok()) return page.status();
+    const std::string next = page->next_page_token();
+    take(*page);
+    if (next.empty()) return absl::OkStatus();
+    if (next == request.page_token()) {
+      return absl::InternalError(
+          absl::StrCat("server ", options.server, " gives the same page again and again"));
+    }
+    request.set_page_token(next);
+  }
+}
+
 absl::Status ListStepsOnce(v1::RunService::Stub& stub, const v1::ListStepsRequest& request, TakeSteps take) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kListing);
@@ -127,9 +148,16 @@ absl::StatusOr<v1::GetServerInfoResponse> ServiceClient::GetServerInfo() {
                     v1::GetServerInfoRequest());
 }
 
-absl::StatusOr<v1::ListDatasetsResponse> ServiceClient::ListDatasets(const v1::ListDatasetsRequest& request) {
-  return CallMethod(connection_->options(), kLookUp, *stubs_->dataset, &v1::DatasetService::Stub::ListDatasets,
-                    request);
+absl::StatusOr<std::vector<v1::Dataset>> ServiceClient::ListDatasets() {
+  std::vector<v1::Dataset> datasets;
+  const absl::Status status =
+      WalkPages(connection_->options(), *stubs_->dataset, &v1::DatasetService::Stub::ListDatasets,
+                v1::ListDatasetsRequest(), [&datasets](v1::ListDatasetsResponse& page) {
+                  std::move(page.mutable_datasets()->begin(), page.mutable_datasets()->end(),
+                            std::back_inserter(datasets));
+                });
+  if (!status.ok()) return status;
+  return datasets;
 }
 
 absl::StatusOr<v1::GetDatasetResponse> ServiceClient::GetDataset(const v1::GetDatasetRequest& request) {
@@ -157,8 +185,17 @@ absl::StatusOr<v1::GetPlannedBatchResponse> ServiceClient::GetPlannedBatch(
                     request);
 }
 
-absl::StatusOr<v1::ListRunsResponse> ServiceClient::ListRuns(const v1::ListRunsRequest& request) {
-  return CallMethod(connection_->options(), kLookUp, *stubs_->run, &v1::RunService::Stub::ListRuns, request);
+absl::StatusOr<std::vector<v1::Run>> ServiceClient::ListRuns(const std::string& where) {
+  v1::ListRunsRequest request;
+  request.set_where(where);
+  std::vector<v1::Run> runs;
+  const absl::Status status =
+      WalkPages(connection_->options(), *stubs_->run, &v1::RunService::Stub::ListRuns, std::move(request),
+                [&runs](v1::ListRunsResponse& page) {
+                  std::move(page.mutable_runs()->begin(), page.mutable_runs()->end(), std::back_inserter(runs));
+                });
+  if (!status.ok()) return status;
+  return runs;
 }
 
 absl::StatusOr<v1::GetRunResponse> ServiceClient::GetRun(const v1::GetRunRequest& request) {

@@ -3,6 +3,8 @@
 #define PACKTRAIN_CLIENT_SERVICE_CLIENT_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -25,7 +27,8 @@ class ServiceClient {
 
   absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
 
-  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const v1::ListDatasetsRequest& request);
+  // All of them, page by page.
+  absl::StatusOr<std::vector<v1::Dataset>> ListDatasets();
   absl::StatusOr<v1::GetDatasetResponse> GetDataset(const v1::GetDatasetRequest& request);
   // Not repeated: after a lost answer the import is no longer known.
   absl::StatusOr<v1::SealDatasetResponse> SealDataset(const v1::SealDatasetRequest& request);
@@ -33,7 +36,8 @@ class ServiceClient {
   absl::StatusOr<v1::GetPlanResponse> GetPlan(const v1::GetPlanRequest& request);
   absl::StatusOr<v1::GetPlannedBatchResponse> GetPlannedBatch(const v1::GetPlannedBatchRequest& request);
 
-  absl::StatusOr<v1::ListRunsResponse> ListRuns(const v1::ListRunsRequest& request);
+  // All that match, newest first, page by page.
+  absl::StatusOr<std::vector<v1::Run>> ListRuns(const std::string& where);
   absl::StatusOr<v1::GetRunResponse> GetRun(const v1::GetRunRequest& request);
   absl::StatusOr<v1::SummarizeRunResponse> SummarizeRun(const v1::SummarizeRunRequest& request);
   absl::StatusOr<v1::ListEvaluationsResponse> ListEvaluations(const v1::ListEvaluationsRequest& request);

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "server/serving/descriptor_limit.h"
 #include "server/serving/server.h"
 
 namespace packtrain {
@@ -45,6 +46,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--max-streams", options.max_streams, "Most batch streams open at one time")
       ->capture_default_str();
+  app.add_flag("!--no-reflection", options.reflection, "Do not answer gRPC's reflection service");
   app.add_flag("--insecure", options.insecure, "Allow plain text on an address that other machines can reach");
 }
 
@@ -80,6 +82,7 @@ sigset_t BlockStopSignals() {
 int Serve(const Flags& flags) {
   const sigset_t signals = BlockStopSignals();
   SetUpLog();
+  serving::RaiseDescriptorLimit();
   absl::StatusOr<std::unique_ptr<serving::Server>> server = serving::Server::Start(flags.options);
   if (!server.ok()) {
     spdlog::error("{}", std::string(server.status().message()));

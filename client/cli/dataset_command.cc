@@ -1,6 +1,7 @@
 // packtrain dataset list | show
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
@@ -136,12 +137,12 @@ absl::StatusOr<ExitCode> ShowDataset(const std::string& reference, const GlobalO
 }
 
 absl::StatusOr<ExitCode> ListDatasets(const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<v1::ListDatasetsResponse> response =
-      CallService(global, [](client::ServiceClient& services) { return services.ListDatasets({}); });
-  if (!response.ok()) return response.status();
+  const absl::StatusOr<std::vector<v1::Dataset>> datasets =
+      CallService(global, [](client::ServiceClient& services) { return services.ListDatasets(); });
+  if (!datasets.ok()) return datasets.status();
   Json list = Json::array();
   Table table{{"name", "version", "graphs", "nodes", "edges", "bytes"}, {}};
-  for (const v1::Dataset& dataset : response->datasets()) {
+  for (const v1::Dataset& dataset : *datasets) {
     list.push_back(ToJson(dataset));
     table.rows.push_back({dataset.name(), dataset.version(), std::to_string(dataset.graphs()),
                           std::to_string(dataset.nodes().total()), std::to_string(dataset.edges().total()),

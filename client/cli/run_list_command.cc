@@ -1,7 +1,10 @@
 // packtrain run list
 #include <ctime>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "client/cli/run_commands.h"
@@ -18,9 +21,9 @@ std::pair<std::string, std::string> SplitReference(const std::string& reference)
   return {reference.substr(0, at), reference.substr(at + 1)};
 }
 
-Table RunsTable(const v1::ListRunsResponse& response) {
+Table RunsTable(const std::vector<v1::Run>& runs) {
   Table table{{"run", "state", "model", "dataset", "policy", "G", "ranks", "seed", "steps", "hardware"}, {}};
-  for (const v1::Run& run : response.runs()) {
+  for (const v1::Run& run : runs) {
     const v1::RunDescription& about = run.description();
     table.rows.push_back({run.run(), wire::StateName(run.state()), about.model(),
                           SplitReference(about.dataset()).first, wire::PolicyName(about.spec()),
@@ -32,14 +35,12 @@ Table RunsTable(const v1::ListRunsResponse& response) {
 }
 
 absl::StatusOr<ExitCode> ListRuns(const std::string& where, const GlobalOptions& global, Output& output) {
-  v1::ListRunsRequest request;
-  request.set_where(where);
-  const absl::StatusOr<v1::ListRunsResponse> response =
-      CallService(global, [&](client::ServiceClient& services) { return services.ListRuns(request); });
-  if (!response.ok()) return response.status();
+  const absl::StatusOr<std::vector<v1::Run>> runs =
+      CallService(global, [&](client::ServiceClient& services) { return services.ListRuns(where); });
+  if (!runs.ok()) return runs.status();
   Json list = Json::array();
-  for (const v1::Run& run : response->runs()) list.push_back(RunToJson(run));
-  output.Print(list, RunsTable(*response));
+  for (const v1::Run& run : *runs) list.push_back(RunToJson(run));
+  output.Print(list, RunsTable(*runs));
   return ExitCode::kDone;
 }
 

@@ -32,6 +32,11 @@ std::string Suffix(std::string_view key, int attempt) {
   return suffix;
 }
 
+ListPosition PositionOf(RunEntry& entry) {
+  wire::MutexLock lock(entry.mutex);
+  return {entry.run.started_ms(), entry.name};
+}
+
 }  // namespace
 
 std::int64_t SystemNowMs() {
@@ -305,17 +310,37 @@ absl::StatusOr<v1::Run> RocksRunStore::Get(std::string_view run) const {
 }
 
 absl::StatusOr<std::vector<v1::Run>> RocksRunStore::List() const {
+  std::vector<v1::Run> runs;
+  absl::Status status = ListAfter({}, [&runs](v1::Run run) {
+    runs.push_back(std::move(run));
+    return true;
+  });
+  if (!status.ok()) return status;
+  return runs;
+}
+
+absl::Status RocksRunStore::ListAfter(const ListPosition& after, RunSink sink) const {
+  for (const EntryPtr& entry : EntriesAfter(after)) {
+    if (!sink(Snapshot(*entry))) break;
+  }
+  return absl::OkStatus();
+}
+
+std::vector<RocksRunStore::EntryPtr> RocksRunStore::EntriesAfter(const ListPosition& after) const {
   std::vector<EntryPtr> entries;
   {
     wire::MutexLock lock(mutex_);
     for (const auto& [name, entry] : entries_) entries.push_back(entry);
   }
-  std::vector<v1::Run> runs;
-  runs.reserve(entries.size());
-  for (const EntryPtr& entry : entries) runs.push_back(Snapshot(*entry));
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const v1::Run& a, const v1::Run& b) { return a.started_ms() > b.started_ms(); });
-  return runs;
+  std::vector<std::pair<ListPosition, EntryPtr>> listed;
+  for (EntryPtr& entry : entries) {
+    ListPosition position = PositionOf(*entry);
+    if (after < position) listed.emplace_back(std::move(position), std::move(entry));
+  }
+  std::sort(listed.begin(), listed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  entries.clear();
+  for (auto& [position, entry] : listed) entries.push_back(std::move(entry));
+  return entries;
 }
 
 absl::Status RocksRunStore::ReadSteps(std::string_view run, StepSink sink) const {

@@ -46,6 +46,7 @@ class RocksRunStore final : public RunStore {
 
   absl::StatusOr<v1::Run> Get(std::string_view run) const override;
   absl::StatusOr<std::vector<v1::Run>> List() const override;
+  absl::Status ListAfter(const ListPosition& after, RunSink sink) const override;
   absl::Status ReadSteps(std::string_view run, StepSink sink) const override;
   absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const override;
   absl::StatusOr<std::vector<v1::Sample>> ReadSamples(std::string_view run) const override;
@@ -67,6 +68,8 @@ class RocksRunStore final : public RunStore {
   absl::StatusOr<EntryPtr> Find(std::string_view run) const;
   absl::StatusOr<EntryPtr> FindByPrefix(std::string_view prefix) const;
   v1::Run Snapshot(RunEntry& entry) const;
+  // In the order of the list.
+  std::vector<EntryPtr> EntriesAfter(const ListPosition& after) const;
   // Writes `entries`, if any, and the time of this report.
   absl::Status AddReport(std::string_view run, const Reporter* reporter, std::vector<KeyValue> entries);
 

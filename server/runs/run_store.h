@@ -4,6 +4,7 @@
 #define PACKTRAIN_SERVER_RUNS_RUN_STORE_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,17 @@ struct Reporter {
   std::string run;
   std::uint32_t rank = 0;
   std::uint32_t attempt = 0;
+};
+
+// A place in the list of runs; by default before the first.
+struct ListPosition {
+  std::int64_t started_ms = std::numeric_limits<std::int64_t>::max();
+  std::string run;
+
+  // In the order of the list: newest first.
+  friend bool operator<(const ListPosition& a, const ListPosition& b) {
+    return a.started_ms != b.started_ms ? a.started_ms > b.started_ms : a.run < b.run;
+  }
 };
 
 // Any number of threads may use it.
@@ -49,8 +61,11 @@ class RunStore {
   // `run` is a name or an unambiguous beginning of one. NOT_FOUND, INVALID_ARGUMENT (ambiguous; the
   // message lists the candidates).
   virtual absl::StatusOr<v1::Run> Get(std::string_view run) const = 0;
-  // Newest first.
+  // Newest first: by the time of their start, then by name.
   virtual absl::StatusOr<std::vector<v1::Run>> List() const = 0;
+  // The same, one by one from behind `after`, until `sink` returns false.
+  using RunSink = absl::FunctionRef<bool(v1::Run run)>;
+  virtual absl::Status ListAfter(const ListPosition& after, RunSink sink) const = 0;
 
   // Calls `sink` with blocks of all stored steps of a run, each step once: by rank, then attempt, then step.
   // `run` as for Get, also below.

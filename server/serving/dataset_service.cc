@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/wire/status_convert.h"
+#include "server/serving/page.h"
 
 namespace packtrain::serving {
 namespace {
+
+// What a page token of ListDatasets belongs to; the list takes no query.
+constexpr std::string_view kEveryDataset = "datasets";
 
 // `last` is the last message that could be read.
 absl::Status CheckEnd(const v1::ImportGraphsRequest& last, std::uint64_t received) {
@@ -31,6 +36,7 @@ absl::Status CheckEnd(const v1::ImportGraphsRequest& last, std::uint64_t receive
 DatasetService::DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
                                std::shared_ptr<MemoryMeter> memory, StagedImportsOptions options)
     : store_(store),
+      max_message_bytes_(max_message_bytes),
       max_refused_bytes_(std::min(storage::kMaxRefusedBytes, max_message_bytes / 2)),
       memory_(std::move(memory)),
       imports_(options) {}
@@ -46,9 +52,9 @@ grpc::Status DatasetService::SealDataset(grpc::ServerContext*, const v1::SealDat
   return wire::ToGrpcStatus(Seal(*request, *response));
 }
 
-grpc::Status DatasetService::ListDatasets(grpc::ServerContext*, const v1::ListDatasetsRequest*,
+grpc::Status DatasetService::ListDatasets(grpc::ServerContext*, const v1::ListDatasetsRequest* request,
                                           v1::ListDatasetsResponse* response) {
-  return wire::ToGrpcStatus(List(*response));
+  return wire::ToGrpcStatus(List(*request, *response));
 }
 
 grpc::Status DatasetService::GetDataset(grpc::ServerContext*, const v1::GetDatasetRequest* request,
@@ -107,10 +113,21 @@ absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::Sea
   return absl::OkStatus();
 }
 
-absl::Status DatasetService::List(v1::ListDatasetsResponse& response) const {
+absl::Status DatasetService::List(const v1::ListDatasetsRequest& request,
+                                  v1::ListDatasetsResponse& response) const {
+  const absl::StatusOr<std::string> after = KeyOfPageToken(request.page_token(), kEveryDataset);
+  if (!after.ok()) return after.status();
   absl::StatusOr<std::vector<v1::Dataset>> datasets = store_.List();
   if (!datasets.ok()) return datasets.status();
-  for (v1::Dataset& dataset : *datasets) *response.add_datasets() = std::move(dataset);
+  Page page(request.page_size(), max_message_bytes_);
+  for (v1::Dataset& dataset : *datasets) {
+    if (dataset.name() <= *after) continue;
+    if (!page.Take(dataset.ByteSizeLong())) {
+      response.set_next_page_token(PageToken(kEveryDataset, response.datasets().rbegin()->name()));
+      break;
+    }
+    *response.add_datasets() = std::move(dataset);
+  }
   return absl::OkStatus();
 }
 

@@ -44,10 +44,11 @@ class DatasetService final : public v1::DatasetService::Service {
   absl::Status ReadBlocks(grpc::ServerReader<v1::ImportGraphsRequest>& reader, v1::ImportGraphsRequest& message,
                           storage::ImportSession& session, MemoryMeter::Charge& memory);
   absl::Status Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response);
-  absl::Status List(v1::ListDatasetsResponse& response) const;
+  absl::Status List(const v1::ListDatasetsRequest& request, v1::ListDatasetsResponse& response) const;
   absl::Status Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response);
 
   storage::GraphStore& store_;
+  const std::uint64_t max_message_bytes_;
   const std::uint64_t max_refused_bytes_;
   const std::shared_ptr<MemoryMeter> memory_;
   std::atomic<bool> draining_{false};

@@ -25,10 +25,6 @@ struct ListenAddress {
   std::string ToString() const;
 };
 
-// Why nothing could listen on `address`, as the system puts it, such as "Address already in use". Empty where
-// the system would allow it now.
-std::string WhyNotListen(const ListenAddress& address);
-
 }  // namespace packtrain::serving
 
 #endif  // PACKTRAIN_SERVER_SERVING_LISTEN_ADDRESS_H_

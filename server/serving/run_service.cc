@@ -1,15 +1,19 @@
 #include "server/serving/run_service.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "proto/wire/status_convert.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/comparison.h"
 #include "server/runs/run_filter.h"
 #include "server/runs/step_listing.h"
 #include "server/runs/summary.h"
+#include "server/serving/page.h"
 
 namespace packtrain::serving {
 namespace {
@@ -36,15 +40,39 @@ absl::StatusOr<v1::ReportStepsResponse> AddSteps(runs::RunStore& store, const v1
   return response;
 }
 
-absl::StatusOr<v1::ListRunsResponse> ListMatching(const runs::RunStore& store, const std::string& where) {
-  const absl::StatusOr<runs::RunFilter> filter = runs::RunFilter::Parse(where);
-  if (!filter.ok()) return filter.status();
-  absl::StatusOr<std::vector<v1::Run>> runs = store.List();
-  if (!runs.ok()) return runs.status();
-  v1::ListRunsResponse response;
-  for (v1::Run& run : *runs) {
-    if (filter->Matches(run)) *response.add_runs() = std::move(run);
+// The key of a run in a page token.
+std::string KeyOf(const v1::Run& run) { return absl::StrCat(run.started_ms(), " ", run.run()); }
+
+absl::StatusOr<runs::ListPosition> PositionOf(const v1::ListRunsRequest& request) {
+  const absl::StatusOr<std::string> key = KeyOfPageToken(request.page_token(), request.where());
+  if (!key.ok()) return key.status();
+  runs::ListPosition position;
+  if (key->empty()) return position;
+  const std::size_t space = key->find(' ');
+  if (space == std::string::npos || !absl::SimpleAtoi(key->substr(0, space), &position.started_ms)) {
+    return absl::InvalidArgumentError("page_token is that of another list");
   }
+  position.run = key->substr(space + 1);
+  return position;
+}
+
+absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const v1::ListRunsRequest& request,
+                                              Page page) {
+  const absl::StatusOr<runs::RunFilter> filter = runs::RunFilter::Parse(request.where());
+  if (!filter.ok()) return filter.status();
+  const absl::StatusOr<runs::ListPosition> after = PositionOf(request);
+  if (!after.ok()) return after.status();
+  v1::ListRunsResponse response;
+  const absl::Status status = store.ListAfter(*after, [&](v1::Run run) {
+    if (!filter->Matches(run)) return true;
+    if (page.Take(run.ByteSizeLong())) {
+      *response.add_runs() = std::move(run);
+      return true;
+    }
+    response.set_next_page_token(PageToken(request.where(), KeyOf(*response.runs().rbegin())));
+    return false;
+  });
+  if (!status.ok()) return status;
   return response;
 }
 
@@ -66,7 +94,8 @@ absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& st
 
 }  // namespace
 
-RunService::RunService(runs::RunStore& store) : store_(store) {}
+RunService::RunService(runs::RunStore& store, std::uint64_t max_message_bytes)
+    : store_(store), max_message_bytes_(max_message_bytes) {}
 
 grpc::Status RunService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                   v1::StartRunResponse* response) {
@@ -102,7 +131,7 @@ grpc::Status RunService::FinishRun(grpc::ServerContext*, const v1::FinishRunRequ
 
 grpc::Status RunService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest* request,
                                   v1::ListRunsResponse* response) {
-  return Answer(ListMatching(store_, request->where()), response);
+  return Answer(ListPage(store_, *request, Page(request->page_size(), max_message_bytes_)), response);
 }
 
 grpc::Status RunService::GetRun(grpc::ServerContext*, const v1::GetRunRequest* request,

@@ -2,6 +2,8 @@
 #ifndef PACKTRAIN_SERVER_SERVING_RUN_SERVICE_H_
 #define PACKTRAIN_SERVER_SERVING_RUN_SERVICE_H_
 
+#include <cstdint>
+
 #include "packtrain/v1/run.grpc.pb.h"
 #include "server/runs/run_store.h"
 
@@ -11,8 +13,8 @@ namespace packtrain::serving {
 // comparison may take its time there without holding up the callback threads, which stream batches.
 class RunService final : public v1::RunService::Service {
  public:
-  // `store` is borrowed.
-  explicit RunService(runs::RunStore& store);
+  // `store` is borrowed. Lists come in pages that fit into messages of `max_message_bytes`.
+  RunService(runs::RunStore& store, std::uint64_t max_message_bytes);
 
   grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
                         v1::StartRunResponse* response) override;
@@ -41,6 +43,7 @@ class RunService final : public v1::RunService::Service {
 
  private:
   runs::RunStore& store_;
+  const std::uint64_t max_message_bytes_;
 };
 
 }  // namespace packtrain::serving

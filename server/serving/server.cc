@@ -2,6 +2,9 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/impl/server_builder_plugin.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -19,7 +22,9 @@
 #include "server/serving/batch_service.h"
 #include "server/serving/call_counter.h"
 #include "server/serving/dataset_service.h"
+#include "server/serving/descriptor_limit.h"
 #include "server/serving/listen_address.h"
+#include "server/serving/listener.h"
 #include "server/serving/plan_service.h"
 #include "server/serving/run_service.h"
 #include "server/serving/server_info_service.h"
@@ -34,6 +39,11 @@ constexpr std::uint32_t kLeastMessageBytes = 64 << 10;
 constexpr std::uint32_t kMostMessageBytes = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kLeastBatchBytes = 4 << 10;
 constexpr int kMaxBuilders = 1024;
+// Bounds of what a stranger can make the server hold: calls of one connection, threads of all synchronous
+// calls, and the time until a connection has begun to speak HTTP/2.
+constexpr int kMaxCallsOfConnection = 1'000;
+constexpr int kMaxThreads = 2'000;
+constexpr milliseconds kHandshake{20'000};
 
 // Keepalive, a pair with the client's: a client may ping every 10 s, also while it has no call open, and is
 // itself pinged after 30 s of silence and given up 20 s later. Clients ping every 30 s.
@@ -115,7 +125,7 @@ class GrpcServer final : public Server {
                         .max_batch_bytes = options.max_batch_bytes,
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams),
-        run_service_(*stores_.runs),
+        run_service_(*stores_.runs, options.max_message_bytes),
         server_info_service_(LimitsOf(options),
                              {.batches_and_plans_bytes = BatchesAndPlansCap(options),
                               .store_cache_bytes = options.store_cache_bytes},
@@ -123,7 +133,7 @@ class GrpcServer final : public Server {
 
   ~GrpcServer() override { Drain(milliseconds(0)); }
 
-  absl::Status Listen(const ServerOptions& options, ListenAddress address);
+  absl::Status Serve(const ServerOptions& options, std::unique_ptr<Listener> listener);
   const std::string& address() const override { return address_; }
   bool Drain(milliseconds patience) override;
 
@@ -148,39 +158,57 @@ class GrpcServer final : public Server {
   BatchService batch_service_;
   RunService run_service_;
   ServerInfoService server_info_service_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<Listener> listener_;
   std::string address_;
 };
 
-absl::Status CannotListen(const ListenAddress& address, const std::string& reason) {
-  return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address.ToString(), ": ", reason,
-                                                    "; choose another address with --listen"));
-}
+// Reflection for one server; gRPC's own switch would be for all of a process.
+class Reflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    plugins->push_back(std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>());
+  }
+};
 
-absl::Status GrpcServer::Listen(const ServerOptions& options, ListenAddress address) {
-  if (const std::string reason = WhyNotListen(address); !reason.empty()) return CannotListen(address, reason);
-  grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  grpc::ServerBuilder builder;
-  // gRPC would share a port that another server has.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
   builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, static_cast<int>(kHandshake.count()));
+  grpc::ResourceQuota quota;
+  quota.SetMaxThreads(kMaxThreads);
+  builder.SetResourceQuota(quota);
+}
+
+absl::Status GrpcServer::Serve(const ServerOptions& options, std::unique_ptr<Listener> listener) {
+  const absl::StatusOr<int> descriptors = DescriptorsForConnections();
+  if (!descriptors.ok()) return descriptors.status();
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  if (options.reflection) builder.SetOption(std::make_unique<Reflection>());
+  SetLimits(options, builder);
   SetKeepalive(builder);
-  int port = 0;
-  builder.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(), &port);
+  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      grpc::InsecureServerCredentials());
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(calls_.NewInterceptors());
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   for (grpc::Service* service : Services()) builder.RegisterService(service);
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr || port == 0) {
-    return CannotListen(address, "gRPC could not open it; its log has the reason");
-  }
-  if (!address.unix_socket) address.port = static_cast<std::uint16_t>(port);
-  address_ = address.ToString();
+  if (server_ == nullptr) return absl::InternalError("gRPC could not start; its log has the reason");
   for (const char* name : ServiceNames()) server_->GetHealthCheckService()->SetServingStatus(name, true);
-  return absl::OkStatus();
+  listener_ = std::move(listener);
+  address_ = listener_->address().ToString();
+  return listener_->Start(*descriptors, [this](int socket, FileDescriptor connection) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.listener_fd = socket;
+    parameters.fd = connection.Release();
+    acceptor_->HandleNewConnection(&parameters);
+  });
 }
 
 bool GrpcServer::Drain(milliseconds patience) {
@@ -191,6 +219,7 @@ bool GrpcServer::Drain(milliseconds patience) {
   batch_service_.Drain();
   const bool streams_ended = batch_service_.AwaitNoStreams(deadline);
   const bool calls_ended = calls_.AwaitNone(deadline);
+  listener_.reset();
   server_->Shutdown(std::chrono::system_clock::now() + milliseconds(0));
   server_->Wait();
   server_.reset();
@@ -214,25 +243,36 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   return Stores{*std::move(graphs), *std::move(run_store)};
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
-  // Before the stores are touched.
-  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
-  if (auto address = CheckAddress(options); !address.ok()) return address.status();
-  if (options.data.empty()) return absl::InvalidArgumentError("--data is missing: the folder of the stores");
-  absl::StatusOr<Stores> stores = OpenStores(options);
-  if (!stores.ok()) return stores.status();
-  return Start(options, *std::move(stores));
-}
-
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, Stores stores) {
+// What has to be in order before a store is touched.
+absl::StatusOr<std::unique_ptr<Listener>> Prepare(const ServerOptions& options) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   absl::StatusOr<ListenAddress> address = CheckAddress(options);
   if (!address.ok()) return address.status();
+  return Listener::Bind(*std::move(address));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Serve(const ServerOptions& options, Stores stores,
+                                              std::unique_ptr<Listener> listener) {
   auto server = std::make_unique<GrpcServer>(options, std::move(stores));
-  if (absl::Status status = server->Listen(options, *std::move(address)); !status.ok()) return status;
+  if (absl::Status status = server->Serve(options, std::move(listener)); !status.ok()) return status;
   return server;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  if (options.data.empty()) return absl::InvalidArgumentError("--data is missing: the folder of the stores");
+  absl::StatusOr<std::unique_ptr<Listener>> listener = Prepare(options);
+  if (!listener.ok()) return listener.status();
+  absl::StatusOr<Stores> stores = OpenStores(options);
+  if (!stores.ok()) return stores.status();
+  return Serve(options, *std::move(stores), *std::move(listener));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, Stores stores) {
+  absl::StatusOr<std::unique_ptr<Listener>> listener = Prepare(options);
+  if (!listener.ok()) return listener.status();
+  return Serve(options, std::move(stores), *std::move(listener));
 }
 
 }  // namespace packtrain::serving

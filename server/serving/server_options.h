@@ -16,6 +16,8 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:7077";
   // Allows plain text on an address that other machines can reach.
   bool insecure = false;
+  // Answers gRPC's reflection service, by which generic clients learn the protocol.
+  bool reflection = true;
   // Threads that build batches; 0: one for each core.
   int builders = 0;
   // Largest body of one batch.

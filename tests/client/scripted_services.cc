@@ -207,6 +207,15 @@ void ScriptedRuns::CutListings(std::deque<std::size_t> blocks) {
   cuts_ = std::move(blocks);
 }
 
+grpc::Status ScriptedRuns::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest* request,
+                                    v1::ListRunsResponse* response) {
+  const std::string& token = request->page_token();
+  response->add_runs()->set_run("run" + token);
+  if (token.size() < 2) response->set_next_page_token(token + "'");
+  if (request->where() == "endless") response->set_next_page_token("'");
+  return grpc::Status::OK;
+}
+
 std::optional<std::size_t> ScriptedRuns::NextCut() {
   wire::MutexLock lock(mutex_);
   if (cuts_.empty()) return std::nullopt;

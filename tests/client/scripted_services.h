@@ -109,6 +109,9 @@ class ScriptedRuns final : public v1::RunService::Service {
                          v1::FinishRunResponse* response) override;
   grpc::Status ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
                          grpc::ServerWriter<v1::ListStepsResponse>* writer) override;
+  // Three runs, one a page; with `where` "endless" every page leads to the same one.
+  grpc::Status ListRuns(grpc::ServerContext* context, const v1::ListRunsRequest* request,
+                        v1::ListRunsResponse* response) override;
 
  private:
   std::optional<std::size_t> NextCut();

@@ -59,10 +59,25 @@ TEST(ServiceClient, ReturnsTheServersRefusal) {
   EXPECT_THAT(served.client.GetDataset(request), StatusIs(absl::StatusCode::kNotFound, HasSubstr("nope")));
 }
 
+TEST(ServiceClient, WalksAllPagesOfAList) {
+  Served served;
+  const auto runs = served.client.ListRuns("");
+  ASSERT_THAT(runs, IsOk());
+  std::vector<std::string> names;
+  for (const v1::Run& run : *runs) names.push_back(run.run());
+  EXPECT_THAT(names, ElementsAre("run", "run'", "run''"));
+}
+
+TEST(ServiceClient, WalksNoListWithoutEnd) {
+  Served served;
+  EXPECT_THAT(served.client.ListRuns("endless"),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("the same page")));
+}
+
 TEST(ServiceClient, IsUnavailableWhenTheServerHasGone) {
   Served served(std::chrono::milliseconds(100));
   served.server.Shutdown();
-  EXPECT_THAT(served.client.ListRuns({}),
+  EXPECT_THAT(served.client.ListRuns(""),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr(served.server.address())));
   EXPECT_THAT(served.client.SealDataset({}), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(served.client.ListSteps({}, [](const v1::ListStepsResponse&) { return absl::OkStatus(); }),

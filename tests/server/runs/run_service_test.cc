@@ -4,7 +4,12 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "proto/wire/step_convert.h"
+#include "server/serving/page.h"
 #include "tests/server/runs/run_fixtures.h"
 
 namespace packtrain::serving {
@@ -14,9 +19,17 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
+constexpr std::uint64_t kMaxMessageBytes = 64 << 20;
+
+std::vector<std::string> NamesOf(const v1::ListRunsResponse& page) {
+  std::vector<std::string> names;
+  for (const v1::Run& run : page.runs()) names.push_back(run.run());
+  return names;
+}
+
 class RunServiceTest : public ::testing::Test {
  protected:
-  RunServiceTest() : service_(*store_) {
+  RunServiceTest() : service_(*store_, kMaxMessageBytes) {
     grpc::ServerBuilder builder;
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
@@ -54,6 +67,16 @@ class RunServiceTest : public ::testing::Test {
     return Get(&v1::RunService::Stub::StartRun, runs::StartRequest("key-00000001")).run();
   }
 
+  // A run of its own at each call, a millisecond after the one before.
+  std::string StartAnother(std::size_t label_bytes = 0) {
+    store_.now_ms += 1;
+    v1::StartRunRequest request = runs::StartRequest("key-of-run-" + std::to_string(++started_));
+    for (int label = 0; label_bytes > 0 && label < 64; ++label) {
+      (*request.mutable_description()->mutable_labels())[std::to_string(label)].assign(label_bytes, 'x');
+    }
+    return Get(&v1::RunService::Stub::StartRun, request).run();
+  }
+
   v1::ReportStepsRequest StepsRequest(const std::string& run, std::uint64_t first, std::uint64_t last) {
     v1::ReportStepsRequest request;
     request.set_run(run);
@@ -65,6 +88,7 @@ class RunServiceTest : public ::testing::Test {
   RunService service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<v1::RunService::Stub> stub_;
+  int started_ = 0;
 };
 
 using Stub = v1::RunService::Stub;
@@ -145,6 +169,82 @@ TEST_F(RunServiceTest, RunsAreListedByFilter) {
   EXPECT_THAT(Get(&Stub::ListRuns, request).runs(), SizeIs(0));
   request.set_where("model =");
   ExpectError(&Stub::ListRuns, request, grpc::StatusCode::INVALID_ARGUMENT, "column 8");
+}
+
+TEST_F(RunServiceTest, PagesTogetherAreTheListWhateverStartsInBetween) {
+  std::vector<std::string> names;
+  for (int run = 0; run < 7; ++run) names.insert(names.begin(), StartAnother());
+  v1::ListRunsRequest request;
+  request.set_page_size(3);
+  std::vector<std::string> listed;
+  do {
+    const v1::ListRunsResponse page = Get(&Stub::ListRuns, request);
+    EXPECT_LE(page.runs_size(), 3);
+    for (const std::string& name : NamesOf(page)) listed.push_back(name);
+    request.set_page_token(page.next_page_token());
+    StartAnother();
+  } while (!request.page_token().empty());
+  EXPECT_EQ(listed, names);
+}
+
+TEST_F(RunServiceTest, PagesOfRunsThatStartedAtOneMomentLoseNone) {
+  std::set<std::string> names;
+  for (int run = 0; run < 20; ++run) {
+    names.insert(StartAnother());
+    store_.now_ms -= 1;
+  }
+  v1::ListRunsRequest request;
+  request.set_page_size(1);
+  std::multiset<std::string> listed;
+  do {
+    const v1::ListRunsResponse page = Get(&Stub::ListRuns, request);
+    for (const std::string& name : NamesOf(page)) listed.insert(name);
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_EQ(listed, std::multiset<std::string>(names.begin(), names.end()));
+}
+
+TEST_F(RunServiceTest, APageHoldsWhatMatchesAndEndsWithTheLastOne) {
+  const std::string first = StartAnother();
+  StartAnother();
+  const std::string third = StartAnother();
+  v1::ListRunsRequest request;
+  request.set_where("run = '" + first + "' or run = '" + third + "'");
+  request.set_page_size(2);
+  const v1::ListRunsResponse page = Get(&Stub::ListRuns, request);
+  EXPECT_THAT(NamesOf(page), ElementsAre(third, first));
+  EXPECT_EQ(page.next_page_token(), "");
+}
+
+TEST_F(RunServiceTest, RunsWithManyLabelsComeInAnswersThatEveryClientTakes) {
+  for (int run = 0; run < 100; ++run) StartAnother(1000);
+  v1::ListRunsRequest request;
+  int listed = 0;
+  do {
+    const v1::ListRunsResponse page = Get(&Stub::ListRuns, request);
+    EXPECT_LT(page.ByteSizeLong(), 4u << 20);
+    listed += page.runs_size();
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_EQ(listed, 100);
+}
+
+TEST_F(RunServiceTest, ABadPageTokenIsAnInvalidArgument) {
+  StartAnother();
+  StartAnother();
+  v1::ListRunsRequest request;
+  request.set_page_size(1);
+  const std::string token = Get(&Stub::ListRuns, request).next_page_token();
+  request.set_page_token(token + "x");
+  ExpectError(&Stub::ListRuns, request, grpc::StatusCode::INVALID_ARGUMENT, "page_token");
+  request.set_page_token(token);
+  request.set_where("model = schnet");
+  ExpectError(&Stub::ListRuns, request, grpc::StatusCode::INVALID_ARGUMENT, "page_token");
+  request.set_where("");
+  for (const char* key : {"nothing", "1e5 run", "99999999999999999999 run"}) {
+    request.set_page_token(PageToken("", key));
+    ExpectError(&Stub::ListRuns, request, grpc::StatusCode::INVALID_ARGUMENT, "page_token");
+  }
 }
 
 TEST_F(RunServiceTest, BadCallsHaveTheirCodes) {

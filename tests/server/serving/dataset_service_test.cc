@@ -56,6 +56,30 @@ TEST_F(DatasetServiceTest, AnImportIsSeenWhenItIsSealed) {
   EXPECT_EQ(got->nodes().max(), 5);
 }
 
+TEST_F(DatasetServiceTest, PagesTogetherAreTheListByName) {
+  const std::vector<std::string> names = {"a", "a.b", "b", "c", "d"};
+  for (const std::string& name : names) {
+    ASSERT_THAT(client_->Store(name, MoleculeSchema(), BlockOf(ManyMolecules(5))), IsOk());
+  }
+  v1::ListDatasetsRequest request;
+  request.set_page_size(2);
+  std::vector<std::string> listed;
+  do {
+    const auto page = client_->List(request);
+    ASSERT_THAT(page, IsOk());
+    EXPECT_LE(page->datasets_size(), 2);
+    for (const v1::Dataset& dataset : page->datasets()) listed.push_back(dataset.name());
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_EQ(listed, names);
+}
+
+TEST_F(DatasetServiceTest, ABadPageTokenIsAnInvalidArgument) {
+  v1::ListDatasetsRequest request;
+  request.set_page_token("page 2");
+  EXPECT_THAT(client_->List(request), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("page_token")));
+}
+
 TEST_F(DatasetServiceTest, AnImportIsSealedOnce) {
   const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(5)));
   ASSERT_THAT(imported, IsOk());

@@ -148,8 +148,8 @@ absl::StatusOr<v1::Dataset> ServingClient::Get(const std::string& dataset) {
   return response->dataset();
 }
 
-absl::StatusOr<v1::ListDatasetsResponse> ServingClient::List() {
-  return Call(*datasets_, &v1::DatasetService::Stub::ListDatasets, v1::ListDatasetsRequest());
+absl::StatusOr<v1::ListDatasetsResponse> ServingClient::List(const v1::ListDatasetsRequest& request) {
+  return Call(*datasets_, &v1::DatasetService::Stub::ListDatasets, request);
 }
 
 absl::StatusOr<v1::GetPlanResponse> ServingClient::GetPlan(const v1::GetPlanRequest& request) {
