@@ -16,7 +16,6 @@
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "packtrain/v1/server_info.grpc.pb.h"
-#include "proto/wire/status_convert.h"
 
 namespace packtrain::client {
 namespace {
@@ -73,7 +72,7 @@ class GrpcImportStream final : public ImportStream {
 
   absl::Status End() {
     finished_ = true;
-    const absl::Status status = wire::FromGrpcStatus(writer_->Finish());
+    const absl::Status status = OutcomeOf(writer_->Finish());
     return IsTransient(status) ? Dropped(status) : status;
   }
 
@@ -119,7 +118,7 @@ absl::Status ListStepsOnce(v1::RunService::Stub& stub, const v1::ListStepsReques
   v1::ListStepsResponse response;
   while (taken.ok() && reader->Read(&response)) taken = take(response);
   if (!taken.ok()) context.TryCancel();
-  const absl::Status ended = wire::FromGrpcStatus(reader->Finish());
+  const absl::Status ended = OutcomeOf(reader->Finish());
   return taken.ok() ? ended : taken;
 }
 

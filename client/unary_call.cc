@@ -2,17 +2,34 @@
 
 #include <grpcpp/client_context.h>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "client/retry.h"
 #include "proto/wire/status_convert.h"
 
 namespace packtrain::client {
+namespace {
+
+// gRPC's words, behind "Received" or "Sent", before both sizes.
+constexpr char kTooLarge[] = "message larger than max";
+
+}  // namespace
+
+absl::Status OutcomeOf(const grpc::Status& status) {
+  absl::Status outcome = wire::FromGrpcStatus(status);
+  if (!absl::IsResourceExhausted(outcome) || !absl::StrContains(outcome.message(), kTooLarge)) return outcome;
+  return absl::ResourceExhaustedError(
+      absl::StrCat(outcome.message(),
+                   " bytes; a server takes and sends messages up to packtraind --max-message-bytes, which ",
+                   "`packtrain server info` shows"));
+}
 
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + deadline);
   StopSignal::Attachment attachment(stop, context);
-  return wire::FromGrpcStatus(call(context));
+  return OutcomeOf(call(context));
 }
 
 absl::Status CallUntilAnswered(const ConnectionOptions& options, std::chrono::milliseconds deadline,

@@ -21,6 +21,9 @@ namespace packtrain::client {
 inline constexpr std::chrono::milliseconds kLookUp{30'000};
 inline constexpr std::chrono::milliseconds kWork{300'000};
 
+// How a call ended. gRPC's refusal of a message that is too large gains the names of the limits.
+absl::Status OutcomeOf(const grpc::Status& status);
+
 // Makes one call with a deadline; `stop` cancels it.
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call);

@@ -26,6 +26,7 @@ struct Flags {
   serving::ServerOptions options;
   std::uint32_t drain_seconds = 30;
   std::uint32_t lost_after_seconds = 600;
+  double idle_seconds = 600;
 };
 
 void AddFlags(CLI::App& app, Flags& flags) {
@@ -36,6 +37,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
       ->capture_default_str();
   app.add_option("--drain", flags.drain_seconds, "Seconds that open streams have to end on SIGTERM or SIGINT")
+      ->capture_default_str();
+  app.add_option("--idle-timeout", flags.idle_seconds,
+                 "Seconds that a stream may wait for its client, and an import for its seal")
+      ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--lost-after", flags.lost_after_seconds,
                  "Seconds without a report after which a run is shown as lost")
@@ -117,6 +122,7 @@ int Main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
   }
   flags.options.run_lost_after = std::chrono::seconds(flags.lost_after_seconds);
+  flags.options.idle_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(flags.idle_seconds * 1000));
   return Serve(flags);
 }
 

@@ -98,9 +98,11 @@ std::string TakeCompared(const std::string& by, const v1::RunDescription& descri
 
 // Sorts the runs into cells; those without a figure are excluded.
 absl::StatusOr<Cells> MeasureAll(const RunStore& store, const RunMetric& metric, const std::string& by,
-                                 const std::vector<v1::Run>& runs, v1::CompareRunsResponse& response) {
+                                 const std::vector<v1::Run>& runs, absl::FunctionRef<bool()> cancelled,
+                                 v1::CompareRunsResponse& response) {
   Cells cells;
   for (const v1::Run& run : runs) {
+    if (cancelled()) return absl::CancelledError("nobody waits for the comparison any more");
     const absl::StatusOr<double> value = MeasureFinished(store, metric, run);
     if (absl::IsFailedPrecondition(value.status())) {
       Exclude(run.run(), std::string(value.status().message()), response);
@@ -244,7 +246,8 @@ std::string TooFewRuns(const v1::PairComparison& pair) {
 
 }  // namespace
 
-absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request) {
+absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request,
+                                                absl::FunctionRef<bool()> cancelled) {
   if (absl::Status status = CheckFactor(request.by()); !status.ok()) return status;
   const absl::StatusOr<RunMetric> metric = RunMetric::Parse(request.metric());
   if (!metric.ok()) return metric.status();
@@ -258,7 +261,7 @@ absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1:
   response.set_metric(metric->name());
   response.set_alpha(kAlpha);
   response.set_test(request.test() == v1::TEST_KIND_UNSPECIFIED ? v1::TEST_KIND_WELCH : request.test());
-  const absl::StatusOr<Cells> cells = MeasureAll(store, *metric, request.by(), *runs, response);
+  const absl::StatusOr<Cells> cells = MeasureAll(store, *metric, request.by(), *runs, cancelled, response);
   if (!cells.ok()) return cells.status();
   CompareCells(*cells, request.by(), response.test(), response);
   Judge(*metric, response);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/run.pb.h"
 #include "server/runs/run_metric.h"
@@ -18,9 +19,13 @@ inline constexpr std::size_t kMinRunsForTest = 2;
 inline constexpr std::size_t kMinRunsForVerdict = 3;
 inline constexpr std::size_t kMinRunsForMannWhitney = 5;
 
+inline bool NeverCancelled() { return false; }
+
 // See RunService.CompareRuns. Only finished runs with a figure are compared; the others are listed with
 // the reason. Cells are in order of their factors, the values of a pair in order of numbers or of text.
-absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request);
+// CANCELLED: `cancelled` said so between two runs.
+absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request,
+                                                absl::FunctionRef<bool()> cancelled = NeverCancelled);
 
 // The verdict in words, such as "dynamic is 1.23x faster than static-multiple (95 % 1.15 to 1.32,
 // p = .0004, 3 against 3 runs)"; or, of a metric other than seconds per graph and per epoch, "total.stddev of

@@ -30,17 +30,17 @@ absl::StatusOr<v1::StreamBatchesRequest> Parse(const grpc::ByteBuffer& bytes) {
 
 }  // namespace
 
-BatchService::BatchService(StreamEnvironment environment, std::uint32_t max_streams)
-    : environment_(std::move(environment)), max_streams_(max_streams) {}
+BatchService::BatchService(StreamEnvironment environment, std::uint32_t max_streams, IdleWatch& idle)
+    : environment_(std::move(environment)), max_streams_(max_streams), idle_(idle) {}
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::StreamBatches(grpc::CallbackServerContext*,
+grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::StreamBatches(grpc::CallbackServerContext* context,
                                                                         const grpc::ByteBuffer* bytes) {
   absl::StatusOr<v1::StreamBatchesRequest> request = Parse(*bytes);
   if (!request.ok()) return new RefusedStream(request.status());
   const std::shared_ptr<BatchStream> stream = BatchStream::Create(
       environment_, *std::move(request), [this](const std::shared_ptr<BatchStream>& done) { Remove(done); });
   if (absl::Status status = Admit(stream); !status.ok()) return new RefusedStream(status);
-  stream->Start();
+  stream->Start(idle_, [context] { context->TryCancel(); });
   return stream.get();
 }
 

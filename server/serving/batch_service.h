@@ -18,7 +18,8 @@ namespace packtrain::serving {
 class BatchService final
     : public v1::BatchService::WithRawCallbackMethod_StreamBatches<v1::BatchService::Service> {
  public:
-  BatchService(StreamEnvironment environment, std::uint32_t max_streams);
+  // `idle`, which outlives the service, cuts off streams whose client does not read.
+  BatchService(StreamEnvironment environment, std::uint32_t max_streams, IdleWatch& idle);
 
   grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamBatches(grpc::CallbackServerContext* context,
                                                             const grpc::ByteBuffer* request) override;
@@ -34,6 +35,7 @@ class BatchService final
 
   const StreamEnvironment environment_;
   const std::uint32_t max_streams_;
+  IdleWatch& idle_;
 
   wire::CondVar removed_;
   wire::Mutex mutex_;

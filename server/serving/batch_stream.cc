@@ -71,8 +71,9 @@ BatchStream::BatchStream(const StreamEnvironment& environment, v1::StreamBatches
                          OnDoneCallback on_done)
     : environment_(environment), request_(std::move(request)), on_done_(std::move(on_done)) {}
 
-void BatchStream::Start() {
+void BatchStream::Start(IdleWatch& idle, std::function<void()> cut_off) {
   self_ = shared_from_this();
+  unread_.emplace(idle, std::move(cut_off));
   Advance();
 }
 
@@ -85,6 +86,7 @@ void BatchStream::Drain() {
 }
 
 void BatchStream::OnWriteDone(bool ok) {
+  unread_->EndWait();
   {
     wire::MutexLock lock(mutex_);
     writing_ = false;
@@ -104,6 +106,7 @@ void BatchStream::OnCancel() {
 void BatchStream::OnDone() {
   Leftovers leftovers;
   const std::shared_ptr<BatchStream> self = std::move(self_);
+  unread_.reset();
   leftovers.message.Swap(&message_);
   on_done_(self);
 }
@@ -187,7 +190,10 @@ void BatchStream::Advance() {
     }
     PostBuild();
   }
-  if (write) StartWrite(&message_);
+  if (write) {
+    unread_->BeginWait();
+    StartWrite(&message_);
+  }
   if (end.has_value()) Finish(wire::ToGrpcStatus(*end));
 }
 

@@ -18,6 +18,7 @@
 #include "proto/wire/batch_encoder.h"
 #include "proto/wire/mutex.h"
 #include "server/serving/batch_sequence.h"
+#include "server/serving/idle_watch.h"
 
 namespace packtrain::serving {
 
@@ -47,8 +48,9 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   static std::shared_ptr<BatchStream> Create(const StreamEnvironment& environment,
                                              v1::StreamBatchesRequest request, OnDoneCallback on_done);
 
-  // Takes the call: begins to build.
-  void Start();
+  // Takes the call: begins to build. `cut_off` ends it where the client leaves a part unread for the limit of
+  // `idle`, which outlives the stream.
+  void Start(IdleWatch& idle, std::function<void()> cut_off);
   // Ends the stream with UNAVAILABLE once the batch being written is complete.
   void Drain();
 
@@ -97,7 +99,8 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   const StreamEnvironment environment_;
   const v1::StreamBatchesRequest request_;
   const OnDoneCallback on_done_;
-  std::shared_ptr<BatchStream> self_;  // set from Start to OnDone
+  std::shared_ptr<BatchStream> self_;      // set from Start to OnDone
+  std::optional<IdleWatch::Call> unread_;  // the same
 
   // Used by the one build under way.
   std::unique_ptr<BatchSequence> sequence_;

@@ -18,17 +18,16 @@ namespace {
 // What a page token of ListDatasets belongs to; the list takes no query.
 constexpr std::string_view kEveryDataset = "datasets";
 
-// `last` is the last message that could be read.
-absl::Status CheckEnd(const v1::ImportGraphsRequest& last, std::uint64_t received) {
-  if (!last.has_end()) {
-    return absl::InvalidArgumentError(
-        "the import ended without its end message, or a message was no valid protobuf (such as text that is "
-        "not "
-        "UTF-8); it was dropped");
-  }
-  if (last.end().graphs() == received) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("the import's end speaks of ", last.end().graphs(),
-                                                 " graphs, but ", received, " came; it was dropped"));
+absl::Status CheckEnd(const v1::ImportEnd& end, std::uint64_t received) {
+  if (end.graphs() == received) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the import's end speaks of ", end.graphs(), " graphs, but ",
+                                                 received, " came; it was dropped"));
+}
+
+absl::Status NoEnd() {
+  return absl::InvalidArgumentError(
+      "the import ended without its end message, or a message was no valid protobuf (such as text that is not "
+      "UTF-8); it was dropped");
 }
 
 }  // namespace
@@ -39,12 +38,22 @@ DatasetService::DatasetService(storage::GraphStore& store, std::uint64_t max_mes
       max_message_bytes_(max_message_bytes),
       max_refused_bytes_(std::min(storage::kMaxRefusedBytes, max_message_bytes / 2)),
       memory_(std::move(memory)),
-      imports_(options) {}
+      idle_limit_(options.idle_limit),
+      imports_(options),
+      importers_(static_cast<int>(options.max_imports)) {}
 
-grpc::Status DatasetService::ImportGraphs(grpc::ServerContext* context,
-                                          grpc::ServerReader<v1::ImportGraphsRequest>* reader,
-                                          v1::ImportGraphsResponse* response) {
-  return wire::ToGrpcStatus(Import(*context, *reader, *response));
+grpc::ServerReadReactor<v1::ImportGraphsRequest>* DatasetService::ImportGraphs(
+    grpc::CallbackServerContext*, v1::ImportGraphsResponse* response) {
+  auto* const call = new ImportCall(idle_limit_);
+  absl::StatusOr<StagedImports::Slot> slot = Admit();
+  if (!slot.ok()) {
+    call->End(slot.status());
+    return call;
+  }
+  importers_.Post([this, call, response, slot = std::make_shared<StagedImports::Slot>(*std::move(slot))] {
+    call->End(Import(*call, std::move(*slot), *response));
+  });
+  return call;
 }
 
 grpc::Status DatasetService::SealDataset(grpc::ServerContext*, const v1::SealDatasetRequest* request,
@@ -67,39 +76,42 @@ absl::Status DatasetService::CheckNotDraining() const {
   return absl::UnavailableError("the server is shutting down and takes no import; import again later");
 }
 
-absl::Status DatasetService::Import(const grpc::ServerContext& context,
-                                    grpc::ServerReader<v1::ImportGraphsRequest>& reader,
-                                    v1::ImportGraphsResponse& response) {
+absl::StatusOr<StagedImports::Slot> DatasetService::Admit() {
   if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
-  absl::StatusOr<StagedImports::Slot> slot = imports_.Begin();
-  if (!slot.ok()) return slot.status();
-  v1::ImportGraphsRequest message;
-  if (!reader.Read(&message) || !message.has_header()) {
+  return imports_.Begin();
+}
+
+absl::Status DatasetService::Import(ImportCall& call, StagedImports::Slot slot,
+                                    v1::ImportGraphsResponse& response) {
+  const absl::StatusOr<const v1::ImportGraphsRequest*> first = call.Next();
+  if (!first.ok()) return first.status();
+  if (*first == nullptr || !(*first)->has_header()) {
     return absl::InvalidArgumentError("the first message of an import must be its header");
   }
   absl::StatusOr<std::unique_ptr<storage::ImportSession>> session =
-      storage::ImportSession::Begin(store_, message.header(), max_refused_bytes_);
+      storage::ImportSession::Begin(store_, (*first)->header(), max_refused_bytes_);
   if (!session.ok()) return session.status();
   MemoryMeter::Charge memory;
-  if (absl::Status status = ReadBlocks(reader, message, **session, memory); !status.ok()) return status;
-  // Reading also ends where the call broke, and where a message does not parse.
-  if (context.IsCancelled()) return absl::CancelledError("the import broke off and was dropped");
-  if (absl::Status status = CheckEnd(message, (*session)->response().received()); !status.ok()) return status;
+  if (absl::Status status = ReadBlocks(call, **session, memory); !status.ok()) return status;
   response = (*session)->response();
   std::unique_ptr<storage::DatasetWriter> writer = (*session)->TakeWriter();
   memory = memory_->Add(writer->memory_bytes());
-  response.set_import_id(imports_.Add({*std::move(slot), std::move(memory), std::move(writer)}));
+  response.set_import_id(imports_.Add({std::move(slot), std::move(memory), std::move(writer)}));
   return absl::OkStatus();
 }
 
-absl::Status DatasetService::ReadBlocks(grpc::ServerReader<v1::ImportGraphsRequest>& reader,
-                                        v1::ImportGraphsRequest& message, storage::ImportSession& session,
+absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession& session,
                                         MemoryMeter::Charge& memory) {
-  while (reader.Read(&message) && message.has_block()) {
-    if (absl::Status status = session.Add(message.block()); !status.ok()) return status;
+  while (true) {
+    const absl::StatusOr<const v1::ImportGraphsRequest*> message = call.Next();
+    if (!message.ok()) return message.status();
+    if (*message != nullptr && (*message)->has_end()) {
+      return CheckEnd((*message)->end(), session.response().received());
+    }
+    if (*message == nullptr || !(*message)->has_block()) return NoEnd();
+    if (absl::Status status = session.Add((*message)->block()); !status.ok()) return status;
     memory = memory_->Add(session.memory_bytes());
   }
-  return absl::OkStatus();
 }
 
 absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response) {

@@ -3,21 +3,26 @@
 #define PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
+#include "server/serving/import_call.h"
 #include "server/serving/memory_meter.h"
 #include "server/serving/staged_imports.h"
+#include "server/serving/worker_pool.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/import_session.h"
 
 namespace packtrain::serving {
 
-// Calls run on gRPC's threads, many at a time; an import has one for as long as it lasts, which reads a block,
-// stages it, and only then reads the next.
-class DatasetService final : public v1::DatasetService::Service {
+// Calls run on gRPC's threads, many at a time; an import has a thread of this service for as long as it lasts,
+// which reads a block, stages it, and only then reads the next.
+class DatasetService final
+    : public v1::DatasetService::WithCallbackMethod_ImportGraphs<v1::DatasetService::Service> {
  public:
   // `store` is borrowed. Answers fit into messages of `max_message_bytes`. `memory` counts imports.
   DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
@@ -26,8 +31,8 @@ class DatasetService final : public v1::DatasetService::Service {
   // From now on imports are neither begun nor sealed.
   void Drain() { draining_ = true; }
 
-  grpc::Status ImportGraphs(grpc::ServerContext* context, grpc::ServerReader<v1::ImportGraphsRequest>* reader,
-                            v1::ImportGraphsResponse* response) override;
+  grpc::ServerReadReactor<v1::ImportGraphsRequest>* ImportGraphs(grpc::CallbackServerContext* context,
+                                                                 v1::ImportGraphsResponse* response) override;
   grpc::Status SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,
                            v1::SealDatasetResponse* response) override;
   grpc::Status ListDatasets(grpc::ServerContext* context, const v1::ListDatasetsRequest* request,
@@ -37,12 +42,11 @@ class DatasetService final : public v1::DatasetService::Service {
 
  private:
   absl::Status CheckNotDraining() const;
-  absl::Status Import(const grpc::ServerContext& context, grpc::ServerReader<v1::ImportGraphsRequest>& reader,
-                      v1::ImportGraphsResponse& response);
-  // Stages the blocks that follow the header. Afterwards `message` is the last that could be read, and `memory`
-  // counts what is held of them.
-  absl::Status ReadBlocks(grpc::ServerReader<v1::ImportGraphsRequest>& reader, v1::ImportGraphsRequest& message,
-                          storage::ImportSession& session, MemoryMeter::Charge& memory);
+  absl::StatusOr<StagedImports::Slot> Admit();
+  // Reads, stages and keeps one import.
+  absl::Status Import(ImportCall& call, StagedImports::Slot slot, v1::ImportGraphsResponse& response);
+  // Stages the blocks that follow the header, up to the end message; `memory` counts what is held of them.
+  absl::Status ReadBlocks(ImportCall& call, storage::ImportSession& session, MemoryMeter::Charge& memory);
   absl::Status Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response);
   absl::Status List(const v1::ListDatasetsRequest& request, v1::ListDatasetsResponse& response) const;
   absl::Status Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response);
@@ -51,8 +55,10 @@ class DatasetService final : public v1::DatasetService::Service {
   const std::uint64_t max_message_bytes_;
   const std::uint64_t max_refused_bytes_;
   const std::shared_ptr<MemoryMeter> memory_;
+  const std::chrono::milliseconds idle_limit_;
   std::atomic<bool> draining_{false};
   StagedImports imports_;
+  WorkerPool importers_;  // last: its threads use all of the above
 };
 
 }  // namespace packtrain::serving

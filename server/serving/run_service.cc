@@ -94,8 +94,8 @@ absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& st
 
 }  // namespace
 
-RunService::RunService(runs::RunStore& store, std::uint64_t max_message_bytes)
-    : store_(store), max_message_bytes_(max_message_bytes) {}
+RunService::RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle)
+    : store_(store), max_message_bytes_(max_message_bytes), idle_(idle) {}
 
 grpc::Status RunService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                   v1::StartRunResponse* response) {
@@ -144,10 +144,14 @@ grpc::Status RunService::SummarizeRun(grpc::ServerContext*, const v1::SummarizeR
   return Answer(runs::Summarize(store_, request->run()), response);
 }
 
-grpc::Status RunService::ListSteps(grpc::ServerContext*, const v1::ListStepsRequest* request,
+grpc::Status RunService::ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
                                    grpc::ServerWriter<v1::ListStepsResponse>* writer) {
-  return wire::ToGrpcStatus(runs::ListSteps(store_, *request, [writer](const v1::ListStepsResponse& block) {
-    return writer->Write(block) ? absl::OkStatus() : absl::CancelledError("the client went away");
+  IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
+  return wire::ToGrpcStatus(runs::ListSteps(store_, *request, [&](const v1::ListStepsResponse& block) {
+    unread.BeginWait();
+    const bool written = writer->Write(block);
+    unread.EndWait();
+    return written ? absl::OkStatus() : absl::CancelledError("the client went away");
   }));
 }
 
@@ -156,9 +160,9 @@ grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEva
   return Answer(Evaluations(store_, request->run()), response);
 }
 
-grpc::Status RunService::CompareRuns(grpc::ServerContext*, const v1::CompareRunsRequest* request,
+grpc::Status RunService::CompareRuns(grpc::ServerContext* context, const v1::CompareRunsRequest* request,
                                      v1::CompareRunsResponse* response) {
-  return Answer(runs::Compare(store_, *request), response);
+  return Answer(runs::Compare(store_, *request, [context] { return context->IsCancelled(); }), response);
 }
 
 }  // namespace packtrain::serving

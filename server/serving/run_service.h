@@ -6,6 +6,7 @@
 
 #include "packtrain/v1/run.grpc.pb.h"
 #include "server/runs/run_store.h"
+#include "server/serving/idle_watch.h"
 
 namespace packtrain::serving {
 
@@ -13,8 +14,9 @@ namespace packtrain::serving {
 // comparison may take its time there without holding up the callback threads, which stream batches.
 class RunService final : public v1::RunService::Service {
  public:
-  // `store` is borrowed. Lists come in pages that fit into messages of `max_message_bytes`.
-  RunService(runs::RunStore& store, std::uint64_t max_message_bytes);
+  // `store` and `idle` are borrowed. Lists come in pages that fit into messages of `max_message_bytes`; `idle`
+  // cuts off listings whose client does not read.
+  RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle);
 
   grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
                         v1::StartRunResponse* response) override;
@@ -44,6 +46,7 @@ class RunService final : public v1::RunService::Service {
  private:
   runs::RunStore& store_;
   const std::uint64_t max_message_bytes_;
+  IdleWatch& idle_;
 };
 
 }  // namespace packtrain::serving

@@ -66,6 +66,9 @@ absl::Status CheckOptions(const ServerOptions& options) {
     return absl::InvalidArgumentError(
         absl::StrCat("--builders ", options.builders, " is outside 0 .. ", kMaxBuilders));
   }
+  if (options.idle_timeout <= milliseconds(0)) {
+    return absl::InvalidArgumentError("--idle-timeout must be above 0");
+  }
   return absl::OkStatus();
 }
 
@@ -116,7 +119,9 @@ class GrpcServer final : public Server {
       : stores_(std::move(stores)),
         plans_(options.plan_cache_bytes, memory_),
         builders_(BuildersOf(options)),
-        dataset_service_(*stores_.graphs, options.max_message_bytes, import_memory_),
+        idle_(options.idle_timeout),
+        dataset_service_(*stores_.graphs, options.max_message_bytes, import_memory_,
+                         {.idle_limit = options.idle_timeout}),
         plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, memory_),
         batch_service_({.store = *stores_.graphs,
                         .plans = plans_,
@@ -124,8 +129,8 @@ class GrpcServer final : public Server {
                         .memory = memory_,
                         .max_batch_bytes = options.max_batch_bytes,
                         .max_part_bytes = options.max_message_bytes},
-                       options.max_streams),
-        run_service_(*stores_.runs, options.max_message_bytes),
+                       options.max_streams, idle_),
+        run_service_(*stores_.runs, options.max_message_bytes, idle_),
         server_info_service_(LimitsOf(options),
                              {.batches_and_plans_bytes = BatchesAndPlansCap(options),
                               .store_cache_bytes = options.store_cache_bytes},
@@ -153,6 +158,7 @@ class GrpcServer final : public Server {
   const Stores stores_;
   PlanCache plans_;
   WorkerPool builders_;
+  IdleWatch idle_;
   DatasetService dataset_service_;
   PlanService plan_service_;
   BatchService batch_service_;
@@ -164,12 +170,13 @@ class GrpcServer final : public Server {
   std::string address_;
 };
 
-// Reflection for one server; gRPC's own switch would be for all of a process.
-class Reflection final : public grpc::ServerBuilderOption {
+// Takes reflection away from one server; gRPC gives it to all of a process that links it.
+class NoReflection final : public grpc::ServerBuilderOption {
  public:
   void UpdateArguments(grpc::ChannelArguments*) override {}
   void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
-    plugins->push_back(std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>());
+    const std::string name = grpc::reflection::ProtoServerReflectionPlugin().name();
+    std::erase_if(*plugins, [&name](const auto& plugin) { return plugin->name() == name; });
   }
 };
 
@@ -187,8 +194,9 @@ absl::Status GrpcServer::Serve(const ServerOptions& options, std::unique_ptr<Lis
   const absl::StatusOr<int> descriptors = DescriptorsForConnections();
   if (!descriptors.ok()) return descriptors.status();
   grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  if (options.reflection) builder.SetOption(std::make_unique<Reflection>());
+  if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
   SetLimits(options, builder);
   SetKeepalive(builder);
   acceptor_ = builder.experimental().AddExternalConnectionAcceptor(

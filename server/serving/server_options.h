@@ -30,6 +30,8 @@ struct ServerOptions {
   std::uint64_t plan_cache_bytes = std::uint64_t{256} << 20;
   // Caches of the store of graphs.
   std::uint64_t store_cache_bytes = std::uint64_t{256} << 20;
+  // A stream that waits for its client this long is cut off, and an import that waits for its seal is dropped.
+  std::chrono::milliseconds idle_timeout = std::chrono::minutes(10);
   // A run without a report for this long is shown as lost.
   std::chrono::seconds run_lost_after{600};
 };

@@ -32,12 +32,16 @@ class Result:
 
 
 class DataNode:
-    """One packtraind. `with DataNode() as node:` starts it and ends it, its directory included."""
+    """One packtraind. `with DataNode() as node:` starts it and ends it, its directory included.
 
-    def __init__(self, *arguments, directory=None):
+    `open_files`: the hard limit of files it may have open.
+    """
+
+    def __init__(self, *arguments, directory=None, open_files=None):
         self._own = tempfile.TemporaryDirectory() if directory is None else None
         self.directory = pathlib.Path(self._own.name if self._own else directory)
         self._arguments = arguments
+        self._limits = ["prlimit", f"--nofile={open_files}"] if open_files else []
         self.process = None
 
     def __enter__(self):
@@ -56,10 +60,11 @@ class DataNode:
         log = open(self.directory / "packtraind.log", "ab")
         with log:
             self.process = subprocess.Popen(
-                [BIN / "packtraind", "--data", self.directory / "data", "--listen", listen, *self._arguments],
+                [*self._limits, BIN / "packtraind", "--data", self.directory / "data", "--listen", listen, *self._arguments],
                 stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):
+            self.process.communicate()
             raise RuntimeError(f"packtraind said {line!r}: {self.log()}")
         self.address = line.removeprefix("listening on ").strip()
 

@@ -22,6 +22,18 @@ TEST(ServerCommandTest, InfoShowsVersionLimitsMemoryAndFeatures) {
   EXPECT_THAT(info["features"], ::testing::Contains("edges.full"));
 }
 
+TEST(ServerCommandTest, ARequestAboveTheMessageLimitIsToldWithItsFlag) {
+  serving::ServerOptions options;
+  options.max_message_bytes = 64 << 10;
+  const std::unique_ptr<TestServer> server = TestServer::Start(options).value();
+  const Printed printed =
+      RunLine({"run", "show", std::string(100'000, 'x'), "--server", server->address(), "--json"});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_EQ(printed.Json()["error"]["code"], "RESOURCE_EXHAUSTED");
+  EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(),
+              ::testing::AllOf(::testing::HasSubstr("65536"), ::testing::HasSubstr("--max-message-bytes")));
+}
+
 TEST(ServerCommandTest, InfoReadsWellToo) {
   const std::unique_ptr<TestServer> server = TestServer::Start().value();
   const Printed printed = RunLine({"server", "info", "--server", server->address()});

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ std::vector<std::string> NamesOf(const v1::ListRunsResponse& page) {
 
 class RunServiceTest : public ::testing::Test {
  protected:
-  RunServiceTest() : service_(*store_, kMaxMessageBytes) {
+  RunServiceTest() : service_(*store_, kMaxMessageBytes, idle_) {
     grpc::ServerBuilder builder;
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
@@ -85,6 +86,7 @@ class RunServiceTest : public ::testing::Test {
   }
 
   runs::TestRunStore store_;
+  IdleWatch idle_{std::chrono::minutes(10)};
   RunService service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<v1::RunService::Stub> stub_;

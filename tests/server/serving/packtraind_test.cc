@@ -1,6 +1,8 @@
 // The program as its users meet it: first line, messages, exit codes.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -9,8 +11,14 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <latch>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "tests/server/serving/serving_client.h"
+#include "tests/testing/sample_molecules.h"
+#include "tests/testing/status_matchers.h"
 
 extern char** environ;
 
@@ -105,13 +113,53 @@ TEST_F(PacktraindTest, SaysWhereItListensAndStopsWhenAsked) {
   }
 }
 
-TEST_F(PacktraindTest, APortThatIsTakenEndsInOneLine) {
+TEST_F(PacktraindTest, AnAddressThatCannotBeHadEndsInOneLineAndLeavesNoFolder) {
   Program first({"--data", Data(), "--listen", "127.0.0.1:0"});
-  const std::string address = first.FirstLine().substr(sizeof("listening on ") - 1);
-  Program second({"--data", Data("other"), "--listen", address});
-  EXPECT_EQ(second.Wait(), 1);
-  EXPECT_EQ(second.Stdout(), "");
-  EXPECT_THAT(second.Stderr(), MatchesRegex("[^\n]*" + address + "[^\n]*in use[^\n]*\n"));
+  const std::string taken = first.FirstLine().substr(sizeof("listening on ") - 1);
+  for (const std::string& address : {taken, std::string("unix:/nonexistent/socket"), "unix:" + folder_.string(),
+                                     std::string("unix:/tmp/") + std::string(200, 'x')}) {
+    Program program({"--data", Data("other"), "--listen", address});
+    EXPECT_EQ(program.Wait(), 1) << address;
+    EXPECT_EQ(program.Stdout(), "");
+    EXPECT_THAT(program.Stderr(), MatchesRegex("[^\n]*cannot listen on " + address + ": [^\n]*--listen\n"));
+    EXPECT_FALSE(std::filesystem::exists(Data("other"))) << address;
+  }
+}
+
+TEST_F(PacktraindTest, ADrainEndsInTimeThoughOneOfEightStreamsIsNotRead) {
+  Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--drain", "2"});
+  const std::string address = program.FirstLine().substr(sizeof("listening on ") - 1);
+  const auto channel = [&address] { return grpc::CreateChannel(address, grpc::InsecureChannelCredentials()); };
+  ASSERT_THAT(ServingClient(channel()).Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(20'000))),
+              IsOk());
+  v1::StreamBatchesRequest request;
+  request.set_dataset("molecules");
+  request.mutable_spec()->set_policy(v1::POLICY_STATIC);
+  request.mutable_spec()->set_graphs(20'000);
+  request.set_max_message_bytes(64 << 10);
+  OpenStream unread(channel(), request);
+  ASSERT_TRUE(unread.Read());
+  constexpr int kReaders = 7;
+  std::latch reading(kReaders);
+  std::vector<std::thread> readers;
+  for (int reader = 0; reader < kReaders; ++reader) {
+    readers.emplace_back([&] {
+      OpenStream stream(channel(), request);
+      EXPECT_TRUE(stream.Read());
+      reading.count_down();
+      bool whole = false;
+      while (stream.Read()) whole = stream.message().last();
+      EXPECT_TRUE(whole);
+      EXPECT_THAT(stream.Finish(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("reconnect")));
+    });
+  }
+  reading.wait();
+  program.Signal(SIGTERM);
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_THAT(OpenStream(channel(), request).Finish(), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(program.Wait(), 0);
+  EXPECT_THAT(program.Stderr(), AllOf(HasSubstr("cut off"), HasSubstr("--drain 2 s")));
+  EXPECT_FALSE(unread.Finish().ok());
 }
 
 TEST_F(PacktraindTest, AStoreInUseIsNamedWithItsHolder) {
@@ -141,10 +189,13 @@ TEST_F(PacktraindTest, WrongUsageIsNamed) {
                                                {{"--data", Data(), "--builders", "many"}, "--builders"},
                                                {{"--data", Data(), "--listen", "nowhere"}, "--listen"},
                                                {{"--data", Data(), "--listen", "0.0.0.0:0"}, "--insecure"},
+                                               {{"--data", Data(), "--idle-timeout", "0"}, "--idle-timeout"},
+                                               {{"--data", Data(), "--drain", "-1"}, "--drain"},
                                                {{"--data", Data(), "--max-streams", "0"}, "--max-streams"}}) {
     Program program(usage.arguments);
     EXPECT_EQ(program.Wait(), 2);
     EXPECT_THAT(program.Stderr(), HasSubstr(usage.message));
+    EXPECT_FALSE(std::filesystem::exists(Data()));
   }
 }
 

@@ -1,0 +1,50 @@
+#include "server/serving/idle_watch.h"
+
+#include <utility>
+
+namespace packtrain::serving {
+
+IdleWatch::IdleWatch(std::chrono::milliseconds limit)
+    : limit_(limit), watcher_([this] { WatchUntilStopped(); }) {}
+
+IdleWatch::~IdleWatch() {
+  {
+    wire::MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.NotifyAll();
+  watcher_.join();
+}
+
+IdleWatch::Call::Call(IdleWatch& watch, std::function<void()> cut_off)
+    : watch_(watch), cut_off_(std::move(cut_off)) {
+  wire::MutexLock lock(watch_.mutex_);
+  watch_.calls_.insert(this);
+}
+
+IdleWatch::Call::~Call() {
+  wire::MutexLock lock(watch_.mutex_);
+  watch_.calls_.erase(this);
+}
+
+void IdleWatch::CutOff(Clock::time_point now) {
+  const Clock::rep latest = (now - limit_).time_since_epoch().count();
+  wire::MutexLock lock(mutex_);
+  for (Call* call : calls_) {
+    if (call->waits_since_ > latest) continue;
+    call->EndWait();
+    call->cut_off_();
+  }
+}
+
+void IdleWatch::WatchUntilStopped() {
+  while (true) {
+    CutOff(Clock::now());
+    const Clock::time_point next = Clock::now() + limit_;
+    wire::MutexLock lock(mutex_);
+    while (!stopping_ && changed_.WaitUntil(mutex_, next)) continue;
+    if (stopping_) return;
+  }
+}
+
+}  // namespace packtrain::serving

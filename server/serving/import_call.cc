@@ -1,0 +1,41 @@
+#include "server/serving/import_call.h"
+
+#include "absl/strings/str_cat.h"
+#include "proto/wire/status_convert.h"
+
+namespace packtrain::serving {
+
+absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
+  const auto deadline = std::chrono::steady_clock::now() + idle_limit_;
+  {
+    wire::MutexLock lock(mutex_);
+    reading_ = true;
+  }
+  StartRead(&message_);
+  wire::MutexLock lock(mutex_);
+  while (reading_ && !cancelled_) {
+    if (changed_.WaitUntil(mutex_, deadline)) continue;
+    return absl::DeadlineExceededError(absl::StrCat("the import sent nothing for ",
+                                                    static_cast<double>(idle_limit_.count()) / 1000,
+                                                    " s and was dropped (packtraind --idle-timeout)"));
+  }
+  if (cancelled_) return absl::CancelledError("the import broke off and was dropped");
+  return more_ ? &message_ : nullptr;
+}
+
+void ImportCall::End(const absl::Status& status) { Finish(wire::ToGrpcStatus(status)); }
+
+void ImportCall::OnReadDone(bool ok) {
+  wire::MutexLock lock(mutex_);
+  reading_ = false;
+  more_ = ok;
+  changed_.NotifyAll();
+}
+
+void ImportCall::OnCancel() {
+  wire::MutexLock lock(mutex_);
+  cancelled_ = true;
+  changed_.NotifyAll();
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,47 @@
+// One ImportGraphs call, read by a thread that waits for the client, but not for ever.
+#ifndef PACKTRAIN_SERVER_SERVING_IMPORT_CALL_H_
+#define PACKTRAIN_SERVER_SERVING_IMPORT_CALL_H_
+
+#include <grpcpp/support/server_callback.h>
+
+#include <chrono>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "packtrain/v1/dataset.pb.h"
+#include "proto/wire/mutex.h"
+
+namespace packtrain::serving {
+
+// gRPC's threads call the reactions; one other thread calls Next and, last of all, End. Deletes itself once
+// both sides have let go.
+class ImportCall final : public grpc::ServerReadReactor<v1::ImportGraphsRequest> {
+ public:
+  // `idle_limit`: how long Next waits for one message.
+  explicit ImportCall(std::chrono::milliseconds idle_limit) : idle_limit_(idle_limit) {}
+
+  // The next message, valid until the next call of Next or End; null where the client sends no more or a
+  // message does not parse. CANCELLED: the call broke off. DEADLINE_EXCEEDED: nothing came for the limit.
+  absl::StatusOr<const v1::ImportGraphsRequest*> Next();
+  // Answers the client.
+  void End(const absl::Status& status);
+
+  void OnReadDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override { delete this; }
+
+ private:
+  const std::chrono::milliseconds idle_limit_;
+
+  v1::ImportGraphsRequest message_;  // the read's while one is under way
+
+  wire::CondVar changed_;
+  wire::Mutex mutex_;
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  bool more_ ABSL_GUARDED_BY(mutex_) = true;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_IMPORT_CALL_H_
