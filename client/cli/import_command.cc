@@ -34,6 +34,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kRefusalsShown = 10;
 constexpr std::size_t kLongestName = 128;
 constexpr std::uint32_t kPermille = 1000;
+// Of what is kept beside a data set about its origin; the server takes somewhat more.
+constexpr std::size_t kMostSourceBytes = 128 << 10;
+constexpr std::size_t kLongestCommand = 16 << 10;
 
 struct ImportFlags {
   std::string format;
@@ -54,6 +57,18 @@ struct ImportFlags {
   ingest::ReadLimits limits;
   std::uint64_t max_atoms = ingest::ExtxyzImportOptions().max_atoms;
 };
+
+// As many as a description of a data set may hold, the others as one.
+void AddSources(const std::vector<v1::SourceFile>& sources, v1::Lineage* lineage) {
+  auto source = sources.begin();
+  for (; source != sources.end() && lineage->ByteSizeLong() < kMostSourceBytes; ++source) {
+    *lineage->add_sources() = *source;
+  }
+  if (source == sources.end()) return;
+  v1::SourceFile& rest = *lineage->add_sources();
+  rest.set_name(absl::StrCat("and ", sources.end() - source, " more files"));
+  for (; source != sources.end(); ++source) rest.set_bytes(rest.bytes() + source->bytes());
+}
 
 // What an import came to.
 struct ImportResult {
@@ -220,9 +235,10 @@ class ImportJob {
   }
 
   void SetLineage(v1::Lineage* lineage) const {
-    lineage->mutable_sources()->Add(reader_->sources().begin(), reader_->sources().end());
+    AddSources(reader_->sources(), lineage);
     // For people; a message holds no other text.
-    if (ingest::IsUtf8(global_.command_line)) lineage->set_command(global_.command_line);
+    const std::string& command = global_.command_line;
+    if (command.size() <= kLongestCommand && ingest::IsUtf8(command)) lineage->set_command(command);
     lineage->set_program_version(PACKTRAIN_VERSION);
     const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
     lineage->set_imported_at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());

@@ -18,10 +18,20 @@ namespace {
 // What a page token of ListDatasets belongs to; the list takes no query.
 constexpr std::string_view kEveryDataset = "datasets";
 
+constexpr std::size_t kMaxLineageBytes = 1 << 20;
+
 absl::Status CheckEnd(const v1::ImportEnd& end, std::uint64_t received) {
   if (end.graphs() == received) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the import's end speaks of ", end.graphs(), " graphs, but ",
                                                  received, " came; it was dropped"));
+}
+
+// It stands in every description of the data set, which a client must be able to take.
+absl::Status CheckLineage(const v1::Lineage& lineage) {
+  const std::size_t bytes = lineage.ByteSizeLong();
+  if (bytes <= kMaxLineageBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("lineage has ", bytes, " bytes, at most ", kMaxLineageBytes,
+                                                 " are taken; name fewer sources"));
 }
 
 absl::Status NoEnd() {
@@ -116,6 +126,7 @@ absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession
 
 absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response) {
   if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
+  if (absl::Status status = CheckLineage(request.lineage()); !status.ok()) return status;
   absl::StatusOr<StagedImports::Import> import = imports_.Take(request.import_id());
   if (!import.ok()) return import.status();
   absl::StatusOr<storage::DatasetWriter::SealResult> sealed = import->writer->Seal(request);

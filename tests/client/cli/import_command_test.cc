@@ -249,5 +249,17 @@ TEST_F(ImportCommandTest, ServerOutOfReachIsThree) {
   EXPECT_EQ(printed.exit_code, 3);
 }
 
+TEST_F(ImportCommandTest, OfVeryManyFilesTheFirstAreNamedAndTheOthersCounted) {
+  constexpr int kFiles = 2'000;
+  for (int file = 0; file < kFiles; ++file) {
+    const std::string name = std::to_string(file);
+    folder_.Write(std::string(100, 'x') + name + ".xyz", "1\nid=" + name + "\nC 1 2 3\n");
+  }
+  const Printed printed = RunLine(
+      {"import", "extxyz", folder_.PathOf(""), "--name", "mols", "--server", server_->address(), "--json"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.out;
+  EXPECT_EQ(Stored()->graphs, kFiles);  // its description fits into a usual message
+}
+
 }  // namespace
 }  // namespace packtrain::cli

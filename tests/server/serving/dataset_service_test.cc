@@ -90,6 +90,18 @@ TEST_F(DatasetServiceTest, AnImportIsSealedOnce) {
   EXPECT_THAT(client_->Seal(seal), StatusIs(absl::StatusCode::kNotFound, HasSubstr("sealed already")));
 }
 
+TEST_F(DatasetServiceTest, ALineageThatNoClientCouldTakeIsRefusedAndTheImportStays) {
+  const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(5)));
+  ASSERT_THAT(imported, IsOk());
+  v1::SealDatasetRequest seal;
+  seal.set_import_id(imported->import_id());
+  seal.set_name("molecules");
+  seal.mutable_lineage()->set_command(std::string(2 << 20, 'x'));
+  EXPECT_THAT(client_->Seal(seal), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("lineage")));
+  seal.clear_lineage();
+  EXPECT_THAT(client_->Seal(seal), IsOk());
+}
+
 TEST_F(DatasetServiceTest, TheMemoryOfAnImportIsCountedUntilItsSeal) {
   const std::uint64_t before = client_->GetServerInfo()->memory().used_bytes();
   const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(20'000)));
