@@ -232,7 +232,7 @@ REQUESTS = {
     "world_too_large": ("StartRun", described(world_size=2**32 - 1), "INVALID_ARGUMENT", "65536"),
     "label_too_long": ("StartRun", described(labels={"a": "x" * 1025}), "INVALID_ARGUMENT", "1024"),
     "too_many_labels": ("StartRun", described(labels={str(i): "" for i in range(65)}), "INVALID_ARGUMENT", "64"),
-    "report_of_an_unknown_run": ("ReportSteps", steps(), "INVALID_ARGUMENT", "columns"),
+    "columns_of_unequal_length": ("ReportSteps", steps(), "INVALID_ARGUMENT", "column epoch"),
     "finish_as_what": ("FinishRun", run_pb2.FinishRunRequest(run="nobody"), "INVALID_ARGUMENT", "RUN_STATE_DONE"),
     "unknown_run": ("GetRun", run_pb2.GetRunRequest(run="nobody"), "NOT_FOUND", "no run nobody"),
     "run_without_a_name": ("GetRun", run_pb2.GetRunRequest(), "INVALID_ARGUMENT", "empty"),
