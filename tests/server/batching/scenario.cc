@@ -231,7 +231,10 @@ void ForEachPlan(const PlanCheck& check) {
 std::vector<PlannedBatch> AllBatches(const Plan& plan) {
   std::vector<PlannedBatch> batches;
   for (std::uint64_t index = 0; index < plan.FirstOfStep(plan.steps()); ++index) {
-    batches.push_back(plan.BatchAt(index).value());
+    const absl::StatusOr<PlannedBatch> batch = plan.BatchAt(index);
+    EXPECT_TRUE(batch.ok()) << batch.status();
+    if (!batch.ok()) break;
+    batches.push_back(*batch);
   }
   return batches;
 }
