@@ -114,21 +114,23 @@ Json ToJson(const TrainingResult& result) {
 }
 
 TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
-  return {.server = options.server,
-          .give_up = options.give_up,
-          .dataset = options.dataset,
-          .spec = options.spec,
-          .target = options.target,
-          .model = options.model,
-          .classes = options.classes,
-          .model_seed = options.model_seed,
-          .steps = options.steps,
-          .learning_rate = options.learning_rate,
-          .evaluate_every = options.evaluate_every,
-          .device = options.device,
-          .labels = options.labels,
-          .world = world,
-          .progress = [](const std::string& line) { std::cerr << line << std::endl; }};
+  return {
+      .server = options.server,
+      .give_up = options.give_up,
+      .dataset = options.dataset,
+      .spec = options.spec,
+      .target = options.target,
+      .model = options.model,
+      .classes = options.classes,
+      .model_seed = options.model_seed,
+      .steps = options.steps,
+      .learning_rate = options.learning_rate,
+      .evaluate_every = options.evaluate_every,
+      .checkpoint = {.folder = options.checkpoint, .every = options.checkpoint_every, .resume = options.resume},
+      .device = options.device,
+      .labels = options.labels,
+      .world = world,
+      .progress = [](const std::string& line) { std::cerr << line << std::endl; }};
 }
 
 int TrainAndPrint(const Options& options, const std::stop_token& stop) {

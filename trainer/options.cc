@@ -40,7 +40,9 @@ class ExamplesFirst final : public CLI::Formatter {
 std::string Examples(const std::string& program) {
   return "Examples:\n  " + program +
          " --dataset qm9 --model schnet --policy dynamic --graphs 31 --steps 5000\n  " + program +
-         " --model schnet --describe --classes 5\n";
+         " --dataset qm9 --model schnet --policy dynamic --graphs 31 --steps 5000 --checkpoint DIR "
+         "--checkpoint-every 500 --resume\n  " +
+         program + " --model schnet --describe --classes 5\n";
 }
 
 void AddServerFlags(CLI::App& app, Options& options) {
@@ -93,6 +95,23 @@ void AddRunFlags(CLI::App& app, Options& options) {
            options.labels = *std::move(labels);
          },
          "Labels of the run, KEY=VALUE,...")
+      ->group(kRunGroup);
+}
+
+void AddCheckpointFlags(CLI::App& app, Options& options) {
+  CLI::Option* checkpoint =
+      app.add_option("--checkpoint", options.checkpoint, "Folder of the checkpoint, on rank 0's host")
+          ->check(CLI::Validator([](std::string& folder) { return folder.empty() ? "it is empty" : ""; }, ""))
+          ->type_name("DIR")
+          ->group(kRunGroup);
+  app.add_option("--checkpoint-every", options.checkpoint_every,
+                 "Steps from one checkpoint to the next [only at the end, also of a run that is stopped]")
+      ->check(client::CountFrom(1))
+      ->needs(checkpoint)
+      ->group(kRunGroup);
+  app.add_flag("--resume", options.resume,
+               "Go on from the checkpoint, where there is one; --steps counts all steps")
+      ->needs(checkpoint)
       ->group(kRunGroup);
 }
 
@@ -155,6 +174,7 @@ CommandLine ParseCommandLine(const std::string& program, int argc, const char* c
   AddServerFlags(app, line.options);
   AddModelFlags(app, line.options);
   AddRunFlags(app, line.options);
+  AddCheckpointFlags(app, line.options);
   AddDeviceFlags(app, line.options);
   client::AddSpecFlags(app, spec, {.required = false, .epoch = false, .world_size = false});
   try {

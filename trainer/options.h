@@ -24,7 +24,10 @@ struct Options {
   std::uint32_t model_seed = 0;
   std::uint64_t steps = 0;
   double learning_rate = 1e-4;
-  std::uint64_t evaluate_every = 0;  // 0: only at the end
+  std::uint64_t evaluate_every = 0;    // 0: only at the end
+  std::string checkpoint;              // folder; empty: no checkpoints
+  std::uint64_t checkpoint_every = 0;  // 0: only at the end
+  bool resume = false;
   std::string device = "cpu";
   int threads = 0;  // 0: the host's cores shared among its processes
   std::map<std::string, std::string> labels;

@@ -86,21 +86,27 @@ class DataNode:
         return self.run("import", "extxyz", SAMPLE, "--name", name, "--edges", "full", "--join", SAMPLE_TARGETS,
                         "--key", "name", "--split-permille", "800,100,100", *arguments)
 
-    def train(self, *arguments, ranks=1, timeout=240):
-        """Runs one training of `ranks` processes; returns their results."""
+    def start_training(self, *arguments, ranks=1):
+        """Starts a training of `ranks` processes; returns them."""
         port = free_port()
         processes = []
         for rank in range(ranks):
             environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
                                MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
             processes.append(subprocess.Popen(
-                [BIN / "packtrain-trainer", "--server", self.address, *arguments], env=environment,
+                [BIN / "packtrain-trainer", "--server", self.address, *map(str, arguments)], env=environment,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        results = []
-        for process in processes:
-            out, err = process.communicate(timeout=timeout)
-            results.append(Result(subprocess.CompletedProcess([], process.returncode, out, err)))
-        return results
+        return processes
+
+    def train(self, *arguments, ranks=1, timeout=240):
+        """Runs one training of `ranks` processes; returns their results."""
+        return [finished(process, timeout) for process in self.start_training(*arguments, ranks=ranks)]
+
+
+def finished(process, timeout=240):
+    """Waits for a started process; returns its result."""
+    out, err = process.communicate(timeout=timeout)
+    return Result(subprocess.CompletedProcess([], process.returncode, out, err))
 
 
 def packtrain(*arguments, server, timeout=120):

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_file.h"
 #include "tests/trainer/molecules.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/engine/adam.h"
@@ -20,6 +21,7 @@
 #include "trainer/engine/evaluation.h"
 #include "trainer/engine/flat_parameters.h"
 #include "trainer/engine/gradient_sync.h"
+#include "trainer/engine/rank_checkpoints.h"
 #include "trainer/engine/step_engine.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/models/model.h"
@@ -64,11 +66,17 @@ class Trainee {
         engine_(*model_, parameters_, adam_, *sync_, *device_),
         timeline_(*device_, [this](const wire::StepRecord& step) { steps_.push_back(step); }) {}
 
-  absl::Status Step(const GraphTensors& graphs) {
+  absl::Status Step(const GraphTensors& graphs) { return TryStep(graphs).status(); }
+
+  absl::StatusOr<StepOutcome> TryStep(const GraphTensors& graphs) {
     timeline_.Begin({});
     timeline_.Mark(Moment::kCopy);
-    return engine_.Step(graphs, timeline_);
+    const absl::StatusOr<StepOutcome> outcome = engine_.Step(graphs, timeline_);
+    if (outcome.ok() && *outcome == StepOutcome::kAbandoned) timeline_.Discard();
+    return outcome;
   }
+
+  absl::Status Withdraw() { return engine_.Withdraw(); }
 
   at::Tensor GradientOf(const GraphTensors& graphs) {
     timeline_.Begin({});
@@ -78,7 +86,8 @@ class Trainee {
 
   Model& model() { return *model_; }
   GradientSync& sync() { return *sync_; }
-  const FlatParameters& parameters() const { return parameters_; }
+  FlatParameters& parameters() { return parameters_; }
+  Adam& adam() { return adam_; }
   const std::vector<wire::StepRecord>& steps() const { return steps_; }
 
  private:
@@ -164,7 +173,7 @@ TEST(StepEngine, AGraphWithoutTheTargetHasNoGradient) {
   const at::Tensor with_missing = all.GradientOf(TensorsOf(molecules, "dipole"));
   const at::Tensor without = known.GradientOf(TensorsOf(std::span(molecules).subspan(1), "dipole"));
   EXPECT_LT((with_missing - without).abs().max().item<float>(), 1e-4);
-  EXPECT_EQ(with_missing[-1].item<float>(), 4) << "graphs that count";
+  EXPECT_EQ(with_missing[-2].item<float>(), 4) << "graphs that count";
 }
 
 TEST(StepEngine, StepsLowerTheLoss) {
@@ -190,6 +199,42 @@ TEST(StepEngine, AStepWithoutGraphsHasNoLoss) {
   Trainee trainee(Alone());
   ASSERT_THAT(trainee.Step(TensorsOf({})), IsOk());
   EXPECT_TRUE(std::isnan(trainee.steps().front().loss));
+}
+
+// Behind `steps` steps, with one unsent record of `rank`, whose number is the rank.
+Checkpoint CheckpointOf(std::uint32_t rank, std::uint64_t steps) {
+  wire::StepRecord record;
+  record.step = rank;
+  Checkpoint checkpoint;
+  checkpoint.position.steps = steps;
+  checkpoint.totals.graphs = 10 + rank;
+  checkpoint.unsent.steps = {{.rank = rank, .attempt = 7, .steps = {record}}};
+  return checkpoint;
+}
+
+TEST(Checkpoint, ARestoredModelGoesOnBitByBit) {
+  const GraphTensors graphs = TensorsOf(Molecules());
+  Trainee unbroken(Alone()), resumed(Alone());
+  for (int step = 0; step < 3; ++step) ASSERT_THAT(unbroken.Step(graphs), IsOk());
+  const testing::TempFolder temporary;
+  const std::optional<CheckpointFolder> folder = CheckpointFolder::Open(temporary.PathOf("")).value();
+  ASSERT_THAT(
+      SaveCheckpoint(CheckpointOf(0, 3), unbroken.parameters(), unbroken.adam(), folder, unbroken.sync()),
+      IsOk());
+  const absl::StatusOr<std::optional<Checkpoint>> checkpoint = LoadCheckpoint(folder, resumed.sync());
+  ASSERT_THAT(checkpoint, IsOk());
+  ASSERT_THAT(RestoreModel(**checkpoint, resumed.parameters(), resumed.adam()), IsOk());
+  for (int step = 0; step < 3; ++step) ASSERT_THAT(unbroken.Step(graphs), IsOk());
+  for (int step = 0; step < 3; ++step) ASSERT_THAT(resumed.Step(graphs), IsOk());
+  EXPECT_EQ(resumed.parameters().Checksum(), unbroken.parameters().Checksum());
+}
+
+TEST(Checkpoint, OfAnotherModelIsRefused) {
+  Trainee trainee(Alone());
+  Checkpoint checkpoint;
+  checkpoint.parameters = {1, 2};
+  EXPECT_THAT(RestoreModel(checkpoint, trainee.parameters(), trainee.adam()),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("has 2 parameters")));
 }
 
 std::uint16_t FreePort() {
@@ -264,6 +309,66 @@ TEST(TwoRanks, TrainAsOneOnTheGlobalBatch) {
 TEST(TwoRanks, AnEmptyBatchOnOneDoesNotChangeTheOther) {
   const std::vector<Molecule> molecules = Molecules();
   ExpectSameTraining(TrainOnTwoRanks(molecules, {}), TrainAlone(molecules));
+}
+
+TEST(TwoRanks, AbandonTheStepThatOneWithdrawsFrom) {
+  WithTwoRanks(
+      [](std::unique_ptr<GradientSync> sync) {
+        Trainee trainee(std::move(sync));
+        ASSERT_THAT(trainee.Step(TensorsOf(Molecules())), IsOk());
+        const std::string before = trainee.parameters().Checksum();
+        const absl::StatusOr<StepOutcome> outcome = trainee.TryStep(TensorsOf(Molecules()));
+        ASSERT_THAT(outcome, IsOk());
+        EXPECT_EQ(*outcome, StepOutcome::kAbandoned);
+        EXPECT_EQ(trainee.parameters().Checksum(), before);
+        EXPECT_EQ(trainee.steps().size(), 1);
+        ASSERT_THAT(trainee.sync().Barrier(), IsOk());
+      },
+      [](std::unique_ptr<GradientSync> sync) {
+        Trainee trainee(std::move(sync));
+        ASSERT_THAT(trainee.Step(TensorsOf({})), IsOk());
+        ASSERT_THAT(trainee.Withdraw(), IsOk());
+        ASSERT_THAT(trainee.sync().Barrier(), IsOk());
+      });
+}
+
+TEST(TwoRanks, GatherTheBytesOfEach) {
+  const auto gather = [](const std::string& mine) {
+    return [mine](std::unique_ptr<GradientSync> sync) {
+      const absl::StatusOr<std::vector<std::string>> parts = sync->Gather(mine);
+      ASSERT_THAT(parts, IsOk());
+      EXPECT_THAT(*parts, ::testing::ElementsAre(std::string("\0\xff", 2), "other"));
+      EXPECT_THAT(sync->Gather(""), IsOk());
+      EXPECT_THAT(sync->Barrier(), IsOk());
+    };
+  };
+  WithTwoRanks(gather(std::string("\0\xff", 2)), gather("other"));
+}
+
+TEST(TwoRanks, KeepOneCheckpointOfBoth) {
+  const testing::TempFolder temporary;
+  WithTwoRanks(
+      [&](std::unique_ptr<GradientSync> sync) {
+        Trainee trainee(std::move(sync));
+        const std::optional<CheckpointFolder> folder = CheckpointFolder::Open(temporary.PathOf("")).value();
+        ASSERT_THAT(
+            SaveCheckpoint(CheckpointOf(0, 1), trainee.parameters(), trainee.adam(), folder, trainee.sync()),
+            IsOk());
+        ASSERT_THAT(LoadCheckpoint(folder, trainee.sync()), IsOk());
+      },
+      [&](std::unique_ptr<GradientSync> sync) {
+        Trainee trainee(std::move(sync));
+        ASSERT_THAT(SaveCheckpoint(CheckpointOf(1, 1), trainee.parameters(), trainee.adam(), std::nullopt,
+                                   trainee.sync()),
+                    IsOk());
+        const absl::StatusOr<std::optional<Checkpoint>> read = LoadCheckpoint(std::nullopt, trainee.sync());
+        ASSERT_THAT(read, IsOk());
+        ASSERT_TRUE(read->has_value());
+        EXPECT_EQ((*read)->totals.graphs, 21);
+        ASSERT_EQ((*read)->unsent.steps.size(), 2);
+        EXPECT_EQ((*read)->unsent.steps[1].rank, 1);
+        EXPECT_EQ((*read)->unsent.steps[1].steps.front().step, 1);
+      });
 }
 
 TEST(TwoRanks, MustAgree) {

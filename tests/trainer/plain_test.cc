@@ -118,6 +118,20 @@ TEST(ClassTable, RefusesNumbersThatNoAtomHas) {
   EXPECT_THAT(MakeClassTable(info), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("300")));
 }
 
+TEST(StepStatistics, GoesOnFromTotals) {
+  wire::StepRecord step;
+  step.real.graphs = 10;
+  step.total_ns = 1000;
+  StepStatistics whole, first;
+  for (int i = 0; i < 5; ++i) whole.Add(step);
+  for (int i = 0; i < 2; ++i) first.Add(step);
+  StepStatistics second(first.totals());
+  for (int i = 2; i < 5; ++i) second.Add(step);
+  EXPECT_EQ(second.totals().steps, 5);
+  EXPECT_EQ(second.totals().graphs, whole.totals().graphs);
+  EXPECT_EQ(second.totals().steady_ns, whole.totals().steady_ns);
+}
+
 TEST(StepStatistics, LeavesOutUnsteadySteps) {
   StepStatistics statistics;
   for (std::uint32_t i = 0; i < 8; ++i) {
@@ -130,8 +144,8 @@ TEST(StepStatistics, LeavesOutUnsteadySteps) {
     statistics.Add(step);
   }
   const SteadyFigures steady = statistics.Steady();
-  EXPECT_EQ(statistics.steps(), 8);
-  EXPECT_EQ(statistics.graphs(), 80);
+  EXPECT_EQ(statistics.totals().steps, 8);
+  EXPECT_EQ(statistics.totals().graphs, 80);
   EXPECT_EQ(steady.steps, 5);
   EXPECT_EQ(steady.graphs, 50);
   EXPECT_DOUBLE_EQ(steady.mean_us, 6);
@@ -139,7 +153,7 @@ TEST(StepStatistics, LeavesOutUnsteadySteps) {
   EXPECT_DOUBLE_EQ(steady.p95_us, 7.8);
   EXPECT_DOUBLE_EQ(steady.seconds, 30e-6);
   EXPECT_NEAR(steady.wait_share, 2500.0 / 30000, 1e-12);
-  EXPECT_DOUBLE_EQ(statistics.last_loss(), 1.0 / 8);
+  EXPECT_DOUBLE_EQ(statistics.totals().last_loss, 1.0 / 8);
 }
 
 TEST(StepStatistics, WithoutSteadyStepsHasNoFigures) {
@@ -149,7 +163,7 @@ TEST(StepStatistics, WithoutSteadyStepsHasNoFigures) {
   step.loss = std::nan("");
   statistics.Add(step);
   EXPECT_TRUE(std::isnan(statistics.Steady().median_us));
-  EXPECT_TRUE(std::isnan(statistics.last_loss()));
+  EXPECT_TRUE(std::isnan(statistics.totals().last_loss));
 }
 
 TEST(SampleProcess, ReadsTimeProcessorAndMemory) {
@@ -208,7 +222,6 @@ TEST(CommandLine, WithoutWhatARunNeedsIsWrongUsage) {
 TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
   for (const std::vector<const char*>& extra :
        std::vector<std::vector<const char*>>{{"--world-size", "2"},
-                                             {"--resume"},
                                              {"--precision", "bf16"},
                                              {"--engine", "captured"},
                                              {"--classes", "0"},
@@ -216,7 +229,11 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--lr", "inf"},
                                              {"--give-up", "nan"},
                                              {"--steps", "-1"},
-                                             {"--evaluate-every", "0"}}) {
+                                             {"--evaluate-every", "0"},
+                                             {"--resume"},
+                                             {"--checkpoint-every", "5"},
+                                             {"--checkpoint", "", "--resume"},
+                                             {"--checkpoint", "DIR", "--checkpoint-every", "0"}}) {
     std::vector<const char*> words = kWhole;
     words.insert(words.end(), extra.begin(), extra.end());
     EXPECT_EQ(Parse(words).exit_code, 2) << extra.front();

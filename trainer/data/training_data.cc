@@ -59,11 +59,14 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
 absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingData& data,
                                                                  const client::BatchSpec& spec,
                                                                  const std::string& fingerprint,
-                                                                 std::uint64_t epochs) {
+                                                                 std::uint64_t epochs, StreamStart start) {
   return client::BatchReader::Open(data.connection, {.dataset = data.dataset.reference,
                                                      .spec = spec,
                                                      .rank = data.rank,
                                                      .world_size = data.world_size,
+                                                     .start_epoch = start.epoch,
+                                                     .start_step = start.step,
+                                                     .segments = std::move(start.segments),
                                                      .epochs = epochs,
                                                      .expected_fingerprint = fingerprint,
                                                      .depth = kBatchesAhead});

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/batch_reader.h"
@@ -42,12 +43,20 @@ struct TrainingData {
 absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection> connection,
                                               const TrainingDataRequest& request);
 
-// This rank's batches of `spec`, from its first epoch on; `epochs` 0: without end. An empty `fingerprint` takes
-// whatever plan the server makes.
+// Where a stream begins; fields as in client::StreamRequest.
+struct StreamStart {
+  std::uint64_t epoch = 0;
+  std::uint64_t step = 0;
+  std::vector<client::Segment> segments = {};
+  friend bool operator==(const StreamStart&, const StreamStart&) = default;
+};
+
+// This rank's batches of `spec` from `start` on; `epochs` 0: without end. An empty `fingerprint` takes whatever
+// plan the server makes.
 absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingData& data,
                                                                  const client::BatchSpec& spec,
                                                                  const std::string& fingerprint,
-                                                                 std::uint64_t epochs);
+                                                                 std::uint64_t epochs, StreamStart start);
 
 }  // namespace packtrain::trainer
 

@@ -25,6 +25,15 @@ void Adam::Step(const at::Tensor& gradients) {
   ++steps_;
 }
 
+void Adam::Restore(const at::Tensor& mean, const at::Tensor& square, std::uint64_t steps) {
+  const at::NoGradGuard no_grad;
+  mean_.copy_(mean);
+  square_.copy_(square);
+  // Exact up to 2^24 steps, where beta^steps has long been 0.
+  device_steps_.fill_(static_cast<double>(steps));
+  steps_ = steps;
+}
+
 double Adam::learning_rate() const {
   const auto stairs = static_cast<double>(steps_ / options_.decay_steps);
   return options_.learning_rate * std::pow(options_.decay, stairs);

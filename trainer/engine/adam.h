@@ -27,6 +27,12 @@ class Adam {
   // One step along `gradients`, of the parameters' shape.
   void Step(const at::Tensor& gradients);
 
+  // Running means of the gradients and of their squares, of the parameters' shape.
+  const at::Tensor& mean() const { return mean_; }
+  const at::Tensor& square() const { return square_; }
+  // Goes on as an Adam that has made `steps` steps and had these means.
+  void Restore(const at::Tensor& mean, const at::Tensor& square, std::uint64_t steps);
+
   // Of the next step.
   double learning_rate() const;
 

@@ -8,7 +8,9 @@
 namespace packtrain::trainer {
 namespace {
 
-// f64 [5]: graphs, and sums of |error|, error^2, |target|, target^2, all normalised.
+constexpr std::int64_t kErrorSums = 5;
+
+// f64 [kErrorSums]: graphs, and sums of |error|, error^2, |target|, target^2, all normalised.
 at::Tensor SumErrors(const at::Tensor& predicted, const GraphTensors& graphs) {
   const at::Tensor known = graphs.weight > 0;
   const at::Tensor target = graphs.target.masked_select(known).to(at::kDouble);
@@ -24,6 +26,19 @@ SplitErrors Unnormalise(const at::Tensor& sums, double scale) {
           .rmse = scale * std::sqrt(sum[2] / sum[0]),
           .constant_mae = scale * sum[3] / sum[0],
           .constant_rmse = scale * std::sqrt(sum[4] / sum[0])};
+}
+
+// Adds the errors over all of `batches` to `sums`.
+absl::Status AddErrors(Model& model, client::BatchReader& batches, DeviceFeed& feed, at::Tensor sums) {
+  while (true) {
+    const absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
+    if (!batch.ok()) return batch.status();
+    if (!batch->has_value()) return absl::OkStatus();
+    if ((*batch)->header().empty) continue;
+    const absl::StatusOr<GraphTensors> graphs = feed.Expand(**batch);
+    if (!graphs.ok()) return graphs.status();
+    sums += SumErrors(model.Forward(*graphs), *graphs).cpu();
+  }
 }
 
 }  // namespace
@@ -44,20 +59,17 @@ client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client
   return spec;
 }
 
+absl::Status AnotherRankCannotGoOn() { return absl::CancelledError("another rank cannot go on"); }
+
 absl::StatusOr<SplitErrors> Evaluate(Model& model, client::BatchReader& batches, DeviceFeed& feed,
                                      const Target& target, GradientSync& sync) {
   const at::InferenceMode inference;
-  at::Tensor sums = at::zeros({5}, at::kDouble);
-  while (true) {
-    const absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
-    if (!batch.ok()) return batch.status();
-    if (!batch->has_value()) break;
-    if ((*batch)->header().empty) continue;
-    const absl::StatusOr<GraphTensors> graphs = feed.Expand(**batch);
-    if (!graphs.ok()) return graphs.status();
-    sums += SumErrors(model.Forward(*graphs), *graphs).cpu();
-  }
-  if (absl::Status status = sync.Sum(sums); !status.ok()) return status;
+  const at::Tensor sums = at::zeros({kErrorSums + 1}, at::kDouble);
+  const absl::Status read = AddErrors(model, batches, feed, sums.narrow(0, 0, kErrorSums));
+  sums[kErrorSums].fill_(read.ok() ? 0 : 1);
+  if (absl::Status status = sync.Sum(sums); !status.ok()) return read.ok() ? status : read;
+  if (!read.ok()) return read;
+  if (sums[kErrorSums].item<double>() > 0) return AnotherRankCannotGoOn();
   return Unnormalise(sums, target.scale);
 }
 

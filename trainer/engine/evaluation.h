@@ -30,8 +30,12 @@ struct SplitErrors {
 client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client::PlanInfo& plan,
                                  const std::string& split);
 
+// CANCELLED: what a rank ends with because of another one.
+absl::Status AnotherRankCannotGoOn();
+
 // Reads `batches` to their end. All ranks call it, each with its own part of the split; all get the same
-// result.
+// result. Where one cannot read on, it returns why and the others AnotherRankCannotGoOn, all at the same place.
+// ABORTED: a rank is gone.
 absl::StatusOr<SplitErrors> Evaluate(Model& model, client::BatchReader& batches, DeviceFeed& feed,
                                      const Target& target, GradientSync& sync);
 

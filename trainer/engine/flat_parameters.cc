@@ -16,9 +16,9 @@ FlatParameters::FlatParameters(Model& model) {
   for (const at::Tensor& parameter : parameters) flattened.push_back(parameter.detach().flatten());
   values_ = at::cat(flattened);
   const std::int64_t count = values_.numel();
-  reduced_ = at::zeros({count + 2}, values_.options());
+  reduced_ = at::zeros({count + kSums}, values_.options());
   gradients_ = reduced_.narrow(0, 0, count);
-  sums_ = reduced_.narrow(0, count, 2);
+  sums_ = reduced_.narrow(0, count, kSums);
 
   std::int64_t offset = 0;
   for (at::Tensor& parameter : parameters) {

@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -18,10 +19,16 @@ namespace {
 
 class AloneSync final : public GradientSync {
  public:
+  explicit AloneSync(World world) : world_(std::move(world)) {}
+
+  const World& world() const override { return world_; }
   absl::Status Sum(at::Tensor) override { return absl::OkStatus(); }
   absl::StatusOr<std::string> Share(const std::string&, const std::string& value) override { return value; }
   absl::Status Barrier() override { return absl::OkStatus(); }
   void Leave(const absl::Status&) override {}
+
+ private:
+  const World world_;
 };
 
 // The first line of a Torch exception, without its stack.
@@ -37,6 +44,8 @@ class GlooSync final : public GradientSync {
   GlooSync(World world, std::chrono::milliseconds roll_call, c10::intrusive_ptr<c10d::Store> store,
            c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
       : world_(std::move(world)), roll_call_(roll_call), store_(std::move(store)), group_(std::move(group)) {}
+
+  const World& world() const override { return world_; }
 
   absl::Status Sum(at::Tensor tensor) override {
     return Collective([&] {
@@ -161,7 +170,7 @@ std::unique_ptr<GradientSync> ConnectGloo(const World& world, const SyncOptions&
 
 absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World& world,
                                                                     const SyncOptions& options) {
-  if (world.size == 1) return std::make_unique<AloneSync>();
+  if (world.size == 1) return std::make_unique<AloneSync>(world);
   try {
     return ConnectGloo(world, options);
   } catch (const std::exception& error) {
@@ -169,6 +178,26 @@ absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World&
                                                     " did not meet the others at ", world.master_address, ":",
                                                     world.master_port, ": ", Reason(error)));
   }
+}
+
+// As a sum in which each rank's part is zero on all others.
+absl::StatusOr<std::vector<std::string>> GradientSync::Gather(const std::string& bytes) {
+  const at::Tensor sizes = at::zeros({world().size}, at::kLong);
+  sizes[world().rank].fill_(static_cast<std::int64_t>(bytes.size()));
+  if (absl::Status status = Sum(sizes); !status.ok()) return status;
+  const at::Tensor all = at::zeros({sizes.sum().item<std::int64_t>()}, at::kByte);
+  const std::int64_t offset = sizes.narrow(0, 0, world().rank).sum().item<std::int64_t>();
+  std::copy(bytes.begin(), bytes.end(), all.mutable_data_ptr<std::uint8_t>() + offset);
+  if (all.numel() > 0) {
+    if (absl::Status status = Sum(all); !status.ok()) return status;
+  }
+  std::vector<std::string> parts;
+  const auto* part = reinterpret_cast<const char*>(all.const_data_ptr<std::uint8_t>());
+  for (std::uint32_t rank = 0; rank < world().size; ++rank) {
+    parts.emplace_back(part, sizes[rank].item<std::int64_t>());
+    part += parts.back().size();
+  }
+  return parts;
 }
 
 absl::Status GradientSync::Agree(const std::string& name, const std::string& value) {

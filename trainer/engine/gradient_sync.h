@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -29,11 +30,16 @@ class GradientSync {
   static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, const SyncOptions& options);
   virtual ~GradientSync() = default;
 
+  virtual const World& world() const = 0;
+
   // Replaces `tensor` by its sum over the ranks. ABORTED names the ranks that are gone or have failed.
   virtual absl::Status Sum(at::Tensor tensor) = 0;
 
   // Rank 0's `value`, on all ranks.
   virtual absl::StatusOr<std::string> Share(const std::string& name, const std::string& value) = 0;
+
+  // Each rank's `bytes`, by rank, on all ranks. Codes as Sum.
+  absl::StatusOr<std::vector<std::string>> Gather(const std::string& bytes);
 
   // FAILED_PRECONDITION where this rank's `value` is not rank 0's; `name` goes into the message.
   absl::Status Agree(const std::string& name, const std::string& value);

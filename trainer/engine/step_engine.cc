@@ -17,16 +17,28 @@ StepEngine::StepEngine(Model& model, FlatParameters& parameters, Adam& adam, Gra
                        const Device& device)
     : model_(model), parameters_(parameters), adam_(adam), sync_(sync), device_(device) {}
 
-absl::Status StepEngine::Step(const GraphTensors& graphs, StepTimeline& timeline) {
+absl::StatusOr<StepOutcome> StepEngine::Step(const GraphTensors& graphs, StepTimeline& timeline) {
   Differentiate(graphs, timeline);
   timeline.SetSums(device_.CopyToHost(parameters_.sums()));
   timeline.Mark(Moment::kComm);
   if (absl::Status status = sync_.Sum(parameters_.reduced()); !status.ok()) return status;
+  if (AnyWithdrew()) return StepOutcome::kAbandoned;
   timeline.Mark(Moment::kOptimizer);
-  parameters_.gradients().div_(parameters_.sums()[1].clamp_min(1));
+  parameters_.gradients().div_(parameters_.sums()[FlatParameters::kGraphs].clamp_min(1));
   adam_.Step(parameters_.gradients());
   timeline.End();
-  return absl::OkStatus();
+  return StepOutcome::kMade;
+}
+
+absl::Status StepEngine::Withdraw() {
+  parameters_.ZeroGradients();
+  parameters_.sums()[FlatParameters::kWithdrawals].fill_(1);
+  return sync_.Sum(parameters_.reduced());
+}
+
+// A read from the device, and only where there are other ranks.
+bool StepEngine::AnyWithdrew() const {
+  return sync_.world().size > 1 && parameters_.sums()[FlatParameters::kWithdrawals].item<float>() > 0;
 }
 
 void StepEngine::Differentiate(const GraphTensors& graphs, StepTimeline& timeline) {
@@ -36,8 +48,8 @@ void StepEngine::Differentiate(const GraphTensors& graphs, StepTimeline& timelin
   timeline.Mark(Moment::kBackward);
   sum.backward();
   const at::NoGradGuard no_grad;
-  parameters_.sums()[0].copy_(sum);
-  parameters_.sums()[1].copy_(graphs.weight.sum());
+  parameters_.sums()[FlatParameters::kLoss].copy_(sum);
+  parameters_.sums()[FlatParameters::kGraphs].copy_(graphs.weight.sum());
 }
 
 }  // namespace packtrain::trainer

@@ -20,26 +20,26 @@ double Quantile(const std::vector<std::uint64_t>& sorted, double q) {
 }  // namespace
 
 void StepStatistics::Add(const wire::StepRecord& step) {
-  ++steps_;
-  graphs_ += step.real.graphs;
-  if (!std::isnan(step.loss)) last_loss_ = step.loss;
+  ++totals_.steps;
+  totals_.graphs += step.real.graphs;
+  if (!std::isnan(step.loss)) totals_.last_loss = step.loss;
   if (step.flags & wire::kNotSteady) return;
-  steady_ns_.push_back(step.total_ns);
-  steady_graphs_ += step.real.graphs;
-  steady_wait_ns_ += step.wait_ns;
+  totals_.steady_ns.push_back(step.total_ns);
+  totals_.steady_graphs += step.real.graphs;
+  totals_.steady_wait_ns += step.wait_ns;
 }
 
 SteadyFigures StepStatistics::Steady() const {
-  std::vector<std::uint64_t> sorted = steady_ns_;
+  std::vector<std::uint64_t> sorted = totals_.steady_ns;
   std::sort(sorted.begin(), sorted.end());
   const auto total_ns = static_cast<double>(std::accumulate(sorted.begin(), sorted.end(), std::uint64_t{0}));
   return {.steps = sorted.size(),
-          .graphs = steady_graphs_,
+          .graphs = totals_.steady_graphs,
           .seconds = total_ns * 1e-9,
           .mean_us = total_ns / static_cast<double>(sorted.size()) * 1e-3,
           .median_us = Quantile(sorted, 0.5) * 1e-3,
           .p95_us = Quantile(sorted, 0.95) * 1e-3,
-          .wait_share = static_cast<double>(steady_wait_ns_) / total_ns};
+          .wait_share = static_cast<double>(totals_.steady_wait_ns) / total_ns};
 }
 
 }  // namespace packtrain::trainer

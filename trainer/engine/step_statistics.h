@@ -1,9 +1,10 @@
-// Figures of the steps that this process made.
+// Figures of the steps of a training.
 #ifndef PACKTRAIN_TRAINER_ENGINE_STEP_STATISTICS_H_
 #define PACKTRAIN_TRAINER_ENGINE_STEP_STATISTICS_H_
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "proto/wire/step_record.h"
@@ -21,24 +22,29 @@ struct SteadyFigures {
   double wait_share = 0;
 };
 
+// What has been added up.
+struct StepTotals {
+  std::uint64_t steps = 0;
+  std::uint64_t graphs = 0;
+  std::uint64_t steady_graphs = 0;
+  std::uint64_t steady_wait_ns = 0;
+  double last_loss = std::numeric_limits<double>::quiet_NaN();  // of the last step that had one
+  std::vector<std::uint64_t> steady_ns;                         // total of each steady step
+};
+
 // Used by one thread. Keeps 8 bytes a step.
 class StepStatistics {
  public:
+  // Goes on from `totals`.
+  explicit StepStatistics(StepTotals totals = {}) : totals_(std::move(totals)) {}
+
   void Add(const wire::StepRecord& step);
 
   SteadyFigures Steady() const;
-  std::uint64_t steps() const { return steps_; }
-  std::uint64_t graphs() const { return graphs_; }
-  // Of the last step that had one; NaN before.
-  double last_loss() const { return last_loss_; }
+  const StepTotals& totals() const { return totals_; }
 
  private:
-  std::vector<std::uint64_t> steady_ns_;
-  std::uint64_t steady_graphs_ = 0;
-  std::uint64_t steady_wait_ns_ = 0;
-  std::uint64_t steps_ = 0;
-  std::uint64_t graphs_ = 0;
-  double last_loss_ = std::numeric_limits<double>::quiet_NaN();
+  StepTotals totals_;
 };
 
 }  // namespace packtrain::trainer

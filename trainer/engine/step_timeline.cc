@@ -34,6 +34,8 @@ void StepTimeline::Begin(const wire::StepRecord& record) {
 
 void StepTimeline::Mark(Moment moment) { pending_.back().marks[static_cast<std::size_t>(moment)]->Record(); }
 
+void StepTimeline::Discard() { pending_.pop_back(); }
+
 void StepTimeline::SetSums(at::Tensor sums) { pending_.back().sums = std::move(sums); }
 
 void StepTimeline::End() {

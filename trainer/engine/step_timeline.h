@@ -31,7 +31,9 @@ class StepTimeline {
   // loss.
   void Begin(const wire::StepRecord& record);
   void Mark(Moment moment);
-  // Loss sum and graphs of this rank, f32 [2] on the host; read after the step's end has passed.
+  // Forgets the step that has begun and not ended.
+  void Discard();
+  // Loss sum and graphs of this rank, the first two of f32 on the host; read after the step's end has passed.
   void SetSums(at::Tensor sums);
   // Marks the step's end, and hands over the steps that have passed.
   void End();

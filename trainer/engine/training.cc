@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "client/connection.h"
 #include "client/run_reporter.h"
+#include "proto/wire/content_hash.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/training_data.h"
 #include "trainer/engine/adam.h"
@@ -23,23 +23,16 @@
 #include "trainer/engine/git_revision.h"
 #include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/process_sampler.h"
-#include "trainer/engine/step_engine.h"
-#include "trainer/engine/step_timeline.h"
+#include "trainer/engine/rank_checkpoints.h"
+#include "trainer/engine/run_settings.h"
+#include "trainer/engine/training_loop.h"
 #include "trainer/models/model.h"
 
 namespace packtrain::trainer {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr std::uint64_t kWarmUpSteps = 10;
-constexpr std::chrono::seconds kProgressPeriod{2};
 // How much longer than its own server's absence a rank waits for another one.
 constexpr std::chrono::seconds kPeerPatience{60};
-
-std::uint64_t NanosecondsSince(Clock::time_point start) {
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
-}
 
 std::string HostName() {
   std::array<char, 256> name{};
@@ -54,9 +47,16 @@ std::string RandomKey() {
   return key;
 }
 
-// Fewer graphs than aimed at, in the last step of an epoch.
-bool IsShort(const wire::BatchHeader& header, std::uint32_t graphs_aimed_at) {
-  return header.empty || (header.step + 1 == header.epoch_steps && header.real.graphs < graphs_aimed_at);
+// Times of another world are not of the run that begins.
+void ForgetTimes(StepTotals& totals) {
+  totals.steady_graphs = 0;
+  totals.steady_wait_ns = 0;
+  totals.steady_ns.clear();
+}
+
+void Add(const client::UnsentRecords& unsent, client::RunReporter& reporter) {
+  for (const client::AttemptSteps& steps : unsent.steps) reporter.AddSteps(steps);
+  for (const client::Evaluation& evaluation : unsent.evaluations) reporter.AddEvaluation(evaluation);
 }
 
 absl::Status Stopped() { return absl::CancelledError("stopped by a signal"); }
@@ -96,8 +96,9 @@ class Session {
 
   absl::Status RunToEnd() {
     using Part = absl::Status (Session::*)();
-    constexpr std::array<Part, 7> kParts = {
-        &Session::OpenDeviceAndRanks, &Session::LoadData,         &Session::MakeModel, &Session::AgreeOnRun,
+    constexpr std::array<Part, 9> kParts = {
+        &Session::OpenDeviceAndRanks, &Session::OpenFolder,       &Session::LoadData,
+        &Session::MakeModel,          &Session::AgreeOnRun,       &Session::Resume,
         &Session::StartReporter,      &Session::TrainAndEvaluate, &Session::EndAsDone};
     for (const Part part : kParts) {
       if (absl::Status status = (this->*part)(); !status.ok()) return status;
@@ -114,6 +115,15 @@ class Session {
         GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience});
     if (!sync.ok()) return sync.status();
     sync_ = *std::move(sync);
+    return absl::OkStatus();
+  }
+
+  // Rank 0's alone: the others send what they have to it.
+  absl::Status OpenFolder() {
+    if (options_.checkpoint.folder.empty() || !IsFirstRank()) return absl::OkStatus();
+    absl::StatusOr<CheckpointFolder> folder = CheckpointFolder::Open(options_.checkpoint.folder);
+    if (!folder.ok()) return folder.status();
+    folder_ = *std::move(folder);
     return absl::OkStatus();
   }
 
@@ -145,19 +155,75 @@ class Session {
     return absl::OkStatus();
   }
 
-  // All ranks must train the same model on parts of the same plan.
+  // All ranks must train the same model on parts of the same plan, and meet at the same moments.
   absl::Status AgreeOnRun() {
+    const CheckpointOptions& checkpoint = options_.checkpoint;
     const std::string settings =
         absl::StrCat(options_.model, ", target ", data_.target.name, ", ", options_.steps,
-                     " steps, evaluation every ", options_.evaluate_every, ", ", Describe(adam_options_));
+                     " steps, evaluation every ", options_.evaluate_every, ", ", Describe(adam_options_),
+                     checkpoint.folder.empty() ? ", no checkpoints" : ", checkpoints", " every ",
+                     checkpoint.every, checkpoint.resume ? ", resumed" : "");
     if (absl::Status s = sync_->Agree("the plan's fingerprint", data_.plan.fingerprint); !s.ok()) return s;
     if (absl::Status s = sync_->Agree("what they train", settings); !s.ok()) return s;
     return sync_->Agree("their initial parameters", parameters_->Checksum());
   }
 
+  // Takes the state of the checkpoint, or that of a new training.
+  absl::Status Resume() {
+    const Settings settings = RunSettings();
+    if (!options_.checkpoint.resume) return StartAnew(settings);
+    absl::StatusOr<std::optional<Checkpoint>> checkpoint = LoadCheckpoint(folder_, *sync_);
+    if (!checkpoint.ok()) return checkpoint.status();
+    if (!checkpoint->has_value()) {
+      Progress(absl::StrCat("no checkpoint in ", options_.checkpoint.folder, ": starting anew"));
+      return StartAnew(settings);
+    }
+    if (absl::Status status = CheckUsable(**checkpoint, settings); !status.ok()) return status;
+    state_ = **std::move(checkpoint);
+    return RestoreModel(state_, *parameters_, *adam_);
+  }
+
+  absl::Status StartAnew(const Settings& settings) {
+    state_.settings = settings;
+    if (!folder_) return absl::OkStatus();
+    const absl::StatusOr<bool> set_aside = folder_->SetAside();
+    if (!set_aside.ok()) return set_aside.status();
+    if (*set_aside) {
+      Progress(absl::StrCat("starting anew without --resume: the former checkpoint is now ", folder_->file(),
+                            ".before"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckUsable(const Checkpoint& checkpoint, const Settings& settings) const {
+    const absl::Status same = CheckSameSettings(checkpoint.settings, settings);
+    if (!same.ok()) {
+      return absl::FailedPreconditionError(absl::StrCat("the checkpoint in ", options_.checkpoint.folder,
+                                                        " is of another training: ", same.message()));
+    }
+    if (checkpoint.position.steps <= options_.steps) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("--steps ", options_.steps, ": the checkpoint in ",
+                                                   options_.checkpoint.folder, " has made ",
+                                                   checkpoint.position.steps));
+  }
+
+  // What a part of a training must have in common with the one before. The world's size is not among it.
+  Settings RunSettings() const {
+    Settings settings = {{"--dataset", data_.dataset.reference},
+                         {"--target", data_.target.name},
+                         {"--model", options_.model},
+                         {"--classes", absl::StrCat(data_.classes)},
+                         {"--model-seed", absl::StrCat(options_.model_seed)},
+                         {"--lr", absl::StrCat(options_.learning_rate)},
+                         {"--device", options_.device}};
+    for (Setting& setting : SettingsOf(data_.spec)) settings.push_back(std::move(setting));
+    settings.push_back({"the plan", data_.plan.fingerprint});
+    return settings;
+  }
+
   // Rank 0 starts the run, the others join it by its key.
   absl::Status StartReporter() {
-    const absl::StatusOr<std::string> key = sync_->Share("key", RandomKey());
+    const absl::StatusOr<std::string> key = sync_->Share("key", RunKey());
     if (!key.ok()) return key.status();
     if (IsFirstRank()) {
       if (absl::Status status = OpenReporter(*key); !status.ok()) return status;
@@ -165,15 +231,66 @@ class Session {
     const absl::StatusOr<std::string> run = sync_->Share("run", IsFirstRank() ? reporter_->run() : "");
     if (!run.ok()) return run.status();
     result_.run = *run;
-    return IsFirstRank() ? absl::OkStatus() : OpenReporter(*key);
+    if (!IsFirstRank()) {
+      if (absl::Status status = OpenReporter(*key); !status.ok()) return status;
+    }
+    return TakeOverState(*key);
   }
 
   absl::Status OpenReporter(const std::string& key) {
     absl::StatusOr<std::unique_ptr<client::RunReporter>> reporter = client::RunReporter::Start(
-        data_.connection, DescribeRun(), {.idempotency_key = key, .rank = options_.world.rank});
+        data_.connection, DescribeRun(),
+        {.idempotency_key = key, .rank = options_.world.rank, .first_step = state_.position.steps});
     if (!reporter.ok()) return reporter.status();
     reporter_ = *std::move(reporter);
     return absl::OkStatus();
+  }
+
+  bool IsResumed() const { return state_.position.steps > 0; }
+  bool HasOtherWorld() const { return IsResumed() && state_.position.world_size != options_.world.size; }
+
+  // A run has one world: where it changes, another run begins. Its key follows from the checkpoint, so that a
+  // second resume from that joins it.
+  std::string RunKey() const {
+    if (!IsResumed()) return RandomKey();
+    if (!HasOtherWorld()) return state_.key;
+    return wire::HexSha256(absl::StrCat(state_.key, ", ", state_.position.steps, " steps, then on ",
+                                        options_.world.size, " ranks"));
+  }
+
+  // Passes on what the checkpoint holds for the server, and for the statistics. Those are of all ranks, so rank
+  // 0 goes on with them for all.
+  absl::Status TakeOverState(const std::string& key) {
+    if (IsFirstRank()) {
+      if (absl::Status status = PassOnUnsent(); !status.ok()) return status;
+      if (IsResumed()) Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
+    } else {
+      state_.totals = {};
+    }
+    state_.unsent = {};
+    if (HasOtherWorld()) ForgetTimes(state_.totals);
+    for (std::vector<float>* values : {&state_.parameters, &state_.adam_mean, &state_.adam_square})
+      *values = {};
+    state_.run = result_.run;
+    state_.key = key;
+    return absl::OkStatus();
+  }
+
+  // To the run that they are of.
+  absl::Status PassOnUnsent() {
+    if (HasOtherWorld()) return CloseFormerRun();
+    Add(state_.unsent, *reporter_);
+    return absl::OkStatus();
+  }
+
+  absl::Status CloseFormerRun() {
+    absl::StatusOr<std::unique_ptr<client::RunReporter>> former = client::RunReporter::Start(
+        data_.connection, DescribeRun(), {.idempotency_key = state_.key, .first_step = state_.position.steps});
+    if (!former.ok()) return former.status();
+    Add(state_.unsent, **former);
+    return (*former)->Finish(
+        /*failed=*/true, absl::StrCat("after ", state_.position.steps, " steps it went on as run ", result_.run,
+                                      " with world size ", options_.world.size));
   }
 
   client::RunDescription DescribeRun() const {
@@ -197,6 +314,7 @@ class Session {
     run.libraries["libtorch"] = TORCH_VERSION;
     run.git_revision = GitRevision();
     run.labels = options_.labels;
+    if (HasOtherWorld()) run.labels.emplace("resumed_from", state_.run);
     run.timing_method = device_->timing_method();
     run.planned_steps = options_.steps;
     return run;
@@ -207,115 +325,28 @@ class Session {
                           data_.dataset.reference, ", ", data_.plan.steps, " steps an epoch"));
     const ProcessSampler sampler([device = device_.get()] { return device->memory_bytes(); },
                                  [this](const client::Sample& sample) { reporter_->AddSample(sample); });
-    if (absl::Status status = TrainSteps(); !status.ok()) return status;
-    if (absl::Status status = EvaluateSplits(options_.steps); !status.ok()) return status;
-    return CountGraphs();
+    TrainingLoop loop({.data = data_,
+                       .feed = *feed_,
+                       .model = *model_,
+                       .parameters = *parameters_,
+                       .adam = *adam_,
+                       .sync = *sync_,
+                       .device = *device_,
+                       .reporter = *reporter_,
+                       .folder = folder_},
+                      options_, std::move(state_), stop_);
+    if (absl::Status status = loop.Run(); !status.ok()) return status;
+    result_.splits = loop.splits();
+    return CountGraphs(loop.statistics());
   }
 
-  absl::Status TrainSteps() {
-    absl::StatusOr<std::unique_ptr<client::BatchReader>> batches =
-        OpenBatches(data_, data_.spec, data_.plan.fingerprint, /*epochs=*/0);
-    if (!batches.ok()) return batches.status();
-    const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
-    StepEngine engine(*model_, *parameters_, *adam_, *sync_, *device_);
-    StepTimeline timeline(*device_, [this](const wire::StepRecord& step) { Report(step); });
-    for (std::uint64_t step = 0; step < options_.steps; ++step) {
-      if (absl::Status status = TrainStep(step, **batches, engine, timeline); !status.ok()) return status;
-      if (!IsEvaluationDue(step + 1)) continue;
-      if (absl::Status status = EvaluateSplits(step + 1); !status.ok()) return status;
-    }
-    timeline.Drain();
-    return absl::OkStatus();
-  }
-
-  // The last evaluation is not among these.
-  bool IsEvaluationDue(std::uint64_t steps) const {
-    return options_.evaluate_every > 0 && steps % options_.evaluate_every == 0 && steps < options_.steps;
-  }
-
-  absl::Status TrainStep(std::uint64_t step, client::BatchReader& batches, StepEngine& engine,
-                         StepTimeline& timeline) {
-    const Clock::time_point asked = Clock::now();
-    const absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
-    const std::uint64_t wait_ns = NanosecondsSince(asked);
-    if (!batch.ok()) return batch.status();
-    if (stop_.stop_requested()) return Stopped();
-    if (!batch->has_value())
-      return absl::DataLossError(absl::StrCat("the stream of batches ended at step ", step));
-    wire::StepRecord record = RecordOf(step, **batch);
-    record.wait_ns = wait_ns;
-    timeline.Begin(record);
-    timeline.Mark(Moment::kCopy);
-    const absl::StatusOr<GraphTensors> graphs = feed_->Expand(**batch);
-    if (!graphs.ok()) return graphs.status();
-    return engine.Step(*graphs, timeline);
-  }
-
-  wire::StepRecord RecordOf(std::uint64_t step, const wire::Batch& batch) const {
-    const wire::BatchHeader& header = batch.header();
-    wire::StepRecord record;
-    record.step = step;
-    record.epoch = header.epoch;
-    record.batch_index = header.index;
-    record.real = header.real;
-    record.padded = header.padded;
-    record.server_build_ns = batch.timing().build_ns;
-    record.server_queue_ns = batch.timing().queue_ns;
-    if (step < kWarmUpSteps) record.flags |= wire::kWarmUp;
-    if (header.step == 0) record.flags |= wire::kFirstOfEpoch;
-    if (IsShort(header, data_.spec.graphs)) record.flags |= wire::kShortBatch;
-    if (step > 0 && IsEvaluationDue(step)) record.flags |= wire::kEvaluation;
-    return record;
-  }
-
-  void Report(const wire::StepRecord& step) {
-    reporter_->AddStep(step);
-    statistics_.Add(step);
-    if (step.step + 1 != options_.steps && Clock::now() < next_progress_) return;
-    next_progress_ = Clock::now() + kProgressPeriod;
-    Progress(absl::StrFormat("step %d/%d  epoch %d  loss %.4g  %.1f ms", step.step + 1, options_.steps,
-                             step.epoch, statistics_.last_loss(), static_cast<double>(step.total_ns) * 1e-6));
-  }
-
-  absl::Status EvaluateSplits(std::uint64_t step) {
-    for (const char* split : {"val", "test"}) {
-      const client::SplitInfo* info = data_.dataset.FindSplit(split);
-      if (info == nullptr || info->graphs == 0) continue;
-      if (absl::Status status = EvaluateSplit(step, split); !status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status EvaluateSplit(std::uint64_t step, const std::string& split) {
-    const Clock::time_point start = Clock::now();
-    absl::StatusOr<std::unique_ptr<client::BatchReader>> batches =
-        OpenBatches(data_, EvaluationSpec(data_.spec, data_.plan, split), /*fingerprint=*/"", /*epochs=*/1);
-    if (!batches.ok()) return batches.status();
-    const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
-    const absl::StatusOr<SplitErrors> errors = Evaluate(*model_, **batches, *feed_, data_.target, *sync_);
-    if (!errors.ok()) return errors.status();
-    result_.splits[split] = *errors;
-    if (!IsFirstRank()) return absl::OkStatus();
-    reporter_->AddEvaluation({.step = step,
-                              .split = split,
-                              .graphs = errors->graphs,
-                              .mae = errors->mae,
-                              .rmse = errors->rmse,
-                              .constant_mae = errors->constant_mae,
-                              .constant_rmse = errors->constant_rmse,
-                              .duration_ns = NanosecondsSince(start)});
-    Progress(absl::StrFormat("step %d  %s  MAE %.5g  RMSE %.5g  (constant predictor: %.5g, %.5g)", step, split,
-                             errors->mae, errors->rmse, errors->constant_mae, errors->constant_rmse));
-    return absl::OkStatus();
-  }
-
-  absl::Status CountGraphs() {
-    result_.steps = statistics_.steps();
-    result_.steady = statistics_.Steady();
-    result_.loss = statistics_.last_loss();
-    const at::Tensor graphs = at::tensor(
-        {static_cast<std::int64_t>(statistics_.graphs()), static_cast<std::int64_t>(result_.steady.graphs)},
-        at::kLong);
+  absl::Status CountGraphs(const StepStatistics& statistics) {
+    result_.steps = statistics.totals().steps;
+    result_.steady = statistics.Steady();
+    result_.loss = statistics.totals().last_loss;
+    const at::Tensor graphs = at::tensor({static_cast<std::int64_t>(statistics.totals().graphs),
+                                          static_cast<std::int64_t>(result_.steady.graphs)},
+                                         at::kLong);
     if (absl::Status status = sync_->Sum(graphs); !status.ok()) return status;
     result_.graphs = static_cast<std::uint64_t>(graphs[0].item<std::int64_t>());
     result_.graphs_per_second = graphs[1].item<double>() / result_.steady.seconds;
@@ -333,15 +364,15 @@ class Session {
     return reporter_->Finish(/*failed=*/false, note);
   }
 
+  // The run is closed when the others have flushed. A server that was waited for in vain is not waited for
+  // again.
   void EndAsFailed(const absl::Status& reason) {
+    const bool reports = reporter_ != nullptr && !absl::IsUnavailable(reason);
+    if (reports && !IsFirstRank()) reporter_->Flush().IgnoreError();
     if (sync_ != nullptr) sync_->Leave(reason);
-    if (reporter_ == nullptr) return;
-    const absl::Status told =
-        IsFirstRank() ? reporter_->Finish(/*failed=*/true, std::string(reason.message())) : reporter_->Flush();
-    // Where the server is what failed, the reason says so already.
-    if (!told.ok() && !absl::IsUnavailable(reason)) {
-      Progress(absl::StrCat("the server was not told of the end: ", told.message()));
-    }
+    if (!reports || !IsFirstRank()) return;
+    const absl::Status told = reporter_->Finish(/*failed=*/true, std::string(reason.message()));
+    if (!told.ok()) Progress(absl::StrCat("the server was not told of the end: ", told.message()));
   }
 
   bool IsFirstRank() const { return options_.world.rank == 0; }
@@ -360,8 +391,8 @@ class Session {
   AdamOptions adam_options_;
   std::optional<Adam> adam_;
   std::unique_ptr<client::RunReporter> reporter_;
-  StepStatistics statistics_;
-  Clock::time_point next_progress_;
+  std::optional<CheckpointFolder> folder_;
+  Checkpoint state_;  // what the training goes on from
   TrainingResult result_;
 };
 

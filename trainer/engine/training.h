@@ -18,6 +18,12 @@
 
 namespace packtrain::trainer {
 
+struct CheckpointOptions {
+  std::string folder;       // empty: no checkpoints
+  std::uint64_t every = 0;  // steps; 0: only at the end, whether it is done, asked to stop or has failed
+  bool resume = false;      // go on from the checkpoint in `folder`, where there is one
+};
+
 struct TrainingOptions {
   std::string server;
   std::chrono::milliseconds give_up{60'000};
@@ -27,9 +33,10 @@ struct TrainingOptions {
   std::string model;
   std::optional<std::int64_t> classes;
   std::uint32_t model_seed = 0;
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0;  // in all, those before a resume too
   double learning_rate = 1e-4;
   std::uint64_t evaluate_every = 0;  // 0: only at the end
+  CheckpointOptions checkpoint;
   std::string device = "cpu";
   std::map<std::string, std::string> labels;
   World world;

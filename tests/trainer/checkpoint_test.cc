@@ -1,0 +1,266 @@
+#include "trainer/engine/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <span>
+#include <sstream>
+
+#include "proto/wire/crc32c.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_file.h"
+#include "trainer/engine/checkpoint_folder.h"
+#include "trainer/engine/run_settings.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using packtrain::testing::IsOk;
+using packtrain::testing::ReadFile;
+using packtrain::testing::StatusIs;
+using packtrain::testing::TempFolder;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Optional;
+
+wire::StepRecord Step(std::uint64_t step) {
+  wire::StepRecord record;
+  record.step = step;
+  record.epoch = 3;
+  record.batch_index = 2 * step;
+  record.real = {15, 250, 4000};
+  record.padded = {16, 320, 4992};
+  record.total_ns = 1'000'000 + step;
+  record.flags = wire::kShortBatch;
+  record.loss = 0.25;
+  return record;
+}
+
+// One of everything, as tests/golden/checkpoint.hex has it.
+Checkpoint Sample() {
+  Checkpoint checkpoint;
+  checkpoint.settings = {{"--seed", "7"}, {"--model", "schnet"}};
+  checkpoint.run = "20261128-024123-rdbq";
+  checkpoint.key = "0123456789abcdef";
+  checkpoint.position = {.steps = 42,
+                         .epoch = 3,
+                         .epoch_step = 11,
+                         .epoch_steps = 74,
+                         .world_size = 2,
+                         .segments = {{.world_size = 1, .steps = 5}}};
+  checkpoint.totals = {.steps = 42,
+                       .graphs = 1260,
+                       .steady_graphs = 900,
+                       .steady_wait_ns = 5000,
+                       .last_loss = 0.5,
+                       .steady_ns = {7'000'000, 8'000'000}};
+  checkpoint.unsent.steps = {{.rank = 0, .attempt = 1, .steps = {Step(40), Step(41)}},
+                             {.rank = 1, .attempt = 0, .steps = {Step(41)}}};
+  checkpoint.unsent.evaluations = {{.step = 40, .split = "val", .graphs = 278, .mae = 0.5}};
+  checkpoint.parameters = {1.5F, -2.0F};
+  checkpoint.adam_mean = {0.25F, 0.125F};
+  checkpoint.adam_square = {0.5F, 1.0F};
+  return checkpoint;
+}
+
+// Bytes as lines of 32 hexadecimal digits.
+std::string HexText(std::string_view bytes) {
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+    if (i % 16 == 15 || i + 1 == bytes.size()) text += '\n';
+  }
+  return text;
+}
+
+// `bytes` with the checksum that belongs to them.
+std::string Sealed(std::string bytes) {
+  const std::size_t end = bytes.size() - sizeof(std::uint32_t);
+  const std::uint32_t crc = wire::Crc32c(std::as_bytes(std::span(bytes.data(), end)));
+  std::memcpy(bytes.data() + end, &crc, sizeof(crc));
+  return bytes;
+}
+
+TEST(Checkpoint, HasTheBytesOfItsFormat) {
+  EXPECT_EQ(HexText(EncodeCheckpoint(Sample())), ReadFile(PACKTRAIN_GOLDEN "/checkpoint.hex"));
+}
+
+TEST(Checkpoint, IsReadAsItWasWritten) {
+  const absl::StatusOr<Checkpoint> read = DecodeCheckpoint(EncodeCheckpoint(Sample()));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->settings, Sample().settings);
+  EXPECT_EQ(read->position, Sample().position);
+  EXPECT_EQ(read->unsent.steps.size(), 2);
+  EXPECT_EQ(read->unsent.evaluations.front().split, "val");
+  EXPECT_EQ(read->adam_square, Sample().adam_square);
+  // The rest is compared as bytes.
+  EXPECT_EQ(EncodeCheckpoint(*read), EncodeCheckpoint(Sample()));
+}
+
+TEST(Checkpoint, EveryTruncationIsRefused) {
+  const std::string bytes = EncodeCheckpoint(Sample());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_THAT(DecodeCheckpoint(std::string_view(bytes).substr(0, size)),
+                StatusIs(absl::StatusCode::kDataLoss))
+        << size;
+  }
+  EXPECT_THAT(DecodeCheckpoint(bytes + '\0'), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("states")));
+}
+
+TEST(Checkpoint, EveryFlippedBitIsRefused) {
+  std::string bytes = EncodeCheckpoint(Sample());
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    const auto mask = static_cast<char>(1 << (bit % 8));
+    bytes[bit / 8] ^= mask;
+    EXPECT_THAT(DecodeCheckpoint(bytes), Not(IsOk())) << bit;
+    bytes[bit / 8] ^= mask;
+  }
+}
+
+// Every field of 8 bytes, a count or not, set to a huge number behind a valid checksum.
+TEST(Checkpoint, NoSizeThatItStatesTakesMemory) {
+  const std::string bytes = EncodeCheckpoint(Sample());
+  constexpr std::size_t kContent = 20;
+  for (std::size_t offset = kContent; offset + 12 <= bytes.size(); ++offset) {
+    for (const std::uint64_t huge : {~std::uint64_t{0}, std::uint64_t{1} << 40, std::uint64_t{1} << 61}) {
+      std::string damaged = bytes;
+      std::memcpy(damaged.data() + offset, &huge, sizeof(huge));
+      const absl::StatusOr<Checkpoint> read = DecodeCheckpoint(Sealed(damaged));
+      if (read.ok()) continue;  // a number that may be any
+      EXPECT_THAT(read, StatusIs(absl::StatusCode::kDataLoss, HasSubstr("fields")));
+    }
+  }
+}
+
+TEST(Checkpoint, OfAnotherFormatIsRefusedByName) {
+  std::string bytes = EncodeCheckpoint(Sample());
+  bytes[8] = 2;
+  EXPECT_THAT(DecodeCheckpoint(Sealed(bytes)),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("format 2")));
+}
+
+TEST(UnsentRecords, TravelBetweenRanks) {
+  const std::string bytes = EncodeUnsent(Sample().unsent);
+  const absl::StatusOr<client::UnsentRecords> read = DecodeUnsent(bytes);
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(EncodeUnsent(*read), bytes);
+  EXPECT_THAT(DecodeUnsent(bytes.substr(1)), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST(StartBehind, IsTheNextStepOfTheEpoch) {
+  const Position position{.steps = 5, .epoch = 1, .epoch_step = 4, .epoch_steps = 9, .world_size = 2};
+  EXPECT_EQ(StartBehind(position, 2), (StreamStart{.epoch = 1, .step = 5}));
+  EXPECT_EQ(StartBehind({}, 2), StreamStart());
+}
+
+TEST(StartBehind, IsTheNextEpochAfterTheLastStep) {
+  const Position position{.steps = 9,
+                          .epoch = 1,
+                          .epoch_step = 8,
+                          .epoch_steps = 9,
+                          .world_size = 2,
+                          .segments = {{.world_size = 1, .steps = 4}}};
+  EXPECT_EQ(StartBehind(position, 2), (StreamStart{.epoch = 2}));
+  EXPECT_EQ(StartBehind(position, 3), (StreamStart{.epoch = 2}));
+}
+
+TEST(StartBehind, AnotherWorldLeavesASegment) {
+  const Position position{.steps = 50,
+                          .epoch = 1,
+                          .epoch_step = 6,
+                          .epoch_steps = 9,
+                          .world_size = 2,
+                          .segments = {{.world_size = 1, .steps = 4}}};
+  EXPECT_EQ(StartBehind(position, 2), (StreamStart{.epoch = 1, .step = 7, .segments = {{1, 4}}}));
+  EXPECT_EQ(StartBehind(position, 3), (StreamStart{.epoch = 1, .step = 7, .segments = {{1, 4}, {2, 3}}}));
+}
+
+TEST(Settings, ThatDifferAreNamedWithBothValues) {
+  client::BatchSpec spec;
+  spec.policy = "dynamic";
+  spec.graphs = 31;
+  const Settings then = SettingsOf(spec);
+  EXPECT_THAT(CheckSameSettings(then, SettingsOf(spec)), IsOk());
+  spec.graphs = 15;
+  spec.nodes = 320;
+  EXPECT_THAT(CheckSameSettings(then, SettingsOf(spec)),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("--graphs was '31' and is '15'"),
+                             HasSubstr("--nodes was 'default' and is '320'"), Not(HasSubstr("--policy")))));
+}
+
+TEST(CheckpointFolder, IsMadeAndHoldsNothingAtFirst) {
+  const TempFolder folder;
+  const absl::StatusOr<CheckpointFolder> opened = CheckpointFolder::Open(folder.PathOf("a/b"));
+  ASSERT_THAT(opened, IsOk());
+  EXPECT_THAT(opened->Read().value(), std::nullopt);
+  EXPECT_FALSE(opened->SetAside().value());
+}
+
+TEST(CheckpointFolder, HoldsTheLastOneWritten) {
+  const TempFolder folder;
+  const CheckpointFolder opened = CheckpointFolder::Open(folder.PathOf("")).value();
+  EXPECT_THAT(opened.Write("one"), IsOk());
+  EXPECT_THAT(opened.Write("two"), IsOk());
+  EXPECT_THAT(opened.Read().value(), Optional(std::string("two")));
+  EXPECT_THAT(opened.Write(""), IsOk());
+  EXPECT_THAT(opened.Read().value(), Optional(std::string()));
+}
+
+TEST(CheckpointFolder, SetsTheFormerOneAside) {
+  const TempFolder folder;
+  const CheckpointFolder opened = CheckpointFolder::Open(folder.PathOf("")).value();
+  EXPECT_THAT(opened.Write("one"), IsOk());
+  EXPECT_TRUE(opened.SetAside().value());
+  EXPECT_THAT(opened.Read().value(), std::nullopt);
+  EXPECT_EQ(ReadFile(folder.PathOf("checkpoint.bin.before")), "one");
+}
+
+// What a kill in the middle of a write leaves behind.
+TEST(CheckpointFolder, AnUnfinishedWriteIsNoCheckpoint) {
+  const TempFolder folder;
+  const CheckpointFolder opened = CheckpointFolder::Open(folder.PathOf("")).value();
+  EXPECT_THAT(opened.Write("one"), IsOk());
+  folder.Write("checkpoint.bin.unfinished", "half of tw");
+  EXPECT_THAT(opened.Read().value(), Optional(std::string("one")));
+  EXPECT_THAT(opened.Write("two"), IsOk());
+  EXPECT_THAT(opened.Read().value(), Optional(std::string("two")));
+}
+
+// A limit on the size of files stands for a full disk.
+TEST(CheckpointFolder, AWriteThatFailsLeavesTheFormerOne) {
+  const TempFolder folder;
+  const CheckpointFolder opened = CheckpointFolder::Open(folder.PathOf("")).value();
+  EXPECT_THAT(opened.Write("one"), IsOk());
+  const auto ignore = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{.rlim_cur = 1000, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const absl::Status written = opened.Write(std::string(4000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, ignore);
+  EXPECT_THAT(written, AllOf(Not(IsOk()), StatusIs(written.code(), HasSubstr("--checkpoint"))));
+  EXPECT_THAT(opened.Read().value(), Optional(std::string("one")));
+  EXPECT_FALSE(std::filesystem::exists(folder.PathOf("checkpoint.bin.unfinished")));
+}
+
+TEST(CheckpointFolder, RefusesWhatIsNoFolderOrNoFile) {
+  const TempFolder folder;
+  EXPECT_THAT(CheckpointFolder::Open(folder.Write("file", "x")), Not(IsOk()));
+  EXPECT_THAT(CheckpointFolder::Open("/proc/checkpoints"), Not(IsOk()));
+  std::filesystem::create_directory(folder.PathOf("checkpoint.bin"));
+  EXPECT_THAT(CheckpointFolder::Open(folder.PathOf(""))->Read(), Not(IsOk()));
+}
+
+}  // namespace
+}  // namespace packtrain::trainer

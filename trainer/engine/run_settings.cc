@@ -1,0 +1,55 @@
+#include "trainer/engine/run_settings.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace packtrain::trainer {
+namespace {
+
+std::string OrDefault(const std::string& word) { return word.empty() ? "default" : word; }
+
+std::string OrDefault(const std::optional<std::uint32_t>& number) {
+  return number ? absl::StrCat(*number) : "default";
+}
+
+// Empty where there is no such setting.
+std::string ValueOf(const Settings& settings, const std::string& name) {
+  const auto found =
+      std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.name == name; });
+  return found == settings.end() ? "" : found->value;
+}
+
+}  // namespace
+
+Settings SettingsOf(const client::BatchSpec& spec) {
+  return {{"--policy", spec.policy},
+          {"--pad", OrDefault(spec.pad)},
+          {"--graphs", absl::StrCat(spec.graphs)},
+          {"--max-graphs", OrDefault(spec.max_graphs)},
+          {"--nodes", OrDefault(spec.nodes)},
+          {"--edges", OrDefault(spec.edges)},
+          {"--order", spec.order},
+          {"--seed", absl::StrCat(spec.seed)},
+          {"--split", OrDefault(spec.split)},
+          {"--oversize", spec.oversize},
+          {"--drop-last", spec.drop_last ? "yes" : "no"},
+          {"--budget-sample", OrDefault(spec.budget_sample)}};
+}
+
+absl::Status CheckSameSettings(const Settings& then, const Settings& now) {
+  std::vector<std::string> differences;
+  for (const Setting& setting : now) {
+    const std::string before = ValueOf(then, setting.name);
+    if (before == setting.value) continue;
+    differences.push_back(absl::StrCat(setting.name, " was '", before, "' and is '", setting.value, "'"));
+  }
+  if (differences.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrJoin(differences, "; "));
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,228 @@
+#include "trainer/engine/training_loop.h"
+
+#include <torch/types.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "trainer/engine/rank_checkpoints.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kWarmUpSteps = 10;
+constexpr std::chrono::seconds kProgressPeriod{2};
+
+std::uint64_t NanosecondsSince(Clock::time_point start) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
+}
+
+// Fewer graphs than aimed at, in the last step of an epoch.
+bool IsShort(const wire::BatchHeader& header, std::uint32_t graphs_aimed_at) {
+  return header.empty || (header.step + 1 == header.epoch_steps && header.real.graphs < graphs_aimed_at);
+}
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(const TrainingParts& parts, const TrainingOptions& options, Checkpoint start,
+                           const std::stop_token& stop)
+    : parts_(parts),
+      options_(options),
+      stop_(stop),
+      start_(StartBehind(start.position, options.world.size)),
+      first_step_(start.position.steps),
+      state_(std::move(start)),
+      saved_steps_(first_step_),
+      statistics_(std::exchange(state_.totals, {})),
+      engine_(parts.model, parts.parameters, parts.adam, parts.sync, parts.device),
+      timeline_(parts.device, [this](const wire::StepRecord& step) { Report(step); }) {}
+
+absl::Status TrainingLoop::Run() {
+  if (steps() < options_.steps) {
+    if (absl::Status status = MakeSteps(); !status.ok()) return status;
+  }
+  return EvaluateSplits();
+}
+
+absl::Status TrainingLoop::MakeSteps() {
+  absl::StatusOr<std::unique_ptr<client::BatchReader>> batches =
+      OpenBatches(parts_.data, parts_.data.spec, parts_.data.plan.fingerprint, /*epochs=*/0, start_);
+  if (!batches.ok()) return batches.status();
+  const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
+  while (steps() < options_.steps) {
+    if (IsEvaluationDue(steps())) {
+      if (absl::Status status = EvaluateSplits(); !status.ok()) return status;
+    }
+    if (absl::Status status = MakeStep(**batches); !status.ok()) return status;
+    if (!IsCheckpointDue()) continue;
+    if (absl::Status status = Save(); !status.ok()) return status;
+  }
+  timeline_.Drain();
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::MakeStep(client::BatchReader& batches) {
+  const Clock::time_point asked = Clock::now();
+  const absl::StatusOr<wire::Batch> batch = NextBatch(batches);
+  const std::uint64_t wait_ns = NanosecondsSince(asked);
+  if (!batch.ok()) return Withdraw(batch.status());
+  wire::StepRecord record = RecordOf(batch->header(), batch->timing());
+  record.wait_ns = wait_ns;
+  timeline_.Begin(record);
+  timeline_.Mark(Moment::kCopy);
+  const absl::StatusOr<GraphTensors> graphs = parts_.feed.Expand(*batch);
+  if (!graphs.ok()) {
+    timeline_.Discard();
+    return Withdraw(graphs.status());
+  }
+  const absl::StatusOr<StepOutcome> outcome = engine_.Step(*graphs, timeline_);
+  if (!outcome.ok()) return outcome.status();
+  if (*outcome == StepOutcome::kAbandoned) {
+    timeline_.Discard();
+    return EndTogether(AnotherRankCannotGoOn());
+  }
+  Advance(batch->header());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<wire::Batch> TrainingLoop::NextBatch(client::BatchReader& batches) const {
+  absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
+  if (stop_.stop_requested()) return absl::CancelledError("asked to stop");
+  if (!batch.ok()) return batch.status();
+  if (batch->has_value()) return **std::move(batch);
+  return absl::DataLossError(absl::StrCat("the stream of batches ended at step ", steps()));
+}
+
+wire::StepRecord TrainingLoop::RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing) {
+  wire::StepRecord record;
+  record.step = steps();
+  record.epoch = header.epoch;
+  record.batch_index = header.index;
+  record.real = header.real;
+  record.padded = header.padded;
+  record.server_build_ns = timing.build_ns;
+  record.server_queue_ns = timing.queue_ns;
+  record.flags = std::exchange(flags_of_next_, 0);
+  if (steps() - first_step_ < kWarmUpSteps) record.flags |= wire::kWarmUp;
+  if (header.step == 0) record.flags |= wire::kFirstOfEpoch;
+  if (IsShort(header, parts_.data.spec.graphs)) record.flags |= wire::kShortBatch;
+  return record;
+}
+
+void TrainingLoop::Advance(const wire::BatchHeader& header) {
+  const bool in_first_epoch = header.epoch == start_.epoch;
+  state_.position = {.steps = steps() + 1,
+                     .epoch = header.epoch,
+                     .epoch_step = header.step,
+                     .epoch_steps = header.epoch_steps,
+                     .world_size = options_.world.size,
+                     .segments = in_first_epoch ? start_.segments : std::vector<client::Segment>()};
+}
+
+void TrainingLoop::Report(const wire::StepRecord& step) {
+  parts_.reporter.AddStep(step);
+  statistics_.Add(step);
+  if (step.step + 1 != options_.steps && Clock::now() < next_progress_) return;
+  next_progress_ = Clock::now() + kProgressPeriod;
+  Progress(absl::StrFormat("step %d/%d  epoch %d  loss %.4g  %.1f ms", step.step + 1, options_.steps,
+                           step.epoch, statistics_.totals().last_loss,
+                           static_cast<double>(step.total_ns) * 1e-6));
+}
+
+// Where the others cannot even be told, they are what `reason` is about, or they are gone as well.
+absl::Status TrainingLoop::Withdraw(const absl::Status& reason) {
+  return engine_.Withdraw().ok() ? EndTogether(reason) : reason;
+}
+
+// Of all ranks, once each knows that one of them cannot go on. `reason` is CANCELLED where that is another one,
+// or where this one is asked to stop.
+absl::Status TrainingLoop::EndTogether(const absl::Status& reason) {
+  if (absl::Status status = Save(); !status.ok()) return status;
+  if (parts_.folder && saved_steps_ > first_step_) {
+    Progress(absl::StrCat("checkpoint of ", saved_steps_, " steps in ", parts_.folder->file(),
+                          "; --resume goes on from there"));
+  }
+  if (!absl::IsCancelled(reason) || stop_.stop_requested()) return reason;
+  // Fails with the word of the rank that leaves.
+  const absl::Status word = parts_.sync.Barrier();
+  return word.ok() ? reason : word;
+}
+
+absl::Status TrainingLoop::Save() {
+  if (options_.checkpoint.folder.empty() || saved_steps_ == steps()) return absl::OkStatus();
+  timeline_.Drain();
+  Checkpoint checkpoint = state_;
+  checkpoint.totals = statistics_.totals();
+  checkpoint.unsent = parts_.reporter.unsent();
+  absl::Status status =
+      SaveCheckpoint(std::move(checkpoint), parts_.parameters, parts_.adam, parts_.folder, parts_.sync);
+  if (!status.ok()) return status;
+  saved_steps_ = steps();
+  flags_of_next_ |= wire::kCheckpoint;
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::EvaluateSplits() {
+  for (const char* split : {"val", "test"}) {
+    const client::SplitInfo* info = parts_.data.dataset.FindSplit(split);
+    if (info == nullptr || info->graphs == 0) continue;
+    if (absl::Status status = EvaluateSplit(split); !status.ok()) return status;
+  }
+  if (steps() > 0) flags_of_next_ |= wire::kEvaluation;
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::EvaluateSplit(const std::string& split) {
+  const Clock::time_point start = Clock::now();
+  const absl::Status status = ReadSplit(split);
+  if (absl::IsAborted(status)) return status;
+  if (!status.ok()) return EndTogether(status);
+  ReportEvaluation(split, NanosecondsSince(start));
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::ReadSplit(const std::string& split) {
+  const client::BatchSpec spec = EvaluationSpec(parts_.data.spec, parts_.data.plan, split);
+  absl::StatusOr<std::unique_ptr<client::BatchReader>> batches =
+      OpenBatches(parts_.data, spec, /*fingerprint=*/"", /*epochs=*/1, /*start=*/{});
+  if (!batches.ok()) return batches.status();
+  const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
+  const absl::StatusOr<SplitErrors> errors =
+      Evaluate(parts_.model, **batches, parts_.feed, parts_.data.target, parts_.sync);
+  if (!errors.ok()) return errors.status();
+  splits_[split] = *errors;
+  return absl::OkStatus();
+}
+
+void TrainingLoop::ReportEvaluation(const std::string& split, std::uint64_t duration_ns) {
+  if (options_.world.rank != 0) return;
+  const SplitErrors& errors = splits_.at(split);
+  parts_.reporter.AddEvaluation({.step = steps(),
+                                 .split = split,
+                                 .graphs = errors.graphs,
+                                 .mae = errors.mae,
+                                 .rmse = errors.rmse,
+                                 .constant_mae = errors.constant_mae,
+                                 .constant_rmse = errors.constant_rmse,
+                                 .duration_ns = duration_ns});
+  Progress(absl::StrFormat("step %d  %s  MAE %.5g  RMSE %.5g  (constant predictor: %.5g, %.5g)", steps(), split,
+                           errors.mae, errors.rmse, errors.constant_mae, errors.constant_rmse));
+}
+
+bool TrainingLoop::IsEvaluationDue(std::uint64_t steps) const {
+  return options_.evaluate_every > 0 && steps > 0 && steps % options_.evaluate_every == 0;
+}
+
+bool TrainingLoop::IsCheckpointDue() const {
+  const std::uint64_t every = options_.checkpoint.every;
+  return steps() == options_.steps || (every > 0 && steps() % every == 0);
+}
+
+void TrainingLoop::Progress(const std::string& line) const {
+  if (options_.world.rank == 0 && options_.progress) options_.progress(line);
+}
+
+}  // namespace packtrain::trainer

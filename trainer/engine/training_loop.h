@@ -1,0 +1,98 @@
+// The steps of a run, with the evaluations and checkpoints between them.
+#ifndef PACKTRAIN_TRAINER_ENGINE_TRAINING_LOOP_H_
+#define PACKTRAIN_TRAINER_ENGINE_TRAINING_LOOP_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/batch_reader.h"
+#include "client/run_reporter.h"
+#include "trainer/data/device_feed.h"
+#include "trainer/data/training_data.h"
+#include "trainer/engine/checkpoint.h"
+#include "trainer/engine/checkpoint_folder.h"
+#include "trainer/engine/device.h"
+#include "trainer/engine/evaluation.h"
+#include "trainer/engine/step_engine.h"
+#include "trainer/engine/step_statistics.h"
+#include "trainer/engine/step_timeline.h"
+#include "trainer/engine/training.h"
+
+namespace packtrain::trainer {
+
+// What one rank trains with. All borrowed.
+struct TrainingParts {
+  const TrainingData& data;
+  DeviceFeed& feed;
+  Model& model;
+  FlatParameters& parameters;
+  Adam& adam;
+  GradientSync& sync;
+  const Device& device;
+  client::RunReporter& reporter;
+  const std::optional<CheckpointFolder>& folder;  // of rank 0, where checkpoints are wanted
+};
+
+// One rank's part. Used by one thread.
+class TrainingLoop {
+ public:
+  // Goes on from `start`, whose model has been restored and whose unsent records have been passed on.
+  TrainingLoop(const TrainingParts& parts, const TrainingOptions& options, Checkpoint start,
+               const std::stop_token& stop);
+
+  // Makes the steps that are left, and evaluates. Where a rank cannot go on, or is asked to stop, all end
+  // behind the same step and leave a checkpoint of it. CANCELLED: asked to stop. ABORTED: another rank is gone
+  // or cannot go on; says why. Other codes: why this rank cannot.
+  absl::Status Run();
+
+  // Of this rank, and before a resume of all.
+  const StepStatistics& statistics() const { return statistics_; }
+  // Of the last evaluation of each split that the data set has.
+  const std::map<std::string, SplitErrors>& splits() const { return splits_; }
+
+ private:
+  absl::Status MakeSteps();
+  absl::Status MakeStep(client::BatchReader& batches);
+  absl::StatusOr<wire::Batch> NextBatch(client::BatchReader& batches) const;
+  wire::StepRecord RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing);
+  void Advance(const wire::BatchHeader& header);
+  void Report(const wire::StepRecord& step);
+
+  absl::Status Withdraw(const absl::Status& reason);
+  absl::Status EndTogether(const absl::Status& reason);
+  absl::Status Save();
+
+  absl::Status EvaluateSplits();
+  absl::Status EvaluateSplit(const std::string& split);
+  absl::Status ReadSplit(const std::string& split);
+  void ReportEvaluation(const std::string& split, std::uint64_t duration_ns);
+
+  bool IsEvaluationDue(std::uint64_t steps) const;
+  bool IsCheckpointDue() const;
+  void Progress(const std::string& line) const;
+  std::uint64_t steps() const { return state_.position.steps; }
+
+  const TrainingParts parts_;
+  const TrainingOptions& options_;
+  const std::stop_token stop_;
+  const StreamStart start_;
+  const std::uint64_t first_step_;
+  Checkpoint state_;  // its totals are statistics_, its model is parts_
+  std::uint64_t saved_steps_;
+  std::uint32_t flags_of_next_ = 0;
+  StepStatistics statistics_;
+  std::map<std::string, SplitErrors> splits_;
+  std::chrono::steady_clock::time_point next_progress_;
+  StepEngine engine_;
+  StepTimeline timeline_;
+};
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_ENGINE_TRAINING_LOOP_H_
