@@ -27,7 +27,8 @@ bool DiskFailures::any() const { return listener_->any; }
 
 rocksdb::Status WriteRecovering(rocksdb::DB& db, absl::FunctionRef<rocksdb::Status()> write) {
   const rocksdb::Status status = write();
-  if (status.ok() || !db.Resume().ok()) return status;
+  const bool was_stopped = status.severity() >= rocksdb::Status::kHardError;
+  if (!was_stopped || !db.Resume().ok()) return status;
   return write();
 }
 

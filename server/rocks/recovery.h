@@ -30,9 +30,9 @@ class DiskFailures {
   const std::shared_ptr<Listener> listener_;
 };
 
-// Calls `write`, and where it fails, once more. After a failure of the disk RocksDB refuses every write until
-// it is told to look again (Resume); it is told in between. `write` must come to the same when it is done
-// twice.
+// Calls `write`, and again where an earlier failure of the disk had stopped RocksDB, which then refuses every
+// write until it is told to look again (Resume). It is not told at the failure itself: resuming on a disk that
+// is still full stops it for good.
 rocksdb::Status WriteRecovering(rocksdb::DB& db, absl::FunctionRef<rocksdb::Status()> write);
 
 }  // namespace packtrain::rocks

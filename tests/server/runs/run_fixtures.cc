@@ -4,7 +4,7 @@
 
 namespace packtrain::runs {
 
-TestRunStore::TestRunStore() {
+TestRunStore::TestRunStore(rocksdb::Env* env) : env_(env) {
   std::string pattern = (std::filesystem::temp_directory_path() / "packtrain_runs_XXXXXX").string();
   directory_ = mkdtemp(pattern.data());
   Reopen();
@@ -15,14 +15,19 @@ TestRunStore::~TestRunStore() {
   std::filesystem::remove_all(directory_);
 }
 
-void TestRunStore::Reopen() {
+absl::Status TestRunStore::TryReopen() {
   store_.reset();
   absl::StatusOr<std::unique_ptr<RocksRunStore>> store =
       RocksRunStore::Open(directory_, {.lost_after_ms = 600'000,
                                        .now_ms = [this] { return now_ms; },
-                                       .database = {.reserve_bytes = reserve_bytes}});
-  if (!store.ok()) throw std::runtime_error(store.status().ToString());
+                                       .database = {.reserve_bytes = reserve_bytes, .env = env_}});
+  if (!store.ok()) return store.status();
   store_ = *std::move(store);
+  return absl::OkStatus();
+}
+
+void TestRunStore::Reopen() {
+  if (absl::Status status = TryReopen(); !status.ok()) throw std::runtime_error(status.ToString());
 }
 
 v1::StartRunRequest StartRequest(const std::string& idempotency_key) {

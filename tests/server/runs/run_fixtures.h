@@ -18,13 +18,16 @@ namespace packtrain::runs {
 // A store in a directory of its own, which ends with it, and a clock that stands until it is moved.
 class TestRunStore {
  public:
-  TestRunStore();
+  // `env` (null: the system's) must outlive it.
+  explicit TestRunStore(rocksdb::Env* env = nullptr);
   ~TestRunStore();
 
   RunStore& operator*() { return *store_; }
   RunStore* operator->() { return store_.get(); }
 
-  // Closes the store and opens it again on the same directory.
+  // Closes the store and opens it again on the same directory; after a failure it is closed.
+  absl::Status TryReopen();
+  // Throws where that fails.
   void Reopen();
   const std::string& directory() const { return directory_; }
 
@@ -33,6 +36,7 @@ class TestRunStore {
   std::uint64_t reserve_bytes = 0;
 
  private:
+  rocksdb::Env* const env_;
   std::string directory_;
   std::unique_ptr<RocksRunStore> store_;
 };
