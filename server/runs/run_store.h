@@ -1,4 +1,4 @@
-// Where runs live. RocksRunStore implements it; tests/server/runs/run_store_conformance_test.cc states the
+// Where runs live. RocksRunStore implements it; run_store_conformance_test in tests/server/runs states the
 // contract.
 #ifndef PACKTRAIN_SERVER_RUNS_RUN_STORE_H_
 #define PACKTRAIN_SERVER_RUNS_RUN_STORE_H_

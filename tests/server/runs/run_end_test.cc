@@ -1,0 +1,136 @@
+// The contract of RunStore: runs that finish, fall silent and are found again.
+#include <gmock/gmock.h>
+
+#include "tests/server/runs/run_store_conformance.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::runs {
+namespace {
+
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+TEST_F(RunStoreConformance, AFinishedRunTakesNoReports) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(Add(rank, 0, 9), IsOk());
+  store_.now_ms += 5000;
+  ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+  store_.Reopen();
+  const auto finished = StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("is finished"));
+  EXPECT_THAT(Add(rank, 10, 19), finished);
+  EXPECT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(9, "val", 1)), finished);
+  EXPECT_THAT(store_->AddSamples(rank, {SampleAt(1)}), finished);
+  v1::Event event;
+  event.set_name("gc");
+  EXPECT_THAT(store_->AddEvents(rank, {event}), finished);
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_DONE);
+  EXPECT_EQ(Get(rank.run).steps(), 10u);
+  EXPECT_EQ(Get(rank.run).finished_ms(), store_.now_ms);
+}
+
+TEST_F(RunStoreConformance, FinishingAgainChangesNothing) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_FAILED, "rank 1 died"), IsOk());
+  const std::int64_t finished_ms = store_.now_ms;
+  store_.now_ms += 1000;
+  EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_FAILED, "other"), IsOk());
+  EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("is finished")));
+  EXPECT_EQ(Get(rank.run).finished_ms(), finished_ms);
+  EXPECT_EQ(Get(rank.run).message(), "rank 1 died");
+}
+
+TEST_F(RunStoreConformance, BadFinishesAreRefused) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  EXPECT_THAT(store_->Finish("nobody", v1::RUN_STATE_DONE, ""), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_LOST, ""),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("not as RUN_STATE_LOST")));
+  EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_FAILED, std::string(4097, 'x')),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("message has 4097 bytes")));
+}
+
+TEST_F(RunStoreConformance, ANewAttemptReopensAFinishedRun) {
+  v1::StartRunRequest request = StartRequest("key-00000001");
+  request.set_process_key("process a");
+  const Reporter first = StartRun(*store_, request);
+  ASSERT_THAT(Add(first, 0, 9), IsOk());
+  ASSERT_THAT(store_->Finish(first.run, v1::RUN_STATE_FAILED, "out of memory"), IsOk());
+  StartRun(*store_, request);  // a repeated call reopens nothing
+  EXPECT_EQ(Get(first.run).state(), v1::RUN_STATE_FAILED);
+  request.set_process_key("process b");
+  const Reporter second = StartRun(*store_, request);
+  store_.Reopen();
+  EXPECT_EQ(Get(first.run).state(), v1::RUN_STATE_RUNNING);
+  EXPECT_EQ(Get(first.run).message(), "");
+  EXPECT_EQ(Get(first.run).finished_ms(), 0);
+  ASSERT_THAT(Add(second, 5, 19), IsOk());
+  EXPECT_EQ(Get(first.run).steps(), 20u);
+}
+
+TEST_F(RunStoreConformance, ASilentRunIsLostUntilItReportsAgain) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms += 600'000;
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
+  store_.now_ms += 1;
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_LOST);
+  EXPECT_EQ(store_->List()->front().state(), v1::RUN_STATE_LOST);
+  ASSERT_THAT(Add(rank, 0, 9), IsOk());
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
+  EXPECT_EQ(Get(rank.run).last_report_ms(), store_.now_ms);
+  store_.Reopen();
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
+}
+
+TEST_F(RunStoreConformance, AnyReportKeepsARunAlive) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  const auto alive = [this, &rank] { return Get(rank.run).last_report_ms() == store_.now_ms; };
+  store_.now_ms += 1;
+  ASSERT_THAT(store_->AddSamples(rank, {SampleAt(1)}), IsOk());
+  EXPECT_TRUE(alive());
+  store_.now_ms += 1;
+  ASSERT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(9, "val", 1)), IsOk());
+  EXPECT_TRUE(alive());
+  store_.now_ms += 1;
+  v1::Event event;
+  event.set_name("gc");
+  ASSERT_THAT(store_->AddEvents(rank, {event}), IsOk());
+  EXPECT_TRUE(alive());
+}
+
+TEST_F(RunStoreConformance, AFinishedRunIsNeverLost) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+  store_.now_ms += 1'000'000;
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_DONE);
+}
+
+TEST_F(RunStoreConformance, AnUnambiguousBeginningNamesARun) {
+  const Reporter a = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms += 60'000;
+  const Reporter b = StartRun(*store_, StartRequest("key-00000002"));
+  EXPECT_EQ(Get("20231114-2214").run(), b.run);
+  EXPECT_EQ(Get(a.run).run(), a.run);
+  EXPECT_THAT(store_->Get("2023"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(a.run + ", " + b.run)));
+  EXPECT_THAT(store_->Get(""), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(store_->Get("2024"), StatusIs(absl::StatusCode::kNotFound, HasSubstr("no run 2024")));
+  EXPECT_THAT(store_->ReadEvaluations("2024"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(store_->ReadSamples("2024"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(store_->ReadSteps("2024", [](const auto&, const auto&) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(RunStoreConformance, RunsAreListedNewestFirst) {
+  const Reporter a = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms += 1;
+  const Reporter b = StartRun(*store_, StartRequest("key-00000002"));
+  const std::vector<v1::Run> runs = *store_->List();
+  ASSERT_THAT(runs, SizeIs(2));
+  EXPECT_EQ(runs[0].run(), b.run);
+  EXPECT_EQ(runs[1].run(), a.run);
+}
+
+}  // namespace
+}  // namespace packtrain::runs
