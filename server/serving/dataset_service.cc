@@ -55,12 +55,12 @@ DatasetService::DatasetService(storage::GraphStore& store, std::uint64_t max_mes
 grpc::ServerReadReactor<v1::ImportGraphsRequest>* DatasetService::ImportGraphs(
     grpc::CallbackServerContext*, v1::ImportGraphsResponse* response) {
   auto* const call = new ImportCall(idle_limit_);
-  absl::StatusOr<StagedImports::Slot> slot = Admit();
+  absl::StatusOr<Slots::Slot> slot = Admit();
   if (!slot.ok()) {
     call->End(slot.status());
     return call;
   }
-  importers_.Post([this, call, response, slot = std::make_shared<StagedImports::Slot>(*std::move(slot))] {
+  importers_.Post([this, call, response, slot = std::make_shared<Slots::Slot>(*std::move(slot))] {
     call->End(Import(*call, std::move(*slot), *response));
   });
   return call;
@@ -86,13 +86,12 @@ absl::Status DatasetService::CheckNotDraining() const {
   return absl::UnavailableError("the server is shutting down and takes no import; import again later");
 }
 
-absl::StatusOr<StagedImports::Slot> DatasetService::Admit() {
+absl::StatusOr<Slots::Slot> DatasetService::Admit() {
   if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
   return imports_.Begin();
 }
 
-absl::Status DatasetService::Import(ImportCall& call, StagedImports::Slot slot,
-                                    v1::ImportGraphsResponse& response) {
+absl::Status DatasetService::Import(ImportCall& call, Slots::Slot slot, v1::ImportGraphsResponse& response) {
   const absl::StatusOr<const v1::ImportGraphsRequest*> first = call.Next();
   if (!first.ok()) return first.status();
   if (*first == nullptr || !(*first)->has_header()) {

@@ -42,9 +42,9 @@ class DatasetService final
 
  private:
   absl::Status CheckNotDraining() const;
-  absl::StatusOr<StagedImports::Slot> Admit();
+  absl::StatusOr<Slots::Slot> Admit();
   // Reads, stages and keeps one import.
-  absl::Status Import(ImportCall& call, StagedImports::Slot slot, v1::ImportGraphsResponse& response);
+  absl::Status Import(ImportCall& call, Slots::Slot slot, v1::ImportGraphsResponse& response);
   // Stages the blocks that follow the header, up to the end message; `memory` counts what is held of them.
   absl::Status ReadBlocks(ImportCall& call, storage::ImportSession& session, MemoryMeter::Charge& memory);
   absl::Status Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response);

@@ -1,5 +1,7 @@
 #include "server/serving/run_service.h"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +19,14 @@
 
 namespace packtrain::serving {
 namespace {
+
+// Calls that read step records at one time: each holds those of a run in memory.
+constexpr std::size_t kMaxReads = 32;
+
+absl::Status TooManyReads() {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      kMaxReads, " listings, summaries and comparisons are under way, the server's limit; ask again later"));
+}
 
 // Moves a result into the response, or converts its status.
 template <typename Response>
@@ -95,7 +105,7 @@ absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& st
 }  // namespace
 
 RunService::RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle)
-    : store_(store), max_message_bytes_(max_message_bytes), idle_(idle) {}
+    : store_(store), max_message_bytes_(max_message_bytes), idle_(idle), reads_(kMaxReads) {}
 
 grpc::Status RunService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                   v1::StartRunResponse* response) {
@@ -141,11 +151,15 @@ grpc::Status RunService::GetRun(grpc::ServerContext*, const v1::GetRunRequest* r
 
 grpc::Status RunService::SummarizeRun(grpc::ServerContext*, const v1::SummarizeRunRequest* request,
                                       v1::SummarizeRunResponse* response) {
+  const std::optional<Slots::Slot> slot = reads_.Take();
+  if (!slot.has_value()) return wire::ToGrpcStatus(TooManyReads());
   return Answer(runs::Summarize(store_, request->run()), response);
 }
 
 grpc::Status RunService::ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
                                    grpc::ServerWriter<v1::ListStepsResponse>* writer) {
+  const std::optional<Slots::Slot> slot = reads_.Take();
+  if (!slot.has_value()) return wire::ToGrpcStatus(TooManyReads());
   IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
   return wire::ToGrpcStatus(runs::ListSteps(store_, *request, [&](const v1::ListStepsResponse& block) {
     unread.BeginWait();
@@ -162,6 +176,8 @@ grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEva
 
 grpc::Status RunService::CompareRuns(grpc::ServerContext* context, const v1::CompareRunsRequest* request,
                                      v1::CompareRunsResponse* response) {
+  const std::optional<Slots::Slot> slot = reads_.Take();
+  if (!slot.has_value()) return wire::ToGrpcStatus(TooManyReads());
   return Answer(runs::Compare(store_, *request, [context] { return context->IsCancelled(); }), response);
 }
 

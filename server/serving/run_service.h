@@ -7,6 +7,7 @@
 #include "packtrain/v1/run.grpc.pb.h"
 #include "server/runs/run_store.h"
 #include "server/serving/idle_watch.h"
+#include "server/serving/slots.h"
 
 namespace packtrain::serving {
 
@@ -47,6 +48,7 @@ class RunService final : public v1::RunService::Service {
   runs::RunStore& store_;
   const std::uint64_t max_message_bytes_;
   IdleWatch& idle_;
+  Slots reads_;  // of step records
 };
 
 }  // namespace packtrain::serving

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ std::string NewImportId() {
 }  // namespace
 
 StagedImports::StagedImports(StagedImportsOptions options)
-    : options_(options), dropper_([this] { DropIdleUntilStopped(); }) {}
+    : options_(options), slots_(options.max_imports), dropper_([this] { DropIdleUntilStopped(); }) {}
 
 StagedImports::~StagedImports() {
   {
@@ -35,21 +36,12 @@ StagedImports::~StagedImports() {
   DropIdle(Clock::time_point::max());  // slots are given back while there is somebody to take them
 }
 
-absl::StatusOr<StagedImports::Slot> StagedImports::Begin() {
-  wire::MutexLock lock(mutex_);
-  if (slots_taken_ >= options_.max_imports) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        slots_taken_, " imports are under way or wait to be sealed, the server's limit; seal them, ",
-        "or wait ", std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(),
-        " minutes for the idle ones to be dropped"));
-  }
-  ++slots_taken_;
-  return Slot(this);
-}
-
-void StagedImports::Release() {
-  wire::MutexLock lock(mutex_);
-  --slots_taken_;
+absl::StatusOr<Slots::Slot> StagedImports::Begin() {
+  if (std::optional<Slots::Slot> slot = slots_.Take()) return *std::move(slot);
+  return absl::ResourceExhaustedError(absl::StrCat(
+      options_.max_imports, " imports are under way or wait to be sealed, the server's limit; seal them, ",
+      "or wait ", std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(),
+      " minutes for the idle ones to be dropped"));
 }
 
 std::string StagedImports::Add(Import import) {

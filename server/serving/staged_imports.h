@@ -8,11 +8,11 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "proto/wire/mutex.h"
 #include "server/serving/memory_meter.h"
+#include "server/serving/slots.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::serving {
@@ -34,34 +34,16 @@ class StagedImports {
   StagedImports(const StagedImports&) = delete;
   StagedImports& operator=(const StagedImports&) = delete;
 
-  // The place of one import among as many as there may be. Movable.
-  class Slot {
-   public:
-    Slot(Slot&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
-    Slot& operator=(Slot&& other) noexcept {
-      std::swap(owner_, other.owner_);
-      return *this;
-    }
-    ~Slot() {
-      if (owner_ != nullptr) owner_->Release();
-    }
-
-   private:
-    friend class StagedImports;
-    explicit Slot(StagedImports* owner) : owner_(owner) {}
-    StagedImports* owner_;
-  };
-
   // An import that was staged. Its memory is counted and its slot taken for as long as it lives.
   struct Import {
-    Slot slot;
+    Slots::Slot slot;
     MemoryMeter::Charge memory;
     std::unique_ptr<storage::DatasetWriter> writer;
   };
 
   // What an import asks for before it begins; the slot must not outlive this object. RESOURCE_EXHAUSTED: as
   // many imports as there may be are under way or wait already.
-  absl::StatusOr<Slot> Begin();
+  absl::StatusOr<Slots::Slot> Begin();
   // Keeps an import and names it, so that nobody guesses the name.
   std::string Add(Import import);
   // Hands an import out, once. NOT_FOUND: never kept, dropped, or taken.
@@ -75,17 +57,16 @@ class StagedImports {
     Clock::time_point added;
   };
 
-  void Release();
   void DropIdleUntilStopped();
   // Sleeps until some import may have become idle; false when stopping.
   bool AwaitIdle();
 
   const StagedImportsOptions options_;
+  Slots slots_;
 
   wire::CondVar changed_;
   mutable wire::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::size_t slots_taken_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, Waiting> imports_ ABSL_GUARDED_BY(mutex_);
 
   std::thread dropper_;

@@ -472,6 +472,17 @@ TEST_F(Comparison, BadRequestsAreRefused) {
   EXPECT_THAT(Compare(*store_, request), StatusIs(absl::StatusCode::kNotFound, HasSubstr("no run 2024")));
 }
 
+TEST_F(Comparison, ACancelledOneEndsBeforeTheNextRun) {
+  AddRun(Multiple, 1e-3);
+  AddRun(Dynamic, 1e-3);
+  v1::CompareRunsRequest request;
+  request.set_by("policy");
+  int asked = 0;
+  EXPECT_THAT(Compare(*store_, request, [&asked] { return ++asked == 2; }),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(asked, 2);
+}
+
 TEST_F(Comparison, NoRunsGiveNoCells) {
   const v1::CompareRunsResponse response = CompareBy("policy");
   EXPECT_THAT(response.cells(), IsEmpty());

@@ -5,6 +5,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -160,6 +162,36 @@ TEST_F(RunServiceTest, AStreamThatIsCancelledEnds) {
   while (reader->Read(&block)) {
   }
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(RunServiceTest, ListingsThatAreNotReadDoNotPileUp) {
+  const std::string run = StartRun();
+  for (std::uint64_t block = 0; block < 4; ++block) {
+    Get(&Stub::ReportSteps, StepsRequest(run, block * 60'000, block * 60'000 + 59'999));
+  }
+  v1::ListStepsRequest request;
+  request.set_run(run);
+  std::deque<grpc::ClientContext> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::ListStepsResponse>>> listings;
+  v1::ListStepsResponse block;
+  const auto open = [&] {
+    listings.push_back(stub_->ListSteps(&contexts.emplace_back(), request));
+    return listings.back()->Read(&block);
+  };
+  while (open()) continue;
+  EXPECT_EQ(listings.back()->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  v1::SummarizeRunRequest summarize;
+  summarize.set_run(run);
+  ExpectError(&Stub::SummarizeRun, summarize, grpc::StatusCode::RESOURCE_EXHAUSTED, "the server's limit");
+  v1::CompareRunsRequest compare;
+  compare.set_by("policy");
+  ExpectError(&Stub::CompareRuns, compare, grpc::StatusCode::RESOURCE_EXHAUSTED, "the server's limit");
+  for (grpc::ClientContext& context : contexts) context.TryCancel();
+  listings.pop_back();
+  for (const auto& listing : listings) {
+    while (listing->Read(&block)) continue;
+    EXPECT_EQ(listing->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
 }
 
 TEST_F(RunServiceTest, RunsAreListedByFilter) {
