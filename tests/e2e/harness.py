@@ -12,6 +12,9 @@ DATA = pathlib.Path(os.environ["PACKTRAIN_TEST_DATA"])
 SAMPLE = DATA / "qm9" / "qm9_sample.xyz.gz"
 SAMPLE_TARGETS = DATA / "qm9" / "qm9_sample_targets.csv.gz"
 
+# A trainer that lacks these sets them and starts itself anew, which takes as long as the training of a test.
+TRAINER_DEFAULTS = {"OMP_WAIT_POLICY": "passive", "TORCH_CPP_LOG_LEVEL": "ERROR"}
+
 
 class Result:
     """What a finished command left: exit code, stdout, stderr."""
@@ -91,8 +94,8 @@ class DataNode:
         port = free_port()
         processes = []
         for rank in range(ranks):
-            environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
-                               MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+            environment = {**TRAINER_DEFAULTS, **os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks),
+                           "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
             processes.append(subprocess.Popen(
                 [BIN / "packtrain-trainer", "--server", self.address, *map(str, arguments)], env=environment,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))

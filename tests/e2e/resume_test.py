@@ -239,29 +239,38 @@ class Resume(unittest.TestCase):
         self.assert_as_unbroken(self.finish(*WHOLE, ranks=2), ranks=2)
 
     def test_another_number_of_ranks_goes_on_with_the_rest_of_the_epoch(self):
-        for first, second in ((2, 1), (1, 2)):
-            with self.subTest(first=first, second=second):
-                self.folder = self.folder.with_name(f"from{first}to{second}")
+        for worlds in ((2, 1), (1, 2), (2, 1, 2)):
+            with self.subTest(worlds=worlds):
+                self.folder = self.folder.with_name("to".join(map(str, worlds)))
                 self.file = self.folder / "checkpoint.bin"
-                processes = self.start(*WHOLE, every=5, ranks=first)
-                self.assertTrue(wait_until(processes[0], self.file.exists))
+                kept = [0]
+                for ranks in worlds[:-1]:
+                    processes = self.start(*WHOLE, every=3, ranks=ranks)
+                    self.assertTrue(wait_until(processes[0], lambda: self.steps_kept() > kept[-1]))
+                    kill(*processes)
+                    kept.append(self.steps_kept())
+                # Killed once more, before there is another checkpoint.
+                processes = self.start(*WHOLE, every=1000, ranks=worlds[-1])
+                wait_for_step(processes[0])
                 kill(*processes)
-                kept = self.steps_kept()
-                result = self.finish(*WHOLE, ranks=second)
+                result = self.finish(*WHOLE, ranks=worlds[-1])
                 self.assertEqual(result["steps"], STEPS)
-                self.assert_first_epoch_is_whole(kept, result["run"])
+                self.assert_first_epoch_is_whole(result["run"], [*kept, STEPS])
 
-    def assert_first_epoch_is_whole(self, kept, run):
-        """`kept` steps of the run that `run` goes on from, and then its own, are each batch once."""
+    def assert_first_epoch_is_whole(self, run, kept):
+        """Each run goes on where the checkpoint of the one before is, `kept` steps, the last one to the end."""
         runs = {entry["run"]: entry for entry in self.node.run("run", "list").json}
-        former = runs[run]["labels"]["resumed_from"]
-        before = [row for row in self.rows(former) if int(row["step"]) < kept]
-        after = self.rows(run)
-        self.assertEqual({int(row["step"]) for row in after}, set(range(kept, STEPS)))
-        batches = [row for row in before + after if row["epoch"] == before[0]["epoch"]]
+        batches = []
+        for begin, end in reversed(list(zip(kept, kept[1:]))):
+            rows = [row for row in self.rows(run) if int(row["step"]) < end]
+            places = sorted((int(row["step"]), int(row["rank"])) for row in rows)
+            ranks = range(runs[run]["world_size"])
+            self.assertEqual(places, [(step, rank) for step in range(begin, end) for rank in ranks])
+            batches += [row for row in rows if row["epoch"] == "0"]
+            run = runs[run]["labels"].get("resumed_from")
+        self.assertIsNone(run)
         self.assertEqual(sum(int(row["real_graphs"]) for row in batches), 320)
-        indices = [int(row["batch_index"]) for row in batches]
-        self.assertEqual(sorted(indices), list(range(len(indices))))
+        self.assertEqual(sorted(int(row["batch_index"]) for row in batches), list(range(len(batches))))
 
     def test_a_training_that_is_done_says_so_again(self):
         result = self.finish(*WHOLE)

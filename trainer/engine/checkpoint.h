@@ -36,12 +36,12 @@ struct Checkpoint {
   std::string run;
   std::string key;  // idempotency key of the run
   Position position;
-  StepTotals totals;             // times of rank 0, graphs of all ranks
-  client::UnsentRecords unsent;  // of all ranks
+  StepTotals totals;                  // times of rank 0, graphs of all ranks
+  client::UnsentRecords unsent = {};  // of all ranks
   // One value a parameter, in the model's order; Adam's moments likewise.
-  std::vector<float> parameters;
-  std::vector<float> adam_mean;
-  std::vector<float> adam_square;
+  std::vector<float> parameters = {};
+  std::vector<float> adam_mean = {};
+  std::vector<float> adam_square = {};
 };
 
 std::string EncodeCheckpoint(const Checkpoint& checkpoint);

@@ -8,13 +8,11 @@
 #include <exception>
 #include <limits>
 #include <memory>
-#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/connection.h"
 #include "client/run_reporter.h"
-#include "proto/wire/content_hash.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/training_data.h"
 #include "trainer/engine/adam.h"
@@ -22,6 +20,7 @@
 #include "trainer/engine/flat_parameters.h"
 #include "trainer/engine/git_revision.h"
 #include "trainer/engine/gradient_sync.h"
+#include "trainer/engine/joined_run.h"
 #include "trainer/engine/process_sampler.h"
 #include "trainer/engine/rank_checkpoints.h"
 #include "trainer/engine/run_settings.h"
@@ -39,24 +38,11 @@ std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// 128 random bits in hexadecimal.
-std::string RandomKey() {
-  std::random_device random;
-  std::string key;
-  for (int i = 0; i < 4; ++i) absl::StrAppend(&key, absl::Hex(random(), absl::kZeroPad8));
-  return key;
-}
-
 // Times of another world are not of the run that begins.
 void ForgetTimes(StepTotals& totals) {
   totals.steady_graphs = 0;
   totals.steady_wait_ns = 0;
   totals.steady_ns.clear();
-}
-
-void Add(const client::UnsentRecords& unsent, client::RunReporter& reporter) {
-  for (const client::AttemptSteps& steps : unsent.steps) reporter.AddSteps(steps);
-  for (const client::Evaluation& evaluation : unsent.evaluations) reporter.AddEvaluation(evaluation);
 }
 
 absl::Status Stopped() { return absl::CancelledError("stopped by a signal"); }
@@ -221,76 +207,22 @@ class Session {
     return settings;
   }
 
-  // Rank 0 starts the run, the others join it by its key.
+  // The checkpoint's totals are of all ranks, so rank 0 goes on with them for all.
   absl::Status StartReporter() {
-    const absl::StatusOr<std::string> key = sync_->Share("key", RunKey());
-    if (!key.ok()) return key.status();
-    if (IsFirstRank()) {
-      if (absl::Status status = OpenReporter(*key); !status.ok()) return status;
-    }
-    const absl::StatusOr<std::string> run = sync_->Share("run", IsFirstRank() ? reporter_->run() : "");
-    if (!run.ok()) return run.status();
-    result_.run = *run;
-    if (!IsFirstRank()) {
-      if (absl::Status status = OpenReporter(*key); !status.ok()) return status;
-    }
-    return TakeOverState(*key);
-  }
-
-  absl::Status OpenReporter(const std::string& key) {
-    absl::StatusOr<std::unique_ptr<client::RunReporter>> reporter = client::RunReporter::Start(
-        data_.connection, DescribeRun(),
-        {.idempotency_key = key, .rank = options_.world.rank, .first_step = state_.position.steps});
-    if (!reporter.ok()) return reporter.status();
-    reporter_ = *std::move(reporter);
+    absl::StatusOr<JoinedRun> joined = JoinRun(data_.connection, DescribeRun(), state_, *sync_);
+    if (!joined.ok()) return joined.status();
+    if (state_.position.steps > 0)
+      Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
+    if (!IsFirstRank()) state_.totals = {};
+    if (HasOtherWorld(state_, options_.world)) ForgetTimes(state_.totals);
+    reporter_ = std::move(joined->reporter);
+    result_.run = reporter_->run();
+    state_ = {.settings = std::move(state_.settings),
+              .run = reporter_->run(),
+              .key = std::move(joined->key),
+              .position = std::move(state_.position),
+              .totals = std::move(state_.totals)};
     return absl::OkStatus();
-  }
-
-  bool IsResumed() const { return state_.position.steps > 0; }
-  bool HasOtherWorld() const { return IsResumed() && state_.position.world_size != options_.world.size; }
-
-  // A run has one world: where it changes, another run begins. Its key follows from the checkpoint, so that a
-  // second resume from that joins it.
-  std::string RunKey() const {
-    if (!IsResumed()) return RandomKey();
-    if (!HasOtherWorld()) return state_.key;
-    return wire::HexSha256(absl::StrCat(state_.key, ", ", state_.position.steps, " steps, then on ",
-                                        options_.world.size, " ranks"));
-  }
-
-  // Passes on what the checkpoint holds for the server, and for the statistics. Those are of all ranks, so rank
-  // 0 goes on with them for all.
-  absl::Status TakeOverState(const std::string& key) {
-    if (IsFirstRank()) {
-      if (absl::Status status = PassOnUnsent(); !status.ok()) return status;
-      if (IsResumed()) Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
-    } else {
-      state_.totals = {};
-    }
-    state_.unsent = {};
-    if (HasOtherWorld()) ForgetTimes(state_.totals);
-    for (std::vector<float>* values : {&state_.parameters, &state_.adam_mean, &state_.adam_square})
-      *values = {};
-    state_.run = result_.run;
-    state_.key = key;
-    return absl::OkStatus();
-  }
-
-  // To the run that they are of.
-  absl::Status PassOnUnsent() {
-    if (HasOtherWorld()) return CloseFormerRun();
-    Add(state_.unsent, *reporter_);
-    return absl::OkStatus();
-  }
-
-  absl::Status CloseFormerRun() {
-    absl::StatusOr<std::unique_ptr<client::RunReporter>> former = client::RunReporter::Start(
-        data_.connection, DescribeRun(), {.idempotency_key = state_.key, .first_step = state_.position.steps});
-    if (!former.ok()) return former.status();
-    Add(state_.unsent, **former);
-    return (*former)->Finish(
-        /*failed=*/true, absl::StrCat("after ", state_.position.steps, " steps it went on as run ", result_.run,
-                                      " with world size ", options_.world.size));
   }
 
   client::RunDescription DescribeRun() const {
@@ -314,7 +246,6 @@ class Session {
     run.libraries["libtorch"] = TORCH_VERSION;
     run.git_revision = GitRevision();
     run.labels = options_.labels;
-    if (HasOtherWorld()) run.labels.emplace("resumed_from", state_.run);
     run.timing_method = device_->timing_method();
     run.planned_steps = options_.steps;
     return run;
