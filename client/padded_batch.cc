@@ -123,7 +123,7 @@ absl::Status Expand(const wire::Batch& batch, Edges edges, const PaddedTopology&
     out.n_node[graph] = n;
     first += n;
   }
-  std::fill(out.n_node.begin() + n_node->size(), out.n_node.end(), 0);
+  std::ranges::fill(out.n_node.subspan(n_node->size()), 0);
   std::fill(out.graph_of_node.begin() + first, out.graph_of_node.end(),
             static_cast<std::int32_t>(out.n_node.size()) - 1);
   PadEdges(batch.header().real, batch.header().padded, at);

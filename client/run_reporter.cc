@@ -202,7 +202,7 @@ class GrpcRunReporter final : public RunReporter {
   }
 
   absl::Status Finish(bool failed, const std::string& message) override {
-    const absl::Status flushed = Flush();
+    absl::Status flushed = Flush();
     if (absl::IsUnavailable(flushed)) return flushed;
     v1::FinishRunRequest request;
     request.set_run(run());
@@ -290,6 +290,7 @@ class GrpcRunReporter final : public RunReporter {
     const std::vector<AddressedStep> block = Take(&GrpcRunReporter::steps_, options_.block_steps, SameAddress);
     if (block.empty()) return false;
     std::vector<wire::StepRecord> records;
+    records.reserve(block.size());
     for (const AddressedStep& step : block) records.push_back(step.record);
     v1::ReportStepsRequest request;
     request.set_run(run());
@@ -333,7 +334,7 @@ class GrpcRunReporter final : public RunReporter {
     Backoff backoff;
     while (true) {
       Response response;
-      const absl::Status status = CallOnce(kReportDeadline, stop_, [&](grpc::ClientContext& context) {
+      absl::Status status = CallOnce(kReportDeadline, stop_, [&](grpc::ClientContext& context) {
         return (stub_.get()->*method)(&context, request, &response);
       });
       if (status.ok() || IsRefusal(status)) return status;

@@ -221,11 +221,10 @@ absl::Status ServiceClient::ListSteps(const v1::ListStepsRequest& request,
   Retry retry(connection_->options(), never_stopped);
   bool taken = false;
   while (true) {
-    const absl::Status status =
-        ListStepsOnce(*stubs_->run, request, [&](const v1::ListStepsResponse& response) {
-          taken = true;
-          return take(response);
-        });
+    absl::Status status = ListStepsOnce(*stubs_->run, request, [&](const v1::ListStepsResponse& response) {
+      taken = true;
+      return take(response);
+    });
     if (status.ok() || taken) return status;
     if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
   }

@@ -37,7 +37,7 @@ absl::Status CallUntilAnswered(const ConnectionOptions& options, std::chrono::mi
   StopSignal never_stopped;
   Retry retry(options, never_stopped);
   while (true) {
-    const absl::Status status = CallOnce(deadline, never_stopped, call);
+    absl::Status status = CallOnce(deadline, never_stopped, call);
     if (status.ok()) return status;
     if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
   }

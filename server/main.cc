@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -129,4 +130,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace packtrain
 
-int main(int argc, char** argv) { return packtrain::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return packtrain::Main(argc, argv);
+  } catch (const std::exception& error) {  // the flags' and the log's libraries throw
+    std::fprintf(stderr, "packtraind: %s\n", error.what());
+    return 1;
+  }
+}

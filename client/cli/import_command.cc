@@ -269,15 +269,18 @@ Json ToJson(const ImportFlags& flags, const ImportResult& result, const ingest::
           {"graphs_per_second", static_cast<double>(result.stored) / result.seconds}};
 }
 
+std::string Count(std::uint64_t value) { return FormatCount(static_cast<double>(value)); }
+
 std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
   const v1::Dataset& dataset = result.sealed.dataset();
-  std::string text = absl::StrCat(
-      dataset.name(), "@", dataset.version(), result.sealed.unchanged() ? " was there already\n" : "\n",
-      "stored ", FormatCount(result.stored), " of ", FormatCount(ledger.read()), " graphs, ",
-      FormatCount(dataset.nodes().total()), " nodes, ", FormatCount(dataset.edges().total()), " edges in ",
-      FormatNumber(result.seconds, 3), " s (", FormatCount(result.stored / result.seconds), " graphs/s)\n");
+  std::string text =
+      absl::StrCat(dataset.name(), "@", dataset.version(),
+                   result.sealed.unchanged() ? " was there already\n" : "\n", "stored ", Count(result.stored),
+                   " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()), " nodes, ",
+                   Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
+                   FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n");
   for (const auto& [reason, count] : ledger.refused_by_reason()) {
-    absl::StrAppend(&text, "refused ", FormatCount(count), ": ", reason, "\n");
+    absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
   }
   return text;
 }

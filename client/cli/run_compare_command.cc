@@ -108,7 +108,8 @@ std::string ToText(const v1::CompareRunsResponse& response) {
   text << response.metric() << ", smaller is better; the unit is the run\n";
   for (const v1::ComparisonCell& cell : response.cells()) {
     text << '\n';
-    for (const auto& [key, value] : FactorsOf(cell)) text << EscapeControls(key + '=' + value) << "  ";
+    for (const auto& [key, value] : FactorsOf(cell))
+      text << EscapeControls(absl::StrCat(key, "=", value)) << "  ";
     text << '\n' << FormatText(PairsTable(cell));
     for (const v1::PairComparison& pair : cell.pairs())
       text << "=> " << EscapeControls(pair.sentence()) << '\n';

@@ -114,7 +114,7 @@ absl::Status ExtxyzReader::CheckCount(std::uint64_t count) const {
 absl::Status ExtxyzReader::ReadHead(std::string_view comment, Frame* frame) {
   frame->comment.assign(comment);
   frame->cell.reset();
-  const absl::Status status = ParseComment(frame->comment, &frame->pairs);
+  absl::Status status = ParseComment(frame->comment, &frame->pairs);
   NameByComment(frame);
   if (!status.ok()) return status;
   if (const std::optional<std::string_view> lattice = FindKey(frame->pairs, "Lattice")) {

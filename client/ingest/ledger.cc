@@ -37,7 +37,7 @@ std::string FormatOrigin(const Origin& origin) {
 }
 
 Origin ParseOrigin(std::string_view text) {
-  const Origin unknown{std::string(text)};
+  Origin unknown{std::string(text)};
   const std::size_t word = text.rfind(kFrameWord);
   if (word == std::string_view::npos) return unknown;
   const std::string_view place = text.substr(0, word);

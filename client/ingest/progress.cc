@@ -27,7 +27,7 @@ std::string Bar(double share) {
 }
 
 std::string Duration(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   if (whole < 60) return absl::StrFormat("%d s", whole);
   if (whole < 3600) return absl::StrFormat("%d:%02d min", whole / 60, whole % 60);
   return absl::StrFormat("%d:%02d h", whole / 3600, whole / 60 % 60);

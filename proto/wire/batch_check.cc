@@ -112,6 +112,7 @@ absl::Status CheckPlace(const Section& section, std::uint64_t body_bytes, std::u
 
 absl::Status CheckNames(const std::vector<Section>& sections) {
   std::vector<std::string_view> names;
+  names.reserve(sections.size());
   for (const Section& section : sections) names.push_back(section.field);
   std::sort(names.begin(), names.end());
   if (!names.empty() && names.front().empty()) return BadHeader("a section without a name");

@@ -3,7 +3,7 @@
 namespace packtrain::wire {
 
 std::string PolicyName(const v1::BatchSpec& spec) {
-  const std::string policy = WordOf(spec.policy(), kPolicyWords);
+  std::string policy = WordOf(spec.policy(), kPolicyWords);
   if (spec.policy() != v1::POLICY_STATIC) return policy;
   const v1::Pad pad = spec.pad() == v1::PAD_UNSPECIFIED ? v1::PAD_MULTIPLE : spec.pad();
   return policy + "-" + WordOf(pad, kPadWords);

@@ -90,7 +90,7 @@ absl::StatusOr<double> MeasureFinished(const RunStore& store, const RunMetric& m
 // Takes the compared factor out of `factors`. A version belongs to its data set, so comparing data sets takes
 // both, as NAME@VERSION: two versions of one name are never one side.
 std::string TakeCompared(const std::string& by, const v1::RunDescription& description, FactorMap& factors) {
-  const std::string value = factors.extract(by).mapped();
+  std::string value = factors.extract(by).mapped();
   if (by != "dataset") return value;
   factors.erase("version");
   return description.dataset();
@@ -118,12 +118,14 @@ absl::StatusOr<Cells> MeasureAll(const RunStore& store, const RunMetric& metric,
 
 std::vector<double> Values(const std::vector<Measured>& runs) {
   std::vector<double> values;
+  values.reserve(runs.size());
   for (const Measured& run : runs) values.push_back(run.value);
   return values;
 }
 
 std::vector<double> Logarithms(const std::vector<double>& values) {
   std::vector<double> logarithms;
+  logarithms.reserve(values.size());
   for (const double value : values) logarithms.push_back(std::log(value));
   return logarithms;
 }

@@ -260,6 +260,7 @@ absl::Status RocksRunStore::AddEvaluation(std::string_view run, const v1::Evalua
 absl::Status RocksRunStore::AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) {
   if (absl::Status status = ValidateSamples(samples); !status.ok()) return status;
   std::vector<KeyValue> entries;
+  entries.reserve(samples.size());
   for (const v1::Sample& sample : samples) {
     entries.push_back({Family::kSamples, SampleKey(reporter, sample.time_ns()), sample.SerializeAsString()});
   }
@@ -269,6 +270,7 @@ absl::Status RocksRunStore::AddSamples(const Reporter& reporter, const std::vect
 absl::Status RocksRunStore::AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) {
   if (absl::Status status = ValidateEvents(events); !status.ok()) return status;
   std::vector<KeyValue> entries;
+  entries.reserve(events.size());
   for (const v1::Event& event : events) {
     entries.push_back(
         {Family::kSamples, EventKey(reporter, event.start_ns(), event.name()), event.SerializeAsString()});

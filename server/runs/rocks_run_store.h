@@ -23,7 +23,7 @@ std::int64_t SystemNowMs();
 
 struct RocksRunStoreOptions {
   // A run without a report for longer than this is shown as lost.
-  std::int64_t lost_after_ms = 10 * 60 * 1000;
+  std::int64_t lost_after_ms = std::int64_t{10} * 60 * 1000;
   std::function<std::int64_t()> now_ms = SystemNowMs;
   RunDatabaseOptions database;
 };

@@ -134,7 +134,7 @@ absl::StatusOr<RunMetric> RunMetric::Parse(std::string_view name) {
 }
 
 absl::StatusOr<double> RunMetric::Measure(const RunStore& store, const v1::Run& run) const {
-  const absl::StatusOr<double> value = reader_(store, run);
+  absl::StatusOr<double> value = reader_(store, run);
   if (!value.ok() || (std::isfinite(*value) && *value > 0)) return value;
   return absl::FailedPreconditionError(
       absl::StrCat("its ", name_, " is ", *value, ", and only what is finite and above 0 has a logarithm"));

@@ -7,11 +7,13 @@ namespace packtrain::runs {
 namespace {
 
 std::size_t FirstLeast(std::span<const std::uint64_t> totals, std::size_t begin, std::size_t end) {
-  return std::min_element(totals.begin() + begin, totals.begin() + end) - totals.begin();
+  const std::span<const std::uint64_t> bin = totals.subspan(begin, end - begin);
+  return begin + static_cast<std::size_t>(std::ranges::min_element(bin) - bin.begin());
 }
 
 std::size_t FirstGreatest(std::span<const std::uint64_t> totals, std::size_t begin, std::size_t end) {
-  return std::max_element(totals.begin() + begin, totals.begin() + end) - totals.begin();
+  const std::span<const std::uint64_t> bin = totals.subspan(begin, end - begin);
+  return begin + static_cast<std::size_t>(std::ranges::max_element(bin) - bin.begin());
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ absl::Status TooManyReads() {
 // Moves a result into the response, or converts its status.
 template <typename Response>
 grpc::Status Answer(absl::StatusOr<Response> result, Response* response) {
-  if (result.ok()) *response = *std::move(result);
-  return wire::ToGrpcStatus(result.status());
+  if (!result.ok()) return wire::ToGrpcStatus(result.status());
+  *response = *std::move(result);
+  return grpc::Status::OK;
 }
 
 template <typename Request>

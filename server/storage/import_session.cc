@@ -69,7 +69,7 @@ absl::Status ImportSession::AddGraph(GraphView graph, std::string_view origin) {
 }
 
 absl::Status ImportSession::Stage(const GraphView& graph) {
-  const absl::Status encoded = EncodeRecord(layout_, edge_order_.Sorted(layout_, graph), record_);
+  absl::Status encoded = EncodeRecord(layout_, edge_order_.Sorted(layout_, graph), record_);
   if (!encoded.ok()) return encoded;
   if (absl::Status status = writer_->Append(std::as_bytes(std::span(record_))); !status.ok()) return status;
   response_.set_staged(writer_->graphs());
@@ -84,11 +84,11 @@ absl::Status ImportSession::Refuse(const GraphView& graph, std::string_view orig
                                                    refusal.message, " (", std::string(refusal.reason), ")"));
   }
   ++(*response_.mutable_refused_by_reason())[std::string(refusal.reason)];
-  if (!response_.refused_truncated()) List(graph, origin, std::move(refusal));
+  if (!response_.refused_truncated()) List(graph, origin, refusal);
   return absl::OkStatus();
 }
 
-void ImportSession::List(const GraphView& graph, std::string_view origin, Refusal refusal) {
+void ImportSession::List(const GraphView& graph, std::string_view origin, const Refusal& refusal) {
   v1::RefusedGraph refused;
   refused.set_position(response_.received());
   refused.set_source_id(Shortened(graph.source_id));

@@ -48,7 +48,7 @@ class ImportSession {
 
   absl::Status AddGraph(GraphView graph, std::string_view origin);
   absl::Status Refuse(const GraphView& graph, std::string_view origin, Refusal refusal);
-  void List(const GraphView& graph, std::string_view origin, Refusal refusal);
+  void List(const GraphView& graph, std::string_view origin, const Refusal& refusal);
   absl::Status Stage(const GraphView& graph);
 
   const bool skip_bad_graphs_;

@@ -219,7 +219,7 @@ namespace {
 
 class RocksDatasetWriter : public DatasetWriter {
  public:
-  RocksDatasetWriter(std::shared_ptr<RocksDatabase> database, std::shared_ptr<wire::Mutex> publishing,
+  RocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database, std::shared_ptr<wire::Mutex> publishing,
                      std::uint64_t storage_id, const std::filesystem::path& staging, std::uint64_t file_bytes,
                      DatasetContent content)
       : database_(database),

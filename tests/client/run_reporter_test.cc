@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::InProcessServer;
 using ::testing::IsEmpty;

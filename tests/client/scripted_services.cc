@@ -176,7 +176,7 @@ grpc::Status ScriptedRuns::ReportSteps(grpc::ServerContext*, const v1::ReportSte
   while (held_) changed_.Wait(mutex_);
   response->set_last_step(request->steps().step(request->steps().step_size() - 1));
   if (answers_.empty()) return grpc::Status::OK;
-  const grpc::Status answer = answers_.front();
+  grpc::Status answer = answers_.front();
   answers_.pop_front();
   return answer;
 }

@@ -15,7 +15,7 @@ std::string_view BytesOf(const std::vector<T>& values) {
 }
 
 void AddField(v1::Schema& schema, const char* name, v1::FieldScope scope, v1::DataType type,
-              std::vector<std::uint32_t> dims, const char* unit) {
+              const std::vector<std::uint32_t>& dims, const char* unit) {
   v1::Field& field = *schema.add_fields();
   field.set_name(name);
   field.set_scope(scope);

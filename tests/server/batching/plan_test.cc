@@ -13,7 +13,6 @@
 namespace packtrain::batching {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

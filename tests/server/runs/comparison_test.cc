@@ -14,7 +14,6 @@ namespace {
 
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -39,7 +38,7 @@ class Comparison : public ::testing::Test {
   Reporter AddRunning(const Change& change, double seconds_per_graph) {
     v1::StartRunRequest request = StartRequest(std::to_string(10'000'000 + ++runs_));
     change(*request.mutable_description());
-    const Reporter rank = StartRun(*store_, request);
+    Reporter rank = StartRun(*store_, request);
     const auto total_ns = static_cast<std::uint64_t>(std::llround(seconds_per_graph * 32 * 1e9));
     EXPECT_THAT(
         store_->AddSteps(rank, {Step(0, 1'000'000'000, wire::kWarmUp), Step(1, total_ns), Step(2, total_ns)}),

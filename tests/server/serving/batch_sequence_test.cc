@@ -23,7 +23,8 @@ using ::testing::SizeIs;
 class BatchSequenceTest : public ::testing::Test {
  protected:
   absl::StatusOr<std::unique_ptr<BatchSequence>> Open(SequenceRange range) {
-    return BatchSequence::Open(scenario_.Source(4), range, scenario_.Builder(), plans_, *background_);
+    return BatchSequence::Open(scenario_.Source(4), std::move(range), scenario_.Builder(), plans_,
+                               *background_);
   }
 
   std::vector<BuiltBatch> ReadAll(BatchSequence& sequence) {

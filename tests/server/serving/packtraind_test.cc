@@ -21,8 +21,6 @@
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
 
-extern char** environ;
-
 namespace packtrain::testing {
 namespace {
 

@@ -11,10 +11,8 @@
 namespace packtrain::testing {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 class PlanServiceTest : public ::testing::Test {
  protected:

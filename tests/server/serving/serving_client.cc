@@ -88,7 +88,7 @@ std::string ReceivedStream::bytes() const {
   return all;
 }
 
-ServingClient::ServingClient(std::shared_ptr<grpc::Channel> channel)
+ServingClient::ServingClient(const std::shared_ptr<grpc::Channel>& channel)
     : datasets_(v1::DatasetService::NewStub(channel)),
       plans_(v1::PlanService::NewStub(channel)),
       batches_(v1::BatchService::NewStub(channel)),

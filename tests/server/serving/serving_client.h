@@ -45,7 +45,7 @@ struct ReceivedStream {
 // Every call blocks and has a deadline well beyond what it needs.
 class ServingClient {
  public:
-  explicit ServingClient(std::shared_ptr<grpc::Channel> channel);
+  explicit ServingClient(const std::shared_ptr<grpc::Channel>& channel);
 
   absl::StatusOr<v1::ImportGraphsResponse> Import(const std::vector<v1::ImportGraphsRequest>& messages);
   absl::StatusOr<v1::ImportGraphsResponse> Import(const v1::Schema& schema, const v1::GraphBlock& block);
