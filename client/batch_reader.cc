@@ -197,7 +197,7 @@ class GrpcBatchReader final : public BatchReader {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BatchReader>> BatchReader::Open(std::shared_ptr<Connection> connection,
-                                                               StreamRequest request) {
+                                                               const StreamRequest& request) {
   if (request.rank >= request.world_size) {
     return absl::InvalidArgumentError(
         absl::StrCat("rank ", request.rank, " is outside a world of ", request.world_size));

@@ -43,7 +43,7 @@ class BatchReader {
  public:
   // Opens the stream; the first answer, or the server's refusal, comes with the first Next.
   static absl::StatusOr<std::unique_ptr<BatchReader>> Open(std::shared_ptr<Connection> connection,
-                                                           StreamRequest request);
+                                                           const StreamRequest& request);
   virtual ~BatchReader() = default;
 
   // The next batch, checked (layout and CRC32C) and aligned; nullopt at the end of the last epoch.
