@@ -129,7 +129,10 @@ absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::Sea
   absl::StatusOr<StagedImports::Import> import = imports_.Take(request.import_id());
   if (!import.ok()) return import.status();
   absl::StatusOr<storage::DatasetWriter::SealResult> sealed = import->writer->Seal(request);
-  if (!sealed.ok()) return sealed.status();
+  if (!sealed.ok()) {
+    imports_.PutBack(request.import_id(), *std::move(import));
+    return sealed.status();
+  }
   *response.mutable_dataset() = std::move(sealed->dataset);
   response.set_unchanged(sealed->unchanged);
   return absl::OkStatus();

@@ -46,21 +46,25 @@ absl::StatusOr<Slots::Slot> StagedImports::Begin() {
 
 std::string StagedImports::Add(Import import) {
   std::string id = NewImportId();
+  PutBack(id, std::move(import));
+  return id;
+}
+
+void StagedImports::PutBack(const std::string& id, Import import) {
   {
     wire::MutexLock lock(mutex_);
     imports_.emplace(id, Waiting{std::move(import), Clock::now()});
   }
   changed_.NotifyAll();
-  return id;
 }
 
 absl::StatusOr<StagedImports::Import> StagedImports::Take(const std::string& id) {
   wire::MutexLock lock(mutex_);
   auto found = imports_.extract(id);
   if (found.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("no import '", id, "': never begun, sealed already, or dropped after waiting for ",
-                     std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(), " minutes"));
+    return absl::NotFoundError(absl::StrCat(
+        "no import '", id, "': never begun, sealed already, being sealed, or dropped after waiting for ",
+        std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(), " minutes"));
   }
   return std::move(found.mapped().import);
 }

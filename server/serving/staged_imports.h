@@ -46,7 +46,9 @@ class StagedImports {
   absl::StatusOr<Slots::Slot> Begin();
   // Keeps an import and names it, so that nobody guesses the name.
   std::string Add(Import import);
-  // Hands an import out, once. NOT_FOUND: never kept, dropped, or taken.
+  // Keeps an import that was taken, under the name it had.
+  void PutBack(const std::string& id, Import import);
+  // Hands an import out. NOT_FOUND: never kept, dropped, or taken.
   absl::StatusOr<Import> Take(const std::string& id);
   // Drops what was added before `now` less the idle limit.
   void DropIdle(Clock::time_point now);

@@ -59,8 +59,9 @@ class DatasetWriter {
     v1::Dataset dataset;
     bool unchanged = false;  // the same content was there under this name
   };
-  // Publishes what was staged, atomically and synced. Called at most once, whatever comes of it. Codes as
-  // DatasetService.SealDataset.
+  // Publishes what was staged, atomically and synced. Codes as DatasetService.SealDataset. A failure keeps what
+  // was staged, and the seal may be tried again, with another request or when the disk is well; after a success
+  // only destroying is left.
   virtual absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) = 0;
 };
 

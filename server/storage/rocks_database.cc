@@ -330,6 +330,11 @@ absl::Status SortedFiles::EndFile() {
 }
 
 absl::Status SortedFiles::Add(std::string_view key, std::string_view value) {
+  if (failure_.ok()) failure_ = TryAdd(key, value);
+  return failure_;
+}
+
+absl::Status SortedFiles::TryAdd(std::string_view key, std::string_view value) {
   if (writer_ == nullptr) {
     if (absl::Status status = BeginFile(); !status.ok()) return status;
   }
@@ -340,8 +345,12 @@ absl::Status SortedFiles::Add(std::string_view key, std::string_view value) {
 }
 
 absl::StatusOr<RocksDatabase::FilesOfFamily> SortedFiles::Finish() {
+  if (!failure_.ok()) return failure_;
   if (writer_ != nullptr) {
-    if (absl::Status status = EndFile(); !status.ok()) return status;
+    // What the file still holds back in memory.
+    if (absl::Status status = database_->handle_->reserve.Require(kSpaceCheckBytes); !status.ok())
+      return status;
+    if (failure_ = EndFile(); !failure_.ok()) return failure_;
   }
   return RocksDatabase::FilesOfFamily{family_, files_};
 }

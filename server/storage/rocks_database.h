@@ -106,14 +106,16 @@ class SortedFiles {
   SortedFiles(const SortedFiles&) = delete;
   SortedFiles& operator=(const SortedFiles&) = delete;
 
-  // RESOURCE_EXHAUSTED: disk full. After a failure only destroying is left.
+  // RESOURCE_EXHAUSTED: disk full. After a failure every call gives that failure.
   absl::Status Add(std::string_view key, std::string_view value);
 
-  // Ends and syncs the last file and returns all.
+  // Ends and syncs the last file and returns all; nothing may be added after it. RESOURCE_EXHAUSTED: the disk
+  // is full down to the reserve; it may be tried again. After any other failure every call gives that failure.
   absl::StatusOr<RocksDatabase::FilesOfFamily> Finish();
 
  private:
   struct Writer;
+  absl::Status TryAdd(std::string_view key, std::string_view value);
   absl::Status RequireSpace(std::uint64_t bytes);
   absl::Status BeginFile();
   absl::Status EndFile();
@@ -124,6 +126,7 @@ class SortedFiles {
   std::uint64_t file_bytes_;
   std::uint64_t unchecked_bytes_ = 0;  // since the last look at the free space
   std::vector<RocksDatabase::SortedFile> files_;
+  absl::Status failure_;
   std::unique_ptr<Writer> writer_;  // of the last file, while it is open
 };
 

@@ -227,7 +227,8 @@ class RocksDatasetWriter : public DatasetWriter {
         storage_id_(storage_id),
         content_(std::move(content)),
         graphs_(database, Family::kGraphs, Stem(staging, storage_id, "graphs"), file_bytes),
-        sizes_(database, Family::kSizes, Stem(staging, storage_id, "sizes"), file_bytes) {}
+        sizes_stem_(Stem(staging, storage_id, "sizes")),
+        file_bytes_(file_bytes) {}
 
   absl::Status Append(std::span<const std::byte> record) override {
     const std::uint64_t graph = content_.graphs();
@@ -282,17 +283,24 @@ class RocksDatasetWriter : public DatasetWriter {
     const auto stored = FindContent(*database_, content_.Hash());
     if (!stored.ok()) return stored.status();
     if (stored->has_value()) return **stored;
-    if (absl::Status status = StageSizes(); !status.ok()) return status;
-    absl::StatusOr<RocksDatabase::FilesOfFamily> graphs = graphs_.Finish();
-    if (!graphs.ok()) return graphs.status();
-    absl::StatusOr<RocksDatabase::FilesOfFamily> sizes = sizes_.Finish();
-    if (!sizes.ok()) return sizes.status();
-    const absl::Status status = database_->Ingest({*std::move(graphs), *std::move(sizes)});
-    if (!status.ok()) return status;
+    if (!taken_in_) {
+      if (absl::Status status = TakeIn(); !status.ok()) return status;
+      taken_in_ = true;
+    }
     return storage_id_;
   }
 
-  absl::Status StageSizes() {
+  absl::Status TakeIn() {
+    absl::StatusOr<RocksDatabase::FilesOfFamily> graphs = graphs_.Finish();
+    if (!graphs.ok()) return graphs.status();
+    SortedFiles sizes(database_, Family::kSizes, sizes_stem_, file_bytes_);
+    if (absl::Status status = StageSizes(sizes); !status.ok()) return status;
+    absl::StatusOr<RocksDatabase::FilesOfFamily> size_files = sizes.Finish();
+    if (!size_files.ok()) return size_files.status();
+    return database_->Ingest({*std::move(graphs), *std::move(size_files)});
+  }
+
+  absl::Status StageSizes(SortedFiles& sizes) const {
     for (std::uint64_t chunk = 0; chunk < ChunksOf(graphs()); ++chunk) {
       const std::uint64_t begin = chunk * kSizesPerChunk;
       const std::uint64_t count = GraphsOfChunk(graphs(), chunk);
@@ -300,7 +308,7 @@ class RocksDatasetWriter : public DatasetWriter {
       for (const auto column : {content_.n_node(), content_.n_edge(), content_.bandwidth()}) {
         columns += IndexBytes(column.subspan(begin, count));
       }
-      if (absl::Status status = sizes_.Add(StorageKey(storage_id_, chunk).view(), columns); !status.ok()) {
+      if (absl::Status status = sizes.Add(StorageKey(storage_id_, chunk).view(), columns); !status.ok()) {
         return status;
       }
     }
@@ -312,7 +320,9 @@ class RocksDatasetWriter : public DatasetWriter {
   const std::uint64_t storage_id_;
   DatasetContent content_;
   SortedFiles graphs_;
-  SortedFiles sizes_;
+  const std::string sizes_stem_;
+  const std::uint64_t file_bytes_;
+  bool taken_in_ = false;  // what was staged is in the database
 };
 
 absl::Status FolderFailure(const std::filesystem::path& folder, const std::error_code& error) {

@@ -101,6 +101,18 @@ TEST_F(DatasetServiceTest, ALineageThatNoClientCouldTakeIsRefusedAndTheImportSta
   EXPECT_THAT(client_->Seal(seal), IsOk());
 }
 
+TEST_F(DatasetServiceTest, ARefusedSealKeepsTheImport) {
+  const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(5)));
+  ASSERT_THAT(imported, IsOk());
+  v1::SealDatasetRequest seal;
+  seal.set_import_id(imported->import_id());
+  seal.set_name("molecules");
+  seal.mutable_by_ids()->add_train("nobody");
+  EXPECT_THAT(client_->Seal(seal), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nobody")));
+  seal.clear_by_ids();
+  EXPECT_THAT(client_->Seal(seal), IsOk());
+}
+
 TEST_F(DatasetServiceTest, TheMemoryOfAnImportIsCountedUntilItsSeal) {
   const std::uint64_t before = client_->GetServerInfo()->memory().used_bytes();
   const auto imported = client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(20'000)));

@@ -39,6 +39,13 @@ TEST_F(StagedImportsTest, AnImportIsTakenOnce) {
   EXPECT_THAT(imports.Take(id), StatusIs(absl::StatusCode::kNotFound, HasSubstr(id)));
 }
 
+TEST_F(StagedImportsTest, AnImportThatIsPutBackIsTakenAgain) {
+  StagedImports imports({});
+  const std::string id = imports.Add(NewImport(imports));
+  imports.PutBack(id, *imports.Take(id));
+  EXPECT_THAT(imports.Take(id), IsOk());
+}
+
 TEST_F(StagedImportsTest, NamesDiffer) {
   StagedImports imports({});
   EXPECT_NE(imports.Add(NewImport(imports)), imports.Add(NewImport(imports)));

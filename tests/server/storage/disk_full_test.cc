@@ -101,12 +101,14 @@ TEST_F(DiskFullTest, AnImportThatFillsTheDiskIsDroppedAndWorkGoesOn) {
 TEST_F(DiskFullTest, ASealOnAFullDiskPublishesNothingAndWorkGoesOnOnceThereIsSpace) {
   std::unique_ptr<DatasetWriter> writer = Stage(*store_, ManyMolecules(5000));
   FillDisk();
-  EXPECT_THAT(writer->Seal(SealAs("lost")), StatusIs(absl::StatusCode::kResourceExhausted));
-  writer.reset();
-  EXPECT_THAT(store_->Open("lost"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(writer->Seal(SealAs("late")), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(store_->Open("late"), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(Read(**store_->Open("before"), {0, 1, 2, 3, 4}), IsOk());
   EmptyDisk();
   ExpectWorkGoesOn();
+  // What was staged has waited.
+  EXPECT_THAT(writer->Seal(SealAs("late")), IsOk());
+  EXPECT_EQ((*Read(**store_->Open("late"), {4999}))[0], RecordOf(ManyMolecules(5000)[4999]));
 }
 
 TEST_F(DiskFullTest, EqualContentUnderAnotherNameIsRefusedToo) {

@@ -175,6 +175,15 @@ TYPED_TEST(GraphStoreConformanceTest, RefusesNamesThatDoNotFit) {
   EXPECT_THAT(Import(this->store(), SampleMolecules(), SealAs("4.a_b-c")), IsOk());
 }
 
+TYPED_TEST(GraphStoreConformanceTest, ARefusedSealCanBeMadeAgain) {
+  std::unique_ptr<DatasetWriter> writer = Stage(this->store(), SampleMolecules());
+  EXPECT_THAT(writer->Seal(SealAs("")), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(writer->Seal(SealWithFractions("molecules", 800, 100, 101, 0)),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(writer->Seal(SealWithFractions("molecules", 800, 100, 100, 0)), IsOk());
+  EXPECT_THAT(Read(**this->store().Open("molecules"), {0, 1, 2, 3, 4}), IsOk());
+}
+
 TYPED_TEST(GraphStoreConformanceTest, RefusesToSealNothing) {
   EXPECT_THAT(Import(this->store(), {}, SealAs("molecules")), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
