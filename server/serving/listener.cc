@@ -110,6 +110,13 @@ std::uint16_t PortOf(const FileDescriptor& socket) {
   return ntohs(name.v4.sin_port);
 }
 
+// The other side has reset the connection already.
+bool HasGone(const FileDescriptor& connection) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof(peer);
+  return getpeername(connection.get(), reinterpret_cast<sockaddr*>(&peer), &size) != 0;
+}
+
 absl::StatusOr<AddressList> Resolve(const ListenAddress& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -201,6 +208,7 @@ bool Listener::AcceptAll(const FileDescriptor& socket) {
       Warn(std::strerror(errno));
       return false;
     }
+    if (HasGone(connection)) continue;
     if (connection.get() < descriptors_) {
       take_(socket.get(), std::move(connection));
     } else {
