@@ -1,0 +1,26 @@
+// Small texts from the command line, from requests and from files: each is taken or refused.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "client/ingest/elements.h"
+#include "client/ingest/text.h"
+#include "server/edges/edge_spec.h"
+#include "server/runs/run_keys.h"
+#include "server/runs/run_metric.h"
+#include "server/storage/seal.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  packtrain::edges::ParseEdgeSpec(text).status().IgnoreError();
+  packtrain::storage::CheckDatasetName(text).IgnoreError();
+  packtrain::storage::NoSuchDataset(packtrain::storage::ParseReference(text)).IgnoreError();
+  packtrain::runs::RunMetric::Parse(text).status().IgnoreError();
+  packtrain::runs::ReporterOfAttemptKey(text).status().IgnoreError();
+  packtrain::runs::ReporterOfStepBlockKey(text).status().IgnoreError();
+  packtrain::ingest::AtomicNumber(text);
+  packtrain::ingest::ParseCount(text);
+  packtrain::ingest::ParseFloat(text);
+  packtrain::ingest::ParseDouble(text);
+  return 0;
+}
