@@ -6,7 +6,6 @@
 #include <csignal>
 
 #include <cstdlib>
-#include <iostream>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -130,7 +129,7 @@ TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
       .device = options.device,
       .labels = options.labels,
       .world = world,
-      .progress = [](const std::string& line) { std::cerr << line << std::endl; }};
+      .progress = PrintProgress};
 }
 
 int TrainAndPrint(const Options& options, const std::stop_token& stop) {

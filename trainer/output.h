@@ -15,6 +15,9 @@ absl::Status PrintResult(const nlohmann::ordered_json& result);
 // With `json` also as {"error":{"code","message","details"}} on stdout.
 void PrintFailure(const std::string& program, const absl::Status& status, bool json);
 
+// One line on stderr, control characters escaped.
+void PrintProgress(const std::string& line);
+
 }  // namespace packtrain::trainer
 
 #endif  // PACKTRAIN_TRAINER_OUTPUT_H_

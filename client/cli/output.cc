@@ -9,45 +9,16 @@
 #include <ostream>
 
 #include "absl/strings/cord.h"
+#include "client/escape_controls.h"
 
 namespace packtrain::cli {
 namespace {
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-// U+0080 to U+009F, of which terminals take some for the start of a command.
-bool IsC1Control(std::string_view text) {
-  return text.size() > 1 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) - 0x80u < 0x20;
-}
-
-void AppendHex(char c, std::string* text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  text->append("\\x").append(1, kDigits[byte / 16]).append(1, kDigits[byte % 16]);
-}
-
-std::string Escape(std::string_view text, bool keep_line_ends) {
-  std::string escaped;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (IsC1Control(text.substr(at))) {
-      AppendHex(text[++at], &escaped);
-    } else if (!IsControl(c) || (c == '\n' && keep_line_ends)) {
-      escaped += c;
-    } else if (c == '\n') {
-      escaped += "\\n";
-    } else {
-      AppendHex(c, &escaped);
-    }
-  }
-  return escaped;
-}
-
 Table EscapeCells(const Table& table) {
   Table escaped = table;
-  for (std::string& column : escaped.columns) column = EscapeControls(column);
+  for (std::string& column : escaped.columns) column = client::EscapeControls(column);
   for (std::vector<std::string>& row : escaped.rows) {
-    for (std::string& cell : row) cell = EscapeControls(cell);
+    for (std::string& cell : row) cell = client::EscapeControls(cell);
   }
   return escaped;
 }
@@ -125,8 +96,6 @@ Json Details(const absl::Status& status) {
 
 }  // namespace
 
-std::string EscapeControls(std::string_view text) { return Escape(text, /*keep_line_ends=*/false); }
-
 std::string FormatText(const Table& raw) {
   const Table table = EscapeCells(raw);
   const std::vector<ColumnLayout> layout = LayOut(table);
@@ -182,7 +151,7 @@ void Output::Print(const Json& json, std::string_view text) {
   if (format_ == OutputFormat::kJson) {
     out_ << Dump(json) << '\n';
   } else {
-    out_ << Escape(text, /*keep_line_ends=*/true);
+    out_ << client::EscapeControlsInLines(text);
   }
   out_.flush();
 }
@@ -204,7 +173,7 @@ absl::Status Output::Written() const {
   return out_ ? absl::OkStatus() : absl::InternalError("standard output could not be written");
 }
 
-void Output::Note(std::string_view text) { err_ << EscapeControls(text) << std::endl; }
+void Output::Note(std::string_view text) { err_ << client::EscapeControls(text) << std::endl; }
 
 void Output::PrintError(const absl::Status& status) {
   if (format_ == OutputFormat::kJson) {

@@ -21,9 +21,6 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-// Control characters spelt out, "\n" and "\x1b", so that text from elsewhere stays on its line and does not
-// drive a terminal.
-std::string EscapeControls(std::string_view text);
 // Columns padded to their widest cell, columns of numbers to the right; EscapeControls on every cell.
 std::string FormatText(const Table& table);
 // RFC 4180 with "\n" line ends; the header comes first, unless the rows go on a table that was begun.

@@ -9,6 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run_commands.h"
 #include "client/cli/service_call.h"
+#include "client/escape_controls.h"
 
 namespace packtrain::cli {
 namespace {
@@ -109,14 +110,14 @@ std::string ToText(const v1::CompareRunsResponse& response) {
   for (const v1::ComparisonCell& cell : response.cells()) {
     text << '\n';
     for (const auto& [key, value] : FactorsOf(cell))
-      text << EscapeControls(absl::StrCat(key, "=", value)) << "  ";
+      text << client::EscapeControls(absl::StrCat(key, "=", value)) << "  ";
     text << '\n' << FormatText(PairsTable(cell));
     for (const v1::PairComparison& pair : cell.pairs())
-      text << "=> " << EscapeControls(pair.sentence()) << '\n';
+      text << "=> " << client::EscapeControls(pair.sentence()) << '\n';
   }
   if (response.cells().empty()) text << "nothing to compare: no two runs differ in this factor alone\n";
   for (const v1::ExcludedRun& run : response.excluded()) {
-    text << "left out: " << EscapeControls(run.run() + ", " + run.reason()) << '\n';
+    text << "left out: " << client::EscapeControls(run.run() + ", " + run.reason()) << '\n';
   }
   return text.str();
 }

@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run_commands.h"
 #include "client/cli/service_call.h"
+#include "client/escape_controls.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
@@ -129,13 +130,13 @@ std::string ShowToText(const RunSummary& read) {
   std::ostringstream text;
   text << "run " << run.run() << ": " << wire::StateName(run.state()) << ", " << run.steps() << " of "
        << about.planned_steps() << " steps"
-       << (run.message().empty() ? "" : "; " + EscapeControls(run.message())) << '\n'
-       << "model     " << EscapeControls(about.model()) << ", "
+       << (run.message().empty() ? "" : "; " + client::EscapeControls(run.message())) << '\n'
+       << "model     " << client::EscapeControls(about.model()) << ", "
        << FormatCount(static_cast<double>(about.parameters())) << " parameters, target "
-       << EscapeControls(about.target()) << '\n'
+       << client::EscapeControls(about.target()) << '\n'
        << "data      " << about.dataset() << ", plan " << about.plan_fingerprint() << '\n'
-       << "trained   " << about.world_size() << " ranks on " << EscapeControls(about.hardware().name()) << ", "
-       << EscapeControls(about.precision() + ", " + about.engine()) << '\n'
+       << "trained   " << about.world_size() << " ranks on " << client::EscapeControls(about.hardware().name())
+       << ", " << client::EscapeControls(about.precision() + ", " + about.engine()) << '\n'
        << "started   " << FormatTime(run.started_ms()) << "\n\n"
        << SummaryToText(read);
   return text.str();

@@ -13,10 +13,11 @@ namespace packtrain::ingest {
 absl::StatusOr<std::unique_ptr<CsvReader>> CsvReader::Open(const std::string& path, const ReadLimits& limits) {
   absl::StatusOr<std::unique_ptr<LineReader>> lines = LineReader::Open(path, limits);
   if (!lines.ok()) return lines.status();
-  return std::unique_ptr<CsvReader>(new CsvReader(*std::move(lines)));
+  return std::unique_ptr<CsvReader>(new CsvReader(*std::move(lines), limits.max_line_bytes));
 }
 
-CsvReader::CsvReader(std::unique_ptr<LineReader> lines) : lines_(std::move(lines)) {}
+CsvReader::CsvReader(std::unique_ptr<LineReader> lines, std::size_t max_row_bytes)
+    : lines_(std::move(lines)), max_row_bytes_(max_row_bytes) {}
 
 absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>* fields) {
   fields->clear();
@@ -26,6 +27,7 @@ absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>* fields) {
     if (!more.ok() || !*more) return more;
   } while (Trim(rest).empty());
   row_line_ = lines_->line_number();
+  row_bytes_ = rest.size();
   while (true) {
     if (absl::Status status = ReadField(&rest, &fields->emplace_back()); !status.ok()) return status;
     if (rest.empty()) return true;
@@ -51,9 +53,7 @@ absl::Status CsvReader::ReadQuoted(std::string_view* rest, std::string* field) {
     const std::size_t quote = rest->find('"');
     if (quote == std::string_view::npos) {
       field->append(*rest).push_back('\n');
-      absl::StatusOr<bool> more = lines_->Next(rest);
-      if (!more.ok()) return more.status();
-      if (!*more) return Bad("a quoted field does not end");
+      if (absl::Status status = ContinueRow(rest); !status.ok()) return status;
       continue;
     }
     field->append(rest->substr(0, quote));
@@ -65,6 +65,17 @@ absl::Status CsvReader::ReadQuoted(std::string_view* rest, std::string* field) {
   *rest = rest->substr(std::min(rest->find_first_not_of(" \t"), rest->size()));
   if (rest->empty() || rest->front() == ',') return absl::OkStatus();
   return Bad("text after a closing quote");
+}
+
+absl::Status CsvReader::ContinueRow(std::string_view* rest) {
+  absl::StatusOr<bool> more = lines_->Next(rest);
+  if (!more.ok()) return more.status();
+  if (!*more) return Bad("a quoted field does not end");
+  row_bytes_ += rest->size() + 1;
+  if (row_bytes_ <= max_row_bytes_) return absl::OkStatus();
+  return Refusal("line_too_long",
+                 absl::StrCat(path(), ":", row_line_, ": the row is longer than ", max_row_bytes_,
+                              " bytes (--max-line-bytes); is a quote left open?"));
 }
 
 absl::Status CsvReader::Bad(const char* what) const {

@@ -2,9 +2,11 @@
 #ifndef PACKTRAIN_CLIENT_INGEST_CSV_READER_H_
 #define PACKTRAIN_CLIENT_INGEST_CSV_READER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,15 +15,16 @@
 
 namespace packtrain::ingest {
 
-// Blanks around a field are dropped unless quoted, blank lines are passed over, quoted fields may span lines.
-// Used by one thread.
+// Blanks around a field are dropped unless quoted, blank lines are passed over, quoted fields may span lines. A
+// row is at most as long as a line may be. Used by one thread.
 class CsvReader {
  public:
   // Errors of ByteSource::Open.
   static absl::StatusOr<std::unique_ptr<CsvReader>> Open(const std::string& path, const ReadLimits& limits);
 
-  // Reads the next row into `fields`; false at the end. Refusals: those of LineReader::Next, and "bad_csv" for
-  // a quote without an end or text behind a closing quote.
+  // Reads the next row into `fields`; false at the end. Refusals: those of LineReader::Next,
+  // "line_too_long" also for a row of several lines, and "bad_csv" for a quote without an end or text behind a
+  // closing quote.
   absl::StatusOr<bool> Next(std::vector<std::string>* fields);
 
   // Line on which the last row began, from 1.
@@ -29,14 +32,18 @@ class CsvReader {
   const std::string& path() const { return lines_->path(); }
 
  private:
-  explicit CsvReader(std::unique_ptr<LineReader> lines);
+  CsvReader(std::unique_ptr<LineReader> lines, std::size_t max_row_bytes);
 
   absl::Status ReadField(std::string_view* rest, std::string* field);
   absl::Status ReadQuoted(std::string_view* rest, std::string* field);
+  // The next line of a row whose quote is still open.
+  absl::Status ContinueRow(std::string_view* rest);
   absl::Status Bad(const char* what) const;
 
   const std::unique_ptr<LineReader> lines_;
+  const std::size_t max_row_bytes_;
   std::uint64_t row_line_ = 0;
+  std::size_t row_bytes_ = 0;
 };
 
 }  // namespace packtrain::ingest

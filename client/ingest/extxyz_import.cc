@@ -15,6 +15,8 @@
 namespace packtrain::ingest {
 namespace {
 
+// As many as a server takes.
+constexpr std::size_t kMaxTargets = 1024;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // Bytes on disk of all files together; a pipe counts as none, since its length is not known beforehand.
@@ -159,6 +161,10 @@ void ExtxyzImport::DecideLayout() {
 }
 
 absl::Status ExtxyzImport::CheckTargetNames() const {
+  if (layout_->targets.size() > kMaxTargets) {
+    return Refused("too_many_targets", absl::StrCat(layout_->targets.size(), " targets, at most ", kMaxTargets,
+                                                    " are taken (--targets names those that matter)"));
+  }
   for (const std::string& name : layout_->targets) {
     if (!IsUtf8(name)) return Refused("not_utf8", "the name of a target is not UTF-8");
   }

@@ -44,7 +44,7 @@ class ExtxyzImport {
 
   // Reads up to the first good frame, which decides the schema. Call once, before Next. A refusal where none is
   // to be skipped, or where no good frame is found. Reasons, besides those of ExtxyzReader: "missing_target",
-  // "bad_target", "cell_mismatch".
+  // "bad_target", "too_many_targets", "cell_mismatch".
   absl::StatusOr<v1::Schema> Begin();
 
   // Reads the next block of about 1 MiB; false at the end. A refusal, where none is to be skipped, ends the

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/enum_check.h"
 
 namespace packtrain::storage {
 namespace {
@@ -35,6 +36,7 @@ ImportSession::ImportSession(const v1::ImportHeader& header, RecordLayout layout
 absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
                                                                     const v1::ImportHeader& header,
                                                                     std::uint64_t max_refused_bytes) {
+  if (absl::Status status = wire::CheckEnums("header", header); !status.ok()) return status;
   absl::StatusOr<RecordLayout> layout = RecordLayout::Create(header.schema());
   if (!layout.ok()) return layout.status();
   absl::StatusOr<std::unique_ptr<DatasetWriter>> writer = store.NewDataset(header.schema());

@@ -1,6 +1,5 @@
 // Requests for plans and batches are any bytes. The first byte says which; the rest is the message, asked of a
 // small data set as its service asks.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "server/serving/batch_source.h"
 #include "server/serving/plan_cache.h"
 #include "server/serving/source_ids.h"
+#include "server/serving/spec_convert.h"
 #include "server/serving/worker_pool.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
@@ -57,7 +57,8 @@ template <typename Request>
 absl::StatusOr<std::shared_ptr<const serving::EpochPlan>> PlanOf(Server& server, const Request& request) {
   const auto source = serving::ResolveBatchSource(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return source.status();
-  return server.plans.Get(*source, request.epoch(), std::max(request.world_size(), 1u));
+  return server.plans.Get(*source, request.epoch(),
+                          {.size = serving::WorldSizeOrDefault(request.world_size()), .segments = {}});
 }
 
 void Answer(Server& server, const v1::GetPlanRequest& request) {
@@ -76,7 +77,7 @@ void Answer(Server& server, const v1::GetPlannedBatchRequest& request) {
   const auto builder = serving::BatchBuilder::Create((*plan)->dataset, kMaxBatchBytes, server.memory);
   const auto built = builder->Build(*batch, {.epoch = request.epoch(),
                                              .epoch_steps = (*plan)->plan->steps(),
-                                             .world_size = std::max(request.world_size(), 1u),
+                                             .world_size = serving::WorldSizeOrDefault(request.world_size()),
                                              .fingerprint = {}});
   if (built.ok()) Expect(built->header.body_bytes <= kMaxBatchBytes, "no body is above the limit");
 }
@@ -88,7 +89,7 @@ void Answer(Server& server, const v1::StreamBatchesRequest& request) {
   serving::WorkerPool background(1);
   auto sequence = serving::BatchSequence::Open(*std::move(source),
                                                {.rank = request.rank(),
-                                                .world_size = std::max(request.world_size(), 1u),
+                                                .world = serving::WorldOf(request),
                                                 .start_epoch = request.start_epoch(),
                                                 .start_step = request.start_step(),
                                                 .epochs = request.epochs()},

@@ -39,6 +39,15 @@ TEST(CheckHeader, RefusesABodyAboveTheLimit) {
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("above the limit of")));
 }
 
+TEST(CheckHeader, RefusesAPaddedShapeAboveTheLimit) {
+  BatchHeader header = FullBatch({3}).header;
+  header.padded = {2, 64, (1 << 17) - 33};
+  EXPECT_THAT(CheckHeader(header, kLimit), IsOk());
+  header.padded.edges += 1;
+  EXPECT_THAT(CheckHeader(header, kLimit),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("takes at least 1048584 bytes")));
+}
+
 struct Damage {
   const char* what;
   std::function<void(BatchHeader&)> apply;

@@ -13,7 +13,9 @@ namespace packtrain::trainer {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::internal::CaptureStderr;
 using ::testing::internal::CaptureStdout;
+using ::testing::internal::GetCapturedStderr;
 using ::testing::internal::GetCapturedStdout;
 
 int RunProgram(const std::string& arguments, const std::string& out = "/dev/null") {
@@ -30,6 +32,13 @@ TEST(Output, FailureIsOneLineOfJsonWhereAsked) {
   CaptureStdout();
   PrintFailure("trainer", absl::NotFoundError("no data set 'x'"), /*json=*/false);
   EXPECT_EQ(GetCapturedStdout(), "");
+}
+
+TEST(Output, ControlCharactersAreEscapedForTheTerminal) {
+  CaptureStderr();
+  PrintFailure("trainer", absl::NotFoundError("no data set '\x1b[2J'\n"), /*json=*/false);
+  PrintProgress("label \a");
+  EXPECT_EQ(GetCapturedStderr(), "trainer: no data set '\\x1b[2J'\\n\nlabel \\x07\n");
 }
 
 TEST(Output, WrongUsageIsJsonToo) {

@@ -168,6 +168,12 @@ TEST_F(ExtxyzImportTest, TextThatIsNotUtf8IsRefused) {
   EXPECT_THAT(Import(options), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("UTF-8")));
 }
 
+TEST_F(ExtxyzImportTest, MoreTargetsThanASchemaHoldsAreRefused) {
+  std::string comment = "id=a";
+  for (int k = 0; k < 1025; ++k) comment += " t" + std::to_string(k) + "=1";
+  EXPECT_THAT(ImportText("1\n" + comment + "\nH 0 0 0\n"), Refused("too_many_targets", "1025 targets"));
+}
+
 TEST_F(ExtxyzImportTest, MissingTargetIsRefusedOrNan) {
   ExtxyzImportOptions options;
   options.files = {kData + "/crystals/mp_sample.extxyz"};

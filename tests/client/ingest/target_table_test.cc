@@ -68,6 +68,14 @@ class TargetTableTest : public ::testing::Test {
   testing::TempFolder folder_;
 };
 
+TEST_F(CsvReaderTest, ARowOfManyLinesIsRefusedAtTheLimitOfALine) {
+  const std::string path = folder_.Write("t.csv", "a\n\"" + std::string(20, '\n'));
+  auto csv = CsvReader::Open(path, {.max_line_bytes = 10}).value();
+  std::vector<std::string> row;
+  EXPECT_TRUE(csv->Next(&row).value());
+  EXPECT_THAT(csv->Next(&row), Refused("line_too_long", "t.csv:2: the row is longer than 10 bytes"));
+}
+
 TEST_F(TargetTableTest, SampleOfQm9IsRead) {
   const TargetTable table =
       TargetTable::Read({std::string(PACKTRAIN_TEST_DATA) + "/qm9/qm9_sample_targets.csv.gz", "name", {}}, {})

@@ -134,6 +134,20 @@ TEST_F(RunStoreConformance, BadStartsAreRefused) {
           "65 libraries, at most 64");
 }
 
+TEST_F(RunStoreConformance, AStartWithAnUnknownEnumIsRefusedByFieldAndValue) {
+  const auto refused = [this](const std::string& field, auto set) {
+    v1::StartRunRequest request = StartRequest("key-00000001");
+    set(*request.mutable_description()->mutable_spec());
+    EXPECT_THAT(store_->Start(request),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("description.spec." + field + " = 99 is not known")));
+  };
+  refused("policy", [](v1::BatchSpec& spec) { spec.set_policy(static_cast<v1::Policy>(99)); });
+  refused("pad", [](v1::BatchSpec& spec) { spec.set_pad(static_cast<v1::Pad>(99)); });
+  refused("order", [](v1::BatchSpec& spec) { spec.set_order(static_cast<v1::Order>(99)); });
+  refused("oversize", [](v1::BatchSpec& spec) { spec.set_oversize(static_cast<v1::Oversize>(99)); });
+}
+
 TEST_F(RunStoreConformance, AJoiningRankMustLieInTheWorldOfTheStoredRun) {
   v1::StartRunRequest request = StartRequest("key-00000001");
   StartRun(*store_, request);

@@ -282,6 +282,39 @@ TEST_F(ImportSessionTest, RefusesASchemaThatBreaksARule) {
   EXPECT_THAT(ImportSession::Begin(store_, header), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+struct UnknownEnum {
+  const char* field;
+  std::function<void(v1::ImportHeader&)> set;
+};
+
+class UnknownEnumTest : public ::testing::TestWithParam<UnknownEnum> {};
+
+TEST_P(UnknownEnumTest, IsRefusedByFieldAndValue) {
+  FakeGraphStore store;
+  v1::ImportHeader header = Header();
+  GetParam().set(header);
+  EXPECT_THAT(ImportSession::Begin(store, header),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr(std::string("header.") + GetParam().field + " = 99 is not known")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ImportHeader, UnknownEnumTest,
+    ::testing::Values(
+        UnknownEnum{"on_error", [](auto& h) { h.set_on_error(static_cast<v1::ErrorPolicy>(99)); }},
+        UnknownEnum{"duplicate_ids",
+                    [](auto& h) { h.set_duplicate_ids(static_cast<v1::DuplicatePolicy>(99)); }},
+        UnknownEnum{"missing_target",
+                    [](auto& h) { h.set_missing_target(static_cast<v1::MissingTargetPolicy>(99)); }},
+        UnknownEnum{"schema.edge_rule",
+                    [](auto& h) { h.mutable_schema()->set_edge_rule(static_cast<v1::EdgeRule>(99)); }},
+        UnknownEnum{
+            "schema.fields.scope",
+            [](auto& h) { h.mutable_schema()->mutable_fields(0)->set_scope(static_cast<v1::FieldScope>(99)); }},
+        UnknownEnum{"schema.fields.data_type", [](auto& h) {
+                      h.mutable_schema()->mutable_fields(0)->set_data_type(static_cast<v1::DataType>(99));
+                    }}));
+
 struct BadBlock {
   const char* name;
   std::function<void(v1::GraphBlock&)> spoil;

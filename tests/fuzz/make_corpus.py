@@ -1,0 +1,414 @@
+"""Writes the seeds of tests/fuzz/corpus. Run again when a message or a target's framing changes: make_corpus.py [PROTOC]
+
+What fuzzing found is kept beside the seeds under names that begin with `found_`; this script leaves it alone.
+"""
+import gzip
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parents[1]
+GOLDEN = ROOT / "tests" / "golden"
+
+
+def generate(protoc):
+    scratch = tempfile.mkdtemp()
+    protos = sorted(str(p.relative_to(ROOT / "proto")) for p in (ROOT / "proto/packtrain/v1").glob("*.proto"))
+    subprocess.run([protoc, f"--proto_path={ROOT / 'proto'}", f"--python_out={scratch}", *protos], check=True)
+    sys.path.insert(0, scratch)
+
+
+generate(sys.argv[1] if len(sys.argv) > 1 else "protoc")
+from packtrain.v1 import batch_pb2, dataset_pb2, run_pb2  # noqa: E402
+
+
+def framed(*messages):
+    """Messages as tests/fuzz/input.h reads them."""
+    encoded = [m if isinstance(m, bytes) else m.SerializeToString(deterministic=True) for m in messages]
+    return b"".join(struct.pack("<H", len(m)) + m for m in encoded)
+
+
+def write(target, seeds):
+    folder = HERE / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        if not old.name.startswith("found_"):
+            old.unlink()
+    for name, content in seeds.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def golden(name):
+    """The blocks of a golden file, comments left out."""
+    lines = [line for line in (GOLDEN / name).read_text().splitlines() if not line.startswith("#")]
+    return [bytes.fromhex(block) for block in "\n".join(lines).strip().split("\n\n")]
+
+
+def gz(content):
+    return gzip.compress(content if isinstance(content, bytes) else content.encode(), mtime=0)
+
+
+# Batches.
+
+def batch_parts(n_node, cut, endpoints=None):
+    """The messages of a batch of fully connected graphs, or of one with the stored `endpoints`."""
+    full = endpoints is None
+    n_edge = [n * (n - 1) for n in n_node] if full else [len(endpoints)] + [0] * (len(n_node) - 1)
+    header = batch_pb2.BatchHeader(index=5, step=2, epoch=1, rank=1, world_size=2, epoch_steps=9, fingerprint="ab12")
+    header.empty = not n_node
+    header.edge_rule = dataset_pb2.EDGE_RULE_FULL if full else dataset_pb2.EDGE_RULE_STORED
+    for shape, extra in ((header.real, (0, 0, 0)), (header.padded, (1, 16, 64))):
+        shape.graphs, shape.nodes, shape.edges = (a + b for a, b in zip((len(n_node), sum(n_node), sum(n_edge)), extra))
+    body = b""
+
+    def section(field, data_type, dims, content):
+        nonlocal body
+        body += b"\0" * (-len(body) % 64)
+        header.sections.add(field=field, data_type=data_type, dims=dims, encoding=batch_pb2.ENCODING_RAW,
+                            offset_bytes=len(body), size_bytes=len(content))
+        body += content
+
+    section("graph_index", dataset_pb2.DATA_TYPE_U64, [len(n_node)], struct.pack(f"<{len(n_node)}Q", *range(len(n_node))))
+    section("n_node", dataset_pb2.DATA_TYPE_U32, [len(n_node)], struct.pack(f"<{len(n_node)}I", *n_node))
+    section("n_edge", dataset_pb2.DATA_TYPE_U32, [len(n_node)], struct.pack(f"<{len(n_edge)}I", *n_edge))
+    if not full:
+        for name, side in (("senders", 0), ("receivers", 1)):
+            section(name, dataset_pb2.DATA_TYPE_U8, [len(endpoints)], bytes(edge[side] for edge in endpoints))
+    section("z", dataset_pb2.DATA_TYPE_U8, [sum(n_node)], bytes([6] * sum(n_node)))
+    section("pos", dataset_pb2.DATA_TYPE_F32, [sum(n_node), 3], struct.pack(f"<{3 * sum(n_node)}f", *[0.5] * (3 * sum(n_node))))
+    header.body_bytes = len(body)
+    pieces = [body[k:k + cut] for k in range(0, len(body), cut)] or [b""]
+    parts = [batch_pb2.StreamBatchesResponse(part=k, body=piece) for k, piece in enumerate(pieces)]
+    parts[0].header.CopyFrom(header)
+    parts[0].header_crc32c = 0
+    parts[-1].last = True
+    return parts
+
+
+def batch_seeds():
+    plain, mend = b"\x1e", b"\xbf"
+    parts = golden("batch_parts.hex")
+    stored = batch_parts([4, 1], 4096, [(1, 0), (2, 0), (0, 1), (3, 2)])
+    return {
+        "golden": plain + framed(*parts),
+        "golden_in_bytes": b"\x00" + framed(*parts),
+        "golden_mended": mend + framed(*parts),
+        "golden_twice": plain + framed(*parts, *parts),
+        "golden_without_first_part": plain + framed(parts[1]),
+        "full": mend + framed(*batch_parts([3, 5, 1], 4096)),
+        "full_in_parts": mend + framed(*batch_parts([3, 5], 100)),
+        "stored": mend + framed(*stored),
+        "empty": mend + framed(*batch_parts([], 4096)),
+        "no_messages": plain,
+        "empty_message": plain + framed(b""),
+    }
+
+
+# Imports.
+
+def schema(full=True, periodic=False, targets=("energy",)):
+    s = dataset_pb2.Schema(edge_rule=dataset_pb2.EDGE_RULE_FULL if full else dataset_pb2.EDGE_RULE_STORED,
+                           edges="full" if full else "bonds")
+
+    def add(name, scope, data_type, dims=(), unit=""):
+        s.fields.add(name=name, scope=scope, data_type=data_type, dims=dims, unit=unit)
+
+    add("z", dataset_pb2.FIELD_SCOPE_NODE, dataset_pb2.DATA_TYPE_U8)
+    add("pos", dataset_pb2.FIELD_SCOPE_NODE, dataset_pb2.DATA_TYPE_F32, [3], "angstrom")
+    if not full:
+        add("edge_type", dataset_pb2.FIELD_SCOPE_EDGE, dataset_pb2.DATA_TYPE_I32)
+    if periodic:
+        add("cell", dataset_pb2.FIELD_SCOPE_GRAPH, dataset_pb2.DATA_TYPE_F32, [3, 3], "angstrom")
+    if targets:
+        add("y", dataset_pb2.FIELD_SCOPE_GRAPH, dataset_pb2.DATA_TYPE_F64, [len(targets)])
+    for target in targets:
+        s.targets.add(name=target, unit="eV")
+    return s
+
+
+def block(ids, n_node, bonds=None, periodic=False, targets=1, y=-10.08):
+    b = dataset_pb2.GraphBlock(source_ids=ids, n_node=n_node, origins=[f"a.xyz:frame {k}" for k in range(len(ids))])
+    nodes = sum(n_node)
+    b.columns.add(field="z", data=bytes([8] * nodes))
+    b.columns.add(field="pos", data=struct.pack(f"<{3 * nodes}f", *[0.1 * k for k in range(3 * nodes)]))
+    if bonds is not None:
+        b.n_edge.extend([len(bonds)] * len(ids))
+        b.senders.extend([edge[0] for edge in bonds] * len(ids))
+        b.receivers.extend([edge[1] for edge in bonds] * len(ids))
+        b.columns.add(field="edge_type", data=struct.pack(f"<{len(bonds) * len(ids)}i", *[1] * len(bonds) * len(ids)))
+    if periodic:
+        b.columns.add(field="cell", data=struct.pack("<9f", 3, 0, 0, 0, 3, 0, 0, 0, 3) * len(ids))
+    if targets:
+        b.columns.add(field="y", data=struct.pack(f"<{targets * len(ids)}d", *[y] * targets * len(ids)))
+    return b
+
+
+def import_messages(header_schema, *blocks, end=None, **policies):
+    header = dataset_pb2.ImportHeader(schema=header_schema, **policies)
+    graphs = sum(len(b.source_ids) for b in blocks) if end is None else end
+    return [dataset_pb2.ImportGraphsRequest(header=header),
+            *[dataset_pb2.ImportGraphsRequest(block=b) for b in blocks],
+            dataset_pb2.ImportGraphsRequest(end=dataset_pb2.ImportEnd(graphs=graphs))]
+
+
+def import_seeds():
+    plain = dataset_pb2.SealDatasetRequest(name="qm9")
+    halves = dataset_pb2.SealDatasetRequest(name="qm9", fractions=dataset_pb2.SplitFractions(
+        train_permille=500, val_permille=250, test_permille=250, seed=3))
+    by_ids = dataset_pb2.SealDatasetRequest(name="qm9", by_ids=dataset_pb2.SplitByIds(train=["a", "b"], test=["c"]))
+    lineage = dataset_pb2.SealDatasetRequest(name="x.y-1", lineage=dataset_pb2.Lineage(command="import", imported_at_ms=1))
+    skip = {"on_error": dataset_pb2.ERROR_POLICY_SKIP}
+    nan = float("nan")
+    ring = [(1, 0), (2, 0), (0, 1), (0, 2)]
+    abc = block(["a", "b", "c"], [3, 1, 4])
+    return {
+        "full": framed(plain, *import_messages(schema(), abc)),
+        "two_blocks": framed(halves, *import_messages(schema(), abc, block(["d"], [2]))),
+        "split_by_ids": framed(by_ids, *import_messages(schema(), abc)),
+        "stored_edges": framed(lineage, *import_messages(schema(full=False), block(["a", "b"], [3, 3], ring))),
+        "periodic": framed(plain, *import_messages(schema(periodic=True), block(["a"], [2], periodic=True))),
+        "without_targets": framed(plain, *import_messages(schema(targets=()), block(["a"], [2], targets=0))),
+        "two_targets": framed(plain, *import_messages(schema(targets=("gap", "u0")), block(["a"], [2], targets=2))),
+        "missing_target_refused": framed(plain, *import_messages(schema(), block(["a"], [2], y=nan), **skip)),
+        "missing_target_kept": framed(plain, *import_messages(
+            schema(), block(["a"], [2], y=nan), missing_target=dataset_pb2.MISSING_TARGET_POLICY_NAN)),
+        "duplicates_numbered": framed(plain, *import_messages(
+            schema(), block(["a", "a"], [2, 2]), duplicate_ids=dataset_pb2.DUPLICATE_POLICY_NUMBER)),
+        "duplicates_refused": framed(plain, *import_messages(schema(), block(["a", "a"], [2, 2]), **skip)),
+        "no_nodes": framed(plain, *import_messages(schema(), block(["a", "b"], [0, 1]), **skip)),
+        "edge_out_of_range": framed(plain, *import_messages(
+            schema(full=False), block(["a"], [2], [(2, 0)]), block(["b"], [2], [(1, 0)]), **skip)),
+        "only_header": framed(plain, import_messages(schema())[0]),
+        "unknown_enum": framed(plain, *import_messages(schema(), abc, on_error=9)),
+    }
+
+
+# Stored records.
+
+def record_seeds():
+    full, stored = (b"".join(golden(f"graph_record_{name}.hex")) for name in ("full", "stored"))
+    lengths = schema()
+    lengths.edge_rule = dataset_pb2.EDGE_RULE_STORED
+    lengths.fields.add(name="edge_attr", scope=dataset_pb2.FIELD_SCOPE_EDGE, data_type=dataset_pb2.DATA_TYPE_F32)
+    water = struct.pack("<HBBIIIIIQ", 1, 0, 0, 1, 0, 0, 32 + 8 + 16 + 8 + 1, 1, 0) + bytes(32) + b"a"
+    one_edge = struct.pack("<HBBIIIIIQ", 1, 1, 0, 2, 1, 1, 32 + 8 * 3 + 24 + 8 + 1 + 7, 1, 0)
+    return {
+        "golden_full": framed(schema()) + full,
+        "golden_stored": framed(lengths) + stored,
+        "golden_of_another_schema": framed(schema(full=False)) + stored,
+        "one_node": framed(schema()) + water,
+        "one_edge": framed(schema(full=False)) + one_edge + bytes(48) + b"a",
+        "short": framed(schema()) + full[:31],
+        "empty": framed(schema()),
+    }
+
+
+# Requests.
+
+STATIC = dict(policy=batch_pb2.POLICY_STATIC, graphs=7, pad=batch_pb2.PAD_POW2)
+DYNAMIC = dict(policy=batch_pb2.POLICY_DYNAMIC, graphs=8, seed=5)
+
+
+def plan_seeds():
+    def plan(**spec):
+        return b"\0" + batch_pb2.GetPlanRequest(dataset="molecules", spec=batch_pb2.BatchSpec(**spec), epoch=1,
+                                                world_size=2).SerializeToString()
+
+    def batch(index, **spec):
+        return b"\1" + batch_pb2.GetPlannedBatchRequest(dataset="molecules", spec=batch_pb2.BatchSpec(**spec),
+                                                        world_size=3, index=index).SerializeToString()
+
+    def stream(spec, **fields):
+        return b"\2" + batch_pb2.StreamBatchesRequest(dataset="molecules", spec=batch_pb2.BatchSpec(**spec),
+                                                      **fields).SerializeToString()
+
+    tight = dict(DYNAMIC, nodes=5, edges=7, split="all")
+    return {
+        "static": plan(**STATIC),
+        "static_constant": plan(**dict(STATIC, pad=batch_pb2.PAD_CONSTANT, drop_last=True, split="val")),
+        "static_none": plan(**dict(STATIC, pad=batch_pb2.PAD_NONE, order=batch_pb2.ORDER_NONE)),
+        "dynamic": plan(**DYNAMIC),
+        "dynamic_sample": plan(**dict(DYNAMIC, budget_sample=9, max_graphs=30)),
+        "oversize_error": plan(**tight),
+        "oversize_alone": plan(**dict(tight, oversize=batch_pb2.OVERSIZE_ALONE)),
+        "oversize_skip": plan(**dict(tight, oversize=batch_pb2.OVERSIZE_SKIP)),
+        "greatest_numbers": plan(policy=batch_pb2.POLICY_DYNAMIC, graphs=2**32 - 1, nodes=2**32 - 1, edges=2**32 - 1),
+        "unknown_policy": plan(policy=9, graphs=3),
+        "batch": batch(4, **STATIC),
+        "batch_past_the_end": batch(2**63, **DYNAMIC),
+        "stream": stream(STATIC, rank=1, world_size=2, start_step=1, epochs=2),
+        "stream_for_ever": stream(DYNAMIC, start_epoch=2**64 - 1),
+        "stream_segments": stream(STATIC, world_size=2, start_step=1, segments=[batch_pb2.Segment(world_size=1, steps=1)]),
+        "stream_long_segment": stream(DYNAMIC, start_step=9, segments=[
+            batch_pb2.Segment(world_size=2**32 - 1, steps=2**64 - 1), batch_pb2.Segment(world_size=2, steps=2)]),
+    }
+
+
+def run_seeds():
+    start = run_pb2.StartRunRequest(idempotency_key="12345678", process_key="p", description=run_pb2.RunDescription(
+        model="schnet", dataset="qm9@1", spec=batch_pb2.BatchSpec(**STATIC), labels={"note": "night"}, world_size=2))
+    columns = ("epoch batch_index real_graphs real_nodes real_edges padded_graphs padded_nodes padded_edges wait_ns copy_ns "
+               "forward_ns backward_ns optimizer_ns comm_ns total_ns server_build_ns server_queue_ns capture_ns flags loss")
+
+    def steps(*numbers, **columns_of):
+        values = {name: [7] * len(numbers) for name in columns.split()}
+        return run_pb2.StepBlock(step=numbers, **dict(values, flags=[0] * len(numbers), **columns_of))
+
+    def report(block, rank=0):
+        return b"\0" + framed(run_pb2.ReportStepsRequest(rank=rank, steps=block))
+
+    evaluation = b"\1" + framed(run_pb2.ReportEvaluationRequest(
+        evaluation=run_pb2.Evaluation(step=5, split="val", mae=0.5, rmse=0.7)))
+    samples = b"\2" + framed(run_pb2.ReportSamplesRequest(samples=[run_pb2.Sample(time_ns=1, rss_bytes=5, device_use=0.5)]))
+    events = b"\3" + framed(run_pb2.ReportEventsRequest(events=[run_pb2.Event(name="gc", start_ns=3, duration_ns=4)]))
+    finish = b"\4" + framed(run_pb2.FinishRunRequest(state=run_pb2.RUN_STATE_DONE))
+    listing = b"\5" + framed(run_pb2.ListStepsRequest(max_points=3))
+    compare = b"\6" + framed(run_pb2.CompareRunsRequest(by="policy", metric="total.p95"))
+    where = b"\7" + framed(run_pb2.ListRunsRequest(where="model ~ sch.* and not label.note = day"))
+    begin = framed(start)
+    huge, nan = 2**64 - 1, float("nan")
+    return {
+        "whole": begin + report(steps(*range(12, 40))) + evaluation + samples + events + finish + listing + compare + where,
+        "two_ranks": framed(run_pb2.StartRunRequest(idempotency_key="12345678", description=start.description))
+                     + report(steps(1, 2, 3)) + report(steps(2, 3), rank=1) + listing,
+        "overlapping": begin + report(steps(1, 5, 9)) + report(steps(2, 5, 6)) + report(steps(0, 1, 10)),
+        "greatest_numbers": begin + report(steps(huge - 1, huge, total_ns=[huge, huge], wait_ns=[huge, 0])),
+        "not_a_number": begin + report(steps(11, 12, loss=[nan, float("inf")])),
+        "not_ascending": begin + report(steps(3, 2)),
+        "unequal_columns": begin + report(steps(3, 4, loss=[1.0])),
+        "no_columns": begin + report(run_pb2.StepBlock(step=[1, 2])),
+        "reports_after_finish": begin + finish + report(steps(1)) + evaluation,
+        "short_key": framed(run_pb2.StartRunRequest(idempotency_key="1234567")),
+        "unknown_enum": framed(run_pb2.StartRunRequest(
+            idempotency_key="12345678", description=run_pb2.RunDescription(spec=batch_pb2.BatchSpec(pad=9)))),
+        "finish_as_lost": begin + b"\4" + framed(run_pb2.FinishRunRequest(state=run_pb2.RUN_STATE_LOST)),
+    }
+
+
+# Texts.
+
+WATER = "3\nid=water gap=0.5 u0=-76.4\nO 0 0 0.1173\nH 0 0.7572 -0.4692\nH 0 -0.7572 -0.4692\n"
+QM9 = ("5\ngdb 1\t157.7118\t157.70997\t157.70699\t0.\t13.21\nC\t-0.0126981359\t 1.0858041578\t 0.0080009958\t-0.535689\n"
+       "H\t 0.0021504160\t-0.0060313176\t 0.0019761204\t 0.133921\nH\t 1.0117308433\t 1.4637511618\t 0.0002765748\t 0.133922\n"
+       "H\t-0.5408150690\t 1.4475266138\t-8.7664371*^-1\t 0.133923\nH\t-0.5238136345\t 1.4379326443\t 0.9063972942\t 0.133923\n")
+CRYSTAL = ('2\nLattice="3.5 0 0 0 3.5 0 0 0 3.5" Properties=species:S:1:pos:R:3:forces:R:3 pbc="T T F" energy=-1.5\n'
+           "Si 0 0 0 0.1 0.1 0.1\nSi 1.7 1.7 1.7 0 0 0\n")
+
+
+def extxyz_seeds():
+    return {
+        "water": WATER,
+        "qm9_tabs_and_exponents": QM9,
+        "crystal": CRYSTAL,
+        "two_frames": WATER + "\n" + WATER.replace("water", "again"),
+        "carriage_returns": WATER.replace("\n", "\r\n"),
+        "gzip": gz(CRYSTAL + WATER),
+        "quoted_values": "1\nid='a b' note=\"x \\\" y\" list=[1 2] set={1 2} flag\nH 0 0 0\n",
+        "atomic_numbers": "1\nProperties=Z:I:1:pos:R:3\n6 0 0 0\n",
+        "position_first": "1\nProperties=pos:R:3:species:S:1\n0 0 0 He\n",
+        "byte_order_mark": b"\xef\xbb\xbf" + WATER.encode(),
+        "count_too_high": "4\n\n" + "H 0 0 0\n" * 2 + WATER,
+        "greatest_count": "18446744073709551615\n\nH 0 0 0\n",
+        "not_finite": "1\n\nH nan 0 inf\n" + WATER,
+        "range_of_numbers": "1\nx=1e-999\nH 1e-999 1e39 +.5\n",
+        "many_columns": "1\nProperties=species:S:1:pos:R:3:x:R:999999\nH 0 0 0\n",
+        "unknown_symbol": "1\n\nXx 0 0 0\n" + WATER,
+        "bad_lattice": "1\nLattice=\"1 2 3\"\nH 0 0 0\n",
+        "not_utf8": b"1\nid=\xff\xfe\nH 0 0 0\n",
+        "no_end": WATER.rstrip("\n"),
+    }
+
+
+def byte_source_seeds():
+    whole = gz(WATER)
+    with_name = b"\x1f\x8b\x08\x0c" + bytes(6) + b"\x02\x00ab" + b"name\0" + whole[10:]
+    return {
+        "plain": WATER,
+        "gzip": whole,
+        "two_members": gz("one\n") + gz("two\n"),
+        "padded_with_zeros": whole + bytes(40),
+        "garbage_behind": whole + b"garbage",
+        "with_name_and_extra": with_name,
+        "truncated": whole[:-9],
+        "no_trailer": whole[:-8],
+        "wrong_checksum": whole[:-8] + b"\0\0\0\0" + whole[-4:],
+        "stored_block": gzip.compress(b"stored", compresslevel=0, mtime=0),
+        "unpacks_to_more_than_the_limit": gz(bytes(2 << 20)),
+        "long_line": b"x" * 5000,
+        "magic_alone": b"\x1f\x8b",
+        "nothing": b"",
+    }
+
+
+def tables_seeds():
+    table = "name,gap,u0\ngdb_1,0.5,-40.4\ngdb_2,,nan\n"
+    return {
+        "split": b"\0train a\nval b c\n# comment\n\ntest d\n",
+        "split_gzip": b"\0" + gz("train a\n"),
+        "split_twice": b"\0train a\ntest a\n",
+        "split_unknown_word": b"\0valid a\n",
+        "table": b"\1" + table.encode(),
+        "table_by_name": b"\2" + table.encode(),
+        "table_of_two": b"\3" + table.encode(),
+        "table_gzip": b"\3" + gz(table),
+        "words_in_a_column": b"\1id,smiles,gap\n1,CC,0.5\n2,C=C,NA\n",
+        "quoted": b"\1id,\"a \"\"b\"\"\nc\",gap\n\"x,y\" ,1,2\n",
+        "quote_without_end": b"\1id,\"gap\n1,2\n3,4\n",
+        "text_behind_a_quote": b"\1id,\"gap\"x\n1,2\n",
+        "ragged": b"\1id,gap\n1\n",
+        "key_twice": b"\1id,gap\n1,2\n1,3\n",
+        "column_twice": b"\3name,gap,gap,u0\n1,2,3,4\n",
+        "infinite": b"\1id,gap\n1,-inf\n",
+        "header_alone": b"\1id,gap\n",
+        "nothing": b"\1",
+    }
+
+
+def filter_seeds():
+    return {f"filter_{k:02}": text for k, text in enumerate([
+        "model = schnet and policy = dynamic",
+        "not (steps < 100 or seed >= 7) and label.note != 'x'",
+        "label.note ~ \"^a (long|short) night$\"",
+        "batch_graphs = 31.0 and world_size <= 2e0",
+        "run ~ 2024.*-abc[d-f]{1,3}",
+        "state = 'do\\'ne' or hardware = \"\"",
+        "((((((model = x))))))",
+        "not not not not model = x",
+        "model ~ (",
+        "model = ",
+        "= schnet",
+        "model ! schnet",
+        "colour = red",
+        "model = schnet policy",
+        "steps > nan or steps < inf or steps = 1e999",
+        "",
+        "  ",
+        "(" * 70 + "model = x" + ")" * 70,
+        "model ~ '((a{1,100}){1,100}){1,100}'",
+    ])}
+
+
+def words_seeds():
+    words = ["full", "radius:5:32", "knn:12", "qm9@0123456789abcdef", "a@b@c", "total.p95", "val.mae", "seconds_per_epoch",
+             "Cl", "118", "-8.7664371*^-1", "+1e-400", "1e400", "0x10", "18446744073709551616", "nan", "", "a" * 129,
+             "nothing.p95", "total.p50", ".", "*^"]
+    seeds = {f"word_{k:02}": word for k, word in enumerate(words)}
+    seeds["attempt_key"] = b"a20240105-101112-abcd\0\0\0\0\1\0\0\0\2"
+    seeds["step_block_key"] = b"20240105-101112-abcd\0\0\0\0\1\0\0\0\2\0\0\0\0\0\0\0\3"
+    return seeds
+
+
+if __name__ == "__main__":
+    write("batch_assembler", batch_seeds())
+    write("byte_source", byte_source_seeds())
+    write("extxyz", extxyz_seeds())
+    write("graph_record", record_seeds())
+    write("import_stream", import_seeds())
+    write("plan_requests", plan_seeds())
+    write("run_filter", filter_seeds())
+    write("run_requests", run_seeds())
+    write("tables", tables_seeds())
+    write("words", words_seeds())
