@@ -83,7 +83,7 @@ class Batch:
         return numpy.frombuffer(self.body, dtype, count, section.offset_bytes).reshape(section.dims)
 
     def first_nodes(self):
-        return numpy.cumsum(self["n_node"]) - self["n_node"]
+        return numpy.cumsum(self["n_node"], dtype="i8") - self["n_node"]
 
     def edges(self):
         """(senders, receivers) as nodes of the batch."""
