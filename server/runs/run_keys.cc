@@ -22,12 +22,12 @@ std::string ReporterPrefix(std::string_view kind, const Reporter& reporter) {
   return key;
 }
 
+absl::Status UnknownForm() { return absl::DataLossError("the run database holds a key of unknown form"); }
+
 // `key` is NAME 0 rank:4 attempt:4 and `rest` more bytes.
 absl::StatusOr<Reporter> ParseReporter(std::string_view key, std::size_t rest) {
   const std::size_t name_size = key.find('\0');
-  if (name_size == std::string_view::npos || key.size() != name_size + 1 + 8 + rest) {
-    return absl::DataLossError("the run database holds a key of unknown form");
-  }
+  if (name_size == std::string_view::npos || key.size() != name_size + 1 + 8 + rest) return UnknownForm();
   const std::string_view numbers = key.substr(name_size + 1);
   return Reporter{std::string(key.substr(0, name_size)), *rocks::ParseBigEndian<std::uint32_t>(numbers),
                   *rocks::ParseBigEndian<std::uint32_t>(numbers.substr(4))};
@@ -74,6 +74,7 @@ std::string StepPrefix(std::string_view run) { return RunPrefix("", run); }
 std::string SamplePrefix(std::string_view run) { return RunPrefix("s", run); }
 
 absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key) {
+  if (!key.starts_with(kAttemptPrefix)) return UnknownForm();
   return ParseReporter(key.substr(kAttemptPrefix.size()), 0);
 }
 

@@ -27,7 +27,8 @@ class Input {
   // A length, u16 little-endian, and as many bytes.
   std::string_view Message() {
     const std::size_t low = Byte();
-    const std::size_t size = std::min(rest_.size(), low | std::size_t{Byte()} << 8);
+    const std::size_t high = Byte();
+    const std::size_t size = std::min(rest_.size(), low | high << 8);
     const std::string_view message = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return message;

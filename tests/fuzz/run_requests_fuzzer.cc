@@ -139,9 +139,10 @@ class Run {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static std::unique_ptr<Store> store;
+  // Destroyed before what RocksDB makes while a store is opened.
+  static std::unique_ptr<Store> store = std::make_unique<Store>();
   static int number = 0;
-  if (number++ % kRunsPerStore == 0) {
+  if (++number % kRunsPerStore == 0) {
     store.reset();
     store = std::make_unique<Store>();
   }
