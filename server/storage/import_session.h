@@ -25,7 +25,8 @@ inline constexpr std::uint64_t kMaxRefusedBytes = 32 << 20;
 class ImportSession {
  public:
   // Policies that are not specified mean stop, refuse and refuse. INVALID_ARGUMENT: an enum has a value that is
-  // not known, or the schema breaks a rule (schema.h). The response lists refused graphs up to `max_refused_bytes`, and counts them all.
+  // not known, or the schema breaks a rule (schema.h). The response lists refused graphs up to
+  // `max_refused_bytes`, and counts them all.
   static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(
       GraphStore& store, const v1::ImportHeader& header, std::uint64_t max_refused_bytes = kMaxRefusedBytes);
 

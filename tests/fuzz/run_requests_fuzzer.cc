@@ -33,7 +33,9 @@ constexpr int kRunsPerStore = 200;
 class Store {
  public:
   Store() {
-    auto opened = runs::RocksRunStore::Open(folder_.PathOf("runs"), {.reserve_bytes = 0});
+    runs::RocksRunStoreOptions options;
+    options.database.reserve_bytes = 0;
+    auto opened = runs::RocksRunStore::Open(folder_.PathOf("runs"), options);
     Expect(opened.ok(), "an empty store opens: " + opened.status().ToString());
     store_ = *std::move(opened);
   }

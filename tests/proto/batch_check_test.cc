@@ -33,7 +33,8 @@ TEST(CheckHeader, TakesAShapeWithoutPadding) {
 }
 
 TEST(CheckHeader, RefusesABodyAboveTheLimit) {
-  const BatchHeader header = FullBatch({3}).header;
+  BatchHeader header = FullBatch({3}).header;
+  header.padded = header.real;
   EXPECT_THAT(CheckHeader(header, header.body_bytes), IsOk());
   EXPECT_THAT(CheckHeader(header, header.body_bytes - 1),
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("above the limit of")));
