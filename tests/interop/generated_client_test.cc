@@ -1,5 +1,6 @@
 // What generated C++ makes of a stream is what the hand-written reader makes of it.
 #include <gmock/gmock.h>
+#include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
 #include <memory>
