@@ -2,8 +2,8 @@
 # Sets up, builds and runs all tests; ends with ctest's summary. What decodes bytes from outside is tested under the
 # address and undefined-behaviour sanitizers, too.
 # usage: test.sh [--without-trainer] [--all]
-#   --all   also everything but the trainer under the sanitizers, what is free of gRPC under the thread sanitizer, each
-#           fuzz target for a minute, thread-safety analysis and clang-tidy: hours on 2 cores
+#   --all   also everything but the trainer under the sanitizers, end to end, what is free of gRPC under the thread sanitizer, each
+#           fuzz target for $PACKTRAIN_FUZZ_SECONDS (60), thread-safety analysis and clang-tidy: hours on 2 cores
 # Tests that need the large data sets read $PACKTRAIN_DATA and are skipped where it is unset.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,13 +11,15 @@ cd "$(dirname "$0")/.."
 source deploy/lib.sh
 
 options=()
+readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-60} at_once=$(nproc)
 sanitized=(wire_layout_test wire_convert_test padded_batch_test replays)
 threaded=(batch_builder_test wire_layout_test)
+beside_sanitizers='_NOT_BUILT$|^(e2e|interop|lint)\.'
 all=no
 for argument in "$@"; do
   case "$argument" in
     --without-trainer) options+=("$argument") ;;
-    --all) all=yes sanitized=(all) ;;
+    --all) all=yes sanitized=(all) beside_sanitizers='_NOT_BUILT$|^lint\.' ;;
     *) fail "test.sh: unknown argument '$argument'; known: --without-trainer, --all" 2 ;;
   esac
 done
@@ -35,19 +37,19 @@ fi
 ./deploy/build.sh asan "${sanitized[@]}"
 say "tests under the address and undefined-behaviour sanitizers"
 # Programs that were not built are listed by ctest as NAME_NOT_BUILT.
-ctest --preset asan --parallel 2 --exclude-regex '_NOT_BUILT$|^(e2e|interop|lint)\.' --progress --output-on-failure | tail -n 20
+ctest --preset asan --parallel "$at_once" --exclude-regex "$beside_sanitizers" --progress --output-on-failure | tail -n 20
 if [ $all = yes ]; then
   # Debian's gRPC is not instrumented: with it the thread sanitizer reports what is no race.
   ./deploy/build.sh tsan "${threaded[@]}"
   say "tests under the thread sanitizer"
-  ctest --preset tsan --parallel 2 --exclude-regex '_NOT_BUILT$|^(e2e|interop|lint|fuzz)\.' --progress --output-on-failure | tail -n 20
+  ctest --preset tsan --parallel "$at_once" --exclude-regex '_NOT_BUILT$|^(e2e|interop|lint|fuzz)\.' --progress --output-on-failure | tail -n 20
   ./deploy/build.sh fuzz fuzzers
-  say "fuzz targets, a minute each"
-  (cd build && ../tests/fuzz/fuzz_all.sh fuzz/bin ../tests/fuzz/corpus 60)
+  say "fuzz targets, $fuzz_seconds seconds each"
+  (cd build && ../tests/fuzz/fuzz_all.sh fuzz/bin ../tests/fuzz/corpus "$fuzz_seconds")
   say "thread-safety analysis"
   python3 tests/lint/thread_safety.py build/fuzz
   say "clang-tidy"
   ./tests/lint/clang_tidy.sh build/release
 fi
 say "all tests"
-ctest --preset release --parallel 2
+ctest --preset release --parallel "$at_once"

@@ -5,7 +5,7 @@
 # configure with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON to include trainer/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-readonly build=$1 paths=${2:-'(proto/wire|server|client)/'}
+readonly build=$1 paths=${2:-'(proto/wire|server|client|tests/(client|fuzz|proto|server|testing))/'}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 run-clang-tidy-14 -quiet -p "$build" -extra-arg=-Wno-unknown-warning-option "^$PWD/$paths.*\.cc\$" >"$log" 2>&1 ||
