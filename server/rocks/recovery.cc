@@ -7,6 +7,12 @@
 
 namespace packtrain::rocks {
 
+namespace {
+
+bool IsStopped(const rocksdb::Status& status) { return status.severity() >= rocksdb::Status::kHardError; }
+
+}  // namespace
+
 class DiskFailures::Listener : public rocksdb::EventListener {
  public:
   void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
@@ -25,10 +31,21 @@ std::shared_ptr<rocksdb::EventListener> DiskFailures::listener() const { return 
 
 bool DiskFailures::any() const { return listener_->any; }
 
-rocksdb::Status WriteRecovering(rocksdb::DB& db, absl::FunctionRef<rocksdb::Status()> write) {
-  const rocksdb::Status status = write();
-  const bool was_stopped = status.severity() >= rocksdb::Status::kHardError;
-  if (!was_stopped || !db.Resume().ok()) return status;
+rocksdb::Status KeepRecoverable(rocksdb::DB& db) {
+  rocksdb::WriteOptions beside_the_log;
+  beside_the_log.disableWAL = true;
+  return db.Delete(beside_the_log, "no such key");
+}
+
+rocksdb::Status RecoveringWrites::Do(rocksdb::DB& db, absl::FunctionRef<rocksdb::Status()> write) {
+  {
+    const std::shared_lock lock(mutex_);
+    rocksdb::Status status = write();
+    if (!IsStopped(status)) return status;
+  }
+  const std::unique_lock lock(mutex_);
+  rocksdb::Status status = write();  // another thread may have been here first
+  if (!IsStopped(status) || !db.Resume().ok() || !KeepRecoverable(db).ok()) return status;
   return write();
 }
 

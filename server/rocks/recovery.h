@@ -3,6 +3,7 @@
 #define PACKTRAIN_SERVER_ROCKS_RECOVERY_H_
 
 #include <memory>
+#include <shared_mutex>
 
 #include "absl/functional/function_ref.h"
 
@@ -30,10 +31,24 @@ class DiskFailures {
   const std::shared_ptr<Listener> listener_;
 };
 
-// Calls `write`, and again where an earlier failure of the disk had stopped RocksDB, which then refuses every
-// write until it is told to look again (Resume). It is not told at the failure itself: resuming on a disk that
-// is still full stops it for good.
-rocksdb::Status WriteRecovering(rocksdb::DB& db, absl::FunctionRef<rocksdb::Status()> write);
+// Puts something that says nothing into the memory of the default family, beside the log. Resume begins a new
+// log only where there is something to flush; without a new one, the next write goes to the log that failed,
+// and RocksDB 7.8 aborts. To be called after opening and after a flush of that family.
+rocksdb::Status KeepRecoverable(rocksdb::DB& db);
+
+// The writes of one database, which KeepRecoverable was called for, carried over failures of its disk. Any
+// number of threads may use it.
+class RecoveringWrites {
+ public:
+  // Calls `write`, and again where an earlier failure had stopped RocksDB, which then refuses every write until
+  // it is told to look again (Resume). It is not told at the failure itself: resuming on a disk that is still
+  // full stops it for good.
+  rocksdb::Status Do(rocksdb::DB& db, absl::FunctionRef<rocksdb::Status()> write);
+
+ private:
+  // Shared by writes; held alone while RocksDB recovers.
+  std::shared_mutex mutex_;
+};
 
 }  // namespace packtrain::rocks
 

@@ -60,6 +60,9 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env) {
   options.listeners.push_back(rocks::DiskFailures().listener());
   options.create_if_missing = true;
   options.create_missing_column_families = true;
+  // Damage in the log fails the opening, except for a last record that was cut off. RocksDB's default ends the
+  // log at the damage, and what was acknowledged later is gone without a word.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // Families that are hardly written to hold back the log; this bounds what an opening has to replay.
   options.max_total_wal_size = 64 << 20;
   // RocksDB's own log is for finding faults; a few files are enough.
@@ -94,6 +97,7 @@ struct RunDatabase::Handles {
   }
 
   const rocks::DiskReserve reserve;
+  rocks::RecoveringWrites writes;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
 };
@@ -115,6 +119,9 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
       rocksdb::DB::Open(DatabaseOptions(options.env), directory, Families(), &handles->families, &db);
   if (!status.ok()) return rocks::OpenFailure(status, directory);
   handles->db.reset(db);
+  if (const rocksdb::Status kept = rocks::KeepRecoverable(*db); !kept.ok()) {
+    return rocks::OpenFailure(kept, directory);
+  }
   if (absl::Status format = handles->CheckFormat(); !format.ok()) return format;
   return std::unique_ptr<RunDatabase>(new RunDatabase(std::move(handles)));
 }
@@ -126,7 +133,7 @@ absl::Status RunDatabase::Write(const std::vector<KeyValue>& entries, Durability
   rocksdb::WriteOptions options;
   options.sync = durability == Durability::kDisk;
   const rocksdb::Status status =
-      rocks::WriteRecovering(*handles_->db, [&] { return handles_->db->Write(options, &batch); });
+      handles_->writes.Do(*handles_->db, [&] { return handles_->db->Write(options, &batch); });
   return ToStatus(status, "writing to run database");
 }
 

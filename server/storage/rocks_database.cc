@@ -82,6 +82,9 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const rocks::DiskFailures&
   options.create_missing_column_families = true;
   // A few hundred files at most, so all stay open and no read has to open one.
   options.max_open_files = -1;
+  // Damage in the log fails the opening, except for a last record that was cut off. RocksDB's default ends the
+  // log at the damage, and what was acknowledged later is gone without a word.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // The log holds descriptions of data sets only; this bounds what an opening has to replay.
   options.max_total_wal_size = 16 << 20;
   // RocksDB's own log is for finding faults; a few files are enough.
@@ -101,6 +104,12 @@ struct RocksDatabase::Handle {
 
   rocksdb::ColumnFamilyHandle* Of(Family family) const { return families[static_cast<std::size_t>(family)]; }
 
+  rocksdb::Status FlushMeta() {
+    const rocksdb::Status status =
+        db->Flush(rocksdb::FlushOptions(), {db->DefaultColumnFamily(), Of(Family::kMeta)});
+    return status.ok() ? rocks::KeepRecoverable(*db) : status;
+  }
+
   using FileCheck = absl::Status (Handle::*)(Family family, const SortedFile& file) const;
   absl::Status ForEachFile(const std::vector<FilesOfFamily>& files, FileCheck check) const;
   // Reads the ends of a file that is not taken in yet. RocksDB reads them itself while it takes a file in, but
@@ -112,6 +121,7 @@ struct RocksDatabase::Handle {
 
   const std::unique_ptr<rocksdb::Env> env;
   const rocks::DiskFailures failures;
+  rocks::RecoveringWrites writes;
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;  // as Family, then RocksDB's default
@@ -139,6 +149,8 @@ absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::Open(const std::fi
                                                    path.string(), families, &handle->families, &db);
   if (!status.ok()) return rocks::OpenFailure(status, path);
   handle->db.reset(db);
+  if (const rocksdb::Status kept = rocks::KeepRecoverable(*db); !kept.ok())
+    return rocks::OpenFailure(kept, path);
   return std::shared_ptr<RocksDatabase>(new RocksDatabase(std::move(handle)));
 }
 
@@ -262,8 +274,12 @@ absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, s
   rocksdb::WriteOptions options;
   options.sync = true;
   const rocksdb::Status status =
-      rocks::WriteRecovering(*handle_->db, [&] { return handle_->db->Write(options, &batch); });
-  return ToStatus(status, "writing the store");
+      handle_->writes.Do(*handle_->db, [&] { return handle_->db->Write(options, &batch); });
+  if (!status.ok()) return ToStatus(status, "writing the store");
+  // Out of the log, where a damaged last record would pass for one that was cut off, into a file with
+  // checksums. A failure takes nothing back: the log holds the entries, synced.
+  handle_->FlushMeta().PermitUncheckedError();
+  return absl::OkStatus();
 }
 
 absl::Status RocksDatabase::DropStorage(std::uint64_t storage_id) {

@@ -118,6 +118,7 @@ class FaultyDiskTest : public ::testing::TestWithParam<std::tuple<Fault, Duratio
   static void ForEveryOperation(const Step& prepare, const Step& step) {
     for (std::uint64_t n = 0;; ++n) {
       Scene scene;
+      scene.store.Reopen();  // nothing is left in memory that a recovery would flush
       prepare(scene);
       scene.disk.Fail(n, std::get<Fault>(GetParam()), std::get<Duration>(GetParam()));
       step(scene);

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "server/storage/rocks_graph_store.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/status_matchers.h"
@@ -26,9 +27,7 @@ using ::packtrain::testing::ManyMolecules;
 using ::packtrain::testing::Molecule;
 using ::packtrain::testing::RecordOf;
 using ::packtrain::testing::SampleMolecules;
-using ::packtrain::testing::StatusIs;
 using ::testing::AnyOf;
-using ::testing::HasSubstr;
 
 const std::vector<Molecule>& Before() {
   static const auto& molecules = *new std::vector<Molecule>(SampleMolecules());
@@ -131,7 +130,7 @@ class FaultyDiskTest : public ::testing::TestWithParam<std::tuple<Fault, Duratio
   static void ExpectWorkGoesOn(FaultyStore& store) {
     EXPECT_THAT(store.CheckHolds("before", Before()), IsOk());
     const absl::Status imported = ImportAfter(*store);
-    EXPECT_THAT(imported, AnyOf(IsOk(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("started again"))));
+    EXPECT_TRUE(imported.ok() || absl::StrContains(imported.message(), "started again")) << imported;
     store.Reopen();
     EXPECT_THAT(store.CheckHolds("before", Before()), IsOk());
     ExpectImports(store);
