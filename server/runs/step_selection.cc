@@ -19,7 +19,7 @@ void Join(const RankStep& step, TrainingStep& joined) {
   joined.real.graphs += record.real.graphs;
   joined.real.nodes += record.real.nodes;
   joined.real.edges += record.real.edges;
-  joined.all_measured = joined.all_measured && IsMeasured(record.total_ns);
+  joined.all_measured = joined.all_measured && IsMeasured(record);
 }
 
 }  // namespace
@@ -59,6 +59,13 @@ std::vector<TrainingStep> JoinRanks(const std::vector<RankStep>& steps) {
     Join(step, joined.back());
   }
   return joined;
+}
+
+bool IsMeasured(const wire::StepRecord& record) {
+  const auto times = {record.wait_ns,         record.copy_ns,   record.forward_ns, record.backward_ns,
+                      record.optimizer_ns,    record.comm_ns,   record.total_ns,   record.server_build_ns,
+                      record.server_queue_ns, record.capture_ns};
+  return record.total_ns > 0 && std::max(times) <= std::uint64_t{1} << 53;
 }
 
 bool IsComplete(const TrainingStep& step, std::uint32_t world_size) {

@@ -39,14 +39,15 @@ struct TrainingStep {
   std::uint32_t flags = 0;  // of any rank
   RealCounts real;
   wire::StepRecord slowest;  // record of the rank with the greatest total
-  bool all_measured = true;  // IsMeasured holds for each rank's total
+  bool all_measured = true;  // IsMeasured holds for each rank's record
 };
 
 // Takes one record for each (rank, step), by step; gives one entry for each step, ascending.
 std::vector<TrainingStep> JoinRanks(const std::vector<RankStep>& steps);
 
-// 0 says that nothing was measured. What lies above 2^53 ns (104 days) is what NaN and infinity become.
-inline bool IsMeasured(std::uint64_t total_ns) { return total_ns > 0 && total_ns <= std::uint64_t{1} << 53; }
+// Whether every time of a step is a measurement. What lies above 2^53 ns (104 days) is what NaN and infinity
+// become; a total of 0 says that nothing was measured, while a phase may not have happened.
+bool IsMeasured(const wire::StepRecord& record);
 
 // Whether a step's time may enter a figure: measured, and reported by all `world_size` ranks.
 bool IsComplete(const TrainingStep& step, std::uint32_t world_size);

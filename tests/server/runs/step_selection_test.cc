@@ -96,5 +96,12 @@ TEST(StepSelection, ATotalThatIsNoMeasurementMakesItsStepIncomplete) {
   EXPECT_FALSE(complete(std::uint64_t{1} << 63));
 }
 
+TEST(StepSelection, APhaseThatIsNoMeasurementMakesItsStepIncomplete) {
+  wire::StepRecord record = Step(0, 1'000'000);
+  EXPECT_TRUE(IsComplete(JoinRanks({{0, 0, record}})[0], 1));
+  record.server_queue_ns = std::uint64_t{1} << 63;
+  EXPECT_FALSE(IsComplete(JoinRanks({{0, 0, record}})[0], 1));
+}
+
 }  // namespace
 }  // namespace packtrain::runs
