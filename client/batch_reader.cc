@@ -25,17 +25,6 @@ namespace {
 
 constexpr char kStreamBatches[] = "/packtrain.v1.BatchService/StreamBatches";
 
-using RawReader = grpc::ClientReader<grpc::ByteBuffer>;
-
-// StreamBatches with its messages left as bytes: parsing them would copy the body once more. The generated
-// stub makes its readers in the same way.
-std::unique_ptr<RawReader> OpenStream(grpc::Channel& channel, grpc::ClientContext& context,
-                                      const v1::StreamBatchesRequest& request) {
-  const grpc::internal::RpcMethod method(kStreamBatches, grpc::internal::RpcMethod::SERVER_STREAMING);
-  return std::unique_ptr<RawReader>(
-      grpc::internal::ClientReaderFactory<grpc::ByteBuffer>::Create(&channel, method, &context, request));
-}
-
 std::vector<grpc::Slice> SlicesOf(const grpc::ByteBuffer& message) {
   std::vector<grpc::Slice> slices;
   (void)message.Dump(&slices);
@@ -138,7 +127,8 @@ class GrpcBatchReader final : public BatchReader {
     assembler_.Reset();
     grpc::ClientContext context;
     StopSignal::Attachment attachment(stop_, context);
-    const std::unique_ptr<RawReader> stream = OpenStream(*ChannelOf(*connection_), context, request_);
+    const std::unique_ptr<RawReader> stream =
+        OpenRawReader(*ChannelOf(*connection_), context, kStreamBatches, request_);
     const absl::Status read = ReadMessages(*stream, retry);
     if (!read.ok()) context.TryCancel();
     const absl::Status ended = wire::FromGrpcStatus(stream->Finish());

@@ -91,16 +91,6 @@ void SetRedialling(grpc::ChannelArguments& arguments) {
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
 }
 
-std::shared_ptr<grpc::Channel> MakeChannel(const ConnectionOptions& options) {
-  grpc::ChannelArguments arguments;
-  SetKeepalive(arguments);
-  SetRedialling(arguments);
-  arguments.SetMaxReceiveMessageSize(options.max_message_bytes);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // no sockets shared between connections
-  return grpc::CreateCustomChannel(options.server, grpc::InsecureChannelCredentials(), arguments);
-}
-
 absl::Status CheckApi(const ConnectionOptions& options, const v1::GetServerInfoResponse& info) {
   if (info.api() == kApi) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("server ", options.server, " (packtraind ", info.version(),
@@ -135,13 +125,22 @@ absl::Status CheckServerAddress(const std::string& server) {
                    "and ipv4:A:P,B:P"));
 }
 
+std::shared_ptr<grpc::Channel> NewChannel(const ConnectionOptions& options, grpc::ChannelArguments arguments) {
+  SetKeepalive(arguments);
+  SetRedialling(arguments);
+  arguments.SetMaxReceiveMessageSize(options.max_message_bytes);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // no sockets shared between connections
+  return grpc::CreateCustomChannel(options.server, grpc::InsecureChannelCredentials(), arguments);
+}
+
 const std::shared_ptr<grpc::Channel>& ChannelOf(const Connection& connection) {
   return static_cast<const ChannelConnection&>(connection).channel();
 }
 
 absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(ConnectionOptions options) {
   if (absl::Status status = CheckServerAddress(options.server); !status.ok()) return status;
-  std::shared_ptr<grpc::Channel> channel = MakeChannel(options);
+  std::shared_ptr<grpc::Channel> channel = NewChannel(options, grpc::ChannelArguments());
   const absl::StatusOr<v1::GetServerInfoResponse> info = Greet(options, channel);
   if (absl::IsUnimplemented(info.status())) {
     return absl::FailedPreconditionError(

@@ -35,6 +35,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--data", options.data, "Folder of the stores; made where it does not exist")->required();
   app.add_option("--listen", options.listen, "HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one")
       ->capture_default_str();
+  app.add_option("--resident-bytes", options.resident_bytes,
+                 "Memory for the records of data sets that fit into it whole; the least recently used that no "
+                 "stream reads goes first")
+      ->capture_default_str();
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
       ->capture_default_str();
   app.add_option("--drain", flags.drain_seconds, "Seconds that open streams have to end on SIGTERM or SIGINT")
@@ -53,6 +57,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--max-streams", options.max_streams, "Most batch streams open at one time")
       ->capture_default_str();
   app.add_flag("!--no-reflection", options.reflection, "Do not answer gRPC's reflection service");
+  app.add_flag("--enable-bench", options.enable_bench,
+               "Serve the bare byte stream that `packtrain bench stream` measures batches against");
   app.add_flag("--insecure", options.insecure, "Allow plain text on an address that other machines can reach");
 }
 

@@ -72,12 +72,16 @@ ExitCode DataError(Output& output, const absl::Status& status) {
   return absl::IsUnavailable(status) ? ExitCode::kUnreachable : ExitCode::kFailed;
 }
 
-absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const GlobalOptions& global) {
+client::ConnectionOptions ConnectionOptionsOf(const GlobalOptions& global) {
   client::ConnectionOptions options;
   options.server = global.server;
   options.give_up = global.give_up;
   options.max_message_bytes = kMaxMessageBytes;
-  return client::Connection::Open(std::move(options));
+  return options;
+}
+
+absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const GlobalOptions& global) {
+  return client::Connection::Open(ConnectionOptionsOf(global));
 }
 
 }  // namespace packtrain::cli

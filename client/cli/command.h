@@ -17,7 +17,8 @@ class App;
 
 namespace packtrain::client {
 class Connection;
-}
+struct ConnectionOptions;
+}  // namespace packtrain::client
 
 namespace packtrain::cli {
 
@@ -72,6 +73,9 @@ ExitCode UsageError(Output& output, const std::string& message);
 
 // Reports a failure that does not lie in the command line, whatever its code; UNAVAILABLE is kUnreachable.
 ExitCode DataError(Output& output, const absl::Status& status);
+
+// What the global flags say of the connection to the server.
+client::ConnectionOptions ConnectionOptionsOf(const GlobalOptions& global);
 
 // Connects to the server of `--server`; UNAVAILABLE after `--give-up`.
 absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const GlobalOptions& global);

@@ -42,6 +42,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddDatasetCommand(app, invocation);
   AddPlanCommand(app, invocation);
   AddRunCommand(app, invocation);
+  AddBenchCommand(app, invocation);
   AddServerCommand(app, invocation);
 }
 

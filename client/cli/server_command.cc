@@ -16,7 +16,11 @@ Json ToJson(const v1::GetServerInfoResponse& info) {
            {{"max_receive_message_bytes", info.limits().max_receive_message_bytes()},
             {"max_batch_bytes", info.limits().max_batch_bytes()},
             {"max_streams", info.limits().max_streams()}}},
-          {"memory", {{"cap_bytes", info.memory().cap_bytes()}, {"used_bytes", info.memory().used_bytes()}}},
+          {"memory",
+           {{"cap_bytes", info.memory().cap_bytes()},
+            {"used_bytes", info.memory().used_bytes()},
+            {"resident_dataset_bytes", info.memory().resident_dataset_bytes()},
+            {"process_rss_bytes", info.memory().process_rss_bytes()}}},
           {"features", Json(info.features())}};
 }
 
@@ -24,7 +28,10 @@ std::string ToText(const std::string& server, const v1::GetServerInfoResponse& i
   std::ostringstream text;
   text << "packtraind " << info.version() << " at " << server << ", API " << info.api() << '\n'
        << "memory    " << FormatBytes(static_cast<double>(info.memory().used_bytes())) << " used of "
-       << FormatBytes(static_cast<double>(info.memory().cap_bytes())) << '\n'
+       << FormatBytes(static_cast<double>(info.memory().cap_bytes())) << ", "
+       << FormatBytes(static_cast<double>(info.memory().resident_dataset_bytes()))
+       << " of it data sets; process " << FormatBytes(static_cast<double>(info.memory().process_rss_bytes()))
+       << '\n'
        << "limits    message " << FormatBytes(static_cast<double>(info.limits().max_receive_message_bytes()))
        << ", batch " << FormatBytes(static_cast<double>(info.limits().max_batch_bytes())) << ", streams "
        << info.limits().max_streams() << '\n'

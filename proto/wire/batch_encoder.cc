@@ -1,7 +1,6 @@
 #include "proto/wire/batch_encoder.h"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
@@ -17,11 +16,14 @@ namespace packtrain::wire {
 namespace {
 
 using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedOutputStream;
 
 // Protobuf's own limit of a message.
 constexpr std::size_t kMaxMessageBytes = std::numeric_limits<std::int32_t>::max();
 // Tag of `body`, and its length where that is longest.
 constexpr std::size_t kBodyTagBytes = 1 + 5;
+// The field `last`.
+constexpr std::size_t kLastBytes = 2;
 
 v1::StreamBatchesResponse FirstPart(const BatchHeader& header, const BatchTiming& timing) {
   v1::StreamBatchesResponse part;
@@ -39,27 +41,26 @@ v1::StreamBatchesResponse LaterPart(std::size_t number) {
 }
 
 // Bytes of the body that fit into a message that also holds the fields of `part` and `last`.
-std::size_t RoomBeside(v1::StreamBatchesResponse part, std::size_t max_message_bytes) {
-  part.set_last(true);
-  const std::size_t taken = part.ByteSizeLong() + kBodyTagBytes;
+std::size_t RoomBeside(const v1::StreamBatchesResponse& part, std::size_t max_message_bytes) {
+  const std::size_t taken = part.ByteSizeLong() + kLastBytes + kBodyTagBytes;
   return max_message_bytes > taken ? max_message_bytes - taken : 0;
-}
-
-void AppendBodyTag(std::size_t size, std::string* prefix) {
-  google::protobuf::io::StringOutputStream stream(prefix);
-  google::protobuf::io::CodedOutputStream output(&stream);
-  output.WriteTag(WireFormatLite::MakeTag(v1::StreamBatchesResponse::kBodyFieldNumber,
-                                          WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
-  output.WriteVarint32(static_cast<std::uint32_t>(size));
 }
 
 EncodedPart Encode(const v1::StreamBatchesResponse& part, std::span<const std::byte> body) {
   EncodedPart encoded{part.SerializeAsString(), body};
-  if (!body.empty()) AppendBodyTag(body.size(), &encoded.prefix);
+  if (!body.empty()) encoded.prefix += BodyTag(body.size());
   return encoded;
 }
 
 }  // namespace
+
+std::string BodyTag(std::size_t size) {
+  std::uint8_t bytes[kBodyTagBytes];
+  std::uint8_t* end = WireFormatLite::WriteTagToArray(v1::StreamBatchesResponse::kBodyFieldNumber,
+                                                      WireFormatLite::WIRETYPE_LENGTH_DELIMITED, bytes);
+  end = CodedOutputStream::WriteVarint32ToArray(static_cast<std::uint32_t>(size), end);
+  return std::string(bytes, end);
+}
 
 absl::StatusOr<std::vector<EncodedPart>> EncodeBatch(const BatchHeader& header, const BatchTiming& timing,
                                                      std::span<const std::byte> body,

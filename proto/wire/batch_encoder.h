@@ -19,6 +19,9 @@ struct EncodedPart {
   std::span<const std::byte> body;  // a slice of the encoder's argument; not copied
 };
 
+// Tag and length in front of a field `body` of `size` bytes, which is field 15 wherever there is one.
+std::string BodyTag(std::size_t size);
+
 // The parts of a batch, in order, each of at most `max_message_bytes`. At least one, also for an empty body.
 // INVALID_ARGUMENT: `max_message_bytes` leaves no room beside the header. INTERNAL: `body` is not of
 // header.body_bytes.

@@ -7,17 +7,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "proto/wire/status_convert.h"
+#include "server/serving/refused_stream.h"
 
 namespace packtrain::serving {
 namespace {
-
-// A call that is refused before it begins.
-class RefusedStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
- public:
-  explicit RefusedStream(const absl::Status& status) { Finish(wire::ToGrpcStatus(status)); }
-  void OnDone() override { delete this; }
-};
 
 absl::StatusOr<v1::StreamBatchesRequest> Parse(const grpc::ByteBuffer& bytes) {
   v1::StreamBatchesRequest request;

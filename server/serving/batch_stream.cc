@@ -12,8 +12,12 @@
 namespace packtrain::serving {
 namespace {
 
-// The batch being written and the one behind it.
-constexpr int kMaxBodies = 2;
+// However large they are: the batch being written and the one behind it.
+constexpr int kLeastBodies = 2;
+// Of a batch beside its body, in the window.
+constexpr std::uint64_t kBatchBytes = 4 << 10;
+// Batches that a stream builds before it lets others have its builder.
+constexpr int kBatchesInTurn = 8;
 // Below gRPC's default receive limit of 4 MiB, with room for what a client may add.
 constexpr std::uint32_t kDefaultMessageBytes = (4 << 20) - (64 << 10);
 constexpr std::uint32_t kLeastMessageBytes = 4 << 10;
@@ -111,24 +115,34 @@ void BatchStream::OnDone() {
   on_done_(self);
 }
 
-void BatchStream::BodyFreed() {
+void BatchStream::BodyFreed(std::uint64_t bytes) {
   wire::MutexLock lock(mutex_);
   --bodies_;
+  held_bytes_ -= bytes;
   PostBuild();
 }
 
-void BatchStream::BuildNext() {
+void BatchStream::Build() {
+  for (int built = 0; built < kBatchesInTurn; ++built) {
+    if (!BuildOne()) return;
+  }
+  environment_.builders.Post([self = shared_from_this()] { self->Build(); });
+}
+
+bool BatchStream::BuildOne() {
   absl::StatusOr<std::optional<ReadyBatch>> next = TakeNext();
+  bool more = false;
   {
     wire::MutexLock lock(mutex_);
-    building_ = false;
     if (next.ok() && next->has_value() && !finished_) {
-      ready_ = *std::move(next);
+      ready_.push_back(**std::move(next));
     } else if (!next.ok() || !next->has_value()) {
       end_ = next.status();
     }
+    building_ = more = MayBuild(kStreamWindowBytes);
   }
   Advance();
+  return more;
 }
 
 absl::StatusOr<std::optional<BatchStream::ReadyBatch>> BatchStream::TakeNext() {
@@ -151,8 +165,9 @@ absl::Status BatchStream::OpenSequence() {
   if (!source.ok()) return source.status();
   if (absl::Status status = CheckFingerprint(request_.expected_fingerprint(), *source); !status.ok())
     return status;
-  absl::StatusOr<BatchBuilder> builder =
-      BatchBuilder::Create(source->dataset, environment_.max_batch_bytes, environment_.memory);
+  // Plans go on holding the stored data set: kept ones must not keep records in memory.
+  absl::StatusOr<BatchBuilder> builder = BatchBuilder::Create(
+      environment_.residents.Use(source->dataset), environment_.max_batch_bytes, environment_.memory);
   if (!builder.ok()) return builder.status();
   absl::StatusOr<std::unique_ptr<BatchSequence>> sequence = BatchSequence::Open(
       *std::move(source), RangeOf(request_), *std::move(builder), environment_.plans, environment_.builders);
@@ -162,13 +177,15 @@ absl::Status BatchStream::OpenSequence() {
 }
 
 void BatchStream::Track(BuiltBatch& batch) {
+  const std::uint64_t bytes = batch.header.body_bytes + kBatchBytes;
   {
     wire::MutexLock lock(mutex_);
     ++bodies_;
+    held_bytes_ += bytes;
   }
-  const auto tell = [stream = weak_from_this(), body = batch.body](const std::byte*) mutable {
+  const auto tell = [stream = weak_from_this(), body = batch.body, bytes](const std::byte*) mutable {
     body.reset();
-    if (const std::shared_ptr<BatchStream> alive = stream.lock()) alive->BodyFreed();
+    if (const std::shared_ptr<BatchStream> alive = stream.lock()) alive->BodyFreed(bytes);
   };
   batch.body = std::shared_ptr<const std::byte>(batch.body.get(), tell);
 }
@@ -198,10 +215,15 @@ void BatchStream::Advance() {
 }
 
 void BatchStream::PostBuild() {
-  const bool wanted = !finished_ && !cancelled_ && !draining_ && !end_.has_value();
-  if (!wanted || building_ || ready_.has_value() || bodies_ >= kMaxBodies) return;
+  // Half a window at a time, so that not every body that is freed wakes a builder.
+  if (building_ || !MayBuild(kStreamWindowBytes / 2)) return;
   building_ = true;
-  environment_.builders.Post([self = shared_from_this()] { self->BuildNext(); });
+  environment_.builders.Post([self = shared_from_this()] { self->Build(); });
+}
+
+bool BatchStream::MayBuild(std::uint64_t window_bytes) const {
+  if (finished_ || cancelled_ || draining_ || end_.has_value()) return false;
+  return bodies_ < kLeastBodies || held_bytes_ < window_bytes;
 }
 
 bool BatchStream::PrepareWrite(Leftovers& leftovers) {
@@ -216,21 +238,21 @@ bool BatchStream::PrepareWrite(Leftovers& leftovers) {
 }
 
 void BatchStream::TakeReady(Leftovers& leftovers) {
-  if (!ready_.has_value()) return;
-  leftovers.ready.swap(ready_);
-  const BuiltBatch& batch = leftovers.ready->batch;
-  const wire::BatchTiming timing{
-      .build_ns = static_cast<std::uint64_t>(leftovers.ready->build_time.count()),
-      .queue_ns = static_cast<std::uint64_t>(
-          std::chrono::nanoseconds(Clock::now() - leftovers.ready->complete).count())};
+  if (ready_.empty()) return;
+  const BuiltBatch& batch = ready_.front().batch;
+  const wire::BatchTiming timing{.build_ns = static_cast<std::uint64_t>(ready_.front().build_time.count()),
+                                 .queue_ns = static_cast<std::uint64_t>(
+                                     std::chrono::nanoseconds(Clock::now() - ready_.front().complete).count())};
   absl::StatusOr<std::vector<wire::EncodedPart>> parts =
       wire::EncodeBatch(batch.header, timing, {batch.body.get(), batch.header.body_bytes},
                         PartBytes(request_.max_message_bytes(), environment_.max_part_bytes));
   if (!parts.ok()) {
     end_ = parts.status();
+    leftovers.ready.swap(ready_);
     return;
   }
   sending_ = Sending{batch.body, *std::move(parts)};
+  ready_.pop_front();
 }
 
 std::optional<absl::Status> BatchStream::EndReached() const {
@@ -238,7 +260,7 @@ std::optional<absl::Status> BatchStream::EndReached() const {
   if (draining_) {
     return absl::UnavailableError("the server is shutting down; reconnect and ask for the next step");
   }
-  if (end_.has_value() && !ready_.has_value()) return end_;
+  if (end_.has_value() && ready_.empty()) return end_;
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,12 +20,14 @@
 #include "proto/wire/mutex.h"
 #include "server/serving/batch_sequence.h"
 #include "server/serving/idle_watch.h"
+#include "server/serving/resident_datasets.h"
 
 namespace packtrain::serving {
 
 // What all streams of a server share; everything outlives them.
 struct StreamEnvironment {
   storage::GraphStore& store;
+  ResidentDatasets& residents;
   PlanCache& plans;
   WorkerPool& builders;
   std::shared_ptr<MemoryMeter> memory;
@@ -33,8 +36,12 @@ struct StreamEnvironment {
   std::uint32_t max_part_bytes = 0;
 };
 
-// Writes one batch while the next is built. At most two bodies are alive for a stream, counted until gRPC has
-// freed them, so a client that does not read stops the building and nothing else.
+// What a stream builds ahead where its batches are small, so that threads meet seldom.
+inline constexpr std::uint64_t kStreamWindowBytes = 256 << 10;
+
+// Writes one batch while the next are built: one, or small ones up to kStreamWindowBytes. Bodies are counted
+// until gRPC has freed them, so that at most two of them and the window are alive, and a client that does not
+// read stops the building and nothing else.
 //
 // gRPC's threads call the reactions, the pool's threads build, any thread may drain: state is guarded, and
 // no reaction blocks. Owns itself from Start to OnDone; a task or a body under way may keep the object a
@@ -71,27 +78,31 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   };
   // What a step leaves behind. Freed without the lock, because freeing a body comes back to BodyFreed.
   struct Leftovers {
-    std::optional<ReadyBatch> ready;
+    std::deque<ReadyBatch> ready;
     std::optional<Sending> sending;
     grpc::ByteBuffer message;
   };
 
   BatchStream(const StreamEnvironment& environment, v1::StreamBatchesRequest request, OnDoneCallback on_done);
 
-  // On a builder's thread.
-  void BuildNext();
+  // On a builder's thread: builds while there is room, for a while.
+  void Build();
+  // Whether another may follow it at once.
+  bool BuildOne();
   absl::StatusOr<std::optional<ReadyBatch>> TakeNext();
   absl::Status OpenSequence();
   void Track(BuiltBatch& batch);
 
   // gRPC calls it in the middle of its own work: starts no operation of the call.
-  void BodyFreed();
+  void BodyFreed(std::uint64_t bytes);
   // Starts whatever may be started now.
   void Advance();
   void PostBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether a batch is wanted, and the bodies alive leave room for it below `window_bytes`.
+  bool MayBuild(std::uint64_t window_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Makes `message_` the next part; false where there is none to write.
   bool PrepareWrite(Leftovers& leftovers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Makes the batch that is ready the one being sent.
+  // Makes the first batch that is ready the one being sent.
   void TakeReady(Leftovers& leftovers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Why the stream ends here, if it does.
   std::optional<absl::Status> EndReached() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -114,9 +125,10 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   bool building_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
-  // Bodies alive: waiting, being sent, or not yet freed by gRPC.
+  // Bodies alive: waiting, being sent, or not yet freed by gRPC; and what they hold.
   int bodies_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::optional<ReadyBatch> ready_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<ReadyBatch> ready_ ABSL_GUARDED_BY(mutex_);
   std::optional<Sending> sending_ ABSL_GUARDED_BY(mutex_);
   // Set when the sequence has ended or failed: how to finish after what is ready.
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);

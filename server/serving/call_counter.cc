@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::string_view kOurServices = "/packtrain.v1.";
 constexpr std::string_view kStreamBatches = "/packtrain.v1.BatchService/StreamBatches";
+constexpr std::string_view kStreamBytes = "/packtrain.v1.BenchService/StreamBytes";
 
 // gRPC makes one for each call and destroys it with the call.
 class CountedCall final : public grpc::experimental::Interceptor {
@@ -25,7 +26,7 @@ class CountedCalls final : public grpc::experimental::ServerInterceptorFactoryIn
   // Where there is none the call goes its way uncounted.
   grpc::experimental::Interceptor* CreateServerInterceptor(grpc::experimental::ServerRpcInfo* info) override {
     const std::string_view method = info->method();
-    const bool counted = method.starts_with(kOurServices) && method != kStreamBatches;
+    const bool counted = method.starts_with(kOurServices) && method != kStreamBatches && method != kStreamBytes;
     return counted ? new CountedCall(counter_) : nullptr;
   }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/runs/rocks_run_store.h"
 #include "server/serving/batch_service.h"
+#include "server/serving/bench_service.h"
 #include "server/serving/call_counter.h"
 #include "server/serving/dataset_service.h"
 #include "server/serving/descriptor_limit.h"
@@ -89,9 +91,10 @@ int BuildersOf(const ServerOptions& options) {
   return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
 }
 
-// Each stream holds a batch and the next.
+// Each stream holds a batch and the next, and small ones beyond these.
 std::uint64_t BatchesAndPlansCap(const ServerOptions& options) {
-  return std::uint64_t{options.max_streams} * 2 * options.max_batch_bytes + options.plan_cache_bytes;
+  return std::uint64_t{options.max_streams} * (2 * options.max_batch_bytes + kStreamWindowBytes) +
+         options.plan_cache_bytes;
 }
 
 v1::Limits LimitsOf(const ServerOptions& options) {
@@ -100,6 +103,11 @@ v1::Limits LimitsOf(const ServerOptions& options) {
   limits.set_max_batch_bytes(options.max_batch_bytes);
   limits.set_max_streams(options.max_streams);
   return limits;
+}
+
+std::vector<std::string> FeaturesOf(const ServerOptions& options) {
+  if (!options.enable_bench) return {};
+  return {"bench"};
 }
 
 void SetKeepalive(grpc::ServerBuilder& builder) {
@@ -117,6 +125,7 @@ class GrpcServer final : public Server {
  public:
   GrpcServer(const ServerOptions& options, Stores stores)
       : stores_(std::move(stores)),
+        residents_(options.resident_bytes, memory_),
         plans_(options.plan_cache_bytes, memory_),
         builders_(BuildersOf(options)),
         idle_(options.idle_timeout),
@@ -124,6 +133,7 @@ class GrpcServer final : public Server {
                          {.idle_limit = options.idle_timeout}),
         plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, memory_),
         batch_service_({.store = *stores_.graphs,
+                        .residents = residents_,
                         .plans = plans_,
                         .builders = builders_,
                         .memory = memory_,
@@ -131,10 +141,14 @@ class GrpcServer final : public Server {
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams, idle_),
         run_service_(*stores_.runs, options.max_message_bytes, idle_),
-        server_info_service_(LimitsOf(options),
-                             {.batches_and_plans_bytes = BatchesAndPlansCap(options),
+        server_info_service_(LimitsOf(options), FeaturesOf(options),
+                             {.bench_bytes = options.enable_bench ? options.max_message_bytes : 0,
+                              .resident_datasets_bytes = options.resident_bytes,
+                              .batches_and_plans_bytes = BatchesAndPlansCap(options),
                               .store_cache_bytes = options.store_cache_bytes},
-                             memory_, import_memory_, *stores_.graphs) {}
+                             memory_, import_memory_, residents_, *stores_.graphs) {
+    if (options.enable_bench) bench_service_.emplace(options.max_message_bytes, memory_);
+  }
 
   ~GrpcServer() override { Drain(milliseconds(0)); }
 
@@ -143,19 +157,26 @@ class GrpcServer final : public Server {
   bool Drain(milliseconds patience) override;
 
  private:
-  static std::vector<const char*> ServiceNames() {
-    return {v1::DatasetService::service_full_name(), v1::PlanService::service_full_name(),
-            v1::BatchService::service_full_name(), v1::RunService::service_full_name(),
-            v1::ServerInfoService::service_full_name()};
+  std::vector<const char*> ServiceNames() const {
+    std::vector<const char*> names = {
+        v1::DatasetService::service_full_name(), v1::PlanService::service_full_name(),
+        v1::BatchService::service_full_name(), v1::RunService::service_full_name(),
+        v1::ServerInfoService::service_full_name()};
+    if (bench_service_.has_value()) names.push_back(v1::BenchService::service_full_name());
+    return names;
   }
   std::vector<grpc::Service*> Services() {
-    return {&dataset_service_, &plan_service_, &batch_service_, &run_service_, &server_info_service_};
+    std::vector<grpc::Service*> services = {&dataset_service_, &plan_service_, &batch_service_, &run_service_,
+                                            &server_info_service_};
+    if (bench_service_.has_value()) services.push_back(&*bench_service_);
+    return services;
   }
 
   const std::shared_ptr<MemoryMeter> memory_ = std::make_shared<MemoryMeter>();
   const std::shared_ptr<MemoryMeter> import_memory_ = std::make_shared<MemoryMeter>();
   CallCounter calls_;
   const Stores stores_;
+  ResidentDatasets residents_;
   PlanCache plans_;
   WorkerPool builders_;
   IdleWatch idle_;
@@ -164,6 +185,7 @@ class GrpcServer final : public Server {
   BatchService batch_service_;
   RunService run_service_;
   ServerInfoService server_info_service_;
+  std::optional<BenchService> bench_service_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Listener> listener_;

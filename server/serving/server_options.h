@@ -18,6 +18,8 @@ struct ServerOptions {
   bool insecure = false;
   // Answers gRPC's reflection service, by which generic clients learn the protocol.
   bool reflection = true;
+  // Serves BenchService.
+  bool enable_bench = false;
   // Threads that build batches; 0: one for each core.
   int builders = 0;
   // Largest body of one batch.
@@ -26,6 +28,8 @@ struct ServerOptions {
   std::uint32_t max_message_bytes = std::uint32_t{64} << 20;
   // Most batch streams open at one time.
   std::uint32_t max_streams = 128;
+  // Records of whole data sets kept in memory.
+  std::uint64_t resident_bytes = std::uint64_t{1} << 30;
   // Plans kept for reuse.
   std::uint64_t plan_cache_bytes = std::uint64_t{256} << 20;
   // Caches of the store of graphs.

@@ -30,6 +30,13 @@ struct Header {
 };
 static_assert(sizeof(Header) == kRecordHeaderBytes);
 
+// Of a record that is at least as long.
+Header HeaderOf(const std::byte* record) {
+  Header header;
+  std::memcpy(&header, record, sizeof(header));
+  return header;
+}
+
 constexpr std::uint64_t AlignUp(std::uint64_t offset) { return (offset + kAlignment - 1) & ~(kAlignment - 1); }
 
 std::uint8_t StoredEndpointBytes(const RecordLayout& layout, std::uint32_t n_node) {
@@ -195,23 +202,9 @@ absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, st
 
 absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::span<const std::byte> record) {
   if (record.size() < kRecordHeaderBytes) return Damaged("shorter than its header");
-  Header header;
-  std::memcpy(&header, record.data(), sizeof(header));
+  const Header header = HeaderOf(record.data());
   if (absl::Status status = CheckHeader(layout, header, record.size()); !status.ok()) return status;
-
-  RecordView view;
-  view.bytes_ = record;
-  view.n_node_ = header.n_node;
-  view.n_edge_ = header.n_edge;
-  view.bandwidth_ = header.bandwidth;
-  view.endpoint_bytes_ = header.endpoint_bytes;
-  std::uint64_t offset = kRecordHeaderBytes;
-  ForEachSection(layout, header.n_node, header.n_edge, [&](std::uint64_t bytes) {
-    view.sections_.push_back(record.subspan(offset, bytes));
-    offset = AlignUp(offset + bytes);
-  });
-  view.source_id_ = {reinterpret_cast<const char*>(record.data()) + offset, header.source_id_bytes};
-  return view;
+  return OfParsed(layout, record.data());
 }
 
 absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::span<const std::byte> record,
@@ -221,6 +214,28 @@ absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::sp
   return absl::DataLossError(absl::StrCat("'", std::string(view->source_id_), "' has ", view->n_node_,
                                           " nodes and ", view->n_edge_, " edges, the size index says ", n_node,
                                           " and ", n_edge));
+}
+
+RecordView RecordView::OfParsed(const RecordLayout& layout, const std::byte* record) {
+  const Header header = HeaderOf(record);
+  RecordView view;
+  view.bytes_ = {record, header.record_bytes};
+  view.n_node_ = header.n_node;
+  view.n_edge_ = header.n_edge;
+  view.bandwidth_ = header.bandwidth;
+  view.endpoint_bytes_ = header.endpoint_bytes;
+  view.source_id_ = {reinterpret_cast<const char*>(record) + header.record_bytes - header.source_id_bytes,
+                     header.source_id_bytes};
+  view.TakeSections(layout);
+  return view;
+}
+
+void RecordView::TakeSections(const RecordLayout& layout) {
+  std::uint64_t offset = kRecordHeaderBytes;
+  ForEachSection(layout, n_node_, n_edge_, [&](std::uint64_t bytes) {
+    sections_.push_back(bytes_.subspan(offset, bytes));
+    offset = AlignUp(offset + bytes);
+  });
 }
 
 }  // namespace packtrain::storage

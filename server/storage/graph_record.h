@@ -105,6 +105,8 @@ class RecordView {
   // message names the source id.
   static absl::StatusOr<RecordView> Parse(const RecordLayout& layout, std::span<const std::byte> record,
                                           std::uint32_t n_node, std::uint32_t n_edge);
+  // The same of bytes that Parse took before, with this layout: checks nothing.
+  static RecordView OfParsed(const RecordLayout& layout, const std::byte* record);
 
   // The whole record.
   std::span<const std::byte> bytes() const { return bytes_; }
@@ -121,6 +123,8 @@ class RecordView {
 
  private:
   RecordView() = default;
+
+  void TakeSections(const RecordLayout& layout);
 
   std::span<const std::byte> bytes_;
   std::uint32_t n_node_ = 0;

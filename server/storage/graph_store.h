@@ -40,6 +40,10 @@ class Dataset {
   // data set, graph index, and source id where it can be read. A failing sink ends the call with its status.
   using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, const RecordView& record)>;
   virtual absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const = 0;
+
+  // The same for every graph of the data set, ascending, and k is the graph's index: one pass over what is
+  // stored. It does not push out what other reads keep in caches.
+  virtual absl::Status ScanRecords(RecordSink sink) const = 0;
 };
 
 // One import under way. Used by one thread. Destroying it unsealed drops what was staged.

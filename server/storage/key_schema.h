@@ -42,6 +42,8 @@ class StorageKey {
  public:
   StorageKey(std::uint64_t storage_id, std::uint64_t index);
   std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
+  // What all keys of the storage id begin with.
+  std::string_view prefix() const { return view().substr(0, 8); }
 
  private:
   std::array<char, 16> bytes_;

@@ -117,8 +117,26 @@ class RocksDataset : public Dataset {
     }
     return database_->MultiGet(Family::kGraphs, views,
                                [&](std::size_t k, const absl::StatusOr<std::string_view>& value) {
-                                 return Deliver(order[k], graphs[order[k]], value, sink);
+                                 const std::uint32_t graph = graphs[order[k]];
+                                 if (!value.ok()) return Unreadable(graph, value.status());
+                                 return Deliver(order[k], graph, *value, sink);
                                });
+  }
+
+  absl::Status ScanRecords(RecordSink sink) const override {
+    std::uint32_t graph = 0;
+    absl::Status delivered;
+    const absl::Status scanned = database_->Scan(
+        Family::kGraphs, StorageKey(storage_id_, 0).prefix(),
+        [&](std::string_view key, std::string_view value) {
+          const bool next = graph < n_node_.size() && key == StorageKey(storage_id_, graph).view();
+          delivered = next ? Deliver(graph, graph, value, sink) : Missing(graph);
+          if (delivered.ok()) ++graph;
+          return delivered;
+        });
+    if (!delivered.ok()) return delivered;
+    if (!scanned.ok()) return Unreadable(graph, scanned);
+    return graph == n_node_.size() ? absl::OkStatus() : Missing(graph);
   }
 
   std::uint64_t memory_bytes() const {
@@ -192,12 +210,14 @@ class RocksDataset : public Dataset {
     return order;
   }
 
-  absl::Status Deliver(std::uint32_t k, std::uint32_t graph, const absl::StatusOr<std::string_view>& value,
-                       RecordSink sink) const {
-    if (!value.ok()) return Unreadable(graph, value.status());
-    const std::span<const std::byte> record = std::as_bytes(std::span(value->data(), value->size()));
+  absl::Status Deliver(std::uint32_t k, std::uint32_t graph, std::string_view value, RecordSink sink) const {
+    const std::span<const std::byte> record = std::as_bytes(std::span(value));
     const absl::StatusOr<RecordView> view = RecordView::Parse(layout_, record, n_node_[graph], n_edge_[graph]);
     return view.ok() ? sink(k, *view) : Unreadable(graph, view.status());
+  }
+
+  absl::Status Missing(std::uint32_t graph) const {
+    return Unreadable(graph, absl::DataLossError("the store does not have it"));
   }
 
   absl::Status Unreadable(std::uint32_t graph, const absl::Status& status) const {

@@ -86,6 +86,12 @@ class BadInput(unittest.TestCase):
                                     "--key", "name")
         self.assertIn("methane", error["message"])
 
+    def test_bench_of_a_server_that_does_not_serve_it(self):
+        result = self.node.run("bench", "stream", "--dataset", "sample", "--policy", "static", "--graphs", "31")
+        self.assertEqual(result.code, 1, result)
+        self.assertEqual(result.error["code"], "FAILED_PRECONDITION")
+        self.assertIn("--enable-bench", result.error["message"])
+
     def test_skipped_graphs_give_exit_code_4_and_a_ledger(self):
         ledger = pathlib.Path(self.folder.name) / "ledger.jsonl"
         path = self.file("some.xyz", METHANE + METHANE.replace("methane", "bad").replace("-0.6", "nan", 1))

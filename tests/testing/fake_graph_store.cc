@@ -19,11 +19,17 @@ struct FakeGraphStore::State {
   std::uint64_t bytes ABSL_GUARDED_BY(mutex) = 0;
   std::uint64_t reads_before_failure ABSL_GUARDED_BY(mutex) = 0;
   std::optional<absl::Status> failure ABSL_GUARDED_BY(mutex);
+  absl::Status scan_failure ABSL_GUARDED_BY(mutex);
 
   absl::Status BeginRead() {
     const wire::MutexLock lock(mutex);
     if (!failure || reads_before_failure-- > 0) return absl::OkStatus();
     return *std::exchange(failure, std::nullopt);
+  }
+
+  absl::Status BeginScan() {
+    const wire::MutexLock lock(mutex);
+    return scan_failure;
   }
 };
 
@@ -62,16 +68,26 @@ class FakeDataset : public storage::Dataset {
       if (graph >= records_.size()) return absl::OutOfRangeError(absl::StrCat("no graph ", graph));
     }
     for (std::size_t k = graphs.size(); k-- > 0;) {
-      const std::uint32_t graph = graphs[k];
-      const absl::StatusOr<storage::RecordView> record = storage::RecordView::Parse(
-          layout_, std::as_bytes(std::span(records_[graph])), n_node_[graph], n_edge_[graph]);
-      if (!record.ok()) return record.status();
-      if (absl::Status status = sink(k, *record); !status.ok()) return status;
+      if (absl::Status status = Deliver(k, graphs[k], sink); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ScanRecords(RecordSink sink) const override {
+    if (absl::Status status = state_->BeginScan(); !status.ok()) return status;
+    for (const std::uint32_t graph : all_) {
+      if (absl::Status status = Deliver(graph, graph, sink); !status.ok()) return status;
     }
     return absl::OkStatus();
   }
 
  private:
+  absl::Status Deliver(std::size_t k, std::uint32_t graph, RecordSink sink) const {
+    const absl::StatusOr<storage::RecordView> record = storage::RecordView::Parse(
+        layout_, std::as_bytes(std::span(records_[graph])), n_node_[graph], n_edge_[graph]);
+    return record.ok() ? sink(k, *record) : record.status();
+  }
+
   const std::shared_ptr<FakeGraphStore::State> state_;
   const v1::Dataset description_;
   const storage::RecordLayout layout_;
@@ -163,6 +179,11 @@ void FakeGraphStore::FailRead(std::uint64_t n, absl::Status status) {
   const wire::MutexLock lock(state_->mutex);
   state_->reads_before_failure = n;
   state_->failure = std::move(status);
+}
+
+void FakeGraphStore::FailScans(absl::Status status) {
+  const wire::MutexLock lock(state_->mutex);
+  state_->scan_failure = std::move(status);
 }
 
 }  // namespace packtrain::testing

@@ -29,6 +29,8 @@ class FakeGraphStore : public storage::GraphStore {
 
   // The n-th ReadRecords from now, counted from 0 over all data sets, fails with `status`, once.
   void FailRead(std::uint64_t n, absl::Status status);
+  // Every ScanRecords from now on fails with `status`, until it is OK.
+  void FailScans(absl::Status status);
 
   // What the store shares with its data sets and writers.
   struct State;

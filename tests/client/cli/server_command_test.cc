@@ -19,6 +19,8 @@ TEST(ServerCommandTest, InfoShowsVersionLimitsMemoryAndFeatures) {
   EXPECT_FALSE(info["version"].get<std::string>().empty());
   EXPECT_GT(info["limits"]["max_batch_bytes"], 0);
   EXPECT_GT(info["memory"]["cap_bytes"], info["memory"]["used_bytes"]);
+  EXPECT_EQ(info["memory"]["resident_dataset_bytes"], 0);
+  EXPECT_GT(info["memory"]["process_rss_bytes"], 1 << 20);
   EXPECT_THAT(info["features"], ::testing::Contains("edges.full"));
 }
 

@@ -13,10 +13,12 @@
 
 #include <filesystem>
 #include <latch>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "server/serving/batch_stream.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -178,6 +180,37 @@ TEST_F(PacktraindTest, AKilledServerStartsAgainWithoutAHand) {
   EXPECT_EQ(first.Wait(), -1);
   Program second({"--data", Data(), "--listen", "127.0.0.1:0"});
   EXPECT_THAT(second.FirstLine(), HasSubstr("listening on"));
+}
+
+TEST_F(PacktraindTest, ClientsThatNeverReadHoldNoMoreThanIsStated) {
+  constexpr int kStreams = 8;
+  constexpr std::uint64_t kDatasetAndPlans = 16 << 20;
+  Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--max-streams", std::to_string(kStreams),
+                   "--max-batch-bytes", std::to_string(4 << 20), "--resident-bytes", std::to_string(8 << 20)});
+  const std::string address = program.FirstLine().substr(sizeof("listening on ") - 1);
+  const auto connect = [&] { return grpc::CreateChannel(address, grpc::InsecureChannelCredentials()); };
+  ServingClient client(connect());
+  ASSERT_THAT(client.Store("many", MoleculeSchema(), BlockOf(ManyMolecules(50'000))), IsOk());
+  const std::uint64_t before = client.GetServerInfo()->memory().used_bytes();
+
+  v1::StreamBatchesRequest request;
+  request.set_dataset("many");
+  request.mutable_spec()->set_policy(v1::POLICY_STATIC);
+  request.mutable_spec()->set_graphs(50'000);
+  std::vector<std::unique_ptr<OpenStream>> streams;
+  for (int k = 0; k < kStreams; ++k) {
+    streams.push_back(std::make_unique<OpenStream>(connect(), request));
+    ASSERT_TRUE(streams.back()->Read());
+  }
+  const std::uint64_t body = streams[0]->message().header().body_bytes();
+  ASSERT_GT(body, 1 << 20);
+  const std::uint64_t stated = kStreams * (2 * body + serving::kStreamWindowBytes) + kDatasetAndPlans;
+  for (int look = 0; look < 50; ++look) {
+    const v1::MemoryUse memory = client.GetServerInfo()->memory();
+    EXPECT_LE(memory.used_bytes(), before + stated);
+    EXPECT_LE(memory.used_bytes(), memory.cap_bytes());
+    EXPECT_LE(memory.process_rss_bytes(), memory.cap_bytes() + memory.cap_bytes() / 10);
+  }
 }
 
 TEST_F(PacktraindTest, WrongUsageIsNamed) {

@@ -37,6 +37,7 @@ class HeldDataset final : public storage::Dataset {
   absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const override {
     return dataset_->ReadRecords(graphs, sink);
   }
+  absl::Status ScanRecords(RecordSink sink) const override { return dataset_->ScanRecords(sink); }
 
   void AwaitAsked() const { asked_.wait(); }
   void Release() const { released_.count_down(); }

@@ -327,6 +327,31 @@ TYPED_TEST(GraphStoreConformanceTest, AFailingSinkEndsTheReadWithItsStatus) {
   EXPECT_EQ(calls, 1);
 }
 
+TYPED_TEST(GraphStoreConformanceTest, AScanBringsEveryRecordInOrder) {
+  const std::vector<Molecule> molecules = ManyMolecules(700);
+  this->MustImport(SampleMolecules(), SealAs("before"));
+  this->MustImport(molecules, SealAs("molecules"));
+  this->MustImport(ManyMolecules(3), SealAs("behind"));
+  std::size_t next = 0;
+  const auto check = [&](std::size_t graph, const RecordView& record) {
+    EXPECT_EQ(graph, next++);
+    const std::string_view bytes(reinterpret_cast<const char*>(record.bytes().data()), record.bytes().size());
+    EXPECT_EQ(bytes, RecordOf(molecules[graph]));
+    return absl::OkStatus();
+  };
+  EXPECT_THAT((*this->store().Open("molecules"))->ScanRecords(check), IsOk());
+  EXPECT_EQ(next, molecules.size());
+}
+
+TYPED_TEST(GraphStoreConformanceTest, AFailingSinkEndsTheScanWithItsStatus) {
+  this->MustImport(SampleMolecules(), SealAs("molecules"));
+  const auto fail_at_2 = [](std::size_t graph, const RecordView&) {
+    return graph == 2 ? absl::CancelledError("enough") : absl::OkStatus();
+  };
+  EXPECT_THAT((*this->store().Open("molecules"))->ScanRecords(fail_at_2),
+              StatusIs(absl::StatusCode::kCancelled, HasSubstr("enough")));
+}
+
 TYPED_TEST(GraphStoreConformanceTest, ReadsNothingWhenAskedForNothing) {
   this->MustImport(SampleMolecules(), SealAs("molecules"));
   EXPECT_THAT(*Read(**this->store().Open("molecules"), {}), IsEmpty());

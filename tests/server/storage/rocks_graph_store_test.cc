@@ -198,6 +198,13 @@ TEST_F(RocksGraphStoreTest, AFlippedByteOnDiskIsDataLossThatNamesTheGraph) {
   ASSERT_THAT(dataset, IsOk());
   EXPECT_THAT(Read(**dataset, FirstGraphs(2000)),
               StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr("molecules@"), HasSubstr("graph "))));
+  std::uint32_t scanned = 0;
+  const auto count = [&](std::size_t, const RecordView&) {
+    ++scanned;
+    return absl::OkStatus();
+  };
+  EXPECT_THAT((*dataset)->ScanRecords(count), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph ")));
+  EXPECT_THAT(Read(**dataset, {scanned}), StatusIs(absl::StatusCode::kDataLoss));
   int damaged = 0;
   for (std::uint32_t graph = 0; graph < 2000; ++graph) damaged += Read(**dataset, {graph}).ok() ? 0 : 1;
   EXPECT_GT(damaged, 0);
@@ -221,6 +228,39 @@ TEST_F(RocksGraphStoreTest, ARecordThatContradictsTheSizesIsDataLossThatNamesThe
   EXPECT_THAT(Read(**dataset, {2}),
               StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr("molecules@"), HasSubstr("graph 2"),
                                                           HasSubstr(SampleMolecules()[3].id))));
+  EXPECT_THAT((*dataset)->ScanRecords([](std::size_t, const RecordView&) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 2")));
+}
+
+TEST_F(RocksGraphStoreTest, AScanThatMissesARecordIsDataLossThatNamesTheGraph) {
+  const v1::Dataset sealed = Import(*OpenStore(), SampleMolecules(), SealAs("molecules"))->dataset;
+  constexpr std::uint64_t kElsewhere = 999;
+  {
+    const auto database = RocksDatabase::Open(db(), {});
+    ASSERT_THAT(database, IsOk());
+    SortedFiles graphs(*database, Family::kGraphs, staging() / "graphs", 1 << 20);
+    for (const std::uint32_t k : {0, 1, 3, 4}) {
+      ASSERT_THAT(graphs.Add(StorageKey(kElsewhere, k).view(), RecordOf(SampleMolecules()[k])), IsOk());
+    }
+    const std::vector<std::uint32_t> columns = {1, 2, 3, 4, 5, 0, 2, 6, 12, 20, 0, 1, 2, 3, 4};
+    SortedFiles sizes(*database, Family::kSizes, staging() / "sizes", 1 << 20);
+    ASSERT_THAT(sizes.Add(StorageKey(kElsewhere, 0).view(),
+                          {reinterpret_cast<const char*>(columns.data()), columns.size() * 4}),
+                IsOk());
+    ASSERT_THAT((*database)->Ingest({graphs.Finish().value(), sizes.Finish().value()}), IsOk());
+    std::string id;
+    rocks::AppendBigEndian(kElsewhere, id);
+    ASSERT_THAT(
+        (*database)->WriteMeta({{ContentKey("00"), id},
+                                {DatasetKey("molecules", sealed.version()), id + sealed.SerializeAsString()}}),
+        IsOk());
+  }
+  const auto store = OpenStore();
+  const auto dataset = store->Open("molecules");
+  ASSERT_THAT(dataset, IsOk());
+  EXPECT_THAT((*dataset)->ScanRecords([](std::size_t, const RecordView&) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 2")));
+  EXPECT_THAT(Read(**dataset, {2}), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 2")));
 }
 
 TEST_F(RocksGraphStoreTest, ASecondOpeningInThisProcessIsRefusedWithItsPid) {

@@ -1,0 +1,123 @@
+// packtrain bench stream
+#include <cstdint>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/commands.h"
+#include "client/cli/stream_bench.h"
+#include "client/flag_checks.h"
+#include "client/spec_flags.h"
+
+namespace packtrain::cli {
+namespace {
+
+constexpr double kShortestSeconds = 0.05;
+constexpr double kLongestSeconds = 86'400;
+constexpr std::uint32_t kMostClients = 1024;
+
+struct BenchFlags {
+  std::string dataset;
+  std::uint32_t clients = 1;
+  bool shared_epoch = false;
+  double seconds = 5;
+  bool no_expand = false;
+  client::SpecFlags spec;
+};
+
+Json ToJson(const StreamBenchResult& result) {
+  return {{"dataset", result.dataset},
+          {"graphs_per_second", result.graphs_per_second},
+          {"bytes_per_second", result.bytes_per_second},
+          {"batches", result.batches},
+          {"graphs", result.graphs},
+          {"crc_checked", result.crc_checked},
+          {"passes", result.passes},
+          {"batch_bytes", {{"mean", result.mean_batch_bytes}, {"max", result.max_batch_bytes}}},
+          {"raw_bytes_per_second", result.raw_bytes_per_second},
+          {"raw_setting", result.raw_setting},
+          {"ratio_to_raw", result.ratio_to_raw},
+          {"first_batch_seconds", result.first_batch_seconds},
+          {"server_rss_bytes", result.server_rss_bytes},
+          {"resident", result.resident},
+          {"seconds", result.seconds}};
+}
+
+std::string ToText(const BenchFlags& flags, const StreamBenchResult& result) {
+  std::ostringstream text;
+  text << result.dataset << (result.resident ? ", in the server's memory" : ", read from the server's store")
+       << '\n'
+       << "rate      " << FormatCount(result.graphs_per_second) << " graphs/s, "
+       << FormatBytes(result.bytes_per_second) << "/s" << (flags.no_expand ? ", not expanded" : ", expanded")
+       << '\n'
+       << "read      " << FormatCount(static_cast<double>(result.graphs)) << " graphs in "
+       << FormatCount(static_cast<double>(result.batches)) << " batches, "
+       << FormatCount(static_cast<double>(result.crc_checked)) << " checksums, "
+       << FormatCount(static_cast<double>(result.passes)) << " whole passes of distinct graphs\n"
+       << "batch     " << FormatBytes(result.mean_batch_bytes) << " on average, "
+       << FormatBytes(static_cast<double>(result.max_batch_bytes)) << " at most\n"
+       << "raw       " << FormatBytes(result.raw_bytes_per_second) << "/s of bare bytes (" << result.raw_setting
+       << "); batches reach " << FormatNumber(result.ratio_to_raw) << " of it\n"
+       << "first     " << FormatNumber(result.first_batch_seconds * 1000) << " ms to the first batch\n"
+       << "server    " << FormatBytes(static_cast<double>(result.server_rss_bytes)) << " resident\n";
+  return text.str();
+}
+
+absl::StatusOr<ExitCode> BenchStream(const BenchFlags& flags, const GlobalOptions& global, Output& output) {
+  const absl::StatusOr<StreamBenchResult> result = MeasureStream({.connection = ConnectionOptionsOf(global),
+                                                                  .dataset = flags.dataset,
+                                                                  .spec = flags.spec.spec,
+                                                                  .first_epoch = flags.spec.epoch,
+                                                                  .clients = flags.clients,
+                                                                  .shared_epoch = flags.shared_epoch,
+                                                                  .expand = !flags.no_expand,
+                                                                  .seconds = flags.seconds});
+  if (!result.ok()) return result.status();
+  output.Print(ToJson(*result), ToText(flags, *result));
+  return ExitCode::kDone;
+}
+
+void AddStreamCommand(CLI::App& bench, Invocation& invocation) {
+  CLI::App* stream = AddCommand(
+      bench, "stream",
+      "Reads batches as a trainer would and shows how fast they come.\n\n"
+      "A batch counts once its padded tensors, edge indices offset and int32, lie in a buffer. Every pass is a "
+      "new "
+      "epoch, every checksum is checked, and no graph may come twice in a pass. What is shown beside it is a "
+      "bare "
+      "gRPC stream of messages of the same sizes between the same two programs, which the server must be "
+      "started "
+      "for (packtraind --enable-bench). Batches and bytes take turns, five times. The bytes are read in three "
+      "settings, of which the fastest is shown: `plain`, blocking reads on a channel as batches have it; "
+      "`window`, "
+      "the same with HTTP/2 frames up to 1 MiB and a window of 8 MiB; `queue`, a completion queue",
+      {"packtrain bench stream --dataset qm9 --policy static --graphs 127",
+       "packtrain bench stream --dataset qm9 --policy dynamic --graphs 31 --clients 8 --shared-epoch"});
+  const auto flags = std::make_shared<BenchFlags>();
+  stream->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION")->required();
+  stream->add_option("--clients", flags->clients, "Clients at one time, each with a connection of its own")
+      ->check(CLI::Range(std::uint32_t{1}, kMostClients))
+      ->capture_default_str();
+  stream->add_flag("--shared-epoch", flags->shared_epoch,
+                   "The clients are the ranks of one epoch, not each a reader of all of it");
+  stream
+      ->add_option("--seconds", flags->seconds, "Time that batches are measured; the bare bytes take it again")
+      ->check(client::NumberBetween(kShortestSeconds, kLongestSeconds))
+      ->capture_default_str();
+  stream->add_flag("--no-expand", flags->no_expand, "Count a batch once it has been received and checked");
+  client::AddSpecFlags(*stream, flags->spec, {.required = true, .epoch = true});
+  OnChosen(*stream, invocation, [flags](const GlobalOptions& global, Output& output) {
+    return BenchStream(*flags, global, output);
+  });
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& program, Invocation& invocation) {
+  CLI::App* bench = AddNoun(program, "bench", "Measures a server",
+                            {"packtrain bench stream --dataset qm9 --policy static --graphs 127"});
+  AddStreamCommand(*bench, invocation);
+}
+
+}  // namespace packtrain::cli

@@ -1,0 +1,34 @@
+// Answers BenchService.
+#ifndef PACKTRAIN_SERVER_SERVING_BENCH_SERVICE_H_
+#define PACKTRAIN_SERVER_SERVING_BENCH_SERVICE_H_
+
+#include <grpcpp/support/slice.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "packtrain/v1/bench.grpc.pb.h"
+#include "server/serving/memory_meter.h"
+
+namespace packtrain::serving {
+
+// Raw, so that the bytes reach gRPC without a copy. Immutable; gRPC's threads call it, many at a time.
+class BenchService final
+    : public v1::BenchService::WithRawCallbackMethod_StreamBytes<v1::BenchService::Service> {
+ public:
+  // Sends messages of at most `max_message_bytes`. All of them are cut from one buffer of that size, which
+  // `memory` counts.
+  BenchService(std::uint32_t max_message_bytes, const std::shared_ptr<MemoryMeter>& memory);
+
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamBytes(grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer* request) override;
+
+ private:
+  const std::uint32_t max_message_bytes_;
+  const MemoryMeter::Charge charge_;
+  const grpc::Slice bytes_;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_BENCH_SERVICE_H_

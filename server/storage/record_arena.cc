@@ -1,0 +1,101 @@
+#include "server/storage/record_arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::storage {
+namespace {
+
+// Each record starts where its fields are aligned too.
+constexpr std::uint64_t kAlignment = 8;
+
+// Of records, with what aligning them may take.
+std::uint64_t Capacity(const v1::Dataset& description) {
+  return description.bytes() + description.graphs() * (kAlignment - 1);
+}
+
+// Graphs lie in no order, so every record, and its offset before it, is asked of memory while others are read.
+constexpr std::size_t kOffsetsAhead = 16;
+constexpr std::size_t kRecordsAhead = 6;
+// What one prefetch brings; and how much of a record: the processor sees by itself where a longer one goes.
+constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kPrefetchedLines = 5;
+
+// Large pages, where the system has them: with small ones most reads would miss the processor's page table too.
+constexpr std::size_t kLargePage = 2 << 20;
+
+}  // namespace
+
+std::uint64_t RecordArena::BytesFor(const v1::Dataset& description) {
+  return Capacity(description) + description.graphs() * sizeof(std::uint64_t);
+}
+
+absl::StatusOr<std::unique_ptr<const RecordArena>> RecordArena::Load(const Dataset& dataset,
+                                                                     std::stop_token stop) {
+  const v1::Dataset& description = dataset.description();
+  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(description.schema());
+  if (!layout.ok()) return layout.status();
+  const std::uint64_t capacity = Capacity(description);
+  Memory bytes = Allocate(capacity);
+  if (bytes == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for the ", capacity, " bytes of data set ", description.name()));
+  }
+  std::unique_ptr<RecordArena> arena(new RecordArena(*std::move(layout), std::move(bytes), capacity));
+  arena->offsets_.reserve(description.graphs());
+  const auto append = [&](std::size_t, const RecordView& record) {
+    if (stop.stop_requested()) return absl::CancelledError("the records are not wanted any more");
+    return arena->Append(record);
+  };
+  if (absl::Status status = dataset.ScanRecords(append); !status.ok()) return status;
+  return arena;
+}
+
+absl::Status RecordArena::Read(std::span<const std::uint32_t> graphs, Dataset::RecordSink sink) const {
+  for (std::size_t k = 0; k < graphs.size(); ++k) {
+    if (k + kOffsetsAhead < graphs.size()) __builtin_prefetch(&offsets_[graphs[k + kOffsetsAhead]]);
+    if (k + kRecordsAhead < graphs.size()) PrefetchRecord(graphs[k + kRecordsAhead]);
+    const RecordView record = RecordView::OfParsed(layout_, bytes_.get() + offsets_[graphs[k]]);
+    if (absl::Status status = sink(k, record); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+RecordArena::RecordArena(RecordLayout layout, Memory bytes, std::uint64_t capacity)
+    : layout_(std::move(layout)), bytes_(std::move(bytes)), capacity_bytes_(capacity) {}
+
+void RecordArena::Free::operator()(std::byte* memory) const { std::free(memory); }
+
+RecordArena::Memory RecordArena::Allocate(std::uint64_t size) {
+  const bool large = size >= kLargePage;
+  void* memory = nullptr;
+  if (::posix_memalign(&memory, large ? kLargePage : kCacheLine, size) != 0) return nullptr;
+  // Only a wish: without large pages the arena works too.
+  if (large) (void)::madvise(memory, size, MADV_HUGEPAGE);
+  return Memory(static_cast<std::byte*>(memory));
+}
+
+void RecordArena::PrefetchRecord(std::uint32_t graph) const {
+  const std::byte* record = bytes_.get() + offsets_[graph];
+  for (std::size_t line = 0; line < kPrefetchedLines; ++line) __builtin_prefetch(record + line * kCacheLine);
+}
+
+absl::Status RecordArena::Append(const RecordView& record) {
+  const std::size_t size = record.bytes().size();
+  if (size > capacity_bytes_ - used_bytes_) {
+    return absl::DataLossError(absl::StrCat("graph ", offsets_.size(), ", '", std::string(record.source_id()),
+                                            "': the records are larger than the data set's description says"));
+  }
+  std::memcpy(bytes_.get() + used_bytes_, record.bytes().data(), size);
+  offsets_.push_back(used_bytes_);
+  used_bytes_ = std::min(capacity_bytes_, (used_bytes_ + size + kAlignment - 1) / kAlignment * kAlignment);
+  return absl::OkStatus();
+}
+
+}  // namespace packtrain::storage
