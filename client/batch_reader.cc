@@ -195,7 +195,7 @@ absl::StatusOr<std::unique_ptr<BatchReader>> BatchReader::Open(std::shared_ptr<C
   if (request.depth == 0) return absl::InvalidArgumentError("depth is 0; a batch needs a place to lie ready");
   absl::StatusOr<v1::BatchSpec> spec = ToMessage(request.spec);
   if (!spec.ok()) return spec.status();
-  return std::make_unique<GrpcBatchReader>(std::move(connection), std::move(request), *std::move(spec));
+  return std::make_unique<GrpcBatchReader>(std::move(connection), request, *std::move(spec));
 }
 
 }  // namespace packtrain::client

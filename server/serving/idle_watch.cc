@@ -31,8 +31,9 @@ void IdleWatch::CutOff(Clock::time_point now) {
   const Clock::rep latest = (now - limit_).time_since_epoch().count();
   wire::MutexLock lock(mutex_);
   for (Call* call : calls_) {
-    if (call->waits_since_ > latest) continue;
-    call->EndWait();
+    Clock::rep since = call->waits_since_;
+    // The call itself may begin another wait meanwhile.
+    if (since > latest || !call->waits_since_.compare_exchange_strong(since, Call::kNever)) continue;
     call->cut_off_();
   }
 }

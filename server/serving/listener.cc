@@ -67,13 +67,18 @@ absl::StatusOr<FileDescriptor> BindUnixSocket(const ListenAddress& address) {
   if (!name.ok()) return name.status();
   const auto* const generic = reinterpret_cast<const sockaddr*>(&*name);
   if (IsSocketFile(address.host)) {
-    // Left by a server that was killed, unless somebody answers.
-    if (connect(NewSocket(AF_UNIX).get(), generic, sizeof(*name)) == 0)
-      return CannotListen(address, EADDRINUSE);
+    // Left by a server that was killed, where nobody listens.
+    const FileDescriptor probe = NewSocket(AF_UNIX);
+    if (!probe.valid()) return CannotListen(address, errno);
+    const bool refused = connect(probe.get(), generic, sizeof(*name)) != 0 && errno == ECONNREFUSED;
+    if (!refused) return CannotListen(address, EADDRINUSE);
     unlink(address.host.c_str());
   }
   FileDescriptor socket = NewSocket(AF_UNIX);
-  if (!socket.valid() || bind(socket.get(), generic, sizeof(*name)) != 0) return CannotListen(address, errno);
+  if (!socket.valid() || bind(socket.get(), generic, sizeof(*name)) != 0 ||
+      listen(socket.get(), SOMAXCONN) != 0) {
+    return CannotListen(address, errno);
+  }
   return socket;
 }
 
@@ -161,11 +166,13 @@ absl::StatusOr<std::vector<FileDescriptor>> BindSockets(ListenAddress& address) 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(ListenAddress address) {
   absl::StatusOr<std::vector<FileDescriptor>> sockets = BindSockets(address);
   if (!sockets.ok()) return sockets.status();
-  return std::unique_ptr<Listener>(new Listener(std::move(address), *std::move(sockets)));
+  FileDescriptor stop(eventfd(0, EFD_CLOEXEC));
+  if (!stop.valid()) return CannotListen(address, errno);
+  return std::unique_ptr<Listener>(new Listener(std::move(address), *std::move(sockets), std::move(stop)));
 }
 
-Listener::Listener(ListenAddress address, std::vector<FileDescriptor> sockets)
-    : address_(std::move(address)), sockets_(std::move(sockets)), stop_(eventfd(0, EFD_CLOEXEC)) {}
+Listener::Listener(ListenAddress address, std::vector<FileDescriptor> sockets, FileDescriptor stop)
+    : address_(std::move(address)), sockets_(std::move(sockets)), stop_(std::move(stop)) {}
 
 Listener::~Listener() {
   if (acceptor_.joinable()) {

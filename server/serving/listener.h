@@ -21,8 +21,9 @@ class Listener {
   // Owns `connection` from then on.
   using Take = std::function<void(int listener, FileDescriptor connection)>;
 
-  // Holds the address, so that nobody else gets it, without listening yet. FAILED_PRECONDITION: it cannot be
-  // had; the message has the system's reason.
+  // Holds the address, so that nobody else gets it. Until Start, connections to a port are refused; those to a
+  // Unix socket wait, since only a socket that listens shows that its path is in use. FAILED_PRECONDITION: the
+  // address cannot be had; the message has the system's reason.
   static absl::StatusOr<std::unique_ptr<Listener>> Bind(ListenAddress address);
   // Takes no connection any more.
   ~Listener();
@@ -38,7 +39,7 @@ class Listener {
   absl::Status Start(int descriptors, Take take);
 
  private:
-  Listener(ListenAddress address, std::vector<FileDescriptor> sockets);
+  Listener(ListenAddress address, std::vector<FileDescriptor> sockets, FileDescriptor stop);
 
   void AcceptUntilStopped();
   // Takes all connections that wait at a socket. False where the system refuses to hand one over.

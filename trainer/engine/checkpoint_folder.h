@@ -25,7 +25,7 @@ class CheckpointFolder {
   // The bytes of the checkpoint; nullopt: there is none.
   absl::StatusOr<std::optional<std::string>> Read() const;
 
-  // Durable when it returns OK. After a failure, or when killed, the former checkpoint is there.
+  // Durable when it returns OK. After a failure, or when killed, the former checkpoint is there, or this one.
   absl::Status Write(std::string_view bytes) const;
 
   // Renames the checkpoint to `checkpoint.bin.before`, over an older one of that name; whether there was one.

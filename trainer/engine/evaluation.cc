@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "trainer/engine/status_words.h"
+
 namespace packtrain::trainer {
 namespace {
 
@@ -67,7 +69,7 @@ absl::StatusOr<SplitErrors> Evaluate(Model& model, client::BatchReader& batches,
   const at::Tensor sums = at::zeros({kErrorSums + 1}, at::kDouble);
   const absl::Status read = AddErrors(model, batches, feed, sums.narrow(0, 0, kErrorSums));
   sums[kErrorSums].fill_(read.ok() ? 0 : 1);
-  if (absl::Status status = sync.Sum(sums); !status.ok()) return read.ok() ? status : read;
+  if (absl::Status status = sync.Sum(sums); !status.ok()) return read.ok() ? status : WithReason(status, read);
   if (!read.ok()) return read;
   if (sums[kErrorSums].item<double>() > 0) return AnotherRankCannotGoOn();
   return Unnormalise(sums, target.scale);

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "trainer/engine/status_words.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -32,11 +33,6 @@ class AloneSync final : public GradientSync {
 };
 
 // The first line of a Torch exception, without its stack.
-std::string Reason(const std::exception& error) {
-  const std::string text = error.what();
-  return text.substr(0, text.find('\n'));
-}
-
 std::string LeaveKey(std::uint32_t rank) { return absl::StrCat("left/", rank); }
 
 class GlooSync final : public GradientSync {
@@ -86,11 +82,12 @@ class GlooSync final : public GradientSync {
  private:
   template <typename Body>
   absl::Status Collective(Body body) {
+    if (group_ == nullptr) return absl::AbortedError("the ranks have lost each other");
     try {
       body();
       return absl::OkStatus();
     } catch (const std::exception& error) {
-      return Diagnose(Reason(error));
+      return Diagnose(FirstLine(error));
     }
   }
 
@@ -176,7 +173,7 @@ absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World&
   } catch (const std::exception& error) {
     return absl::DeadlineExceededError(absl::StrCat("rank ", world.rank, " of ", world.size,
                                                     " did not meet the others at ", world.master_address, ":",
-                                                    world.master_port, ": ", Reason(error)));
+                                                    world.master_port, ": ", FirstLine(error)));
   }
 }
 

@@ -24,6 +24,7 @@
 #include "trainer/engine/process_sampler.h"
 #include "trainer/engine/rank_checkpoints.h"
 #include "trainer/engine/run_settings.h"
+#include "trainer/engine/status_words.h"
 #include "trainer/engine/training_loop.h"
 #include "trainer/models/model.h"
 
@@ -61,7 +62,9 @@ class Session {
   // Trains to the end, and says so to the server and to the other ranks however it ends.
   absl::StatusOr<TrainingResult> Run() {
     absl::Status status = Guarded([this] { return RunToEnd(); });
-    if (!status.ok() && stop_.stop_requested()) status = Stopped();
+    if (!status.ok() && stop_.stop_requested()) {
+      status = absl::IsCancelled(status) ? Stopped() : WithReason(Stopped(), status);
+    }
     if (!status.ok()) {
       EndAsFailed(status);
       return status;
@@ -75,8 +78,7 @@ class Session {
     try {
       return body();
     } catch (const std::exception& error) {
-      const std::string text = error.what();
-      return absl::InternalError(text.substr(0, text.find('\n')));
+      return absl::InternalError(FirstLine(error));
     }
   }
 
@@ -87,8 +89,8 @@ class Session {
         &Session::MakeModel,          &Session::AgreeOnRun,       &Session::Resume,
         &Session::StartReporter,      &Session::TrainAndEvaluate, &Session::EndAsDone};
     for (const Part part : kParts) {
-      if (absl::Status status = (this->*part)(); !status.ok()) return status;
       if (stop_.stop_requested()) return Stopped();
+      if (absl::Status status = (this->*part)(); !status.ok()) return status;
     }
     return absl::OkStatus();
   }

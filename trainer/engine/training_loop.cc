@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "trainer/engine/rank_checkpoints.h"
+#include "trainer/engine/status_words.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -140,7 +141,9 @@ absl::Status TrainingLoop::Withdraw(const absl::Status& reason) {
 // Of all ranks, once each knows that one of them cannot go on. `reason` is CANCELLED where that is another one,
 // or where this one is asked to stop.
 absl::Status TrainingLoop::EndTogether(const absl::Status& reason) {
-  if (absl::Status status = Save(); !status.ok()) return status;
+  if (absl::Status status = Save(); !status.ok()) {
+    return absl::IsCancelled(reason) ? status : WithReason(reason, status);
+  }
   if (parts_.folder && saved_steps_ > first_step_) {
     Progress(absl::StrCat("checkpoint of ", saved_steps_, " steps in ", parts_.folder->file(),
                           "; --resume goes on from there"));

@@ -117,6 +117,16 @@ TEST(ListenerTest, AddressesThatThisMachineDoesNotHaveAreRefused) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("longer than 107")));
 }
 
+TEST(ListenerTest, ABoundSocketIsNobodyElsesBeforeItStarts) {
+  const TempFolder folder;
+  const std::string path = folder.PathOf("socket");
+  const auto first = Bind("unix:" + path);
+  ASSERT_THAT(first, IsOk());
+  EXPECT_THAT(Bind("unix:" + path).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("in use")));
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
 TEST(ListenerTest, ASocketLeftBehindIsReplacedAndOtherFilesAreNot) {
   const TempFolder folder;
   const std::string path = folder.PathOf("socket");
