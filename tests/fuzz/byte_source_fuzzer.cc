@@ -15,7 +15,7 @@ namespace {
 using packtrain::fuzz::Expect;
 using packtrain::ingest::ByteSource;
 
-constexpr std::uint64_t kMaxUnpackedBytes = 1 << 20;
+constexpr std::uint64_t kMaxUnpackedBytes = 1 << 17;
 
 struct Unpacked {
   std::string bytes;
