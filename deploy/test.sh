@@ -13,7 +13,8 @@ source deploy/lib.sh
 options=()
 readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-60} at_once=$(nproc)
 sanitized=(wire_layout_test wire_convert_test padded_batch_test replays)
-threaded=(batch_builder_test wire_layout_test)
+threaded=(batch_builder_test graph_store_conformance_test rocks_graph_store_test run_store_conformance_test runs_test
+          wire_layout_test)
 beside_sanitizers='_NOT_BUILT$|^(e2e|interop|lint)\.'
 all=no
 for argument in "$@"; do
