@@ -288,6 +288,38 @@ def run_seeds():
     }
 
 
+# Checkpoints, as trainer/CHECKPOINT.md describes them.
+
+def checkpoint_seeds():
+    def text(content):
+        return struct.pack("<Q", len(content)) + content.encode()
+
+    def floats(*numbers):
+        return struct.pack(f"<Q{len(numbers)}f", len(numbers), *numbers)
+
+    record = struct.pack("<3Q6I10QId", *range(3), *range(6), *range(10), 0, 0.5)
+    steps = struct.pack("<QIIQ", 1, 1, 0, 2) + record * 2
+    evaluation = struct.pack("<Q", 10) + text("val") + struct.pack("<Q4dQ", 278, 0.1, 0.2, 0.3, 0.4, 5)
+    unsent = steps + struct.pack("<Q", 1) + evaluation
+    settings = struct.pack("<Q", 2) + text("model") + text("schnet") + text("seed") + text("7")
+    position = struct.pack("<4QIQIQ", 20, 1, 3, 9, 2, 1, 4, 2)
+    totals = struct.pack("<4QdQ3Q", 20, 600, 500, 1000, 0.25, 3, 7, 8, 9)
+    weights = floats(0.5, float("nan"), -1) * 3
+    content = settings + text("20240105-101112-abcd") + text("key-00000001") + position + totals + unsent + weights
+    return {
+        "whole": b"\2" + content,
+        "one_byte_short": b"\2" + content[:-1],
+        "one_byte_more": b"\2" + content + b"\0",
+        "empty_content": b"\2",
+        "unsent": b"\0" + unsent,
+        "nothing_unsent": b"\0" + bytes(16),
+        "counts_above_the_bytes": b"\0" + struct.pack("<QIIQ", 2**64 - 1, 0, 0, 2**63),
+        "wrong_checksum": b"\1PTRAINCK" + struct.pack("<IQ", 1, len(content)) + content + bytes(4),
+        "other_format": b"\1PTRAINCK" + struct.pack("<IQ", 2, 0) + bytes(4),
+        "no_checkpoint": b"\1PK",
+    }
+
+
 # Texts.
 
 WATER = "3\nid=water gap=0.5 u0=-76.4\nO 0 0 0.1173\nH 0 0.7572 -0.4692\nH 0 -0.7572 -0.4692\n"
@@ -404,6 +436,7 @@ def words_seeds():
 if __name__ == "__main__":
     write("batch_assembler", batch_seeds())
     write("byte_source", byte_source_seeds())
+    write("checkpoint", checkpoint_seeds())
     write("extxyz", extxyz_seeds())
     write("graph_record", record_seeds())
     write("import_stream", import_seeds())

@@ -8,10 +8,25 @@
 #include "server/edges/edge_spec.h"
 #include "server/runs/run_keys.h"
 #include "server/runs/run_metric.h"
+#include "server/serving/page.h"
 #include "server/storage/seal.h"
+#include "tests/fuzz/fact.h"
+
+namespace {
+
+constexpr std::string_view kQuery = "model = schnet";
+
+void PassPageToken(std::string_view text) {
+  packtrain::serving::KeyOfPageToken(text, kQuery).status().IgnoreError();
+  const auto key = packtrain::serving::KeyOfPageToken(packtrain::serving::PageToken(kQuery, text), kQuery);
+  packtrain::fuzz::Expect(key.ok() && *key == text, "a page token gives back its key");
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  PassPageToken(text);
   packtrain::edges::ParseEdgeSpec(text).status().IgnoreError();
   packtrain::storage::CheckDatasetName(text).IgnoreError();
   packtrain::storage::NoSuchDataset(packtrain::storage::ParseReference(text)).IgnoreError();
