@@ -5,7 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=deploy/lib.sh
 source deploy/lib.sh
-export PATH=/usr/lib/ccache:$PATH
 
 preset=$1
 shift

@@ -7,7 +7,8 @@ bin=$(realpath "$1") corpus=$(realpath "$2") seconds=$3
 [ -d "$bin/lib" ] && export LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 # Stores of runs are synced to the disk they lie on.
 [ -d /dev/shm ] && export TMPDIR=/dev/shm
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=0} UBSAN_OPTIONS=print_stacktrace=1
+# A quarantine that leaves room below the limit of memory for what the targets themselves hold.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=0:quarantine_size_mb=64} UBSAN_OPTIONS=print_stacktrace=1
 pids=()
 for program in "$bin"/*_fuzzer; do
   name=$(basename "$program" _fuzzer) out=$PWD/fuzz_out/$(basename "$program" _fuzzer)
