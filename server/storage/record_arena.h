@@ -42,7 +42,6 @@ class RecordArena {
 
   static Memory Allocate(std::uint64_t size);
   absl::Status Append(const RecordView& record);
-  void PrefetchRecord(std::uint32_t graph) const;
 
   const RecordLayout layout_;
   const Memory bytes_;
