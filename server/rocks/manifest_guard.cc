@@ -88,11 +88,18 @@ class GuardedFileSystem : public rocksdb::FileSystemWrapper {
   const Doubt doubt_ = std::make_shared<std::atomic<bool>>(false);
 };
 
+class GuardedEnv : public rocksdb::EnvWrapper {
+ public:
+  explicit GuardedEnv(Env* base) : EnvWrapper(base) {
+    file_system_ = std::make_shared<GuardedFileSystem>(base->GetFileSystem());
+    system_clock_ = base->GetSystemClock();
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<rocksdb::Env> GuardManifest(rocksdb::Env* base) {
-  if (base == nullptr) base = rocksdb::Env::Default();
-  return rocksdb::NewCompositeEnv(std::make_shared<GuardedFileSystem>(base->GetFileSystem()));
+  return std::make_unique<GuardedEnv>(base == nullptr ? rocksdb::Env::Default() : base);
 }
 
 }  // namespace packtrain::rocks

@@ -2,6 +2,7 @@
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/system_clock.h>
 
 #include <filesystem>
 #include <optional>
@@ -239,11 +240,25 @@ class FaultyFileSystem : public rocksdb::FileSystemWrapper {
   const State state_;
 };
 
+// RocksDB sleeps a second after a flush that failed.
+class SleeplessClock : public rocksdb::SystemClockWrapper {
+ public:
+  using SystemClockWrapper::SystemClockWrapper;
+  const char* Name() const override { return "SleeplessClock"; }
+  void SleepForMicroseconds(int) override {}
+};
+
+class FaultyEnv : public rocksdb::EnvWrapper {
+ public:
+  explicit FaultyEnv(const State& state) : EnvWrapper(Default()) {
+    file_system_ = std::make_shared<FaultyFileSystem>(state);
+    system_clock_ = std::make_shared<SleeplessClock>(Default()->GetSystemClock());
+  }
+};
+
 }  // namespace
 
-FaultyDisk::FaultyDisk()
-    : state_(std::make_shared<State>()),
-      env_(rocksdb::NewCompositeEnv(std::make_shared<FaultyFileSystem>(state_))) {}
+FaultyDisk::FaultyDisk() : state_(std::make_shared<State>()), env_(std::make_unique<FaultyEnv>(state_)) {}
 
 FaultyDisk::~FaultyDisk() = default;
 
