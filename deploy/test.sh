@@ -2,8 +2,9 @@
 # Sets up, builds and runs all tests; ends with ctest's summary. What decodes bytes from outside is tested under the
 # address and undefined-behaviour sanitizers, too.
 # usage: test.sh [--without-trainer] [--all]
-#   --all   also everything but the trainer under the sanitizers, end to end, what is free of gRPC under the thread sanitizer, each
-#           fuzz target for $PACKTRAIN_FUZZ_SECONDS (60), thread-safety analysis and clang-tidy: hours on 2 cores
+#   --all   also everything but the trainer under the sanitizers, end to end; what is free of gRPC under the thread
+#           sanitizer; each fuzz target for $PACKTRAIN_FUZZ_SECONDS (60); thread-safety analysis and clang-tidy: hours
+#           on 2 cores
 # Tests that need the large data sets read $PACKTRAIN_DATA and are skipped where it is unset.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,6 +26,11 @@ for argument in "$@"; do
   esac
 done
 
+# run_tests PRESET EXCLUDED-REGEX: prints the end, with what failed.
+run_tests() {
+  ctest --preset "$1" --parallel "$at_once" --exclude-regex "$2" --progress --output-on-failure | tail -n 20
+}
+
 ./deploy/setup.sh "${options[@]}"
 ./deploy/build.sh release "${options[@]}"
 if [ ${#options[@]} -gt 0 ]; then
@@ -38,12 +44,12 @@ fi
 ./deploy/build.sh asan "${sanitized[@]}"
 say "tests under the address and undefined-behaviour sanitizers"
 # Programs that were not built are listed by ctest as NAME_NOT_BUILT.
-ctest --preset asan --parallel "$at_once" --exclude-regex "$beside_sanitizers" --progress --output-on-failure | tail -n 20
+run_tests asan "$beside_sanitizers"
 if [ $all = yes ]; then
   # Debian's gRPC is not instrumented: with it the thread sanitizer reports what is no race.
   ./deploy/build.sh tsan "${threaded[@]}"
   say "tests under the thread sanitizer"
-  ctest --preset tsan --parallel "$at_once" --exclude-regex '_NOT_BUILT$|^(e2e|interop|lint|fuzz)\.' --progress --output-on-failure | tail -n 20
+  run_tests tsan '_NOT_BUILT$|^(e2e|interop|lint|fuzz)\.'
   ./deploy/build.sh fuzz fuzzers
   say "fuzz targets, $fuzz_seconds seconds each"
   (cd build && ../tests/fuzz/fuzz_all.sh fuzz/bin ../tests/fuzz/corpus "$fuzz_seconds")
