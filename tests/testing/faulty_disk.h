@@ -2,9 +2,11 @@
 #ifndef PACKTRAIN_TESTS_TESTING_FAULTY_DISK_H_
 #define PACKTRAIN_TESTS_TESTING_FAULTY_DISK_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 
 namespace rocksdb {
 class Env;
@@ -17,6 +19,11 @@ enum class Fault { kIoError, kNoSpace };
 
 // How long it goes on.
 enum class Duration { kOnce, kUntilHealed };
+
+// What a store is tried with, and its name as a test's parameter.
+using FaultCase = std::tuple<Fault, Duration>;
+std::array<FaultCase, 3> FaultCases();
+std::string NameOf(const FaultCase& fault_case);
 
 // Files are those of the real file system. What is synced is not: no test here cuts the power, and a sync takes
 // longer than all else. Operations are opens, reads, writes, syncs, closes, renames, links, deletions and

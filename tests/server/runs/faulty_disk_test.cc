@@ -109,7 +109,7 @@ struct Scene {
   Trainer trainer;
 };
 
-class FaultyDiskTest : public ::testing::TestWithParam<std::tuple<Fault, Duration>> {
+class FaultyDiskTest : public ::testing::TestWithParam<packtrain::testing::FaultCase> {
  protected:
   using Step = std::function<void(Scene&)>;
 
@@ -175,17 +175,8 @@ TEST_P(FaultyDiskTest, AReadGivesAStatusOrTheRecords) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(, FaultyDiskTest,
-                         ::testing::Values(std::tuple(Fault::kIoError, Duration::kOnce),
-                                           std::tuple(Fault::kIoError, Duration::kUntilHealed),
-                                           std::tuple(Fault::kNoSpace, Duration::kUntilHealed)),
-                         [](const auto& combination) {
-                           if (std::get<Fault>(combination.param) == Fault::kNoSpace)
-                             return "NoSpaceUntilHealed";
-                           return std::get<Duration>(combination.param) == Duration::kOnce
-                                      ? "IoErrorOnce"
-                                      : "IoErrorUntilHealed";
-                         });
+INSTANTIATE_TEST_SUITE_P(, FaultyDiskTest, ::testing::ValuesIn(packtrain::testing::FaultCases()),
+                         [](const auto& tried) { return packtrain::testing::NameOf(tried.param); });
 
 }  // namespace
 }  // namespace packtrain::runs
