@@ -165,8 +165,8 @@ absl::StatusOr<std::optional<std::string>> RocksDatabase::Get(Family family, std
 
 absl::Status RocksDatabase::Scan(Family family, std::string_view prefix, Visitor visit) const {
   rocksdb::ReadOptions options;
-  // Every block once: none of them is worth the place of one that random reads come back to.
-  options.fill_cache = false;
+  // All graphs are scanned once: no block of theirs is worth the place of one that random reads come back to.
+  options.fill_cache = family != Family::kGraphs;
   const std::unique_ptr<rocksdb::Iterator> it(handle_->db->NewIterator(options, handle_->Of(family)));
   for (it->Seek(ToSlice(prefix)); it->Valid() && it->key().starts_with(ToSlice(prefix)); it->Next()) {
     if (absl::Status status = visit(ToView(it->key()), ToView(it->value())); !status.ok()) return status;

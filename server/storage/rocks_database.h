@@ -51,8 +51,8 @@ class RocksDatabase {
   // The value of a key, none where there is no such key.
   absl::StatusOr<std::optional<std::string>> Get(Family family, std::string_view key) const;
 
-  // Calls `visit` for each key that starts with `prefix`, ascending; a failing visit ends the scan. What is
-  // read is not kept in the cache.
+  // Calls `visit` for each key that starts with `prefix`, ascending; a failing visit ends the scan. Graphs
+  // that are scanned are not kept in the cache.
   using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)>;
   absl::Status Scan(Family family, std::string_view prefix, Visitor visit) const;
 
