@@ -15,7 +15,7 @@
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
 #include "tests/trainer/molecules.h"
-#include "trainer/data/device_feed.h"
+#include "trainer/data/host_feed.h"
 #include "trainer/engine/adam.h"
 #include "trainer/engine/device.h"
 #include "trainer/engine/evaluation.h"
@@ -44,12 +44,12 @@ const ::testing::Environment* const kOneThread = ::testing::AddGlobalTestEnviron
 
 constexpr wire::Shape kPadded = {.graphs = 6, .nodes = 64, .edges = 64};
 
-DeviceFeed MakeFeed(const std::string& target) {
-  return DeviceFeed(testing::MoleculesTarget(target), testing::MoleculesClasses(), at::kCPU);
+HostFeed MakeFeed(const std::string& target) {
+  return HostFeed(testing::MoleculesTarget(target), testing::MoleculesClasses());
 }
 
 GraphTensors TensorsOf(std::span<const Molecule> molecules, const std::string& target = "energy") {
-  return MakeFeed(target).Expand(BatchOf(molecules, kPadded)).value();
+  return testing::TensorsOf(BatchOf(molecules, kPadded), testing::MoleculesTarget(target));
 }
 
 std::unique_ptr<GradientSync> Alone() { return std::move(GradientSync::Connect(World{}, {}).value()); }
@@ -127,7 +127,7 @@ TEST(DeviceFeed, WeighsRealGraphsThatHaveTheTarget) {
 TEST(DeviceFeed, RefusesAnAtomThatTheDataSetDoesNotHave) {
   std::vector<Molecule> molecules = Molecules();
   molecules[2].z[0] = 16;
-  EXPECT_THAT(MakeFeed("energy").Expand(BatchOf(molecules, kPadded)),
+  EXPECT_THAT(MakeFeed("energy").Expand(BatchOf(molecules, kPadded), NewGraphTensors(kPadded, at::kCPU)),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("atomic number 16")));
 }
 
@@ -163,7 +163,8 @@ TEST(StepEngine, AnEmptyBatchHasNoGradient) {
 
 TEST(StepEngine, AnEmptyBatchWithoutSlotsHasNoGradient) {
   Trainee trainee(Alone());
-  const GraphTensors graphs = MakeFeed("energy").Expand(BatchOf({}, {.graphs = 4})).value();
+  const GraphTensors graphs =
+      testing::TensorsOf(BatchOf({}, {.graphs = 4}), testing::MoleculesTarget("energy"));
   EXPECT_EQ(trainee.GradientOf(graphs).abs().max().item<float>(), 0);
 }
 
@@ -412,7 +413,7 @@ TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
     constant += std::abs(molecules[i].y[1] - target.mean) / 4;
     constant_square += std::pow(molecules[i].y[1] - target.mean, 2) / 4;
   }
-  DeviceFeed feed = MakeFeed("dipole");
+  HostFeed feed = MakeFeed("dipole");
   const std::unique_ptr<GradientSync> sync = Alone();
   const auto batches = testing::ReaderOf(
       {{molecules[0], molecules[1]}, {}, {molecules[2], molecules[3], molecules[4]}}, absl::OkStatus());
@@ -427,7 +428,7 @@ TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
 
 TEST(Evaluate, FailsWithTheStream) {
   Trainee trainee(Alone());
-  DeviceFeed feed = MakeFeed("energy");
+  HostFeed feed = MakeFeed("energy");
   const std::unique_ptr<GradientSync> sync = Alone();
   const auto batches = testing::ReaderOf({Molecules()}, absl::UnavailableError("the server is gone"));
   EXPECT_THAT(Evaluate(trainee.model(), *batches, feed, testing::MoleculesTarget("energy"), *sync),

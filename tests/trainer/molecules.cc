@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "tests/proto/sample_batches.h"
+#include "trainer/data/host_feed.h"
 
 namespace packtrain::testing {
 namespace {
@@ -131,6 +133,13 @@ wire::Batch BatchOf(std::span<const Molecule> molecules) {
   PlainBatch batch = PlainBatchOf(molecules);
   batch.header.padded = batch.header.real;
   return batch.Unchecked();
+}
+
+trainer::GraphTensors TensorsOf(const wire::Batch& batch, const trainer::Target& target) {
+  trainer::GraphTensors tensors = trainer::NewGraphTensors(batch.header().padded, at::kCPU);
+  const absl::Status status = trainer::HostFeed(target, MoleculesClasses()).Expand(batch, tensors);
+  if (!status.ok()) throw std::invalid_argument(std::string(status.message()));
+  return tensors;
 }
 
 std::unique_ptr<client::BatchReader> ReaderOf(std::vector<std::vector<Molecule>> batches, absl::Status end) {

@@ -11,6 +11,7 @@
 #include "client/batch_reader.h"
 #include "client/dataset_info.h"
 #include "proto/wire/batch.h"
+#include "trainer/data/graph_tensors.h"
 #include "trainer/data/target.h"
 
 namespace packtrain::testing {
@@ -34,6 +35,9 @@ trainer::ClassTable MoleculesClasses();
 // A batch padded to `padded`; without it there is no padding. It is flagged empty where there is no molecule.
 wire::Batch BatchOf(std::span<const Molecule> molecules, wire::Shape padded);
 wire::Batch BatchOf(std::span<const Molecule> molecules);
+
+// Of the five molecules' classes, on the host.
+trainer::GraphTensors TensorsOf(const wire::Batch& batch, const trainer::Target& target);
 
 // Gives copies of what it was made of, then the end, or the failure it was made with. Cancel ends a Next.
 std::unique_ptr<client::BatchReader> ReaderOf(std::vector<std::vector<Molecule>> batches, absl::Status end);

@@ -28,9 +28,7 @@ std::shared_ptr<Model> MakeSchNet(std::int64_t classes = 4, std::uint32_t seed =
 }
 
 GraphTensors TensorsOf(const wire::Batch& batch) {
-  return DeviceFeed(testing::MoleculesTarget("energy"), testing::MoleculesClasses(), at::kCPU)
-      .Expand(batch)
-      .value();
+  return testing::TensorsOf(batch, testing::MoleculesTarget("energy"));
 }
 
 // Prediction of each molecule, and the gradient of the sum of the predictions' squares.

@@ -2,35 +2,33 @@
 #ifndef PACKTRAIN_TRAINER_DATA_DEVICE_FEED_H_
 #define PACKTRAIN_TRAINER_DATA_DEVICE_FEED_H_
 
-#include <ATen/core/Tensor.h>
+#include <string_view>
 
-#include <vector>
-
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "proto/wire/batch.h"
 #include "trainer/data/graph_tensors.h"
 #include "trainer/data/target.h"
 
 namespace packtrain::trainer {
 
-// Expands, pads and normalises in one pass on the host. Used by one thread.
+// The fields of a molecule that a trainer reads.
+inline constexpr std::string_view kAtomicNumbers = "z";  // u8 [nodes]
+inline constexpr std::string_view kPositions = "pos";    // f32 [nodes, 3]
+inline constexpr std::string_view kTargets = "y";        // f64 [graphs, columns]
+
+// Expands, pads and normalises. Used by one thread.
 class DeviceFeed {
  public:
-  DeviceFeed(Target target, ClassTable classes, at::Device device);
+  virtual ~DeviceFeed() = default;
 
-  // Tensors of `batch`'s padded shape. On a GPU the copy is only enqueued. DATA_LOSS: the batch lacks a field,
-  // has it in another type, or holds an atomic number that the data set's class table does not.
-  absl::StatusOr<GraphTensors> Expand(const wire::Batch& batch);
-
- private:
-  absl::Status ExpandClasses(const wire::Batch& batch, at::Tensor& classes) const;
-  absl::Status ExpandTarget(const wire::Batch& batch, GraphTensors& out);
-
-  const Target target_;
-  const ClassTable classes_;
-  const at::Device device_;
-  std::vector<double> targets_;  // field `y` of the batch at hand
+  // Fills every element of `out`, tensors of `batch`'s padded shape on the feed's device. On a GPU the work is
+  // enqueued, its last part on the current stream, and `batch` may go at once. DATA_LOSS: the batch lacks a
+  // field, has it in another type, or holds an atomic number that the data set's class table does not.
+  virtual absl::Status Expand(const wire::Batch& batch, const GraphTensors& out) = 0;
 };
+
+// What must hold before a batch is expanded, with Expand's errors.
+absl::Status CheckExpandable(const wire::Batch& batch, const ClassTable& classes);
 
 }  // namespace packtrain::trainer
 

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <string>
 
+#include "trainer/data/host_feed.h"
 #include "trainer/engine/device.h"
 
 namespace packtrain::trainer {
@@ -29,6 +30,9 @@ class CpuDevice final : public Device {
   std::string hardware_name() const override { return CpuName(); }
   std::string driver() const override { return ""; }
   std::string timing_method() const override { return "host monotonic clock"; }
+  std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const override {
+    return std::make_unique<HostFeed>(target, classes);
+  }
   std::unique_ptr<TimeMark> NewMark() const override { return std::make_unique<CpuMark>(); }
   at::Tensor CopyToHost(const at::Tensor& tensor) const override { return tensor.clone(); }
   std::int64_t memory_bytes() const override { return -1; }

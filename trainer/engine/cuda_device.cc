@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "trainer/data/host_feed.h"
 #include "trainer/engine/device.h"
 
 namespace packtrain::trainer {
@@ -43,6 +44,26 @@ class CudaMark final : public TimeMark {
   cudaEvent_t event_ = nullptr;
 };
 
+// Expands on the host and copies.
+class CopyingFeed final : public DeviceFeed {
+ public:
+  CopyingFeed(const Target& target, const ClassTable& classes) : host_(target, classes) {}
+
+  absl::Status Expand(const wire::Batch& batch, const GraphTensors& out) override {
+    const GraphTensors host = NewGraphTensors(batch.header().padded, at::kCPU);
+    if (absl::Status status = host_.Expand(batch, host); !status.ok()) return status;
+    for (const auto member : {&GraphTensors::classes, &GraphTensors::positions, &GraphTensors::senders,
+                              &GraphTensors::receivers, &GraphTensors::in_degree, &GraphTensors::graph_of_node,
+                              &GraphTensors::n_node, &GraphTensors::target, &GraphTensors::weight}) {
+      (out.*member).copy_(host.*member);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  HostFeed host_;
+};
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(c10::DeviceIndex index) : index_(index) {
@@ -57,6 +78,9 @@ class CudaDevice final : public Device {
     return absl::StrCat("CUDA ", version / 1000, ".", version % 1000 / 10);
   }
   std::string timing_method() const override { return "CUDA events, read later"; }
+  std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const override {
+    return std::make_unique<CopyingFeed>(target, classes);
+  }
   std::unique_ptr<TimeMark> NewMark() const override { return std::make_unique<CudaMark>(); }
   at::Tensor CopyToHost(const at::Tensor& tensor) const override {
     at::Tensor host = at::empty(tensor.sizes(), tensor.options().device(at::kCPU).pinned_memory(true));

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "trainer/data/device_feed.h"
+#include "trainer/data/target.h"
 
 namespace packtrain::trainer {
 
@@ -35,6 +37,7 @@ class Device {
   // How marks get their time, as the run's record states it.
   virtual std::string timing_method() const = 0;
 
+  virtual std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const = 0;
   virtual std::unique_ptr<TimeMark> NewMark() const = 0;
   // A copy on the host, complete once a mark recorded after this call has passed.
   virtual at::Tensor CopyToHost(const at::Tensor& tensor) const = 0;

@@ -32,14 +32,15 @@ SplitErrors Unnormalise(const at::Tensor& sums, double scale) {
 
 // Adds the errors over all of `batches` to `sums`.
 absl::Status AddErrors(Model& model, client::BatchReader& batches, DeviceFeed& feed, at::Tensor sums) {
+  const at::Device device = model.parameters().front().device();
   while (true) {
     const absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
     if (!batch.ok()) return batch.status();
     if (!batch->has_value()) return absl::OkStatus();
     if ((*batch)->header().empty) continue;
-    const absl::StatusOr<GraphTensors> graphs = feed.Expand(**batch);
-    if (!graphs.ok()) return graphs.status();
-    sums += SumErrors(model.Forward(*graphs), *graphs).cpu();
+    const GraphTensors graphs = NewGraphTensors((*batch)->header().padded, device);
+    if (absl::Status status = feed.Expand(**batch, graphs); !status.ok()) return status;
+    sums += SumErrors(model.Forward(graphs), graphs).cpu();
   }
 }
 

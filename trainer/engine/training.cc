@@ -128,7 +128,7 @@ class Session {
                                                   .world_size = options_.world.size});
     if (!data.ok()) return data.status();
     data_ = *std::move(data);
-    feed_.emplace(data_.target, data_.class_table, device_->torch_device());
+    feed_ = device_->NewFeed(data_.target, data_.class_table);
     return absl::OkStatus();
   }
 
@@ -318,7 +318,7 @@ class Session {
   std::unique_ptr<Device> device_;
   std::unique_ptr<GradientSync> sync_;
   TrainingData data_;
-  std::optional<DeviceFeed> feed_;
+  std::unique_ptr<DeviceFeed> feed_;
   std::shared_ptr<Model> model_;
   std::optional<FlatParameters> parameters_;
   AdamOptions adam_options_;

@@ -74,12 +74,12 @@ absl::Status TrainingLoop::MakeStep(client::BatchReader& batches) {
   record.wait_ns = wait_ns;
   timeline_.Begin(record);
   timeline_.Mark(Moment::kCopy);
-  const absl::StatusOr<GraphTensors> graphs = parts_.feed.Expand(*batch);
-  if (!graphs.ok()) {
+  const GraphTensors graphs = NewGraphTensors(batch->header().padded, parts_.device.torch_device());
+  if (absl::Status status = parts_.feed.Expand(*batch, graphs); !status.ok()) {
     timeline_.Discard();
-    return Withdraw(graphs.status());
+    return Withdraw(status);
   }
-  const absl::StatusOr<StepOutcome> outcome = engine_.Step(*graphs, timeline_);
+  const absl::StatusOr<StepOutcome> outcome = engine_.Step(graphs, timeline_);
   if (!outcome.ok()) return outcome.status();
   if (*outcome == StepOutcome::kAbandoned) {
     timeline_.Discard();
