@@ -35,7 +35,7 @@ class CpuDevice final : public Device {
   }
   std::unique_ptr<TimeMark> NewMark() const override { return std::make_unique<CpuMark>(); }
   at::Tensor CopyToHost(const at::Tensor& tensor) const override { return tensor.clone(); }
-  std::int64_t memory_bytes() const override { return -1; }
+  DeviceReading Read() const override { return {}; }
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <torch/types.h>
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer/data/host_feed.h"
 #include "trainer/engine/device.h"
+#include "trainer/engine/nvml_device.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -64,10 +66,17 @@ class CopyingFeed final : public DeviceFeed {
   HostFeed host_;
 };
 
+std::string PciBusId(c10::DeviceIndex index) {
+  std::array<char, 16> id{};
+  C10_CUDA_CHECK(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index));
+  return id.data();
+}
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(c10::DeviceIndex index) : index_(index) {
     C10_CUDA_CHECK(cudaGetDeviceProperties(&properties_, index));
+    if (auto nvml = NvmlDevice::Open(PciBusId(index)); nvml.ok()) nvml_ = *std::move(nvml);
   }
 
   at::Device torch_device() const override { return {at::kCUDA, index_}; }
@@ -86,15 +95,24 @@ class CudaDevice final : public Device {
     at::Tensor host = at::empty(tensor.sizes(), tensor.options().device(at::kCPU).pinned_memory(true));
     return host.copy_(tensor, /*non_blocking=*/true);
   }
-  std::int64_t memory_bytes() const override {
+  DeviceReading Read() const override {
+    const bool has_nvml = nvml_ != nullptr;
+    return {.memory_bytes = ReservedBytes(),
+            .use = has_nvml ? nvml_->Use() : -1,
+            .energy_uj = has_nvml ? nvml_->EnergyUj() : -1};
+  }
+
+ private:
+  // Of Torch's allocator, which the memory of captured steps is of, too.
+  std::int64_t ReservedBytes() const {
     const auto statistics = c10::cuda::CUDACachingAllocator::getDeviceStats(index_);
     return statistics.reserved_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)]
         .current;
   }
 
- private:
   const c10::DeviceIndex index_;
   cudaDeviceProp properties_{};
+  std::unique_ptr<NvmlDevice> nvml_;  // null: there is no NVML that knows the device
 };
 
 absl::StatusOr<std::unique_ptr<Device>> OpenCuda(std::uint32_t local_rank) {

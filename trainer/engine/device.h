@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/target.h"
+#include "trainer/engine/device_reading.h"
 
 namespace packtrain::trainer {
 
@@ -26,7 +27,7 @@ class TimeMark {
   virtual std::int64_t NanosecondsSince(const TimeMark& earlier) const = 0;
 };
 
-// Used by one thread, but for memory_bytes.
+// Used by one thread, but for Read.
 class Device {
  public:
   virtual ~Device() = default;
@@ -41,8 +42,8 @@ class Device {
   virtual std::unique_ptr<TimeMark> NewMark() const = 0;
   // A copy on the host, complete once a mark recorded after this call has passed.
   virtual at::Tensor CopyToHost(const at::Tensor& tensor) const = 0;
-  // Memory in use on the device; negative: not known. Any thread may call it.
-  virtual std::int64_t memory_bytes() const = 0;
+  // Any thread may call it.
+  virtual DeviceReading Read() const = 0;
 };
 
 // The device that --device names, on the card of this process. The program that is linked decides which kinds

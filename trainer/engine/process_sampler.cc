@@ -36,11 +36,9 @@ client::Sample SampleProcess() {
           .rss_bytes = ResidentBytes()};
 }
 
-ProcessSampler::ProcessSampler(std::function<std::int64_t()> device_memory_bytes,
+ProcessSampler::ProcessSampler(std::function<DeviceReading()> read_device,
                                std::function<void(const client::Sample&)> sink)
-    : device_memory_bytes_(std::move(device_memory_bytes)),
-      sink_(std::move(sink)),
-      thread_([this] { Run(); }) {}
+    : read_device_(std::move(read_device)), sink_(std::move(sink)), thread_([this] { Run(); }) {}
 
 ProcessSampler::~ProcessSampler() {
   {
@@ -51,13 +49,21 @@ ProcessSampler::~ProcessSampler() {
   thread_.join();
 }
 
+// The time is taken right before the device is read, so that it belongs to the energy counter.
+client::Sample ProcessSampler::Sample() const {
+  client::Sample sample = SampleProcess();
+  const DeviceReading reading = read_device_();
+  sample.device_memory_bytes = reading.memory_bytes;
+  sample.device_use = reading.use;
+  sample.device_energy_uj = reading.energy_uj;
+  return sample;
+}
+
 void ProcessSampler::Run() {
   auto next = std::chrono::steady_clock::now();
   wire::MutexLock lock(mutex_);
   while (true) {
-    client::Sample sample = SampleProcess();
-    sample.device_memory_bytes = device_memory_bytes_();
-    sink_(sample);
+    sink_(Sample());
     next += kPeriod;
     while (!stopping_ && changed_.WaitUntil(mutex_, next)) {
     }

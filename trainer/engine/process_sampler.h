@@ -2,12 +2,12 @@
 #ifndef PACKTRAIN_TRAINER_ENGINE_PROCESS_SAMPLER_H_
 #define PACKTRAIN_TRAINER_ENGINE_PROCESS_SAMPLER_H_
 
-#include <cstdint>
 #include <functional>
 #include <thread>
 
 #include "client/run_reporter.h"
 #include "proto/wire/mutex.h"
+#include "trainer/engine/device_reading.h"
 
 namespace packtrain::trainer {
 
@@ -17,15 +17,15 @@ client::Sample SampleProcess();
 // Samples on a thread of its own from construction to destruction, once at least.
 class ProcessSampler {
  public:
-  // Each sample, completed by `device_memory_bytes`, goes to `sink`. Both are called on the sampler's thread.
-  ProcessSampler(std::function<std::int64_t()> device_memory_bytes,
-                 std::function<void(const client::Sample&)> sink);
+  // Each sample, completed by `read_device`, goes to `sink`. Both are called on the sampler's thread.
+  ProcessSampler(std::function<DeviceReading()> read_device, std::function<void(const client::Sample&)> sink);
   ~ProcessSampler();
 
  private:
+  client::Sample Sample() const;
   void Run();
 
-  const std::function<std::int64_t()> device_memory_bytes_;
+  const std::function<DeviceReading()> read_device_;
   const std::function<void(const client::Sample&)> sink_;
   wire::Mutex mutex_;
   wire::CondVar changed_;

@@ -256,7 +256,7 @@ class Session {
   absl::Status TrainAndEvaluate() {
     Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", data_.target.name, " of ",
                           data_.dataset.reference, ", ", data_.plan.steps, " steps an epoch"));
-    const ProcessSampler sampler([device = device_.get()] { return device->memory_bytes(); },
+    const ProcessSampler sampler([device = device_.get()] { return device->Read(); },
                                  [this](const client::Sample& sample) { reporter_->AddSample(sample); });
     TrainingLoop loop({.data = data_,
                        .feed = *feed_,
