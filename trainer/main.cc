@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "absl/status/status.h"
@@ -16,6 +17,7 @@
 #include "trainer/models/model.h"
 #include "trainer/options.h"
 #include "trainer/output.h"
+#include "trainer/selftest/selftest_command.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -165,6 +167,10 @@ void SetLibraryDefaults(char** argv) {
 }
 
 int Main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "selftest") {
+    SetLibraryDefaults(argv);
+    return SelftestCommand(argc - 1, argv + 1);
+  }
   const CommandLine line = ParseCommandLine(PACKTRAIN_PROGRAM, argc, argv);
   if (line.exit_code.has_value()) return *line.exit_code;
   if (line.options.describe) return Describe(line.options);

@@ -61,6 +61,11 @@ TEST(Output, TextThatIsNoUtf8IsReplaced) {
   EXPECT_EQ(RunProgram("--model '\xff' --describe --classes 5 --json"), 2);
 }
 
+TEST(Output, SelftestIsOfTheGpuProgram) {
+  EXPECT_EQ(RunProgram("selftest"), 2);
+  EXPECT_EQ(RunProgram("selftest --bench"), 2);
+}
+
 TEST(Output, ResultThatCannotBeWrittenIsAFailure) {
   EXPECT_EQ(RunProgram("--model schnet --describe --classes 5"), 0);
   EXPECT_EQ(RunProgram("--model schnet --describe --classes 5", "/dev/full"), 1);

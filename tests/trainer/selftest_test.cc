@@ -1,0 +1,33 @@
+#include "trainer/selftest/selftest.h"
+
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+namespace packtrain::trainer {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Selftest, WithoutATrialHasPassed) {
+  const Selftest selftest([](const std::string&) {});
+  EXPECT_TRUE(selftest.passed());
+  EXPECT_EQ(selftest.ToJson().dump(), R"({"tests":0,"failed":0,"failures":[]})");
+}
+
+TEST(Selftest, ErrorsAndExceptionsAreFailures) {
+  std::vector<std::string> lines;
+  Selftest selftest([&lines](const std::string& line) { lines.push_back(line); });
+  selftest.Try("equal", [] { return absl::OkStatus(); });
+  EXPECT_TRUE(selftest.passed());
+  selftest.Try("near", [] { return absl::InternalError("1 is not 2"); });
+  selftest.Try("there", []() -> absl::Status { throw std::runtime_error("no device\nstack"); });
+  EXPECT_FALSE(selftest.passed());
+  EXPECT_THAT(lines, ElementsAre("passed: equal", "FAILED: near: 1 is not 2", "FAILED: there: no device"));
+  EXPECT_EQ(selftest.ToJson().dump(),
+            R"({"tests":3,"failed":2,"failures":[{"name":"near","message":"1 is not 2"},)"
+            R"({"name":"there","message":"no device"}]})");
+}
+
+}  // namespace
+}  // namespace packtrain::trainer
