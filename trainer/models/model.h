@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "trainer/data/graph_tensors.h"
+#include "trainer/kernels/kernels.h"
 
 namespace packtrain::trainer {
 
@@ -24,8 +25,9 @@ class Model : public torch::nn::Module {
 };
 
 struct ModelOptions {
-  std::int64_t classes = 0;  // rows of the embedding
-  std::uint32_t seed = 0;    // equal seeds give equal parameters
+  std::int64_t classes = 0;                  // rows of the embedding
+  std::uint32_t seed = 0;                    // equal seeds give equal parameters
+  const Kernels* kernels = &PlainKernels();  // borrowed, never null
 };
 
 // A model's name on the command line, how it is made, and what its paper trains it with.

@@ -3,10 +3,10 @@
 #include <torch/types.h>
 
 #include <array>
-#include <numbers>
-#include <optional>
 #include <string>
+#include <vector>
 
+#include "trainer/kernels/kernels.h"
 #include "trainer/models/parameter_maker.h"
 
 namespace packtrain::trainer {
@@ -18,14 +18,10 @@ constexpr std::int64_t kGaussians = 150;
 constexpr double kSpacing = 0.1;  // angstrom, between the centres of neighbouring Gaussians
 constexpr double kWidth = 0.1;    // square angstrom
 
-at::Tensor ShiftedSoftplus(const at::Tensor& x) { return at::softplus(x) - std::numbers::ln2; }
-
 // Two matrices with a shifted softplus between them, no bias.
 struct Mlp {
   at::Tensor first;
   at::Tensor second;
-
-  at::Tensor operator()(const at::Tensor& x) const { return ShiftedSoftplus(x.mm(first)).mm(second); }
 };
 
 // One interaction.
@@ -36,23 +32,9 @@ struct Layer {
   Mlp update;             // W4, W5 [64, 64]
 };
 
-// [E, 1] lengths of the edges.
-at::Tensor Distances(const GraphTensors& graphs) {
-  const at::Tensor difference =
-      graphs.positions.index_select(0, graphs.senders) - graphs.positions.index_select(0, graphs.receivers);
-  return difference.square().sum(1, /*keepdim=*/true).sqrt();
-}
-
-// [N, 1] incoming edges of each node, at least 1.
-at::Tensor Degrees(const GraphTensors& graphs) {
-  const at::Tensor ones = at::ones({graphs.receivers.size(0)}, graphs.positions.options());
-  const at::Tensor zeros = at::zeros({graphs.positions.size(0)}, graphs.positions.options());
-  return zeros.index_add(0, graphs.receivers, ones).clamp_min(1).unsqueeze(1);
-}
-
 class SchNet final : public Model {
  public:
-  explicit SchNet(const ModelOptions& options) {
+  explicit SchNet(const ModelOptions& options) : kernels_(*options.kernels) {
     ParameterMaker make(*this, options.seed);
     embedding_ = make.Matrix("embedding", options.classes, kLatent);
     for (std::int64_t i = 0; i < kLayers; ++i) layers_[i] = MakeLayer(make, "layer" + std::to_string(i));
@@ -62,11 +44,11 @@ class SchNet final : public Model {
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
-    const at::Tensor expanded = Expand(Distances(graphs));
-    const at::Tensor degrees = Degrees(graphs);
+    const std::vector<at::Tensor> hidden = HiddenFilters(kernels_.Distances(graphs));
     at::Tensor nodes = at::embedding(embedding_, graphs.classes);
-    for (const Layer& layer : layers_) nodes = nodes + Interact(layer, nodes, expanded, degrees, graphs);
-    return MeanOverNodes(readout_(nodes).squeeze(1), graphs);
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      nodes = nodes + Interact(layers_[i], nodes, hidden[i], graphs);
+    return MeanOverNodes(Apply(readout_, nodes).squeeze(1), graphs);
   }
 
  private:
@@ -80,26 +62,32 @@ class SchNet final : public Model {
     return layer;
   }
 
-  // Gaussians of the distances, [E, 150]. Those below e^-80 are held there: far below f32's resolution of the
-  // sums they enter, and exp is slow where its result is no normal number.
-  at::Tensor Expand(const at::Tensor& distances) const {
-    return (distances - centres_).square_().mul_(-1 / kWidth).clamp_min_(-80).exp_();
+  at::Tensor Apply(const Mlp& mlp, const at::Tensor& x) const {
+    return kernels_.ShiftedSoftplus(x.mm(mlp.first)).mm(mlp.second);
   }
 
-  static at::Tensor Interact(const Layer& layer, const at::Tensor& nodes, const at::Tensor& expanded,
-                             const at::Tensor& degrees, const GraphTensors& graphs) {
-    const at::Tensor filter =
-        ShiftedSoftplus(ShiftedSoftplus(expanded.mm(layer.filter_in)).mm(layer.filter_out));
-    const at::Tensor messages = nodes.mm(layer.message).index_select(0, graphs.senders) * filter;
-    const at::Tensor sums = at::zeros_like(nodes).index_add(0, graphs.receivers, messages);
-    return layer.update(sums / degrees);
+  // What the first halves of the layers' filters make of the distances, [E, 64] each. They read the same
+  // Gaussians, so they are one product.
+  std::vector<at::Tensor> HiddenFilters(const at::Tensor& distances) const {
+    std::vector<at::Tensor> matrices;
+    for (const Layer& layer : layers_) matrices.push_back(layer.filter_in);
+    const at::Tensor gaussians = kernels_.Gaussians(distances, centres_, kWidth);
+    return kernels_.ShiftedSoftplus(gaussians.mm(at::cat(matrices, 1))).split(kLatent, 1);
+  }
+
+  at::Tensor Interact(const Layer& layer, const at::Tensor& nodes, const at::Tensor& hidden,
+                      const GraphTensors& graphs) const {
+    const at::Tensor filter = kernels_.ShiftedSoftplus(hidden.mm(layer.filter_out));
+    const at::Tensor sums = kernels_.SumMessages(nodes.mm(layer.message), filter, graphs);
+    return Apply(layer.update, sums / graphs.in_degree);
   }
 
   static at::Tensor MeanOverNodes(const at::Tensor& values, const GraphTensors& graphs) {
-    const at::Tensor zeros = at::zeros({graphs.n_node.size(0)}, values.options());
-    return zeros.index_add(0, graphs.graph_of_node, values) / graphs.n_node.clamp_min(1);
+    const at::Tensor sums = at::zeros({graphs.n_node.size(0)}, values.options());
+    return sums.index_add_(0, graphs.graph_of_node, values) / graphs.n_node.clamp_min(1);
   }
 
+  const Kernels& kernels_;
   at::Tensor embedding_;
   std::array<Layer, kLayers> layers_;
   Mlp readout_;
