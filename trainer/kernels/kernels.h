@@ -30,8 +30,12 @@ class Kernels {
   virtual at::Tensor ShiftedSoftplus(const at::Tensor& x) const = 0;
 };
 
-// Of Torch's operators, on any device and for any floating-point type: what others are held against.
+// Of Torch's operators, on any device and for any floating-point type: what the fused ones are held against.
 const Kernels& PlainKernels();
+
+// CUDA kernels, of packtrain-trainer-cuda alone, on the current stream. They read the real sizes on the device,
+// so padding costs next to nothing; equal inputs give equal bits. f32 only.
+const Kernels& FusedKernels();
 
 }  // namespace packtrain::trainer
 

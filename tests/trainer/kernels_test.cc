@@ -1,0 +1,55 @@
+#include "trainer/kernels/kernels.h"
+
+#include <gmock/gmock.h>
+#include <torch/types.h>
+
+#include <cmath>
+
+namespace packtrain::trainer {
+namespace {
+
+// Three nodes, and edges 1 -> 0, 2 -> 0, 0 -> 2.
+GraphTensors ThreeNodes() {
+  GraphTensors graphs;
+  graphs.positions = at::tensor({0.f, 0.f, 0.f, 3.f, 4.f, 0.f, 0.f, 0.f, -2.f}).view({3, 3});
+  graphs.senders = at::tensor({1, 2, 0}, at::kInt);
+  graphs.receivers = at::tensor({0, 0, 2}, at::kInt);
+  return graphs;
+}
+
+at::Tensor Column(at::ArrayRef<float> values) { return at::tensor(values).unsqueeze(1); }
+
+TEST(PlainKernels, DistancesAreLengthsOfEdges) {
+  EXPECT_TRUE(at::equal(PlainKernels().Distances(ThreeNodes()), Column({5, 2, 2})));
+}
+
+TEST(PlainKernels, MessagesAreSummedOverIncomingEdges) {
+  const at::Tensor nodes = Column({2, 3, 5}).requires_grad_(), filter = Column({7, 11, 13}).requires_grad_();
+  const at::Tensor sums = PlainKernels().SumMessages(nodes, filter, ThreeNodes());
+  EXPECT_TRUE(at::equal(sums, Column({3 * 7 + 5 * 11, 0, 2 * 13})));
+  sums.backward(Column({1, 10, 100}));
+  EXPECT_TRUE(at::equal(nodes.grad(), Column({100 * 13, 7, 11})));
+  EXPECT_TRUE(at::equal(filter.grad(), Column({3, 5, 100 * 2})));
+}
+
+TEST(PlainKernels, GaussiansNeverReachNumbersThatAreNotNormal) {
+  const at::Tensor gaussians = PlainKernels().Gaussians(Column({1, 15}), at::tensor({1.f, 1.5f}), 0.5);
+  EXPECT_FLOAT_EQ(gaussians[0][0].item<float>(), 1);
+  EXPECT_FLOAT_EQ(gaussians[0][1].item<float>(), std::exp(-0.5f));
+  EXPECT_FLOAT_EQ(gaussians[1][0].item<float>(), std::exp(-80.f));
+}
+
+TEST(PlainKernels, ShiftedSoftplusPassesThroughZero) {
+  const at::Tensor x = at::tensor({0.f, 1.f, -100.f, 100.f}).requires_grad_();
+  const at::Tensor y = PlainKernels().ShiftedSoftplus(x);
+  const auto log2 = static_cast<float>(std::log(2));
+  EXPECT_EQ(y[0].item<float>(), 0);
+  EXPECT_FLOAT_EQ(y[1].item<float>(), std::log1p(std::exp(1.f)) - log2);
+  EXPECT_FLOAT_EQ(y[2].item<float>(), -log2);
+  EXPECT_FLOAT_EQ(y[3].item<float>(), 100 - log2);
+  y.sum().backward();
+  EXPECT_FLOAT_EQ(x.grad()[0].item<float>(), 0.5);
+}
+
+}  // namespace
+}  // namespace packtrain::trainer

@@ -1,0 +1,52 @@
+// Sums of messages over the edges that end in each node, without writing a message down.
+#ifndef PACKTRAIN_TRAINER_KERNELS_SUM_MESSAGES_H_
+#define PACKTRAIN_TRAINER_KERNELS_SUM_MESSAGES_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace packtrain::trainer {
+
+// The padded sizes; a node and an edge have rows of C = `columns` floats.
+struct MessageSizes {
+  std::int64_t nodes = 0;
+  std::int64_t edges = 0;
+  std::int64_t columns = 0;
+};
+
+// Pointers to device memory, with the meaning that the members of GraphTensors of these names have.
+struct EdgesByReceiver {
+  const std::int32_t* receiver_start = nullptr;
+  const std::int32_t* senders = nullptr;
+};
+struct EdgesBySender {
+  const std::int32_t* sender_start = nullptr;
+  const std::int32_t* by_sender = nullptr;
+  const std::int32_t* receivers = nullptr;
+  const std::int32_t* real = nullptr;
+};
+
+// What is summed and its gradient, in device memory. Rows of padding edges of `filter`, and of padding nodes
+// of `nodes` and `d_sums`, are not read.
+struct Messages {
+  const float* nodes = nullptr;   // [nodes, C]
+  const float* filter = nullptr;  // [edges, C]
+  const float* d_sums = nullptr;  // [nodes, C], read by the backward pass alone
+};
+
+// Each enqueues one launch and writes all of its results, of whatever memory: 0 for padding. The order of
+// additions follows from the sizes alone. Nothing is atomic.
+
+// sums[r] [nodes, C] = sum over the edges e that end in r of nodes[sender of e] * filter[e].
+cudaError_t SumMessages(const MessageSizes& sizes, const EdgesByReceiver& edges, const Messages& messages,
+                        float* sums, cudaStream_t stream);
+
+// d_filter[e] [edges, C] = d_sums[receiver of e] * nodes[sender of e];
+// d_nodes[s] [nodes, C] = sum over the edges e that begin in s of d_sums[receiver of e] * filter[e].
+cudaError_t SumMessagesBackward(const MessageSizes& sizes, const EdgesBySender& edges, const Messages& messages,
+                                float* d_nodes, float* d_filter, cudaStream_t stream);
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_KERNELS_SUM_MESSAGES_H_

@@ -1,0 +1,112 @@
+#include "trainer/selftest/random_graphs.h"
+
+#include <torch/types.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::trainer {
+namespace {
+
+// An index that is never to be followed.
+constexpr int kGarbage = 1 << 30;
+
+at::Tensor RandomIntegers(std::int64_t count, std::int64_t below, at::Generator& random) {
+  if (count == 0) return at::empty({0}, at::kLong);
+  return at::randint(below, {count}, random, at::kLong);
+}
+
+// i32: `real`, and behind it the padding up to `size` elements that are `fill`.
+at::Tensor Padded(const at::Tensor& real, std::int64_t size, std::int64_t fill) {
+  return at::constant_pad_nd(real, {0, size - real.numel()}, fill).to(at::kInt);
+}
+
+// i32 [nodes + 1]: how many of `ends` come before each node's.
+at::Tensor StartsOf(const at::Tensor& ends, std::int64_t nodes) {
+  const at::Tensor counts = at::bincount(ends, /*weights=*/{}, /*minlength=*/nodes);
+  return at::cat({at::zeros({1}, at::kLong), counts.cumsum(0)}).to(at::kInt);
+}
+
+// `ends`, and padding edges that take the padding nodes in turn.
+at::Tensor PaddedEnds(const at::Tensor& ends, const RandomGraphsOptions& options) {
+  const std::int64_t nodes = options.real.nodes, edges = std::int64_t{options.padded.edges} - ends.numel();
+  const at::Tensor turn = at::arange(edges, at::kLong);
+  if (edges == 0) return ends.to(at::kInt);
+  return at::cat({ends, turn.remainder(options.padded.nodes - nodes) + nodes}).to(at::kInt);
+}
+
+void FillEdges(const RandomGraphsOptions& options, at::Generator& random, GraphTensors& graphs) {
+  const std::int64_t nodes = options.real.nodes, edges = options.real.edges, slots = options.padded.nodes;
+  const at::Tensor senders = RandomIntegers(edges, nodes, random);
+  const at::Tensor receivers = std::get<0>(RandomIntegers(edges, nodes, random).sort());
+  graphs.senders = PaddedEnds(senders, options);
+  graphs.receivers = PaddedEnds(receivers, options);
+  graphs.receiver_start = StartsOf(receivers, slots);
+  graphs.sender_start = StartsOf(senders, slots);
+  graphs.by_sender = Padded(at::argsort(senders, /*stable=*/true), options.padded.edges, kGarbage);
+  graphs.in_degree = graphs.receiver_start.diff().clamp_min(1).to(at::kFloat).unsqueeze(1);
+}
+
+void FillNodes(const RandomGraphsOptions& options, at::Generator& random, GraphTensors& graphs) {
+  const std::int64_t nodes = options.real.nodes, slots = options.padded.nodes;
+  const at::Tensor graph_of_node = std::get<0>(RandomIntegers(nodes, options.real.graphs, random).sort());
+  const std::int64_t last = std::int64_t{options.padded.graphs} - 1;
+  graphs.graph_of_node = Padded(graph_of_node, slots, last);
+  graphs.n_node = at::bincount(graph_of_node, /*weights=*/{}, options.padded.graphs).to(at::kInt);
+  graphs.classes = RandomIntegers(slots, options.classes, random).to(at::kInt);
+  graphs.positions = at::randn({slots, 3}, random) * 2;
+}
+
+void FillGraphs(const RandomGraphsOptions& options, at::Generator& random, GraphTensors& graphs) {
+  const std::int64_t slots = options.padded.graphs;
+  graphs.target = at::randn({slots}, random);
+  graphs.weight = (at::arange(slots) < std::int64_t{options.real.graphs}).to(at::kFloat);
+  graphs.real = at::tensor(
+      {std::int64_t{options.real.graphs}, std::int64_t{options.real.nodes}, std::int64_t{options.real.edges}},
+      at::kInt);
+}
+
+}  // namespace
+
+std::string NameOf(const RandomGraphsOptions& options) {
+  const auto name = [](const wire::Shape& shape) {
+    return absl::StrCat("(", shape.graphs, ", ", shape.nodes, ", ", shape.edges, ")");
+  };
+  return absl::StrCat(name(options.real), " in ", name(options.padded));
+}
+
+GraphTensors MakeRandomGraphs(const RandomGraphsOptions& options, at::Generator random) {
+  GraphTensors graphs;
+  FillNodes(options, random, graphs);
+  FillEdges(options, random, graphs);
+  FillGraphs(options, random, graphs);
+  return graphs;
+}
+
+GraphTensors CopyTo(const GraphTensors& graphs, at::Device device) {
+  GraphTensors copy;
+  for (const auto member :
+       {&GraphTensors::classes, &GraphTensors::positions, &GraphTensors::senders, &GraphTensors::receivers,
+        &GraphTensors::in_degree, &GraphTensors::graph_of_node, &GraphTensors::n_node, &GraphTensors::target,
+        &GraphTensors::weight, &GraphTensors::receiver_start, &GraphTensors::by_sender,
+        &GraphTensors::sender_start, &GraphTensors::real}) {
+    copy.*member = (graphs.*member).to(device);
+  }
+  return copy;
+}
+
+GraphTensors WithoutPadding(const GraphTensors& graphs, const wire::Shape& real) {
+  GraphTensors part = graphs;
+  for (const auto member : {&GraphTensors::senders, &GraphTensors::receivers}) {
+    part.*member = (graphs.*member).narrow(0, 0, real.edges);
+  }
+  for (const auto member : {&GraphTensors::classes, &GraphTensors::positions, &GraphTensors::in_degree,
+                            &GraphTensors::graph_of_node}) {
+    part.*member = (graphs.*member).narrow(0, 0, real.nodes);
+  }
+  for (const auto member : {&GraphTensors::n_node, &GraphTensors::target, &GraphTensors::weight}) {
+    part.*member = (graphs.*member).narrow(0, 0, real.graphs);
+  }
+  return part;
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,37 @@
+// Random graphs in padded tensors, for checks of kernels.
+#ifndef PACKTRAIN_TRAINER_SELFTEST_RANDOM_GRAPHS_H_
+#define PACKTRAIN_TRAINER_SELFTEST_RANDOM_GRAPHS_H_
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "proto/wire/batch_layout.h"
+#include "trainer/data/graph_tensors.h"
+
+namespace packtrain::trainer {
+
+struct RandomGraphsOptions {
+  wire::Shape real;
+  wire::Shape padded;
+  std::int64_t classes = 5;
+};
+
+// Such as "(2, 9, 40) in (3, 16, 64)".
+std::string NameOf(const RandomGraphsOptions& options);
+
+// Edges join any two real nodes, of one graph or two, or a node with itself, and some nodes have none.
+// Positions lie within some angstrom. Positions and classes of the padding, and the entries of by_sender behind
+// the real ones, are garbage. On the host, with the members that only a GPU's have.
+GraphTensors MakeRandomGraphs(const RandomGraphsOptions& options, at::Generator random);
+
+// All tensors of `graphs`, on `device`.
+GraphTensors CopyTo(const GraphTensors& graphs, at::Device device);
+
+// `graphs`, of the real shape `real`, without the padding: views.
+GraphTensors WithoutPadding(const GraphTensors& graphs, const wire::Shape& real);
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_SELFTEST_RANDOM_GRAPHS_H_
