@@ -13,23 +13,37 @@ std::string Name(const wire::Batch& batch) {
   return absl::StrCat("batch ", batch.header().index, " of epoch ", batch.header().epoch);
 }
 
-absl::Status RequireField(const wire::Batch& batch, std::string_view field, wire::DType dtype) {
+// `rows` of `width` values.
+struct FieldShape {
+  std::uint64_t rows;
+  std::uint64_t width;
+};
+
+absl::Status RequireField(const wire::Batch& batch, std::string_view field, wire::DType dtype,
+                          FieldShape shape) {
   const wire::Section* section = batch.FindSection(field);
-  if (section != nullptr && section->dtype == dtype) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(Name(batch), section ? " has another type of" : " lacks", " field '",
-                                          std::string(field), "'"));
+  if (section == nullptr) {
+    return absl::DataLossError(absl::StrCat(Name(batch), " lacks field '", std::string(field), "'"));
+  }
+  if (section->dtype == dtype && section->dims.front() == shape.rows &&
+      section->size_bytes == shape.rows * shape.width * wire::SizeOf(dtype)) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(
+      absl::StrCat(Name(batch), " has another type or shape of field '", std::string(field), "'"));
 }
 
-absl::Status RequireFields(const wire::Batch& batch) {
-  if (absl::Status status = RequireField(batch, kAtomicNumbers, wire::DType::kU8); !status.ok()) return status;
-  if (absl::Status status = RequireField(batch, kPositions, wire::DType::kF32); !status.ok()) return status;
-  return RequireField(batch, kTargets, wire::DType::kF64);
+absl::Status RequireFields(const wire::Batch& batch, std::uint64_t targets) {
+  const std::uint64_t graphs = batch.header().real.graphs, nodes = batch.header().real.nodes;
+  if (absl::Status s = RequireField(batch, kAtomicNumbers, wire::DType::kU8, {nodes, 1}); !s.ok()) return s;
+  if (absl::Status s = RequireField(batch, kPositions, wire::DType::kF32, {nodes, 3}); !s.ok()) return s;
+  return RequireField(batch, kTargets, wire::DType::kF64, {graphs, targets});
 }
 
 }  // namespace
 
-absl::Status CheckExpandable(const wire::Batch& batch, const ClassTable& classes) {
-  if (absl::Status status = RequireFields(batch); !status.ok()) return status;
+absl::Status CheckExpandable(const wire::Batch& batch, const Target& target, const ClassTable& classes) {
+  if (absl::Status status = RequireFields(batch, target.columns); !status.ok()) return status;
   const absl::StatusOr<std::span<const std::uint8_t>> numbers = batch.Elements<std::uint8_t>(kAtomicNumbers);
   if (!numbers.ok()) return numbers.status();
   for (const std::uint8_t number : *numbers) {

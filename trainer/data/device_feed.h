@@ -23,12 +23,12 @@ class DeviceFeed {
 
   // Fills every element of `out`, tensors of `batch`'s padded shape on the feed's device. On a GPU the work is
   // enqueued, its last part on the current stream, and `batch` may go at once. DATA_LOSS: the batch lacks a
-  // field, has it in another type, or holds an atomic number that the data set's class table does not.
+  // field, has it in another type or shape, or holds an atomic number that the data set's class table does not.
   virtual absl::Status Expand(const wire::Batch& batch, const GraphTensors& out) = 0;
 };
 
 // What must hold before a batch is expanded, with Expand's errors.
-absl::Status CheckExpandable(const wire::Batch& batch, const ClassTable& classes);
+absl::Status CheckExpandable(const wire::Batch& batch, const Target& target, const ClassTable& classes);
 
 }  // namespace packtrain::trainer
 

@@ -48,7 +48,7 @@ absl::Status ExpandClasses(const wire::Batch& batch, const ClassTable& table, co
 HostFeed::HostFeed(Target target, const ClassTable& classes) : target_(std::move(target)), classes_(classes) {}
 
 absl::Status HostFeed::Expand(const wire::Batch& batch, const GraphTensors& out) {
-  if (absl::Status status = CheckExpandable(batch, classes_); !status.ok()) return status;
+  if (absl::Status status = CheckExpandable(batch, target_, classes_); !status.ok()) return status;
   if (absl::Status status = ExpandTopology(batch, out); !status.ok()) return status;
   CountInDegrees(batch.header().real.edges, out);
   if (absl::Status status = ExpandClasses(batch, classes_, out); !status.ok()) return status;
