@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "trainer/data/host_feed.h"
+#include "trainer/data/cuda_feed.h"
 #include "trainer/engine/device.h"
 #include "trainer/engine/nvml_device.h"
 
@@ -46,26 +46,6 @@ class CudaMark final : public TimeMark {
   cudaEvent_t event_ = nullptr;
 };
 
-// Expands on the host and copies.
-class CopyingFeed final : public DeviceFeed {
- public:
-  CopyingFeed(const Target& target, const ClassTable& classes) : host_(target, classes) {}
-
-  absl::Status Expand(const wire::Batch& batch, const GraphTensors& out) override {
-    const GraphTensors host = NewGraphTensors(batch.header().padded, at::kCPU);
-    if (absl::Status status = host_.Expand(batch, host); !status.ok()) return status;
-    for (const auto member : {&GraphTensors::classes, &GraphTensors::positions, &GraphTensors::senders,
-                              &GraphTensors::receivers, &GraphTensors::in_degree, &GraphTensors::graph_of_node,
-                              &GraphTensors::n_node, &GraphTensors::target, &GraphTensors::weight}) {
-      (out.*member).copy_(host.*member);
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  HostFeed host_;
-};
-
 std::string PciBusId(c10::DeviceIndex index) {
   std::array<char, 16> id{};
   C10_CUDA_CHECK(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index));
@@ -88,7 +68,7 @@ class CudaDevice final : public Device {
   }
   std::string timing_method() const override { return "CUDA events, read later"; }
   std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const override {
-    return std::make_unique<CopyingFeed>(target, classes);
+    return std::make_unique<CudaFeed>(target, classes, torch_device());
   }
   std::unique_ptr<TimeMark> NewMark() const override { return std::make_unique<CudaMark>(); }
   at::Tensor CopyToHost(const at::Tensor& tensor) const override {

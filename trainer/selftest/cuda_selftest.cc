@@ -10,6 +10,7 @@
 #include "trainer/output.h"
 #include "trainer/selftest/check.h"
 #include "trainer/selftest/device_checks.h"
+#include "trainer/selftest/feed_checks.h"
 #include "trainer/selftest/kernel_checks.h"
 #include "trainer/selftest/selftest.h"
 #include "trainer/selftest/selftest_command.h"
@@ -25,7 +26,7 @@ struct SelftestOptions {
   bool bench = false;
 };
 
-std::array<std::span<const Check>, 2> CheckLists() { return {DeviceChecks(), KernelChecks()}; }
+std::array<std::span<const Check>, 3> CheckLists() { return {DeviceChecks(), FeedChecks(), KernelChecks()}; }
 
 void AddFlags(CLI::App& app, SelftestOptions& options) {
   app.add_option_function<std::string>(

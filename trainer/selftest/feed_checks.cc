@@ -1,0 +1,260 @@
+#include "trainer/selftest/feed_checks.h"
+
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "trainer/data/cuda_feed.h"
+#include "trainer/data/host_feed.h"
+#include "trainer/kernels/word_checksum.h"
+#include "trainer/selftest/sample_batch.h"
+
+namespace packtrain::trainer {
+namespace {
+
+// What no element of a batch is.
+constexpr int kUnwritten = -7;
+constexpr std::uint64_t kManyBatches = 100'000;
+
+at::Device Card() { return {at::kCUDA, c10::cuda::current_device()}; }
+
+CudaFeed NewCudaFeed(const CudaFeedOptions& options) {
+  return CudaFeed(SampleTarget(), SampleClasses(), Card(), options);
+}
+
+struct Member {
+  std::string_view name;
+  at::Tensor GraphTensors::*tensor;
+};
+
+constexpr Member kMembers[] = {{"classes", &GraphTensors::classes},
+                               {"positions", &GraphTensors::positions},
+                               {"senders", &GraphTensors::senders},
+                               {"receivers", &GraphTensors::receivers},
+                               {"in_degree", &GraphTensors::in_degree},
+                               {"graph_of_node", &GraphTensors::graph_of_node},
+                               {"n_node", &GraphTensors::n_node},
+                               {"target", &GraphTensors::target},
+                               {"weight", &GraphTensors::weight},
+                               {"receiver_start", &GraphTensors::receiver_start},
+                               {"by_sender", &GraphTensors::by_sender},
+                               {"sender_start", &GraphTensors::sender_start},
+                               {"real", &GraphTensors::real}};
+
+// i32 [nodes + 1]: how many of the edges with these ends come before those of each node.
+at::Tensor StartsOf(const at::Tensor& ends, std::int64_t nodes) {
+  const at::Tensor counts = at::bincount(ends, /*weights=*/{}, /*minlength=*/nodes);
+  return at::cat({at::zeros({1}, at::kLong), counts.cumsum(0)}).to(at::kInt);
+}
+
+// What the host makes of `batch`, and the orders of its edges by sorting.
+absl::StatusOr<GraphTensors> Expected(const wire::Batch& batch) {
+  const auto& [graphs, nodes, edges] = batch.header().real;
+  GraphTensors expected = NewGraphTensors(batch.header().padded, at::kCPU);
+  absl::Status status = HostFeed(SampleTarget(), SampleClasses()).Expand(batch, expected);
+  if (!status.ok()) return status;
+  const at::Tensor senders = expected.senders.narrow(0, 0, edges);
+  const std::int64_t slots = batch.header().padded.nodes;
+  expected.receiver_start = StartsOf(expected.receivers.narrow(0, 0, edges), slots);
+  expected.by_sender = at::argsort(senders, /*stable=*/true).to(at::kInt);
+  expected.sender_start = StartsOf(senders, slots);
+  expected.real = at::tensor({std::int64_t{graphs}, std::int64_t{nodes}, std::int64_t{edges}}, at::kInt);
+  return expected;
+}
+
+// Bit by bit, so that NaN is NaN and 0 is not -0.
+absl::Status RequireEqual(std::string_view name, const at::Tensor& got, const at::Tensor& expected) {
+  const at::Tensor differs = (got.view(at::kInt) != expected.view(at::kInt)).flatten();
+  const std::int64_t number = differs.sum().item<std::int64_t>();
+  if (number == 0) return absl::OkStatus();
+  const std::int64_t first = differs.nonzero()[0].item<std::int64_t>();
+  return absl::InternalError(absl::StrCat(
+      number, " of ", differs.numel(), " elements of ", std::string(name), " differ; element ", first, " is ",
+      got.flatten()[first].item<double>(), ", not ", expected.flatten()[first].item<double>()));
+}
+
+absl::Status RequireExpanded(const wire::Batch& batch, const GraphTensors& out) {
+  const absl::StatusOr<GraphTensors> expected = Expected(batch);
+  if (!expected.ok()) return expected.status();
+  for (const Member& member : kMembers) {
+    at::Tensor got = (out.*member.tensor).cpu();
+    if (member.tensor == &GraphTensors::by_sender) got = got.narrow(0, 0, batch.header().real.edges);
+    const absl::Status status = RequireEqual(member.name, got, (*expected).*member.tensor);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+std::string NameOf(const wire::Batch& batch) {
+  const auto& [real, padded] = std::pair(batch.header().real, batch.header().padded);
+  return absl::StrCat("(", real.graphs, ", ", real.nodes, ", ", real.edges, ") in (", padded.graphs, ", ",
+                      padded.nodes, ", ", padded.edges, "): ");
+}
+
+absl::Status CheckExpansion(const SampleBatch& sample, CudaFeed& feed) {
+  const absl::StatusOr<wire::Batch> batch = MakeBatch(sample);
+  if (!batch.ok()) return batch.status();
+  const GraphTensors out = NewGraphTensors(batch->header().padded, Card());
+  for (const Member& member : kMembers) (out.*member.tensor).fill_(kUnwritten);
+  absl::Status status = feed.Expand(*batch, out);
+  if (status.ok()) status = RequireExpanded(*batch, out);
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(NameOf(*batch), status.message()));
+}
+
+// Graphs of `fewest` to `most` nodes.
+std::vector<std::uint32_t> Sizes(std::size_t graphs, std::uint32_t fewest, std::uint32_t most,
+                                 std::mt19937& random) {
+  std::vector<std::uint32_t> sizes(graphs);
+  for (std::uint32_t& size : sizes) size = fewest + random() % (most - fewest + 1);
+  return sizes;
+}
+
+// No graph, one node, no padding, one padding node for all padding edges, more graphs than a block has threads,
+// graphs whose edges are sorted in shared memory and, where `largest` is above it, in global memory.
+std::vector<SampleBatch> ManySamples(std::optional<wire::DType> endpoints, std::uint32_t largest) {
+  std::mt19937 random(5);
+  std::vector<SampleBatch> samples = {{.n_node = {}, .padding = {2, 64, 64}},
+                                      {.n_node = {}, .padding = {1, 0, 0}},
+                                      {.n_node = {1}},
+                                      {.n_node = {1}, .padding = {1, 3, 10}},
+                                      {.n_node = {1, 1, 1, 1}, .padding = {3, 1, 7}},
+                                      {.n_node = {29, 3, 17}},
+                                      {.n_node = {largest, 5, largest}, .padding = {1, 7, 50}},
+                                      {.n_node = Sizes(127, 3, 29, random), .padding = {1, 60, 2000}},
+                                      {.n_node = Sizes(2500, 1, 4, random), .padding = {4, 100, 999}}};
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const std::uint32_t nodes = random() % 80, edges = nodes == 0 ? 0 : random() % 5000;
+    samples.push_back({.n_node = Sizes(1 + random() % 150, 1, 40, random), .padding = {1, nodes, edges}});
+  }
+  for (SampleBatch& sample : samples) sample.endpoints = endpoints;
+  for (std::uint32_t i = 0; i < samples.size(); ++i) samples[i].seed = i;
+  return samples;
+}
+
+absl::Status CheckExpansions(std::optional<wire::DType> endpoints, std::uint32_t largest) {
+  CudaFeed feed = NewCudaFeed({.slots = 2});
+  for (const SampleBatch& sample : ManySamples(endpoints, largest)) {
+    if (absl::Status status = CheckExpansion(sample, feed); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FullEdges() { return CheckExpansions(std::nullopt, 1100); }
+absl::Status EdgesOfU8() { return CheckExpansions(wire::DType::kU8, 256); }
+absl::Status EdgesOfU16() { return CheckExpansions(wire::DType::kU16, 9000); }
+absl::Status EdgesOfU32() { return CheckExpansions(wire::DType::kU32, 70'000); }
+
+absl::Status RequireCode(absl::StatusCode wanted, const absl::Status& status) {
+  if (status.code() == wanted) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("ended with ", status.ToString()));
+}
+
+absl::Status RefusesUnknownAtoms() {
+  const absl::StatusOr<wire::Batch> batch = MakeBatch({.n_node = {5}});
+  if (!batch.ok()) return batch.status();
+  ClassTable none;
+  none.fill(-1);
+  CudaFeed feed(SampleTarget(), none, Card());
+  return RequireCode(absl::StatusCode::kDataLoss,
+                     feed.Expand(*batch, NewGraphTensors(batch->header().padded, Card())));
+}
+
+absl::Status RefusesAnotherShape() {
+  const absl::StatusOr<wire::Batch> batch = MakeBatch({.n_node = {5}});
+  if (!batch.ok()) return batch.status();
+  CudaFeed feed = NewCudaFeed({});
+  return RequireCode(absl::StatusCode::kInvalidArgument,
+                     feed.Expand(*batch, NewGraphTensors({.graphs = 1, .nodes = 4, .edges = 20}, Card())));
+}
+
+absl::Status FindsADifference() {
+  std::mt19937_64 random(3);
+  std::vector<std::int64_t> words(5000);
+  for (std::int64_t& word : words) word = static_cast<std::int64_t>(random());
+  const std::uint64_t checksum =
+      WordChecksum({reinterpret_cast<const std::uint64_t*>(words.data()), words.size()});
+  const at::Tensor on_card = at::tensor(words, at::kLong).to(Card());
+  const at::Tensor tally = at::zeros({2}, at::kLong).to(Card());
+  const auto check = [&] {
+    C10_CUDA_CHECK(CheckWords(static_cast<const std::uint64_t*>(on_card.const_data_ptr()), words.size(),
+                              checksum, static_cast<ChecksumTally*>(tally.mutable_data_ptr()),
+                              c10::cuda::getCurrentCUDAStream()));
+  };
+  check();
+  on_card[4321] += 1;
+  check();
+  return RequireEqual("the tally", tally.cpu(), at::tensor({2, 1}, at::kLong));
+}
+
+// Sends `samples` in turn, and keeps the card from time to time so busy that the host gets ahead of it.
+absl::Status CheckManyBatches(const std::vector<SampleBatch>& samples, std::size_t slots) {
+  CudaFeed feed = NewCudaFeed({.slots = slots, .with_checks = true});
+  std::vector<wire::Batch> batches;
+  std::vector<GraphTensors> outs;
+  for (const SampleBatch& sample : samples) {
+    absl::StatusOr<wire::Batch> batch = MakeBatch(sample);
+    if (!batch.ok()) return batch.status();
+    outs.push_back(NewGraphTensors(batch->header().padded, Card()));
+    batches.push_back(*std::move(batch));
+  }
+  const at::Tensor load = at::empty({1 << 26}, at::TensorOptions(Card()).dtype(at::kFloat));
+  for (std::uint64_t i = 0; i < kManyBatches; ++i) {
+    const std::size_t turn = i % batches.size();
+    if (i % 100 == 0) load.fill_(0);
+    if (absl::Status status = feed.Expand(batches[turn], outs[turn]); !status.ok()) return status;
+  }
+  for (std::size_t turn = 0; turn < batches.size(); ++turn) {
+    if (absl::Status status = RequireExpanded(batches[turn], outs[turn]); !status.ok()) return status;
+  }
+  const absl::StatusOr<std::uint64_t> verified = feed.VerifiedBatches();
+  if (!verified.ok() || *verified == kManyBatches) return verified.status();
+  return absl::InternalError(absl::StrCat(*verified, " batches verified of ", kManyBatches));
+}
+
+absl::Status TinyBatchesInOneSlot() {
+  std::mt19937 random(11);
+  std::vector<SampleBatch> samples;
+  for (std::uint32_t seed = 0; seed < 37; ++seed) {
+    samples.push_back({.n_node = Sizes(1 + seed % 3, 1, 5, random), .padding = {1, 8, 16}, .seed = seed});
+  }
+  return CheckManyBatches(samples, 1);
+}
+
+absl::Status ManySizesInFourSlots() {
+  std::mt19937 random(12);
+  std::vector<SampleBatch> samples;
+  for (std::uint32_t seed = 0; seed < 37; ++seed) {
+    samples.push_back(
+        {.n_node = Sizes(1 + random() % 256, 1, 29, random), .padding = {1, 8, 16}, .seed = seed});
+    if (seed % 2 == 1) samples.back().endpoints = wire::DType::kU8;
+  }
+  return CheckManyBatches(samples, 4);
+}
+
+constexpr Check kChecks[] = {
+    {"feed: full edges expand on the card as on the host", FullEdges},
+    {"feed: edges sent as u8 expand as on the host", EdgesOfU8},
+    {"feed: edges sent as u16 expand as on the host", EdgesOfU16},
+    {"feed: edges sent as u32 expand as on the host", EdgesOfU32},
+    {"feed: an atom that the class table lacks is refused", RefusesUnknownAtoms},
+    {"feed: tensors of another shape are refused", RefusesAnotherShape},
+    {"feed: one word that differs changes the checksum", FindsADifference},
+    {"feed: 100,000 tiny batches arrive unchanged through one slot", TinyBatchesInOneSlot},
+    {"feed: 100,000 batches of many sizes arrive unchanged through four slots", ManySizesInFourSlots},
+};
+
+}  // namespace
+
+std::span<const Check> FeedChecks() { return kChecks; }
+
+}  // namespace packtrain::trainer
