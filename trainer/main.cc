@@ -131,6 +131,11 @@ TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
       .device = options.device,
       .labels = options.labels,
       .world = world,
+      .end_process =
+          [json = options.json](const absl::Status& status) {
+            PrintFailure(PACKTRAIN_PROGRAM, status, json);
+            std::_Exit(kFailed);
+          },
       .progress = PrintProgress};
 }
 
@@ -163,6 +168,9 @@ void SetLibraryDefaults(char** argv) {
   const bool waiting_set = SetDefault("OMP_WAIT_POLICY", "passive");
   // Torch says nothing of sockets that close; the rank that is gone is named once, by us.
   const bool logging_set = SetDefault("TORCH_CPP_LOG_LEVEL", "ERROR");
+  // NVLink's multicast is left off: a process that dies while it uses it can put all of a host's cards out of
+  // service. Read when NCCL is first used.
+  SetDefault("NCCL_NVLS_ENABLE", "0");
   if (waiting_set || logging_set) execv("/proc/self/exe", argv);
 }
 

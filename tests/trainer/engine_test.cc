@@ -1,20 +1,17 @@
 #include <ATen/Parallel.h>
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
-#include <sys/socket.h>
 #include <torch/types.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
 #include "tests/trainer/molecules.h"
+#include "tests/trainer/two_ranks.h"
 #include "trainer/data/host_feed.h"
 #include "trainer/engine/adam.h"
 #include "trainer/engine/device.h"
@@ -34,6 +31,7 @@ using packtrain::testing::IsOk;
 using packtrain::testing::Molecule;
 using packtrain::testing::Molecules;
 using packtrain::testing::StatusIs;
+using packtrain::testing::WithTwoRanks;
 using ::testing::HasSubstr;
 
 // Molecules are too small for several threads.
@@ -238,38 +236,6 @@ TEST(Checkpoint, OfAnotherModelIsRefused) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("has 2 parameters")));
 }
 
-std::uint16_t FreePort() {
-  const int socket_fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  bind(socket_fd, reinterpret_cast<sockaddr*>(&address), size);
-  getsockname(socket_fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(socket_fd);
-  return ntohs(address.sin_port);
-}
-
-// Two ranks of this process, each driven by a thread of its own.
-template <typename RankZero, typename RankOne>
-void WithTwoRanks(RankZero rank_zero, RankOne rank_one) {
-  World world;
-  world.size = 2;
-  world.master_port = FreePort();
-  World other_world = world;
-  other_world.rank = 1;
-  const SyncOptions options{.timeout = std::chrono::seconds(60), .roll_call = std::chrono::milliseconds(200)};
-  std::thread other([other_world, options, rank_one] {
-    absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(other_world, options);
-    ASSERT_THAT(sync, IsOk());
-    rank_one(*std::move(sync));
-  });
-  absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(world, options);
-  EXPECT_THAT(sync, IsOk());
-  if (sync.ok()) rank_zero(*std::move(sync));
-  other.join();
-}
-
 // Parameters after three steps in which two ranks train on these.
 at::Tensor TrainOnTwoRanks(std::span<const Molecule> zero, std::span<const Molecule> one) {
   at::Tensor parameters;
@@ -333,19 +299,6 @@ TEST(TwoRanks, AbandonTheStepThatOneWithdrawsFrom) {
       });
 }
 
-TEST(TwoRanks, GatherTheBytesOfEach) {
-  const auto gather = [](const std::string& mine) {
-    return [mine](std::unique_ptr<GradientSync> sync) {
-      const absl::StatusOr<std::vector<std::string>> parts = sync->Gather(mine);
-      ASSERT_THAT(parts, IsOk());
-      EXPECT_THAT(*parts, ::testing::ElementsAre(std::string("\0\xff", 2), "other"));
-      EXPECT_THAT(sync->Gather(""), IsOk());
-      EXPECT_THAT(sync->Barrier(), IsOk());
-    };
-  };
-  WithTwoRanks(gather(std::string("\0\xff", 2)), gather("other"));
-}
-
 TEST(TwoRanks, KeepOneCheckpointOfBoth) {
   const testing::TempFolder temporary;
   WithTwoRanks(
@@ -370,32 +323,6 @@ TEST(TwoRanks, KeepOneCheckpointOfBoth) {
         EXPECT_EQ((*read)->unsent.steps[1].rank, 1);
         EXPECT_EQ((*read)->unsent.steps[1].steps.front().step, 1);
       });
-}
-
-TEST(TwoRanks, MustAgree) {
-  WithTwoRanks([](std::unique_ptr<GradientSync> sync) { EXPECT_THAT(sync->Agree("steps", "10"), IsOk()); },
-               [](std::unique_ptr<GradientSync> sync) {
-                 EXPECT_THAT(sync->Agree("steps", "20"),
-                             StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("on rank 0 '10'")));
-               });
-}
-
-TEST(TwoRanks, ARankThatIsGoneIsNamed) {
-  WithTwoRanks(
-      [](std::unique_ptr<GradientSync> sync) {
-        EXPECT_THAT(sync->Sum(at::ones({4})),
-                    StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 is gone")));
-      },
-      [](std::unique_ptr<GradientSync>) {});
-}
-
-TEST(TwoRanks, ARankThatFailsSaysWhy) {
-  WithTwoRanks(
-      [](std::unique_ptr<GradientSync> sync) {
-        EXPECT_THAT(sync->Sum(at::ones({4})),
-                    StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 failed: the disk is full")));
-      },
-      [](std::unique_ptr<GradientSync> sync) { sync->Leave(absl::InternalError("the disk is full")); });
 }
 
 TEST(Evaluate, CountsEachGraphThatHasTheTarget) {

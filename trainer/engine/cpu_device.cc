@@ -35,6 +35,7 @@ class CpuDevice final : public Device {
   }
   std::unique_ptr<TimeMark> NewMark() const override { return std::make_unique<CpuMark>(); }
   at::Tensor CopyToHost(const at::Tensor& tensor) const override { return tensor.clone(); }
+  const CommunicatorMaker* communicators() const override { return nullptr; }
   DeviceReading Read() const override { return {}; }
 };
 

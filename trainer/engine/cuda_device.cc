@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer/data/cuda_feed.h"
 #include "trainer/engine/device.h"
+#include "trainer/engine/nccl_communicator.h"
 #include "trainer/engine/nvml_device.h"
 
 namespace packtrain::trainer {
@@ -54,7 +55,7 @@ std::string PciBusId(c10::DeviceIndex index) {
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(c10::DeviceIndex index) : index_(index) {
+  explicit CudaDevice(c10::DeviceIndex index) : index_(index), communicators_(NcclOn(index)) {
     C10_CUDA_CHECK(cudaGetDeviceProperties(&properties_, index));
     if (auto nvml = NvmlDevice::Open(PciBusId(index)); nvml.ok()) nvml_ = *std::move(nvml);
   }
@@ -75,6 +76,7 @@ class CudaDevice final : public Device {
     at::Tensor host = at::empty(tensor.sizes(), tensor.options().device(at::kCPU).pinned_memory(true));
     return host.copy_(tensor, /*non_blocking=*/true);
   }
+  const CommunicatorMaker* communicators() const override { return communicators_.get(); }
   DeviceReading Read() const override {
     const bool has_nvml = nvml_ != nullptr;
     return {.memory_bytes = ReservedBytes(),
@@ -91,6 +93,7 @@ class CudaDevice final : public Device {
   }
 
   const c10::DeviceIndex index_;
+  const std::unique_ptr<CommunicatorMaker> communicators_;
   cudaDeviceProp properties_{};
   std::unique_ptr<NvmlDevice> nvml_;  // null: there is no NVML that knows the device
 };

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/target.h"
+#include "trainer/engine/communicator.h"
 #include "trainer/engine/device_reading.h"
 
 namespace packtrain::trainer {
@@ -42,6 +43,8 @@ class Device {
   virtual std::unique_ptr<TimeMark> NewMark() const = 0;
   // A copy on the host, complete once a mark recorded after this call has passed.
   virtual at::Tensor CopyToHost(const at::Tensor& tensor) const = 0;
+  // For sums over ranks that each have a device; null: this kind sums on the host.
+  virtual const CommunicatorMaker* communicators() const = 0;
   // Any thread may call it.
   virtual DeviceReading Read() const = 0;
 };

@@ -5,12 +5,15 @@
 #include <ATen/core/Tensor.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/engine/communicator.h"
+#include "trainer/engine/rank_watch.h"
 #include "trainer/engine/world.h"
 
 namespace packtrain::trainer {
@@ -18,8 +21,11 @@ namespace packtrain::trainer {
 struct SyncOptions {
   // A call that waits longer than this for another rank fails.
   std::chrono::milliseconds timeout{120'000};
-  // How long word from each of the others is waited for, once something has failed.
-  std::chrono::milliseconds roll_call{5'000};
+  // How long the others' words are waited for once something has failed; and when ranks whose devices sum by
+  // themselves are gone.
+  WatchOptions watch;
+  // Ends the process, in which a device waits for ever for a rank that is gone. Called on another thread.
+  std::function<void(const absl::Status&)> end_process;
 };
 
 // All ranks make the same calls in the same order. After a failure nothing but Leave may be called. Used by
@@ -32,8 +38,19 @@ class GradientSync {
 
   virtual const World& world() const = 0;
 
-  // Replaces `tensor` by its sum over the ranks. ABORTED names the ranks that are gone or have failed.
+  // Has sums of devices made by these themselves, where each rank has one of its own and a maker for it; null:
+  // it has none. Codes as Sum; INTERNAL, FAILED_PRECONDITION: the devices did not meet.
+  virtual absl::Status JoinDevices(const CommunicatorMaker* maker) = 0;
+  // OK: SumOnDevice enqueues and may be captured. FAILED_PRECONDITION: it waits on the host; says why.
+  virtual absl::Status device_sums() const = 0;
+
+  // Replaces `tensor`, on the host, by its sum over the ranks. ABORTED names the ranks that are gone or have
+  // failed.
   virtual absl::Status Sum(at::Tensor tensor) = 0;
+
+  // The same for a contiguous tensor of the device, behind the work issued so far. Where it enqueues, the sum
+  // is right if CheckRanks is OK once the device is past it.
+  virtual absl::Status SumOnDevice(at::Tensor tensor) = 0;
 
   // Rank 0's `value`, on all ranks.
   virtual absl::StatusOr<std::string> Share(const std::string& name, const std::string& value) = 0;
@@ -46,6 +63,9 @@ class GradientSync {
 
   // Returns once all ranks have called it.
   virtual absl::Status Barrier() = 0;
+
+  // Never waits. ABORTED: a rank is known to be gone or to have failed; what the device has summed is void.
+  virtual absl::Status CheckRanks() const = 0;
 
   // Tells the others why this rank goes. Rank 0, where the ranks meet, waits a moment for the others' word.
   virtual void Leave(const absl::Status& reason) = 0;

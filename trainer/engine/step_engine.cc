@@ -21,7 +21,7 @@ absl::StatusOr<StepOutcome> StepEngine::Step(const GraphTensors& graphs, StepTim
   Differentiate(graphs, timeline);
   timeline.SetSums(device_.CopyToHost(parameters_.sums()));
   timeline.Mark(Moment::kComm);
-  if (absl::Status status = sync_.Sum(parameters_.reduced()); !status.ok()) return status;
+  if (absl::Status status = sync_.SumOnDevice(parameters_.reduced()); !status.ok()) return status;
   if (AnyWithdrew()) return StepOutcome::kAbandoned;
   timeline.Mark(Moment::kOptimizer);
   parameters_.gradients().div_(parameters_.sums()[FlatParameters::kGraphs].clamp_min(1));
@@ -33,7 +33,7 @@ absl::StatusOr<StepOutcome> StepEngine::Step(const GraphTensors& graphs, StepTim
 absl::Status StepEngine::Withdraw() {
   parameters_.ZeroGradients();
   parameters_.sums()[FlatParameters::kWithdrawals].fill_(1);
-  return sync_.Sum(parameters_.reduced());
+  return sync_.SumOnDevice(parameters_.reduced());
 }
 
 // A read from the device, and only where there are other ranks.

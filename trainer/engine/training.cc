@@ -62,6 +62,7 @@ class Session {
   // Trains to the end, and says so to the server and to the other ranks however it ends.
   absl::StatusOr<TrainingResult> Run() {
     absl::Status status = Guarded([this] { return RunToEnd(); });
+    if (!status.ok()) status = CauseOf(status);
     if (!status.ok() && stop_.stop_requested()) {
       status = absl::IsCancelled(status) ? Stopped() : WithReason(Stopped(), status);
     }
@@ -82,6 +83,13 @@ class Session {
     }
   }
 
+  // A device whose sums have been aborted may fail in other ways.
+  absl::Status CauseOf(const absl::Status& failure) const {
+    if (sync_ == nullptr || absl::IsAborted(failure)) return failure;
+    const absl::Status lost = sync_->CheckRanks();
+    return lost.ok() ? failure : lost;
+  }
+
   absl::Status RunToEnd() {
     using Part = absl::Status (Session::*)();
     constexpr std::array<Part, 9> kParts = {
@@ -99,11 +107,12 @@ class Session {
     absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(options_.device, options_.world.local_rank);
     if (!device.ok()) return device.status();
     device_ = *std::move(device);
-    absl::StatusOr<std::unique_ptr<GradientSync>> sync =
-        GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience});
+    absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(
+        options_.world,
+        {.timeout = options_.give_up + kPeerPatience, .watch = {}, .end_process = options_.end_process});
     if (!sync.ok()) return sync.status();
     sync_ = *std::move(sync);
-    return absl::OkStatus();
+    return sync_->JoinDevices(device_->communicators());
   }
 
   // Rank 0's alone: the others send what they have to it.

@@ -40,6 +40,9 @@ struct TrainingOptions {
   std::string device = "cpu";
   std::map<std::string, std::string> labels;
   World world;
+  // Ends the process, whose device waits for ever for a rank that is gone; `status` says which. Called on
+  // another thread.
+  std::function<void(const absl::Status& status)> end_process;
   // Gets lines about the progress, on rank 0.
   std::function<void(const std::string& line)> progress;
 };

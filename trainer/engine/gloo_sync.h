@@ -1,0 +1,16 @@
+// The ranks of several processes.
+#ifndef PACKTRAIN_TRAINER_ENGINE_GLOO_SYNC_H_
+#define PACKTRAIN_TRAINER_ENGINE_GLOO_SYNC_H_
+
+#include <memory>
+
+#include "trainer/engine/gradient_sync.h"
+
+namespace packtrain::trainer {
+
+// Host memory goes through Gloo; the ranks meet at a store of rank 0. Throws what these throw.
+std::unique_ptr<GradientSync> ConnectGloo(const World& world, const SyncOptions& options);
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_ENGINE_GLOO_SYNC_H_
