@@ -87,6 +87,8 @@ v1::Sample ToMessage(const Sample& sample) {
   if (sample.device_energy_uj >= 0) {
     message.set_device_energy_uj(static_cast<std::uint64_t>(sample.device_energy_uj));
   }
+  message.set_device_id(sample.device_id);
+  if (sample.step >= 0) message.set_step(static_cast<std::uint64_t>(sample.step));
   return message;
 }
 
@@ -168,6 +170,7 @@ class GrpcRunReporter final : public RunReporter {
   void AddStep(const wire::StepRecord& step) override {
     wire::MutexLock lock(mutex_);
     steps_.Add({options_.rank, attempt(), step});
+    last_step_ = static_cast<std::int64_t>(step.step);
     if (steps_.waiting() == options_.block_steps) wake_.NotifyOne();
   }
 
@@ -184,7 +187,9 @@ class GrpcRunReporter final : public RunReporter {
 
   void AddSample(const Sample& sample) override {
     wire::MutexLock lock(mutex_);
-    samples_.Add(sample);
+    Sample stamped = sample;
+    stamped.step = last_step_;
+    samples_.Add(std::move(stamped));
   }
 
   absl::Status Flush() override {
@@ -379,6 +384,7 @@ class GrpcRunReporter final : public RunReporter {
   wire::CondVar wake_;     // the sender waits: a block is full, a Flush began, the end
   wire::CondVar settled_;  // Flush waits: a block was settled
   Outbox<AddressedStep> steps_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t last_step_ ABSL_GUARDED_BY(mutex_) = -1;  // that was added of this process's own
   Outbox<Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);
   Outbox<Sample> samples_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

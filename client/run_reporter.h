@@ -64,6 +64,8 @@ struct Sample {
   std::int64_t device_memory_bytes = -1;
   double device_use = -1;
   std::int64_t device_energy_uj = -1;
+  std::string device_id{};  // names the device in the whole world; empty: not known
+  std::int64_t step = -1;   // the last that had ended; AddSample says it
 };
 
 // Step records of one rank and attempt, ascending.
@@ -108,6 +110,7 @@ class RunReporter {
   // Steps of this run that were left over: of an earlier attempt, or of another rank.
   virtual void AddSteps(const AttemptSteps& steps) = 0;
   virtual void AddEvaluation(const Evaluation& evaluation) = 0;
+  // The sample's step becomes the last one that AddStep was given.
   virtual void AddSample(const Sample& sample) = 0;
 
   // Blocks until everything added so far is acknowledged or dropped, or `give_up` has passed: then

@@ -201,7 +201,8 @@ void AddRunCompareCommand(CLI::App& run, Invocation& invocation) {
           "hardware")
       ->required();
   compare->add_option("--metric", flags->metric,
-                      "seconds_per_graph (default), seconds_per_epoch, PHASE.QUANTILE, SPLIT.mae, SPLIT.rmse");
+                      "seconds_per_graph (default), seconds_per_epoch, joules_per_graph, PHASE.QUANTILE, "
+                      "SPLIT.mae, SPLIT.rmse");
   compare->add_option("--test", flags->test, "welch or student, on logarithms")
       ->check(CLI::IsMember({"welch", "student"}))
       ->capture_default_str();

@@ -96,6 +96,9 @@ std::string SummaryToText(const RunSummary& read) {
   if (summary.has_seconds_per_epoch()) {
     text << "an epoch  " << FormatNumber(summary.seconds_per_epoch()) << " s\n";
   }
+  if (summary.has_joules_per_graph()) {
+    text << "energy    " << FormatNumber(summary.joules_per_graph()) << " J a graph\n";
+  }
   return text.str();
 }
 

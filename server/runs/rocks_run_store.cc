@@ -372,16 +372,17 @@ absl::StatusOr<std::vector<v1::Evaluation>> RocksRunStore::ReadEvaluations(std::
   return evaluations;
 }
 
-absl::StatusOr<std::vector<v1::Sample>> RocksRunStore::ReadSamples(std::string_view run) const {
+absl::Status RocksRunStore::ReadSamples(std::string_view run, SampleSink sink) const {
   absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
   if (!entry.ok()) return entry.status();
-  std::vector<v1::Sample> samples;
-  absl::Status status = database_->Scan(Family::kSamples, SamplePrefix((*entry)->name),
-                                        [&samples](std::string_view, std::string_view value) {
-                                          return ParseRecord(value, samples.emplace_back());
-                                        });
-  if (!status.ok()) return status;
-  return samples;
+  return database_->Scan(Family::kSamples, SamplePrefix((*entry)->name),
+                         [&sink](std::string_view key, std::string_view value) {
+                           const absl::StatusOr<Reporter> reporter = ReporterOfSampleKey(key);
+                           if (!reporter.ok()) return reporter.status();
+                           v1::Sample sample;
+                           if (absl::Status status = ParseRecord(value, sample); !status.ok()) return status;
+                           return sink(*reporter, sample);
+                         });
 }
 
 }  // namespace packtrain::runs

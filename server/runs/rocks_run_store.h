@@ -49,7 +49,7 @@ class RocksRunStore final : public RunStore {
   absl::Status ListAfter(const ListPosition& after, RunSink sink) const override;
   absl::Status ReadSteps(std::string_view run, StepSink sink) const override;
   absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const override;
-  absl::StatusOr<std::vector<v1::Sample>> ReadSamples(std::string_view run) const override;
+  absl::Status ReadSamples(std::string_view run, SampleSink sink) const override;
 
  private:
   using EntryPtr = std::shared_ptr<RunEntry>;

@@ -22,6 +22,8 @@ std::string ReporterPrefix(std::string_view kind, const Reporter& reporter) {
   return key;
 }
 
+constexpr std::string_view kSamplePrefix = "s";
+
 absl::Status UnknownForm() { return absl::DataLossError("the run database holds a key of unknown form"); }
 
 // `key` is NAME 0 rank:4 attempt:4 and `rest` more bytes.
@@ -56,7 +58,7 @@ std::string StepBlockKey(const Reporter& reporter, std::uint64_t first_step) {
 }
 
 std::string SampleKey(const Reporter& reporter, std::int64_t time_ns) {
-  std::string key = ReporterPrefix("s", reporter);
+  std::string key = ReporterPrefix(kSamplePrefix, reporter);
   rocks::AppendBigEndian(static_cast<std::uint64_t>(time_ns), key);
   return key;
 }
@@ -71,7 +73,7 @@ std::string EvaluationPrefix(std::string_view run) { return RunPrefix("e", run);
 
 std::string StepPrefix(std::string_view run) { return RunPrefix("", run); }
 
-std::string SamplePrefix(std::string_view run) { return RunPrefix("s", run); }
+std::string SamplePrefix(std::string_view run) { return RunPrefix(kSamplePrefix, run); }
 
 absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key) {
   if (!key.starts_with(kAttemptPrefix)) return UnknownForm();
@@ -79,5 +81,10 @@ absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key) {
 }
 
 absl::StatusOr<Reporter> ReporterOfStepBlockKey(std::string_view key) { return ParseReporter(key, 8); }
+
+absl::StatusOr<Reporter> ReporterOfSampleKey(std::string_view key) {
+  if (!key.starts_with(kSamplePrefix)) return UnknownForm();
+  return ParseReporter(key.substr(kSamplePrefix.size()), 8);
+}
 
 }  // namespace packtrain::runs

@@ -41,9 +41,10 @@ std::string EvaluationPrefix(std::string_view run);
 std::string StepPrefix(std::string_view run);
 std::string SamplePrefix(std::string_view run);
 
-// The reporter in an attempt's key or a step block's. DATA_LOSS: the key is none.
+// The reporter in an attempt's key, a step block's or a sample's. DATA_LOSS: the key is none.
 absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key);
 absl::StatusOr<Reporter> ReporterOfStepBlockKey(std::string_view key);
+absl::StatusOr<Reporter> ReporterOfSampleKey(std::string_view key);
 
 }  // namespace packtrain::runs
 

@@ -121,6 +121,7 @@ absl::Status ValidateSamples(const std::vector<v1::Sample>& samples) {
   if (absl::Status status = CheckCount("samples", samples.size()); !status.ok()) return status;
   for (const v1::Sample& sample : samples) {
     if (absl::Status status = CheckTime("time_ns", sample.time_ns()); !status.ok()) return status;
+    if (absl::Status status = CheckText("device_id", sample.device_id()); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

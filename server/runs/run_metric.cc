@@ -47,10 +47,10 @@ std::string Names(const Map& map) {
 }
 
 absl::Status UnknownMetric(std::string_view name) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown metric ", std::string(name), "; known are seconds_per_graph, seconds_per_epoch, ",
-                   "PHASE.QUANTILE with PHASE one of ", Names(AllPhases()), " and QUANTILE one of ",
-                   Names(AllQuantiles()), ", and train, val or test with .mae or .rmse"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown metric ", std::string(name), "; known are seconds_per_graph, seconds_per_epoch, ",
+      "joules_per_graph, PHASE.QUANTILE with PHASE one of ", Names(AllPhases()), " and QUANTILE one of ",
+      Names(AllQuantiles()), ", and train, val or test with .mae or .rmse"));
 }
 
 // The run's steps and its steady ones, of which there is at least one.
@@ -84,6 +84,13 @@ absl::StatusOr<double> MeasureEpoch(const RunStore& store, const v1::Run& run) {
   const std::optional<double> seconds = SecondsPerEpoch(*steps);
   if (!seconds.has_value()) return absl::FailedPreconditionError("it has no complete epoch");
   return *seconds;
+}
+
+absl::StatusOr<double> JoulesPerGraph(const RunStore& store, const v1::Run& run) {
+  const absl::StatusOr<v1::SummarizeRunResponse> summary = Summarize(store, run.run());
+  if (!summary.ok()) return summary.status();
+  if (!summary->has_joules_per_graph()) return absl::FailedPreconditionError("its energy is not known");
+  return summary->joules_per_graph();
 }
 
 }  // namespace
@@ -124,6 +131,7 @@ RunMetric::Reader RunMetric::SplitError(std::string_view split, std::string_view
 absl::StatusOr<RunMetric> RunMetric::Parse(std::string_view name) {
   if (name.empty() || name == "seconds_per_graph") return RunMetric("seconds_per_graph", true, SecondsPerGraph);
   if (name == "seconds_per_epoch") return RunMetric(std::string(name), true, MeasureEpoch);
+  if (name == "joules_per_graph") return RunMetric(std::string(name), false, JoulesPerGraph);
   const std::size_t dot = name.find('.');
   if (dot == std::string_view::npos) return UnknownMetric(name);
   const std::string_view left = name.substr(0, dot);

@@ -15,8 +15,9 @@ namespace packtrain::runs {
 // Immutable; any number of threads may use it.
 class RunMetric {
  public:
-  // "seconds_per_graph" (also for an empty name), "seconds_per_epoch", "PHASE.QUANTILE", "SPLIT.mae",
-  // "SPLIT.rmse"; see CompareRunsRequest. INVALID_ARGUMENT: none of them; the message lists them.
+  // "seconds_per_graph" (also for an empty name), "seconds_per_epoch", "joules_per_graph",
+  // "PHASE.QUANTILE", "SPLIT.mae", "SPLIT.rmse"; see CompareRunsRequest. INVALID_ARGUMENT: none of them; the
+  // message lists them.
   static absl::StatusOr<RunMetric> Parse(std::string_view name);
 
   const std::string& name() const { return name_; }

@@ -74,7 +74,9 @@ class RunStore {
   virtual absl::Status ReadSteps(std::string_view run, StepSink sink) const = 0;
   // By step, then split.
   virtual absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const = 0;
-  virtual absl::StatusOr<std::vector<v1::Sample>> ReadSamples(std::string_view run) const = 0;
+  // Calls `sink` with each sample: by rank, then attempt, then time.
+  using SampleSink = absl::FunctionRef<absl::Status(const Reporter& reporter, const v1::Sample& sample)>;
+  virtual absl::Status ReadSamples(std::string_view run, SampleSink sink) const = 0;
 };
 
 }  // namespace packtrain::runs

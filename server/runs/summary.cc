@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "server/runs/energy.h"
 #include "server/runs/significance.h"
 
 namespace packtrain::runs {
@@ -92,14 +93,22 @@ void SetShapesAndCaptures(const std::vector<RankStep>& steps, v1::SummarizeRunRe
   summary.mutable_fill()->set_edges(Ratio(static_cast<double>(real.edges), static_cast<double>(slots.edges)));
 }
 
-absl::Status SetPeakMemory(const RunStore& store, v1::SummarizeRunResponse& summary) {
-  const absl::StatusOr<std::vector<v1::Sample>> samples = store.ReadSamples(summary.run());
-  if (!samples.ok()) return samples.status();
-  for (const v1::Sample& sample : *samples) {
-    if (!sample.has_device_memory_bytes()) continue;
-    summary.set_peak_device_bytes(
-        std::max<std::uint64_t>(summary.peak_device_bytes(), sample.device_memory_bytes()));
-  }
+// Peak memory and energy.
+absl::Status SetFromSamples(const RunStore& store, const RunSteps& steps, v1::SummarizeRunResponse& summary) {
+  EnergyReadings readings;
+  const absl::Status read =
+      store.ReadSamples(summary.run(), [&](const Reporter& reporter, const v1::Sample& sample) {
+        AddReading(reporter, sample, readings);
+        if (sample.has_device_memory_bytes()) {
+          summary.set_peak_device_bytes(
+              std::max<std::uint64_t>(summary.peak_device_bytes(), sample.device_memory_bytes()));
+        }
+        return absl::OkStatus();
+      });
+  if (!read.ok()) return read;
+  const std::optional<double> watts = SteadyWatts(steps, readings);
+  const double seconds_per_graph = summary.steady().seconds_per_graph();
+  if (watts.has_value() && seconds_per_graph > 0) summary.set_joules_per_graph(*watts * seconds_per_graph);
   return absl::OkStatus();
 }
 
@@ -220,7 +229,7 @@ absl::StatusOr<v1::SummarizeRunResponse> Summarize(const RunStore& store, std::s
   *summary.mutable_whole() = FiguresOf(WholeSteps(*steps));
   SetShapesAndCaptures(steps->of_ranks, summary);
   if (const std::optional<double> seconds = SecondsPerEpoch(*steps)) summary.set_seconds_per_epoch(*seconds);
-  if (absl::Status status = SetPeakMemory(store, summary); !status.ok()) return status;
+  if (absl::Status status = SetFromSamples(store, *steps, summary); !status.ok()) return status;
   return summary;
 }
 

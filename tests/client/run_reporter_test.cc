@@ -152,6 +152,20 @@ TEST(RunReporter, SendsEvaluationsAndSamples) {
   EXPECT_FALSE(served.runs.samples()[0].has_process_cpu_ns());
 }
 
+TEST(RunReporter, ASampleHasTheLastStepOfItsOwnProcess) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  reporter->AddSteps({.rank = 0, .attempt = 0, .steps = {Step(7)}});
+  reporter->AddSample({.time_ns = 1});
+  reporter->AddStep(Step(8));
+  reporter->AddSample({.time_ns = 2, .device_id = "GPU-1"});
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  ASSERT_THAT(served.runs.samples(), SizeIs(2));
+  EXPECT_FALSE(served.runs.samples()[0].has_step());
+  EXPECT_EQ(served.runs.samples()[1].step(), 8u);
+  EXPECT_EQ(served.runs.samples()[1].device_id(), "GPU-1");
+}
+
 TEST(RunReporter, SendsABlockAgainAfterALostAcknowledgement) {
   Served served;
   served.runs.AnswerSteps({grpc::Status(grpc::StatusCode::UNAVAILABLE, "connection reset"),

@@ -15,6 +15,11 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device) {
   return 0;
 }
 
+int nvmlDeviceGetUUID(void* device, char* text, unsigned int size) {
+  std::strncpy(text, "GPU-45", size);
+  return *static_cast<int*>(device) == 1 ? 0 : 3;
+}
+
 int nvmlDeviceGetUtilizationRates(void* device, unsigned int (*rates)[2]) {
   (*rates)[0] = 45;
   return *static_cast<int*>(device) == 1 ? 0 : 3;

@@ -15,6 +15,7 @@ TEST(NvmlDevice, TellsUseAsAShareAndEnergyInMicrojoules) {
   ASSERT_THAT(device, IsOk());
   EXPECT_DOUBLE_EQ((*device)->Use(), 0.45);
   EXPECT_EQ((*device)->EnergyUj(), 1'234'000);
+  EXPECT_EQ((*device)->uuid(), "GPU-45");
 }
 
 TEST(NvmlDevice, WhatACardDoesNotTellIsUnknown) {
@@ -22,6 +23,7 @@ TEST(NvmlDevice, WhatACardDoesNotTellIsUnknown) {
   ASSERT_THAT(device, IsOk());
   EXPECT_LT((*device)->Use(), 0);
   EXPECT_LT((*device)->EnergyUj(), 0);
+  EXPECT_EQ((*device)->uuid(), "");
 }
 
 TEST(NvmlDevice, IsUnavailableWithoutTheLibraryItsFunctionsOrTheCard) {

@@ -176,13 +176,15 @@ TEST(SampleProcess, ReadsTimeProcessorAndMemory) {
 TEST(ProcessSampler, SamplesOnceAtLeast) {
   std::vector<client::Sample> samples;
   {
-    const ProcessSampler sampler([] { return DeviceReading{.memory_bytes = 5, .use = 0.5, .energy_uj = 7}; },
-                                 [&](const client::Sample& sample) { samples.push_back(sample); });
+    const ProcessSampler sampler(
+        [] { return DeviceReading{.memory_bytes = 5, .use = 0.5, .energy_uj = 7, .id = "GPU-1"}; },
+        [&](const client::Sample& sample) { samples.push_back(sample); });
   }
   ASSERT_FALSE(samples.empty());
   EXPECT_EQ(samples.front().device_memory_bytes, 5);
   EXPECT_EQ(samples.front().device_use, 0.5);
   EXPECT_EQ(samples.front().device_energy_uj, 7);
+  EXPECT_EQ(samples.front().device_id, "GPU-1");
 }
 
 CommandLine Parse(std::vector<const char*> words) {

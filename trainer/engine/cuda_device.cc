@@ -78,10 +78,13 @@ class CudaDevice final : public Device {
   }
   const CommunicatorMaker* communicators() const override { return communicators_.get(); }
   DeviceReading Read() const override {
-    const bool has_nvml = nvml_ != nullptr;
-    return {.memory_bytes = ReservedBytes(),
-            .use = has_nvml ? nvml_->Use() : -1,
-            .energy_uj = has_nvml ? nvml_->EnergyUj() : -1};
+    DeviceReading reading;
+    reading.memory_bytes = ReservedBytes();
+    if (nvml_ == nullptr) return reading;
+    reading.use = nvml_->Use();
+    reading.energy_uj = nvml_->EnergyUj();
+    reading.id = nvml_->uuid();
+    return reading;
   }
 
  private:

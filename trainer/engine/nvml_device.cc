@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -20,6 +21,7 @@ struct Functions {
   int (*init)();
   int (*shutdown)();
   int (*handle_by_pci_bus_id)(const char* pci_bus_id, Handle* device);
+  int (*uuid)(Handle device, char* text, unsigned int size);
   int (*utilization)(Handle device, Utilization* utilization);
   int (*energy_mj)(Handle device, unsigned long long* millijoules);
 };
@@ -38,6 +40,7 @@ bool Find(const Library& library, const char* name, Function& function) {
 bool FindAll(const Library& library, Functions& functions) {
   return Find(library, "nvmlInit_v2", functions.init) && Find(library, "nvmlShutdown", functions.shutdown) &&
          Find(library, "nvmlDeviceGetHandleByPciBusId_v2", functions.handle_by_pci_bus_id) &&
+         Find(library, "nvmlDeviceGetUUID", functions.uuid) &&
          Find(library, "nvmlDeviceGetUtilizationRates", functions.utilization) &&
          Find(library, "nvmlDeviceGetTotalEnergyConsumption", functions.energy_mj);
 }
@@ -50,8 +53,13 @@ class LoadedDevice final : public NvmlDevice {
   ~LoadedDevice() override { functions_.shutdown(); }
 
   bool Select(const std::string& pci_bus_id) {
-    return functions_.handle_by_pci_bus_id(pci_bus_id.c_str(), &device_) == 0;
+    if (functions_.handle_by_pci_bus_id(pci_bus_id.c_str(), &device_) != 0) return false;
+    std::array<char, 96> text{};
+    if (functions_.uuid(device_, text.data(), text.size()) == 0) uuid_ = text.data();
+    return true;
   }
+
+  const std::string& uuid() const override { return uuid_; }
 
   double Use() const override {
     Utilization utilization{};
@@ -68,6 +76,7 @@ class LoadedDevice final : public NvmlDevice {
   const Library library_;
   const Functions functions_;
   Handle device_ = nullptr;
+  std::string uuid_;
 };
 
 }  // namespace

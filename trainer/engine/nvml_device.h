@@ -19,6 +19,8 @@ class NvmlDevice {
                                                           const std::string& library = "libnvidia-ml.so.1");
   virtual ~NvmlDevice() = default;
 
+  // Of the card, in the whole world; empty: not known.
+  virtual const std::string& uuid() const = 0;
   // 0 .. 1: share of NVML's last sampling period (1/6 to 1 s) in which a kernel ran. Negative: not known.
   virtual double Use() const = 0;
   // Microjoules, by steps of a millijoule and refreshed some ten times a second, since the driver was loaded.

@@ -52,10 +52,11 @@ ProcessSampler::~ProcessSampler() {
 // The time is taken right before the device is read, so that it belongs to the energy counter.
 client::Sample ProcessSampler::Sample() const {
   client::Sample sample = SampleProcess();
-  const DeviceReading reading = read_device_();
+  DeviceReading reading = read_device_();
   sample.device_memory_bytes = reading.memory_bytes;
   sample.device_use = reading.use;
   sample.device_energy_uj = reading.energy_uj;
+  sample.device_id = std::move(reading.id);
   return sample;
 }
 

@@ -436,6 +436,7 @@ TEST_F(Comparison, AMetricThatARunLacksExcludesIt) {
   };
   EXPECT_EQ(reason("val.mae"), "it has no evaluation on val");
   EXPECT_EQ(reason("seconds_per_epoch"), "it has no complete epoch");
+  EXPECT_EQ(reason("joules_per_graph"), "its energy is not known");
   EXPECT_EQ(reason("comm.median"), "its comm.median is 0, and only what is finite and above 0 has a logarithm");
 }
 
@@ -456,7 +457,7 @@ TEST_F(Comparison, BadRequestsAreRefused) {
   for (const char* metric : {"speed", "forward.p50", "fore.mean", "test.mse", "holdout.mae", ".", "forward."}) {
     request.set_metric(metric);
     refused("unknown metric");
-    refused("known are seconds_per_graph, seconds_per_epoch, PHASE.QUANTILE");
+    refused("known are seconds_per_graph, seconds_per_epoch, joules_per_graph, PHASE.QUANTILE");
   }
   request.clear_metric();
   request.set_test(static_cast<v1::TestKind>(9));

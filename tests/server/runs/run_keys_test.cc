@@ -16,7 +16,8 @@ const Reporter kReporter = {"20240105-101112-abcd", 3, 0x01020304};
 
 TEST(RunKeys, TheReporterIsReadBackFromAKey) {
   for (const auto& reporter :
-       {ReporterOfAttemptKey(AttemptKey(kReporter)), ReporterOfStepBlockKey(StepBlockKey(kReporter, 7))}) {
+       {ReporterOfAttemptKey(AttemptKey(kReporter)), ReporterOfStepBlockKey(StepBlockKey(kReporter, 7)),
+        ReporterOfSampleKey(SampleKey(kReporter, 7))}) {
     ASSERT_THAT(reporter, IsOk());
     EXPECT_EQ(reporter->run, kReporter.run);
     EXPECT_EQ(reporter->rank, kReporter.rank);
@@ -33,6 +34,11 @@ TEST(RunKeys, AKeyOfAnyOtherFormIsDataLoss) {
   }
   for (const std::string& key : {std::string(), block + "x", block.substr(0, block.size() - 1), attempt}) {
     EXPECT_THAT(ReporterOfStepBlockKey(key), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  const std::string sample = SampleKey(kReporter, 7);
+  for (const std::string& key : {std::string(), std::string("s"), sample + "x", sample.substr(1),
+                                 sample.substr(0, sample.size() - 1), EventKey(kReporter, 7, "")}) {
+    EXPECT_THAT(ReporterOfSampleKey(key), StatusIs(absl::StatusCode::kDataLoss));
   }
 }
 

@@ -11,6 +11,7 @@ using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 TEST_F(RunStoreConformance, AnEvaluationReplacesThatOfTheSameStepAndSplit) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
@@ -33,15 +34,20 @@ TEST_F(RunStoreConformance, BadEvaluationsAreRefused) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
-TEST_F(RunStoreConformance, SamplesAreReadByTimeAndCountOnce) {
+TEST_F(RunStoreConformance, SamplesAreReadByAttemptThenTimeAndCountOnce) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
   ASSERT_THAT(store_->AddSamples(rank, {SampleAt(300), SampleAt(20)}), IsOk());
   ASSERT_THAT(store_->AddSamples(rank, {SampleAt(300)}), IsOk());
-  std::vector<std::int64_t> times;
-  const absl::StatusOr<std::vector<v1::Sample>> read = store_->ReadSamples(rank.run);
-  ASSERT_THAT(read, IsOk());
-  for (const v1::Sample& sample : *read) times.push_back(sample.time_ns());
-  EXPECT_THAT(times, ElementsAre(20, 300));
+  const Reporter next = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->AddSamples(next, {SampleAt(7)}), IsOk());
+  std::vector<std::pair<std::uint32_t, std::int64_t>> read;
+  ASSERT_THAT(store_->ReadSamples(rank.run,
+                                  [&read](const Reporter& reporter, const v1::Sample& sample) {
+                                    read.emplace_back(reporter.attempt, sample.time_ns());
+                                    return absl::OkStatus();
+                                  }),
+              IsOk());
+  EXPECT_THAT(read, ElementsAre(Pair(0, 20), Pair(0, 300), Pair(1, 7)));
 }
 
 TEST_F(RunStoreConformance, BadSamplesAndEventsAreRefused) {
@@ -51,6 +57,9 @@ TEST_F(RunStoreConformance, BadSamplesAndEventsAreRefused) {
   EXPECT_THAT(store_->AddSamples(rank, {SampleAt(-1)}), StatusIs(invalid, HasSubstr("time_ns is -1")));
   EXPECT_THAT(store_->AddSamples(rank, std::vector<v1::Sample>(65'537)), StatusIs(invalid));
   EXPECT_THAT(store_->AddSamples({rank.run, 1, 0}, {SampleAt(1)}), StatusIs(invalid, HasSubstr("rank 1")));
+  v1::Sample sample;
+  sample.set_device_id(std::string(1025, 'g'));
+  EXPECT_THAT(store_->AddSamples(rank, {sample}), StatusIs(invalid, HasSubstr("device_id has 1025 bytes")));
   EXPECT_THAT(store_->AddEvents(rank, {}), StatusIs(invalid, HasSubstr("no events")));
   v1::Event event;
   EXPECT_THAT(store_->AddEvents(rank, {event}), StatusIs(invalid, HasSubstr("name is empty")));

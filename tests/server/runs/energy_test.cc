@@ -1,0 +1,142 @@
+#include "server/runs/energy.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/server/runs/run_fixtures.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::runs {
+namespace {
+
+using ::packtrain::testing::IsOk;
+using ::testing::DoubleNear;
+using ::testing::Eq;
+using ::testing::Optional;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// A sample at `second` of a process whose last step was `step`.
+v1::Sample SampleOf(double second, std::uint64_t step, double joules, const std::string& device_id = "") {
+  v1::Sample sample;
+  sample.set_time_ns(static_cast<std::int64_t>(second * kSecond));
+  sample.set_step(step);
+  sample.set_device_energy_uj(static_cast<std::uint64_t>(joules * 1e6));
+  sample.set_device_id(device_id);
+  return sample;
+}
+
+// A run of `world_size` ranks whose steps 0 .. 9 are done, each in half a second and of 32 graphs a rank.
+class Energy : public ::testing::Test {
+ protected:
+  void Start(std::uint32_t world_size = 1) {
+    v1::StartRunRequest request = StartRequest("key-00000001");
+    request.mutable_description()->set_world_size(world_size);
+    for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+      request.set_rank(rank);
+      ranks_.push_back(StartRun(*store_, request));
+      std::vector<wire::StepRecord> steps;
+      for (std::uint64_t i = 0; i < 10; ++i) steps.push_back(Step(i, kSecond / 2, i < 2 ? wire::kWarmUp : 0u));
+      EXPECT_THAT(store_->AddSteps(ranks_.back(), steps), IsOk());
+    }
+  }
+
+  void Add(std::uint32_t rank, const std::vector<v1::Sample>& samples) {
+    EXPECT_THAT(store_->AddSamples(ranks_[rank], samples), IsOk());
+  }
+
+  std::optional<double> JoulesPerGraph() {
+    const absl::StatusOr<v1::SummarizeRunResponse> summary = Summarize(*store_, ranks_[0].run);
+    EXPECT_THAT(summary, IsOk());
+    if (!summary.ok() || !summary->has_joules_per_graph()) return std::nullopt;
+    return summary->joules_per_graph();
+  }
+
+  // What `watts` come to: 32 graphs a rank take half a second.
+  ::testing::Matcher<std::optional<double>> Watts(double watts) {
+    return Optional(DoubleNear(watts * 0.5 / (32.0 * static_cast<double>(ranks_.size())), 1e-9));
+  }
+
+  TestRunStore store_;
+  std::vector<Reporter> ranks_;
+};
+
+TEST_F(Energy, IsMeanPowerTimesSecondsOfAGraph) {
+  Start();
+  Add(0, {SampleOf(1, 2, 1000), SampleOf(2, 4, 1200), SampleOf(3, 6, 1500), SampleOf(4, 8, 1900)});
+  EXPECT_THAT(JoulesPerGraph(), Watts(300));
+}
+
+TEST_F(Energy, IsUnknownWithoutReadings) {
+  Start();
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
+  v1::Sample no_energy = SampleOf(1, 2, 0), no_step = SampleOf(4, 0, 300);
+  no_energy.clear_device_energy_uj();
+  no_step.clear_step();
+  Add(0, {no_energy, no_step});
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
+}
+
+TEST_F(Energy, IsUnknownFromOneReadingOrLessThanTwoSeconds) {
+  Start();
+  Add(0, {SampleOf(1, 2, 1000)});
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
+  Add(0, {SampleOf(2.9, 5, 1500)});
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
+  Add(0, {SampleOf(3, 6, 1600)});
+  EXPECT_THAT(JoulesPerGraph(), Watts(300));
+}
+
+TEST_F(Energy, OfWarmUpAndAfterTheLastStepIsLeftOut) {
+  Start();
+  Add(0, {SampleOf(0.5, 0, 0), SampleOf(1, 1, 1000), SampleOf(2, 4, 2000), SampleOf(3, 6, 2200),
+          SampleOf(4, 8, 2400), SampleOf(9, 9, 9000), SampleOf(19, 9, 9900)});
+  EXPECT_THAT(JoulesPerGraph(), Watts(200));
+}
+
+TEST_F(Energy, ACounterThatGoesBackwardsEndsASpan) {
+  Start();
+  Add(0, {SampleOf(1, 2, 9000), SampleOf(3, 4, 9600), SampleOf(3.5, 5, 10), SampleOf(5.5, 8, 410)});
+  EXPECT_THAT(JoulesPerGraph(), Watts(250));
+}
+
+TEST_F(Energy, ACounterThatBeginsAnewWithEverySampleIsUnknown) {
+  Start();
+  Add(0, {SampleOf(1, 2, 9000), SampleOf(3, 4, 100), SampleOf(6, 7, 50)});
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
+}
+
+TEST_F(Energy, OfRanksOnDevicesOfTheirOwnAddsUp) {
+  Start(2);
+  Add(0, {SampleOf(1, 2, 0, "GPU-a"), SampleOf(4, 8, 300, "GPU-a")});
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt)) << "one rank's energy is not known";
+  Add(1, {SampleOf(1, 2, 0, "GPU-b"), SampleOf(4, 8, 600, "GPU-b")});
+  EXPECT_THAT(JoulesPerGraph(), Watts(300));
+}
+
+TEST_F(Energy, OfADeviceThatRanksShareCountsOnce) {
+  Start(2);
+  for (const std::uint32_t rank : {0, 1}) {
+    Add(rank, {SampleOf(1, 2, 0, "GPU-a"), SampleOf(4, 8, 900, "GPU-a")});
+  }
+  EXPECT_THAT(JoulesPerGraph(), Watts(300));
+}
+
+TEST_F(Energy, OfAnAttemptWhoseStepsWereDoneAgainIsLeftOut) {
+  Start();
+  const Reporter first = ranks_[0];
+  Add(0, {SampleOf(1, 2, 0), SampleOf(4, 8, 9000)});
+  ranks_[0] = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->AddSteps(ranks_[0], {Step(5, kSecond / 2), Step(6, kSecond / 2)}), IsOk());
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
+  ASSERT_THAT(store_->AddSamples(first, {SampleOf(3, 3, 1000)}), IsOk());
+  EXPECT_THAT(JoulesPerGraph(), Watts(500)) << "until the step before those, all is the first attempt's";
+}
+
+TEST_F(Energy, OfStepsBeyondAllNumbersIsNotLookedFor) {
+  Start();
+  Add(0, {SampleOf(1, 2, 0), SampleOf(4, ~std::uint64_t{0}, 300), SampleOf(7, 3, 600)});
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
+}
+
+}  // namespace
+}  // namespace packtrain::runs
