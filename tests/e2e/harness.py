@@ -1,4 +1,7 @@
-"""Runs the real programs: a data node on a free port over a directory of its own, and commands against it."""
+"""Runs the real programs: a data node on a free port over a directory of its own, and commands against it.
+
+They are in the folder PACKTRAIN_BIN; or PACKTRAIN_RUN is a script that starts the one that its first argument names.
+"""
 import json
 import os
 import pathlib
@@ -7,13 +10,19 @@ import socket
 import subprocess
 import tempfile
 
-BIN = pathlib.Path(os.environ["PACKTRAIN_BIN"])
+BIN = pathlib.Path(os.environ.get("PACKTRAIN_BIN", ""))
+RUN = os.environ.get("PACKTRAIN_RUN")
 DATA = pathlib.Path(os.environ["PACKTRAIN_TEST_DATA"])
 SAMPLE = DATA / "qm9" / "qm9_sample.xyz.gz"
 SAMPLE_TARGETS = DATA / "qm9" / "qm9_sample_targets.csv.gz"
 
 # A trainer that lacks these sets them and starts itself anew, which takes as long as the training of a test.
 TRAINER_DEFAULTS = {"OMP_WAIT_POLICY": "passive", "TORCH_CPP_LOG_LEVEL": "ERROR"}
+
+
+def program(name):
+    """The beginning of a command line."""
+    return [RUN, name] if RUN else [BIN / name]
 
 
 class Result:
@@ -63,7 +72,8 @@ class DataNode:
         log = open(self.directory / "packtraind.log", "ab")
         with log:
             self.process = subprocess.Popen(
-                [*self._limits, BIN / "packtraind", "--data", self.directory / "data", "--listen", listen, *self._arguments],
+                [*self._limits, *program("packtraind"), "--data", self.directory / "data", "--listen", listen,
+                 *self._arguments],
                 stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):
@@ -89,15 +99,15 @@ class DataNode:
         return self.run("import", "extxyz", SAMPLE, "--name", name, "--edges", "full", "--join", SAMPLE_TARGETS,
                         "--key", "name", "--split-permille", "800,100,100", *arguments)
 
-    def start_training(self, *arguments, ranks=1):
-        """Starts a training of `ranks` processes; returns them."""
+    def start_training(self, *arguments, ranks=1, trainer="packtrain-trainer", cards=None):
+        """Starts a training of `ranks` processes, each on its card of the host [its rank]; returns them."""
         port = free_port()
         processes = []
-        for rank in range(ranks):
+        for rank, card in enumerate(cards or range(ranks)):
             environment = {**TRAINER_DEFAULTS, **os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks),
-                           "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+                           "LOCAL_RANK": str(card), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
             processes.append(subprocess.Popen(
-                [BIN / "packtrain-trainer", "--server", self.address, *map(str, arguments)], env=environment,
+                [*program(trainer), "--server", self.address, *map(str, arguments)], env=environment,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return processes
 
@@ -114,7 +124,7 @@ def finished(process, timeout=240):
 
 def packtrain(*arguments, server, timeout=120):
     environment = dict(os.environ, PACKTRAIN_SERVER=server)
-    return Result(subprocess.run([BIN / "packtrain", *map(str, arguments)], env=environment, capture_output=True,
+    return Result(subprocess.run([*program("packtrain"), *map(str, arguments)], env=environment, capture_output=True,
                                  text=True, timeout=timeout))
 
 
