@@ -2,7 +2,6 @@
 
 #include <grpcpp/client_context.h>
 
-#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "client/spec_convert.h"
 #include "client/unary_call.h"
 #include "packtrain/v1/run.grpc.pb.h"
+#include "proto/wire/random_hex.h"
 #include "proto/wire/step_convert.h"
 
 namespace packtrain::client {
@@ -106,12 +106,6 @@ bool SameAddress(const AddressedStep& a, const AddressedStep& b) {
 template <typename T>
 bool AnyTwo(const T&, const T&) {
   return true;
-}
-
-// Tells this process's StartRun from that of its successor.
-std::string RandomProcessKey() {
-  std::random_device random;
-  return absl::StrCat(absl::Hex(random(), absl::kZeroPad8), absl::Hex(random(), absl::kZeroPad8));
 }
 
 // The record itself is at fault, or the run: sending it again changes nothing. Everything else, a full disk
@@ -410,7 +404,7 @@ absl::StatusOr<std::unique_ptr<RunReporter>> RunReporter::Start(std::shared_ptr<
   request.set_idempotency_key(options.idempotency_key);
   request.set_rank(options.rank);
   request.set_first_step(options.first_step);
-  request.set_process_key(RandomProcessKey());
+  request.set_process_key(wire::RandomHex());
   auto stub = v1::RunService::NewStub(ChannelOf(*connection));
   absl::StatusOr<v1::StartRunResponse> started =
       CallMethod(connection->options(), kLookUp, *stub, &v1::RunService::Stub::StartRun, request);

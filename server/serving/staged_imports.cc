@@ -3,25 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/wire/random_hex.h"
 
 namespace packtrain::serving {
-namespace {
-
-// 128 bits from the system's generator.
-std::string NewImportId() {
-  std::random_device random;
-  std::string id;
-  for (int i = 0; i < 4; ++i) absl::StrAppend(&id, absl::Hex(std::uint32_t{random()}, absl::kZeroPad8));
-  return id;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 StagedImports::StagedImports(StagedImportsOptions options)
     : options_(options), slots_(options.max_imports), dropper_([this] { DropIdleUntilStopped(); }) {}
@@ -45,7 +35,7 @@ absl::StatusOr<Slots::Slot> StagedImports::Begin() {
 }
 
 std::string StagedImports::Add(Import import) {
-  std::string id = NewImportId();
+  std::string id = wire::RandomHex();
   PutBack(id, std::move(import));
   return id;
 }

@@ -1,27 +1,19 @@
 #include "trainer/engine/joined_run.h"
 
-#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/wire/content_hash.h"
+#include "proto/wire/random_hex.h"
 
 namespace packtrain::trainer {
 namespace {
 
 using Reporter = std::unique_ptr<client::RunReporter>;
 
-// 128 random bits in hexadecimal.
-std::string RandomKey() {
-  std::random_device random;
-  std::string key;
-  for (int i = 0; i < 4; ++i) absl::StrAppend(&key, absl::Hex(random(), absl::kZeroPad8));
-  return key;
-}
-
 // In another world it follows from the checkpoint, so that a second resume from that joins the same run.
 std::string KeyFor(const Checkpoint& state, const World& world) {
-  if (state.position.steps == 0) return RandomKey();
+  if (state.position.steps == 0) return wire::RandomHex();
   if (!HasOtherWorld(state, world)) return state.key;
   return wire::HexSha256(
       absl::StrCat(state.key, ", ", state.position.steps, " steps, then on ", world.size, " ranks"));
