@@ -164,6 +164,9 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const 
   run.set_last_report_ms(now);
   run.clear_finished_ms();
   run.clear_message();
+  if (const std::uint64_t planned = request.description().planned_steps(); planned > 0) {
+    run.mutable_description()->set_planned_steps(planned);
+  }
   status = database_->Write(
       {DescriptionEntry(run), ProgressEntry(entry.name, run.steps(), now), AttemptEntry(reporter, request)},
       Durability::kDisk);

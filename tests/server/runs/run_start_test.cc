@@ -66,6 +66,24 @@ TEST_F(RunStoreConformance, RanksJoinByTheIdempotencyKeyAndLeaveTheDescription) 
   EXPECT_EQ(Get(first.run).attempts(), 1u);
 }
 
+TEST_F(RunStoreConformance, ANewAttemptSaysHowManyStepsThereAreToBe) {
+  v1::StartRunRequest request = StartRequest("key-00000001");
+  request.mutable_description()->set_planned_steps(20);
+  request.set_process_key("process a");
+  const Reporter first = StartRun(*store_, request);
+  request.mutable_description()->set_planned_steps(30);
+  StartRun(*store_, request);  // a repeated call opens none
+  EXPECT_EQ(Get(first.run).description().planned_steps(), 20u);
+  request.set_process_key("process b");
+  StartRun(*store_, request);
+  EXPECT_EQ(Get(first.run).description().planned_steps(), 30u);
+  request.set_process_key("process c");
+  request.mutable_description()->clear_planned_steps();
+  StartRun(*store_, request);
+  store_.Reopen();
+  EXPECT_EQ(Get(first.run).description().planned_steps(), 30u);
+}
+
 TEST_F(RunStoreConformance, ARestartedProcessGetsTheNextAttempt) {
   v1::StartRunRequest request = StartRequest("key-00000001");
   request.set_process_key("process a");
