@@ -2,15 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <span>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "proto/wire/crc32c.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
@@ -252,6 +256,28 @@ TEST(CheckpointFolder, AWriteThatFailsLeavesTheFormerOne) {
   EXPECT_THAT(written, AllOf(Not(IsOk()), StatusIs(written.code(), HasSubstr("--checkpoint"))));
   EXPECT_THAT(opened.Read().value(), Optional(std::string("one")));
   EXPECT_FALSE(std::filesystem::exists(folder.PathOf("checkpoint.bin.unfinished")));
+}
+
+TEST(CheckpointFolder, IsOpenOnceAtATime) {
+  const TempFolder folder;
+  std::optional<CheckpointFolder> opened = CheckpointFolder::Open(folder.PathOf("a")).value();
+  const std::string holder = absl::StrCat("a is in use by process ", getpid(), " on host ");
+  EXPECT_THAT(CheckpointFolder::Open(folder.PathOf("a")),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr(holder)));
+  EXPECT_THAT(CheckpointFolder::Open(folder.PathOf("b")), IsOk());
+  opened.reset();
+  EXPECT_THAT(CheckpointFolder::Open(folder.PathOf("a")), IsOk());
+}
+
+// As after a kill: nothing but the kernel frees what a dead process held.
+TEST(CheckpointFolder, IsFreeOnceItsProcessIsDead) {
+  const TempFolder folder;
+  const pid_t holder = fork();
+  if (holder == 0) _exit(CheckpointFolder::Open(folder.PathOf("")).ok() ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(holder, &status, 0), holder);
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(CheckpointFolder::Open(folder.PathOf("")), IsOk());
 }
 
 TEST(CheckpointFolder, RefusesWhatIsNoFolderOrNoFile) {

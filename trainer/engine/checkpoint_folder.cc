@@ -80,7 +80,12 @@ absl::StatusOr<CheckpointFolder> CheckpointFolder::Open(const std::string& path)
   }
   if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("checkpoint (--checkpoint): ", path));
   if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0) return SystemError(path);
-  return CheckpointFolder(folder);
+  absl::StatusOr<FileLock> lock = FileLock::Take((folder / "checkpoint.lock").string());
+  if (lock.ok()) return CheckpointFolder(folder, *std::move(lock));
+  const bool held = absl::IsFailedPrecondition(lock.status());
+  return absl::Status(lock.status().code(),
+                      absl::StrCat("checkpoint (--checkpoint): ", held ? path + " is in use by " : "",
+                                   lock.status().message()));
 }
 
 absl::StatusOr<std::optional<std::string>> CheckpointFolder::Read() const {

@@ -9,14 +9,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/engine/file_lock.h"
 
 namespace packtrain::trainer {
 
 // A folder that holds one checkpoint, `checkpoint.bin`, always a whole one: a write takes its place only once
-// it is on the disk. Used by one thread of one process. Failures are the system's and name the file.
+// it is on the disk. One trainer at a time has it open; used by one thread. Failures are the system's and name
+// the file.
 class CheckpointFolder {
  public:
-  // Makes the folder where there is none. Fails where it cannot be written to.
+  // Makes the folder where there is none, and locks its `checkpoint.lock`. FAILED_PRECONDITION: another trainer
+  // has it open; names its process and host. Fails where it cannot be written to.
   static absl::StatusOr<CheckpointFolder> Open(const std::string& path);
 
   // Of the checkpoint.
@@ -32,9 +35,11 @@ class CheckpointFolder {
   absl::StatusOr<bool> SetAside() const;
 
  private:
-  explicit CheckpointFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  CheckpointFolder(std::filesystem::path path, FileLock lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::filesystem::path path_;
+  FileLock lock_;
 };
 
 }  // namespace packtrain::trainer

@@ -2,7 +2,6 @@
 
 #include <torch/types.h>
 #include <torch/version.h>
-#include <unistd.h>
 
 #include <array>
 #include <exception>
@@ -20,6 +19,7 @@
 #include "trainer/engine/flat_parameters.h"
 #include "trainer/engine/git_revision.h"
 #include "trainer/engine/gradient_sync.h"
+#include "trainer/engine/host_name.h"
 #include "trainer/engine/joined_run.h"
 #include "trainer/engine/process_sampler.h"
 #include "trainer/engine/rank_checkpoints.h"
@@ -33,11 +33,6 @@ namespace {
 
 // How much longer than its own server's absence a rank waits for another one.
 constexpr std::chrono::seconds kPeerPatience{60};
-
-std::string HostName() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 // Times of another world are not of the run that begins.
 void ForgetTimes(StepTotals& totals) {
