@@ -16,7 +16,7 @@ readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-60} at_once=$(nproc)
 sanitized=(wire_layout_test wire_convert_test padded_batch_test replays)
 threaded=(batch_builder_test graph_store_conformance_test rocks_graph_store_test run_store_conformance_test runs_test
           wire_layout_test)
-beside_sanitizers='_NOT_BUILT$|^(e2e|interop|lint)\.'
+beside_sanitizers='_NOT_BUILT$|^(deploy|e2e|interop|lint)\.'
 all=no
 for argument in "$@"; do
   case "$argument" in
@@ -49,7 +49,7 @@ if [ $all = yes ]; then
   # Debian's gRPC is not instrumented: with it the thread sanitizer reports what is no race.
   ./deploy/build.sh tsan "${threaded[@]}"
   say "tests under the thread sanitizer"
-  run_tests tsan '_NOT_BUILT$|^(e2e|interop|lint|fuzz)\.'
+  run_tests tsan '_NOT_BUILT$|^(deploy|e2e|interop|lint|fuzz)\.'
   ./deploy/build.sh fuzz fuzzers
   say "fuzz targets, $fuzz_seconds seconds each"
   (cd build && ../tests/fuzz/fuzz_all.sh fuzz/bin ../tests/fuzz/corpus "$fuzz_seconds")
