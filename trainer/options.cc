@@ -125,9 +125,18 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"f32"}))
       ->default_str("f32")
       ->group(kRunGroup);
-  app.add_option("--engine", "How a step runs: eager")
-      ->check(CLI::IsMember({"eager"}))
-      ->default_str("eager")
+  app.add_option_function<std::string>(
+         "--engine", [&options](const std::string& engine) { options.captured = engine == "captured"; },
+         "How a step runs: eager, operation by operation, or captured, as one CUDA graph for each padded shape "
+         "[captured on a GPU]")
+      ->check(CLI::IsMember({"eager", "captured"}))
+      ->group(kRunGroup);
+  app.add_flag("--plain-kernels", options.plain_kernels, "Torch's operators in place of kernels of our own")
+      ->group(kRunGroup);
+  app.add_option("--max-captures", options.max_captures,
+                 "Shapes whose CUDA graphs are kept; beyond, the one that was not used for longest goes")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str()
       ->group(kRunGroup);
   app.add_option("--threads", options.threads,
                  "CPU threads of this process [the cores shared among LOCAL_WORLD_SIZE]")

@@ -3,6 +3,7 @@
 #define PACKTRAIN_TRAINER_OPTIONS_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -29,6 +30,9 @@ struct Options {
   std::uint64_t checkpoint_every = 0;  // 0: only at the end
   bool resume = false;
   std::string device = "cpu";
+  std::optional<bool> captured;  // the engine; absent: where the device can
+  std::size_t max_captures = 64;
+  bool plain_kernels = false;
   int threads = 0;  // 0: the host's cores shared among its processes
   std::map<std::string, std::string> labels;
   bool describe = false;  // show the model and end

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <torch/types.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,8 +48,10 @@ HostFeed MakeFeed(const std::string& target) {
   return HostFeed(testing::MoleculesTarget(target), testing::MoleculesClasses());
 }
 
+wire::Batch PaddedBatch(std::span<const Molecule> molecules) { return BatchOf(molecules, kPadded); }
+
 GraphTensors TensorsOf(std::span<const Molecule> molecules, const std::string& target = "energy") {
-  return testing::TensorsOf(BatchOf(molecules, kPadded), testing::MoleculesTarget(target));
+  return testing::TensorsOf(PaddedBatch(molecules), testing::MoleculesTarget(target));
 }
 
 std::unique_ptr<GradientSync> Alone() { return std::move(GradientSync::Connect(World{}, {}).value()); }
@@ -61,41 +65,65 @@ class Trainee {
         parameters_(*model_),
         adam_(parameters_.values(), {.learning_rate = 1e-3}),
         device_(OpenCpu()),
-        engine_(*model_, parameters_, adam_, *sync_, *device_),
-        timeline_(*device_, [this](const wire::StepRecord& step) { steps_.push_back(step); }) {}
+        clock_(device_->NewClock()),
+        engine_(StepEngine::Create({.model = *model_,
+                                    .parameters = parameters_,
+                                    .adam = adam_,
+                                    .sync = *sync_,
+                                    .device = *device_,
+                                    .clock = *clock_},
+                                   {})
+                    .value()),
+        timeline_(*clock_, [this](const wire::StepRecord& step, const StepReading& reading) {
+          steps_.push_back(step);
+          last_ = reading;
+        }) {}
 
-  absl::Status Step(const GraphTensors& graphs) { return TryStep(graphs).status(); }
-
-  absl::StatusOr<StepOutcome> TryStep(const GraphTensors& graphs) {
+  absl::Status Step(const wire::Batch& batch, const std::string& target = "energy") {
     timeline_.Begin({});
-    timeline_.Mark(Moment::kCopy);
-    const absl::StatusOr<StepOutcome> outcome = engine_.Step(graphs, timeline_);
-    if (outcome.ok() && *outcome == StepOutcome::kAbandoned) timeline_.Discard();
-    return outcome;
+    absl::Status status = MakeFeed(target).Expand(batch, engine_->InputsFor(batch.header().padded));
+    if (!status.ok()) return status;
+    status = engine_->Step(steps_.size()).status();
+    if (status.ok()) End();
+    return status;
   }
 
-  absl::Status Withdraw() { return engine_.Withdraw(); }
-
-  at::Tensor GradientOf(const GraphTensors& graphs) {
+  absl::Status Withdraw() {
     timeline_.Begin({});
-    engine_.Differentiate(graphs, timeline_);
-    return parameters_.reduced().clone();
+    const absl::Status status = engine_->Withdraw();
+    if (status.ok()) End();
+    return status;
+  }
+
+  // Of the squared errors' sum over the batch, and then the sums of a step.
+  at::Tensor GradientOf(const wire::Batch& batch, const std::string& target = "energy") {
+    EXPECT_THAT(Step(batch, target), IsOk());
+    return at::cat({parameters_.gradients() * std::max(last_.all[kGraphs], 1.0f), parameters_.sums()});
   }
 
   Model& model() { return *model_; }
   GradientSync& sync() { return *sync_; }
+  const Device& device() { return *device_; }
   FlatParameters& parameters() { return parameters_; }
   Adam& adam() { return adam_; }
   const std::vector<wire::StepRecord>& steps() const { return steps_; }
+  const StepReading& last() const { return last_; }
 
  private:
+  void End() {
+    timeline_.End();
+    timeline_.HandOver(0);
+  }
+
   std::unique_ptr<GradientSync> sync_;
   std::shared_ptr<Model> model_;
   FlatParameters parameters_;
   Adam adam_;
   std::unique_ptr<Device> device_;
-  StepEngine engine_;
+  std::unique_ptr<StepClock> clock_;
+  std::unique_ptr<StepEngine> engine_;
   std::vector<wire::StepRecord> steps_;
+  StepReading last_;
   StepTimeline timeline_;
 };
 
@@ -138,53 +166,96 @@ TEST(Adam, FirstStepsAreThoseOfTheFormula) {
     m = 0.9 * m + 0.1 * gradient;
     v = 0.999 * v + 0.001 * gradient * gradient;
     expected -= 0.1 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
-    adam.Step(at::tensor({static_cast<float>(gradient), 0.0f}));
+    adam.BeginStep(step - 1);
+    adam.Step(at::tensor({4 * static_cast<float>(gradient), 0.0f}), at::full({}, 4.0f), at::zeros({}));
     EXPECT_NEAR(parameters[0].item<float>(), expected, 1e-6);
   }
   EXPECT_EQ(parameters[1].item<float>(), -2);
 }
 
-TEST(Adam, LearningRateGoesDownInStairs) {
-  Adam adam(at::zeros({1}), {.learning_rate = 1e-4, .decay = 0.5, .decay_steps = 2});
-  std::vector<double> rates;
-  for (int step = 0; step < 5; ++step) {
-    rates.push_back(adam.learning_rate());
-    adam.Step(at::zeros({1}));
+TEST(Adam, ASkippedStepChangesNothing) {
+  const at::Tensor gradient = at::tensor({0.5f, -3.0f});
+  const at::Tensor one = at::ones({}), zero = at::zeros({});
+  const at::Tensor skipping = at::tensor({1.0f, -2.0f}), never = skipping.clone();
+  Adam with_skip(skipping, {}), without(never, {});
+  for (const at::Tensor& skip : {zero, one, zero}) {
+    with_skip.BeginStep(0);
+    with_skip.Step(gradient.clone(), one, skip);
   }
+  for (int step = 0; step < 2; ++step) {
+    without.BeginStep(0);
+    without.Step(gradient.clone(), one, zero);
+  }
+  EXPECT_TRUE(skipping.equal(never));
+  EXPECT_TRUE(with_skip.square().equal(without.square()));
+}
+
+TEST(Adam, LearningRateGoesDownInStairs) {
+  const Adam adam(at::zeros({1}), {.learning_rate = 1e-4, .decay = 0.5, .decay_steps = 2});
+  std::vector<double> rates;
+  for (std::uint64_t step = 0; step < 5; ++step) rates.push_back(adam.LearningRate(step));
   EXPECT_THAT(rates, ::testing::ElementsAre(1e-4, 1e-4, 5e-5, 5e-5, 2.5e-5));
+}
+
+TEST(Adam, FollowsTheStairs) {
+  const at::Tensor parameters = at::zeros({1});
+  Adam adam(parameters, {.learning_rate = 0.5, .decay = 0.25, .decay_steps = 1});
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    adam.BeginStep(step);
+    adam.Step(at::ones({1}), at::ones({}), at::zeros({}));
+  }
+  EXPECT_NEAR(parameters.item<float>(), -0.5 - 0.125, 1e-6);
 }
 
 TEST(StepEngine, AnEmptyBatchHasNoGradient) {
   Trainee trainee(Alone());
-  EXPECT_EQ(trainee.GradientOf(TensorsOf({})).abs().max().item<float>(), 0);
+  EXPECT_EQ(trainee.GradientOf(PaddedBatch({})).abs().max().item<float>(), 0);
 }
 
 TEST(StepEngine, AnEmptyBatchWithoutSlotsHasNoGradient) {
   Trainee trainee(Alone());
-  const GraphTensors graphs =
-      testing::TensorsOf(BatchOf({}, {.graphs = 4}), testing::MoleculesTarget("energy"));
-  EXPECT_EQ(trainee.GradientOf(graphs).abs().max().item<float>(), 0);
+  EXPECT_EQ(trainee.GradientOf(BatchOf({}, {.graphs = 4})).abs().max().item<float>(), 0);
 }
 
 TEST(StepEngine, AGraphWithoutTheTargetHasNoGradient) {
   const std::vector<Molecule> molecules = Molecules();
   Trainee all(Alone()), known(Alone());
-  const at::Tensor with_missing = all.GradientOf(TensorsOf(molecules, "dipole"));
-  const at::Tensor without = known.GradientOf(TensorsOf(std::span(molecules).subspan(1), "dipole"));
+  const at::Tensor with_missing = all.GradientOf(PaddedBatch(molecules), "dipole");
+  const at::Tensor without = known.GradientOf(PaddedBatch(std::span(molecules).subspan(1)), "dipole");
   EXPECT_LT((with_missing - without).abs().max().item<float>(), 1e-4);
-  EXPECT_EQ(with_missing[-2].item<float>(), 4) << "graphs that count";
+  EXPECT_EQ(with_missing[-static_cast<int>(kStepSums) + kGraphs].item<float>(), 4) << "graphs that count";
 }
 
 TEST(StepEngine, StepsLowerTheLoss) {
   Trainee trainee(Alone());
-  const GraphTensors graphs = TensorsOf(Molecules());
+  const wire::Batch graphs = PaddedBatch(Molecules());
   for (int step = 0; step < 60; ++step) ASSERT_THAT(trainee.Step(graphs), IsOk());
   EXPECT_LT(trainee.steps().back().loss, 0.5 * trainee.steps().front().loss);
 }
 
+TEST(StepEngine, ANumberThatIsNotFiniteHaltsThisStepAndAllBehind) {
+  Trainee trainee(Alone());
+  ASSERT_THAT(trainee.Step(PaddedBatch(Molecules())), IsOk());
+  EXPECT_EQ(trainee.last().all[kHalted], 0);
+  const std::string before = trainee.parameters().Checksum();
+  std::vector<Molecule> broken = Molecules();
+  broken[1].pos[0][0] = std::numeric_limits<float>::quiet_NaN();
+  for (const std::vector<Molecule>& molecules : {broken, Molecules()}) {
+    ASSERT_THAT(trainee.Step(PaddedBatch(molecules)), IsOk());
+    EXPECT_EQ(trainee.last().all[kHalted], 1);
+    EXPECT_EQ(trainee.last().all[kWithdrawals], 0);
+  }
+  EXPECT_EQ(trainee.parameters().Checksum(), before);
+}
+
+TEST(StepEngine, TheCpuHasNoCaptures) {
+  EXPECT_THAT(OpenCpu()->NewExecutor({.captured = true}, [](const GraphTensors&) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--engine captured")));
+}
+
 TEST(StepEngine, PhasesLieWithinTheStep) {
   Trainee trainee(Alone());
-  for (int step = 0; step < 5; ++step) ASSERT_THAT(trainee.Step(TensorsOf(Molecules())), IsOk());
+  for (int step = 0; step < 5; ++step) ASSERT_THAT(trainee.Step(PaddedBatch(Molecules())), IsOk());
   ASSERT_EQ(trainee.steps().size(), 5);
   for (const wire::StepRecord& step : trainee.steps()) {
     EXPECT_GT(step.forward_ns, 0);
@@ -196,7 +267,7 @@ TEST(StepEngine, PhasesLieWithinTheStep) {
 
 TEST(StepEngine, AStepWithoutGraphsHasNoLoss) {
   Trainee trainee(Alone());
-  ASSERT_THAT(trainee.Step(TensorsOf({})), IsOk());
+  ASSERT_THAT(trainee.Step(PaddedBatch({})), IsOk());
   EXPECT_TRUE(std::isnan(trainee.steps().front().loss));
 }
 
@@ -212,7 +283,7 @@ Checkpoint CheckpointOf(std::uint32_t rank, std::uint64_t steps) {
 }
 
 TEST(Checkpoint, ARestoredModelGoesOnBitByBit) {
-  const GraphTensors graphs = TensorsOf(Molecules());
+  const wire::Batch graphs = PaddedBatch(Molecules());
   Trainee unbroken(Alone()), resumed(Alone());
   for (int step = 0; step < 3; ++step) ASSERT_THAT(unbroken.Step(graphs), IsOk());
   const testing::TempFolder temporary;
@@ -242,13 +313,13 @@ at::Tensor TrainOnTwoRanks(std::span<const Molecule> zero, std::span<const Molec
   WithTwoRanks(
       [&](std::unique_ptr<GradientSync> sync) {
         Trainee trainee(std::move(sync));
-        for (int step = 0; step < 3; ++step) ASSERT_THAT(trainee.Step(TensorsOf(zero)), IsOk());
+        for (int step = 0; step < 3; ++step) ASSERT_THAT(trainee.Step(PaddedBatch(zero)), IsOk());
         parameters = trainee.parameters().values().clone();
         ASSERT_THAT(trainee.sync().Barrier(), IsOk());
       },
       [&](std::unique_ptr<GradientSync> sync) {
         Trainee trainee(std::move(sync));
-        for (int step = 0; step < 3; ++step) ASSERT_THAT(trainee.Step(TensorsOf(one)), IsOk());
+        for (int step = 0; step < 3; ++step) ASSERT_THAT(trainee.Step(PaddedBatch(one)), IsOk());
         ASSERT_THAT(trainee.sync().Barrier(), IsOk());
       });
   return parameters;
@@ -256,7 +327,7 @@ at::Tensor TrainOnTwoRanks(std::span<const Molecule> zero, std::span<const Molec
 
 at::Tensor TrainAlone(std::span<const Molecule> molecules) {
   Trainee trainee(Alone());
-  for (int step = 0; step < 3; ++step) EXPECT_THAT(trainee.Step(TensorsOf(molecules)), IsOk());
+  for (int step = 0; step < 3; ++step) EXPECT_THAT(trainee.Step(PaddedBatch(molecules)), IsOk());
   return trainee.parameters().values().clone();
 }
 
@@ -282,18 +353,17 @@ TEST(TwoRanks, AbandonTheStepThatOneWithdrawsFrom) {
   WithTwoRanks(
       [](std::unique_ptr<GradientSync> sync) {
         Trainee trainee(std::move(sync));
-        ASSERT_THAT(trainee.Step(TensorsOf(Molecules())), IsOk());
+        ASSERT_THAT(trainee.Step(PaddedBatch(Molecules())), IsOk());
         const std::string before = trainee.parameters().Checksum();
-        const absl::StatusOr<StepOutcome> outcome = trainee.TryStep(TensorsOf(Molecules()));
-        ASSERT_THAT(outcome, IsOk());
-        EXPECT_EQ(*outcome, StepOutcome::kAbandoned);
+        ASSERT_THAT(trainee.Step(PaddedBatch(Molecules())), IsOk());
+        EXPECT_EQ(trainee.last().all[kHalted], 1);
+        EXPECT_EQ(trainee.last().all[kWithdrawals], 1);
         EXPECT_EQ(trainee.parameters().Checksum(), before);
-        EXPECT_EQ(trainee.steps().size(), 1);
         ASSERT_THAT(trainee.sync().Barrier(), IsOk());
       },
       [](std::unique_ptr<GradientSync> sync) {
         Trainee trainee(std::move(sync));
-        ASSERT_THAT(trainee.Step(TensorsOf({})), IsOk());
+        ASSERT_THAT(trainee.Step(PaddedBatch({})), IsOk());
         ASSERT_THAT(trainee.Withdraw(), IsOk());
         ASSERT_THAT(trainee.sync().Barrier(), IsOk());
       });
@@ -344,7 +414,9 @@ TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
   const std::unique_ptr<GradientSync> sync = Alone();
   const auto batches = testing::ReaderOf(
       {{molecules[0], molecules[1]}, {}, {molecules[2], molecules[3], molecules[4]}}, absl::OkStatus());
-  const absl::StatusOr<SplitErrors> errors = Evaluate(trainee.model(), *batches, feed, target, *sync);
+  const std::unique_ptr<Evaluator> evaluator =
+      Evaluator::Create(trainee.model(), feed, trainee.device(), {}).value();
+  const absl::StatusOr<SplitErrors> errors = evaluator->Evaluate(*batches, target, *sync);
   ASSERT_THAT(errors, IsOk());
   EXPECT_EQ(errors->graphs, 4);
   EXPECT_NEAR(errors->mae, absolute, 1e-5);
@@ -358,7 +430,9 @@ TEST(Evaluate, FailsWithTheStream) {
   HostFeed feed = MakeFeed("energy");
   const std::unique_ptr<GradientSync> sync = Alone();
   const auto batches = testing::ReaderOf({Molecules()}, absl::UnavailableError("the server is gone"));
-  EXPECT_THAT(Evaluate(trainee.model(), *batches, feed, testing::MoleculesTarget("energy"), *sync),
+  const std::unique_ptr<Evaluator> evaluator =
+      Evaluator::Create(trainee.model(), feed, trainee.device(), {}).value();
+  EXPECT_THAT(evaluator->Evaluate(*batches, testing::MoleculesTarget("energy"), *sync),
               StatusIs(absl::StatusCode::kUnavailable));
 }
 

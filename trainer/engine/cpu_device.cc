@@ -1,9 +1,16 @@
+#include <torch/types.h>
+
+#include <algorithm>
 #include <chrono>
+#include <deque>
 #include <fstream>
 #include <string>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "trainer/data/host_feed.h"
 #include "trainer/engine/device.h"
+#include "trainer/engine/eager_executor.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -11,17 +18,40 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Work on the CPU is done when it has been issued.
-class CpuMark final : public TimeMark {
+class HostClock final : public StepClock {
  public:
-  void Record() override { time_ = Clock::now(); }
-  bool Passed() const override { return true; }
-  void Wait() const override {}
-  std::int64_t NanosecondsSince(const TimeMark& earlier) const override {
-    return std::chrono::nanoseconds(time_ - static_cast<const CpuMark&>(earlier).time_).count();
+  void Begin() override {
+    step_ = {};
+    Mark(Moment::kCopy);
+  }
+  void Mark(Moment moment) override { step_.moment_ns[static_cast<std::size_t>(moment)] = Now(); }
+  void MarkOwn(const at::Tensor& sums) override {
+    Keep(sums, step_.own);
+    Mark(Moment::kComm);
+  }
+  void MarkEnd(const at::Tensor& sums) override {
+    Keep(sums, step_.all);
+    Mark(Moment::kEnd);
+  }
+  void Close() override { closed_.push_back(step_); }
+
+  bool HasEnded() const override { return true; }
+  StepReading Read() override {
+    const StepReading oldest = closed_.front();
+    closed_.pop_front();
+    return oldest;
   }
 
+  std::int64_t Now() override { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
+  std::string method() const override { return "host monotonic clock"; }
+
  private:
-  Clock::time_point time_;
+  static void Keep(const at::Tensor& sums, std::array<float, kStepSums>& kept) {
+    std::copy_n(sums.const_data_ptr<float>(), kept.size(), kept.begin());
+  }
+
+  StepReading step_;
+  std::deque<StepReading> closed_;
 };
 
 class CpuDevice final : public Device {
@@ -29,12 +59,16 @@ class CpuDevice final : public Device {
   at::Device torch_device() const override { return at::kCPU; }
   std::string hardware_name() const override { return CpuName(); }
   std::string driver() const override { return ""; }
-  std::string timing_method() const override { return "host monotonic clock"; }
   std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const override {
     return std::make_unique<HostFeed>(target, classes);
   }
-  std::unique_ptr<TimeMark> NewMark() const override { return std::make_unique<CpuMark>(); }
-  at::Tensor CopyToHost(const at::Tensor& tensor) const override { return tensor.clone(); }
+  const Kernels& kernels() const override { return PlainKernels(); }
+  std::unique_ptr<StepClock> NewClock() const override { return std::make_unique<HostClock>(); }
+  absl::StatusOr<std::unique_ptr<ShapeExecutor>> NewExecutor(const EngineOptions& options,
+                                                             ShapeExecutor::Work work) const override {
+    if (!options.captured) return std::make_unique<EagerExecutor>(at::kCPU, std::move(work));
+    return absl::InvalidArgumentError("--engine captured: only a GPU captures; give --device cuda");
+  }
   const CommunicatorMaker* communicators() const override { return nullptr; }
   DeviceReading Read() const override { return {}; }
 };

@@ -7,45 +7,22 @@
 #include <torch/types.h>
 
 #include <array>
-#include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "trainer/data/cuda_feed.h"
+#include "trainer/engine/captured_executor.h"
+#include "trainer/engine/cuda_clock.h"
 #include "trainer/engine/device.h"
+#include "trainer/engine/eager_executor.h"
 #include "trainer/engine/nccl_communicator.h"
 #include "trainer/engine/nvml_device.h"
 
 namespace packtrain::trainer {
 namespace {
-
-// An event on the current stream.
-class CudaMark final : public TimeMark {
- public:
-  CudaMark() { C10_CUDA_CHECK(cudaEventCreate(&event_)); }
-  ~CudaMark() override { C10_CUDA_CHECK_WARN(cudaEventDestroy(event_)); }
-  CudaMark(const CudaMark&) = delete;
-  CudaMark& operator=(const CudaMark&) = delete;
-
-  void Record() override { C10_CUDA_CHECK(cudaEventRecord(event_, c10::cuda::getCurrentCUDAStream())); }
-  bool Passed() const override {
-    const cudaError_t state = cudaEventQuery(event_);
-    if (state == cudaErrorNotReady) return false;
-    C10_CUDA_CHECK(state);
-    return true;
-  }
-  void Wait() const override { C10_CUDA_CHECK(cudaEventSynchronize(event_)); }
-  std::int64_t NanosecondsSince(const TimeMark& earlier) const override {
-    float milliseconds = 0;
-    C10_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, static_cast<const CudaMark&>(earlier).event_, event_));
-    return std::llround(milliseconds * 1e6);
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 std::string PciBusId(c10::DeviceIndex index) {
   std::array<char, 16> id{};
@@ -67,14 +44,15 @@ class CudaDevice final : public Device {
     C10_CUDA_CHECK(cudaDriverGetVersion(&version));
     return absl::StrCat("CUDA ", version / 1000, ".", version % 1000 / 10);
   }
-  std::string timing_method() const override { return "CUDA events, read later"; }
   std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const override {
     return std::make_unique<CudaFeed>(target, classes, torch_device());
   }
-  std::unique_ptr<TimeMark> NewMark() const override { return std::make_unique<CudaMark>(); }
-  at::Tensor CopyToHost(const at::Tensor& tensor) const override {
-    at::Tensor host = at::empty(tensor.sizes(), tensor.options().device(at::kCPU).pinned_memory(true));
-    return host.copy_(tensor, /*non_blocking=*/true);
+  const Kernels& kernels() const override { return FusedKernels(); }
+  std::unique_ptr<StepClock> NewClock() const override { return std::make_unique<CudaClock>(); }
+  absl::StatusOr<std::unique_ptr<ShapeExecutor>> NewExecutor(const EngineOptions& options,
+                                                             ShapeExecutor::Work work) const override {
+    if (!options.captured) return std::make_unique<EagerExecutor>(torch_device(), std::move(work));
+    return std::make_unique<CapturedExecutor>(torch_device(), options.max_captures, std::move(work));
   }
   const CommunicatorMaker* communicators() const override { return communicators_.get(); }
   DeviceReading Read() const override {
@@ -109,6 +87,8 @@ absl::StatusOr<std::unique_ptr<Device>> OpenCuda(std::uint32_t local_rank) {
   }
   const auto index = static_cast<c10::DeviceIndex>(local_rank);
   c10::cuda::set_device(index);
+  // The default stream cannot be captured.
+  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index));
   return std::make_unique<CudaDevice>(index);
 }
 

@@ -2,7 +2,7 @@
 #ifndef PACKTRAIN_TRAINER_ENGINE_DEVICE_H_
 #define PACKTRAIN_TRAINER_ENGINE_DEVICE_H_
 
-#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <memory>
@@ -13,20 +13,11 @@
 #include "trainer/data/target.h"
 #include "trainer/engine/communicator.h"
 #include "trainer/engine/device_reading.h"
+#include "trainer/engine/shape_executor.h"
+#include "trainer/engine/step_clock.h"
+#include "trainer/kernels/kernels.h"
 
 namespace packtrain::trainer {
-
-// A moment in a device's work, known once the work before it is done. Used by one thread.
-class TimeMark {
- public:
-  virtual ~TimeMark() = default;
-  // Puts the mark behind all work issued so far; never waits.
-  virtual void Record() = 0;
-  virtual bool Passed() const = 0;
-  virtual void Wait() const = 0;
-  // Time from `earlier`, a passed mark of the same device, to this one, which has passed too.
-  virtual std::int64_t NanosecondsSince(const TimeMark& earlier) const = 0;
-};
 
 // Used by one thread, but for Read.
 class Device {
@@ -36,13 +27,15 @@ class Device {
   virtual at::Device torch_device() const = 0;
   virtual std::string hardware_name() const = 0;
   virtual std::string driver() const = 0;  // empty: none
-  // How marks get their time, as the run's record states it.
-  virtual std::string timing_method() const = 0;
 
   virtual std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const = 0;
-  virtual std::unique_ptr<TimeMark> NewMark() const = 0;
-  // A copy on the host, complete once a mark recorded after this call has passed.
-  virtual at::Tensor CopyToHost(const at::Tensor& tensor) const = 0;
+  // The fastest there are here.
+  virtual const Kernels& kernels() const = 0;
+  // Of the steps of one training.
+  virtual std::unique_ptr<StepClock> NewClock() const = 0;
+  // INVALID_ARGUMENT: the device cannot capture.
+  virtual absl::StatusOr<std::unique_ptr<ShapeExecutor>> NewExecutor(const EngineOptions& options,
+                                                                     ShapeExecutor::Work work) const = 0;
   // For sums over ranks that each have a device; null: this kind sums on the host.
   virtual const CommunicatorMaker* communicators() const = 0;
   // Any thread may call it.

@@ -2,7 +2,10 @@
 #ifndef PACKTRAIN_TRAINER_ENGINE_EVALUATION_H_
 #define PACKTRAIN_TRAINER_ENGINE_EVALUATION_H_
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -11,7 +14,9 @@
 #include "client/dataset_info.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/target.h"
+#include "trainer/engine/device.h"
 #include "trainer/engine/gradient_sync.h"
+#include "trainer/engine/shape_executor.h"
 #include "trainer/models/model.h"
 
 namespace packtrain::trainer {
@@ -33,11 +38,30 @@ client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client
 // CANCELLED: what a rank ends with because of another one.
 absl::Status AnotherRankCannotGoOn();
 
-// Reads `batches` to their end. All ranks call it, each with its own part of the split; all get the same
-// result. Where one cannot read on, it returns why and the others AnotherRankCannotGoOn, all at the same place.
-// ABORTED: a rank is gone.
-absl::StatusOr<SplitErrors> Evaluate(Model& model, client::BatchReader& batches, DeviceFeed& feed,
-                                     const Target& target, GradientSync& sync);
+// Used by one thread. Keeps what was captured from one evaluation to the next.
+class Evaluator {
+ public:
+  // All borrowed. INVALID_ARGUMENT: the device has no such engine.
+  static absl::StatusOr<std::unique_ptr<Evaluator>> Create(Model& model, DeviceFeed& feed, const Device& device,
+                                                           const EngineOptions& options);
+
+  // Reads `batches` to their end. All ranks call it, each with its own part of the split; all get the same
+  // result. Where one cannot read on, it returns why and the others AnotherRankCannotGoOn, all at the same
+  // place. ABORTED: a rank is gone.
+  absl::StatusOr<SplitErrors> Evaluate(client::BatchReader& batches, const Target& target, GradientSync& sync);
+
+  CaptureCounts captures() const { return executor_->counts(); }
+
+ private:
+  Evaluator(Model& model, DeviceFeed& feed, const Device& device);
+
+  absl::Status AddErrors(client::BatchReader& batches);
+
+  Model& model_;
+  DeviceFeed& feed_;
+  const at::Tensor sums_;  // f64, on the device
+  std::unique_ptr<ShapeExecutor> executor_;
+};
 
 }  // namespace packtrain::trainer
 

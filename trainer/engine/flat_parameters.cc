@@ -1,5 +1,6 @@
 #include "trainer/engine/flat_parameters.h"
 
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/types.h>
 
 #include <string_view>
@@ -9,24 +10,30 @@
 
 namespace packtrain::trainer {
 
-FlatParameters::FlatParameters(Model& model) {
+FlatParameters::FlatParameters(Model& model) : parameters_(model.parameters()) {
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> parameters = model.parameters();
   std::vector<at::Tensor> flattened;
-  for (const at::Tensor& parameter : parameters) flattened.push_back(parameter.detach().flatten());
+  for (const at::Tensor& parameter : parameters_) flattened.push_back(parameter.detach().flatten());
   values_ = at::cat(flattened);
   const std::int64_t count = values_.numel();
-  reduced_ = at::zeros({count + kSums}, values_.options());
+  reduced_ = at::zeros({count + static_cast<std::int64_t>(kStepSums)}, values_.options());
   gradients_ = reduced_.narrow(0, 0, count);
-  sums_ = reduced_.narrow(0, count, kSums);
+  sums_ = reduced_.narrow(0, count, kStepSums);
 
   std::int64_t offset = 0;
-  for (at::Tensor& parameter : parameters) {
+  for (at::Tensor& parameter : parameters_) {
     const std::int64_t size = parameter.numel();
     parameter.set_data(values_.narrow(0, offset, size).view(parameter.sizes()));
-    parameter.mutable_grad() = gradients_.narrow(0, offset, size).view(parameter.sizes());
     offset += size;
   }
+}
+
+void FlatParameters::Differentiate(const at::Tensor& loss, const std::array<at::Tensor, kStepSums>& sums) {
+  std::vector<at::Tensor> parts = torch::autograd::grad({loss}, parameters_);
+  const at::NoGradGuard no_grad;
+  for (at::Tensor& part : parts) part = part.flatten();
+  for (const at::Tensor& sum : sums) parts.push_back(sum.detach().view(1));
+  at::cat_out(reduced_, parts);
 }
 
 std::string FlatParameters::Checksum() const {

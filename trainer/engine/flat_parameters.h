@@ -4,36 +4,42 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "trainer/models/model.h"
 
 namespace packtrain::trainer {
 
-// Makes zeroing, reducing and updating one operation each, whatever the number of matrices. The gradient buffer
-// has three elements more, for what is reduced together with the gradients. Used by one thread.
+// What all ranks add up in a step, beside the gradients: squared errors, graphs that count, ranks that withdraw
+// from the step, and ranks that have halted.
+enum StepSum : std::uint8_t { kLoss, kGraphs, kWithdrawals, kHalted };
+inline constexpr std::size_t kStepSums = kHalted + 1;
+
+// Makes reducing and updating one operation each, whatever the number of matrices. Used by one thread.
 class FlatParameters {
  public:
-  // Elements of `sums`: squared errors, graphs that count, and ranks that withdraw from the step.
-  enum Sum : std::int64_t { kLoss, kGraphs, kWithdrawals, kSums };
-
   // Moves the parameters of `model`, which lie on their device already, into the buffer: they become views of
-  // it, and backward adds to the views of the gradient buffer.
+  // it.
   explicit FlatParameters(Model& model);
 
   const at::Tensor& values() const { return values_; }        // [P]
   const at::Tensor& gradients() const { return gradients_; }  // [P], a view of `reduced`
-  const at::Tensor& reduced() const { return reduced_; }      // [P + 3]
-  const at::Tensor& sums() const { return sums_; }            // [3], a view of `reduced`, see Sum
+  const at::Tensor& reduced() const { return reduced_; }      // [P + kStepSums]
+  const at::Tensor& sums() const { return sums_; }            // [kStepSums], a view of `reduced`, see StepSum
 
-  // Zeroes all of `reduced`.
-  void ZeroGradients() { reduced_.zero_(); }
+  // Fills `reduced` with the gradient of `loss`, a scalar, and with `sums`, scalars by StepSum. Frees what was
+  // kept for the gradient.
+  void Differentiate(const at::Tensor& loss, const std::array<at::Tensor, kStepSums>& sums);
 
   // Hash of the values, equal where all bits are.
   std::string Checksum() const;
 
  private:
+  std::vector<at::Tensor> parameters_;
   at::Tensor values_;
   at::Tensor reduced_;
   at::Tensor gradients_;

@@ -2,54 +2,75 @@
 
 #include <torch/types.h>
 
+#include <utility>
+
 namespace packtrain::trainer {
 namespace {
 
 // Sum over the graphs of weight 1. What a model says of the others, a number or not, does not enter.
 at::Tensor SumOfSquares(const at::Tensor& predicted, const GraphTensors& graphs) {
-  const at::Tensor error = predicted - graphs.target;
-  return at::where(graphs.weight > 0, error, at::zeros({}, error.options())).square().sum();
+  const at::Tensor known = at::where(graphs.weight > 0, predicted, graphs.target);
+  return at::mse_loss(known, graphs.target, at::Reduction::Sum);
 }
 
 }  // namespace
 
-StepEngine::StepEngine(Model& model, FlatParameters& parameters, Adam& adam, GradientSync& sync,
-                       const Device& device)
-    : model_(model), parameters_(parameters), adam_(adam), sync_(sync), device_(device) {}
+absl::StatusOr<std::unique_ptr<StepEngine>> StepEngine::Create(const StepParts& parts,
+                                                               const EngineOptions& options) {
+  std::unique_ptr<StepEngine> engine(new StepEngine(parts));
+  absl::StatusOr<std::unique_ptr<ShapeExecutor>> executor = parts.device.NewExecutor(
+      options, [step = engine.get()](const GraphTensors& graphs) { return step->Issue(graphs); });
+  if (!executor.ok()) return executor.status();
+  engine->executor_ = *std::move(executor);
+  return engine;
+}
 
-absl::StatusOr<StepOutcome> StepEngine::Step(const GraphTensors& graphs, StepTimeline& timeline) {
-  Differentiate(graphs, timeline);
-  timeline.SetSums(device_.CopyToHost(parameters_.sums()));
-  timeline.Mark(Moment::kComm);
-  if (absl::Status status = sync_.SumOnDevice(parameters_.reduced()); !status.ok()) return status;
-  if (AnyWithdrew()) return StepOutcome::kAbandoned;
-  timeline.Mark(Moment::kOptimizer);
-  parameters_.gradients().div_(parameters_.sums()[FlatParameters::kGraphs].clamp_min(1));
-  adam_.Step(parameters_.gradients());
-  timeline.End();
-  return StepOutcome::kMade;
+StepEngine::StepEngine(const StepParts& parts)
+    : parts_(parts),
+      zero_(at::zeros({}, parts.parameters.values().options())),
+      one_(at::ones_like(zero_)),
+      halts_(at::tensor({0.0f, 0.0f, 1.0f, 1.0f}).to(zero_.device())),
+      halted_(at::zeros_like(zero_)) {}
+
+absl::StatusOr<std::uint64_t> StepEngine::Step(std::uint64_t steps) {
+  parts_.adam.BeginStep(steps);
+  return executor_->Run();
+}
+
+absl::Status StepEngine::Issue(const GraphTensors& graphs) {
+  parts_.clock.Mark(Moment::kForward);
+  const at::Tensor loss = SumOfSquares(parts_.model.Forward(graphs), graphs);
+  parts_.clock.Mark(Moment::kBackward);
+  parts_.parameters.Differentiate(loss, {loss, graphs.weight.sum(), zero_, halted_});
+  return ReduceAndUpdate();
 }
 
 absl::Status StepEngine::Withdraw() {
-  parameters_.ZeroGradients();
-  parameters_.sums()[FlatParameters::kWithdrawals].fill_(1);
-  return sync_.SumOnDevice(parameters_.reduced());
+  parts_.clock.Mark(Moment::kForward);
+  parts_.clock.Mark(Moment::kBackward);
+  parts_.parameters.reduced().zero_();
+  parts_.parameters.sums()[kWithdrawals].copy_(one_);
+  return ReduceAndUpdate();
 }
 
-// A read from the device, and only where there are other ranks.
-bool StepEngine::AnyWithdrew() const {
-  return sync_.world().size > 1 && parameters_.sums()[FlatParameters::kWithdrawals].item<float>() > 0;
-}
-
-void StepEngine::Differentiate(const GraphTensors& graphs, StepTimeline& timeline) {
-  timeline.Mark(Moment::kForward);
-  parameters_.ZeroGradients();
-  const at::Tensor sum = SumOfSquares(model_.Forward(graphs), graphs);
-  timeline.Mark(Moment::kBackward);
-  sum.backward();
+absl::Status StepEngine::ReduceAndUpdate() {
   const at::NoGradGuard no_grad;
-  parameters_.sums()[FlatParameters::kLoss].copy_(sum);
-  parameters_.sums()[FlatParameters::kGraphs].copy_(graphs.weight.sum());
+  parts_.clock.MarkOwn(parts_.parameters.sums());
+  if (absl::Status status = parts_.sync.SumOnDevice(parts_.parameters.reduced()); !status.ok()) return status;
+  parts_.clock.Mark(Moment::kOptimizer);
+  Halt();
+  const at::Tensor graphs = parts_.parameters.sums()[kGraphs].clamp_min(1);
+  parts_.adam.Step(parts_.parameters.gradients(), graphs, halted_);
+  parts_.clock.MarkEnd(parts_.parameters.sums());
+  return absl::OkStatus();
+}
+
+// 0 times a number that is not finite is none, and none differs from 0.
+void StepEngine::Halt() {
+  const at::Tensor& sums = parts_.parameters.sums();
+  const at::Tensor finite = at::add((sums * halts_).sum(), parts_.parameters.reduced().sum(), /*alpha=*/0);
+  halted_.copy_(finite.ne(0));
+  sums[kHalted].copy_(halted_);
 }
 
 }  // namespace packtrain::trainer

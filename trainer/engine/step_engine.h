@@ -2,6 +2,9 @@
 #ifndef PACKTRAIN_TRAINER_ENGINE_STEP_ENGINE_H_
 #define PACKTRAIN_TRAINER_ENGINE_STEP_ENGINE_H_
 
+#include <cstdint>
+#include <memory>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/data/graph_tensors.h"
@@ -9,40 +12,59 @@
 #include "trainer/engine/device.h"
 #include "trainer/engine/flat_parameters.h"
 #include "trainer/engine/gradient_sync.h"
-#include "trainer/engine/step_timeline.h"
+#include "trainer/engine/shape_executor.h"
+#include "trainer/engine/step_clock.h"
 #include "trainer/models/model.h"
 
 namespace packtrain::trainer {
 
-enum class StepOutcome { kMade, kAbandoned };
+// What a step works on. All borrowed; `parameters` and `adam` are those of `model`, and `clock` is the
+// device's.
+struct StepParts {
+  Model& model;
+  FlatParameters& parameters;
+  Adam& adam;
+  GradientSync& sync;
+  const Device& device;
+  StepClock& clock;
+};
 
 // The loss is the mean squared error over all graphs of a step that have the target, on whichever rank they
-// are: each rank adds up its own, and sums and numbers are reduced apart. Used by one thread.
+// are: each rank adds up its own, and sums and numbers are reduced apart.
+//
+// Nothing here waits for the device, so what became of a step is known only by its reading. A step in which a
+// rank withdraws, or in which the loss or the gradient is no finite number, changes nothing on any rank, and
+// neither does any step behind it: its sum kHalted is above 0. Used by one thread.
 class StepEngine {
  public:
-  // All borrowed; `parameters` and `adam` are those of `model`.
-  StepEngine(Model& model, FlatParameters& parameters, Adam& adam, GradientSync& sync, const Device& device);
+  // INVALID_ARGUMENT: the device has no such engine.
+  static absl::StatusOr<std::unique_ptr<StepEngine>> Create(const StepParts& parts,
+                                                            const EngineOptions& options);
 
-  // Forward, backward, all-reduce, optimiser. Marks its phases on `timeline`, in which a step has begun.
-  // Abandoned where another rank has withdrawn: the model is as before on every rank, and the step has not
-  // ended. ABORTED: another rank is gone.
-  absl::StatusOr<StepOutcome> Step(const GraphTensors& graphs, StepTimeline& timeline);
+  // Tensors for the next Step, of shape `padded`.
+  const GraphTensors& InputsFor(const wire::Shape& padded) { return executor_->InputsFor(padded); }
 
-  // What a rank that cannot go on does in place of Step: the others abandon theirs. Codes as Step.
+  // Issues forward, backward, all-reduce and optimiser behind `steps` others, in a step that has begun on the
+  // clock. Returns the nanoseconds that went into a capture. ABORTED: another rank is gone.
+  absl::StatusOr<std::uint64_t> Step(std::uint64_t steps);
+
+  // What a rank that cannot go on does in place of Step. Codes as Step.
   absl::Status Withdraw();
 
-  // Leaves the gradient of this rank's sum of squared errors, the sum itself and its number of graphs in
-  // `parameters`.
-  void Differentiate(const GraphTensors& graphs, StepTimeline& timeline);
+  CaptureCounts captures() const { return executor_->counts(); }
 
  private:
-  bool AnyWithdrew() const;
+  explicit StepEngine(const StepParts& parts);
 
-  Model& model_;
-  FlatParameters& parameters_;
-  Adam& adam_;
-  GradientSync& sync_;
-  const Device& device_;
+  absl::Status Issue(const GraphTensors& graphs);
+  absl::Status ReduceAndUpdate();
+  void Halt();
+
+  const StepParts parts_;
+  const at::Tensor zero_, one_;  // f32 scalars
+  const at::Tensor halts_;       // f32 [kStepSums], 1 for the sums that halt
+  const at::Tensor halted_;      // f32 scalar, 1 once a step must change nothing
+  std::unique_ptr<ShapeExecutor> executor_;
 };
 
 }  // namespace packtrain::trainer

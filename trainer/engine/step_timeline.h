@@ -1,66 +1,45 @@
-// When the parts of each step began and ended, read only after the device has got there.
+// The records of the steps under way, completed once their times are known.
 #ifndef PACKTRAIN_TRAINER_ENGINE_STEP_TIMELINE_H_
 #define PACKTRAIN_TRAINER_ENGINE_STEP_TIMELINE_H_
 
-#include <ATen/core/Tensor.h>
-
-#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
 
 #include "proto/wire/step_record.h"
-#include "trainer/engine/device.h"
+#include "trainer/engine/step_clock.h"
 
 namespace packtrain::trainer {
 
-// Beginnings of a step's phases, in order; the last is the step's end.
-enum class Moment { kCopy, kForward, kBackward, kComm, kOptimizer, kEnd };
-
-// Adds no synchronisation: steps whose marks have not passed wait in a bounded queue. Used by one thread.
+// Used by one thread.
 class StepTimeline {
  public:
-  using Sink = std::function<void(const wire::StepRecord&)>;
+  using Sink = std::function<void(const wire::StepRecord&, const StepReading&)>;
 
-  // `device` is borrowed. `sink` gets each finished step, in order, on the calling thread.
-  StepTimeline(const Device& device, Sink sink);
+  // `clock` is borrowed, and nobody else begins or reads its steps. `sink` gets each finished step, in order,
+  // on the calling thread.
+  StepTimeline(StepClock& clock, Sink sink);
 
   // Begins the next step. `record` holds all that is known before it runs; the timeline fills in the times of
   // its phases, its total since the end of the step before (for the first one: since the construction) and its
   // loss.
   void Begin(const wire::StepRecord& record);
-  void Mark(Moment moment);
+  // All work of the step has been issued; it took `capture_ns` to capture, 0 where nothing was.
+  void End(std::uint64_t capture_ns = 0);
   // Forgets the step that has begun and not ended.
-  void Discard();
-  // Loss sum and graphs of this rank, the first two of f32 on the host; read after the step's end has passed.
-  void SetSums(at::Tensor sums);
-  // Marks the step's end, and hands over the steps that have passed.
-  void End();
-  // Waits for all steps and hands them over.
-  void Drain();
+  void Discard() { pending_.pop_back(); }
+
+  // Hands over the steps that have ended, and waits for more where above `most_pending` would stay.
+  void HandOver(std::size_t most_pending);
 
  private:
-  static constexpr std::size_t kMoments = static_cast<std::size_t>(Moment::kEnd) + 1;
-  static constexpr std::size_t kMostPending = 64;
+  wire::StepRecord Complete(wire::StepRecord record, const StepReading& reading);
 
-  struct Pending {
-    wire::StepRecord record;
-    std::array<std::shared_ptr<TimeMark>, kMoments> marks;
-    std::shared_ptr<TimeMark> previous_end;
-    at::Tensor sums;
-
-    TimeMark& end() const { return *marks.back(); }
-    std::uint64_t Between(Moment from, Moment to) const;
-  };
-
-  static wire::StepRecord Finish(const Pending& step);
-  void HandOver();
-
-  const Device& device_;
+  StepClock& clock_;
   const Sink sink_;
-  std::shared_ptr<TimeMark> last_end_;
-  std::deque<Pending> pending_;
+  std::int64_t last_end_ns_;
+  std::deque<wire::StepRecord> pending_;
 };
 
 }  // namespace packtrain::trainer

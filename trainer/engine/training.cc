@@ -87,10 +87,10 @@ class Session {
 
   absl::Status RunToEnd() {
     using Part = absl::Status (Session::*)();
-    constexpr std::array<Part, 9> kParts = {
-        &Session::OpenDeviceAndRanks, &Session::OpenFolder,       &Session::LoadData,
-        &Session::MakeModel,          &Session::AgreeOnRun,       &Session::Resume,
-        &Session::StartReporter,      &Session::TrainAndEvaluate, &Session::EndAsDone};
+    constexpr std::array<Part, 10> kParts = {
+        &Session::OpenDeviceAndRanks, &Session::OpenFolder, &Session::LoadData, &Session::MakeModel,
+        &Session::MakeEngine,         &Session::AgreeOnRun, &Session::Resume,   &Session::StartReporter,
+        &Session::TrainAndEvaluate,   &Session::EndAsDone};
     for (const Part part : kParts) {
       if (stop_.stop_requested()) return Stopped();
       if (absl::Status status = (this->*part)(); !status.ok()) return status;
@@ -139,11 +139,31 @@ class Session {
   absl::Status MakeModel() {
     const absl::StatusOr<ModelEntry> entry = FindModel(options_.model);
     if (!entry.ok()) return entry.status();
-    model_ = entry->create({.classes = data_.classes, .seed = options_.model_seed});
+    model_ = entry->create({.classes = data_.classes,
+                            .seed = options_.model_seed,
+                            .kernels = options_.plain_kernels ? &PlainKernels() : &device_->kernels()});
     model_->to(device_->torch_device());
     parameters_.emplace(*model_);
     adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry->decay};
     adam_.emplace(parameters_->values(), adam_options_);
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeEngine() {
+    clock_ = device_->NewClock();
+    absl::StatusOr<std::unique_ptr<StepEngine>> engine = StepEngine::Create({.model = *model_,
+                                                                             .parameters = *parameters_,
+                                                                             .adam = *adam_,
+                                                                             .sync = *sync_,
+                                                                             .device = *device_,
+                                                                             .clock = *clock_},
+                                                                            options_.engine);
+    if (!engine.ok()) return engine.status();
+    engine_ = *std::move(engine);
+    absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
+        Evaluator::Create(*model_, *feed_, *device_, options_.engine);
+    if (!evaluator.ok()) return evaluator.status();
+    evaluator_ = *std::move(evaluator);
     return absl::OkStatus();
   }
 
@@ -239,6 +259,7 @@ class Session {
     run.dataset = data_.dataset.reference;
     run.spec = data_.spec;
     run.plan_fingerprint = data_.plan.fingerprint;
+    run.engine = options_.engine.captured ? "captured" : "eager";
     run.optimizer = Describe(adam_options_);
     run.learning_rate = options_.learning_rate;
     run.world_size = options_.world.size;
@@ -252,7 +273,7 @@ class Session {
     run.libraries["libtorch"] = TORCH_VERSION;
     run.git_revision = GitRevision();
     run.labels = options_.labels;
-    run.timing_method = device_->timing_method();
+    run.timing_method = clock_->method();
     run.planned_steps = options_.steps;
     return run;
   }
@@ -264,16 +285,19 @@ class Session {
                                  [this](const client::Sample& sample) { reporter_->AddSample(sample); });
     TrainingLoop loop({.data = data_,
                        .feed = *feed_,
-                       .model = *model_,
+                       .engine = *engine_,
+                       .evaluator = *evaluator_,
+                       .clock = *clock_,
                        .parameters = *parameters_,
                        .adam = *adam_,
                        .sync = *sync_,
-                       .device = *device_,
                        .reporter = *reporter_,
                        .folder = folder_},
                       options_, std::move(state_), stop_);
     if (absl::Status status = loop.Run(); !status.ok()) return status;
     result_.splits = loop.splits();
+    result_.captures = engine_->captures();
+    result_.evaluation_captures = evaluator_->captures();
     return CountGraphs(loop.statistics());
   }
 
@@ -327,6 +351,9 @@ class Session {
   std::optional<FlatParameters> parameters_;
   AdamOptions adam_options_;
   std::optional<Adam> adam_;
+  std::unique_ptr<StepClock> clock_;
+  std::unique_ptr<StepEngine> engine_;
+  std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<client::RunReporter> reporter_;
   std::optional<CheckpointFolder> folder_;
   Checkpoint state_;  // what the training goes on from

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "client/batch_spec.h"
 #include "trainer/engine/evaluation.h"
+#include "trainer/engine/shape_executor.h"
 #include "trainer/engine/step_statistics.h"
 #include "trainer/engine/world.h"
 
@@ -38,6 +39,8 @@ struct TrainingOptions {
   std::uint64_t evaluate_every = 0;  // 0: only at the end
   CheckpointOptions checkpoint;
   std::string device = "cpu";
+  EngineOptions engine;
+  bool plain_kernels = false;  // Torch's operators in place of kernels of ours
   std::map<std::string, std::string> labels;
   World world;
   // Ends the process, whose device waits for ever for a rank that is gone; `status` says which. Called on
@@ -50,10 +53,12 @@ struct TrainingOptions {
 struct TrainingResult {
   std::string run;
   std::uint64_t steps = 0;
-  std::uint64_t graphs = 0;                   // of all ranks
-  SteadyFigures steady;                       // of this rank
-  double graphs_per_second = 0;               // of all ranks, in this rank's steady time
-  double loss = 0;                            // of this rank's last step that had one
+  std::uint64_t graphs = 0;      // of all ranks
+  SteadyFigures steady;          // of this rank
+  double graphs_per_second = 0;  // of all ranks, in this rank's steady time
+  double loss = 0;               // of this rank's last step that had one
+  CaptureCounts captures;
+  CaptureCounts evaluation_captures;
   std::map<std::string, SplitErrors> splits;  // val, test: those that the data set has, after the last step
 };
 

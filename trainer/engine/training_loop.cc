@@ -21,6 +21,16 @@ std::uint64_t NanosecondsSince(Clock::time_point start) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
 }
 
+// Steps that a rank may have issued without knowing what became of the first of them. Where there are others,
+// each must know of a withdrawal before it takes part in more steps than the one that withdraws.
+std::size_t StepsAhead(const World& world) { return world.size > 1 ? 1 : StepClock::kCapacity; }
+
+absl::Status NotFinite(std::uint64_t step) {
+  return absl::OutOfRangeError(absl::StrCat("the loss or the gradient of step ", step,
+                                            " is not a finite number; the model is as it was before; a lower "
+                                            "--lr may help"));
+}
+
 // Fewer graphs than aimed at, in the last step of an epoch.
 bool IsShort(const wire::BatchHeader& header, std::uint32_t graphs_aimed_at) {
   return header.empty || (header.step + 1 == header.epoch_steps && header.real.graphs < graphs_aimed_at);
@@ -38,8 +48,8 @@ TrainingLoop::TrainingLoop(const TrainingParts& parts, const TrainingOptions& op
       state_(std::move(start)),
       saved_steps_(first_step_),
       statistics_(std::exchange(state_.totals, {})),
-      engine_(parts.model, parts.parameters, parts.adam, parts.sync, parts.device),
-      timeline_(parts.device, [this](const wire::StepRecord& step) { Report(step); }) {}
+      timeline_(parts.clock,
+                [this](const wire::StepRecord& step, const StepReading& reading) { Learn(step, reading); }) {}
 
 absl::Status TrainingLoop::Run() {
   if (steps() < options_.steps) {
@@ -53,15 +63,14 @@ absl::Status TrainingLoop::MakeSteps() {
       OpenBatches(parts_.data, parts_.data.spec, parts_.data.plan.fingerprint, /*epochs=*/0, start_);
   if (!batches.ok()) return batches.status();
   const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
-  while (steps() < options_.steps) {
-    if (IsEvaluationDue(steps())) {
+  while (issued_steps() < options_.steps) {
+    if (IsEvaluationDue()) {
       if (absl::Status status = EvaluateSplits(); !status.ok()) return status;
     }
     if (absl::Status status = MakeStep(**batches); !status.ok()) return status;
     if (!IsCheckpointDue()) continue;
     if (absl::Status status = Save(); !status.ok()) return status;
   }
-  timeline_.Drain();
   return absl::OkStatus();
 }
 
@@ -73,20 +82,17 @@ absl::Status TrainingLoop::MakeStep(client::BatchReader& batches) {
   wire::StepRecord record = RecordOf(batch->header(), batch->timing());
   record.wait_ns = wait_ns;
   timeline_.Begin(record);
-  timeline_.Mark(Moment::kCopy);
-  const GraphTensors graphs = NewGraphTensors(batch->header().padded, parts_.device.torch_device());
-  if (absl::Status status = parts_.feed.Expand(*batch, graphs); !status.ok()) {
+  if (absl::Status status = parts_.feed.Expand(*batch, parts_.engine.InputsFor(batch->header().padded));
+      !status.ok()) {
     timeline_.Discard();
     return Withdraw(status);
   }
-  const absl::StatusOr<StepOutcome> outcome = engine_.Step(graphs, timeline_);
-  if (!outcome.ok()) return outcome.status();
-  if (*outcome == StepOutcome::kAbandoned) {
-    timeline_.Discard();
-    return EndTogether(AnotherRankCannotGoOn());
-  }
-  Advance(batch->header());
-  return absl::OkStatus();
+  const absl::StatusOr<std::uint64_t> capture_ns = parts_.engine.Step(issued_steps());
+  if (!capture_ns.ok()) return capture_ns.status();
+  issued_.push_back(PositionBehind(batch->header()));
+  timeline_.End(*capture_ns);
+  Settle();
+  return halt_ ? EndTogether(*halt_) : absl::OkStatus();
 }
 
 absl::StatusOr<wire::Batch> TrainingLoop::NextBatch(client::BatchReader& batches) const {
@@ -94,12 +100,12 @@ absl::StatusOr<wire::Batch> TrainingLoop::NextBatch(client::BatchReader& batches
   if (stop_.stop_requested()) return absl::CancelledError("asked to stop");
   if (!batch.ok()) return batch.status();
   if (batch->has_value()) return **std::move(batch);
-  return absl::DataLossError(absl::StrCat("the stream of batches ended at step ", steps()));
+  return absl::DataLossError(absl::StrCat("the stream of batches ended at step ", issued_steps()));
 }
 
 wire::StepRecord TrainingLoop::RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing) {
   wire::StepRecord record;
-  record.step = steps();
+  record.step = issued_steps();
   record.epoch = header.epoch;
   record.batch_index = header.index;
   record.real = header.real;
@@ -107,20 +113,40 @@ wire::StepRecord TrainingLoop::RecordOf(const wire::BatchHeader& header, const w
   record.server_build_ns = timing.build_ns;
   record.server_queue_ns = timing.queue_ns;
   record.flags = std::exchange(flags_of_next_, 0);
-  if (steps() - first_step_ < kWarmUpSteps) record.flags |= wire::kWarmUp;
+  if (record.step - first_step_ < kWarmUpSteps) record.flags |= wire::kWarmUp;
   if (header.step == 0) record.flags |= wire::kFirstOfEpoch;
   if (IsShort(header, parts_.data.spec.graphs)) record.flags |= wire::kShortBatch;
   return record;
 }
 
-void TrainingLoop::Advance(const wire::BatchHeader& header) {
+Position TrainingLoop::PositionBehind(const wire::BatchHeader& header) const {
   const bool in_first_epoch = header.epoch == start_.epoch;
-  state_.position = {.steps = steps() + 1,
-                     .epoch = header.epoch,
-                     .epoch_step = header.step,
-                     .epoch_steps = header.epoch_steps,
-                     .world_size = options_.world.size,
-                     .segments = in_first_epoch ? start_.segments : std::vector<client::Segment>()};
+  return {.steps = issued_steps() + 1,
+          .epoch = header.epoch,
+          .epoch_step = header.step,
+          .epoch_steps = header.epoch_steps,
+          .world_size = options_.world.size,
+          .segments = in_first_epoch ? start_.segments : std::vector<client::Segment>()};
+}
+
+// Learns what became of the steps issued: of all where the ranks do something else next, so that each knows the
+// same; otherwise of those that must not stay unknown. All ranks learn of a step at the same place.
+void TrainingLoop::Settle() {
+  const bool pause = IsEvaluationDue() || IsCheckpointDue();
+  timeline_.HandOver(pause ? 0 : StepsAhead(options_.world) - 1);
+}
+
+// Steps behind the one that halted were not made either.
+void TrainingLoop::Learn(const wire::StepRecord& step, const StepReading& reading) {
+  if (halt_) return;
+  if (reading.all[kHalted] > 0) {
+    halt_ = reading.all[kWithdrawals] > 0 ? AnotherRankCannotGoOn() : NotFinite(step.step);
+    issued_.clear();
+    return;
+  }
+  state_.position = std::move(issued_.front());
+  issued_.pop_front();
+  Report(step);
 }
 
 void TrainingLoop::Report(const wire::StepRecord& step) {
@@ -135,7 +161,14 @@ void TrainingLoop::Report(const wire::StepRecord& step) {
 
 // Where the others cannot even be told, they are what `reason` is about, or they are gone as well.
 absl::Status TrainingLoop::Withdraw(const absl::Status& reason) {
-  return engine_.Withdraw().ok() ? EndTogether(reason) : reason;
+  while (!halt_) {
+    timeline_.Begin({});
+    if (!parts_.engine.Withdraw().ok()) return reason;
+    issued_.emplace_back();
+    timeline_.End();
+    Settle();
+  }
+  return EndTogether(reason);
 }
 
 // Of all ranks, once each knows that one of them cannot go on. `reason` is CANCELLED where that is another one,
@@ -155,8 +188,8 @@ absl::Status TrainingLoop::EndTogether(const absl::Status& reason) {
 }
 
 absl::Status TrainingLoop::Save() {
+  timeline_.HandOver(0);
   if (options_.checkpoint.folder.empty() || saved_steps_ == steps()) return absl::OkStatus();
-  timeline_.Drain();
   Checkpoint checkpoint = state_;
   checkpoint.totals = statistics_.totals();
   checkpoint.unsent = parts_.reporter.unsent();
@@ -194,7 +227,7 @@ absl::Status TrainingLoop::ReadSplit(const std::string& split) {
   if (!batches.ok()) return batches.status();
   const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
   const absl::StatusOr<SplitErrors> errors =
-      Evaluate(parts_.model, **batches, parts_.feed, parts_.data.target, parts_.sync);
+      parts_.evaluator.Evaluate(**batches, parts_.data.target, parts_.sync);
   if (!errors.ok()) return errors.status();
   splits_[split] = *errors;
   return absl::OkStatus();
@@ -215,13 +248,14 @@ void TrainingLoop::ReportEvaluation(const std::string& split, std::uint64_t dura
                            errors.mae, errors.rmse, errors.constant_mae, errors.constant_rmse));
 }
 
-bool TrainingLoop::IsEvaluationDue(std::uint64_t steps) const {
-  return options_.evaluate_every > 0 && steps > 0 && steps % options_.evaluate_every == 0;
+bool TrainingLoop::IsEvaluationDue() const {
+  const std::uint64_t every = options_.evaluate_every;
+  return every > 0 && issued_steps() > 0 && issued_steps() % every == 0;
 }
 
 bool TrainingLoop::IsCheckpointDue() const {
   const std::uint64_t every = options_.checkpoint.every;
-  return steps() == options_.steps || (every > 0 && steps() % every == 0);
+  return issued_steps() == options_.steps || (every > 0 && issued_steps() % every == 0);
 }
 
 void TrainingLoop::Progress(const std::string& line) const {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -17,8 +18,8 @@
 #include "trainer/data/training_data.h"
 #include "trainer/engine/checkpoint.h"
 #include "trainer/engine/checkpoint_folder.h"
-#include "trainer/engine/device.h"
 #include "trainer/engine/evaluation.h"
+#include "trainer/engine/step_clock.h"
 #include "trainer/engine/step_engine.h"
 #include "trainer/engine/step_statistics.h"
 #include "trainer/engine/step_timeline.h"
@@ -30,11 +31,12 @@ namespace packtrain::trainer {
 struct TrainingParts {
   const TrainingData& data;
   DeviceFeed& feed;
-  Model& model;
+  StepEngine& engine;
+  Evaluator& evaluator;
+  StepClock& clock;
   FlatParameters& parameters;
   Adam& adam;
   GradientSync& sync;
-  const Device& device;
   client::RunReporter& reporter;
   const std::optional<CheckpointFolder>& folder;  // of rank 0, where checkpoints are wanted
 };
@@ -61,7 +63,10 @@ class TrainingLoop {
   absl::Status MakeStep(client::BatchReader& batches);
   absl::StatusOr<wire::Batch> NextBatch(client::BatchReader& batches) const;
   wire::StepRecord RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing);
-  void Advance(const wire::BatchHeader& header);
+  Position PositionBehind(const wire::BatchHeader& header) const;
+
+  void Settle();
+  void Learn(const wire::StepRecord& step, const StepReading& reading);
   void Report(const wire::StepRecord& step);
 
   absl::Status Withdraw(const absl::Status& reason);
@@ -73,23 +78,25 @@ class TrainingLoop {
   absl::Status ReadSplit(const std::string& split);
   void ReportEvaluation(const std::string& split, std::uint64_t duration_ns);
 
-  bool IsEvaluationDue(std::uint64_t steps) const;
+  bool IsEvaluationDue() const;
   bool IsCheckpointDue() const;
   void Progress(const std::string& line) const;
   std::uint64_t steps() const { return state_.position.steps; }
+  std::uint64_t issued_steps() const { return steps() + issued_.size(); }
 
   const TrainingParts parts_;
   const TrainingOptions& options_;
   const std::stop_token stop_;
   const StreamStart start_;
   const std::uint64_t first_step_;
-  Checkpoint state_;  // its totals are statistics_, its model is parts_
+  Checkpoint state_;                  // its totals are statistics_, its model is parts_
+  std::deque<Position> issued_;       // behind each step that may or may not have been made
+  std::optional<absl::Status> halt_;  // why no step is made any more
   std::uint64_t saved_steps_;
   std::uint32_t flags_of_next_ = 0;
   StepStatistics statistics_;
   std::map<std::string, SplitErrors> splits_;
   std::chrono::steady_clock::time_point next_progress_;
-  StepEngine engine_;
   StepTimeline timeline_;
 };
 

@@ -1,0 +1,49 @@
+// Issues each shape's work as one CUDA graph.
+#ifndef PACKTRAIN_TRAINER_ENGINE_CAPTURED_EXECUTOR_H_
+#define PACKTRAIN_TRAINER_ENGINE_CAPTURED_EXECUTOR_H_
+
+#include <ATen/cuda/CUDAGraph.h>
+
+#include <list>
+#include <memory>
+
+#include "trainer/engine/shape_executor.h"
+
+namespace packtrain::trainer {
+
+// A shape is captured when it first comes, and replayed from then on. What comes first of all runs operation by
+// operation as well, before it is captured: libraries make their handles and workspaces then. So each Run
+// issues its work once, whatever else it does. The current stream is not the default one, and the same in all
+// calls.
+class CapturedExecutor final : public ShapeExecutor {
+ public:
+  CapturedExecutor(at::Device device, std::size_t max_captures, Work work);
+
+  const GraphTensors& InputsFor(const wire::Shape& padded) override;
+  absl::StatusOr<std::uint64_t> Run() override;
+  CaptureCounts counts() const override { return counts_; }
+
+ private:
+  struct Capture {
+    wire::Shape shape;
+    GraphTensors inputs;
+    std::unique_ptr<at::cuda::CUDAGraph> graph;  // null: not captured yet
+  };
+
+  absl::StatusOr<std::uint64_t> WarmUp();
+  absl::StatusOr<std::uint64_t> CaptureFront();
+  absl::StatusOr<std::unique_ptr<at::cuda::CUDAGraph>> CaptureWork(const GraphTensors& inputs);
+  void EvictLast();
+
+  const at::Device device_;
+  const std::size_t max_captures_;
+  const Work work_;
+  const at::cuda::MempoolId_t pool_;  // of all captures: no two run at a time
+  bool warm_ = false;
+  std::list<Capture> captures_;  // the one used last comes first
+  CaptureCounts counts_;
+};
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_ENGINE_CAPTURED_EXECUTOR_H_

@@ -1,0 +1,61 @@
+// When the phases of a step began, by the clock of the device that ran them.
+#ifndef PACKTRAIN_TRAINER_ENGINE_STEP_CLOCK_H_
+#define PACKTRAIN_TRAINER_ENGINE_STEP_CLOCK_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "trainer/engine/flat_parameters.h"
+
+namespace packtrain::trainer {
+
+// Beginnings of a step's phases, in order; the last is the step's end.
+enum class Moment : std::uint8_t { kCopy, kForward, kBackward, kComm, kOptimizer, kEnd };
+inline constexpr std::size_t kMoments = static_cast<std::size_t>(Moment::kEnd) + 1;
+
+// What a step left behind.
+struct StepReading {
+  std::array<std::int64_t, kMoments> moment_ns{};  // of one clock, whose zero means nothing
+  std::array<float, kStepSums> own{};              // of this rank
+  std::array<float, kStepSums> all{};              // of all ranks
+
+  std::int64_t at(Moment moment) const { return moment_ns[static_cast<std::size_t>(moment)]; }
+};
+
+// Marks lie behind all work issued before them and add no wait. Between Begin and Close each moment is marked
+// once. MarkX may be captured in a CUDA graph: then each replay marks. Used by one thread.
+class StepClock {
+ public:
+  // Steps that may be closed and not yet read.
+  static constexpr std::size_t kCapacity = 64;
+
+  virtual ~StepClock() = default;
+
+  // Begins the next step, and marks kCopy.
+  virtual void Begin() = 0;
+  virtual void Mark(Moment moment) = 0;
+  // Keeps this rank's `sums`, f32 [kStepSums], and marks kComm.
+  virtual void MarkOwn(const at::Tensor& sums) = 0;
+  // Keeps all ranks' `sums`, f32 [kStepSums], and marks kEnd.
+  virtual void MarkEnd(const at::Tensor& sums) = 0;
+  // All work of the step has been issued.
+  virtual void Close() = 0;
+
+  // Of the oldest step that is closed and has not been read: there is one.
+  virtual bool HasEnded() const = 0;
+  // Waits for its end.
+  virtual StepReading Read() = 0;
+
+  // The clock's time once all work issued so far is done.
+  virtual std::int64_t Now() = 0;
+  // What the clock is and how fine, as the run's record states it.
+  virtual std::string method() const = 0;
+};
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_ENGINE_STEP_CLOCK_H_
