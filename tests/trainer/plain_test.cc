@@ -227,7 +227,8 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
   for (const std::vector<const char*>& extra :
        std::vector<std::vector<const char*>>{{"--world-size", "2"},
                                              {"--precision", "bf16"},
-                                             {"--engine", "captured"},
+                                             {"--engine", "fast"},
+                                             {"--max-captures", "0"},
                                              {"--classes", "0"},
                                              {"--lr", "nan"},
                                              {"--lr", "inf"},
