@@ -22,7 +22,7 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
 struct SelftestOptions {
-  std::regex only;
+  std::regex only{""};  // a default one finds nothing
   bool bench = false;
 };
 
