@@ -150,6 +150,7 @@ TEST(StepStatistics, LeavesOutUnsteadySteps) {
   EXPECT_EQ(steady.graphs, 50);
   EXPECT_DOUBLE_EQ(steady.mean_us, 6);
   EXPECT_DOUBLE_EQ(steady.median_us, 6);
+  EXPECT_DOUBLE_EQ(steady.p5_us, 4.2);
   EXPECT_DOUBLE_EQ(steady.p95_us, 7.8);
   EXPECT_DOUBLE_EQ(steady.seconds, 30e-6);
   EXPECT_NEAR(steady.wait_share, 2500.0 / 30000, 1e-12);

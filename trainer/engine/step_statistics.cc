@@ -38,6 +38,7 @@ SteadyFigures StepStatistics::Steady() const {
           .seconds = total_ns * 1e-9,
           .mean_us = total_ns / static_cast<double>(sorted.size()) * 1e-3,
           .median_us = Quantile(sorted, 0.5) * 1e-3,
+          .p5_us = Quantile(sorted, 0.05) * 1e-3,
           .p95_us = Quantile(sorted, 0.95) * 1e-3,
           .wait_share = static_cast<double>(totals_.steady_wait_ns) / total_ns};
 }

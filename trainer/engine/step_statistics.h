@@ -18,6 +18,7 @@ struct SteadyFigures {
   double seconds = 0;
   double mean_us = 0;
   double median_us = 0;
+  double p5_us = 0;
   double p95_us = 0;
   double wait_share = 0;
 };

@@ -1,13 +1,17 @@
 // The subcommand `selftest` of packtrain-trainer-cuda.
 #include <CLI/CLI.hpp>
 #include <array>
+#include <memory>
 #include <regex>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "trainer/engine/device.h"
 #include "trainer/output.h"
+#include "trainer/selftest/bench.h"
 #include "trainer/selftest/check.h"
 #include "trainer/selftest/device_checks.h"
 #include "trainer/selftest/feed_checks.h"
@@ -17,6 +21,8 @@
 
 namespace packtrain::trainer {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
@@ -51,11 +57,29 @@ void RunChecks(const std::regex& only, Selftest& selftest) {
   }
 }
 
+absl::Status AddRow(const BenchCase& bench, Json& table) {
+  const absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice("cuda", /*local_rank=*/0);
+  if (!device.ok()) return device.status();
+  absl::StatusOr<Json> row = TimeSteps(bench, {}, **device);
+  if (row.ok()) table.push_back(*std::move(row));
+  return row.status();
+}
+
+Json RunBench(const std::regex& only, Selftest& selftest) {
+  Json table = Json::array();
+  for (const BenchCase& bench : BenchCases()) {
+    const std::string name = NameOf(bench);
+    if (std::regex_search(name, only)) selftest.Try(name, [&] { return AddRow(bench, table); });
+  }
+  return table;
+}
+
 int Run(const SelftestOptions& options) {
   Selftest selftest(PrintProgress);
   RunChecks(options.only, selftest);
-  nlohmann::ordered_json result = selftest.ToJson();
-  result["table"] = nlohmann::ordered_json::array();
+  const Json table = options.bench ? RunBench(options.only, selftest) : Json::array();
+  Json result = selftest.ToJson();
+  result["table"] = table;
   const absl::Status printed = PrintResult(result);
   if (!printed.ok()) PrintFailure(PACKTRAIN_PROGRAM, printed, /*json=*/false);
   return printed.ok() && selftest.passed() ? 0 : kFailed;

@@ -2,10 +2,21 @@
 
 #include <torch/types.h>
 
+#include <array>
+
 #include "absl/strings/str_cat.h"
 
 namespace packtrain::trainer {
 namespace {
+
+using Member = at::Tensor GraphTensors::*;
+constexpr std::array<Member, 13> kMembers = {&GraphTensors::classes,   &GraphTensors::positions,
+                                             &GraphTensors::senders,   &GraphTensors::receivers,
+                                             &GraphTensors::in_degree, &GraphTensors::graph_of_node,
+                                             &GraphTensors::n_node,    &GraphTensors::target,
+                                             &GraphTensors::weight,    &GraphTensors::receiver_start,
+                                             &GraphTensors::by_sender, &GraphTensors::sender_start,
+                                             &GraphTensors::real};
 
 // An index that is never to be followed.
 constexpr int kGarbage = 1 << 30;
@@ -34,10 +45,30 @@ at::Tensor PaddedEnds(const at::Tensor& ends, const RandomGraphsOptions& options
   return at::cat({ends, turn.remainder(options.padded.nodes - nodes) + nodes}).to(at::kInt);
 }
 
-void FillEdges(const RandomGraphsOptions& options, at::Generator& random, GraphTensors& graphs) {
-  const std::int64_t nodes = options.real.nodes, edges = options.real.edges, slots = options.padded.nodes;
+// By receiver.
+struct Ends {
+  at::Tensor senders;    // i64
+  at::Tensor receivers;  // i64
+};
+
+Ends RandomEnds(const RandomGraphsOptions& options, at::Generator& random) {
+  const std::int64_t nodes = options.real.nodes, edges = options.real.edges;
   const at::Tensor senders = RandomIntegers(edges, nodes, random);
-  const at::Tensor receivers = std::get<0>(RandomIntegers(edges, nodes, random).sort());
+  return {senders, std::get<0>(RandomIntegers(edges, nodes, random).sort())};
+}
+
+// Numbering the others of a node leaves out its own place.
+Ends AllPairs(const RandomGraphsOptions& options) {
+  const std::int64_t size = options.real.nodes / options.real.graphs;
+  const at::Tensor receivers = at::arange(std::int64_t{options.real.nodes}).repeat_interleave(size - 1);
+  const at::Tensor other = at::arange(receivers.numel()).remainder(size - 1);
+  const at::Tensor in_graph = receivers.remainder(size);
+  return {receivers - in_graph + other + (other >= in_graph), receivers};
+}
+
+void FillEdges(const RandomGraphsOptions& options, const Ends& ends, GraphTensors& graphs) {
+  const std::int64_t slots = options.padded.nodes;
+  const auto& [senders, receivers] = ends;
   graphs.senders = PaddedEnds(senders, options);
   graphs.receivers = PaddedEnds(receivers, options);
   graphs.receiver_start = StartsOf(receivers, slots);
@@ -46,9 +77,10 @@ void FillEdges(const RandomGraphsOptions& options, at::Generator& random, GraphT
   graphs.in_degree = graphs.receiver_start.diff().clamp_min(1).to(at::kFloat).unsqueeze(1);
 }
 
-void FillNodes(const RandomGraphsOptions& options, at::Generator& random, GraphTensors& graphs) {
-  const std::int64_t nodes = options.real.nodes, slots = options.padded.nodes;
-  const at::Tensor graph_of_node = std::get<0>(RandomIntegers(nodes, options.real.graphs, random).sort());
+// `graph_of_node` is of the real nodes, i64.
+void FillNodes(const RandomGraphsOptions& options, const at::Tensor& graph_of_node, at::Generator& random,
+               GraphTensors& graphs) {
+  const std::int64_t slots = options.padded.nodes;
   const std::int64_t last = std::int64_t{options.padded.graphs} - 1;
   graphs.graph_of_node = Padded(graph_of_node, slots, last);
   graphs.n_node = at::bincount(graph_of_node, /*weights=*/{}, options.padded.graphs).to(at::kInt);
@@ -76,22 +108,32 @@ std::string NameOf(const RandomGraphsOptions& options) {
 
 GraphTensors MakeRandomGraphs(const RandomGraphsOptions& options, at::Generator random) {
   GraphTensors graphs;
-  FillNodes(options, random, graphs);
-  FillEdges(options, random, graphs);
+  const at::Tensor any_graph = RandomIntegers(options.real.nodes, options.real.graphs, random);
+  FillNodes(options, std::get<0>(any_graph.sort()), random, graphs);
+  FillEdges(options, RandomEnds(options, random), graphs);
+  FillGraphs(options, random, graphs);
+  return graphs;
+}
+
+GraphTensors MakeFullGraphs(const RandomGraphsOptions& options, at::Generator random) {
+  GraphTensors graphs;
+  const std::int64_t size = options.real.nodes / options.real.graphs;
+  FillNodes(options, at::arange(std::int64_t{options.real.graphs}).repeat_interleave(size), random, graphs);
+  FillEdges(options, AllPairs(options), graphs);
   FillGraphs(options, random, graphs);
   return graphs;
 }
 
 GraphTensors CopyTo(const GraphTensors& graphs, at::Device device) {
   GraphTensors copy;
-  for (const auto member :
-       {&GraphTensors::classes, &GraphTensors::positions, &GraphTensors::senders, &GraphTensors::receivers,
-        &GraphTensors::in_degree, &GraphTensors::graph_of_node, &GraphTensors::n_node, &GraphTensors::target,
-        &GraphTensors::weight, &GraphTensors::receiver_start, &GraphTensors::by_sender,
-        &GraphTensors::sender_start, &GraphTensors::real}) {
-    copy.*member = (graphs.*member).to(device);
-  }
+  for (const Member member : kMembers) copy.*member = (graphs.*member).to(device);
   return copy;
+}
+
+void CopyInto(const GraphTensors& from, const GraphTensors& into) {
+  for (const Member member : kMembers) {
+    if ((into.*member).defined()) (into.*member).copy_(from.*member);
+  }
 }
 
 GraphTensors WithoutPadding(const GraphTensors& graphs, const wire::Shape& real) {

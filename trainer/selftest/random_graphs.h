@@ -1,4 +1,4 @@
-// Random graphs in padded tensors, for checks of kernels.
+// Made-up graphs in padded tensors, for checks of kernels and timings of steps.
 #ifndef PACKTRAIN_TRAINER_SELFTEST_RANDOM_GRAPHS_H_
 #define PACKTRAIN_TRAINER_SELFTEST_RANDOM_GRAPHS_H_
 
@@ -26,8 +26,14 @@ std::string NameOf(const RandomGraphsOptions& options);
 // the real ones, are garbage. On the host, with the members that only a GPU's have.
 GraphTensors MakeRandomGraphs(const RandomGraphsOptions& options, at::Generator random);
 
+// `real.graphs` graphs of equal sizes, each node joined with all others of its graph. Otherwise as above.
+GraphTensors MakeFullGraphs(const RandomGraphsOptions& options, at::Generator random);
+
 // All tensors of `graphs`, on `device`.
 GraphTensors CopyTo(const GraphTensors& graphs, at::Device device);
+
+// Copies what `from` has into the tensors of `into`, where there are such.
+void CopyInto(const GraphTensors& from, const GraphTensors& into);
 
 // `graphs`, of the real shape `real`, without the padding: views.
 GraphTensors WithoutPadding(const GraphTensors& graphs, const wire::Shape& real);

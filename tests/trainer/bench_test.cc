@@ -1,0 +1,65 @@
+#include "trainer/selftest/bench.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <gmock/gmock.h>
+#include <torch/types.h>
+
+#include "tests/testing/status_matchers.h"
+#include "trainer/selftest/random_graphs.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::StatusIs;
+
+const BenchCase kSmall = {.model = "schnet", .real = {2, 6, 12}, .padded = {3, 8, 16}};
+
+TEST(MakeFullGraphs, JoinsAllPairsByReceiver) {
+  const GraphTensors graphs = MakeFullGraphs({.real = kSmall.real, .padded = kSmall.padded},
+                                             at::detail::createCPUGenerator(/*seed_val=*/1));
+  EXPECT_TRUE(graphs.receivers.equal(at::tensor({0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 6, 7}, at::kInt)));
+  EXPECT_TRUE(graphs.senders.equal(at::tensor({1, 2, 0, 2, 0, 1, 4, 5, 3, 5, 3, 4, 6, 7, 6, 7}, at::kInt)));
+  EXPECT_TRUE(graphs.graph_of_node.equal(at::tensor({0, 0, 0, 1, 1, 1, 2, 2}, at::kInt)));
+  EXPECT_TRUE(graphs.n_node.equal(at::tensor({3, 3, 0}, at::kInt)));
+  EXPECT_TRUE(graphs.weight.equal(at::tensor({1.0f, 1.0f, 0.0f})));
+}
+
+TEST(TimeSteps, GivesARow) {
+  const absl::StatusOr<nlohmann::ordered_json> row = TimeSteps(kSmall, {.warm_up = 1, .steps = 2}, *OpenCpu());
+  ASSERT_THAT(row, IsOk());
+  EXPECT_EQ((*row)["model"], "schnet");
+  EXPECT_EQ((*row)["nodes"], 8);
+  EXPECT_EQ((*row)["edges"], 16);
+  EXPECT_EQ((*row)["graphs"], 3);
+  EXPECT_EQ((*row)["engine"], "eager");
+  EXPECT_EQ((*row)["kernels"], "plain");
+  EXPECT_GT((*row)["step_us"]["p5"], 0);
+  EXPECT_LE((*row)["step_us"]["p5"], (*row)["step_us"]["median"]);
+  EXPECT_LE((*row)["step_us"]["median"], (*row)["step_us"]["p95"]);
+}
+
+TEST(TimeSteps, RefusesWhatTheDeviceOrTheProgramLacks) {
+  BenchCase bench = kSmall;
+  bench.captured = true;
+  EXPECT_THAT(TimeSteps(bench, {}, *OpenCpu()), StatusIs(absl::StatusCode::kInvalidArgument));
+  bench.model = "none";
+  EXPECT_THAT(TimeSteps(bench, {}, *OpenCpu()), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST(BenchCases, HaveNamesOfTheirOwnAndFit) {
+  std::vector<std::string> names;
+  for (const BenchCase& bench : BenchCases()) {
+    names.push_back(NameOf(bench));
+    EXPECT_LT(bench.real.graphs, bench.padded.graphs);
+    EXPECT_LT(bench.real.nodes, bench.padded.nodes);
+    EXPECT_LE(bench.real.edges, bench.padded.edges);
+  }
+  EXPECT_EQ(names.front(), "bench: schnet, 576 nodes, 9984 edges, eager, plain");
+  EXPECT_EQ(names.size(), 8);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
+}
+
+}  // namespace
+}  // namespace packtrain::trainer

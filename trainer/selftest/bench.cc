@@ -1,0 +1,155 @@
+#include "trainer/selftest/bench.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "trainer/engine/adam.h"
+#include "trainer/engine/flat_parameters.h"
+#include "trainer/engine/gradient_sync.h"
+#include "trainer/engine/step_engine.h"
+#include "trainer/engine/step_statistics.h"
+#include "trainer/engine/step_timeline.h"
+#include "trainer/models/model.h"
+#include "trainer/selftest/random_graphs.h"
+
+namespace packtrain::trainer {
+namespace {
+
+constexpr std::int64_t kClasses = 5;
+constexpr std::uint32_t kGraphNodes = 18;
+
+wire::Shape FullGraphs(std::uint32_t graphs) {
+  return {graphs, graphs * kGraphNodes, graphs * kGraphNodes * (kGraphNodes - 1)};
+}
+
+const char* EngineName(const BenchCase& bench) { return bench.captured ? "captured" : "eager"; }
+const char* KernelsName(const BenchCase& bench) { return bench.fused ? "fused" : "plain"; }
+
+// One training on the same graphs for ever. Used by one thread.
+class Bench {
+ public:
+  static absl::StatusOr<std::unique_ptr<Bench>> Create(const BenchCase& bench, const Device& device) {
+    const absl::StatusOr<ModelEntry> entry = FindModel(bench.model);
+    if (!entry.ok()) return entry.status();
+    absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(World(), {});
+    if (!sync.ok()) return sync.status();
+    auto created = std::make_unique<Bench>(bench, *entry, *std::move(sync), device);
+    absl::StatusOr<std::unique_ptr<StepEngine>> engine = created->NewEngine(device);
+    if (!engine.ok()) return engine.status();
+    created->engine_ = *std::move(engine);
+    return created;
+  }
+
+  Bench(const BenchCase& bench, const ModelEntry& entry, std::unique_ptr<GradientSync> sync,
+        const Device& device)
+      : case_(bench),
+        graphs_(CopyTo(MakeFullGraphs({.real = bench.real, .padded = bench.padded, .classes = kClasses},
+                                      at::detail::createCPUGenerator(/*seed_val=*/1)),
+                       device.torch_device())),
+        model_(
+            entry.create({.classes = kClasses, .kernels = bench.fused ? &device.kernels() : &PlainKernels()})),
+        parameters_(MoveTo(*model_, device)),
+        adam_(parameters_.values(), {.decay = entry.decay}),
+        sync_(std::move(sync)),
+        clock_(device.NewClock()) {}
+
+  absl::StatusOr<SteadyFigures> Time(const BenchOptions& options) {
+    StepTimeline timeline(
+        *clock_, [this](const wire::StepRecord& step, const StepReading& reading) { Learn(step, reading); });
+    for (std::uint64_t step = 0; step < options.warm_up + options.steps; ++step) {
+      wire::StepRecord record;
+      record.flags = step < options.warm_up ? wire::kWarmUp : 0u;
+      timeline.Begin(record);
+      Fill(engine_->InputsFor(case_.padded), step);
+      const absl::StatusOr<std::uint64_t> capture_ns = engine_->Step(step);
+      if (!capture_ns.ok()) return capture_ns.status();
+      timeline.End(*capture_ns);
+    }
+    timeline.HandOver(/*most_pending=*/0);
+    if (halted_) return absl::InternalError("the loss is not a finite number");
+    return statistics_.Steady();
+  }
+
+ private:
+  static Model& MoveTo(Model& model, const Device& device) {
+    model.to(device.torch_device());
+    return model;
+  }
+
+  absl::StatusOr<std::unique_ptr<StepEngine>> NewEngine(const Device& device) {
+    return StepEngine::Create({.model = *model_,
+                               .parameters = parameters_,
+                               .adam = adam_,
+                               .sync = *sync_,
+                               .device = device,
+                               .clock = *clock_},
+                              {.captured = case_.captured});
+  }
+
+  // The inputs of a captured step stay where they are.
+  void Fill(const GraphTensors& inputs, std::uint64_t step) {
+    if (!case_.captured || step == 0) CopyInto(graphs_, inputs);
+  }
+
+  void Learn(const wire::StepRecord& step, const StepReading& reading) {
+    halted_ = halted_ || reading.all[kHalted] > 0;
+    wire::StepRecord counted = step;
+    if (!case_.captured) counted.total_ns -= std::min(step.copy_ns, step.total_ns);
+    statistics_.Add(counted);
+  }
+
+  const BenchCase case_;
+  const GraphTensors graphs_;
+  const std::shared_ptr<Model> model_;
+  FlatParameters parameters_;
+  Adam adam_;
+  const std::unique_ptr<GradientSync> sync_;
+  const std::unique_ptr<StepClock> clock_;
+  std::unique_ptr<StepEngine> engine_;
+  StepStatistics statistics_;
+  bool halted_ = false;
+};
+
+}  // namespace
+
+std::string NameOf(const BenchCase& bench) {
+  return absl::StrCat("bench: ", bench.model, ", ", bench.padded.nodes, " nodes, ", bench.padded.edges,
+                      " edges, ", EngineName(bench), ", ", KernelsName(bench));
+}
+
+std::vector<BenchCase> BenchCases() {
+  std::vector<BenchCase> cases;
+  for (const wire::Shape& padded : {wire::Shape{32, 576, 9'984}, wire::Shape{128, 2'304, 39'936}}) {
+    for (const bool captured : {false, true}) {
+      for (const bool fused : {false, true}) {
+        cases.push_back({"schnet", FullGraphs(padded.graphs - 1), padded, captured, fused});
+      }
+    }
+  }
+  return cases;
+}
+
+absl::StatusOr<nlohmann::ordered_json> TimeSteps(const BenchCase& bench, const BenchOptions& options,
+                                                 const Device& device) {
+  const absl::StatusOr<std::unique_ptr<Bench>> created = Bench::Create(bench, device);
+  if (!created.ok()) return created.status();
+  const absl::StatusOr<SteadyFigures> figures = (*created)->Time(options);
+  if (!figures.ok()) return figures.status();
+  return nlohmann::ordered_json{
+      {"model", bench.model},
+      {"nodes", bench.padded.nodes},
+      {"edges", bench.padded.edges},
+      {"graphs", bench.padded.graphs},
+      {"engine", EngineName(bench)},
+      {"kernels", KernelsName(bench)},
+      {"precision", "f32"},
+      {"step_us", {{"median", figures->median_us}, {"p5", figures->p5_us}, {"p95", figures->p95_us}}},
+      {"gpu", device.hardware_name()}};
+}
+
+}  // namespace packtrain::trainer

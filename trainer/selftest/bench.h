@@ -1,0 +1,48 @@
+// Times training steps on made-up graphs.
+#ifndef PACKTRAIN_TRAINER_SELFTEST_BENCH_H_
+#define PACKTRAIN_TRAINER_SELFTEST_BENCH_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/wire/batch_layout.h"
+#include "trainer/engine/device.h"
+
+namespace packtrain::trainer {
+
+// Steps of one model, in f32, on graphs of equal sizes, fully connected.
+struct BenchCase {
+  std::string model;
+  wire::Shape real;
+  wire::Shape padded;
+  bool captured = false;
+  bool fused = false;  // with the device's kernels; otherwise with the plain ones
+};
+
+// Such as "bench: schnet, 576 nodes, 9984 edges, captured, fused".
+std::string NameOf(const BenchCase& bench);
+
+// Graphs of 18 nodes, at most 31 in 576 nodes and 9,984 edges and at most 127 in 2,304 and 39,936: QM9 under
+// `dynamic`. Both engines with both kernels.
+std::vector<BenchCase> BenchCases();
+
+struct BenchOptions {
+  std::uint64_t warm_up = 20;  // steps before those that count
+  std::uint64_t steps = 300;
+};
+
+// A row: {"model", "nodes", "edges", "graphs" (the padded shape), "engine" ("eager", "captured"), "kernels"
+// ("plain", "fused"), "precision", "step_us": {"median", "p5", "p95"}, "gpu" (the device's name)}.
+//
+// A step is timed by the device, from the end of the one before to its own; one after the other is issued
+// without waiting. What fills the inputs is not in it: a captured step finds them filled, and what an eager
+// step copies is taken off. INTERNAL: a step found no finite loss. Other codes as StepEngine::Create.
+absl::StatusOr<nlohmann::ordered_json> TimeSteps(const BenchCase& bench, const BenchOptions& options,
+                                                 const Device& device);
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_SELFTEST_BENCH_H_
