@@ -95,7 +95,7 @@ TEST(RunReporter, StartsARunWithItsWholeDescription) {
   EXPECT_EQ(start.idempotency_key(), "twelve-chars");
   EXPECT_EQ(start.rank(), 1u);
   EXPECT_EQ(start.first_step(), 3u);
-  EXPECT_THAT(start.process_key(), SizeIs(16));
+  EXPECT_THAT(start.process_key(), SizeIs(32));
   EXPECT_EQ(start.description().model(), "schnet");
   EXPECT_EQ(start.description().parameters(), 84'768u);
   EXPECT_EQ(start.description().spec().policy(), v1::POLICY_DYNAMIC);
