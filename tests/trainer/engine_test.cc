@@ -271,6 +271,20 @@ TEST(StepEngine, AStepWithoutGraphsHasNoLoss) {
   EXPECT_TRUE(std::isnan(trainee.steps().front().loss));
 }
 
+TEST(StepTimeline, HandsOverNoMoreThanIsAskedFor) {
+  const std::unique_ptr<StepClock> clock = OpenCpu()->NewClock();
+  std::size_t handed_over = 0;
+  StepTimeline timeline(*clock, [&](const wire::StepRecord&, const StepReading&) { ++handed_over; });
+  for (int step = 0; step < 3; ++step) {
+    timeline.Begin({});
+    timeline.End();
+  }
+  timeline.HandOver(2);
+  EXPECT_EQ(handed_over, 1) << "though the others have ended, too";
+  timeline.HandOverEnded();
+  EXPECT_EQ(handed_over, 3);
+}
+
 // Behind `steps` steps, with one unsent record of `rank`, whose number is the rank.
 Checkpoint CheckpointOf(std::uint32_t rank, std::uint64_t steps) {
   wire::StepRecord record;

@@ -34,12 +34,18 @@ void StepTimeline::End(std::uint64_t capture_ns) {
 }
 
 void StepTimeline::HandOver(std::size_t most_pending) {
-  while (!pending_.empty() && (pending_.size() > most_pending || clock_.HasEnded())) {
-    const StepReading reading = clock_.Read();
-    const wire::StepRecord record = Complete(pending_.front(), reading);
-    pending_.pop_front();
-    sink_(record, reading);
-  }
+  while (pending_.size() > most_pending) HandOverOldest();
+}
+
+void StepTimeline::HandOverEnded() {
+  while (!pending_.empty() && clock_.HasEnded()) HandOverOldest();
+}
+
+void StepTimeline::HandOverOldest() {
+  const StepReading reading = clock_.Read();
+  const wire::StepRecord record = Complete(pending_.front(), reading);
+  pending_.pop_front();
+  sink_(record, reading);
 }
 
 wire::StepRecord StepTimeline::Complete(wire::StepRecord record, const StepReading& reading) {

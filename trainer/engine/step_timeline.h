@@ -30,10 +30,13 @@ class StepTimeline {
   // Forgets the step that has begun and not ended.
   void Discard() { pending_.pop_back(); }
 
-  // Hands over the steps that have ended, and waits for more where above `most_pending` would stay.
+  // Hands over steps until `most_pending` stay, and no more; waits for their ends.
   void HandOver(std::size_t most_pending);
+  // Hands over the steps that have ended; never waits.
+  void HandOverEnded();
 
  private:
+  void HandOverOldest();
   wire::StepRecord Complete(wire::StepRecord record, const StepReading& reading);
 
   StepClock& clock_;

@@ -57,7 +57,7 @@ class Session {
   // Trains to the end, and says so to the server and to the other ranks however it ends.
   absl::StatusOr<TrainingResult> Run() {
     absl::Status status = Guarded([this] { return RunToEnd(); });
-    if (!status.ok()) status = CauseOf(status);
+    if (absl::IsInternal(status)) status = CauseOf(status);
     if (!status.ok() && stop_.stop_requested()) {
       status = absl::IsCancelled(status) ? Stopped() : WithReason(Stopped(), status);
     }
@@ -78,9 +78,9 @@ class Session {
     }
   }
 
-  // A device whose sums have been aborted may fail in other ways.
+  // A device whose sums have been aborted may throw.
   absl::Status CauseOf(const absl::Status& failure) const {
-    if (sync_ == nullptr || absl::IsAborted(failure)) return failure;
+    if (sync_ == nullptr) return failure;
     const absl::Status lost = sync_->CheckRanks();
     return lost.ok() ? failure : lost;
   }
@@ -149,7 +149,17 @@ class Session {
     return absl::OkStatus();
   }
 
+  // Sums that wait on the host cannot be captured.
+  absl::Status ChooseEngine() {
+    const absl::Status sums = sync_->device_sums();
+    engine_options_ = {.captured = options_.captured.value_or(device_->torch_device().is_cuda() && sums.ok()),
+                       .max_captures = options_.max_captures};
+    if (!engine_options_.captured || !device_->torch_device().is_cuda() || sums.ok()) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat("--engine captured: ", sums.message()));
+  }
+
   absl::Status MakeEngine() {
+    if (absl::Status status = ChooseEngine(); !status.ok()) return status;
     clock_ = device_->NewClock();
     absl::StatusOr<std::unique_ptr<StepEngine>> engine = StepEngine::Create({.model = *model_,
                                                                              .parameters = *parameters_,
@@ -157,11 +167,11 @@ class Session {
                                                                              .sync = *sync_,
                                                                              .device = *device_,
                                                                              .clock = *clock_},
-                                                                            options_.engine);
+                                                                            engine_options_);
     if (!engine.ok()) return engine.status();
     engine_ = *std::move(engine);
     absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
-        Evaluator::Create(*model_, *feed_, *device_, options_.engine);
+        Evaluator::Create(*model_, *feed_, *device_, engine_options_);
     if (!evaluator.ok()) return evaluator.status();
     evaluator_ = *std::move(evaluator);
     return absl::OkStatus();
@@ -259,7 +269,7 @@ class Session {
     run.dataset = data_.dataset.reference;
     run.spec = data_.spec;
     run.plan_fingerprint = data_.plan.fingerprint;
-    run.engine = options_.engine.captured ? "captured" : "eager";
+    run.engine = engine_options_.captured ? "captured" : "eager";
     run.optimizer = Describe(adam_options_);
     run.learning_rate = options_.learning_rate;
     run.world_size = options_.world.size;
@@ -351,6 +361,7 @@ class Session {
   std::optional<FlatParameters> parameters_;
   AdamOptions adam_options_;
   std::optional<Adam> adam_;
+  EngineOptions engine_options_;
   std::unique_ptr<StepClock> clock_;
   std::unique_ptr<StepEngine> engine_;
   std::unique_ptr<Evaluator> evaluator_;

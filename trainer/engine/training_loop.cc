@@ -21,9 +21,8 @@ std::uint64_t NanosecondsSince(Clock::time_point start) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
 }
 
-// Steps that a rank may have issued without knowing what became of the first of them. Where there are others,
-// each must know of a withdrawal before it takes part in more steps than the one that withdraws.
-std::size_t StepsAhead(const World& world) { return world.size > 1 ? 1 : StepClock::kCapacity; }
+// Steps of several ranks that have been issued while nobody knows what became of the first of them.
+constexpr std::size_t kMostStepsAhead = 2;
 
 absl::Status NotFinite(std::uint64_t step) {
   return absl::OutOfRangeError(absl::StrCat("the loss or the gradient of step ", step,
@@ -129,16 +128,28 @@ Position TrainingLoop::PositionBehind(const wire::BatchHeader& header) const {
           .segments = in_first_epoch ? start_.segments : std::vector<client::Segment>()};
 }
 
-// Learns what became of the steps issued: of all where the ranks do something else next, so that each knows the
-// same; otherwise of those that must not stay unknown. All ranks learn of a step at the same place.
+// Learns what became of the steps issued: of all where the ranks do something else next. Otherwise several
+// ranks learn of each step behind the same later one, whichever of them is faster, and so take part in the same
+// ones: a rank that withdraws goes on doing so until it learns of it as the others do.
 void TrainingLoop::Settle() {
-  const bool pause = IsEvaluationDue() || IsCheckpointDue();
-  timeline_.HandOver(pause ? 0 : StepsAhead(options_.world) - 1);
+  if (IsEvaluationDue() || IsCheckpointDue()) {
+    timeline_.HandOver(0);
+  } else if (options_.world.size > 1) {
+    timeline_.HandOver(kMostStepsAhead - 1);
+  } else {
+    timeline_.HandOverEnded();
+  }
 }
 
-// Steps behind the one that halted were not made either.
+// Steps behind the one that halted were not made either. A reading means something only if all ranks were there
+// behind it.
 void TrainingLoop::Learn(const wire::StepRecord& step, const StepReading& reading) {
   if (halt_) return;
+  if (const absl::Status ranks = parts_.sync.CheckRanks(); !ranks.ok()) {
+    halt_ = ranks;
+    issued_.clear();
+    return;
+  }
   if (reading.all[kHalted] > 0) {
     halt_ = reading.all[kWithdrawals] > 0 ? AnotherRankCannotGoOn() : NotFinite(step.step);
     issued_.clear();
@@ -172,8 +183,9 @@ absl::Status TrainingLoop::Withdraw(const absl::Status& reason) {
 }
 
 // Of all ranks, once each knows that one of them cannot go on. `reason` is CANCELLED where that is another one,
-// or where this one is asked to stop.
+// or where this one is asked to stop; ABORTED where the ranks have lost each other, and there is no such end.
 absl::Status TrainingLoop::EndTogether(const absl::Status& reason) {
+  if (absl::IsAborted(reason)) return reason;
   if (absl::Status status = Save(); !status.ok()) {
     return absl::IsCancelled(reason) ? status : WithReason(reason, status);
   }
