@@ -18,6 +18,7 @@
 #include "trainer/selftest/kernel_checks.h"
 #include "trainer/selftest/selftest.h"
 #include "trainer/selftest/selftest_command.h"
+#include "trainer/selftest/sum_checks.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -32,7 +33,9 @@ struct SelftestOptions {
   bool bench = false;
 };
 
-std::array<std::span<const Check>, 3> CheckLists() { return {DeviceChecks(), FeedChecks(), KernelChecks()}; }
+std::array<std::span<const Check>, 4> CheckLists() {
+  return {DeviceChecks(), FeedChecks(), KernelChecks(), SumChecks()};
+}
 
 void AddFlags(CLI::App& app, SelftestOptions& options) {
   app.add_option_function<std::string>(
