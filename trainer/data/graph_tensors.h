@@ -34,6 +34,9 @@ struct GraphTensors {
 // Uninitialised, for a batch of shape `padded`.
 GraphTensors NewGraphTensors(const wire::Shape& padded, at::Device device);
 
+// Copies every element, both of one shape and on one device; on a GPU the copy is enqueued.
+void CopyGraphTensors(const GraphTensors& from, const GraphTensors& to);
+
 }  // namespace packtrain::trainer
 
 #endif  // PACKTRAIN_TRAINER_DATA_GRAPH_TENSORS_H_

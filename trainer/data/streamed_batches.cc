@@ -1,0 +1,18 @@
+#include "trainer/data/streamed_batches.h"
+
+#include <utility>
+
+namespace packtrain::trainer {
+
+StreamedBatches::StreamedBatches(std::unique_ptr<client::BatchReader> stream, DeviceFeed& feed)
+    : stream_(std::move(stream)), feed_(feed) {}
+
+absl::Status StreamedBatches::Next() {
+  absl::StatusOr<std::optional<wire::Batch>> batch = stream_->Next();
+  if (!batch.ok()) return batch.status();
+  if (!batch->has_value()) return absl::DataLossError("the stream of batches has ended");
+  batch_ = *std::move(batch);
+  return absl::OkStatus();
+}
+
+}  // namespace packtrain::trainer

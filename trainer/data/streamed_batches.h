@@ -1,0 +1,33 @@
+// Batches as a server streams them.
+#ifndef PACKTRAIN_TRAINER_DATA_STREAMED_BATCHES_H_
+#define PACKTRAIN_TRAINER_DATA_STREAMED_BATCHES_H_
+
+#include <memory>
+#include <optional>
+
+#include "client/batch_reader.h"
+#include "trainer/data/batch_source.h"
+#include "trainer/data/device_feed.h"
+
+namespace packtrain::trainer {
+
+class StreamedBatches final : public BatchSource {
+ public:
+  // `feed` is borrowed.
+  StreamedBatches(std::unique_ptr<client::BatchReader> stream, DeviceFeed& feed);
+
+  absl::Status Next() override;
+  const wire::BatchHeader& header() const override { return batch_->header(); }
+  const wire::BatchTiming& timing() const override { return batch_->timing(); }
+  absl::Status Expand(const GraphTensors& out) override { return feed_.Expand(*batch_, out); }
+  void Cancel() override { stream_->Cancel(); }
+
+ private:
+  const std::unique_ptr<client::BatchReader> stream_;
+  DeviceFeed& feed_;
+  std::optional<wire::Batch> batch_;
+};
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_DATA_STREAMED_BATCHES_H_

@@ -1,0 +1,45 @@
+#include "trainer/data/synthetic_batches.h"
+
+#include <utility>
+
+namespace packtrain::trainer {
+namespace {
+
+bool IsLastOfEpoch(const wire::BatchHeader& header) { return header.step + 1 == header.epoch_steps; }
+
+}  // namespace
+
+SyntheticBatches::SyntheticBatches(std::unique_ptr<BatchSource> source, at::Device device)
+    : source_(std::move(source)), device_(device) {}
+
+absl::Status SyntheticBatches::Next() {
+  if (kept_.empty()) return Keep();
+  ++kept_[turn_].header.epoch;
+  turn_ = (turn_ + 1) % kept_.size();
+  return absl::OkStatus();
+}
+
+absl::Status SyntheticBatches::Expand(const GraphTensors& out) {
+  CopyGraphTensors(AtHand().tensors, out);
+  return absl::OkStatus();
+}
+
+absl::Status SyntheticBatches::Keep() {
+  do {
+    if (absl::Status status = KeepNext(); !status.ok()) {
+      kept_.clear();
+      return status;
+    }
+  } while (kept_.size() < kMost && !IsLastOfEpoch(kept_.back().header));
+  source_->Cancel();
+  return absl::OkStatus();
+}
+
+absl::Status SyntheticBatches::KeepNext() {
+  if (absl::Status status = source_->Next(); !status.ok()) return status;
+  const wire::BatchHeader& header = source_->header();
+  kept_.push_back({header, NewGraphTensors(header.padded, device_)});
+  return source_->Expand(kept_.back().tensors);
+}
+
+}  // namespace packtrain::trainer
