@@ -132,6 +132,7 @@ TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
       .captured = options.captured,
       .max_captures = options.max_captures,
       .plain_kernels = options.plain_kernels,
+      .synthetic = options.synthetic,
       .labels = options.labels,
       .world = world,
       .end_process =

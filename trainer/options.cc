@@ -98,7 +98,7 @@ void AddRunFlags(CLI::App& app, Options& options) {
       ->group(kRunGroup);
 }
 
-void AddCheckpointFlags(CLI::App& app, Options& options) {
+void AddStreamFlags(CLI::App& app, Options& options) {
   CLI::Option* checkpoint =
       app.add_option("--checkpoint", options.checkpoint, "Folder of the checkpoint, on rank 0's host")
           ->check(CLI::Validator([](std::string& folder) { return folder.empty() ? "it is empty" : ""; }, ""))
@@ -112,6 +112,12 @@ void AddCheckpointFlags(CLI::App& app, Options& options) {
   app.add_flag("--resume", options.resume,
                "Go on from the checkpoint, where there is one; --steps counts all steps")
       ->needs(checkpoint)
+      ->group(kRunGroup);
+  app.add_flag(
+         "--synthetic", options.synthetic,
+         "Serve the first batches, at most 64 and at most an epoch, again and again from the device's memory: "
+         "the difference to a run without it is the cost of input. Labels the run input=synthetic")
+      ->excludes(checkpoint)
       ->group(kRunGroup);
 }
 
@@ -183,7 +189,7 @@ CommandLine ParseCommandLine(const std::string& program, int argc, const char* c
   AddServerFlags(app, line.options);
   AddModelFlags(app, line.options);
   AddRunFlags(app, line.options);
-  AddCheckpointFlags(app, line.options);
+  AddStreamFlags(app, line.options);
   AddDeviceFlags(app, line.options);
   client::AddSpecFlags(app, spec, {.required = false, .epoch = false, .world_size = false});
   try {

@@ -33,6 +33,7 @@ struct Options {
   std::optional<bool> captured;  // the engine; absent: where the device and the ranks can
   std::size_t max_captures = 64;
   bool plain_kernels = false;
+  bool synthetic = false;
   int threads = 0;  // 0: the host's cores shared among its processes
   std::map<std::string, std::string> labels;
   bool describe = false;  // show the model and end

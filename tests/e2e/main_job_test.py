@@ -73,6 +73,19 @@ class MainJob(unittest.TestCase):
         self.assertGreater(pair["ci95"][1], pair["ratio"])
         self.assertIn(pair["verdict"], {"faster", "slower", "no difference seen"})
 
+    def test_synthetic_batches_are_those_of_the_first_epoch_again(self):
+        (rank,) = self.node.train("--dataset", "sample", "--model", "schnet", "--policy", "dynamic", "--graphs", "255",
+                                  "--steps", "20", "--synthetic")
+        self.assertEqual(rank.code, 0, rank)
+        (run,) = self.node.run("run", "list", "--where", "label.input = synthetic").json
+        exported = self.node.run("run", "export", run["run"], "--format", "csv", json_output=False)
+        rows = [(int(row["epoch"]), row["batch_index"], row["real_graphs"], row["padded_edges"])
+                for row in csv.DictReader(io.StringIO(exported.out))]
+        first = [row[1:] for row in rows if row[0] == 0]
+        self.assertGreater(len(rows), len(first))
+        self.assertEqual([row[1:] for row in rows], (first * len(rows))[:len(rows)])
+        self.assertEqual([row[0] for row in rows], [step // len(first) for step in range(len(rows))])
+
     def seconds_per_graph(self, run):
         """From the exported rows alone: slowest rank's total over the graphs of all ranks, steady steps."""
         exported = self.node.run("run", "export", run, "--format", "csv", json_output=False)

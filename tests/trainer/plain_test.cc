@@ -238,6 +238,7 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--evaluate-every", "0"},
                                              {"--resume"},
                                              {"--checkpoint-every", "5"},
+                                             {"--synthetic", "--checkpoint", "DIR"},
                                              {"--checkpoint", "", "--resume"},
                                              {"--checkpoint", "DIR", "--checkpoint-every", "0"}}) {
     std::vector<const char*> words = kWhole;

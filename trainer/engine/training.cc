@@ -180,11 +180,11 @@ class Session {
   // All ranks must train the same model on parts of the same plan, and meet at the same moments.
   absl::Status AgreeOnRun() {
     const CheckpointOptions& checkpoint = options_.checkpoint;
-    const std::string settings =
-        absl::StrCat(options_.model, ", target ", data_.target.name, ", ", options_.steps,
-                     " steps, evaluation every ", options_.evaluate_every, ", ", Describe(adam_options_),
-                     checkpoint.folder.empty() ? ", no checkpoints" : ", checkpoints", " every ",
-                     checkpoint.every, checkpoint.resume ? ", resumed" : "");
+    const std::string settings = absl::StrCat(
+        options_.model, ", target ", data_.target.name, ", ", options_.steps, " steps, evaluation every ",
+        options_.evaluate_every, ", ", Describe(adam_options_),
+        checkpoint.folder.empty() ? ", no checkpoints" : ", checkpoints", " every ", checkpoint.every,
+        checkpoint.resume ? ", resumed" : "", options_.synthetic ? ", synthetic" : "");
     if (absl::Status s = sync_->Agree("the plan's fingerprint", data_.plan.fingerprint); !s.ok()) return s;
     if (absl::Status s = sync_->Agree("what they train", settings); !s.ok()) return s;
     return sync_->Agree("their initial parameters", parameters_->Checksum());
@@ -283,6 +283,7 @@ class Session {
     run.libraries["libtorch"] = TORCH_VERSION;
     run.git_revision = GitRevision();
     run.labels = options_.labels;
+    if (options_.synthetic) run.labels.emplace("input", "synthetic");
     run.timing_method = clock_->method();
     run.planned_steps = options_.steps;
     return run;

@@ -42,6 +42,7 @@ struct TrainingOptions {
   std::optional<bool> captured;  // absent: where the device and the ranks can
   std::size_t max_captures = EngineOptions().max_captures;
   bool plain_kernels = false;  // Torch's operators in place of kernels of ours
+  bool synthetic = false;      // serve the first batches again and again, as if input cost nothing
   std::map<std::string, std::string> labels;
   World world;
   // Ends the process, whose device waits for ever for a rank that is gone; `status` says which. Called on

@@ -2,10 +2,13 @@
 
 #include <torch/types.h>
 
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "trainer/data/streamed_batches.h"
+#include "trainer/data/synthetic_batches.h"
 #include "trainer/engine/rank_checkpoints.h"
 #include "trainer/engine/status_words.h"
 
@@ -58,8 +61,7 @@ absl::Status TrainingLoop::Run() {
 }
 
 absl::Status TrainingLoop::MakeSteps() {
-  absl::StatusOr<std::unique_ptr<client::BatchReader>> batches =
-      OpenBatches(parts_.data, parts_.data.spec, parts_.data.plan.fingerprint, /*epochs=*/0, start_);
+  const absl::StatusOr<std::unique_ptr<BatchSource>> batches = OpenSource();
   if (!batches.ok()) return batches.status();
   const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
   while (issued_steps() < options_.steps) {
@@ -73,33 +75,38 @@ absl::Status TrainingLoop::MakeSteps() {
   return absl::OkStatus();
 }
 
-absl::Status TrainingLoop::MakeStep(client::BatchReader& batches) {
+absl::StatusOr<std::unique_ptr<BatchSource>> TrainingLoop::OpenSource() const {
+  absl::StatusOr<std::unique_ptr<client::BatchReader>> stream =
+      OpenBatches(parts_.data, parts_.data.spec, parts_.data.plan.fingerprint, /*epochs=*/0, start_);
+  if (!stream.ok()) return stream.status();
+  auto streamed = std::make_unique<StreamedBatches>(*std::move(stream), parts_.feed);
+  if (!options_.synthetic) return streamed;
+  return std::make_unique<SyntheticBatches>(std::move(streamed), parts_.parameters.values().device());
+}
+
+absl::Status TrainingLoop::MakeStep(BatchSource& batches) {
   const Clock::time_point asked = Clock::now();
-  const absl::StatusOr<wire::Batch> batch = NextBatch(batches);
+  const absl::Status next = NextBatch(batches);
   const std::uint64_t wait_ns = NanosecondsSince(asked);
-  if (!batch.ok()) return Withdraw(batch.status());
-  wire::StepRecord record = RecordOf(batch->header(), batch->timing());
+  if (!next.ok()) return Withdraw(next);
+  wire::StepRecord record = RecordOf(batches.header(), batches.timing());
   record.wait_ns = wait_ns;
   timeline_.Begin(record);
-  if (absl::Status status = parts_.feed.Expand(*batch, parts_.engine.InputsFor(batch->header().padded));
-      !status.ok()) {
+  if (absl::Status status = batches.Expand(parts_.engine.InputsFor(batches.header().padded)); !status.ok()) {
     timeline_.Discard();
     return Withdraw(status);
   }
   const absl::StatusOr<std::uint64_t> capture_ns = parts_.engine.Step(issued_steps());
   if (!capture_ns.ok()) return capture_ns.status();
-  issued_.push_back(PositionBehind(batch->header()));
+  issued_.push_back(PositionBehind(batches.header()));
   timeline_.End(*capture_ns);
   Settle();
   return halt_ ? EndTogether(*halt_) : absl::OkStatus();
 }
 
-absl::StatusOr<wire::Batch> TrainingLoop::NextBatch(client::BatchReader& batches) const {
-  absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
-  if (stop_.stop_requested()) return absl::CancelledError("asked to stop");
-  if (!batch.ok()) return batch.status();
-  if (batch->has_value()) return **std::move(batch);
-  return absl::DataLossError(absl::StrCat("the stream of batches ended at step ", issued_steps()));
+absl::Status TrainingLoop::NextBatch(BatchSource& batches) const {
+  absl::Status status = batches.Next();
+  return stop_.stop_requested() ? absl::CancelledError("asked to stop") : status;
 }
 
 wire::StepRecord TrainingLoop::RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing) {

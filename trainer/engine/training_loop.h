@@ -6,14 +6,15 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/batch_reader.h"
 #include "client/run_reporter.h"
+#include "trainer/data/batch_source.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/training_data.h"
 #include "trainer/engine/checkpoint.h"
@@ -60,8 +61,9 @@ class TrainingLoop {
 
  private:
   absl::Status MakeSteps();
-  absl::Status MakeStep(client::BatchReader& batches);
-  absl::StatusOr<wire::Batch> NextBatch(client::BatchReader& batches) const;
+  absl::StatusOr<std::unique_ptr<BatchSource>> OpenSource() const;
+  absl::Status MakeStep(BatchSource& batches);
+  absl::Status NextBatch(BatchSource& batches) const;
   wire::StepRecord RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing);
   Position PositionBehind(const wire::BatchHeader& header) const;
 
