@@ -26,11 +26,17 @@ using Json = nlohmann::ordered_json;
 
 enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kUnreachable = 3 };
 
+// Says why on another thread than main's, which does not come to it.
+[[noreturn]] void EndProcess(const absl::Status& status, bool json) {
+  PrintFailure(PACKTRAIN_PROGRAM, status, json);
+  std::_Exit(kFailed);
+}
+
 // Turns SIGINT and SIGTERM into a request to stop; a second one ends the process at once. To be made before any
 // other thread, which then do not get these signals.
 class SignalWatch {
  public:
-  explicit SignalWatch(std::stop_source& stop) {
+  SignalWatch(std::stop_source& stop, bool json) : json_(json) {
     sigemptyset(&signals_);
     for (const int signal : {SIGINT, SIGTERM, kQuit}) sigaddset(&signals_, signal);
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
@@ -46,10 +52,12 @@ class SignalWatch {
 
   void Wait(std::stop_source& stop) {
     for (int signal = 0; sigwait(&signals_, &signal) == 0 && signal != kQuit;) {
-      if (!stop.request_stop()) std::_Exit(kFailed);
+      if (stop.request_stop()) continue;
+      EndProcess(absl::CancelledError("ended at once by a second signal, without a checkpoint"), json_);
     }
   }
 
+  const bool json_;
   sigset_t signals_;
   std::thread thread_;
 };
@@ -135,11 +143,7 @@ TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
       .synthetic = options.synthetic,
       .labels = options.labels,
       .world = world,
-      .end_process =
-          [json = options.json](const absl::Status& status) {
-            PrintFailure(PACKTRAIN_PROGRAM, status, json);
-            std::_Exit(kFailed);
-          },
+      .end_process = [json = options.json](const absl::Status& status) { EndProcess(status, json); },
       .progress = PrintProgress};
 }
 
@@ -188,7 +192,7 @@ int Main(int argc, char** argv) {
   if (line.options.describe) return Describe(line.options);
   SetLibraryDefaults(argv);
   std::stop_source stop;
-  const SignalWatch watch(stop);
+  const SignalWatch watch(stop, line.options.json);
   return TrainAndPrint(line.options, stop.get_token());
 }
 

@@ -102,14 +102,15 @@ class DataNode:
     def start_training(self, *arguments, ranks=1, trainer="packtrain-trainer", cards=None):
         """Starts a training of `ranks` processes, each on its card of the host [its rank]; returns them."""
         port = free_port()
-        processes = []
-        for rank, card in enumerate(cards or range(ranks)):
-            environment = {**TRAINER_DEFAULTS, **os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks),
-                           "LOCAL_RANK": str(card), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-            processes.append(subprocess.Popen(
-                [*program(trainer), "--server", self.address, *map(str, arguments)], env=environment,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        return processes
+        return [self.start_rank(*arguments, rank=rank, ranks=ranks, port=port, trainer=trainer, card=card)
+                for rank, card in enumerate(cards or range(ranks))]
+
+    def start_rank(self, *arguments, rank, ranks, port, trainer="packtrain-trainer", card=None, host="127.0.0.1"):
+        """Starts one process of a training of `ranks`, which meet at `host`:`port`; returns it."""
+        environment = {**TRAINER_DEFAULTS, **os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks),
+                       "LOCAL_RANK": str(rank if card is None else card), "MASTER_ADDR": host, "MASTER_PORT": str(port)}
+        return subprocess.Popen([*program(trainer), "--server", self.address, *map(str, arguments)], env=environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def train(self, *arguments, ranks=1, timeout=240):
         """Runs one training of `ranks` processes; returns their results."""

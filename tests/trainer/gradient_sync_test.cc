@@ -34,12 +34,16 @@ TEST(TwoRanks, GatherTheBytesOfEach) {
   WithTwoRanks(gather(std::string("\0\xff", 2)), gather("other"));
 }
 
-TEST(TwoRanks, MustAgree) {
-  WithTwoRanks([](std::unique_ptr<GradientSync> sync) { EXPECT_THAT(sync->Agree("steps", "10"), IsOk()); },
-               [](std::unique_ptr<GradientSync> sync) {
-                 EXPECT_THAT(sync->Agree("steps", "20"),
-                             StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("on rank 0 '10'")));
-               });
+TEST(TwoRanks, MustAgreeAndBothLearnThatTheyDoNot) {
+  const auto agree = [](const std::string& mine) {
+    return [mine](std::unique_ptr<GradientSync> sync) {
+      EXPECT_THAT(sync->Agree("--seed", "0"), IsOk());
+      EXPECT_THAT(sync->Agree("--steps", mine),
+                  StatusIs(absl::StatusCode::kFailedPrecondition,
+                           HasSubstr("the ranks differ in --steps: rank 0 has '10', rank 1 has '20'")));
+    };
+  };
+  WithTwoRanks(agree("10"), agree("20"));
 }
 
 TEST(TwoRanks, ARankThatIsGoneIsNamed) {

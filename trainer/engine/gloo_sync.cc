@@ -3,7 +3,6 @@
 #define USE_C10D_GLOO
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer/engine/roll_call.h"
 #include "trainer/engine/status_words.h"
+#include "trainer/engine/store_meeting.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -177,19 +177,14 @@ std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
 
 }  // namespace
 
-std::unique_ptr<GradientSync> ConnectGloo(const World& world, const SyncOptions& sync_options) {
-  c10d::TCPStoreOptions store_options;
-  store_options.port = world.master_port;
-  store_options.isServer = world.rank == 0;
-  store_options.numWorkers = world.size;
-  store_options.timeout = sync_options.timeout;
-  auto store = c10::make_intrusive<c10d::TCPStore>(world.master_address, store_options);
-
+absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& sync_options) {
+  absl::StatusOr<c10::intrusive_ptr<c10d::Store>> store = MeetAtStore(world, sync_options);
+  if (!store.ok()) return store.status();
   auto options = c10d::ProcessGroupGloo::Options::create(sync_options.timeout);
   options->devices.push_back(NetworkDevice(world));
   auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
-      c10::make_intrusive<c10d::PrefixStore>("gloo", store), world.rank, world.size, options);
-  return std::make_unique<GlooSync>(world, sync_options, std::move(store), std::move(group));
+      c10::make_intrusive<c10d::PrefixStore>("gloo", *store), world.rank, world.size, options);
+  return std::make_unique<GlooSync>(world, sync_options, *std::move(store), std::move(group));
 }
 
 }  // namespace packtrain::trainer

@@ -4,12 +4,14 @@
 
 #include <memory>
 
+#include "absl/status/statusor.h"
 #include "trainer/engine/gradient_sync.h"
 
 namespace packtrain::trainer {
 
-// Host memory goes through Gloo; the ranks meet at a store of rank 0. Throws what these throw.
-std::unique_ptr<GradientSync> ConnectGloo(const World& world, const SyncOptions& options);
+// Host memory goes through Gloo; the ranks meet at a store of rank 0. Codes as MeetAtStore. Throws what these
+// throw.
+absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& options);
 
 }  // namespace packtrain::trainer
 

@@ -32,18 +32,25 @@ class AloneSync final : public GradientSync {
   const World world_;
 };
 
+absl::StatusOr<std::unique_ptr<GradientSync>> TryGloo(const World& world, const SyncOptions& options) {
+  try {
+    return ConnectGloo(world, options);
+  } catch (const std::exception& error) {
+    return absl::DeadlineExceededError(FirstLine(error));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World& world,
                                                                     const SyncOptions& options) {
   if (world.size == 1) return std::make_unique<AloneSync>(world);
-  try {
-    return ConnectGloo(world, options);
-  } catch (const std::exception& error) {
-    return absl::DeadlineExceededError(absl::StrCat("rank ", world.rank, " of ", world.size,
-                                                    " did not meet the others at ", world.master_address, ":",
-                                                    world.master_port, ": ", FirstLine(error)));
-  }
+  absl::StatusOr<std::unique_ptr<GradientSync>> sync = TryGloo(world, options);
+  if (sync.ok()) return sync;
+  return absl::Status(
+      sync.status().code(),
+      absl::StrCat("rank ", world.rank, " of ", world.size, " did not meet the others at ",
+                   world.master_address, ":", world.master_port, ": ", sync.status().message()));
 }
 
 // As a sum in which each rank's part is zero on all others.
@@ -67,11 +74,15 @@ absl::StatusOr<std::vector<std::string>> GradientSync::Gather(const std::string&
 }
 
 absl::Status GradientSync::Agree(const std::string& name, const std::string& value) {
-  const absl::StatusOr<std::string> shared = Share(name, value);
-  if (!shared.ok()) return shared.status();
-  if (*shared == value) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the ranks differ in ", name, ": here '", value, "', on rank 0 '", *shared, "'"));
+  const absl::StatusOr<std::vector<std::string>> values = Gather(value);
+  if (!values.ok()) return values.status();
+  for (std::size_t rank = 1; rank < values->size(); ++rank) {
+    if ((*values)[rank] == values->front()) continue;
+    return absl::FailedPreconditionError(absl::StrCat("the ranks differ in ", name, ": rank 0 has '",
+                                                      values->front(), "', rank ", rank, " has '",
+                                                      (*values)[rank], "'"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace packtrain::trainer

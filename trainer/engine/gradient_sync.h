@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ namespace packtrain::trainer {
 struct SyncOptions {
   // A call that waits longer than this for another rank fails.
   std::chrono::milliseconds timeout{120'000};
+  // How long a name of rank 0's host that does not resolve is looked up again.
+  std::chrono::milliseconds name_patience{10'000};
+  // Ends the wait for the ranks to meet.
+  std::stop_token stop = {};
   // How long the others' words are waited for once something has failed; and when ranks whose devices sum by
   // themselves are gone.
   WatchOptions watch;
@@ -32,7 +37,9 @@ struct SyncOptions {
 // one thread.
 class GradientSync {
  public:
-  // Meets the other ranks within `options.timeout`. A world of one process needs no network.
+  // Meets the other ranks within `options.timeout`. A world of one process needs no network. CANCELLED: asked
+  // to stop. INVALID_ARGUMENT: the master address does not resolve. DEADLINE_EXCEEDED, ABORTED: the ranks did
+  // not meet.
   static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, const SyncOptions& options);
   virtual ~GradientSync() = default;
 
@@ -58,7 +65,7 @@ class GradientSync {
   // Each rank's `bytes`, by rank, on all ranks. Codes as Sum.
   absl::StatusOr<std::vector<std::string>> Gather(const std::string& bytes);
 
-  // FAILED_PRECONDITION where this rank's `value` is not rank 0's; `name` goes into the message.
+  // FAILED_PRECONDITION on all ranks where their values differ; `name` goes into the message.
   absl::Status Agree(const std::string& name, const std::string& value);
 
   // Returns once all ranks have called it.

@@ -102,9 +102,11 @@ class Session {
     absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(options_.device, options_.world.local_rank);
     if (!device.ok()) return device.status();
     device_ = *std::move(device);
-    absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(
-        options_.world,
-        {.timeout = options_.give_up + kPeerPatience, .watch = {}, .end_process = options_.end_process});
+    absl::StatusOr<std::unique_ptr<GradientSync>> sync =
+        GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience,
+                                               .stop = stop_,
+                                               .watch = {},
+                                               .end_process = options_.end_process});
     if (!sync.ok()) return sync.status();
     sync_ = *std::move(sync);
     return sync_->JoinDevices(device_->communicators());
@@ -180,14 +182,18 @@ class Session {
   // All ranks must train the same model on parts of the same plan, and meet at the same moments.
   absl::Status AgreeOnRun() {
     const CheckpointOptions& checkpoint = options_.checkpoint;
-    const std::string settings = absl::StrCat(
-        options_.model, ", target ", data_.target.name, ", ", options_.steps, " steps, evaluation every ",
-        options_.evaluate_every, ", ", Describe(adam_options_),
-        checkpoint.folder.empty() ? ", no checkpoints" : ", checkpoints", " every ", checkpoint.every,
-        checkpoint.resume ? ", resumed" : "", options_.synthetic ? ", synthetic" : "");
-    if (absl::Status s = sync_->Agree("the plan's fingerprint", data_.plan.fingerprint); !s.ok()) return s;
-    if (absl::Status s = sync_->Agree("what they train", settings); !s.ok()) return s;
-    return sync_->Agree("their initial parameters", parameters_->Checksum());
+    Settings settings = RunSettings();
+    settings.push_back({"--steps", absl::StrCat(options_.steps)});
+    settings.push_back({"--evaluate-every", absl::StrCat(options_.evaluate_every)});
+    settings.push_back({"--checkpoint", checkpoint.folder.empty() ? "no" : "yes"});
+    settings.push_back({"--checkpoint-every", absl::StrCat(checkpoint.every)});
+    settings.push_back({"--resume", checkpoint.resume ? "yes" : "no"});
+    settings.push_back({"--synthetic", options_.synthetic ? "yes" : "no"});
+    settings.push_back({"their initial parameters", parameters_->Checksum()});
+    for (const Setting& setting : settings) {
+      if (absl::Status status = sync_->Agree(setting.name, setting.value); !status.ok()) return status;
+    }
+    return absl::OkStatus();
   }
 
   // Takes the state of the checkpoint, or that of a new training.
