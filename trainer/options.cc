@@ -94,7 +94,7 @@ void AddRunFlags(CLI::App& app, Options& options) {
            if (!labels.ok()) throw CLI::ValidationError("--labels", std::string(labels.status().message()));
            options.labels = *std::move(labels);
          },
-         "Labels of the run, KEY=VALUE,...")
+         "Labels of the run, KEY=VALUE,...; a resume has the same")
       ->group(kRunGroup);
 }
 

@@ -279,11 +279,62 @@ class Resume(unittest.TestCase):
         self.assertEqual(again, result)
         self.assert_as_unbroken(again)
 
+    def shown(self, run):
+        return self.node.run("run", "show", run).json
+
     def test_more_steps_go_on(self):
         first = self.finish(*TRAINING, "--steps", 20)
+        self.assertEqual(self.shown(first["run"])["planned_steps"], 20)
         result = self.finish(*WHOLE)
         self.assertEqual(result["run"], first["run"])
+        self.assertEqual(self.shown(first["run"])["planned_steps"], STEPS)
         self.assert_as_unbroken(result)
+
+    def test_a_run_that_is_done_stays_done_in_another_world(self):
+        first = self.finish(*TRAINING, "--steps", 20, ranks=2)
+        done = self.shown(first["run"])
+        self.assertEqual(done["state"], "done")
+        runs = len(self.node.run("run", "list").json)
+        again = self.finish(*TRAINING, "--steps", 20)
+        self.assertEqual(again["run"], first["run"])
+        self.assertEqual(again["graphs"], first["graphs"])
+        self.assertEqual(len(self.node.run("run", "list").json), runs)
+        self.assertEqual(self.shown(first["run"]), done)
+        more = self.finish(*TRAINING, "--steps", 25)
+        self.assertNotEqual(more["run"], first["run"])
+        self.assertEqual(self.shown(more["run"])["labels"]["resumed_from"], first["run"])
+        self.assertEqual(self.shown(first["run"]), done)
+
+    def test_a_server_that_lacks_the_run(self):
+        first = self.finish(*TRAINING, "--steps", 20)
+        with DataNode() as other:
+            self.assertEqual(other.import_sample("--limit", 400, name="small").code, 0)
+            arguments = [*TRAINING, "--steps", 25, "--checkpoint", self.folder, "--resume"]
+            (result,) = other.train(*arguments)
+            self.assertEqual(result.code, 0, result)
+            self.assertIn(f"has no run {first['run']}", result.err)
+            shown = other.run("run", "show", result.json["run"]).json
+            self.assertEqual((shown["state"], shown["steps"]), ("done", 5))
+            self.assertEqual(shown["labels"]["resumed_from"], first["run"])
+
+    def test_two_trainers_in_one_folder(self):
+        (first,) = self.start(*WHOLE)
+        wait_for_step(first)
+        (second,) = [finished(process) for process in self.start(*WHOLE)]
+        self.assertEqual(second.code, 1, second)
+        self.assertIn(f"{self.folder} is in use by process {first.pid} on host", second.err)
+        result = finished(first)
+        self.assertEqual(result.code, 0, result)
+        self.assert_as_unbroken(result.json)
+
+    def test_labels_belong_to_the_run(self):
+        labelled = [*TRAINING, "--steps", 3, "--labels"]
+        first = self.finish(*labelled, "note=a")
+        self.assertEqual(self.shown(first["run"])["labels"], {"note": "a"})
+        (other,) = [finished(process) for process in self.start(*labelled, "note=b")]
+        self.assertEqual(other.code, 1, other)
+        self.assertIn("--labels was 'note=a' and is 'note=b'", other.err)
+        self.assertEqual(self.finish(*labelled, "note=a")["run"], first["run"])
 
     def test_refusals(self):
         self.finish(*TRAINING, "--steps", 3)

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_TRAINER_ENGINE_JOINED_RUN_H_
 #define PACKTRAIN_TRAINER_ENGINE_JOINED_RUN_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,18 +17,21 @@ namespace packtrain::trainer {
 struct JoinedRun {
   std::string key;
   std::unique_ptr<client::RunReporter> reporter;  // of this rank
+  bool follows = false;                           // it is another run than that of the steps made before
 };
 
-// `state` is that of a training which had another number of ranks. A run has one, since speed depends on it.
-bool HasOtherWorld(const Checkpoint& state, const World& world);
-
-// All ranks call it. Begins a run; where `state` is that of a training that has made steps, a new attempt of
-// its run, or, where it has another world, a run of its own, which names the former one in the label
-// "resumed_from" and closes it. Passes on what `state` has of unsent records. Codes as client::RunReporter and
-// GradientSync.
+// All ranks call it. Begins a run, or goes on with that of `state`, a training that has made steps: joins it,
+// and passes on what `state` has of unsent records.
+//
+// A run has one number of ranks, since speed depends on it. So with another one, and where the server lacks the
+// run, one of its own begins, which names the former in the label "resumed_from"; the former is then closed as
+// failed. Where no step is left to make, none begins: rank 0 reports to the former, the others to none. A run
+// that is done stays as it is.
+//
+// `progress` gets lines on rank 0. Codes as client::RunReporter and GradientSync; then no run is left open.
 absl::StatusOr<JoinedRun> JoinRun(std::shared_ptr<client::Connection> connection,
                                   client::RunDescription description, const Checkpoint& state,
-                                  GradientSync& sync);
+                                  GradientSync& sync, const std::function<void(const std::string&)>& progress);
 
 }  // namespace packtrain::trainer
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "trainer/engine/rank_totals.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -39,15 +40,6 @@ absl::Status GatherUnsent(client::UnsentRecords& unsent, GradientSync& sync) {
     MoveBehind(std::move(records->steps), unsent.steps);
     MoveBehind(std::move(records->evaluations), unsent.evaluations);
   }
-  return absl::OkStatus();
-}
-
-absl::Status SumGraphs(StepTotals& totals, GradientSync& sync) {
-  const at::Tensor graphs = at::tensor(
-      {static_cast<std::int64_t>(totals.graphs), static_cast<std::int64_t>(totals.steady_graphs)}, at::kLong);
-  if (absl::Status status = sync.Sum(graphs); !status.ok()) return status;
-  totals.graphs = static_cast<std::uint64_t>(graphs[0].item<std::int64_t>());
-  totals.steady_graphs = static_cast<std::uint64_t>(graphs[1].item<std::int64_t>());
   return absl::OkStatus();
 }
 

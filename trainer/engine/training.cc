@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/connection.h"
 #include "client/run_reporter.h"
 #include "trainer/data/device_feed.h"
@@ -23,6 +24,7 @@
 #include "trainer/engine/joined_run.h"
 #include "trainer/engine/process_sampler.h"
 #include "trainer/engine/rank_checkpoints.h"
+#include "trainer/engine/rank_totals.h"
 #include "trainer/engine/run_settings.h"
 #include "trainer/engine/status_words.h"
 #include "trainer/engine/training_loop.h"
@@ -34,7 +36,7 @@ namespace {
 // How much longer than its own server's absence a rank waits for another one.
 constexpr std::chrono::seconds kPeerPatience{60};
 
-// Times of another world are not of the run that begins.
+// Times of the former run are not of the one that begins.
 void ForgetTimes(StepTotals& totals) {
   totals.steady_graphs = 0;
   totals.steady_wait_ns = 0;
@@ -243,7 +245,8 @@ class Session {
                          {"--classes", absl::StrCat(data_.classes)},
                          {"--model-seed", absl::StrCat(options_.model_seed)},
                          {"--lr", absl::StrCat(options_.learning_rate)},
-                         {"--device", options_.device}};
+                         {"--device", options_.device},
+                         {"--labels", absl::StrJoin(options_.labels, ",", absl::PairFormatter("="))}};
     for (Setting& setting : SettingsOf(data_.spec)) settings.push_back(std::move(setting));
     settings.push_back({"the plan", data_.plan.fingerprint});
     return settings;
@@ -251,12 +254,13 @@ class Session {
 
   // The checkpoint's totals are of all ranks, so rank 0 goes on with them for all.
   absl::Status StartReporter() {
-    absl::StatusOr<JoinedRun> joined = JoinRun(data_.connection, DescribeRun(), state_, *sync_);
+    absl::StatusOr<JoinedRun> joined = JoinRun(data_.connection, DescribeRun(), state_, *sync_,
+                                               [this](const std::string& line) { Progress(line); });
     if (!joined.ok()) return joined.status();
     if (state_.position.steps > 0)
       Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
     if (!IsFirstRank()) state_.totals = {};
-    if (HasOtherWorld(state_, options_.world)) ForgetTimes(state_.totals);
+    if (joined->follows) ForgetTimes(state_.totals);
     reporter_ = std::move(joined->reporter);
     result_.run = reporter_->run();
     state_ = {.settings = std::move(state_.settings),
@@ -319,15 +323,13 @@ class Session {
   }
 
   absl::Status CountGraphs(const StepStatistics& statistics) {
-    result_.steps = statistics.totals().steps;
+    StepTotals totals = statistics.totals();
+    if (absl::Status status = SumGraphs(totals, *sync_); !status.ok()) return status;
+    result_.steps = totals.steps;
+    result_.graphs = totals.graphs;
     result_.steady = statistics.Steady();
-    result_.loss = statistics.totals().last_loss;
-    const at::Tensor graphs = at::tensor({static_cast<std::int64_t>(statistics.totals().graphs),
-                                          static_cast<std::int64_t>(result_.steady.graphs)},
-                                         at::kLong);
-    if (absl::Status status = sync_->Sum(graphs); !status.ok()) return status;
-    result_.graphs = static_cast<std::uint64_t>(graphs[0].item<std::int64_t>());
-    result_.graphs_per_second = graphs[1].item<double>() / result_.steady.seconds;
+    result_.graphs_per_second = static_cast<double>(totals.steady_graphs) / result_.steady.seconds;
+    result_.loss = totals.last_loss;
     return absl::OkStatus();
   }
 
