@@ -184,6 +184,16 @@ class Resume(unittest.TestCase):
             self.assertIn(f"checkpoint of {self.steps_kept()} steps", stopped.err)
         self.assert_as_unbroken(self.finish(*WHOLE))
 
+    def test_a_second_signal_ends_it_at_once(self):
+        (process,) = self.start(*WHOLE)
+        wait_for_step(process)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        stopped = finished(process)
+        self.assertEqual(stopped.code, 1, stopped)
+        self.assertIn("ended at once by a second signal", stopped.err)
+        self.assert_as_unbroken(self.finish(*WHOLE))
+
     def test_the_data_node_is_away_for_a_while(self):
         (process,) = self.start(*WHOLE)
         wait_for_step(process)

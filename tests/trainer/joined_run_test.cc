@@ -177,7 +177,8 @@ TEST_F(JoinedRunTest, ARunThatTheOtherRanksDoNotJoinIsClosed) {
   state.position.world_size = 2;
   WithTwoRanks(
       [&](const std::unique_ptr<GradientSync>& sync) {
-        EXPECT_THAT(Join(state, *sync, 4), StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 failed: no")));
+        EXPECT_THAT(Join(state, *sync, 4),
+                    StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 failed: no")));
       },
       [](const std::unique_ptr<GradientSync>& sync) { sync->Leave(absl::InternalError("no")); });
   EXPECT_EQ(StateOf(state.run), "failed");
