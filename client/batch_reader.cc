@@ -108,7 +108,8 @@ class GrpcBatchReader final : public BatchReader {
   }
 
   absl::Status ReadEpochs() {
-    Retry retry(connection_->options(), stop_);
+    Reachability::View view(ReachabilityOf(*connection_));
+    Retry retry(connection_->options(), stop_, &view);
     while (!position_.AtEnd()) {
       const absl::Status ended = ReadStream(retry);
       if (ended.ok()) return position_.CheckEnd();

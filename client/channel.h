@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "client/connection.h"
+#include "client/reachability.h"
 
 namespace packtrain::client {
 
@@ -26,6 +27,9 @@ std::shared_ptr<grpc::Channel> NewChannel(const ConnectionOptions& options, grpc
 
 // The channel of a connection that Connection::Open returned.
 const std::shared_ptr<grpc::Channel>& ChannelOf(const Connection& connection);
+
+// What a connection that Connection::Open returned knows of its server.
+Reachability& ReachabilityOf(Connection& connection);
 
 using RawReader = grpc::ClientReader<grpc::ByteBuffer>;
 

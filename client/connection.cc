@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/channel.h"
+#include "client/reachability.h"
 #include "client/retry.h"
 #include "client/unary_call.h"
 #include "packtrain/v1/server_info.grpc.pb.h"
@@ -29,14 +30,16 @@ constexpr milliseconds kShortestAttempt{1'000};
 class ChannelConnection final : public Connection {
  public:
   ChannelConnection(ConnectionOptions options, std::shared_ptr<grpc::Channel> channel)
-      : options_(std::move(options)), channel_(std::move(channel)) {}
+      : options_(std::move(options)), channel_(std::move(channel)), reachability_(options_) {}
 
   const ConnectionOptions& options() const override { return options_; }
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+  Reachability& reachability() { return reachability_; }
 
  private:
   const ConnectionOptions options_;
   const std::shared_ptr<grpc::Channel> channel_;
+  Reachability reachability_;
 };
 
 // Takes `prefix` off the front of `text`; false where it does not begin so.
@@ -97,12 +100,13 @@ absl::Status CheckApi(const ConnectionOptions& options, const v1::GetServerInfoR
                                                     ") speaks API \"", info.api(), "\", this program \"v1\""));
 }
 
-absl::StatusOr<v1::GetServerInfoResponse> Greet(const ConnectionOptions& options,
-                                                const std::shared_ptr<grpc::Channel>& channel) {
-  const auto stub = v1::ServerInfoService::NewStub(channel);
+absl::StatusOr<v1::GetServerInfoResponse> Greet(ChannelConnection& connection) {
+  const ConnectionOptions& options = connection.options();
+  const auto stub = v1::ServerInfoService::NewStub(connection.channel());
   const auto deadline = std::chrono::steady_clock::now() + options.give_up;
   StopSignal never_stopped;
-  Retry retry(options, never_stopped);
+  Reachability::View view(connection.reachability());
+  Retry retry(options, never_stopped, &view);
   v1::GetServerInfoResponse info;
   while (true) {
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -110,7 +114,10 @@ absl::StatusOr<v1::GetServerInfoResponse> Greet(const ConnectionOptions& options
         CallOnce(std::max(left, kShortestAttempt), never_stopped, [&](grpc::ClientContext& context) {
           return stub->GetServerInfo(&context, v1::GetServerInfoRequest(), &info);
         });
-    if (status.ok()) return info;
+    if (status.ok()) {
+      retry.Succeeded();
+      return info;
+    }
     if (absl::IsDeadlineExceeded(status)) return GaveUp(options, status);
     if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
   }
@@ -138,17 +145,22 @@ const std::shared_ptr<grpc::Channel>& ChannelOf(const Connection& connection) {
   return static_cast<const ChannelConnection&>(connection).channel();
 }
 
+Reachability& ReachabilityOf(Connection& connection) {
+  return static_cast<ChannelConnection&>(connection).reachability();
+}
+
 absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(ConnectionOptions options) {
   if (absl::Status status = CheckServerAddress(options.server); !status.ok()) return status;
   std::shared_ptr<grpc::Channel> channel = NewChannel(options, grpc::ChannelArguments());
-  const absl::StatusOr<v1::GetServerInfoResponse> info = Greet(options, channel);
+  auto connection = std::make_shared<ChannelConnection>(std::move(options), std::move(channel));
+  const absl::StatusOr<v1::GetServerInfoResponse> info = Greet(*connection);
   if (absl::IsUnimplemented(info.status())) {
     return absl::FailedPreconditionError(
-        absl::StrCat("server ", options.server, " does not speak packtrain's API \"v1\""));
+        absl::StrCat("server ", connection->options().server, " does not speak packtrain's API \"v1\""));
   }
   if (!info.ok()) return info.status();
-  if (absl::Status status = CheckApi(options, *info); !status.ok()) return status;
-  return std::make_shared<ChannelConnection>(std::move(options), std::move(channel));
+  if (absl::Status status = CheckApi(connection->options(), *info); !status.ok()) return status;
+  return connection;
 }
 
 }  // namespace packtrain::client

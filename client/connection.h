@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,9 @@ struct ConnectionOptions {
   int max_message_bytes = 4 << 20;
   // Largest body of one batch received; memory is taken for none above it.
   std::uint64_t max_batch_bytes = 1ULL << 30;
+  // Gets a line for people once when the server is lost and once when it is back, whoever notices first: Open,
+  // a BatchReader or a RunReporter. Called on that one's thread, never on two at once; must not wait for them.
+  std::function<void(const std::string& line)> on_notice = nullptr;
 };
 
 // INVALID_ARGUMENT unless `server` is HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P.

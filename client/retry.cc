@@ -26,6 +26,7 @@ absl::Status GaveUp(const ConnectionOptions& options, const absl::Status& cause)
 }
 
 void Retry::Succeeded() {
+  if (view_ != nullptr) view_->Answered();
   failing_since_.reset();
   backoff_.Reset();
 }
@@ -33,6 +34,7 @@ void Retry::Succeeded() {
 absl::Status Retry::WaitAfter(const absl::Status& cause) {
   if (stop_.stopped()) return absl::CancelledError("cancelled by the caller");
   if (!IsTransient(cause)) return cause;
+  if (view_ != nullptr) view_->Failed(cause);
   const auto now = std::chrono::steady_clock::now();
   if (!failing_since_) failing_since_ = now;
   const auto left =

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "client/connection.h"
+#include "client/reachability.h"
 #include "client/stop_signal.h"
 
 namespace packtrain::client {
@@ -27,11 +28,12 @@ class Backoff {
   std::chrono::milliseconds ceiling_ = kFirst;
 };
 
-// Carries one activity over the absence of its server. Used by one thread; `options` and `stop` are
-// borrowed and outlive it.
+// Carries one activity over the absence of its server. Used by one thread; what it is made of is borrowed and
+// outlives it. `view`, where there is one, is told of failures and answers.
 class Retry {
  public:
-  Retry(const ConnectionOptions& options, StopSignal& stop) : options_(options), stop_(stop) {}
+  Retry(const ConnectionOptions& options, StopSignal& stop, Reachability::View* view = nullptr)
+      : options_(options), stop_(stop), view_(view) {}
 
   // The server answered: the next failure begins a new wait.
   void Succeeded();
@@ -44,6 +46,7 @@ class Retry {
  private:
   const ConnectionOptions& options_;
   StopSignal& stop_;
+  Reachability::View* const view_;
   Backoff backoff_;
   std::optional<std::chrono::steady_clock::time_point> failing_since_;
 };

@@ -126,6 +126,9 @@ bool IsRefusal(const absl::Status& status) {
   }
 }
 
+// The server is not there, or does not answer.
+bool IsAbsence(const absl::Status& status) { return IsTransient(status) || absl::IsDeadlineExceeded(status); }
+
 absl::Status CheckOptions(const ReporterOptions& options) {
   if (options.block_steps < 1 || options.block_steps > kMostBlockSteps) {
     return absl::InvalidArgumentError(
@@ -143,6 +146,7 @@ class GrpcRunReporter final : public RunReporter {
         stub_(std::move(stub)),
         options_(std::move(options)),
         started_(std::move(started)),
+        view_(ReachabilityOf(*connection_)),
         steps_(options_.max_queued_steps),
         evaluations_(options_.max_queued_steps),
         samples_(options_.max_queued_steps),
@@ -336,7 +340,11 @@ class GrpcRunReporter final : public RunReporter {
       absl::Status status = CallOnce(kReportDeadline, stop_, [&](grpc::ClientContext& context) {
         return (stub_.get()->*method)(&context, request, &response);
       });
-      if (status.ok() || IsRefusal(status)) return status;
+      if (status.ok() || IsRefusal(status)) {
+        view_.Answered();
+        return status;
+      }
+      if (!stop_.stopped() && IsAbsence(status)) view_.Failed(status);
       if (!WaitToRetry(status, backoff.Next())) return absl::CancelledError("the reporter is being destroyed");
     }
   }
@@ -372,7 +380,8 @@ class GrpcRunReporter final : public RunReporter {
   const ReporterOptions options_;
   const v1::StartRunResponse started_;
 
-  StopSignal stop_;  // cancels the call in progress
+  StopSignal stop_;          // cancels the call in progress
+  Reachability::View view_;  // the sender's
 
   mutable wire::Mutex mutex_;
   wire::CondVar wake_;     // the sender waits: a block is full, a Flush began, the end

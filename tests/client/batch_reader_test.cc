@@ -18,8 +18,10 @@ using std::chrono::milliseconds;
 using ::testing::AllOf;
 using testing::BuildBatch;
 using testing::BuiltBatch;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::InProcessServer;
+using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::OptionsFor;
 using testing::ScriptedBatches;
@@ -50,12 +52,14 @@ class Served {
       : batches(kEpochSteps, std::move(calls)), server({&info, &batches}) {
     ConnectionOptions options = OptionsFor(server.address(), give_up);
     options.max_message_bytes = kSmallMessage;
+    options.on_notice = [this](const std::string& line) { notices.push_back(line); };
     connection = Connection::Open(options).value();
   }
 
   ScriptedInfo info;
   ScriptedBatches batches;
   InProcessServer server;
+  std::vector<std::string> notices;  // to be read when no reader is left
   std::shared_ptr<Connection> connection;
 };
 
@@ -104,6 +108,21 @@ TEST(BatchReader, ReadsEveryBatchOfSeveralEpochs) {
   EXPECT_EQ(received.batches.front().timing().build_ns, 5u);
   EXPECT_EQ(received.batches.front().timing().queue_ns, 7u);
   EXPECT_THAT(served.batches.requests(), SizeIs(1));
+}
+
+TEST(BatchReader, TellsOfALossAndOfTheReturnOnceEach) {
+  Served served(Calls{{.parts = 3}, {.parts = 0}, {.parts = 0}});
+  EXPECT_THAT(ReadAll(served.connection, Request(1)).status, IsOk());
+  EXPECT_THAT(served.notices,
+              ElementsAre(AllOf(HasSubstr(served.server.address()), HasSubstr("cannot be reached (draining)"),
+                                HasSubstr("trying for 60 s")),
+                          HasSubstr("is back")));
+}
+
+TEST(BatchReader, DoesNotTellOfAStreamThatIsOpenAgainAtOnce) {
+  Served served(Calls{{.parts = 3}});
+  EXPECT_THAT(ReadAll(served.connection, Request(1)).status, IsOk());
+  EXPECT_THAT(served.notices, IsEmpty());
 }
 
 TEST(BatchReader, KeepsTheOrderAtEveryDepth) {

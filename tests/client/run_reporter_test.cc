@@ -15,6 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::InProcessServer;
 using ::testing::IsEmpty;
@@ -65,8 +66,11 @@ wire::StepRecord Step(std::uint64_t step) {
 
 class Served {
  public:
-  explicit Served(milliseconds give_up = kPatient)
-      : server({&info, &runs}), connection(Connection::Open(OptionsFor(server.address(), give_up)).value()) {}
+  explicit Served(milliseconds give_up = kPatient) : server({&info, &runs}) {
+    ConnectionOptions options = OptionsFor(server.address(), give_up);
+    options.on_notice = [this](const std::string& line) { notices.push_back(line); };
+    connection = Connection::Open(options).value();
+  }
   ~Served() { runs.Release(); }
 
   std::unique_ptr<RunReporter> Start(const ReporterOptions& options) const {
@@ -76,6 +80,7 @@ class Served {
   ScriptedInfo info;
   ScriptedRuns runs;
   InProcessServer server;
+  std::vector<std::string> notices;  // to be read when no reporter is left
   std::shared_ptr<Connection> connection;
 };
 
@@ -103,6 +108,29 @@ TEST(RunReporter, StartsARunWithItsWholeDescription) {
   EXPECT_EQ(start.description().labels().at("sweep"), "7");
   EXPECT_EQ(start.description().libraries().at("libtorch"), "2.11.0");
   EXPECT_EQ(start.description().planned_steps(), 50u);
+}
+
+TEST(RunReporter, TellsOfALossAndOfTheReturnOnceEach) {
+  Served served;
+  const grpc::Status away(grpc::StatusCode::UNAVAILABLE, "no route");
+  served.runs.AnswerSteps({away, away, away});
+  {
+    const auto reporter = served.Start(Options(1));
+    reporter->AddStep(Step(3));
+    EXPECT_THAT(reporter->Flush(), IsOk());
+  }
+  EXPECT_THAT(served.notices, ElementsAre(HasSubstr("cannot be reached (no route)"), HasSubstr("is back")));
+}
+
+TEST(RunReporter, SaysNothingOfARefusal) {
+  Served served;
+  served.runs.AnswerSteps({{grpc::StatusCode::UNAVAILABLE, "x"}, {grpc::StatusCode::INVALID_ARGUMENT, "x"}});
+  {
+    const auto reporter = served.Start(Options(1));
+    reporter->AddStep(Step(3));
+    EXPECT_THAT(reporter->Flush(), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  EXPECT_THAT(served.notices, IsEmpty());
 }
 
 TEST(RunReporter, SendsStepsInBlocks) {
