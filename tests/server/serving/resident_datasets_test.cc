@@ -149,7 +149,7 @@ TEST_F(ResidentDatasetsTest, ALoadThatIsNotWantedAnyMoreIsGivenUp) {
   EXPECT_THAT(RecordArena::Load(*Stored("a"), stop.get_token()), StatusIs(absl::StatusCode::kCancelled));
 }
 
-TEST(ResidentBatchesTest, BatchesFromMemoryEqualThoseFromTheStore) {
+TEST(ResidentBatchesOfRocksTest, BatchesFromMemoryEqualThoseFromTheStore) {
   const storage::TemporaryFolder folder;
   const auto store = storage::RocksGraphStore::Open(folder.path(), {});
   ASSERT_THAT(store, IsOk());
