@@ -1,11 +1,22 @@
 #!/usr/bin/env bash
 # Configures and builds a preset, quietly: a line of progress now and then, the compiler's words where it fails.
 # usage: build.sh PRESET [--without-trainer] [TARGET...]
+#   PRESET  release, debug, asan, tsan, fuzz or gpu, of CMakePresets.json; programs go to build/PRESET/bin
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=deploy/lib.sh
 source deploy/lib.sh
 
+case "${1:-}" in
+  -h | --help)
+    show_help
+    exit
+    ;;
+  '' | -*)
+    show_help >&2
+    exit 2
+    ;;
+esac
 preset=$1
 shift
 options=()

@@ -10,6 +10,9 @@ fail() {
   exit "${2:-1}"
 }
 
+# Prints the comment at the head of the script that sourced this file: its help.
+show_help() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$(dirname "${BASH_SOURCE[0]}")/$(basename "$0")"; }
+
 # Prints the path of a CUDA 13 compiler, or fails.
 nvcc13() {
   local candidate

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # From nothing to a verdict: sets up, builds, starts a data node on loopback, imports a sample of QM9, trains SchNet on
 # it with two data-parallel processes under two batching policies, and asks which policy was faster.
-# usage: quickstart.sh [--keep]     --keep leaves the data node running
+# usage: quickstart.sh [--keep]
+#   --keep  leaves the data node running. Its data stays in build/quickstart/kept, with all that is imported into it:
+#           another quickstart.sh --keep goes on with them, and one without --keep leaves data and node alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=deploy/lib.sh
@@ -10,6 +12,10 @@ source deploy/lib.sh
 keep=no
 for argument in "$@"; do
   case "$argument" in
+    -h | --help)
+      show_help
+      exit
+      ;;
     --keep) keep=yes ;;
     *) fail "quickstart.sh: unknown argument '$argument'; known: --keep" 2 ;;
   esac
@@ -17,29 +23,44 @@ done
 
 readonly GRAPHS=31 STEPS=50 SEEDS=(1 2 3)
 readonly ROOM=build/quickstart BIN=build/release/bin
+# Names this pass among those of a data node that is kept.
+PASS=$(date -u +%Y%m%dT%H%M%SZ)
+readonly PASS
 readonly DYNAMIC=(--policy dynamic --graphs "$GRAPHS") STATIC=(--policy static --pad multiple --graphs "$GRAPHS")
 
-# A data node that an earlier --keep left running stands on the folder that is made anew.
+# Two data nodes cannot stand on one folder.
 stop_kept_daemon() {
   local pid
-  pid=$(cat "$ROOM/pid" 2>/dev/null) || return 0
+  pid=$(cat "$ROOM/kept.pid" 2>/dev/null) || return 0
   if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != packtraind ]; then return 0; fi
-  say "stopping the data node that an earlier quick start left running (process $pid)"
+  say "stopping the data node that an earlier --keep left running (process $pid), to go on with its data"
   kill "$pid"
   tail --pid="$pid" -f /dev/null
 }
 
-start_daemon() {
-  stop_kept_daemon
-  rm -rf "$ROOM"
+# Sets `data` to the folder of the data node: what is kept is never emptied, anything else is this script's own.
+choose_data() {
   mkdir -p "$ROOM"
+  if [ $keep = yes ]; then
+    data=$ROOM/kept
+    stop_kept_daemon
+    if [ -e "$data" ]; then say "going on with the data of an earlier --keep, in $data"; fi
+  else
+    data=$ROOM/scratch
+    rm -rf "$data"
+  fi
+}
+
+start_daemon() {
+  choose_data
+  rm -f "$ROOM/ready"
   mkfifo "$ROOM/ready"
-  setsid "$BIN/packtraind" --data "$ROOM/data" --listen 127.0.0.1:0 >"$ROOM/ready" 2>"$ROOM/packtraind.log" &
+  setsid "$BIN/packtraind" --data "$data" --listen 127.0.0.1:0 >"$ROOM/ready" 2>"$data.log" &
   daemon=$!
-  echo "$daemon" >"$ROOM/pid"
+  if [ $keep = yes ]; then echo "$daemon" >"$data.pid"; fi
   trap stop_daemon EXIT
   local line
-  read -rt 60 line <"$ROOM/ready" || fail "packtraind did not open its port: $(cat "$ROOM/packtraind.log")"
+  read -rt 60 line <"$ROOM/ready" || fail "packtraind did not open its port: $(cat "$data.log")"
   PACKTRAIN_SERVER=${line#listening on }
   export PACKTRAIN_SERVER
 }
@@ -61,7 +82,7 @@ train() {
   for rank in 0 1; do
     RANK=$rank WORLD_SIZE=2 LOCAL_RANK=$rank LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port \
       "$BIN/packtrain-trainer" --dataset qm9-sample --model schnet "$@" --seed "$seed" --model-seed "$seed" \
-      --steps "$STEPS" --labels "example=quickstart" >"$ROOM/$name-$seed-$rank.out" 2>"$ROOM/$name-$seed-$rank.log" &
+      --steps "$STEPS" --labels "quickstart=$PASS" >"$ROOM/$name-$seed-$rank.out" 2>"$ROOM/$name-$seed-$rank.log" &
     pids+=($!)
   done
   for rank in 0 1; do
@@ -97,19 +118,21 @@ for seed in "${SEEDS[@]}"; do
   train dynamic "$seed" "${DYNAMIC[@]}"
 done
 say "which policy was faster?"
-"$BIN/packtrain" run compare --where 'label.example = quickstart' --by policy
-last_run=$("$BIN/packtrain" run list --csv | sed -n '2s/,.*//p')
+"$BIN/packtrain" run compare --where "label.quickstart = '$PASS'" --by policy
+last_run=$("$BIN/packtrain" run list --where "label.quickstart = '$PASS'" --csv | sed -n '2s/,.*//p')
 finished=yes
 
-say "three commands worth typing next"
 if [ $keep = yes ]; then
-  echo "  export PACKTRAIN_SERVER=$PACKTRAIN_SERVER     # the data node stays up; stop it with: kill $daemon"
-else
-  echo "  ./deploy/quickstart.sh --keep     # leaves the data node up, for these:"
-fi
-cat <<END
+  say "the data node stays up, with its data in $data; worth typing next"
+  cat <<END
+  export PACKTRAIN_SERVER=$PACKTRAIN_SERVER
   $BIN/packtrain run list
   $BIN/packtrain run summary $last_run
   $BIN/packtrain plan --dataset qm9-sample --policy dynamic --graphs 127
+  kill $daemon     # stops the data node and leaves its data
 END
+else
+  say "the data node is stopped; the next quick start removes its data. To ask one about its runs, type"
+  echo "  ./deploy/quickstart.sh --keep     # the same, but the data node stays up; says how to ask it"
+fi
 say "quick start: done"

@@ -10,6 +10,10 @@ source ./lib.sh
 trainer=yes
 for argument in "$@"; do
   case "$argument" in
+    -h | --help)
+      show_help
+      exit
+      ;;
     --without-trainer) trainer=no ;;
     *) fail "setup.sh: unknown argument '$argument'; known: --without-trainer" 2 ;;
   esac
