@@ -24,6 +24,15 @@ using TakeSteps = absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)>;
 
 constexpr std::chrono::hours kListing{1};
 
+// The server is gone, whichever words gRPC has for it; its own answers are never UNKNOWN.
+bool IsLoss(const absl::Status& status) { return IsTransient(status) || absl::IsUnknown(status); }
+
+// An import that `cause` ended.
+absl::Status Lost(const Connection& connection, absl::string_view outcome, const absl::Status& cause) {
+  return absl::UnavailableError(absl::StrCat("server ", connection.options().server, " was lost and ", outcome,
+                                             "; it may be repeated: ", cause.message()));
+}
+
 class GrpcImportStream final : public ImportStream {
  public:
   explicit GrpcImportStream(std::shared_ptr<Connection> connection)
@@ -64,16 +73,10 @@ class GrpcImportStream final : public ImportStream {
  private:
   static absl::Status AlreadyEnded() { return absl::FailedPreconditionError("this import has ended already"); }
 
-  absl::Status Dropped(const absl::Status& cause) const {
-    return absl::UnavailableError(
-        absl::StrCat("server ", connection_->options().server,
-                     " was lost and dropped the import, nothing is stored: ", cause.message()));
-  }
-
   absl::Status End() {
     finished_ = true;
     const absl::Status status = OutcomeOf(writer_->Finish());
-    return IsTransient(status) ? Dropped(status) : status;
+    return IsLoss(status) ? Lost(*connection_, "the import was not stored", status) : status;
   }
 
   absl::Status Send(const v1::ImportGraphsRequest& request) {
@@ -170,8 +173,9 @@ absl::StatusOr<v1::SealDatasetResponse> ServiceClient::SealDataset(const v1::Sea
   const absl::Status status = CallOnce(kWork, never_stopped, [&](grpc::ClientContext& context) {
     return stubs_->dataset->SealDataset(&context, request, &response);
   });
-  if (!status.ok()) return status;
-  return response;
+  if (status.ok()) return response;
+  if (!IsLoss(status)) return status;
+  return Lost(*connection_, "did not say that the import was stored: take it as not stored", status);
 }
 
 absl::StatusOr<v1::GetPlanResponse> ServiceClient::GetPlan(const v1::GetPlanRequest& request) {

@@ -114,6 +114,7 @@ absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession
   while (true) {
     const absl::StatusOr<const v1::ImportGraphsRequest*> message = call.Next();
     if (!message.ok()) return message.status();
+    if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
     if (*message != nullptr && (*message)->has_end()) {
       return CheckEnd((*message)->end(), session.response().received());
     }

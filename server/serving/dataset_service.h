@@ -28,7 +28,7 @@ class DatasetService final
   DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
                  std::shared_ptr<MemoryMeter> memory, StagedImportsOptions options = {});
 
-  // From now on imports are neither begun nor sealed.
+  // From now on imports are neither begun nor sealed, and one under way ends with its next message.
   void Drain() { draining_ = true; }
 
   grpc::ServerReadReactor<v1::ImportGraphsRequest>* ImportGraphs(grpc::CallbackServerContext* context,

@@ -102,6 +102,14 @@ std::vector<std::uint64_t> ListedSteps(ServiceClient& client, absl::Status* stat
   return steps;
 }
 
+TEST(ServiceClient, SaysThatASealWithoutAnAnswerMayBeRepeated) {
+  Served served;
+  served.server.Shutdown();
+  EXPECT_THAT(served.client.SealDataset(v1::SealDatasetRequest()),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       AllOf(HasSubstr(served.server.address()), HasSubstr("not stored; it may be repeated"))));
+}
+
 TEST(ServiceClient, HandsOverStepsInOrder) {
   Served served;
   ReportBlocks(served, 3);
@@ -182,8 +190,9 @@ TEST(ImportStream, NamesTheServerThatWasLostAndSaysThatTheImportIs) {
   served.server.Shutdown();
   absl::Status status;
   while (status.ok()) status = (*stream)->Write(Block(2));
-  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable,
-                               AllOf(HasSubstr(served.server.address()), HasSubstr("dropped the import"))));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kUnavailable, AllOf(HasSubstr(served.server.address()),
+                                                             HasSubstr("was not stored; it may be repeated"))));
 }
 
 TEST(ImportStream, CancelsWhenDestroyedEarly) {

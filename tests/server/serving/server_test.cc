@@ -318,6 +318,24 @@ TEST(ServerTest, DrainingEndsAStreamBehindAWholeBatch) {
   drain.join();
 }
 
+TEST(ServerTest, DrainingEndsAnImportUnderWay) {
+  const auto server = StartOrFail();
+  const auto stub = v1::DatasetService::NewStub(server->NewChannel());
+  grpc::ClientContext context;
+  v1::ImportGraphsResponse response;
+  const auto writer = stub->ImportGraphs(&context, &response);
+  v1::ImportGraphsRequest request;
+  *request.mutable_header()->mutable_schema() = MoleculeSchema();
+  request.mutable_header()->set_duplicate_ids(v1::DUPLICATE_POLICY_NUMBER);
+  ASSERT_TRUE(writer->Write(request));
+  std::thread drain([&server] { EXPECT_TRUE(server->server().Drain(seconds(60))); });
+  *request.mutable_block() = BlockOf(ManyMolecules(5));
+  while (writer->Write(request)) continue;
+  EXPECT_THAT(wire::FromGrpcStatus(writer->Finish()),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
+  drain.join();
+}
+
 TEST(ServerTest, DrainingCutsOffAClientThatDoesNotRead) {
   const auto server = StartOrFail();
   StoreMolecules(*server, 20'000);
