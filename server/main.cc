@@ -6,12 +6,16 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <system_error>
 
 #include "absl/status/statusor.h"
 #include "server/serving/descriptor_limit.h"
@@ -22,6 +26,27 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
+constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMostCount = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMostBuilders = std::numeric_limits<int>::max();
+
+// CLI11's own words for what is no number do not say so.
+template <typename T>
+CLI::Validator Within(const std::string& what, T least, T most) {
+  std::ostringstream range;
+  range << " is no " << what << " from " << least << " to " << most;
+  return CLI::Validator(
+      [least, most, wrong = range.str()](const std::string& text) {
+        T value{};
+        const char* const end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, value);
+        const bool good = error == std::errc() && stop == end && value >= least && value <= most;
+        return good ? std::string() : "'" + text + "'" + wrong;
+      },
+      "");
+}
+
+CLI::Validator WholeNumberTo(std::uint64_t most) { return Within("whole number", std::uint64_t{0}, most); }
 
 struct Flags {
   serving::ServerOptions options;
@@ -38,23 +63,30 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--resident-bytes", options.resident_bytes,
                  "Memory for the records of data sets that fit into it whole; the least recently used that no "
                  "stream reads goes first")
+      ->check(WholeNumberTo(kMostBytes))
       ->capture_default_str();
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
+      ->check(WholeNumberTo(kMostBuilders))
       ->capture_default_str();
   app.add_option("--drain", flags.drain_seconds, "Seconds that open streams have to end on SIGTERM or SIGINT")
+      ->check(WholeNumberTo(kMostCount))
       ->capture_default_str();
   app.add_option("--idle-timeout", flags.idle_seconds,
                  "Seconds that a stream may wait for its client, and an import for its seal")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(Within("number", 0.001, 1e6))
       ->capture_default_str();
   app.add_option("--lost-after", flags.lost_after_seconds,
                  "Seconds without a report after which a run is shown as lost")
+      ->check(WholeNumberTo(kMostCount))
       ->capture_default_str();
   app.add_option("--max-batch-bytes", options.max_batch_bytes, "Largest body of one batch")
+      ->check(WholeNumberTo(kMostBytes))
       ->capture_default_str();
   app.add_option("--max-message-bytes", options.max_message_bytes, "Largest message received or sent")
+      ->check(WholeNumberTo(kMostCount))
       ->capture_default_str();
   app.add_option("--max-streams", options.max_streams, "Most batch streams open at one time")
+      ->check(WholeNumberTo(kMostCount))
       ->capture_default_str();
   app.add_flag("!--no-reflection", options.reflection, "Do not answer gRPC's reflection service");
   app.add_flag("--enable-bench", options.enable_bench,
@@ -91,14 +123,21 @@ sigset_t BlockStopSignals() {
   return signals;
 }
 
+int WrongUsage(const std::string& message) {
+  std::fprintf(stderr, "packtraind: %s (--help shows the usage)\n", message.c_str());
+  return kWrongUsage;
+}
+
 int Serve(const Flags& flags) {
   const sigset_t signals = BlockStopSignals();
   SetUpLog();
   serving::RaiseDescriptorLimit();
   absl::StatusOr<std::unique_ptr<serving::Server>> server = serving::Server::Start(flags.options);
   if (!server.ok()) {
-    spdlog::error("{}", std::string(server.status().message()));
-    return server.status().code() == absl::StatusCode::kInvalidArgument ? kWrongUsage : kFailed;
+    const std::string message(server.status().message());
+    if (absl::IsInvalidArgument(server.status())) return WrongUsage(message);
+    spdlog::error("{}", message);
+    return kFailed;
   }
   std::printf("listening on %s\n", (*server)->address().c_str());
   std::fflush(stdout);
@@ -126,7 +165,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
+    return error.get_exit_code() == 0 ? app.exit(error) : WrongUsage(error.what());
   }
   flags.options.run_lost_after = std::chrono::seconds(flags.lost_after_seconds);
   flags.options.idle_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(flags.idle_seconds * 1000));

@@ -188,7 +188,8 @@ class Parser {
   absl::StatusOr<NodePtr> Run() {
     absl::StatusOr<NodePtr> root = Or(0);
     if (root.ok() && Peek().kind != TokenKind::kEnd) {
-      return ErrorAt(Peek().position, absl::StrCat("expected and, or, or the end, found ", Peek().text));
+      return ErrorAt(Peek().position,
+                     absl::StrCat("expected and, or, or the end, found ", Peek().text, HintAtQuotes()));
     }
     return root;
   }
@@ -200,6 +201,13 @@ class Parser {
     const bool found = Peek().kind == TokenKind::kWord && Peek().text == word;
     if (found) Take();
     return found;
+  }
+
+  // Where what stands behind a value may be a part of it.
+  std::string HintAtQuotes() const {
+    if (at_ == 0 || tokens_[at_ - 1].kind != TokenKind::kWord) return "";
+    return absl::StrCat("; a value that has spaces or brackets needs quotes, as in '", tokens_[at_ - 1].text,
+                        " ...'");
   }
 
   absl::StatusOr<NodePtr> Or(int depth) {

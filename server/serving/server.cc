@@ -41,6 +41,9 @@ constexpr std::uint32_t kLeastMessageBytes = 64 << 10;
 constexpr std::uint32_t kMostMessageBytes = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kLeastBatchBytes = 4 << 10;
 constexpr int kMaxBuilders = 1024;
+// Folders of the stores, in that of --data.
+constexpr char kGraphs[] = "graphs";
+constexpr char kRuns[] = "runs";
 // Bounds of what a stranger can make the server hold: calls of one connection, threads of all synchronous
 // calls, and the time until a connection has begun to speak HTTP/2.
 constexpr int kMaxCallsOfConnection = 1'000;
@@ -256,6 +259,14 @@ bool GrpcServer::Drain(milliseconds patience) {
   return streams_ended && calls_ended;
 }
 
+// Whether `folder` is new, empty or holds our stores; lost+found is that of a file system made for them.
+bool MayHoldStores(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder / kGraphs) || std::filesystem::exists(folder / kRuns)) return true;
+  const std::filesystem::directory_iterator files(folder);
+  return std::all_of(begin(files), end(files),
+                     [](const auto& file) { return file.path().filename() == "lost+found"; });
+}
+
 absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(options.data, error);
@@ -263,12 +274,17 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
     return absl::FailedPreconditionError(
         absl::StrCat("cannot make the folder ", options.data.string(), ": ", error.message()));
   }
-  auto graphs = storage::RocksGraphStore::Open(options.data / "graphs",
+  if (!MayHoldStores(options.data)) {
+    return absl::FailedPreconditionError(absl::StrCat("--data ", options.data.string(),
+                                                      " holds files that are not ",
+                                                      "packtraind's; name a folder that is new or empty"));
+  }
+  auto graphs = storage::RocksGraphStore::Open(options.data / kGraphs,
                                                {.database = {.block_cache_bytes = options.store_cache_bytes}});
   if (!graphs.ok()) return graphs.status();
   runs::RocksRunStoreOptions run_options;
   run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
-  auto run_store = runs::RocksRunStore::Open((options.data / "runs").string(), run_options);
+  auto run_store = runs::RocksRunStore::Open((options.data / kRuns).string(), run_options);
   if (!run_store.ok()) return run_store.status();
   return Stores{*std::move(graphs), *std::move(run_store)};
 }

@@ -116,6 +116,11 @@ TEST(RunFilter, ErrorsNameTheColumn) {
   ExpectError("modell = schnet", "column 1: unknown key modell; known are batch_graphs, dataset");
   ExpectError("label. = x", "column 1: unknown key label.");
   ExpectError("model = schnet state = done", "column 16: expected and, or, or the end, found state");
+  ExpectError(
+      "target = binding energy",
+      "column 18: expected and, or, or the end, found energy; a value that has spaces or brackets needs "
+      "quotes, as in 'binding ...'");
+  ExpectError("target = 'a' b", "column 14: expected and, or, or the end, found b");
   ExpectError("(model = schnet", "column 1: the bracket is not closed");
   ExpectError("model = schnet)", "column 15: expected and");
   ExpectError("model = 'schnet", "column 9: the quote is not closed");

@@ -29,6 +29,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::StartsWith;
 
 // Reads until the writers have closed.
 std::string ReadAll(FILE* file) {
@@ -218,19 +219,31 @@ TEST_F(PacktraindTest, WrongUsageIsNamed) {
     std::vector<std::string> arguments;
     std::string message;
   };
-  for (const Usage& usage : std::vector<Usage>{{{}, "--data"},
-                                               {{"--data", Data(), "--wrong"}, "--wrong"},
-                                               {{"--data", Data(), "--builders", "many"}, "--builders"},
-                                               {{"--data", Data(), "--listen", "nowhere"}, "--listen"},
-                                               {{"--data", Data(), "--listen", "0.0.0.0:0"}, "--insecure"},
-                                               {{"--data", Data(), "--idle-timeout", "0"}, "--idle-timeout"},
-                                               {{"--data", Data(), "--drain", "-1"}, "--drain"},
-                                               {{"--data", Data(), "--max-streams", "0"}, "--max-streams"}}) {
+  for (const Usage& usage :
+       std::vector<Usage>{{{}, "--data"},
+                          {{"--data", Data(), "--wrong"}, "--wrong"},
+                          {{"--data", Data(), "--builders", "many"}, "--builders"},
+                          {{"--data", Data(), "--resident-bytes", "1G"},
+                           "--resident-bytes: '1G' is no whole number from 0 to"},
+                          {{"--data", Data(), "--idle-timeout", "soon"}, "'soon' is no number from 0.001"},
+                          {{"--data", Data(), "--listen", "nowhere"}, "--listen"},
+                          {{"--data", Data(), "--listen", "0.0.0.0:0"}, "--insecure"},
+                          {{"--data", Data(), "--idle-timeout", "0"}, "--idle-timeout"},
+                          {{"--data", Data(), "--drain", "-1"}, "--drain"},
+                          {{"--data", Data(), "--max-streams", "0"}, "--max-streams"}}) {
     Program program(usage.arguments);
     EXPECT_EQ(program.Wait(), 2);
-    EXPECT_THAT(program.Stderr(), HasSubstr(usage.message));
+    EXPECT_THAT(program.Stderr(), AllOf(StartsWith("packtraind: "), HasSubstr(usage.message)));
     EXPECT_FALSE(std::filesystem::exists(Data()));
   }
+}
+
+TEST_F(PacktraindTest, AFolderOfOtherFilesIsRefusedAndLeftAsItIs) {
+  std::filesystem::create_directories(folder_ / "data" / "photos");
+  Program program({"--data", Data(), "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(program.Wait(), 1);
+  EXPECT_THAT(program.Stderr(), AllOf(HasSubstr(Data()), HasSubstr("new or empty")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "data" / "graphs"));
 }
 
 TEST_F(PacktraindTest, HelpAndVersionAreNoFailure) {
