@@ -35,6 +35,10 @@ CLI::Validator Within(const std::string& what, T least, T most) {
 
 CLI::Validator NumberBetween(double least, double most) { return Within("number", least, most); }
 
-CLI::Validator CountFrom(std::uint64_t least) { return Within("whole number", least, kLargestCount); }
+CLI::Validator CountBetween(std::uint64_t least, std::uint64_t most) {
+  return Within("whole number", least, most);
+}
+
+CLI::Validator CountFrom(std::uint64_t least) { return CountBetween(least, kLargestCount); }
 
 }  // namespace packtrain::client

@@ -1,4 +1,5 @@
-// Checks of numbers on the command line. Those of CLI11 let NaN and negative counts through.
+// Checks of numbers on the command line. Those of CLI11 let NaN and negative counts through, and call a word
+// out of range.
 #ifndef PACKTRAIN_CLIENT_FLAG_CHECKS_H_
 #define PACKTRAIN_CLIENT_FLAG_CHECKS_H_
 
@@ -13,7 +14,10 @@ namespace packtrain::client {
 // A number from `least` to `most`.
 CLI::Validator NumberBetween(double least, double most);
 
-// A whole number from `least` to 2^63 - 1, in decimal digits.
+// A whole number from `least` to `most`, in decimal digits.
+CLI::Validator CountBetween(std::uint64_t least, std::uint64_t most);
+
+// A whole number from `least` to 2^63 - 1.
 CLI::Validator CountFrom(std::uint64_t least);
 
 }  // namespace packtrain::client

@@ -10,13 +10,12 @@ namespace {
 
 constexpr char kGroup[] = "Batches";
 
-template <typename T>
-CLI::Range AtLeast(T least) {
-  return CLI::Range(least, std::numeric_limits<T>::max());
+CLI::Validator FieldFrom(std::uint32_t least) {
+  return CountBetween(least, std::numeric_limits<std::uint32_t>::max());
 }
 
 void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
-  const CLI::Range positive = AtLeast<std::uint32_t>(1);
+  const CLI::Validator positive = FieldFrom(1);
   app.add_option("--policy", spec.policy, "Which graphs go together: static, dynamic")
       ->check(CLI::IsMember({"static", "dynamic"}))
       ->required(required)
@@ -48,7 +47,7 @@ void AddOrderFlags(CLI::App& app, BatchSpec& spec) {
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--seed", spec.seed, "Seed of the order")
-      ->check(AtLeast<std::uint32_t>(0))
+      ->check(FieldFrom(0))
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--split", spec.split, "all, train, val, test [train where there is one, else all]")
@@ -75,7 +74,7 @@ void AddSpecFlags(CLI::App& app, SpecFlags& flags, const SpecFlagChoice& choice)
   }
   if (choice.world_size) {
     app.add_option("--world-size", flags.world_size, "Number of ranks that share an epoch")
-        ->check(AtLeast<std::uint32_t>(1))
+        ->check(FieldFrom(1))
         ->capture_default_str()
         ->group(kGroup);
   }

@@ -97,7 +97,7 @@ void AddStreamCommand(CLI::App& bench, Invocation& invocation) {
   const auto flags = std::make_shared<BenchFlags>();
   stream->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION")->required();
   stream->add_option("--clients", flags->clients, "Clients at one time, each with a connection of its own")
-      ->check(CLI::Range(std::uint32_t{1}, kMostClients))
+      ->check(client::CountBetween(1, kMostClients))
       ->capture_default_str();
   stream->add_flag("--shared-epoch", flags->shared_epoch,
                    "The clients are the ranks of one epoch, not each a reader of all of it");

@@ -15,6 +15,10 @@ constexpr int kMaxMessageBytes = 64 << 20;
 constexpr char kGlobalFlags[] =
     "Every command takes --server, --give-up and --json, before or after its name; see packtrain --help.";
 
+constexpr char kExitCodes[] =
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 the server cannot be reached, "
+    "4 imported, but graphs were left out.";
+
 // Help that starts with examples, which travel in the footer.
 class ExamplesFirst : public CLI::Formatter {
  public:
@@ -23,7 +27,7 @@ class ExamplesFirst : public CLI::Formatter {
     return app->get_footer() + '\n' + CLI::Formatter::make_help(app, std::move(name), mode);
   }
   std::string make_footer(const CLI::App* app) const override {
-    return app->get_parent() == nullptr ? std::string() : std::string(kGlobalFlags) + '\n';
+    return std::string(app->get_parent() == nullptr ? kExitCodes : kGlobalFlags) + '\n';
   }
 };
 

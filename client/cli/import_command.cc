@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -367,9 +368,11 @@ void AddSplitFlags(CLI::App& command, ImportFlags& flags) {
       command.add_option("--split-permille", flags.split_permille, "Random split into train, val and test")
           ->delimiter(',')
           ->expected(3)
+          ->check(client::CountBetween(0, kPermille))
           ->allow_extra_args(false)
           ->option_text("800,100,100");
   command.add_option("--split-seed", flags.split_seed, "Seed of the random split (0)")
+      ->check(client::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
       ->needs(permille)
       ->option_text("S");
   command.add_option("--split-file", flags.split_file, "Split by ids: lines `train ID`, `val ID`, `test ID`")
@@ -390,12 +393,15 @@ void AddErrorFlags(CLI::App& command, ImportFlags& flags) {
   command.add_option("--ledger", flags.ledger, "Write refused graphs to this file, as JSON lines")
       ->option_text("FILE");
   command.add_option("--max-unpacked-bytes", flags.limits.max_unpacked_bytes, "Largest file when unpacked")
+      ->check(client::CountFrom(0))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--max-line-bytes", flags.limits.max_line_bytes, "Longest line")
+      ->check(client::CountFrom(0))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--max-atoms", flags.max_atoms, "Most atoms of a graph")
+      ->check(client::CountFrom(0))
       ->capture_default_str()
       ->type_name("N");
 }

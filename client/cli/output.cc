@@ -14,6 +14,8 @@
 namespace packtrain::cli {
 namespace {
 
+constexpr double kFirstWithExponent = 1e15;
+
 Table EscapeCells(const Table& table) {
   Table escaped = table;
   for (std::string& column : escaped.columns) column = client::EscapeControls(column);
@@ -124,7 +126,9 @@ std::string FormatCount(double value) {
 
 std::string FormatNumber(double value, int digits) {
   std::array<char, 64> buffer;
-  const int length = std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, value);
+  const bool all_digits = std::abs(value) >= std::pow(10, digits) && std::abs(value) < kFirstWithExponent;
+  const int length = all_digits ? std::snprintf(buffer.data(), buffer.size(), "%.0f", value)
+                                : std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, value);
   return std::string(buffer.data(), static_cast<std::size_t>(length));
 }
 

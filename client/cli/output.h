@@ -27,7 +27,7 @@ std::string FormatText(const Table& table);
 std::string FormatCsv(const Table& table, bool header = true);
 // 1234567.8 as "1,234,568".
 std::string FormatCount(double value);
-// With `digits` significant digits, without an exponent where that is short enough.
+// With `digits` significant digits; all digits before the point below 1e15.
 std::string FormatNumber(double value, int digits = 4);
 // As few digits as read back as the same double; "nan", "inf", "-inf".
 std::string FormatExact(double value);

@@ -1,4 +1,5 @@
 // packtrain run compare
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -13,6 +14,8 @@
 
 namespace packtrain::cli {
 namespace {
+
+constexpr int kExcludedShown = 5;
 
 struct CompareFlags {
   std::vector<std::string> runs;
@@ -104,21 +107,47 @@ Table PairsTable(const v1::ComparisonCell& cell) {
   return table;
 }
 
-std::string ToText(const v1::CompareRunsResponse& response) {
+// As a filter takes it back: in quotes where it is more than one word of server/runs/run_filter.h.
+std::string QuoteForWhere(const std::string& value) {
+  if (!value.empty() && value.find_first_of(" \t\n\r=!<>~()'\"\\") == std::string::npos) return value;
+  std::string quoted = "'";
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '\'';
+}
+
+std::string ExcludedText(const v1::CompareRunsResponse& response) {
+  std::ostringstream text;
+  const int shown = std::min(response.excluded_size(), kExcludedShown);
+  for (int i = 0; i < shown; ++i) {
+    text << "left out: "
+         << client::EscapeControls(response.excluded(i).run() + ", " + response.excluded(i).reason()) << '\n';
+  }
+  if (shown < response.excluded_size()) {
+    text << "left out: " << response.excluded_size() - shown << " more runs (--json lists all)\n";
+  }
+  return text.str();
+}
+
+std::string ToText(const v1::CompareRunsResponse& response, bool any_run) {
   std::ostringstream text;
   text << response.metric() << ", smaller is better; the unit is the run\n";
   for (const v1::ComparisonCell& cell : response.cells()) {
     text << '\n';
     for (const auto& [key, value] : FactorsOf(cell))
-      text << client::EscapeControls(absl::StrCat(key, "=", value)) << "  ";
+      text << client::EscapeControls(absl::StrCat(key, "=", QuoteForWhere(value))) << "  ";
     text << '\n' << FormatText(PairsTable(cell));
     for (const v1::PairComparison& pair : cell.pairs())
       text << "=> " << client::EscapeControls(pair.sentence()) << '\n';
   }
-  if (response.cells().empty()) text << "nothing to compare: no two runs differ in this factor alone\n";
-  for (const v1::ExcludedRun& run : response.excluded()) {
-    text << "left out: " << client::EscapeControls(run.run() + ", " + run.reason()) << '\n';
+  if (response.cells().empty()) {
+    text << "nothing to compare: "
+         << (any_run ? "no two runs differ in this factor alone\n"
+                     : "no run matches; packtrain run list shows all\n");
   }
+  text << ExcludedText(response);
   return text.str();
 }
 
@@ -171,14 +200,26 @@ v1::CompareRunsRequest ToRequest(const CompareFlags& flags) {
   return request;
 }
 
+// Whether any run was selected; the answer alone does not tell where it holds none.
+absl::StatusOr<bool> AnyRunIn(const v1::CompareRunsResponse& response, const CompareFlags& flags,
+                              const GlobalOptions& global) {
+  if (response.cells_size() > 0 || response.excluded_size() > 0 || !flags.runs.empty()) return true;
+  const absl::StatusOr<std::vector<v1::Run>> runs =
+      CallService(global, [&](client::ServiceClient& services) { return services.ListRuns(flags.where); });
+  if (!runs.ok()) return runs.status();
+  return !runs->empty();
+}
+
 absl::StatusOr<ExitCode> Compare(const CompareFlags& flags, const GlobalOptions& global, Output& output) {
   const absl::StatusOr<v1::CompareRunsResponse> response = CallService(
       global, [&](client::ServiceClient& services) { return services.CompareRuns(ToRequest(flags)); });
   if (!response.ok()) return response.status();
+  const absl::StatusOr<bool> any_run = AnyRunIn(*response, flags, global);
+  if (!any_run.ok()) return any_run.status();
   if (output.format() == OutputFormat::kCsv) {
     output.Print(Json(), ToTable(*response));
   } else {
-    output.Print(ToJson(*response), ToText(*response));
+    output.Print(ToJson(*response), ToText(*response, *any_run));
   }
   return ExitCode::kDone;
 }

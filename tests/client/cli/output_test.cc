@@ -39,6 +39,9 @@ TEST_F(OutputTest, NumbersAreShort) {
   EXPECT_EQ(FormatCount(40939402), "40,939,402");
   EXPECT_EQ(FormatCount(-1234), "-1,234");
   EXPECT_EQ(FormatNumber(0.123456), "0.1235");
+  EXPECT_EQ(FormatNumber(9999.6), "1e+04");
+  EXPECT_EQ(FormatNumber(-91170.4), "-91170");
+  EXPECT_EQ(FormatNumber(1e15), "1e+15");
   EXPECT_EQ(FormatExact(0.1), "0.1");
   EXPECT_EQ(FormatExact(1.0 / 3), "0.3333333333333333");
   EXPECT_EQ(FormatExact(std::numeric_limits<double>::quiet_NaN()), "nan");

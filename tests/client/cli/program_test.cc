@@ -38,6 +38,10 @@ TEST(ProgramTest, HelpStartsWithExamples) {
   }
 }
 
+TEST(ProgramTest, HelpListsTheExitCodes) {
+  EXPECT_THAT(RunLine({"--help"}).out, HasSubstr("3 the server cannot be reached, 4 imported"));
+}
+
 TEST(ProgramTest, VersionIsPrinted) {
   const Printed printed = RunLine({"--version"});
   EXPECT_EQ(printed.exit_code, 0);
@@ -58,6 +62,12 @@ TEST(ProgramTest, WrongUsageIsTwoAndSaysWhatIsWrong) {
       {{"plan", "--dataset", "d", "--policy", "static", "--graphs", "2", "--batch", "-1"},
        "'-1' is no whole number from 0"},
       {{"plan", "--dataset", "d", "--policy", "static", "--graphs", "2", "--epoch", "-1"}, "'-1'"},
+      {{"plan", "--dataset", "d", "--policy", "static", "--graphs", "abc"},
+       "'abc' is no whole number from 1 to"},
+      {{"bench", "stream", "--dataset", "d", "--policy", "static", "--graphs", "2", "--clients", "4k"},
+       "'4k' is no whole number from 1 to 1024"},
+      {{"import", "extxyz", "a.xyz", "--name", "a", "--max-line-bytes", "1G"}, "'1G' is no whole number"},
+      {{"import", "extxyz", "a.xyz", "--name", "a", "--split-permille", "8x,1,1"}, "'8x' is no whole number"},
       {{"import", "extxyz", "a.xyz", "--name", "a", "--limit", "-1"}, "'-1'"},
       {{"import", "cif", "a.cif", "--name", "a"}, "cif"},
       {{"import", "extxyz", "--name", "a"}, "FILE"},

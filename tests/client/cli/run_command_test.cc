@@ -11,6 +11,7 @@
 namespace packtrain::cli {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::Printed;
 using testing::RunLine;
@@ -45,17 +46,22 @@ client::RunDescription Description(const std::string& policy) {
   description.spec.policy = policy;
   description.spec.graphs = 7;
   description.device = "cpu";
+  description.hardware_name = "it's (R)";
   return description;
 }
 
 class RunCommandTest : public ::testing::Test {
  protected:
-  // A finished run of three steps, two of them steady.
-  std::string AddRun(const std::string& policy, std::uint64_t total_ns) {
+  std::unique_ptr<client::RunReporter> StartRun(const std::string& policy) {
     client::ReporterOptions options;
     options.idempotency_key = std::to_string(10'000'000 + ++runs_);
     auto connection = client::Connection::Open({.server = server_->address()});
-    auto reporter = client::RunReporter::Start(connection.value(), Description(policy), options).value();
+    return client::RunReporter::Start(connection.value(), Description(policy), options).value();
+  }
+
+  // A finished run of three steps, two of them steady.
+  std::string AddRun(const std::string& policy, std::uint64_t total_ns) {
+    const auto reporter = StartRun(policy);
     reporter->AddStep(Step(0, 2 * total_ns, wire::kWarmUp));
     reporter->AddStep(Step(1, total_ns));
     reporter->AddStep(Step(2, total_ns + 1000));
@@ -90,7 +96,7 @@ TEST_F(RunCommandTest, StepsAreAllStepsInListShowAndSummary) {
     EXPECT_EQ(printed["steady_steps"], 2) << verb;
     EXPECT_EQ(printed["whole"]["steps"], 3) << verb;
   }
-  EXPECT_THAT(Run({"run", "summary", run}).out, ::testing::HasSubstr("steady state: 2 of 3 steps"));
+  EXPECT_THAT(Run({"run", "summary", run}).out, HasSubstr("steady state: 2 of 3 steps"));
 }
 
 TEST_F(RunCommandTest, ComparisonNamesItsTest) {
@@ -105,6 +111,29 @@ TEST_F(RunCommandTest, ComparisonNamesItsTest) {
   EXPECT_EQ(pair["holm_p"], pair["student_p"]);
   EXPECT_EQ(pair["welch_p"], welch["cells"][0]["pairs"][0]["welch_p"]);
   EXPECT_NE(pair["ci95"], welch["cells"][0]["pairs"][0]["ci95"]);
+}
+
+TEST_F(RunCommandTest, ComparisonTellsNoRunFromNoDifference) {
+  AddRun("static", 1'000'000);
+  EXPECT_THAT(Run({"run", "compare", "--where", "dataset = nope", "--by", "policy"}).out,
+              HasSubstr("no run matches"));
+  EXPECT_THAT(Run({"run", "compare", "--by", "policy"}).out,
+              HasSubstr("no two runs differ in this factor alone"));
+}
+
+TEST_F(RunCommandTest, ComparisonQuotesValuesAsAFilterTakesThem) {
+  AddBothPolicies();
+  const std::string out = Run({"run", "compare", "--by", "policy"}).out;
+  EXPECT_THAT(out, HasSubstr("hardware='it\\'s (R)'  model=schnet"));
+  EXPECT_EQ(Run({"run", "list", "--where", "hardware = 'it\\'s (R)'", "--json"}).Json().size(), 6u);
+}
+
+TEST_F(RunCommandTest, ComparisonSumsUpTheRunsThatItLeavesOut) {
+  AddBothPolicies();
+  for (int k = 0; k < 7; ++k) StartRun("static");
+  EXPECT_THAT(Run({"run", "compare", "--by", "policy"}).out,
+              HasSubstr("left out: 2 more runs (--json lists all)\n"));
+  EXPECT_EQ(Run({"run", "compare", "--by", "policy", "--json"}).Json()["excluded"].size(), 7u);
 }
 
 TEST_F(RunCommandTest, ComparisonAsCsvHasTheKeysAndTheDigitsOfJson) {
