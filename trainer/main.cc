@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "trainer/engine/training.h"
 #include "trainer/engine/world.h"
 #include "trainer/models/model.h"
@@ -147,6 +148,13 @@ TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
       .progress = PrintProgress};
 }
 
+// Says what a failure means for the model.
+absl::Status WithWhatIsKept(const Options& options, const absl::Status& status) {
+  if (!absl::IsUnavailable(status) || !options.checkpoint.empty()) return status;
+  return absl::UnavailableError(
+      absl::StrCat(status.message(), "; nothing of the model was kept: --checkpoint DIR keeps it"));
+}
+
 int TrainAndPrint(const Options& options, const std::stop_token& stop) {
   const absl::StatusOr<World> world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
   if (!world.ok()) return Fail(options, world.status());
@@ -158,7 +166,7 @@ int TrainAndPrint(const Options& options, const std::stop_token& stop) {
   at::set_num_threads(options.threads > 0 ? options.threads
                                           : ThreadsPerProcess(*world, std::thread::hardware_concurrency()));
   const absl::StatusOr<TrainingResult> result = Train(ToTrainingOptions(options, *world), stop);
-  if (!result.ok()) return Fail(options, result.status());
+  if (!result.ok()) return Fail(options, WithWhatIsKept(options, result.status()));
   return world->rank == 0 ? Succeed(options, ToJson(*result)) : kDone;
 }
 

@@ -33,7 +33,8 @@ class ExamplesFirst final : public CLI::Formatter {
   std::string make_footer(const CLI::App*) const override {
     return "Several processes train one model where RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, as "
            "torchrun "
-           "sets them.\n";
+           "sets them.\n\n"
+           "Exit codes: 0 done, 1 failed or stopped, 2 wrong usage, 3 the server cannot be reached.\n";
   }
 };
 
@@ -64,10 +65,10 @@ void AddServerFlags(CLI::App& app, Options& options) {
 void AddModelFlags(CLI::App& app, Options& options) {
   app.add_option("--model", options.model, "schnet")->required()->group(kModelGroup);
   app.add_option("--classes", options.classes, "Atom classes of the embedding [those of the data set]")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(client::CountBetween(1, 1'000'000))
       ->group(kModelGroup);
   app.add_option("--model-seed", options.model_seed, "Seed of the initial parameters")
-      ->check(CLI::Range(0u, std::numeric_limits<std::uint32_t>::max()))
+      ->check(client::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str()
       ->group(kModelGroup);
   app.add_flag("--describe", options.describe, "Print the model's layers as JSON, and end")->group(kModelGroup);
@@ -146,7 +147,7 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->group(kRunGroup);
   app.add_option("--threads", options.threads,
                  "CPU threads of this process [the cores shared among LOCAL_WORLD_SIZE]")
-      ->check(CLI::Range(1, 4096))
+      ->check(client::CountBetween(1, 4096))
       ->group(kRunGroup);
 }
 

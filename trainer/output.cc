@@ -23,6 +23,6 @@ void PrintFailure(const std::string& program, const absl::Status& status, bool j
   PrintResult({{"error", {{"code", code}, {"message", message}, {"details", Json::array()}}}}).IgnoreError();
 }
 
-void PrintProgress(const std::string& line) { std::cerr << client::EscapeControls(line) << std::endl; }
+void PrintProgress(const std::string& line) { std::cerr << client::EscapeControls(line) + '\n' << std::flush; }
 
 }  // namespace packtrain::trainer

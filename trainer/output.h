@@ -15,7 +15,7 @@ absl::Status PrintResult(const nlohmann::ordered_json& result);
 // With `json` also as {"error":{"code","message","details"}} on stdout.
 void PrintFailure(const std::string& program, const absl::Status& status, bool json);
 
-// One line on stderr, control characters escaped.
+// One line on stderr, in one write, control characters escaped. From any thread.
 void PrintProgress(const std::string& line);
 
 }  // namespace packtrain::trainer

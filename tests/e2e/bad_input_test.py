@@ -167,6 +167,7 @@ class BadInput(unittest.TestCase):
             _, err = trainer.communicate(timeout=120)
         self.assertEqual(trainer.returncode, 3, err)
         self.assertIn(node.address, err)
+        self.assertIn("nothing of the model was kept: --checkpoint", err)
 
     def test_interrupted_import_leaves_nothing(self):
         # A pipe as the file holds the import open until it is interrupted.
