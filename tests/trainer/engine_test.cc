@@ -157,6 +157,11 @@ TEST(DeviceFeed, RefusesAnAtomThatTheDataSetDoesNotHave) {
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("atomic number 16")));
 }
 
+// The sum of gradients over `graphs` graphs, and the sums of a step.
+at::Tensor Reduced(const std::vector<float>& gradients, float graphs, float withdrawals = 0) {
+  return at::cat({at::tensor(gradients), at::tensor({0.0f, graphs, withdrawals, 0.0f})});
+}
+
 TEST(Adam, FirstStepsAreThoseOfTheFormula) {
   const at::Tensor parameters = at::tensor({1.0f, -2.0f});
   Adam adam(parameters, {.learning_rate = 0.1});
@@ -167,27 +172,36 @@ TEST(Adam, FirstStepsAreThoseOfTheFormula) {
     v = 0.999 * v + 0.001 * gradient * gradient;
     expected -= 0.1 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
     adam.BeginStep(step - 1);
-    adam.Step(at::tensor({4 * static_cast<float>(gradient), 0.0f}), at::full({}, 4.0f), at::zeros({}));
+    adam.Step(Reduced({4 * static_cast<float>(gradient), 0}, /*graphs=*/4));
     EXPECT_NEAR(parameters[0].item<float>(), expected, 1e-6);
   }
   EXPECT_EQ(parameters[1].item<float>(), -2);
 }
 
-TEST(Adam, ASkippedStepChangesNothing) {
-  const at::Tensor gradient = at::tensor({0.5f, -3.0f});
-  const at::Tensor one = at::ones({}), zero = at::zeros({});
-  const at::Tensor skipping = at::tensor({1.0f, -2.0f}), never = skipping.clone();
-  Adam with_skip(skipping, {}), without(never, {});
-  for (const at::Tensor& skip : {zero, one, zero}) {
-    with_skip.BeginStep(0);
-    with_skip.Step(gradient.clone(), one, skip);
+TEST(Adam, AWithdrawalHaltsForGood) {
+  const at::Tensor parameters = at::tensor({1.0f, -2.0f});
+  Adam adam(parameters, {});
+  adam.BeginStep(0);
+  adam.Step(Reduced({0.5f, -3.0f}, 1));
+  const at::Tensor before = parameters.clone();
+  for (const float withdrawals : {1.0f, 0.0f}) {
+    const at::Tensor reduced = Reduced({0.5f, -3.0f}, 1, withdrawals);
+    adam.Step(reduced);
+    EXPECT_EQ(reduced[-1].item<float>(), 1);
   }
-  for (int step = 0; step < 2; ++step) {
-    without.BeginStep(0);
-    without.Step(gradient.clone(), one, zero);
+  EXPECT_TRUE(parameters.equal(before));
+  EXPECT_EQ(adam.halted().item<float>(), 1);
+}
+
+TEST(Adam, AGradientThatIsNotFiniteHalts) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    const at::Tensor parameters = at::tensor({1.0f, -2.0f});
+    Adam adam(parameters, {});
+    adam.BeginStep(0);
+    adam.Step(Reduced({bad, 1.0f}, 1));
+    EXPECT_TRUE(parameters.equal(at::tensor({1.0f, -2.0f})));
+    EXPECT_EQ(adam.halted().item<float>(), 1);
   }
-  EXPECT_TRUE(skipping.equal(never));
-  EXPECT_TRUE(with_skip.square().equal(without.square()));
 }
 
 TEST(Adam, LearningRateGoesDownInStairs) {
@@ -202,7 +216,7 @@ TEST(Adam, FollowsTheStairs) {
   Adam adam(parameters, {.learning_rate = 0.5, .decay = 0.25, .decay_steps = 1});
   for (std::uint64_t step = 0; step < 2; ++step) {
     adam.BeginStep(step);
-    adam.Step(at::ones({1}), at::ones({}), at::zeros({}));
+    adam.Step(Reduced({1}, 1));
   }
   EXPECT_NEAR(parameters.item<float>(), -0.5 - 0.125, 1e-6);
 }
@@ -467,6 +481,18 @@ TEST(EvaluationSpec, KeepsTheShapeOfTheTrainingPlan) {
   EXPECT_EQ(spec.nodes, 320);
   EXPECT_EQ(spec.edges, 4992);
   EXPECT_EQ(spec.budget_sample, std::nullopt);
+}
+
+TEST(EvaluationSpec, OfAStaticPlanHasOneShape) {
+  client::BatchSpec training;
+  training.policy = "static";
+  training.pad = "pow2";
+  training.graphs = 15;
+  const client::BatchSpec spec = EvaluationSpec(training, {.steps = 1, .batches = 1, .fingerprint = "f"}, "val");
+  EXPECT_EQ(spec.policy, "dynamic");
+  EXPECT_EQ(spec.pad, "");
+  EXPECT_EQ(spec.graphs, 15);
+  EXPECT_EQ(spec.nodes, std::nullopt);
 }
 
 }  // namespace

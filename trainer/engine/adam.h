@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "trainer/kernels/kernels.h"
+
 namespace packtrain::trainer {
 
 struct AdamOptions {
@@ -22,18 +24,19 @@ struct AdamOptions {
 // thread.
 class Adam {
  public:
-  // Updates `parameters`, one flat tensor, in place.
-  Adam(at::Tensor parameters, AdamOptions options);
+  // Updates `parameters`, one flat tensor, in place. `kernels` are borrowed.
+  Adam(const at::Tensor& parameters, const AdamOptions& options, const Kernels& kernels = PlainKernels());
 
   // Sets the learning rate of the step that comes behind `steps` others. Before each Step, and not captured.
   void BeginStep(std::uint64_t steps);
-  // One step along gradients / divisor, of the parameters' shape and f32 scalar; leaves the quotient in
-  // `gradients`. Where `skip`, an f32 scalar, is 1, nothing changes; otherwise it is 0. May be captured.
-  void Step(const at::Tensor& gradients, const at::Tensor& divisor, const at::Tensor& skip);
+  // One step, or none, as Kernels::UpdateByAdam says. May be captured.
+  void Step(const at::Tensor& reduced) { kernels_.UpdateByAdam(tensors_, reduced); }
+  // f32 scalar, 1 once no step is made any more.
+  const at::Tensor& halted() const { return tensors_.halted; }
 
   // Running means of the gradients and of their squares, of the parameters' shape.
-  const at::Tensor& mean() const { return mean_; }
-  const at::Tensor& square() const { return square_; }
+  const at::Tensor& mean() const { return tensors_.mean; }
+  const at::Tensor& square() const { return tensors_.square; }
   // Goes on as an Adam that has made `steps` steps and had these means.
   void Restore(const at::Tensor& mean, const at::Tensor& square, std::uint64_t steps);
 
@@ -42,12 +45,9 @@ class Adam {
 
  private:
   const AdamOptions options_;
-  at::Tensor parameters_;
-  at::Tensor mean_;
-  at::Tensor square_;
-  at::Tensor device_steps_;  // f32 scalar: steps begun, as the fused kernel reads them
-  at::Tensor device_rate_;   // f32 scalar
-  double rate_ = 0;          // what device_rate_ was set to
+  const Kernels& kernels_;
+  const AdamTensors tensors_;
+  double rate_ = 0;  // that on the device
 };
 
 // Such as "adam lr=0.0001 decay=0.96/100000".

@@ -38,6 +38,8 @@ SplitErrors Unnormalise(const at::Tensor& sums, double scale) {
 client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client::PlanInfo& plan,
                                  const std::string& split) {
   client::BatchSpec spec = training;
+  spec.policy = "dynamic";
+  spec.pad.clear();
   spec.split = split;
   spec.order = "none";
   spec.oversize = "alone";

@@ -30,8 +30,8 @@ struct SplitErrors {
   double constant_rmse = 0;
 };
 
-// What to ask for to evaluate on `split`: the data set's order, the training run's padded shape (`plan` is its
-// plan), each graph once.
+// What to ask for to evaluate on `split`: the data set's order, each graph once, and one padded shape: that of
+// the training run (`plan` is its plan) where it has one.
 client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client::PlanInfo& plan,
                                  const std::string& split);
 

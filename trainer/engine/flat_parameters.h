@@ -10,14 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "trainer/kernels/step_sums.h"
 #include "trainer/models/model.h"
 
 namespace packtrain::trainer {
-
-// What all ranks add up in a step, beside the gradients: squared errors, graphs that count, ranks that withdraw
-// from the step, and ranks that have halted.
-enum StepSum : std::uint8_t { kLoss, kGraphs, kWithdrawals, kHalted };
-inline constexpr std::size_t kStepSums = kHalted + 1;
 
 // Makes reducing and updating one operation each, whatever the number of matrices. Used by one thread.
 class FlatParameters {

@@ -26,11 +26,7 @@ absl::StatusOr<std::unique_ptr<StepEngine>> StepEngine::Create(const StepParts& 
 }
 
 StepEngine::StepEngine(const StepParts& parts)
-    : parts_(parts),
-      zero_(at::zeros({}, parts.parameters.values().options())),
-      one_(at::ones_like(zero_)),
-      halts_(at::tensor({0.0f, 0.0f, 1.0f, 1.0f}).to(zero_.device())),
-      halted_(at::zeros_like(zero_)) {}
+    : parts_(parts), zero_(at::zeros({}, parts.parameters.values().options())), one_(at::ones_like(zero_)) {}
 
 absl::StatusOr<std::uint64_t> StepEngine::Step(std::uint64_t steps) {
   parts_.adam.BeginStep(steps);
@@ -41,7 +37,7 @@ absl::Status StepEngine::Issue(const GraphTensors& graphs) {
   parts_.clock.Mark(Moment::kForward);
   const at::Tensor loss = SumOfSquares(parts_.model.Forward(graphs), graphs);
   parts_.clock.Mark(Moment::kBackward);
-  parts_.parameters.Differentiate(loss, {loss, graphs.weight.sum(), zero_, halted_});
+  parts_.parameters.Differentiate(loss, {loss, graphs.weight.sum(), zero_, parts_.adam.halted()});
   return ReduceAndUpdate();
 }
 
@@ -58,19 +54,9 @@ absl::Status StepEngine::ReduceAndUpdate() {
   parts_.clock.MarkOwn(parts_.parameters.sums());
   if (absl::Status status = parts_.sync.SumOnDevice(parts_.parameters.reduced()); !status.ok()) return status;
   parts_.clock.Mark(Moment::kOptimizer);
-  Halt();
-  const at::Tensor graphs = parts_.parameters.sums()[kGraphs].clamp_min(1);
-  parts_.adam.Step(parts_.parameters.gradients(), graphs, halted_);
+  parts_.adam.Step(parts_.parameters.reduced());
   parts_.clock.MarkEnd(parts_.parameters.sums());
   return absl::OkStatus();
-}
-
-// 0 times a number that is not finite is none, and none differs from 0.
-void StepEngine::Halt() {
-  const at::Tensor& sums = parts_.parameters.sums();
-  const at::Tensor finite = at::add((sums * halts_).sum(), parts_.parameters.reduced().sum(), /*alpha=*/0);
-  halted_.copy_(finite.ne(0));
-  sums[kHalted].copy_(halted_);
 }
 
 }  // namespace packtrain::trainer

@@ -58,12 +58,9 @@ class StepEngine {
 
   absl::Status Issue(const GraphTensors& graphs);
   absl::Status ReduceAndUpdate();
-  void Halt();
 
   const StepParts parts_;
   const at::Tensor zero_, one_;  // f32 scalars
-  const at::Tensor halts_;       // f32 [kStepSums], 1 for the sums that halt
-  const at::Tensor halted_;      // f32 scalar, 1 once a step must change nothing
   std::unique_ptr<ShapeExecutor> executor_;
 };
 

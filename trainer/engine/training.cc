@@ -143,13 +143,12 @@ class Session {
   absl::Status MakeModel() {
     const absl::StatusOr<ModelEntry> entry = FindModel(options_.model);
     if (!entry.ok()) return entry.status();
-    model_ = entry->create({.classes = data_.classes,
-                            .seed = options_.model_seed,
-                            .kernels = options_.plain_kernels ? &PlainKernels() : &device_->kernels()});
+    const Kernels& kernels = options_.plain_kernels ? PlainKernels() : device_->kernels();
+    model_ = entry->create({.classes = data_.classes, .seed = options_.model_seed, .kernels = &kernels});
     model_->to(device_->torch_device());
     parameters_.emplace(*model_);
     adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry->decay};
-    adam_.emplace(parameters_->values(), adam_options_);
+    adam_.emplace(parameters_->values(), adam_options_, kernels);
     return absl::OkStatus();
   }
 

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
+#include "trainer/kernels/adam_update.h"
 #include "trainer/kernels/distances.h"
 #include "trainer/kernels/kernels.h"
 #include "trainer/kernels/shifted_softplus.h"
@@ -103,6 +104,23 @@ class Fused final : public Kernels {
   }
 
   at::Tensor ShiftedSoftplus(const at::Tensor& x) const override { return ShiftedSoftplusFunction::apply(x); }
+
+  void UpdateByAdam(const AdamTensors& adam, const at::Tensor& reduced) const override {
+    const AdamUpdate update = {
+        .count = adam.parameters.numel(),
+        .parameters = adam.parameters.mutable_data_ptr<float>(),
+        .mean = adam.mean.mutable_data_ptr<float>(),
+        .square = adam.square.mutable_data_ptr<float>(),
+        .reduced = reduced.mutable_data_ptr<float>(),
+        .steps = adam.steps.mutable_data_ptr<float>(),
+        .rate = adam.rate.const_data_ptr<float>(),
+        .halted = adam.halted.mutable_data_ptr<float>(),
+        .blocks_done = reinterpret_cast<std::uint32_t*>(adam.scratch.mutable_data_ptr<std::int32_t>()),
+        .beta1 = adam.beta1,
+        .beta2 = adam.beta2,
+        .epsilon = adam.epsilon};
+    C10_CUDA_CHECK(packtrain::trainer::UpdateByAdam(update, Stream()));
+  }
 };
 
 }  // namespace

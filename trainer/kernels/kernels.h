@@ -5,8 +5,23 @@
 #include <ATen/core/Tensor.h>
 
 #include "trainer/data/graph_tensors.h"
+#include "trainer/kernels/step_sums.h"
 
 namespace packtrain::trainer {
+
+// What an update of Adam (arXiv 1412.6980) reads and writes: f32, contiguous, on one device, P parameters.
+struct AdamTensors {
+  at::Tensor parameters;  // [P]
+  at::Tensor mean;        // [P], running, of the gradients
+  at::Tensor square;      // [P], running, of their squares
+  at::Tensor steps;       // scalar, updates made
+  at::Tensor rate;        // scalar, learning rate
+  at::Tensor halted;      // scalar, 1 once no update is made any more; until then 0
+  at::Tensor scratch;     // i32 scalar, 0
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+};
 
 // Rows of padding edges and nodes are finite where what they are made of is, and mean nothing. No state: any
 // thread may call them.
@@ -28,6 +43,11 @@ class Kernels {
 
   // ln(1 + e^x) - ln 2 of each element.
   virtual at::Tensor ShiftedSoftplus(const at::Tensor& x) const = 0;
+
+  // Updates by `reduced`, [P + kStepSums]: the gradient's sum over all graphs, and the sums of the step. It
+  // halts, and changes no parameter from then on, where a rank has withdrawn or halted or an element of
+  // `reduced` is not finite. Leaves the mean gradient, and in the last element whether it has halted.
+  virtual void UpdateByAdam(const AdamTensors& adam, const at::Tensor& reduced) const = 0;
 };
 
 // Of Torch's operators, on any device and for any floating-point type: what the fused ones are held against.

@@ -30,6 +30,26 @@ class Plain final : public Kernels {
   at::Tensor ShiftedSoftplus(const at::Tensor& x) const override {
     return at::softplus(x).sub_(std::numbers::ln2);
   }
+
+  void UpdateByAdam(const AdamTensors& adam, const at::Tensor& reduced) const override {
+    const at::NoGradGuard no_grad;
+    const at::Tensor gradients = reduced.narrow(0, 0, adam.parameters.numel());
+    const at::Tensor sums = reduced.narrow(0, adam.parameters.numel(), kStepSums);
+    Halt(reduced, sums, adam.halted);
+    adam.steps.add_(1).sub_(adam.halted);  // the update divides by 1 - beta^steps
+    at::_fused_adam_({adam.parameters}, {gradients}, {adam.mean}, {adam.square}, /*max_exp_avg_sqs=*/{},
+                     {adam.steps}, adam.rate, adam.beta1, adam.beta2, /*weight_decay=*/0, adam.epsilon,
+                     /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/sums[kGraphs].clamp_min(1),
+                     /*found_inf=*/adam.halted);
+  }
+
+ private:
+  // 0 times a number that is not finite is none, and none differs from 0.
+  static void Halt(const at::Tensor& reduced, const at::Tensor& sums, const at::Tensor& halted) {
+    const at::Tensor halts = sums[kWithdrawals] + sums[kHalted] + halted;
+    halted.copy_(at::add(halts, reduced.sum(), /*alpha=*/0).ne(0));
+    sums[kHalted].copy_(halted);
+  }
 };
 
 }  // namespace

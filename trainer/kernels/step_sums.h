@@ -1,0 +1,16 @@
+// What stands behind the gradients where ranks add up.
+#ifndef PACKTRAIN_TRAINER_KERNELS_STEP_SUMS_H_
+#define PACKTRAIN_TRAINER_KERNELS_STEP_SUMS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace packtrain::trainer {
+
+// Squared errors, graphs that count, ranks that withdraw from the step, and ranks that have halted.
+enum StepSum : std::uint8_t { kLoss, kGraphs, kWithdrawals, kHalted };
+inline constexpr std::size_t kStepSums = kHalted + 1;
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_KERNELS_STEP_SUMS_H_
