@@ -51,10 +51,10 @@ class Bench {
         graphs_(CopyTo(MakeFullGraphs({.real = bench.real, .padded = bench.padded, .classes = kClasses},
                                       at::detail::createCPUGenerator(/*seed_val=*/1)),
                        device.torch_device())),
-        model_(
-            entry.create({.classes = kClasses, .kernels = bench.fused ? &device.kernels() : &PlainKernels()})),
+        kernels_(bench.fused ? device.kernels() : PlainKernels()),
+        model_(entry.create({.classes = kClasses, .kernels = &kernels_})),
         parameters_(MoveTo(*model_, device)),
-        adam_(parameters_.values(), {.decay = entry.decay}),
+        adam_(parameters_.values(), {.decay = entry.decay}, kernels_),
         sync_(std::move(sync)),
         clock_(device.NewClock()) {}
 
@@ -105,6 +105,7 @@ class Bench {
 
   const BenchCase case_;
   const GraphTensors graphs_;
+  const Kernels& kernels_;
   const std::shared_ptr<Model> model_;
   FlatParameters parameters_;
   Adam adam_;

@@ -14,6 +14,7 @@
 #include "trainer/selftest/bench.h"
 #include "trainer/selftest/check.h"
 #include "trainer/selftest/device_checks.h"
+#include "trainer/selftest/engine_checks.h"
 #include "trainer/selftest/feed_checks.h"
 #include "trainer/selftest/kernel_checks.h"
 #include "trainer/selftest/selftest.h"
@@ -33,8 +34,8 @@ struct SelftestOptions {
   bool bench = false;
 };
 
-std::array<std::span<const Check>, 4> CheckLists() {
-  return {DeviceChecks(), FeedChecks(), KernelChecks(), SumChecks()};
+std::array<std::span<const Check>, 5> CheckLists() {
+  return {DeviceChecks(), FeedChecks(), KernelChecks(), EngineChecks(), SumChecks()};
 }
 
 void AddFlags(CLI::App& app, SelftestOptions& options) {
