@@ -488,7 +488,8 @@ TEST(EvaluationSpec, OfAStaticPlanHasOneShape) {
   training.policy = "static";
   training.pad = "pow2";
   training.graphs = 15;
-  const client::BatchSpec spec = EvaluationSpec(training, {.steps = 1, .batches = 1, .fingerprint = "f"}, "val");
+  const client::PlanInfo plan{.steps = 1, .batches = 1, .budget = {}, .fingerprint = "f"};
+  const client::BatchSpec spec = EvaluationSpec(training, plan, "val");
   EXPECT_EQ(spec.policy, "dynamic");
   EXPECT_EQ(spec.pad, "");
   EXPECT_EQ(spec.graphs, 15);
