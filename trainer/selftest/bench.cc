@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -19,6 +20,8 @@
 
 namespace packtrain::trainer {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kClasses = 5;
 constexpr std::uint32_t kGraphNodes = 18;
@@ -61,7 +64,12 @@ class Bench {
   absl::StatusOr<SteadyFigures> Time(const BenchOptions& options) {
     StepTimeline timeline(
         *clock_, [this](const wire::StepRecord& step, const StepReading& reading) { Learn(step, reading); });
+    Clock::time_point start;
     for (std::uint64_t step = 0; step < options.warm_up + options.steps; ++step) {
+      if (step == options.warm_up) {
+        timeline.HandOver(/*most_pending=*/0);
+        start = Clock::now();
+      }
       wire::StepRecord record;
       record.flags = step < options.warm_up ? wire::kWarmUp : 0u;
       timeline.Begin(record);
@@ -71,9 +79,14 @@ class Bench {
       timeline.End(*capture_ns);
     }
     timeline.HandOver(/*most_pending=*/0);
+    wall_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
     if (halted_) return absl::InternalError("the loss is not a finite number");
     return statistics_.Steady();
   }
+
+  // Of the steps that count, by the host's clock and by the steps' totals.
+  double wall_seconds() const { return wall_seconds_; }
+  double total_seconds() const { return static_cast<double>(total_ns_) * 1e-9; }
 
  private:
   static Model& MoveTo(Model& model, const Device& device) {
@@ -98,6 +111,7 @@ class Bench {
 
   void Learn(const wire::StepRecord& step, const StepReading& reading) {
     halted_ = halted_ || reading.all[kHalted] > 0;
+    if ((step.flags & wire::kWarmUp) == 0) total_ns_ += step.total_ns;
     wire::StepRecord counted = step;
     if (!case_.captured) counted.total_ns -= std::min(step.copy_ns, step.total_ns);
     statistics_.Add(counted);
@@ -113,6 +127,8 @@ class Bench {
   const std::unique_ptr<StepClock> clock_;
   std::unique_ptr<StepEngine> engine_;
   StepStatistics statistics_;
+  std::uint64_t total_ns_ = 0;
+  double wall_seconds_ = 0;
   bool halted_ = false;
 };
 
@@ -150,6 +166,7 @@ absl::StatusOr<nlohmann::ordered_json> TimeSteps(const BenchCase& bench, const B
       {"kernels", KernelsName(bench)},
       {"precision", "f32"},
       {"step_us", {{"median", figures->median_us}, {"p5", figures->p5_us}, {"p95", figures->p95_us}}},
+      {"totals_over_wall", (*created)->total_seconds() / (*created)->wall_seconds()},
       {"gpu", device.hardware_name()}};
 }
 

@@ -31,11 +31,12 @@ std::vector<BenchCase> BenchCases();
 
 struct BenchOptions {
   std::uint64_t warm_up = 20;  // steps before those that count
-  std::uint64_t steps = 300;
+  std::uint64_t steps = 1000;
 };
 
 // A row: {"model", "nodes", "edges", "graphs" (the padded shape), "engine" ("eager", "captured"), "kernels"
-// ("plain", "fused"), "precision", "step_us": {"median", "p5", "p95"}, "gpu" (the device's name)}.
+// ("plain", "fused"), "precision", "step_us": {"median", "p5", "p95"}, "totals_over_wall" (the steps' totals
+// over the host's time), "gpu" (the device's name)}.
 //
 // A step is timed by the device, from the end of the one before to its own; one after the other is issued
 // without waiting. What fills the inputs is not in it: a captured step finds them filled, and what an eager
