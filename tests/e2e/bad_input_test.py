@@ -168,6 +168,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual(trainer.returncode, 3, err)
         self.assertIn(node.address, err)
         self.assertIn("nothing of the model was kept: --checkpoint", err)
+        self.assertEqual(err.count(f"the server at {node.address} cannot be reached ("), 1, err)
 
     def test_interrupted_import_leaves_nothing(self):
         # A pipe as the file holds the import open until it is interrupted.

@@ -64,6 +64,12 @@ TEST(World, RefusesHalfOrImpossibleEnvironments) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("MASTER_PORT")));
 }
 
+TEST(World, RanksOfSeveralHostsNeedAnAddressToMeetAt) {
+  EXPECT_THAT(WorldOf({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_WORLD_SIZE", "1"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("MASTER_ADDR")));
+  EXPECT_THAT(WorldOf({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_WORLD_SIZE", "2"}}), IsOk());
+}
+
 TEST(World, SharesTheCoresOfItsHost) {
   EXPECT_EQ(ThreadsPerProcess({.size = 8, .local_size = 4}, 16), 4);
   EXPECT_EQ(ThreadsPerProcess({.size = 8, .local_size = 4}, 2), 1);

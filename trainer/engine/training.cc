@@ -124,8 +124,10 @@ class Session {
   }
 
   absl::Status LoadData() {
-    absl::StatusOr<std::shared_ptr<client::Connection>> connection =
-        client::Connection::Open({.server = options_.server, .give_up = options_.give_up});
+    absl::StatusOr<std::shared_ptr<client::Connection>> connection = client::Connection::Open(
+        {.server = options_.server, .give_up = options_.give_up, .on_notice = [this](const std::string& line) {
+           Notice(line);
+         }});
     if (!connection.ok()) return connection.status();
     absl::StatusOr<TrainingData> data =
         LoadTrainingData(*std::move(connection), {.dataset = options_.dataset,
@@ -357,6 +359,12 @@ class Session {
   bool IsFirstRank() const { return options_.world.rank == 0; }
   void Progress(const std::string& line) const {
     if (IsFirstRank() && options_.progress) options_.progress(line);
+  }
+
+  // Of every rank: each has a connection of its own. Called on its threads.
+  void Notice(const std::string& line) const {
+    if (!options_.progress) return;
+    options_.progress(options_.world.size > 1 ? absl::StrCat("rank ", options_.world.rank, ": ", line) : line);
   }
 
   const TrainingOptions& options_;

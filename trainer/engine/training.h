@@ -48,7 +48,8 @@ struct TrainingOptions {
   // Ends the process, whose device waits for ever for a rank that is gone; `status` says which. Called on
   // another thread.
   std::function<void(const absl::Status& status)> end_process;
-  // Gets lines about the progress, on rank 0.
+  // Gets lines about the progress, on rank 0, and on every rank those of its connection's `on_notice`; from any
+  // thread.
   std::function<void(const std::string& line)> progress;
 };
 

@@ -47,7 +47,13 @@ absl::StatusOr<World> WorldFromEnvironment(const Environment& environment) {
   if (absl::Status status = ReadNumber(environment, "MASTER_PORT", 1, greatest, port); !status.ok())
     return status;
   world.master_port = static_cast<std::uint16_t>(port);
-  if (const char* address = environment("MASTER_ADDR")) world.master_address = address;
+  if (const char* address = environment("MASTER_ADDR")) {
+    world.master_address = address;
+  } else if (world.size > world.local_size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the environment variable MASTER_ADDR, the host of rank 0, is not ", "set, and of WORLD_SIZE=",
+        world.size, " ranks only ", world.local_size, " are on this host (LOCAL_WORLD_SIZE)"));
+  }
   return world;
 }
 

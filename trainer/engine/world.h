@@ -24,7 +24,8 @@ using Environment = std::function<const char*(const char* name)>;
 
 // Reads RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them.
 // Without RANK and WORLD_SIZE the world is this process. LOCAL_RANK defaults to RANK, LOCAL_WORLD_SIZE to
-// WORLD_SIZE. INVALID_ARGUMENT: not a number, out of range, or one of the first two without the other.
+// WORLD_SIZE. INVALID_ARGUMENT: not a number, out of range, one of the first two without the other, or no
+// MASTER_ADDR where ranks are on other hosts.
 absl::StatusOr<World> WorldFromEnvironment(const Environment& environment);
 
 // Threads for one process, so that the processes of a host share its cores; at least 1.
