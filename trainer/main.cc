@@ -138,6 +138,7 @@ TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
       .evaluate_every = options.evaluate_every,
       .checkpoint = {.folder = options.checkpoint, .every = options.checkpoint_every, .resume = options.resume},
       .device = options.device,
+      .precision = options.precision,
       .captured = options.captured,
       .max_captures = options.max_captures,
       .plain_kernels = options.plain_kernels,

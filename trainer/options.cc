@@ -128,9 +128,10 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str()
       ->group(kRunGroup);
-  app.add_option("--precision", "Precision of the arithmetic: f32")
-      ->check(CLI::IsMember({"f32"}))
-      ->default_str("f32")
+  app.add_option("--precision", options.precision,
+                 "Precision of matrix products: f32, or on a GPU tf32, whose factors have 10 bits of mantissa")
+      ->check(CLI::IsMember({"f32", "tf32"}))
+      ->capture_default_str()
       ->group(kRunGroup);
   app.add_option_function<std::string>(
          "--engine", [&options](const std::string& engine) { options.captured = engine == "captured"; },

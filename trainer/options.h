@@ -30,6 +30,7 @@ struct Options {
   std::uint64_t checkpoint_every = 0;  // 0: only at the end
   bool resume = false;
   std::string device = "cpu";
+  std::string precision = "f32";
   std::optional<bool> captured;  // the engine; absent: where the device and the ranks can
   std::size_t max_captures = 64;
   bool plain_kernels = false;

@@ -1,5 +1,6 @@
 #include "trainer/engine/training.h"
 
+#include <ATen/Context.h>
 #include <torch/types.h>
 #include <torch/version.h>
 
@@ -104,6 +105,7 @@ class Session {
     absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(options_.device, options_.world.local_rank);
     if (!device.ok()) return device.status();
     device_ = *std::move(device);
+    if (absl::Status status = SetPrecision(); !status.ok()) return status;
     absl::StatusOr<std::unique_ptr<GradientSync>> sync =
         GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience,
                                                .stop = stop_,
@@ -112,6 +114,15 @@ class Session {
     if (!sync.ok()) return sync.status();
     sync_ = *std::move(sync);
     return sync_->JoinDevices(device_->communicators());
+  }
+
+  absl::Status SetPrecision() const {
+    const bool tf32 = options_.precision == "tf32";
+    if (tf32 && device_->torch_device().is_cpu()) {
+      return absl::InvalidArgumentError("--precision tf32: the CPU has f32 alone; give --device cuda");
+    }
+    at::globalContext().setAllowTF32CuBLAS(tf32);
+    return absl::OkStatus();
   }
 
   // Rank 0's alone: the others send what they have to it.
@@ -247,6 +258,7 @@ class Session {
                          {"--model-seed", absl::StrCat(options_.model_seed)},
                          {"--lr", absl::StrCat(options_.learning_rate)},
                          {"--device", options_.device},
+                         {"--precision", options_.precision},
                          {"--labels", absl::StrJoin(options_.labels, ",", absl::PairFormatter("="))}};
     for (Setting& setting : SettingsOf(data_.spec)) settings.push_back(std::move(setting));
     settings.push_back({"the plan", data_.plan.fingerprint});
@@ -280,6 +292,7 @@ class Session {
     run.dataset = data_.dataset.reference;
     run.spec = data_.spec;
     run.plan_fingerprint = data_.plan.fingerprint;
+    run.precision = options_.precision;
     run.engine = engine_options_.captured ? "captured" : "eager";
     run.optimizer = Describe(adam_options_);
     run.learning_rate = options_.learning_rate;
