@@ -32,7 +32,7 @@ struct Options {
   std::string device = "cpu";
   std::string precision = "f32";
   std::optional<bool> captured;  // the engine; absent: where the device and the ranks can
-  std::size_t max_captures = 64;
+  std::size_t max_captures = 256;
   bool plain_kernels = false;
   bool synthetic = false;
   int threads = 0;  // 0: the host's cores shared among its processes

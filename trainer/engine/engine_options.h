@@ -7,8 +7,8 @@
 namespace packtrain::trainer {
 
 struct EngineOptions {
-  bool captured = false;          // each shape's work as one CUDA graph; otherwise operation by operation
-  std::size_t max_captures = 64;  // shapes kept; beyond, the one that was not used for longest goes
+  bool captured = false;           // each shape's work as one CUDA graph; otherwise operation by operation
+  std::size_t max_captures = 256;  // shapes kept; beyond, the one that was not used for longest goes
 };
 
 }  // namespace packtrain::trainer

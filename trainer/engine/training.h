@@ -40,7 +40,7 @@ struct TrainingOptions {
   CheckpointOptions checkpoint;
   std::string device = "cpu";
   std::string precision = "f32";  // of matrix products: f32, tf32
-  std::optional<bool> captured;  // absent: where the device and the ranks can
+  std::optional<bool> captured;   // absent: where the device and the ranks can
   std::size_t max_captures = EngineOptions().max_captures;
   bool plain_kernels = false;  // Torch's operators in place of kernels of ours
   bool synthetic = false;      // serve the first batches again and again, as if input cost nothing

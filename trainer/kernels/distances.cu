@@ -29,7 +29,8 @@ __global__ void __launch_bounds__(kThreads)
   const auto count = static_cast<unsigned>(min(std::int64_t{kEdgesPerBlock}, edges - first));
   for (unsigned i = threadIdx.x; i < count * centres; i += kThreads) {
     const float gap = __ldg(distances + first + i / centres) - __ldg(centre + i % centres);
-    gaussians[first * centres + i] = expf(fmaxf(gap * gap * factor, -80));
+    const float exponent = gap * gap * factor;
+    gaussians[first * centres + i] = expf(exponent < -80 ? -80.0f : exponent);  // what is no number stays none
   }
 }
 

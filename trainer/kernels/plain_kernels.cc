@@ -1,6 +1,8 @@
 #include <torch/types.h>
 
+#include <algorithm>
 #include <numbers>
+#include <vector>
 
 #include "trainer/kernels/kernels.h"
 
@@ -37,13 +39,21 @@ class Plain final : public Kernels {
     const at::Tensor sums = reduced.narrow(0, adam.parameters.numel(), kStepSums);
     Halt(reduced, sums, adam.halted);
     adam.steps.add_(1).sub_(adam.halted);  // the update divides by 1 - beta^steps
-    at::_fused_adam_({adam.parameters}, {gradients}, {adam.mean}, {adam.square}, /*max_exp_avg_sqs=*/{},
-                     {adam.steps}, adam.rate, adam.beta1, adam.beta2, /*weight_decay=*/0, adam.epsilon,
+    const std::vector<at::Tensor> parameters = Pieces(adam.parameters);
+    at::_fused_adam_(parameters, Pieces(gradients), Pieces(adam.mean), Pieces(adam.square),
+                     /*max_exp_avg_sqs=*/{}, std::vector<at::Tensor>(parameters.size(), adam.steps), adam.rate,
+                     adam.beta1, adam.beta2, /*weight_decay=*/0, adam.epsilon,
                      /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/sums[kGraphs].clamp_min(1),
                      /*found_inf=*/adam.halted);
   }
 
  private:
+  // Torch gives each tensor of a list, up to 64 Ki elements, to one block of the GPU.
+  static std::vector<at::Tensor> Pieces(const at::Tensor& flat) {
+    constexpr std::int64_t kPieces = 32;
+    return flat.split(std::max<std::int64_t>(1, (flat.numel() + kPieces - 1) / kPieces));
+  }
+
   // 0 times a number that is not finite is none, and none differs from 0.
   static void Halt(const at::Tensor& reduced, const at::Tensor& sums, const at::Tensor& halted) {
     const at::Tensor halts = sums[kWithdrawals] + sums[kHalted] + halted;

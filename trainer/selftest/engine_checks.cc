@@ -141,8 +141,7 @@ absl::Status NotANumberHalts() {
   trainee.Step(batch);
   const at::Tensor before = trainee.parameters();
   if (trainee.halted()) return absl::InternalError("a step of numbers halts");
-  const at::Tensor positions = batch.positions.clone();
-  positions[0][0].fill_(std::numeric_limits<float>::quiet_NaN());
+  const at::Tensor positions = at::full_like(batch.positions, std::numeric_limits<float>::quiet_NaN());
   for (const at::Tensor& next : {positions, batch.positions}) {
     GraphTensors changed = batch;
     changed.positions = next;
