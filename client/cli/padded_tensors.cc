@@ -35,11 +35,10 @@ PaddedTensors::PaddedTensors(const v1::Schema& schema) {
 
 absl::Status PaddedTensors::Expand(const wire::Batch& batch) {
   const wire::Shape& padded = batch.header().padded;
-  const absl::Status topology =
-      client::ExpandTopology(batch, {.senders = First(senders_, padded.edges),
-                                     .receivers = First(receivers_, padded.edges),
-                                     .graph_of_node = First(graph_of_node_, padded.nodes),
-                                     .n_node = First(n_node_, padded.graphs)});
+  absl::Status topology = client::ExpandTopology(batch, {.senders = First(senders_, padded.edges),
+                                                         .receivers = First(receivers_, padded.edges),
+                                                         .graph_of_node = First(graph_of_node_, padded.nodes),
+                                                         .n_node = First(n_node_, padded.graphs)});
   if (!topology.ok()) return topology;
   for (Field& field : fields_) {
     const std::span<std::byte> rows = First(field.rows, Rows(field.scope, padded) * field.row_bytes);

@@ -242,21 +242,21 @@ class StreamBench {
       request.world_size = options_.shared_epoch ? options_.clients : 1;
       request.start_epoch = options_.first_epoch;
       request.depth = kReadAhead;
-      if (absl::Status status = OpenClient(*std::move(connection), std::move(request)); !status.ok())
-        return status;
+      if (absl::Status status = OpenClient(*std::move(connection), request); !status.ok()) return status;
     }
     return absl::OkStatus();
   }
 
-  absl::Status OpenClient(std::shared_ptr<client::Connection> connection, client::StreamRequest request) {
+  absl::Status OpenClient(std::shared_ptr<client::Connection> connection,
+                          const client::StreamRequest& request) {
     const Clock::time_point start = Clock::now();
-    auto reader = client::BatchReader::Open(std::move(connection), std::move(request));
+    auto reader = client::BatchReader::Open(std::move(connection), request);
     if (!reader.ok()) return reader.status();
     auto ledger = ledgers_.empty() || !options_.shared_epoch ? NewLedger() : ledgers_.front();
     auto expand = options_.expand ? std::make_unique<PaddedTensors>(dataset_.schema()) : nullptr;
     clients_.push_back(
         std::make_unique<StreamClient>(*std::move(reader), std::move(ledger), std::move(expand)));
-    const absl::Status first = clients_.back()->ReadFor(0, false);
+    absl::Status first = clients_.back()->ReadFor(0, false);
     result_.first_batch_seconds = std::max(result_.first_batch_seconds, Seconds(Clock::now() - start).count());
     return first;
   }
@@ -283,7 +283,7 @@ class StreamBench {
   absl::Status ReadBytes() {
     const double seconds = options_.seconds / kRounds / kSettings.size();
     for (std::vector<RawTotals>& setting : raw_) {
-      const absl::Status read = OnThreads(setting, [&](RawTotals& raw) {
+      absl::Status read = OnThreads(setting, [&](RawTotals& raw) {
         const absl::StatusOr<double> took = RepeatFor(seconds, [&raw] {
           const absl::StatusOr<std::uint64_t> bytes = raw.stream->Next();
           if (bytes.ok()) raw.bytes += *bytes;
@@ -311,7 +311,9 @@ class StreamBench {
     }
     // The reader hands over no batch that it has not held against its checksum.
     result_.crc_checked = result_.batches;
-    if (result_.batches > 0) result_.mean_batch_bytes = static_cast<double>(bytes) / result_.batches;
+    if (result_.batches > 0) {
+      result_.mean_batch_bytes = static_cast<double>(bytes) / static_cast<double>(result_.batches);
+    }
     for (const std::shared_ptr<PassLedger>& ledger : ledgers_) result_.passes += ledger->passes();
     ChooseRaw();
   }

@@ -24,7 +24,7 @@ absl::Status CheckNumbers(const std::string& path, const Message& message, const
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   if (!field.is_repeated()) return CheckNumber(path, field, reflection.GetEnumValue(message, &field));
   for (int k = 0; k < reflection.FieldSize(message, &field); ++k) {
-    const absl::Status status = CheckNumber(path, field, reflection.GetRepeatedEnumValue(message, &field, k));
+    absl::Status status = CheckNumber(path, field, reflection.GetRepeatedEnumValue(message, &field, k));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -34,7 +34,7 @@ absl::Status CheckMessages(const std::string& path, const Message& message, cons
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   if (!field.is_repeated()) return CheckEnums(path, reflection.GetMessage(message, &field));
   for (int k = 0; k < reflection.FieldSize(message, &field); ++k) {
-    const absl::Status status = CheckEnums(path, reflection.GetRepeatedMessage(message, &field, k));
+    absl::Status status = CheckEnums(path, reflection.GetRepeatedMessage(message, &field, k));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

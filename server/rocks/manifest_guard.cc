@@ -59,7 +59,7 @@ class GuardedManifest : public rocksdb::FSWritableFileOwnerWrapper {
 
 class GuardedFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  explicit GuardedFileSystem(std::shared_ptr<rocksdb::FileSystem> base) : FileSystemWrapper(std::move(base)) {}
+  explicit GuardedFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base) : FileSystemWrapper(base) {}
 
   const char* Name() const override { return "GuardedFileSystem"; }
 

@@ -96,15 +96,14 @@ void SetShapesAndCaptures(const std::vector<RankStep>& steps, v1::SummarizeRunRe
 // Peak memory and energy.
 absl::Status SetFromSamples(const RunStore& store, const RunSteps& steps, v1::SummarizeRunResponse& summary) {
   EnergyReadings readings;
-  const absl::Status read =
-      store.ReadSamples(summary.run(), [&](const Reporter& reporter, const v1::Sample& sample) {
-        AddReading(reporter, sample, readings);
-        if (sample.has_device_memory_bytes()) {
-          summary.set_peak_device_bytes(
-              std::max<std::uint64_t>(summary.peak_device_bytes(), sample.device_memory_bytes()));
-        }
-        return absl::OkStatus();
-      });
+  absl::Status read = store.ReadSamples(summary.run(), [&](const Reporter& reporter, const v1::Sample& sample) {
+    AddReading(reporter, sample, readings);
+    if (sample.has_device_memory_bytes()) {
+      summary.set_peak_device_bytes(
+          std::max<std::uint64_t>(summary.peak_device_bytes(), sample.device_memory_bytes()));
+    }
+    return absl::OkStatus();
+  });
   if (!read.ok()) return read;
   const std::optional<double> watts = SteadyWatts(steps, readings);
   const double seconds_per_graph = summary.steady().seconds_per_graph();

@@ -78,7 +78,7 @@ absl::Status ImportSession::Stage(const GraphView& graph) {
   return absl::OkStatus();
 }
 
-absl::Status ImportSession::Refuse(const GraphView& graph, std::string_view origin, Refusal refusal) {
+absl::Status ImportSession::Refuse(const GraphView& graph, std::string_view origin, const Refusal& refusal) {
   if (!skip_bad_graphs_) {
     const std::string where = origin.empty() ? "" : absl::StrCat(" at ", std::string(origin));
     return absl::InvalidArgumentError(absl::StrCat("graph ", response_.received(), " '",

@@ -48,7 +48,7 @@ class ImportSession {
                 std::uint64_t max_refused_bytes);
 
   absl::Status AddGraph(GraphView graph, std::string_view origin);
-  absl::Status Refuse(const GraphView& graph, std::string_view origin, Refusal refusal);
+  absl::Status Refuse(const GraphView& graph, std::string_view origin, const Refusal& refusal);
   void List(const GraphView& graph, std::string_view origin, const Refusal& refusal);
   absl::Status Stage(const GraphView& graph);
 

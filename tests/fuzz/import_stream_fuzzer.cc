@@ -65,7 +65,7 @@ void ExpectDecodes(const serving::BuiltBatch& batch) {
   }
 }
 
-void ServeBatches(std::shared_ptr<const storage::Dataset> dataset) {
+void ServeBatches(const std::shared_ptr<const storage::Dataset>& dataset) {
   const absl::StatusOr<std::span<const std::uint32_t>> all = dataset->Split("all");
   Expect(all.ok(), "every data set has split all");
   batching::BatchSpec spec;

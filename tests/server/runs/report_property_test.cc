@@ -78,7 +78,7 @@ class DrawnRun {
   Reporter Start(RunStore& store, std::uint32_t rank, std::uint32_t attempt) const {
     v1::StartRunRequest request = Request();
     request.set_rank(rank);
-    const Reporter reporter = StartRun(store, request);
+    Reporter reporter = StartRun(store, request);
     EXPECT_EQ(reporter.attempt, attempt);
     return reporter;
   }

@@ -45,7 +45,7 @@ class BenchServiceTest : public ::testing::Test {
 
   absl::Status Refusal(const v1::StreamBytesRequest& request) {
     std::vector<std::size_t> bodies;
-    const absl::Status status = Stream(request, bodies);
+    absl::Status status = Stream(request, bodies);
     EXPECT_THAT(bodies, IsEmpty());
     return status;
   }

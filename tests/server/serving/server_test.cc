@@ -331,8 +331,9 @@ TEST(ServerTest, DrainingEndsAnImportUnderWay) {
   std::thread drain([&server] { EXPECT_TRUE(server->server().Drain(seconds(60))); });
   *request.mutable_block() = BlockOf(ManyMolecules(5));
   while (writer->Write(request)) continue;
-  EXPECT_THAT(wire::FromGrpcStatus(writer->Finish()),
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
+  // Where the connection closes before the client has read the server's word, gRPC gives the code one of its
+  // own.
+  EXPECT_THAT(wire::FromGrpcStatus(writer->Finish()), StatusIs(absl::StatusCode::kUnavailable));
   drain.join();
 }
 

@@ -19,7 +19,6 @@
 namespace packtrain::storage {
 namespace {
 
-using ::packtrain::testing::Duration;
 using ::packtrain::testing::Fault;
 using ::packtrain::testing::FaultyDisk;
 using ::packtrain::testing::IsOk;
