@@ -339,9 +339,9 @@ TEST(ServerTest, DrainingEndsAnImportUnderWay) {
 
 TEST(ServerTest, DrainingCutsOffAClientThatDoesNotRead) {
   const auto server = StartOrFail();
-  StoreMolecules(*server, 20'000);
+  StoreMolecules(*server, 100'000);
   v1::StreamBatchesRequest request = EndlessRequest();
-  request.mutable_spec()->set_graphs(20'000);
+  request.mutable_spec()->set_graphs(100'000);
   OpenStream stream(server->NewChannel(), request);
   ASSERT_TRUE(stream.Read());
   EXPECT_FALSE(server->server().Drain(std::chrono::milliseconds(0)));
