@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/batch_spec.h"
+#include "trainer/engine/engine_options.h"
 
 namespace packtrain::trainer {
 
@@ -32,7 +33,7 @@ struct Options {
   std::string device = "cpu";
   std::string precision = "f32";
   std::optional<bool> captured;  // the engine; absent: where the device and the ranks can
-  std::size_t max_captures = 256;
+  std::size_t max_captures = EngineOptions().max_captures;
   bool plain_kernels = false;
   bool synthetic = false;
   int threads = 0;  // 0: the host's cores shared among its processes

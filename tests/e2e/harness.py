@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import unittest
 
 BIN = pathlib.Path(os.environ.get("PACKTRAIN_BIN", ""))
 RUN = os.environ.get("PACKTRAIN_RUN")
@@ -115,6 +116,21 @@ class DataNode:
     def train(self, *arguments, ranks=1, timeout=240):
         """Runs one training of `ranks` processes; returns their results."""
         return [finished(process, timeout) for process in self.start_training(*arguments, ranks=ranks)]
+
+
+class OnSmallSample(unittest.TestCase):
+    """One data node for the class, `node`, with 400 molecules of the sample as data set `small`."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.node = DataNode()
+        cls.node.__enter__()
+        imported = cls.node.import_sample("--limit", 400, name="small")
+        assert imported.code == 0, imported
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.node.__exit__()
 
 
 def finished(process, timeout=240):

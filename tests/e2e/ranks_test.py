@@ -3,7 +3,7 @@ import signal
 import socket
 import unittest
 
-from harness import DataNode, finished, free_port
+from harness import OnSmallSample, finished, free_port
 
 TRAINING = ["--dataset", "small", "--policy", "dynamic", "--graphs", "15", "--model", "schnet", "--threads", "1"]
 
@@ -13,18 +13,7 @@ def listens(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-class Ranks(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.node = DataNode()
-        cls.node.__enter__()
-        imported = cls.node.import_sample("--limit", 400, name="small")
-        assert imported.code == 0, imported
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.node.__exit__()
-
+class Ranks(OnSmallSample):
     def start(self, *arguments, rank, port, **others):
         return self.node.start_rank(*TRAINING, *arguments, rank=rank, ranks=2, port=port, **others)
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from harness import DataNode, finished
+from harness import DataNode, OnSmallSample, finished
 
 ROUNDS = int(os.environ.get("PACKTRAIN_ROUNDS", "3"))
 SEED = int(os.environ.get("PACKTRAIN_SEED") or random.SystemRandom().randrange(2**32))
@@ -49,18 +49,11 @@ def kill(*processes):
         process.communicate(timeout=60)
 
 
-class Resume(unittest.TestCase):
+class Resume(OnSmallSample):
     @classmethod
     def setUpClass(cls):
-        cls.node = DataNode()
-        cls.node.__enter__()
-        imported = cls.node.import_sample("--limit", 400, name="small")
-        assert imported.code == 0, imported
+        super().setUpClass()
         cls.unbroken, cls.seconds = {}, {}  # by the number of ranks
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.node.__exit__()
 
     def setUp(self):
         self.random = random.Random(f"{SEED} {self.id()}")

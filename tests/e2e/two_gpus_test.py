@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import DataNode, finished
+from harness import OnSmallSample, finished
 
 DEVICE = os.environ.get("PACKTRAIN_DEVICE", "cuda")
 TRAINER = "packtrain-trainer" if DEVICE == "cpu" else "packtrain-trainer-cuda"
@@ -44,18 +44,7 @@ def wait_for_step(process):
     raise AssertionError("the trainer ended before its first step")
 
 
-class Ranks(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.node = DataNode()
-        cls.node.__enter__()
-        imported = cls.node.import_sample("--limit", 400, name="small")
-        assert imported.code == 0, imported
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.node.__exit__()
-
+class Ranks(OnSmallSample):
     def start(self, *arguments, ranks=2, cards=None):
         processes = self.node.start_training(*arguments, ranks=ranks, trainer=TRAINER, cards=cards)
         for process in processes:
