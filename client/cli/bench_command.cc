@@ -1,4 +1,4 @@
-// packtrain bench stream
+// packtrain bench stream|plan
 #include <cstdint>
 #include <memory>
 #include <sstream>
@@ -6,6 +6,8 @@
 
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
+#include "client/cli/local_plan.h"
+#include "client/cli/plan_bench.h"
 #include "client/cli/stream_bench.h"
 #include "client/flag_checks.h"
 #include "client/spec_flags.h"
@@ -17,12 +19,18 @@ constexpr double kShortestSeconds = 0.05;
 constexpr double kLongestSeconds = 86'400;
 constexpr std::uint32_t kMostClients = 1024;
 
-struct BenchFlags {
+struct StreamFlags {
   std::string dataset;
   std::uint32_t clients = 1;
   bool shared_epoch = false;
   double seconds = 5;
   bool no_expand = false;
+  client::SpecFlags spec;
+};
+
+struct PlanFlags {
+  std::string sizes;
+  std::uint64_t repeat = 1;
   client::SpecFlags spec;
 };
 
@@ -44,7 +52,7 @@ Json ToJson(const StreamBenchResult& result) {
           {"seconds", result.seconds}};
 }
 
-std::string ToText(const BenchFlags& flags, const StreamBenchResult& result) {
+std::string ToText(const StreamFlags& flags, const StreamBenchResult& result) {
   std::ostringstream text;
   text << result.dataset << (result.resident ? ", in the server's memory" : ", read from the server's store")
        << '\n'
@@ -64,7 +72,7 @@ std::string ToText(const BenchFlags& flags, const StreamBenchResult& result) {
   return text.str();
 }
 
-absl::StatusOr<ExitCode> BenchStream(const BenchFlags& flags, const GlobalOptions& global, Output& output) {
+absl::StatusOr<ExitCode> BenchStream(const StreamFlags& flags, const GlobalOptions& global, Output& output) {
   const absl::StatusOr<StreamBenchResult> result = MeasureStream({.connection = ConnectionOptionsOf(global),
                                                                   .dataset = flags.dataset,
                                                                   .spec = flags.spec.spec,
@@ -94,7 +102,7 @@ void AddStreamCommand(CLI::App& bench, Invocation& invocation) {
       "the same with HTTP/2 frames up to 1 MiB and a window of 8 MiB; `queue`, a completion queue",
       {"packtrain bench stream --dataset qm9 --policy static --graphs 127",
        "packtrain bench stream --dataset qm9 --policy dynamic --graphs 31 --clients 8 --shared-epoch"});
-  const auto flags = std::make_shared<BenchFlags>();
+  const auto flags = std::make_shared<StreamFlags>();
   stream->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION")->required();
   stream->add_option("--clients", flags->clients, "Clients at one time, each with a connection of its own")
       ->check(client::CountBetween(1, kMostClients))
@@ -112,12 +120,77 @@ void AddStreamCommand(CLI::App& bench, Invocation& invocation) {
   });
 }
 
+Json ToJson(const PlanBenchResult& result) {
+  return {
+      {"count", result.count},
+      {"batches", result.batches},
+      {"passes", result.passes},
+      {"seconds", result.seconds},
+      {"seconds_min", result.seconds_min},
+      {"seconds_max", result.seconds_max},
+      {"cpu_seconds", result.cpu_seconds},
+      {"first_batch_seconds", result.first_batch_seconds},
+      {"ns_per_graph", result.ns_per_graph},
+      {"peak_bytes", result.peak_bytes},
+      {"plan_bytes", result.plan_bytes},
+      {"fill", {{"graphs", result.fill_graphs}, {"nodes", result.fill_nodes}, {"edges", result.fill_edges}}}};
+}
+
+std::string ToText(const PlanBenchResult& result) {
+  std::ostringstream text;
+  text << "planned   " << FormatCount(static_cast<double>(result.count)) << " graphs in "
+       << FormatCount(static_cast<double>(result.batches)) << " batches\n"
+       << "time      " << FormatNumber(result.seconds * 1000) << " ms, " << FormatNumber(result.ns_per_graph)
+       << " ns a graph (" << FormatNumber(result.seconds_min * 1000) << " to "
+       << FormatNumber(result.seconds_max * 1000) << " ms in " << result.passes << " passes)\n"
+       << "cpu       " << FormatNumber(result.cpu_seconds * 1000) << " ms of all threads\n"
+       << "first     " << FormatNumber(result.first_batch_seconds * 1000) << " ms to the first batch\n"
+       << "memory    " << FormatBytes(static_cast<double>(result.peak_bytes)) << " at most, "
+       << FormatBytes(static_cast<double>(result.plan_bytes)) << " in the plan\n"
+       << "fill      nodes " << FormatNumber(result.fill_nodes) << ", edges " << FormatNumber(result.fill_edges)
+       << ", graphs " << FormatNumber(result.fill_graphs) << '\n';
+  return text.str();
+}
+
+absl::StatusOr<ExitCode> BenchPlan(const PlanFlags& flags, Output& output) {
+  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes);
+  if (!sizes.ok()) return DataError(output, sizes.status());
+  const absl::StatusOr<PlanBenchResult> result = MeasurePlan(*sizes, flags.repeat, flags.spec);
+  if (!result.ok()) return result.status();
+  output.Print(ToJson(*result), ToText(*result));
+  return ExitCode::kDone;
+}
+
+void AddPlanBenchCommand(CLI::App& bench, Invocation& invocation) {
+  CLI::App* plan = AddCommand(
+      bench, "plan",
+      "Plans epochs of a list of sizes, without a server, and shows how long one takes.\n\n"
+      "Every pass plans another epoch and asks for each of its batches; there are at least three, and as many "
+      "as "
+      "fill a second. Times are those of the pass in the middle; `cpu_seconds` is what all threads together "
+      "computed, which other "
+      "programs on the machine disturb less. `peak_bytes` is the most that planning has "
+      "allocated at one time, as operator new counts it, beyond the sizes and the split that it is given",
+      {"packtrain bench plan --sizes sizes.txt.gz --policy dynamic --graphs 127",
+       "packtrain bench plan --sizes sizes.txt.gz --repeat 1000 --policy static --graphs 127"});
+  const auto flags = std::make_shared<PlanFlags>();
+  plan->add_option("--sizes", flags->sizes, "File of lines `n_node n_edge`, gzip too")->required();
+  plan->add_option("--repeat", flags->repeat, "Take the list this many times, end to end")
+      ->check(client::CountFrom(1))
+      ->capture_default_str();
+  client::AddSpecFlags(*plan, flags->spec, {.required = true, .epoch = true, .world_size = true});
+  OnChosen(*plan, invocation,
+           [flags](const GlobalOptions&, Output& output) { return BenchPlan(*flags, output); });
+}
+
 }  // namespace
 
 void AddBenchCommand(CLI::App& program, Invocation& invocation) {
-  CLI::App* bench = AddNoun(program, "bench", "Measures a server",
-                            {"packtrain bench stream --dataset qm9 --policy static --graphs 127"});
+  CLI::App* bench = AddNoun(program, "bench", "Measures a server, or the planner",
+                            {"packtrain bench stream --dataset qm9 --policy static --graphs 127",
+                             "packtrain bench plan --sizes sizes.txt.gz --policy dynamic --graphs 127"});
   AddStreamCommand(*bench, invocation);
+  AddPlanBenchCommand(*bench, invocation);
 }
 
 }  // namespace packtrain::cli

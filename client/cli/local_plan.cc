@@ -136,6 +136,12 @@ v1::GetPlanResponse ToMessage(const batching::PlanSummary& summary) {
   return plan;
 }
 
+absl::StatusOr<v1::BatchSpec> LocalMessage(const client::SpecFlags& flags) {
+  if (flags.spec.split.empty() || flags.spec.split == kSplit) return client::ToMessage(flags.spec);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--split ", flags.spec.split, ": a list of sizes has no splits but 'all'"));
+}
+
 absl::StatusOr<v1::GetPlanResponse> PlanList(const SizeList& sizes, const client::SpecFlags& flags,
                                              const v1::BatchSpec& spec) {
   std::vector<std::uint32_t> split(sizes.n_node.size());
@@ -176,12 +182,14 @@ absl::StatusOr<SizeList> ReadSizes(const std::string& path) {
   return sizes;
 }
 
+absl::StatusOr<batching::BatchSpec> LocalSpec(const client::SpecFlags& flags) {
+  const absl::StatusOr<v1::BatchSpec> message = LocalMessage(flags);
+  if (!message.ok()) return message.status();
+  return ToPlanner(*message);
+}
+
 absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags) {
-  if (!flags.spec.split.empty() && flags.spec.split != kSplit) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--split ", flags.spec.split, ": a list of sizes has no splits but 'all'"));
-  }
-  const absl::StatusOr<v1::BatchSpec> spec = client::ToMessage(flags.spec);
+  const absl::StatusOr<v1::BatchSpec> spec = LocalMessage(flags);
   if (!spec.ok()) return spec.status();
   absl::StatusOr<v1::GetPlanResponse> plan = PlanList(sizes, flags, *spec);
   if (plan.ok()) plan->set_dataset(sizes.path);

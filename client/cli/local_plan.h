@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "client/spec_flags.h"
 #include "packtrain/v1/batch.pb.h"
+#include "server/batching/batch_spec.h"
 
 namespace packtrain::cli {
 
@@ -24,6 +25,10 @@ struct SizeList {
 // `path` holds a line `n_node n_edge` for each graph, plain or gzip; further columns are passed over, and so
 // are empty lines. INVALID_ARGUMENT names file and line.
 absl::StatusOr<SizeList> ReadSizes(const std::string& path);
+
+// The planner's form of the spec, for a list of sizes, which has no split but "all". INVALID_ARGUMENT: another
+// --split, or an unknown word.
+absl::StatusOr<batching::BatchSpec> LocalSpec(const client::SpecFlags& flags);
 
 // The whole list is one split, "all". Graphs above the budget are named "line N". Codes as PlanService.GetPlan.
 absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags);

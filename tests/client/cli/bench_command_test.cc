@@ -96,5 +96,65 @@ TEST_F(BenchCommandTest, WrongUsageIsRefused) {
   EXPECT_EQ(RunLine({"bench"}).exit_code, 2);
 }
 
+Printed BenchPlan(std::vector<std::string> flags) {
+  flags.insert(flags.begin(),
+               {"bench", "plan", "--sizes", kData + "/sizes/pcqm4mv2_heavy_sizes.txt", "--json"});
+  return RunLine(std::move(flags));
+}
+
+TEST(BenchPlanTest, ShowsWhatScriptsRelyOn) {
+  const Printed printed = BenchPlan({"--repeat", "3", "--policy", "dynamic", "--graphs", "31"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
+  const nlohmann::json result = printed.Json();
+  EXPECT_EQ(result["count"], 3 * 500);
+  EXPECT_GE(result["passes"], 3);
+  EXPECT_GT(result["batches"], 3 * 500 / 31);
+  EXPECT_GE(result["cpu_seconds"].get<double>(), 0);
+  EXPECT_GT(result["first_batch_seconds"].get<double>(), 0);
+  EXPECT_LE(result["first_batch_seconds"].get<double>(), result["seconds"].get<double>());
+  EXPECT_LE(result["seconds_min"].get<double>(), result["seconds"].get<double>());
+  EXPECT_LE(result["seconds"].get<double>(), result["seconds_max"].get<double>());
+  EXPECT_DOUBLE_EQ(result["ns_per_graph"].get<double>(),
+                   result["seconds"].get<double>() * 1e9 / result["count"].get<double>());
+  EXPECT_GE(result["plan_bytes"], 4 * 3 * 500);
+  EXPECT_GE(result["peak_bytes"], result["plan_bytes"]);
+  for (const char* of : {"graphs", "nodes", "edges"}) {
+    EXPECT_GT(result["fill"][of].get<double>(), 0.5) << of;
+    EXPECT_LE(result["fill"][of].get<double>(), 1) << of;
+  }
+}
+
+// The same batches as `plan` shows, of the epoch that is planned last.
+TEST(BenchPlanTest, PlansAnotherEpochInEachPass) {
+  const nlohmann::json bench = BenchPlan({"--policy", "dynamic", "--graphs", "31", "--epoch", "7"}).Json();
+  const std::uint64_t last = 7 + bench["passes"].get<std::uint64_t>() - 1;
+  const Printed plan = RunLine({"plan", "--sizes", kData + "/sizes/pcqm4mv2_heavy_sizes.txt", "--json",
+                                "--policy", "dynamic", "--graphs", "31", "--epoch", std::to_string(last)});
+  EXPECT_EQ(bench["fill"], plan.Json()["fill"]);
+  EXPECT_EQ(bench["batches"], plan.Json()["batches"]);
+}
+
+TEST(BenchPlanTest, ReadsWellToo) {
+  const Printed printed = RunLine({"bench", "plan", "--sizes", kData + "/sizes/pcqm4mv2_heavy_sizes.txt",
+                                   "--policy", "static", "--graphs", "31"});
+  EXPECT_THAT(printed.out, AllOf(HasSubstr("ns a graph"), HasSubstr("in the plan")));
+}
+
+TEST(BenchPlanTest, WrongUsageIsRefused) {
+  const std::vector<std::string> spec = {"--policy", "static", "--graphs", "31"};
+  const auto with = [&spec](std::vector<std::string> flags) {
+    flags.insert(flags.end(), spec.begin(), spec.end());
+    return BenchPlan(flags);
+  };
+  EXPECT_EQ(with({"--repeat", "0"}).exit_code, 2);
+  EXPECT_EQ(with({"--split", "train"}).exit_code, 2);
+  const Printed many = with({"--repeat", "8589935"});  // of 500 graphs
+  EXPECT_EQ(many.exit_code, 2);
+  EXPECT_THAT(many.out, HasSubstr("--repeat 8589935 of 500 graphs is more than 4294967295 graphs"));
+  EXPECT_EQ(
+      RunLine({"bench", "plan", "--sizes", "/no/such/file", "--policy", "static", "--graphs", "31"}).exit_code,
+      1);
+}
+
 }  // namespace
 }  // namespace packtrain::cli
