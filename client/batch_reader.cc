@@ -5,19 +5,18 @@
 #include <grpcpp/support/slice.h>
 #include <grpcpp/support/sync_stream.h>
 
-#include <deque>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/batch_queue.h"
 #include "client/channel.h"
 #include "client/retry.h"
 #include "client/spec_convert.h"
 #include "client/stream_position.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "proto/wire/batch_assembler.h"
-#include "proto/wire/mutex.h"
 #include "proto/wire/status_convert.h"
 
 namespace packtrain::client {
@@ -59,15 +58,15 @@ void SetSegments(const std::vector<Segment>& segments, v1::StreamBatchesRequest&
   }
 }
 
-// One thread of its own reads; it holds `depth` finished batches for Next and, meanwhile, the one after them.
+// One thread of its own reads. Beside what lies ready it holds the batch that does not fit, finished.
 class GrpcBatchReader final : public BatchReader {
  public:
   GrpcBatchReader(std::shared_ptr<Connection> connection, const StreamRequest& request, v1::BatchSpec spec)
       : connection_(std::move(connection)),
-        depth_(request.depth),
         request_(FirstRequest(request, std::move(spec), connection_->options().max_message_bytes)),
         position_(request),
         assembler_(connection_->options().max_batch_bytes),
+        ready_(request.read_ahead),
         reader_([this] { Read(); }) {}
 
   ~GrpcBatchReader() override {
@@ -75,37 +74,16 @@ class GrpcBatchReader final : public BatchReader {
     reader_.join();
   }
 
-  absl::StatusOr<std::optional<wire::Batch>> Next() override {
-    wire::MutexLock lock(mutex_);
-    while (!cancelled_ && batches_.empty() && !outcome_) changed_.Wait(mutex_);
-    if (cancelled_) return absl::CancelledError("the stream was cancelled by its reader");
-    if (!batches_.empty()) {
-      std::optional<wire::Batch> batch = std::move(batches_.front());
-      batches_.pop_front();
-      changed_.NotifyAll();
-      return batch;
-    }
-    if (!outcome_->ok()) return *outcome_;
-    return std::optional<wire::Batch>();
-  }
+  absl::StatusOr<std::optional<wire::Batch>> Next() override { return ready_.Take(); }
 
   void Cancel() override {
-    {
-      wire::MutexLock lock(mutex_);
-      cancelled_ = true;
-      changed_.NotifyAll();
-    }
+    ready_.Cancel();
     stop_.Stop();
   }
 
  private:
   // The reading thread.
-  void Read() {
-    const absl::Status outcome = ReadEpochs();
-    wire::MutexLock lock(mutex_);
-    outcome_ = outcome;
-    changed_.NotifyAll();
-  }
+  void Read() { ready_.End(ReadEpochs()); }
 
   absl::Status ReadEpochs() {
     Reachability::View view(ReachabilityOf(*connection_));
@@ -145,7 +123,8 @@ class GrpcBatchReader final : public BatchReader {
       if (!batch->has_value()) continue;
       retry.Succeeded();
       if (absl::Status status = position_.Advance((*batch)->header()); !status.ok()) return status;
-      if (!Put(**std::move(batch))) return absl::CancelledError("the stream was cancelled by its reader");
+      if (!ready_.Put(**std::move(batch)))
+        return absl::CancelledError("the stream was cancelled by its reader");
     }
     return absl::OkStatus();
   }
@@ -156,18 +135,7 @@ class GrpcBatchReader final : public BatchReader {
                                      connection_->options().server, ": ", status.message()));
   }
 
-  // Waits until fewer than `depth` batches lie ready; false when cancelled.
-  bool Put(wire::Batch batch) {
-    wire::MutexLock lock(mutex_);
-    while (!cancelled_ && batches_.size() >= depth_) changed_.Wait(mutex_);
-    if (cancelled_) return false;
-    batches_.push_back(std::move(batch));
-    changed_.NotifyAll();
-    return true;
-  }
-
   const std::shared_ptr<Connection> connection_;
-  const std::size_t depth_;
 
   // The reading thread's.
   v1::StreamBatchesRequest request_;
@@ -175,12 +143,7 @@ class GrpcBatchReader final : public BatchReader {
   wire::BatchAssembler assembler_;
 
   StopSignal stop_;
-
-  wire::Mutex mutex_;
-  wire::CondVar changed_;
-  std::deque<wire::Batch> batches_ ABSL_GUARDED_BY(mutex_);
-  std::optional<absl::Status> outcome_ ABSL_GUARDED_BY(mutex_);  // set when the reading thread has ended
-  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  BatchQueue ready_;
 
   std::thread reader_;  // last: it uses all of the above
 };
@@ -193,7 +156,9 @@ absl::StatusOr<std::unique_ptr<BatchReader>> BatchReader::Open(std::shared_ptr<C
     return absl::InvalidArgumentError(
         absl::StrCat("rank ", request.rank, " is outside a world of ", request.world_size));
   }
-  if (request.depth == 0) return absl::InvalidArgumentError("depth is 0; a batch needs a place to lie ready");
+  if (request.read_ahead.batches == 0) {
+    return absl::InvalidArgumentError("nothing is to be read ahead; a batch needs a place to lie ready");
+  }
   absl::StatusOr<v1::BatchSpec> spec = ToMessage(request.spec);
   if (!spec.ok()) return spec.status();
   return std::make_unique<GrpcBatchReader>(std::move(connection), request, *std::move(spec));

@@ -2,7 +2,6 @@
 #ifndef PACKTRAIN_CLIENT_BATCH_READER_H_
 #define PACKTRAIN_CLIENT_BATCH_READER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/batch_queue.h"
 #include "client/batch_spec.h"
 #include "client/connection.h"
 #include "proto/wire/batch.h"
@@ -35,7 +35,7 @@ struct StreamRequest {
   std::vector<Segment> segments;
   std::uint64_t epochs = 0;          // 0: without end
   std::string expected_fingerprint;  // empty: any
-  std::size_t depth = 1;             // batches that lie ready while the next one is received; at least 1
+  ReadAhead read_ahead;              // batches that lie ready while the next one is received
 };
 
 // Used by one thread. A thread of its own receives, checks and copies ahead of it.

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/process_memory.h"
 #include "trainer/engine/training.h"
 #include "trainer/engine/world.h"
 #include "trainer/models/model.h"
@@ -142,6 +143,7 @@ TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
       .captured = options.captured,
       .max_captures = options.max_captures,
       .plain_kernels = options.plain_kernels,
+      .read_ahead_mib = options.read_ahead_mib,
       .synthetic = options.synthetic,
       .labels = options.labels,
       .world = world,
@@ -200,6 +202,7 @@ int Main(int argc, char** argv) {
   if (line.exit_code.has_value()) return *line.exit_code;
   if (line.options.describe) return Describe(line.options);
   SetLibraryDefaults(argv);
+  client::KeepFreedMemory();
   std::stop_source stop;
   const SignalWatch watch(stop, line.options.json);
   return TrainAndPrint(line.options, stop.get_token());

@@ -114,6 +114,12 @@ void AddStreamFlags(CLI::App& app, Options& options) {
                "Go on from the checkpoint, where there is one; --steps counts all steps")
       ->needs(checkpoint)
       ->group(kRunGroup);
+  app.add_option("--read-ahead", options.read_ahead_mib,
+                 "MiB of memory for batches that have come before they are due; at most 256 batches")
+      ->check(client::CountBetween(1, 1 << 20))
+      ->type_name("MIB")
+      ->capture_default_str()
+      ->group(kRunGroup);
   app.add_flag(
          "--synthetic", options.synthetic,
          "Serve the first batches, at most 64 and at most an epoch, again and again from the device's memory: "

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/batch_spec.h"
+#include "trainer/data/read_ahead.h"
 #include "trainer/engine/engine_options.h"
 
 namespace packtrain::trainer {
@@ -35,6 +36,7 @@ struct Options {
   std::optional<bool> captured;  // the engine; absent: where the device and the ranks can
   std::size_t max_captures = EngineOptions().max_captures;
   bool plain_kernels = false;
+  std::uint64_t read_ahead_mib = kReadAheadMib;
   bool synthetic = false;
   int threads = 0;  // 0: the host's cores shared among its processes
   std::map<std::string, std::string> labels;

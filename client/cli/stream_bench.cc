@@ -241,7 +241,7 @@ class StreamBench {
       request.rank = options_.shared_epoch ? k : 0;
       request.world_size = options_.shared_epoch ? options_.clients : 1;
       request.start_epoch = options_.first_epoch;
-      request.depth = kReadAhead;
+      request.read_ahead.batches = kReadAhead;
       if (absl::Status status = OpenClient(*std::move(connection), request); !status.ok()) return status;
     }
     return absl::OkStatus();

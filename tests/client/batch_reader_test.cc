@@ -129,7 +129,7 @@ TEST(BatchReader, KeepsTheOrderAtEveryDepth) {
   for (const std::size_t depth : {1, 2, 7, 100}) {
     Served served(Calls{{.parts = 5}});
     StreamRequest request = Request(3);
-    request.depth = depth;
+    request.read_ahead.batches = depth;
     const Received received = ReadAll(served.connection, request);
     EXPECT_THAT(received.status, IsOk());
     ExpectBatches(received.batches, 3);
@@ -139,7 +139,7 @@ TEST(BatchReader, KeepsTheOrderAtEveryDepth) {
 TEST(BatchReader, GivesWhatLiesReadyBeforeItFails) {
   Served served(Calls{{.parts = 12, .end = grpc::Status(grpc::StatusCode::DATA_LOSS, "bad block")}});
   StreamRequest request = Request(1);
-  request.depth = 3;
+  request.read_ahead.batches = 3;
   const Received received = ReadAll(served.connection, request);
   EXPECT_THAT(received.batches, SizeIs(3));
   EXPECT_THAT(received.status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr("bad block")));
@@ -282,9 +282,9 @@ TEST(BatchReader, RefusesABadRequestWithoutAServer) {
   request.rank = 1;
   EXPECT_THAT(BatchReader::Open(served.connection, request), StatusIs(absl::StatusCode::kInvalidArgument));
   request = Request(1);
-  request.depth = 0;
+  request.read_ahead.batches = 0;
   EXPECT_THAT(BatchReader::Open(served.connection, request),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("depth")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("read ahead")));
   request = Request(1);
   request.spec.policy = "packed";
   EXPECT_THAT(BatchReader::Open(served.connection, request),

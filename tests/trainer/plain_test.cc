@@ -236,6 +236,7 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--precision", "bf16"},
                                              {"--engine", "fast"},
                                              {"--max-captures", "0"},
+                                             {"--read-ahead", "0"},
                                              {"--classes", "0"},
                                              {"--lr", "nan"},
                                              {"--lr", "inf"},

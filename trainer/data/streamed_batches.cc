@@ -11,8 +11,13 @@ absl::Status StreamedBatches::Next() {
   absl::StatusOr<std::optional<wire::Batch>> batch = stream_->Next();
   if (!batch.ok()) return batch.status();
   if (!batch->has_value()) return absl::DataLossError("the stream of batches has ended");
-  batch_ = *std::move(batch);
+  spent_ = std::exchange(batch_, *std::move(batch));
   return absl::OkStatus();
+}
+
+absl::Status StreamedBatches::Expand(const GraphTensors& out) {
+  spent_.reset();
+  return feed_.Expand(*batch_, out);
 }
 
 }  // namespace packtrain::trainer

@@ -19,13 +19,14 @@ class StreamedBatches final : public BatchSource {
   absl::Status Next() override;
   const wire::BatchHeader& header() const override { return batch_->header(); }
   const wire::BatchTiming& timing() const override { return batch_->timing(); }
-  absl::Status Expand(const GraphTensors& out) override { return feed_.Expand(*batch_, out); }
+  absl::Status Expand(const GraphTensors& out) override;
   void Cancel() override { stream_->Cancel(); }
 
  private:
   const std::unique_ptr<client::BatchReader> stream_;
   DeviceFeed& feed_;
   std::optional<wire::Batch> batch_;
+  std::optional<wire::Batch> spent_;  // the one before: Next, which is timed, does not free it
 };
 
 }  // namespace packtrain::trainer

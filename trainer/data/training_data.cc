@@ -8,8 +8,8 @@
 namespace packtrain::trainer {
 namespace {
 
-// Batches received ahead of the one in use.
-constexpr std::size_t kBatchesAhead = 2;
+// However small they are: a tenth of a second of the shortest steps.
+constexpr std::size_t kMostBatchesAhead = 256;
 
 absl::StatusOr<std::int64_t> CountClasses(const client::DatasetInfo& dataset,
                                           std::optional<std::int64_t> wanted) {
@@ -43,6 +43,7 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
   TrainingData data;
   data.connection = std::move(connection);
   data.spec = request.spec;
+  data.read_ahead_mib = request.read_ahead_mib;
   data.rank = request.rank;
   data.world_size = request.world_size;
   absl::StatusOr<client::DatasetInfo> dataset = client::GetDatasetInfo(*data.connection, request.dataset);
@@ -60,16 +61,17 @@ absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingD
                                                                  const client::BatchSpec& spec,
                                                                  const std::string& fingerprint,
                                                                  std::uint64_t epochs, StreamStart start) {
-  return client::BatchReader::Open(data.connection, {.dataset = data.dataset.reference,
-                                                     .spec = spec,
-                                                     .rank = data.rank,
-                                                     .world_size = data.world_size,
-                                                     .start_epoch = start.epoch,
-                                                     .start_step = start.step,
-                                                     .segments = std::move(start.segments),
-                                                     .epochs = epochs,
-                                                     .expected_fingerprint = fingerprint,
-                                                     .depth = kBatchesAhead});
+  return client::BatchReader::Open(
+      data.connection, {.dataset = data.dataset.reference,
+                        .spec = spec,
+                        .rank = data.rank,
+                        .world_size = data.world_size,
+                        .start_epoch = start.epoch,
+                        .start_step = start.step,
+                        .segments = std::move(start.segments),
+                        .epochs = epochs,
+                        .expected_fingerprint = fingerprint,
+                        .read_ahead = {.batches = kMostBatchesAhead, .bytes = data.read_ahead_mib << 20}});
 }
 
 }  // namespace packtrain::trainer

@@ -13,6 +13,7 @@
 #include "client/batch_spec.h"
 #include "client/connection.h"
 #include "client/dataset_info.h"
+#include "trainer/data/read_ahead.h"
 #include "trainer/data/target.h"
 
 namespace packtrain::trainer {
@@ -22,6 +23,7 @@ struct TrainingDataRequest {
   client::BatchSpec spec;
   std::string target;                   // empty: the first one
   std::optional<std::int64_t> classes;  // rows of the embedding; absent: as many as the data set has
+  std::uint64_t read_ahead_mib = kReadAheadMib;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
 };
@@ -35,6 +37,7 @@ struct TrainingData {
   Target target;
   ClassTable class_table{};
   std::int64_t classes = 0;
+  std::uint64_t read_ahead_mib = kReadAheadMib;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
 };

@@ -145,6 +145,7 @@ class Session {
                                                   .spec = options_.spec,
                                                   .target = options_.target,
                                                   .classes = options_.classes,
+                                                  .read_ahead_mib = options_.read_ahead_mib,
                                                   .rank = options_.world.rank,
                                                   .world_size = options_.world.size});
     if (!data.ok()) return data.status();

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/batch_spec.h"
+#include "trainer/data/read_ahead.h"
 #include "trainer/engine/evaluation.h"
 #include "trainer/engine/shape_executor.h"
 #include "trainer/engine/step_statistics.h"
@@ -43,7 +44,8 @@ struct TrainingOptions {
   std::optional<bool> captured;   // absent: where the device and the ranks can
   std::size_t max_captures = EngineOptions().max_captures;
   bool plain_kernels = false;  // Torch's operators in place of kernels of ours
-  bool synthetic = false;      // serve the first batches again and again, as if input cost nothing
+  std::uint64_t read_ahead_mib = kReadAheadMib;
+  bool synthetic = false;  // serve the first batches again and again, as if input cost nothing
   std::map<std::string, std::string> labels;
   World world;
   // Ends the process, whose device waits for ever for a rank that is gone; `status` says which. Called on
