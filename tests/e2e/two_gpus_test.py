@@ -137,6 +137,17 @@ class OneCard(Ranks):
         self.assert_same_training(self.train(*whole, "--graphs", 10, cards=(0, 0)),
                                   self.train(*whole, "--graphs", 20, ranks=1))
 
+    def test_a_resume_steps_as_before(self):
+        whole = [*TRAINING, *SPEC, "--graphs", 10, "--steps", STEPS]
+        with tempfile.TemporaryDirectory() as room:
+            kept = ["--checkpoint", pathlib.Path(room) / "kept", "--resume"]
+            result = self.train(*whole, "--engine", "captured", *kept, ranks=1)
+            self.assertEqual(self.node.run("run", "show", result["run"]).json["engine"], "captured")
+            other, = self.start(*whole, "--engine", "eager", "--plain-kernels", *kept, ranks=1)
+            refused = finished(other)
+            self.assertEqual(refused.code, 1, refused)
+            self.assertIn("--engine was 'captured' and is 'eager'; --plain-kernels was 'no' and is 'yes'", refused.err)
+
     def test_two_ranks_of_one_card_capture_nothing(self):
         for result in [finished(process) for process in self.start(*ENDLESS, cards=(0, 0))]:
             self.assertNotEqual(result.code, 0, result)

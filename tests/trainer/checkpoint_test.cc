@@ -202,6 +202,21 @@ TEST(Settings, ThatDifferAreNamedWithBothValues) {
                              HasSubstr("--nodes was 'default' and is '320'"), Not(HasSubstr("--policy")))));
 }
 
+TEST(Settings, OfStepsAreTheEngineAndItsKernels) {
+  const Settings then = SettingsOf(StepMaking{.captured = true});
+  EXPECT_THAT(CheckSameSettings(then, SettingsOf(StepMaking{.captured = true})), IsOk());
+  EXPECT_THAT(CheckSameSettings(then, SettingsOf(StepMaking{.plain_kernels = true})),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "--engine was 'captured' and is 'eager'; --plain-kernels was 'no' and is 'yes'"));
+}
+
+TEST(Settings, NameTheEngineOfARun) {
+  EXPECT_EQ(EngineName({}), "eager");
+  EXPECT_EQ(EngineName({.captured = true}), "captured");
+  EXPECT_EQ(EngineName({.plain_kernels = true}), "eager-plain");
+  EXPECT_EQ(EngineName({.captured = true, .plain_kernels = true}), "captured-plain");
+}
+
 TEST(CheckpointFolder, IsMadeAndHoldsNothingAtFirst) {
   const TempFolder folder;
   const absl::StatusOr<CheckpointFolder> opened = CheckpointFolder::Open(folder.PathOf("a/b"));

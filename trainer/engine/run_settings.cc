@@ -24,6 +24,8 @@ std::string ValueOf(const Settings& settings, const std::string& name) {
   return found == settings.end() ? "" : found->value;
 }
 
+std::string YesOrNo(bool yes) { return yes ? "yes" : "no"; }
+
 }  // namespace
 
 Settings SettingsOf(const client::BatchSpec& spec) {
@@ -37,8 +39,17 @@ Settings SettingsOf(const client::BatchSpec& spec) {
           {"--seed", absl::StrCat(spec.seed)},
           {"--split", OrDefault(spec.split)},
           {"--oversize", spec.oversize},
-          {"--drop-last", spec.drop_last ? "yes" : "no"},
+          {"--drop-last", YesOrNo(spec.drop_last)},
           {"--budget-sample", OrDefault(spec.budget_sample)}};
+}
+
+Settings SettingsOf(const StepMaking& making) {
+  return {{"--engine", EngineName({.captured = making.captured})},
+          {"--plain-kernels", YesOrNo(making.plain_kernels)}};
+}
+
+std::string EngineName(const StepMaking& making) {
+  return absl::StrCat(making.captured ? "captured" : "eager", making.plain_kernels ? "-plain" : "");
 }
 
 absl::Status CheckSameSettings(const Settings& then, const Settings& now) {

@@ -21,6 +21,15 @@ using Settings = std::vector<Setting>;
 // Every field of `spec`; "default" where the server chooses.
 Settings SettingsOf(const client::BatchSpec& spec);
 
+// How steps are made: the engine that was chosen, and whether a device that has kernels of ours does without.
+struct StepMaking {
+  bool captured = false;
+  bool plain_kernels = false;
+};
+Settings SettingsOf(const StepMaking& making);
+// As the run's record has it: "captured", "eager-plain".
+std::string EngineName(const StepMaking& making);
+
 // FAILED_PRECONDITION names each setting of `now` that was another one `then`, with both values.
 absl::Status CheckSameSettings(const Settings& then, const Settings& now);
 

@@ -194,6 +194,11 @@ class Session {
     return absl::OkStatus();
   }
 
+  StepMaking Making() const {
+    const bool has_others = &device_->kernels() != &PlainKernels();
+    return {.captured = engine_options_.captured, .plain_kernels = options_.plain_kernels && has_others};
+  }
+
   // All ranks must train the same model on parts of the same plan, and meet at the same moments.
   absl::Status AgreeOnRun() {
     const CheckpointOptions& checkpoint = options_.checkpoint;
@@ -261,7 +266,9 @@ class Session {
                          {"--device", options_.device},
                          {"--precision", options_.precision},
                          {"--labels", absl::StrJoin(options_.labels, ",", absl::PairFormatter("="))}};
-    for (Setting& setting : SettingsOf(data_.spec)) settings.push_back(std::move(setting));
+    for (const Settings& part : {SettingsOf(Making()), SettingsOf(data_.spec)}) {
+      settings.insert(settings.end(), part.begin(), part.end());
+    }
     settings.push_back({"the plan", data_.plan.fingerprint});
     return settings;
   }
@@ -294,7 +301,7 @@ class Session {
     run.spec = data_.spec;
     run.plan_fingerprint = data_.plan.fingerprint;
     run.precision = options_.precision;
-    run.engine = engine_options_.captured ? "captured" : "eager";
+    run.engine = EngineName(Making());
     run.optimizer = Describe(adam_options_);
     run.learning_rate = options_.learning_rate;
     run.world_size = options_.world.size;
