@@ -1,83 +1,130 @@
 #include "server/runs/energy.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "proto/wire/step_record.h"
 
 namespace packtrain::runs {
 namespace {
 
-// Energy over a time.
+constexpr double kSecondsPerNs = 1e-9;
+// Of a spread of what may be rounding alone.
+constexpr double kRounding = 1e-9;
+
+// Energy over a time of which captures took a part. Sums over windows between two readings, each of joules E,
+// seconds T and capture seconds C.
 struct Consumption {
   double joules = 0;
   double seconds = 0;
+  double capture_seconds = 0;
+  double capture_joules_share = 0;   // sum of E C / T
+  double capture_seconds_share = 0;  // sum of C C / T
 
   Consumption& operator+=(const Consumption& other) {
     joules += other.joules;
     seconds += other.seconds;
+    capture_seconds += other.capture_seconds;
+    capture_joules_share += other.capture_joules_share;
+    capture_seconds_share += other.capture_seconds_share;
     return *this;
   }
+
+  double steady_seconds() const { return seconds - capture_seconds; }
 };
 
-// The whole device's, between two readings of its counter.
-Consumption Between(const EnergyReading& from, const EnergyReading& to) {
-  return {static_cast<double>(to.energy_uj - from.energy_uj) * 1e-6,
-          static_cast<double>(to.time_ns - from.time_ns) * 1e-9};
+// The whole device's, between two readings of its counter, shared by `sharers`.
+Consumption Between(const EnergyReading& from, const EnergyReading& to, double capture_seconds, int sharers) {
+  const double joules = static_cast<double>(to.energy_uj - from.energy_uj) * 1e-6 / sharers;
+  const double seconds = static_cast<double>(to.time_ns - from.time_ns) * kSecondsPerNs;
+  const double captures = std::min(capture_seconds, seconds), share = captures / seconds;
+  return {joules, seconds, captures, joules * share, captures * share};
+}
+
+// Steady power P and capture power Q by least squares of E = P (T - C) + Q C, weighted by 1 / T, so that both
+// add up to all joules. Where windows do not tell them apart Q is anything from 0 to P, and is held there.
+double SteadyPower(const Consumption& all) {
+  const double low = all.joules / all.seconds, high = all.joules / all.steady_seconds();
+  const double spread = all.seconds * all.capture_seconds_share - all.capture_seconds * all.capture_seconds;
+  const double slope = all.seconds * all.capture_joules_share - all.joules * all.capture_seconds;
+  if (spread <= kRounding * all.seconds * all.capture_seconds_share) return low;
+  return std::clamp((all.joules - slope / spread * all.capture_seconds) / all.seconds, low, high);
 }
 
 RankAttempt ProcessOf(const RankStep& step) { return {step.rank, step.attempt}; }
 
-// For each process, the steps that count and are steady; ascending.
-using StepsOfProcesses = std::map<RankAttempt, std::vector<std::uint64_t>>;
-StepsOfProcesses SteadyStepsOfProcesses(const RunSteps& run) {
-  StepsOfProcesses steady;
+// A step of a process in which its device does nothing but train or capture.
+struct TrainedStep {
+  std::uint64_t step = 0;
+  double capture_seconds = 0;  // its whole time where something was captured in it, else 0
+};
+
+// For each process, ascending.
+using StepsOfProcesses = std::map<RankAttempt, std::vector<TrainedStep>>;
+StepsOfProcesses TrainedStepsOfProcesses(const RunSteps& run) {
+  StepsOfProcesses trained;
   auto made = run.of_ranks.begin();
   for (const TrainingStep& step : run.joined) {
-    const bool counts = IsSteady(step) && IsComplete(step, run.run.description().world_size());
+    const std::uint32_t other = step.flags & wire::kNotSteady;
+    const bool counts = (other & ~wire::kCapture) == 0 && IsComplete(step, run.run.description().world_size());
+    const double captures = other == 0 ? 0 : static_cast<double>(step.slowest.total_ns) * kSecondsPerNs;
     for (; made != run.of_ranks.end() && made->record.step == step.slowest.step; ++made) {
-      if (counts) steady[ProcessOf(*made)].push_back(made->record.step);
+      if (counts) trained[ProcessOf(*made)].push_back({made->record.step, captures});
     }
   }
-  return steady;
+  return trained;
 }
 
-// Whether each of the steps `first` .. `last` is among `steps`, which ascend.
-bool HoldsAll(const std::vector<std::uint64_t>& steps, std::uint64_t first, std::uint64_t last) {
-  const auto begin = std::lower_bound(steps.begin(), steps.end(), first);
-  if (last < first || last - first >= static_cast<std::uint64_t>(steps.end() - begin)) return false;
-  return *begin == first && begin[static_cast<std::ptrdiff_t>(last - first)] == last;
+// Those among `steps`, which ascend, from `first` to `last`; nothing unless each of these is there.
+std::span<const TrainedStep> FindAll(const std::vector<TrainedStep>& steps, std::uint64_t first,
+                                     std::uint64_t last) {
+  const auto begin = std::ranges::lower_bound(steps, first, {}, &TrainedStep::step);
+  if (last < first || last - first >= static_cast<std::uint64_t>(steps.end() - begin)) return {};
+  const auto end = begin + static_cast<std::ptrdiff_t>(last - first) + 1;
+  if (begin->step != first || std::prev(end)->step != last) return {};
+  return {begin, end};
 }
 
-class SteadyEnergy {
+class TrainingEnergy {
  public:
-  SteadyEnergy(const RunSteps& run, const EnergyReadings& readings)
-      : run_(run), readings_(readings), steady_(SteadyStepsOfProcesses(run)) {}
+  TrainingEnergy(const RunSteps& run, const EnergyReadings& readings)
+      : run_(run), readings_(readings), trained_(TrainedStepsOfProcesses(run)) {}
 
   // The process's part of its device's consumption, over the spans that are long enough.
   Consumption Of(const RankAttempt& process) const {
     const std::vector<EnergyReading>& list = readings_.at(process).readings;
-    Consumption total, span, part;
+    Consumption total, span;
     const auto end_span = [&] {
-      if (span.seconds >= kShortestSpanSeconds) total += part;
-      span = part = {};
+      if (span.steady_seconds() >= kShortestSpanSeconds) total += span;
+      span = {};
     };
     for (std::size_t i = 1; i < list.size(); ++i) {
-      if (!Counts(process, list[i - 1], list[i])) {
+      if (const std::optional<Consumption> window = Window(process, list[i - 1], list[i])) {
+        span += *window;
+      } else {
         end_span();
-        continue;
       }
-      const Consumption window = Between(list[i - 1], list[i]);
-      span += window;
-      part += {window.joules / SharersOfDevice(process, list[i].step), window.seconds};
     }
     end_span();
     return total;
   }
 
  private:
-  // At either reading a step is under way, the one behind the last that had ended.
-  bool Counts(const RankAttempt& process, const EnergyReading& from, const EnergyReading& to) const {
-    const auto steady = steady_.find(process);
-    return steady != steady_.end() && to.energy_uj >= from.energy_uj && to.time_ns > from.time_ns &&
-           HoldsAll(steady->second, from.step, to.step + 1);
+  // Nothing where the device did something else, too. At either reading a step is under way, the one behind
+  // the last that had ended.
+  std::optional<Consumption> Window(const RankAttempt& process, const EnergyReading& from,
+                                    const EnergyReading& to) const {
+    if (to.energy_uj < from.energy_uj || to.time_ns <= from.time_ns || to.step < from.step) {
+      return std::nullopt;
+    }
+    const auto trained = trained_.find(process);
+    if (trained == trained_.end()) return std::nullopt;
+    const std::span<const TrainedStep> steps = FindAll(trained->second, from.step, to.step + 1);
+    if (steps.empty()) return std::nullopt;
+    double capture_seconds = 0;
+    for (const TrainedStep& step : steps.subspan(1, steps.size() - 2)) capture_seconds += step.capture_seconds;
+    return Between(from, to, capture_seconds, SharersOfDevice(process, to.step));
   }
 
   // Ranks that made this step on the process's device.
@@ -96,7 +143,7 @@ class SteadyEnergy {
 
   const RunSteps& run_;
   const EnergyReadings& readings_;
-  const StepsOfProcesses steady_;
+  const StepsOfProcesses trained_;
 };
 
 }  // namespace
@@ -109,7 +156,7 @@ void AddReading(const Reporter& reporter, const v1::Sample& sample, EnergyReadin
 }
 
 std::optional<double> SteadyWatts(const RunSteps& run, const EnergyReadings& readings) {
-  const SteadyEnergy energy(run, readings);
+  const TrainingEnergy energy(run, readings);
   std::map<std::uint32_t, Consumption> of_rank;
   for (const auto& [process, list] : readings) {
     const Consumption part = energy.Of(process);
@@ -117,7 +164,7 @@ std::optional<double> SteadyWatts(const RunSteps& run, const EnergyReadings& rea
   }
   if (of_rank.empty() || of_rank.size() != run.run.description().world_size()) return std::nullopt;
   double watts = 0;
-  for (const auto& [rank, part] : of_rank) watts += part.joules / part.seconds;
+  for (const auto& [rank, part] : of_rank) watts += SteadyPower(part);
   return watts;
 }
 

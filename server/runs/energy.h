@@ -15,7 +15,8 @@
 
 namespace packtrain::runs {
 
-// Counters are refreshed up to 100 ms late: over a span as short as this the power is off by 5 % at most.
+// Without captures. Counters are refreshed up to 100 ms late: over a span as short as this the power is off by
+// 5 % at most.
 inline constexpr double kShortestSpanSeconds = 2;
 
 // A sample that has a step and an energy.

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <optional>
+#include <vector>
+
 #include "tests/server/runs/run_fixtures.h"
 #include "tests/testing/status_matchers.h"
 
@@ -130,6 +134,70 @@ TEST_F(Energy, OfAnAttemptWhoseStepsWereDoneAgainIsLeftOut) {
   EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
   ASSERT_THAT(store_->AddSamples(first, {SampleOf(3, 3, 1000)}), IsOk());
   EXPECT_THAT(JoulesPerGraph(), Watts(500)) << "until the step before those, all is the first attempt's";
+}
+
+// Steps 0 .. 99 of 20 ms; those that `seconds` names take longer, and capture.
+void AddStepsWithCaptures(RunStore& store, const Reporter& reporter,
+                          const std::map<std::uint64_t, double>& seconds) {
+  std::vector<wire::StepRecord> steps;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const auto capture = seconds.find(i);
+    steps.push_back(capture == seconds.end()
+                        ? Step(i, kSecond / 50)
+                        : Step(i, static_cast<std::uint64_t>(capture->second * kSecond), wire::kCapture));
+  }
+  EXPECT_THAT(store.AddSteps(reporter, steps), IsOk());
+}
+
+class EnergyBesideCaptures : public Energy {
+ protected:
+  EnergyBesideCaptures() { ranks_.push_back(StartRun(*store_, StartRequest("key-00000001"))); }
+
+  // 32 graphs take 20 ms.
+  static ::testing::Matcher<std::optional<double>> SteadyWatts(double watts) {
+    return Optional(DoubleNear(watts * 0.02 / 32, 1e-9));
+  }
+
+  // Samples a second apart, each that time of steady steps and of captures behind the one before.
+  void AddSamples(const std::vector<double>& capture_seconds, double steady_watts, double capture_watts) {
+    std::vector<v1::Sample> samples = {SampleOf(1, 0, 0)};
+    double joules = 0;
+    for (std::size_t i = 0; i < capture_seconds.size(); ++i) {
+      joules += steady_watts * (1 - capture_seconds[i]) + capture_watts * capture_seconds[i];
+      samples.push_back(SampleOf(2 + static_cast<double>(i), 10 * (i + 1), joules));
+    }
+    Add(0, samples);
+  }
+};
+
+TEST_F(EnergyBesideCaptures, LeavesOutWhatTheyTook) {
+  AddStepsWithCaptures(*store_, ranks_[0], {{3, 0.3}, {7, 0.2}, {13, 0.1}});
+  AddSamples({0.5, 0.1, 0, 0}, /*steady_watts=*/300, /*capture_watts=*/100);
+  EXPECT_THAT(JoulesPerGraph(), SteadyWatts(300));
+}
+
+TEST_F(EnergyBesideCaptures, TakesThemForSteadyWhereNothingTellsThemApart) {
+  AddStepsWithCaptures(*store_, ranks_[0], {{5, 0.1}, {15, 0.1}, {25, 0.1}});
+  AddSamples({0.1, 0.1, 0.1}, /*steady_watts=*/300, /*capture_watts=*/100);
+  EXPECT_THAT(JoulesPerGraph(), SteadyWatts(280));
+}
+
+TEST_F(EnergyBesideCaptures, GivesThemNoPowerBelowNoneOrAboveThatOfSteps) {
+  AddStepsWithCaptures(*store_, ranks_[0], {{5, 0.5}});
+  AddSamples({0.5, 0, 0, 0}, /*steady_watts=*/300, /*capture_watts=*/900);
+  EXPECT_THAT(JoulesPerGraph(), SteadyWatts((3.5 * 300 + 0.5 * 900) / 4));
+}
+
+TEST_F(EnergyBesideCaptures, IsUnknownBelowTwoSecondsWithoutThem) {
+  AddStepsWithCaptures(*store_, ranks_[0], {{5, 0.5}, {15, 0.6}});
+  AddSamples({0.5, 0.6, 0}, /*steady_watts=*/300, /*capture_watts=*/100);
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
+}
+
+TEST_F(Energy, OfSamplesWhoseStepsGoBackwardsIsUnknown) {
+  Start();
+  Add(0, {SampleOf(1, 5, 0), SampleOf(4, 4, 300)});
+  EXPECT_THAT(JoulesPerGraph(), Eq(std::nullopt));
 }
 
 TEST_F(Energy, OfStepsBeyondAllNumbersIsNotLookedFor) {
