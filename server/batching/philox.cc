@@ -1,5 +1,6 @@
 #include "server/batching/philox.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -10,33 +11,66 @@ constexpr int kRounds = 10;
 constexpr PhiloxKey kMultipliers = {0xd2511f53, 0xcd9e8d57};
 constexpr PhiloxKey kKeyIncrements = {0x9e3779b9, 0xbb67ae85};
 
-PhiloxCounter Round(const PhiloxCounter& c, const PhiloxKey& key) {
-  const std::uint64_t p0 = std::uint64_t{kMultipliers[0]} * c[0];
-  const std::uint64_t p1 = std::uint64_t{kMultipliers[1]} * c[2];
-  return {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ key[0], static_cast<std::uint32_t>(p1),
-          static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ key[1], static_cast<std::uint32_t>(p0)};
+// N counters side by side, word by word, so that compilers make vectors of them.
+template <std::size_t N>
+using Lanes = std::array<std::array<std::uint32_t, N>, 4>;
+
+template <std::size_t N>
+void Round(Lanes<N>& c, const PhiloxKey& key) {
+  for (std::size_t i = 0; i < N; ++i) {
+    const std::uint64_t p0 = std::uint64_t{kMultipliers[0]} * c[0][i];
+    const std::uint64_t p1 = std::uint64_t{kMultipliers[1]} * c[2][i];
+    c[0][i] = static_cast<std::uint32_t>(p1 >> 32) ^ c[1][i] ^ key[0];
+    c[1][i] = static_cast<std::uint32_t>(p1);
+    c[2][i] = static_cast<std::uint32_t>(p0 >> 32) ^ c[3][i] ^ key[1];
+    c[3][i] = static_cast<std::uint32_t>(p0);
+  }
 }
+
+// Replaces counters by their random words.
+template <std::size_t N>
+void Encipher(Lanes<N>& lanes, PhiloxKey key) {
+  for (int round = 0; round < kRounds; ++round) {
+    Round(lanes, key);
+    key[0] += kKeyIncrements[0];
+    key[1] += kKeyIncrements[1];
+  }
+}
+
+// Swaps whose places are drawn, and on their way into the cache, before the first of them is made.
+constexpr std::size_t kSwapsAhead = 64;
 
 }  // namespace
 
 PhiloxCounter Philox4x32(PhiloxCounter counter, PhiloxKey key) {
-  for (int round = 0; round < kRounds; ++round) {
-    counter = Round(counter, key);
-    key[0] += kKeyIncrements[0];
-    key[1] += kKeyIncrements[1];
-  }
-  return counter;
+  Lanes<1> lane = {{{counter[0]}, {counter[1]}, {counter[2]}, {counter[3]}}};
+  Encipher(lane, key);
+  return {lane[0][0], lane[1][0], lane[2][0], lane[3][0]};
 }
 
 void PhiloxStream::Refill() {
-  words_ = Philox4x32(counter_, key_);
-  ++counter_[0];
+  Lanes<kCounters> lanes;
+  for (std::uint32_t i = 0; i < kCounters; ++i) {
+    for (std::size_t word = 0; word < counter_.size(); ++word) lanes[word][i] = counter_[word];
+    lanes[0][i] += i;
+  }
+  Encipher(lanes, key_);
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    for (std::size_t word = 0; word < counter_.size(); ++word) words_[4 * i + word] = lanes[word][i];
+  }
+  counter_[0] += kCounters;
   used_ = 0;
 }
 
 void Shuffle(PhiloxStream stream, std::span<std::uint32_t> values) {
-  for (std::size_t left = values.size(); left > 1; --left) {
-    std::swap(values[left - 1], values[stream.Below(static_cast<std::uint32_t>(left))]);
+  std::array<std::uint32_t, kSwapsAhead> places;
+  for (std::size_t left = values.size(); left > 1;) {
+    const std::size_t swaps = std::min(left - 1, kSwapsAhead);
+    for (std::size_t i = 0; i < swaps; ++i) {
+      places[i] = stream.Below(static_cast<std::uint32_t>(left - i));
+      __builtin_prefetch(&values[places[i]], /*rw=*/1);
+    }
+    for (std::size_t i = 0; i < swaps; ++i) std::swap(values[--left], values[places[i]]);
   }
 }
 

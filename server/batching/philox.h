@@ -4,6 +4,7 @@
 #define PACKTRAIN_SERVER_BATCHING_PHILOX_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -40,12 +41,14 @@ class PhiloxStream {
   }
 
  private:
+  static constexpr std::uint32_t kCounters = 32;  // drawn from at once
+
   void Refill();
 
   PhiloxKey key_;
   PhiloxCounter counter_;
-  PhiloxCounter words_{};
-  std::size_t used_ = 4;
+  std::array<std::uint32_t, 4 * kCounters> words_;
+  std::size_t used_ = words_.size();
 };
 
 // Fisher-Yates from the last position down: every order is equally likely. At most 2^32 - 1 values.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace packtrain::batching {
@@ -29,7 +31,7 @@ TEST(PhiloxTest, GivesThePublishedKnownAnswers) {
 
 TEST(PhiloxStreamTest, CountsBlocksInTheFirstCounterWord) {
   PhiloxStream stream({3, 4}, {5, 6});
-  for (std::uint32_t block = 0; block < 3; ++block) {
+  for (std::uint32_t block = 0; block < 70; ++block) {
     for (const std::uint32_t word : Philox4x32({block, 0, 5, 6}, {3, 4})) EXPECT_EQ(stream.Next(), word);
   }
 }
@@ -67,6 +69,19 @@ TEST(ShuffleTest, ReachesEveryOrderEquallyOften) {
   }
   EXPECT_THAT(counts, SizeIs(24));
   for (const auto& [order, count] : counts) EXPECT_NEAR(count, 1000, 160);
+}
+
+// However far ahead places are drawn.
+TEST(ShuffleTest, IsFisherYatesOverTheStream) {
+  for (const std::uint32_t n : {0u, 1u, 2u, 63u, 64u, 65u, 66u, 127u, 128u, 129u, 130u, 1000u}) {
+    std::vector<std::uint32_t> expected(n);
+    std::iota(expected.begin(), expected.end(), 0u);
+    std::vector<std::uint32_t> values = expected;
+    PhiloxStream stream({7, n}, {8, 9});
+    for (std::uint32_t left = n; left > 1; --left) std::swap(expected[left - 1], expected[stream.Below(left)]);
+    Shuffle(PhiloxStream({7, n}, {8, 9}), values);
+    EXPECT_EQ(values, expected) << n;
+  }
 }
 
 }  // namespace
