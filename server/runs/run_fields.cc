@@ -1,5 +1,6 @@
 #include "server/runs/run_fields.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,13 @@ std::string DatasetName(const v1::RunDescription& description) {
 std::string DatasetVersion(const v1::RunDescription& description) {
   const std::size_t at = description.dataset().find('@');
   return at == std::string::npos ? "" : description.dataset().substr(at + 1);
+}
+
+// The devices of one rank: how many ranks there are is a factor of its own.
+std::string HardwareOfARank(const v1::RunDescription& description) {
+  v1::Hardware hardware = description.hardware();
+  hardware.set_count(hardware.count() / std::max(1u, description.world_size()));
+  return wire::HardwareName(hardware);
 }
 
 using Fields = std::map<std::string, FieldReader, std::less<>>;
@@ -70,7 +78,7 @@ std::map<std::string, std::string> Factors(const v1::RunDescription& description
       {"engine", description.engine()},
       {"world_size", absl::StrCat(description.world_size())},
       {"batch_graphs", absl::StrCat(description.spec().graphs())},
-      {"hardware", wire::HardwareName(description.hardware())},
+      {"hardware", HardwareOfARank(description)},
   };
 }
 

@@ -13,8 +13,8 @@
 namespace packtrain::runs {
 
 // What decides a run's speed, apart from chance, by the keys of filters: policy, model, target, dataset,
-// version, precision, engine, world_size, batch_graphs, hardware. Seeds, budgets, fingerprint, host, labels
-// and times are none.
+// version, precision, engine, world_size, batch_graphs, hardware (the devices of one rank). Seeds, budgets,
+// fingerprint, host, labels and times are none.
 std::map<std::string, std::string> Factors(const v1::RunDescription& description);
 
 // Value of a filter key in a run; nothing where the run lacks it, as a label may.

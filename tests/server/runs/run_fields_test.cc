@@ -22,6 +22,20 @@ TEST(RunFields, SeedsBudgetsHostAndLabelsAreNoFactors) {
   EXPECT_NE(Factors(description), factors);
 }
 
+TEST(RunFields, TheHardwareThatIsComparedIsThatOfOneRank) {
+  const auto hardware = [](std::uint32_t ranks, std::uint32_t devices) {
+    v1::RunDescription description = StartRequest("key-00000001").description();
+    description.set_world_size(ranks);
+    description.mutable_hardware()->set_count(devices);
+    return Factors(description).at("hardware");
+  };
+  EXPECT_EQ(hardware(1, 1), "Xeon");
+  EXPECT_EQ(hardware(2, 2), "Xeon");
+  EXPECT_EQ(hardware(2, 1), "Xeon");
+  EXPECT_EQ(hardware(1, 8), "8 x Xeon");
+  EXPECT_EQ(hardware(2, 16), "8 x Xeon");
+}
+
 TEST(RunFields, ADatasetWithoutVersionHasAnEmptyOne) {
   v1::Run run;
   run.mutable_description()->set_dataset("qm9");
