@@ -21,8 +21,8 @@
 #include "trainer/engine/flat_parameters.h"
 #include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/rank_checkpoints.h"
-#include "trainer/engine/step_engine.h"
 #include "trainer/engine/step_timeline.h"
+#include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
 
 namespace packtrain::trainer {
@@ -61,36 +61,28 @@ class Trainee {
  public:
   explicit Trainee(std::unique_ptr<GradientSync> sync)
       : sync_(std::move(sync)),
-        model_(FindModel("schnet")->create({.classes = 4, .seed = 3})),
-        parameters_(*model_),
-        adam_(parameters_.values(), {.learning_rate = 1e-3}),
         device_(OpenCpu()),
-        clock_(device_->NewClock()),
-        engine_(StepEngine::Create({.model = *model_,
-                                    .parameters = parameters_,
-                                    .adam = adam_,
-                                    .sync = *sync_,
-                                    .device = *device_,
-                                    .clock = *clock_},
-                                   {})
-                    .value()),
-        timeline_(*clock_, [this](const wire::StepRecord& step, const StepReading& reading) {
+        trained_(TrainedModel::Create(*FindModel("schnet"),
+                                      {.model = {.classes = 4, .seed = 3}, .adam = {.learning_rate = 1e-3}},
+                                      *device_, *sync_)
+                     .value()),
+        timeline_(trained_->clock(), [this](const wire::StepRecord& step, const StepReading& reading) {
           steps_.push_back(step);
           last_ = reading;
         }) {}
 
   absl::Status Step(const wire::Batch& batch, const std::string& target = "energy") {
     timeline_.Begin({});
-    absl::Status status = MakeFeed(target).Expand(batch, engine_->InputsFor(batch.header().padded));
+    absl::Status status = MakeFeed(target).Expand(batch, trained_->engine().InputsFor(batch.header().padded));
     if (!status.ok()) return status;
-    status = engine_->Step(steps_.size()).status();
+    status = trained_->engine().Step(steps_.size()).status();
     if (status.ok()) End();
     return status;
   }
 
   absl::Status Withdraw() {
     timeline_.Begin({});
-    const absl::Status status = engine_->Withdraw();
+    const absl::Status status = trained_->engine().Withdraw();
     if (status.ok()) End();
     return status;
   }
@@ -98,14 +90,14 @@ class Trainee {
   // Of the squared errors' sum over the batch, and then the sums of a step.
   at::Tensor GradientOf(const wire::Batch& batch, const std::string& target = "energy") {
     EXPECT_THAT(Step(batch, target), IsOk());
-    return at::cat({parameters_.gradients() * std::max(last_.all[kGraphs], 1.0f), parameters_.sums()});
+    return at::cat({parameters().gradients() * std::max(last_.all[kGraphs], 1.0f), parameters().sums()});
   }
 
-  Model& model() { return *model_; }
+  Model& model() { return trained_->model(); }
   GradientSync& sync() { return *sync_; }
   const Device& device() { return *device_; }
-  FlatParameters& parameters() { return parameters_; }
-  Adam& adam() { return adam_; }
+  FlatParameters& parameters() { return trained_->parameters(); }
+  Adam& adam() { return trained_->adam(); }
   const std::vector<wire::StepRecord>& steps() const { return steps_; }
   const StepReading& last() const { return last_; }
 
@@ -116,12 +108,8 @@ class Trainee {
   }
 
   std::unique_ptr<GradientSync> sync_;
-  std::shared_ptr<Model> model_;
-  FlatParameters parameters_;
-  Adam adam_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<StepClock> clock_;
-  std::unique_ptr<StepEngine> engine_;
+  std::unique_ptr<TrainedModel> trained_;
   std::vector<wire::StepRecord> steps_;
   StepReading last_;
   StepTimeline timeline_;

@@ -18,7 +18,6 @@
 #include "trainer/data/training_data.h"
 #include "trainer/engine/adam.h"
 #include "trainer/engine/device.h"
-#include "trainer/engine/flat_parameters.h"
 #include "trainer/engine/git_revision.h"
 #include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/host_name.h"
@@ -28,6 +27,7 @@
 #include "trainer/engine/rank_totals.h"
 #include "trainer/engine/run_settings.h"
 #include "trainer/engine/status_words.h"
+#include "trainer/engine/trained_model.h"
 #include "trainer/engine/training_loop.h"
 #include "trainer/models/model.h"
 
@@ -92,7 +92,7 @@ class Session {
     using Part = absl::Status (Session::*)();
     constexpr std::array<Part, 10> kParts = {
         &Session::OpenDeviceAndRanks, &Session::OpenFolder, &Session::LoadData, &Session::MakeModel,
-        &Session::MakeEngine,         &Session::AgreeOnRun, &Session::Resume,   &Session::StartReporter,
+        &Session::MakeEvaluator,      &Session::AgreeOnRun, &Session::Resume,   &Session::StartReporter,
         &Session::TrainAndEvaluate,   &Session::EndAsDone};
     for (const Part part : kParts) {
       if (stop_.stop_requested()) return Stopped();
@@ -154,18 +154,6 @@ class Session {
     return absl::OkStatus();
   }
 
-  absl::Status MakeModel() {
-    const absl::StatusOr<ModelEntry> entry = FindModel(options_.model);
-    if (!entry.ok()) return entry.status();
-    const Kernels& kernels = options_.plain_kernels ? PlainKernels() : device_->kernels();
-    model_ = entry->create({.classes = data_.classes, .seed = options_.model_seed, .kernels = &kernels});
-    model_->to(device_->torch_device());
-    parameters_.emplace(*model_);
-    adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry->decay};
-    adam_.emplace(parameters_->values(), adam_options_, kernels);
-    return absl::OkStatus();
-  }
-
   // Sums that wait on the host cannot be captured.
   absl::Status ChooseEngine() {
     const absl::Status sums = sync_->device_sums();
@@ -175,20 +163,26 @@ class Session {
     return absl::FailedPreconditionError(absl::StrCat("--engine captured: ", sums.message()));
   }
 
-  absl::Status MakeEngine() {
+  absl::Status MakeModel() {
+    const absl::StatusOr<ModelEntry> entry = FindModel(options_.model);
+    if (!entry.ok()) return entry.status();
     if (absl::Status status = ChooseEngine(); !status.ok()) return status;
-    clock_ = device_->NewClock();
-    absl::StatusOr<std::unique_ptr<StepEngine>> engine = StepEngine::Create({.model = *model_,
-                                                                             .parameters = *parameters_,
-                                                                             .adam = *adam_,
-                                                                             .sync = *sync_,
-                                                                             .device = *device_,
-                                                                             .clock = *clock_},
-                                                                            engine_options_);
-    if (!engine.ok()) return engine.status();
-    engine_ = *std::move(engine);
+    adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry->decay};
+    absl::StatusOr<std::unique_ptr<TrainedModel>> trained =
+        TrainedModel::Create(*entry,
+                             {.model = {.classes = data_.classes, .seed = options_.model_seed},
+                              .adam = adam_options_,
+                              .engine = engine_options_,
+                              .plain_kernels = options_.plain_kernels},
+                             *device_, *sync_);
+    if (!trained.ok()) return trained.status();
+    trained_ = *std::move(trained);
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeEvaluator() {
     absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
-        Evaluator::Create(*model_, *feed_, *device_, engine_options_);
+        Evaluator::Create(trained_->model(), *feed_, *device_, engine_options_);
     if (!evaluator.ok()) return evaluator.status();
     evaluator_ = *std::move(evaluator);
     return absl::OkStatus();
@@ -209,7 +203,7 @@ class Session {
     settings.push_back({"--checkpoint-every", absl::StrCat(checkpoint.every)});
     settings.push_back({"--resume", checkpoint.resume ? "yes" : "no"});
     settings.push_back({"--synthetic", options_.synthetic ? "yes" : "no"});
-    settings.push_back({"their initial parameters", parameters_->Checksum()});
+    settings.push_back({"their initial parameters", trained_->parameters().Checksum()});
     for (const Setting& setting : settings) {
       if (absl::Status status = sync_->Agree(setting.name, setting.value); !status.ok()) return status;
     }
@@ -228,7 +222,7 @@ class Session {
     }
     if (absl::Status status = CheckUsable(**checkpoint, settings); !status.ok()) return status;
     state_ = **std::move(checkpoint);
-    return RestoreModel(state_, *parameters_, *adam_);
+    return RestoreModel(state_, trained_->parameters(), trained_->adam());
   }
 
   absl::Status StartAnew(const Settings& settings) {
@@ -295,7 +289,7 @@ class Session {
   client::RunDescription DescribeRun() const {
     client::RunDescription run;
     run.model = options_.model;
-    run.parameters = static_cast<std::uint64_t>(CountParameters(*model_));
+    run.parameters = static_cast<std::uint64_t>(CountParameters(trained_->model()));
     run.target = data_.target.name;
     run.dataset = data_.dataset.reference;
     run.spec = data_.spec;
@@ -316,7 +310,7 @@ class Session {
     run.git_revision = GitRevision();
     run.labels = options_.labels;
     if (options_.synthetic) run.labels.emplace("input", "synthetic");
-    run.timing_method = clock_->method();
+    run.timing_method = trained_->clock().method();
     run.planned_steps = options_.steps;
     return run;
   }
@@ -328,18 +322,15 @@ class Session {
                                  [this](const client::Sample& sample) { reporter_->AddSample(sample); });
     TrainingLoop loop({.data = data_,
                        .feed = *feed_,
-                       .engine = *engine_,
+                       .trained = *trained_,
                        .evaluator = *evaluator_,
-                       .clock = *clock_,
-                       .parameters = *parameters_,
-                       .adam = *adam_,
                        .sync = *sync_,
                        .reporter = *reporter_,
                        .folder = folder_},
                       options_, std::move(state_), stop_);
     if (absl::Status status = loop.Run(); !status.ok()) return status;
     result_.splits = loop.splits();
-    result_.captures = engine_->captures();
+    result_.captures = trained_->engine().captures();
     result_.evaluation_captures = evaluator_->captures();
     return CountGraphs(loop.statistics());
   }
@@ -394,13 +385,9 @@ class Session {
   std::unique_ptr<GradientSync> sync_;
   TrainingData data_;
   std::unique_ptr<DeviceFeed> feed_;
-  std::shared_ptr<Model> model_;
-  std::optional<FlatParameters> parameters_;
   AdamOptions adam_options_;
-  std::optional<Adam> adam_;
   EngineOptions engine_options_;
-  std::unique_ptr<StepClock> clock_;
-  std::unique_ptr<StepEngine> engine_;
+  std::unique_ptr<TrainedModel> trained_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<client::RunReporter> reporter_;
   std::optional<CheckpointFolder> folder_;

@@ -50,7 +50,7 @@ TrainingLoop::TrainingLoop(const TrainingParts& parts, const TrainingOptions& op
       state_(std::move(start)),
       saved_steps_(first_step_),
       statistics_(std::exchange(state_.totals, {})),
-      timeline_(parts.clock,
+      timeline_(parts.trained.clock(),
                 [this](const wire::StepRecord& step, const StepReading& reading) { Learn(step, reading); }) {}
 
 absl::Status TrainingLoop::Run() {
@@ -81,7 +81,7 @@ absl::StatusOr<std::unique_ptr<BatchSource>> TrainingLoop::OpenSource() const {
   if (!stream.ok()) return stream.status();
   auto streamed = std::make_unique<StreamedBatches>(*std::move(stream), parts_.feed);
   if (!options_.synthetic) return streamed;
-  return std::make_unique<SyntheticBatches>(std::move(streamed), parts_.parameters.values().device());
+  return std::make_unique<SyntheticBatches>(std::move(streamed), parts_.trained.parameters().values().device());
 }
 
 absl::Status TrainingLoop::MakeStep(BatchSource& batches) {
@@ -92,11 +92,12 @@ absl::Status TrainingLoop::MakeStep(BatchSource& batches) {
   wire::StepRecord record = RecordOf(batches.header(), batches.timing());
   record.wait_ns = wait_ns;
   timeline_.Begin(record);
-  if (absl::Status status = batches.Expand(parts_.engine.InputsFor(batches.header().padded)); !status.ok()) {
+  if (absl::Status status = batches.Expand(parts_.trained.engine().InputsFor(batches.header().padded));
+      !status.ok()) {
     timeline_.Discard();
     return Withdraw(status);
   }
-  const absl::StatusOr<std::uint64_t> capture_ns = parts_.engine.Step(issued_steps());
+  const absl::StatusOr<std::uint64_t> capture_ns = parts_.trained.engine().Step(issued_steps());
   if (!capture_ns.ok()) return capture_ns.status();
   issued_.push_back(PositionBehind(batches.header()));
   timeline_.End(*capture_ns);
@@ -181,7 +182,7 @@ void TrainingLoop::Report(const wire::StepRecord& step) {
 absl::Status TrainingLoop::Withdraw(const absl::Status& reason) {
   while (!halt_) {
     timeline_.Begin({});
-    if (!parts_.engine.Withdraw().ok()) return reason;
+    if (!parts_.trained.engine().Withdraw().ok()) return reason;
     issued_.emplace_back();
     timeline_.End();
     Settle();
@@ -212,8 +213,8 @@ absl::Status TrainingLoop::Save() {
   Checkpoint checkpoint = state_;
   checkpoint.totals = statistics_.totals();
   checkpoint.unsent = parts_.reporter.unsent();
-  absl::Status status =
-      SaveCheckpoint(std::move(checkpoint), parts_.parameters, parts_.adam, parts_.folder, parts_.sync);
+  absl::Status status = SaveCheckpoint(std::move(checkpoint), parts_.trained.parameters(),
+                                       parts_.trained.adam(), parts_.folder, parts_.sync);
   if (!status.ok()) return status;
   saved_steps_ = steps();
   flags_of_next_ |= wire::kCheckpoint;

@@ -21,9 +21,9 @@
 #include "trainer/engine/checkpoint_folder.h"
 #include "trainer/engine/evaluation.h"
 #include "trainer/engine/step_clock.h"
-#include "trainer/engine/step_engine.h"
 #include "trainer/engine/step_statistics.h"
 #include "trainer/engine/step_timeline.h"
+#include "trainer/engine/trained_model.h"
 #include "trainer/engine/training.h"
 
 namespace packtrain::trainer {
@@ -32,11 +32,8 @@ namespace packtrain::trainer {
 struct TrainingParts {
   const TrainingData& data;
   DeviceFeed& feed;
-  StepEngine& engine;
+  TrainedModel& trained;
   Evaluator& evaluator;
-  StepClock& clock;
-  FlatParameters& parameters;
-  Adam& adam;
   GradientSync& sync;
   client::RunReporter& reporter;
   const std::optional<CheckpointFolder>& folder;  // of rank 0, where checkpoints are wanted

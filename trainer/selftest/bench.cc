@@ -9,12 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "trainer/engine/adam.h"
-#include "trainer/engine/flat_parameters.h"
 #include "trainer/engine/gradient_sync.h"
-#include "trainer/engine/step_engine.h"
 #include "trainer/engine/step_statistics.h"
 #include "trainer/engine/step_timeline.h"
+#include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
 #include "trainer/selftest/random_graphs.h"
 
@@ -41,29 +39,30 @@ class Bench {
     if (!entry.ok()) return entry.status();
     absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(World(), {});
     if (!sync.ok()) return sync.status();
-    auto created = std::make_unique<Bench>(bench, *entry, *std::move(sync), device);
-    absl::StatusOr<std::unique_ptr<StepEngine>> engine = created->NewEngine(device);
-    if (!engine.ok()) return engine.status();
-    created->engine_ = *std::move(engine);
-    return created;
+    absl::StatusOr<std::unique_ptr<TrainedModel>> trained =
+        TrainedModel::Create(*entry,
+                             {.model = {.classes = kClasses},
+                              .adam = {.decay = entry->decay},
+                              .engine = {.captured = bench.captured},
+                              .plain_kernels = !bench.fused},
+                             device, **sync);
+    if (!trained.ok()) return trained.status();
+    return std::make_unique<Bench>(bench, device.torch_device(), *std::move(sync), *std::move(trained));
   }
 
-  Bench(const BenchCase& bench, const ModelEntry& entry, std::unique_ptr<GradientSync> sync,
-        const Device& device)
+  Bench(const BenchCase& bench, at::Device device, std::unique_ptr<GradientSync> sync,
+        std::unique_ptr<TrainedModel> trained)
       : case_(bench),
         graphs_(CopyTo(MakeFullGraphs({.real = bench.real, .padded = bench.padded, .classes = kClasses},
                                       at::detail::createCPUGenerator(/*seed_val=*/1)),
-                       device.torch_device())),
-        kernels_(bench.fused ? device.kernels() : PlainKernels()),
-        model_(entry.create({.classes = kClasses, .kernels = &kernels_})),
-        parameters_(MoveTo(*model_, device)),
-        adam_(parameters_.values(), {.decay = entry.decay}, kernels_),
+                       device)),
         sync_(std::move(sync)),
-        clock_(device.NewClock()) {}
+        trained_(std::move(trained)) {}
 
   absl::StatusOr<SteadyFigures> Time(const BenchOptions& options) {
-    StepTimeline timeline(
-        *clock_, [this](const wire::StepRecord& step, const StepReading& reading) { Learn(step, reading); });
+    StepTimeline timeline(trained_->clock(), [this](const wire::StepRecord& step, const StepReading& reading) {
+      Learn(step, reading);
+    });
     Clock::time_point start;
     for (std::uint64_t step = 0; step < options.warm_up + options.steps; ++step) {
       if (step == options.warm_up) {
@@ -73,8 +72,8 @@ class Bench {
       wire::StepRecord record;
       record.flags = step < options.warm_up ? wire::kWarmUp : 0u;
       timeline.Begin(record);
-      Fill(engine_->InputsFor(case_.padded), step);
-      const absl::StatusOr<std::uint64_t> capture_ns = engine_->Step(step);
+      Fill(trained_->engine().InputsFor(case_.padded), step);
+      const absl::StatusOr<std::uint64_t> capture_ns = trained_->engine().Step(step);
       if (!capture_ns.ok()) return capture_ns.status();
       timeline.End(*capture_ns);
     }
@@ -89,21 +88,6 @@ class Bench {
   double total_seconds() const { return static_cast<double>(total_ns_) * 1e-9; }
 
  private:
-  static Model& MoveTo(Model& model, const Device& device) {
-    model.to(device.torch_device());
-    return model;
-  }
-
-  absl::StatusOr<std::unique_ptr<StepEngine>> NewEngine(const Device& device) {
-    return StepEngine::Create({.model = *model_,
-                               .parameters = parameters_,
-                               .adam = adam_,
-                               .sync = *sync_,
-                               .device = device,
-                               .clock = *clock_},
-                              {.captured = case_.captured});
-  }
-
   // The inputs of a captured step stay where they are.
   void Fill(const GraphTensors& inputs, std::uint64_t step) {
     if (!case_.captured || step == 0) CopyInto(graphs_, inputs);
@@ -119,13 +103,8 @@ class Bench {
 
   const BenchCase case_;
   const GraphTensors graphs_;
-  const Kernels& kernels_;
-  const std::shared_ptr<Model> model_;
-  FlatParameters parameters_;
-  Adam adam_;
   const std::unique_ptr<GradientSync> sync_;
-  const std::unique_ptr<StepClock> clock_;
-  std::unique_ptr<StepEngine> engine_;
+  const std::unique_ptr<TrainedModel> trained_;
   StepStatistics statistics_;
   std::uint64_t total_ns_ = 0;
   double wall_seconds_ = 0;

@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "trainer/engine/adam.h"
 #include "trainer/engine/device.h"
-#include "trainer/engine/flat_parameters.h"
 #include "trainer/engine/gradient_sync.h"
-#include "trainer/engine/step_engine.h"
 #include "trainer/engine/step_timeline.h"
+#include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
 #include "trainer/selftest/random_graphs.h"
 
@@ -34,55 +32,39 @@ class Trainee {
  public:
   Trainee(const EngineOptions& options, bool fused)
       : device_(OpenDevice("cuda", /*local_rank=*/0).value()),
-        kernels_(fused ? device_->kernels() : PlainKernels()),
-        model_(MakeModel()),
-        parameters_(*model_),
-        adam_(parameters_.values(), {.learning_rate = 1e-3, .decay = 0.5, .decay_steps = 2}, kernels_),
         sync_(GradientSync::Connect(World(), {}).value()),
-        clock_(device_->NewClock()),
-        engine_(StepEngine::Create({.model = *model_,
-                                    .parameters = parameters_,
-                                    .adam = adam_,
-                                    .sync = *sync_,
-                                    .device = *device_,
-                                    .clock = *clock_},
-                                   options)
-                    .value()),
-        timeline_(*clock_, [this](const wire::StepRecord& step, const StepReading& reading) {
+        trained_(TrainedModel::Create(FindModel("schnet").value(),
+                                      {.model = {.classes = 5, .seed = 1},
+                                       .adam = {.learning_rate = 1e-3, .decay = 0.5, .decay_steps = 2},
+                                       .engine = options,
+                                       .plain_kernels = !fused},
+                                      *device_, *sync_)
+                     .value()),
+        timeline_(trained_->clock(), [this](const wire::StepRecord& step, const StepReading& reading) {
           steps_.push_back(step);
           last_ = reading;
         }) {}
 
   void Step(const GraphTensors& batch) {
     timeline_.Begin({});
-    CopyInto(batch, engine_->InputsFor({static_cast<std::uint32_t>(batch.n_node.size(0)),
+    CopyInto(batch, engine().InputsFor({static_cast<std::uint32_t>(batch.n_node.size(0)),
                                         static_cast<std::uint32_t>(batch.classes.size(0)),
                                         static_cast<std::uint32_t>(batch.senders.size(0))}));
-    timeline_.End(engine_->Step(issued_++).value());
+    timeline_.End(engine().Step(issued_++).value());
     timeline_.HandOver(/*most_pending=*/0);
   }
 
-  at::Tensor parameters() const { return parameters_.values().to(at::kCPU, at::kDouble); }
-  CaptureCounts captures() const { return engine_->captures(); }
+  at::Tensor parameters() const { return trained_->parameters().values().to(at::kCPU, at::kDouble); }
+  CaptureCounts captures() const { return engine().captures(); }
   const std::vector<wire::StepRecord>& steps() const { return steps_; }
   bool halted() const { return last_.all[kHalted] > 0; }
 
  private:
-  std::shared_ptr<Model> MakeModel() const {
-    std::shared_ptr<Model> model =
-        FindModel("schnet").value().create({.classes = 5, .seed = 1, .kernels = &kernels_});
-    model->to(device_->torch_device());
-    return model;
-  }
+  StepEngine& engine() const { return trained_->engine(); }
 
   const std::unique_ptr<Device> device_;
-  const Kernels& kernels_;
-  const std::shared_ptr<Model> model_;
-  FlatParameters parameters_;
-  Adam adam_;
   const std::unique_ptr<GradientSync> sync_;
-  const std::unique_ptr<StepClock> clock_;
-  const std::unique_ptr<StepEngine> engine_;
+  const std::unique_ptr<TrainedModel> trained_;
   std::uint64_t issued_ = 0;
   std::vector<wire::StepRecord> steps_;
   StepReading last_;

@@ -1,0 +1,45 @@
+#include "trainer/engine/trained_model.h"
+
+#include <utility>
+
+namespace packtrain::trainer {
+namespace {
+
+const Kernels& KernelsOf(const TrainedModelOptions& options, const Device& device) {
+  return options.plain_kernels ? PlainKernels() : device.kernels();
+}
+
+std::shared_ptr<Model> MakeModel(const ModelEntry& entry, const TrainedModelOptions& options,
+                                 const Device& device) {
+  ModelOptions with_kernels = options.model;
+  with_kernels.kernels = &KernelsOf(options, device);
+  std::shared_ptr<Model> model = entry.create(with_kernels);
+  model->to(device.torch_device());
+  return model;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TrainedModel>> TrainedModel::Create(const ModelEntry& entry,
+                                                                   const TrainedModelOptions& options,
+                                                                   const Device& device, GradientSync& sync) {
+  std::unique_ptr<TrainedModel> trained(new TrainedModel(entry, options, device));
+  absl::StatusOr<std::unique_ptr<StepEngine>> engine = StepEngine::Create({.model = trained->model(),
+                                                                           .parameters = trained->parameters(),
+                                                                           .adam = trained->adam(),
+                                                                           .sync = sync,
+                                                                           .device = device,
+                                                                           .clock = trained->clock()},
+                                                                          options.engine);
+  if (!engine.ok()) return engine.status();
+  trained->engine_ = *std::move(engine);
+  return trained;
+}
+
+TrainedModel::TrainedModel(const ModelEntry& entry, const TrainedModelOptions& options, const Device& device)
+    : model_(MakeModel(entry, options, device)),
+      parameters_(*model_),
+      adam_(parameters_.values(), options.adam, KernelsOf(options, device)),
+      clock_(device.NewClock()) {}
+
+}  // namespace packtrain::trainer
