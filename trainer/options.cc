@@ -134,9 +134,11 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str()
       ->group(kRunGroup);
-  app.add_option("--precision", options.precision,
-                 "Precision of matrix products: f32, or on a GPU tf32, whose factors have 10 bits of mantissa")
-      ->check(CLI::IsMember({"f32", "tf32"}))
+  app.add_option(
+         "--precision", options.precision,
+         "f32; bf16, which keeps data of edges in bfloat16 and all else in f32; or on a GPU tf32, f32 with "
+         "10 bits of mantissa in the factors of matrix products")
+      ->check(CLI::IsMember({"f32", "tf32", "bf16"}))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option_function<std::string>(

@@ -166,6 +166,18 @@ class Resume(OnSmallSample):
             skip_text()
         return number()
 
+    def test_goes_on_in_the_same_precision_alone(self):
+        short, whole = [*TRAINING, "--steps", 20, "--precision", "bf16"], [*WHOLE, "--precision", "bf16"]
+        self.finish(*short)
+        refused = finished(*self.start(*WHOLE))
+        self.assertEqual(refused.code, 1, refused)
+        self.assertIn("--precision was 'bf16' and is 'f32'", refused.err)
+        resumed = self.finish(*whole)
+        unbroken = finished(*self.node.start_training(*whole)).json
+        for key in ("loss", "val", "test"):
+            self.assertEqual(resumed[key], unbroken[key], key)
+            self.assertNotEqual(resumed[key], self.expected()[0][key], key)
+
     def test_asked_to_stop(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             (process,) = self.start(*WHOLE, every=1000)

@@ -59,11 +59,12 @@ std::unique_ptr<GradientSync> Alone() { return std::move(GradientSync::Connect(W
 // A rank with everything that a step needs.
 class Trainee {
  public:
-  explicit Trainee(std::unique_ptr<GradientSync> sync)
+  explicit Trainee(std::unique_ptr<GradientSync> sync, at::ScalarType edge_type = at::kFloat)
       : sync_(std::move(sync)),
         device_(OpenCpu()),
         trained_(TrainedModel::Create(*FindModel("schnet"),
-                                      {.model = {.classes = 4, .seed = 3}, .adam = {.learning_rate = 1e-3}},
+                                      {.model = {.classes = 4, .seed = 3, .edge_type = edge_type},
+                                       .adam = {.learning_rate = 1e-3}},
                                       *device_, *sync_)
                      .value()),
         timeline_(trained_->clock(), [this](const wire::StepRecord& step, const StepReading& reading) {
@@ -215,8 +216,10 @@ TEST(StepEngine, AnEmptyBatchHasNoGradient) {
 }
 
 TEST(StepEngine, AnEmptyBatchWithoutSlotsHasNoGradient) {
-  Trainee trainee(Alone());
-  EXPECT_EQ(trainee.GradientOf(BatchOf({}, {.graphs = 4})).abs().max().item<float>(), 0);
+  for (const at::ScalarType edge_type : {at::kFloat, at::kBFloat16}) {
+    Trainee trainee(Alone(), edge_type);
+    EXPECT_EQ(trainee.GradientOf(BatchOf({}, {.graphs = 4})).abs().max().item<float>(), 0) << edge_type;
+  }
 }
 
 TEST(StepEngine, AGraphWithoutTheTargetHasNoGradient) {
@@ -229,10 +232,12 @@ TEST(StepEngine, AGraphWithoutTheTargetHasNoGradient) {
 }
 
 TEST(StepEngine, StepsLowerTheLoss) {
-  Trainee trainee(Alone());
-  const wire::Batch graphs = PaddedBatch(Molecules());
-  for (int step = 0; step < 60; ++step) ASSERT_THAT(trainee.Step(graphs), IsOk());
-  EXPECT_LT(trainee.steps().back().loss, 0.5 * trainee.steps().front().loss);
+  for (const at::ScalarType edge_type : {at::kFloat, at::kBFloat16}) {
+    Trainee trainee(Alone(), edge_type);
+    const wire::Batch graphs = PaddedBatch(Molecules());
+    for (int step = 0; step < 60; ++step) ASSERT_THAT(trainee.Step(graphs), IsOk());
+    EXPECT_LT(trainee.steps().back().loss, 0.5 * trainee.steps().front().loss) << edge_type;
+  }
 }
 
 TEST(StepEngine, ANumberThatIsNotFiniteHaltsThisStepAndAllBehind) {

@@ -33,10 +33,42 @@ TEST(PlainKernels, MessagesAreSummedOverIncomingEdges) {
 }
 
 TEST(PlainKernels, GaussiansNeverReachNumbersThatAreNotNormal) {
-  const at::Tensor gaussians = PlainKernels().Gaussians(Column({1, 15}), at::tensor({1.f, 1.5f}), 0.5);
+  const at::Tensor gaussians =
+      PlainKernels().Gaussians(Column({1, 15}), at::tensor({1.f, 1.5f}), 0.5, at::kFloat);
   EXPECT_FLOAT_EQ(gaussians[0][0].item<float>(), 1);
   EXPECT_FLOAT_EQ(gaussians[0][1].item<float>(), std::exp(-0.5f));
   EXPECT_FLOAT_EQ(gaussians[1][0].item<float>(), std::exp(-80.f));
+}
+
+at::Tensor Rounded(const at::Tensor& values) { return values.to(at::kBFloat16); }
+
+TEST(PlainKernels, GaussiansInBf16AreRoundedOnce) {
+  const at::Tensor distances = at::linspace(0, 12, 100).unsqueeze(1),
+                   centres = at::arange(20, at::kFloat) * 0.1;
+  EXPECT_TRUE(PlainKernels()
+                  .Gaussians(distances, centres, 0.1, at::kBFloat16)
+                  .equal(Rounded(PlainKernels().Gaussians(distances, centres, 0.1, at::kFloat))));
+}
+
+TEST(PlainKernels, ShiftedSoftplusInBf16IsRoundedOnce) {
+  const at::Tensor x = Rounded(at::linspace(-9, 9, 1000)).requires_grad_();
+  const at::Tensor wide_x = x.detach().to(at::kFloat).requires_grad_();
+  const at::Tensor y = PlainKernels().ShiftedSoftplus(x), wide_y = PlainKernels().ShiftedSoftplus(wide_x);
+  EXPECT_TRUE(y.equal(Rounded(wide_y)));
+  y.sum().backward();
+  wide_y.sum().backward();
+  EXPECT_TRUE(x.grad().equal(Rounded(wide_x.grad())));
+}
+
+// 3 * 7.0625 has more bits than a bf16.
+TEST(PlainKernels, MessagesOfABf16FilterAreSummedInF32) {
+  const at::Tensor nodes = Column({2, 3, 5}).requires_grad_();
+  const at::Tensor filter = Rounded(Column({7.0625, 11, 13})).requires_grad_();
+  const at::Tensor sums = PlainKernels().SumMessages(nodes, filter, ThreeNodes());
+  EXPECT_TRUE(at::equal(sums, Column({3 * 7.0625 + 5 * 11, 0, 2 * 13})));
+  sums.backward(Column({1, 10, 100}));
+  EXPECT_TRUE(at::equal(nodes.grad(), Column({100 * 13, 7.0625, 11})));
+  EXPECT_TRUE(at::equal(filter.grad(), Rounded(Column({3, 5, 100 * 2}))));
 }
 
 TEST(PlainKernels, ShiftedSoftplusPassesThroughZero) {

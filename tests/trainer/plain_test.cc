@@ -7,6 +7,7 @@
 #include "tests/testing/status_matchers.h"
 #include "tests/trainer/molecules.h"
 #include "trainer/data/target.h"
+#include "trainer/engine/precision.h"
 #include "trainer/engine/process_sampler.h"
 #include "trainer/engine/step_statistics.h"
 #include "trainer/engine/world.h"
@@ -233,7 +234,7 @@ TEST(CommandLine, WithoutWhatARunNeedsIsWrongUsage) {
 TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
   for (const std::vector<const char*>& extra :
        std::vector<std::vector<const char*>>{{"--world-size", "2"},
-                                             {"--precision", "bf16"},
+                                             {"--precision", "f16"},
                                              {"--engine", "fast"},
                                              {"--max-captures", "0"},
                                              {"--read-ahead", "0"},
@@ -252,6 +253,15 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
     words.insert(words.end(), extra.begin(), extra.end());
     EXPECT_EQ(Parse(words).exit_code, 2) << extra.front();
   }
+}
+
+TEST(Precision, OfTheCpuIsF32OrBf16) {
+  EXPECT_EQ(SetPrecision("f32", at::kCPU).value(), at::kFloat);
+  EXPECT_EQ(SetPrecision("bf16", at::kCPU).value(), at::kBFloat16);
+  EXPECT_THAT(SetPrecision("tf32", at::kCPU),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--precision tf32: the CPU has")));
+  EXPECT_THAT(SetPrecision("f16", at::kCPU),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("there are f32, tf32 and bf16")));
 }
 
 TEST(CommandLine, DescribeNeedsNoRun) {

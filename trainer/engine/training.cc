@@ -1,6 +1,5 @@
 #include "trainer/engine/training.h"
 
-#include <ATen/Context.h>
 #include <torch/types.h>
 #include <torch/version.h>
 
@@ -22,6 +21,7 @@
 #include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/host_name.h"
 #include "trainer/engine/joined_run.h"
+#include "trainer/engine/precision.h"
 #include "trainer/engine/process_sampler.h"
 #include "trainer/engine/rank_checkpoints.h"
 #include "trainer/engine/rank_totals.h"
@@ -105,7 +105,9 @@ class Session {
     absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(options_.device, options_.world.local_rank);
     if (!device.ok()) return device.status();
     device_ = *std::move(device);
-    if (absl::Status status = SetPrecision(); !status.ok()) return status;
+    const absl::StatusOr<at::ScalarType> edge_type = SetPrecision(options_.precision, device_->torch_device());
+    if (!edge_type.ok()) return edge_type.status();
+    edge_type_ = *edge_type;
     absl::StatusOr<std::unique_ptr<GradientSync>> sync =
         GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience,
                                                .stop = stop_,
@@ -114,15 +116,6 @@ class Session {
     if (!sync.ok()) return sync.status();
     sync_ = *std::move(sync);
     return sync_->JoinDevices(device_->communicators());
-  }
-
-  absl::Status SetPrecision() const {
-    const bool tf32 = options_.precision == "tf32";
-    if (tf32 && device_->torch_device().is_cpu()) {
-      return absl::InvalidArgumentError("--precision tf32: the CPU has f32 alone; give --device cuda");
-    }
-    at::globalContext().setAllowTF32CuBLAS(tf32);
-    return absl::OkStatus();
   }
 
   // Rank 0's alone: the others send what they have to it.
@@ -168,13 +161,13 @@ class Session {
     if (!entry.ok()) return entry.status();
     if (absl::Status status = ChooseEngine(); !status.ok()) return status;
     adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry->decay};
-    absl::StatusOr<std::unique_ptr<TrainedModel>> trained =
-        TrainedModel::Create(*entry,
-                             {.model = {.classes = data_.classes, .seed = options_.model_seed},
-                              .adam = adam_options_,
-                              .engine = engine_options_,
-                              .plain_kernels = options_.plain_kernels},
-                             *device_, *sync_);
+    absl::StatusOr<std::unique_ptr<TrainedModel>> trained = TrainedModel::Create(
+        *entry,
+        {.model = {.classes = data_.classes, .seed = options_.model_seed, .edge_type = edge_type_},
+         .adam = adam_options_,
+         .engine = engine_options_,
+         .plain_kernels = options_.plain_kernels},
+        *device_, *sync_);
     if (!trained.ok()) return trained.status();
     trained_ = *std::move(trained);
     return absl::OkStatus();
@@ -382,6 +375,7 @@ class Session {
   const TrainingOptions& options_;
   const std::stop_token stop_;
   std::unique_ptr<Device> device_;
+  at::ScalarType edge_type_ = at::kFloat;
   std::unique_ptr<GradientSync> sync_;
   TrainingData data_;
   std::unique_ptr<DeviceFeed> feed_;

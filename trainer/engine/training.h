@@ -40,7 +40,7 @@ struct TrainingOptions {
   std::uint64_t evaluate_every = 0;  // 0: only at the end
   CheckpointOptions checkpoint;
   std::string device = "cpu";
-  std::string precision = "f32";  // of matrix products: f32, tf32
+  std::string precision = "f32";  // f32, tf32, bf16: see SetPrecision
   std::optional<bool> captured;   // absent: where the device and the ranks can
   std::size_t max_captures = EngineOptions().max_captures;
   bool plain_kernels = false;  // Torch's operators in place of kernels of ours

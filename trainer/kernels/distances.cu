@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trainer/kernels/float_vector.h"
+
 namespace packtrain::trainer {
 namespace {
 
@@ -21,37 +23,62 @@ __global__ void __launch_bounds__(kThreads) Measure(EdgeEnds ends, float* distan
   distances[edge] = sqrtf(square);
 }
 
-// A block's results lie together, so that its threads write side by side whatever the number of centres.
+template <typename Element>
+struct Gaussian {
+  float distance;
+  float factor;
+
+  __device__ float operator()(float centre) const {
+    const float gap = distance - centre;
+    const float exponent = gap * gap * factor;
+    return Exponential<Element>(exponent < -80 ? -80.0f : exponent);  // what is no number stays none
+  }
+};
+
+// A block's results lie together, so that its threads write side by side whatever the number of centres. A row
+// is `vectors` vectors.
+template <typename Vector, typename Element>
 __global__ void __launch_bounds__(kThreads)
-    Expand(const float* distances, std::int64_t edges, const float* centre, unsigned centres, float factor,
-           float* gaussians) {
+    Expand(const float* distances, std::int64_t edges, const float* centres, unsigned vectors, float factor,
+           Element* gaussians) {
   const std::int64_t first = std::int64_t{blockIdx.x} * kEdgesPerBlock;
   const auto count = static_cast<unsigned>(min(std::int64_t{kEdgesPerBlock}, edges - first));
-  for (unsigned i = threadIdx.x; i < count * centres; i += kThreads) {
-    const float gap = __ldg(distances + first + i / centres) - __ldg(centre + i % centres);
-    const float exponent = gap * gap * factor;
-    gaussians[first * centres + i] = expf(exponent < -80 ? -80.0f : exponent);  // what is no number stays none
+  for (unsigned i = threadIdx.x; i < count * vectors; i += kThreads) {
+    const Gaussian<Element> gaussian = {__ldg(distances + first + i / vectors), factor};
+    Store(gaussians, first * vectors + i, Map(gaussian, Load<Vector>(centres, i % vectors)));
   }
 }
 
-unsigned BlocksFor(std::int64_t work, std::int64_t per_block) {
-  return static_cast<unsigned>((work + per_block - 1) / per_block);
+template <typename Vector, typename Element>
+cudaError_t LaunchExpand(const float* distances, std::int64_t edges, const float* centre, std::int64_t centres,
+                         float factor, Element* gaussians, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((edges + kEdgesPerBlock - 1) / kEdgesPerBlock);
+  const auto vectors = static_cast<unsigned>(centres / kWidth<Vector>);
+  Expand<Vector><<<blocks, kThreads, 0, stream>>>(distances, edges, centre, vectors, factor, gaussians);
+  return cudaGetLastError();
 }
 
 }  // namespace
 
 cudaError_t MeasureEdges(const EdgeEnds& ends, float* distances, cudaStream_t stream) {
   if (ends.edges == 0) return cudaSuccess;
-  Measure<<<BlocksFor(ends.edges, kThreads), kThreads, 0, stream>>>(ends, distances);
+  const auto blocks = static_cast<unsigned>((ends.edges + kThreads - 1) / kThreads);
+  Measure<<<blocks, kThreads, 0, stream>>>(ends, distances);
   return cudaGetLastError();
 }
 
+template <typename Element>
 cudaError_t ExpandInGaussians(const float* distances, std::int64_t edges, const float* centre,
-                              std::int64_t centres, float width, float* gaussians, cudaStream_t stream) {
+                              std::int64_t centres, float width, Element* gaussians, cudaStream_t stream) {
   if (edges == 0 || centres == 0) return cudaSuccess;
-  Expand<<<BlocksFor(edges, kEdgesPerBlock), kThreads, 0, stream>>>(
-      distances, edges, centre, static_cast<unsigned>(centres), -1 / width, gaussians);
-  return cudaGetLastError();
+  const bool wide = AreRowsOfVectors(centres, centre, gaussians);
+  const auto launch = wide ? LaunchExpand<float4, Element> : LaunchExpand<float, Element>;
+  return launch(distances, edges, centre, centres, -1 / width, gaussians, stream);
 }
+
+template cudaError_t ExpandInGaussians(const float*, std::int64_t, const float*, std::int64_t, float, float*,
+                                       cudaStream_t);
+template cudaError_t ExpandInGaussians(const float*, std::int64_t, const float*, std::int64_t, float,
+                                       __nv_bfloat16*, cudaStream_t);
 
 }  // namespace packtrain::trainer

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_TRAINER_KERNELS_DISTANCES_H_
 #define PACKTRAIN_TRAINER_KERNELS_DISTANCES_H_
 
+#include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -21,9 +22,10 @@ struct EdgeEnds {
 cudaError_t MeasureEdges(const EdgeEnds& ends, float* distances, cudaStream_t stream);
 
 // Enqueues exp(-(d - c)^2 / width), at least e^-80, of every distance d and centre c into `gaussians`,
-// [edges, centres].
+// [edges, centres]. Element: float or __nv_bfloat16, rounded from f32.
+template <typename Element>
 cudaError_t ExpandInGaussians(const float* distances, std::int64_t edges, const float* centre,
-                              std::int64_t centres, float width, float* gaussians, cudaStream_t stream);
+                              std::int64_t centres, float width, Element* gaussians, cudaStream_t stream);
 
 }  // namespace packtrain::trainer
 

@@ -1,7 +1,10 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
+#include <cuda_bf16.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
+
+#include <type_traits>
 
 #include "trainer/kernels/adam_update.h"
 #include "trainer/kernels/distances.h"
@@ -20,6 +23,24 @@ cudaStream_t Stream() { return c10::cuda::getCurrentCUDAStream(); }
 const float* Floats(const at::Tensor& tensor) { return tensor.const_data_ptr<float>(); }
 const std::int32_t* Integers(const at::Tensor& tensor) { return tensor.const_data_ptr<std::int32_t>(); }
 
+// What edge-sized data is made of.
+template <typename Element>
+const Element* Elements(const at::Tensor& tensor) {
+  return static_cast<const Element*>(tensor.const_data_ptr());
+}
+template <typename Element>
+Element* MutableElements(const at::Tensor& tensor) {
+  return static_cast<Element*>(tensor.mutable_data_ptr());
+}
+
+// Calls `enqueue` with the kernels' type for `type`, as std::type_identity.
+template <typename Enqueue>
+void Dispatch(at::ScalarType type, Enqueue enqueue) {
+  TORCH_CHECK(type == at::kFloat || type == at::kBFloat16, "no kernel for edge-sized data of type ", type);
+  C10_CUDA_CHECK(type == at::kFloat ? enqueue(std::type_identity<float>())
+                                    : enqueue(std::type_identity<__nv_bfloat16>()));
+}
+
 MessageSizes SizesOf(const at::Tensor& nodes, const at::Tensor& filter) {
   TORCH_CHECK(nodes.dim() == 2 && filter.dim() == 2 && nodes.size(1) == filter.size(1),
               "nodes and filter have other shapes than [N, C] and [E, C]");
@@ -36,9 +57,10 @@ class SumMessagesFunction : public torch::autograd::Function<SumMessagesFunction
     at::Tensor sums = at::empty_like(nodes);
     const EdgesByReceiver edges = {.receiver_start = Integers(graphs.receiver_start),
                                    .senders = Integers(graphs.senders)};
-    C10_CUDA_CHECK(SumMessages(SizesOf(nodes, filter), edges,
-                               {.nodes = Floats(nodes), .filter = Floats(filter)},
-                               sums.mutable_data_ptr<float>(), Stream()));
+    Dispatch(filter.scalar_type(), [&]<typename Element>(std::type_identity<Element>) {
+      const Messages<Element> messages = {.nodes = Floats(nodes), .filter = Elements<Element>(filter)};
+      return SumMessages(SizesOf(nodes, filter), edges, messages, sums.mutable_data_ptr<float>(), Stream());
+    });
     return sums;
   }
 
@@ -50,10 +72,12 @@ class SumMessagesFunction : public torch::autograd::Function<SumMessagesFunction
                                  .by_sender = Integers(saved[3]),
                                  .receivers = Integers(saved[4]),
                                  .real = Integers(saved[5])};
-    C10_CUDA_CHECK(
-        SumMessagesBackward(SizesOf(nodes, filter), edges,
-                            {.nodes = Floats(nodes), .filter = Floats(filter), .d_sums = Floats(d_sums)},
-                            d_nodes.mutable_data_ptr<float>(), d_filter.mutable_data_ptr<float>(), Stream()));
+    Dispatch(filter.scalar_type(), [&]<typename Element>(std::type_identity<Element>) {
+      const Messages<Element> messages = {
+          .nodes = Floats(nodes), .filter = Elements<Element>(filter), .d_sums = Floats(d_sums)};
+      return SumMessagesBackward(SizesOf(nodes, filter), edges, messages, d_nodes.mutable_data_ptr<float>(),
+                                 MutableElements<Element>(d_filter), Stream());
+    });
     return {d_nodes, d_filter, at::Tensor()};
   }
 };
@@ -64,15 +88,19 @@ class ShiftedSoftplusFunction : public torch::autograd::Function<ShiftedSoftplus
     const at::Tensor x = x_in.contiguous();
     context->save_for_backward({x});
     at::Tensor y = at::empty_like(x);
-    C10_CUDA_CHECK(ShiftSoftplus(Floats(x), x.numel(), y.mutable_data_ptr<float>(), Stream()));
+    Dispatch(x.scalar_type(), [&]<typename Element>(std::type_identity<Element>) {
+      return ShiftSoftplus(Elements<Element>(x), x.numel(), MutableElements<Element>(y), Stream());
+    });
     return y;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const at::Tensor x = context->get_saved_variables()[0], d_y = gradients[0].contiguous();
     at::Tensor d_x = at::empty_like(x);
-    C10_CUDA_CHECK(
-        ShiftSoftplusBackward(Floats(x), Floats(d_y), x.numel(), d_x.mutable_data_ptr<float>(), Stream()));
+    Dispatch(x.scalar_type(), [&]<typename Element>(std::type_identity<Element>) {
+      return ShiftSoftplusBackward(Elements<Element>(x), Elements<Element>(d_y), x.numel(),
+                                   MutableElements<Element>(d_x), Stream());
+    });
     return {d_x};
   }
 };
@@ -90,11 +118,14 @@ class Fused final : public Kernels {
     return distances;
   }
 
-  at::Tensor Gaussians(const at::Tensor& distances, const at::Tensor& centres, double width) const override {
+  at::Tensor Gaussians(const at::Tensor& distances, const at::Tensor& centres, double width,
+                       at::ScalarType type) const override {
     const std::int64_t edges = distances.size(0), count = centres.size(0);
-    at::Tensor gaussians = at::empty({edges, count}, distances.options());
-    C10_CUDA_CHECK(ExpandInGaussians(Floats(distances), edges, Floats(centres), count,
-                                     static_cast<float>(width), gaussians.mutable_data_ptr<float>(), Stream()));
+    at::Tensor gaussians = at::empty({edges, count}, distances.options().dtype(type));
+    Dispatch(type, [&]<typename Element>(std::type_identity<Element>) {
+      return ExpandInGaussians(Floats(distances), edges, Floats(centres), count, static_cast<float>(width),
+                               MutableElements<Element>(gaussians), Stream());
+    });
     return gaussians;
   }
 

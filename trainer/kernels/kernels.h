@@ -3,6 +3,7 @@
 #define PACKTRAIN_TRAINER_KERNELS_KERNELS_H_
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include "trainer/data/graph_tensors.h"
 #include "trainer/kernels/step_sums.h"
@@ -23,8 +24,9 @@ struct AdamTensors {
   double epsilon = 1e-8;
 };
 
-// Rows of padding edges and nodes are finite where what they are made of is, and mean nothing. No state: any
-// thread may call them.
+// Rows of padding edges and nodes are finite where what they are made of is, and mean nothing. Edge-sized data
+// is f32 or bf16; what is made of bf16 is computed in f32 and rounded once, if at all. No state: any thread may
+// call them.
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -32,12 +34,13 @@ class Kernels {
   // f32 [E, 1], lengths of the edges in angstrom. No gradient.
   virtual at::Tensor Distances(const GraphTensors& graphs) const = 0;
 
-  // f32 [E, K], exp(-(d - c)^2 / width) of each distance d of [E, 1] and centre c of [K]; what is below e^-80
-  // is held there. No gradient.
-  virtual at::Tensor Gaussians(const at::Tensor& distances, const at::Tensor& centres, double width) const = 0;
+  // [E, K] of `type`, exp(-(d - c)^2 / width) of each distance d of [E, 1] and centre c of [K]; what is below
+  // e^-80 is held there. No gradient.
+  virtual at::Tensor Gaussians(const at::Tensor& distances, const at::Tensor& centres, double width,
+                               at::ScalarType type) const = 0;
 
-  // f32 [N, C], for each node the sum of nodes[sender] * filter over the edges that end in it; `nodes` [N, C],
-  // `filter` [E, C]. Gradients for both.
+  // f32 [N, C], for each node the sum of nodes[sender] * filter over the edges that end in it; `nodes` f32
+  // [N, C], `filter` [E, C]. Gradients for both, of their types.
   virtual at::Tensor SumMessages(const at::Tensor& nodes, const at::Tensor& filter,
                                  const GraphTensors& graphs) const = 0;
 
@@ -54,7 +57,7 @@ class Kernels {
 const Kernels& PlainKernels();
 
 // CUDA kernels, of packtrain-trainer-cuda alone, on the current stream. They read the real sizes on the device,
-// so padding costs next to nothing; equal inputs give equal bits. f32 only.
+// so padding costs next to nothing; equal inputs give equal bits.
 const Kernels& FusedKernels();
 
 }  // namespace packtrain::trainer

@@ -19,8 +19,9 @@ class Plain final : public Kernels {
 
   // Below e^-80 is far below f32's resolution of the sums that a Gaussian enters, and exp is slow where its
   // result is no normal number.
-  at::Tensor Gaussians(const at::Tensor& distances, const at::Tensor& centres, double width) const override {
-    return (distances - centres).square_().mul_(-1 / width).clamp_min_(-80).exp_();
+  at::Tensor Gaussians(const at::Tensor& distances, const at::Tensor& centres, double width,
+                       at::ScalarType type) const override {
+    return (distances - centres).square_().mul_(-1 / width).clamp_min_(-80).exp_().to(type);
   }
 
   at::Tensor SumMessages(const at::Tensor& nodes, const at::Tensor& filter,
@@ -30,7 +31,8 @@ class Plain final : public Kernels {
   }
 
   at::Tensor ShiftedSoftplus(const at::Tensor& x) const override {
-    return at::softplus(x).sub_(std::numbers::ln2);
+    const at::Tensor wide = x.scalar_type() == at::kBFloat16 ? x.to(at::kFloat) : x;
+    return at::softplus(wide).sub_(std::numbers::ln2).to(x.scalar_type());
   }
 
   void UpdateByAdam(const AdamTensors& adam, const at::Tensor& reduced) const override {

@@ -8,34 +8,46 @@ namespace {
 constexpr int kThreads = 256;
 constexpr float kLn2 = 0.693147180559945f;
 
-// Never overflows: e is raised to no positive power.
-struct Value {
-  __device__ float operator()(float x) const { return fmaxf(x, 0) + log1pf(expf(-fabsf(x))) - kLn2; }
-};
-
-struct Gradient {
-  __device__ float operator()(float x, float d_y) const { return d_y / (1 + expf(-x)); }
-};
-
-template <typename Vector, typename Operation, typename... Inputs>
-__global__ void __launch_bounds__(kThreads)
-    ForEach(Operation operation, std::int64_t count, Vector* out, const Inputs*... in) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i < count) out[i] = Map(operation, __ldg(in + i)...);
+// ln(1 + x), to be stored as `Element`.
+template <typename Element>
+__device__ float LogOfOneAnd(float x) {
+  return kIsShort<Element> ? __logf(1 + x) : log1pf(x);
 }
 
-template <typename Vector, typename Operation, typename... Inputs>
-cudaError_t Launch(Operation operation, std::int64_t count, cudaStream_t stream, float* out,
+// Never overflows: e is raised to no positive power.
+template <typename Element>
+struct Value {
+  __device__ float operator()(float x) const {
+    return fmaxf(x, 0) + LogOfOneAnd<Element>(Exponential<Element>(-fabsf(x))) - kLn2;
+  }
+};
+
+template <typename Element>
+struct Gradient {
+  __device__ float operator()(float x, float d_y) const {
+    const float divisor = 1 + Exponential<Element>(-x);
+    return kIsShort<Element> ? __fdividef(d_y, divisor) : d_y / divisor;
+  }
+};
+
+template <typename Vector, typename Operation, typename Element, typename... Inputs>
+__global__ void __launch_bounds__(kThreads)
+    ForEach(Operation operation, std::int64_t count, Element* out, const Inputs*... in) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i < count) Store(out, i, Map(operation, Load<Vector>(in, i)...));
+}
+
+template <typename Vector, typename Operation, typename Element, typename... Inputs>
+cudaError_t Launch(Operation operation, std::int64_t count, cudaStream_t stream, Element* out,
                    const Inputs*... in) {
   const std::int64_t vectors = count / kWidth<Vector>;
   const auto blocks = static_cast<unsigned>((vectors + kThreads - 1) / kThreads);
-  ForEach<<<blocks, kThreads, 0, stream>>>(operation, vectors, reinterpret_cast<Vector*>(out),
-                                           reinterpret_cast<const Vector*>(in)...);
+  ForEach<Vector><<<blocks, kThreads, 0, stream>>>(operation, vectors, out, in...);
   return cudaGetLastError();
 }
 
-template <typename Operation, typename... Inputs>
-cudaError_t Apply(Operation operation, std::int64_t count, cudaStream_t stream, float* out,
+template <typename Operation, typename Element, typename... Inputs>
+cudaError_t Apply(Operation operation, std::int64_t count, cudaStream_t stream, Element* out,
                   const Inputs*... in) {
   if (count == 0) return cudaSuccess;
   const bool wide = AreRowsOfVectors(count, out, in...);
@@ -45,13 +57,21 @@ cudaError_t Apply(Operation operation, std::int64_t count, cudaStream_t stream, 
 
 }  // namespace
 
-cudaError_t ShiftSoftplus(const float* x, std::int64_t count, float* y, cudaStream_t stream) {
-  return Apply(Value(), count, stream, y, x);
+template <typename Element>
+cudaError_t ShiftSoftplus(const Element* x, std::int64_t count, Element* y, cudaStream_t stream) {
+  return Apply(Value<Element>(), count, stream, y, x);
 }
 
-cudaError_t ShiftSoftplusBackward(const float* x, const float* d_y, std::int64_t count, float* d_x,
+template <typename Element>
+cudaError_t ShiftSoftplusBackward(const Element* x, const Element* d_y, std::int64_t count, Element* d_x,
                                   cudaStream_t stream) {
-  return Apply(Gradient(), count, stream, d_x, x, d_y);
+  return Apply(Gradient<Element>(), count, stream, d_x, x, d_y);
 }
+
+template cudaError_t ShiftSoftplus(const float*, std::int64_t, float*, cudaStream_t);
+template cudaError_t ShiftSoftplus(const __nv_bfloat16*, std::int64_t, __nv_bfloat16*, cudaStream_t);
+template cudaError_t ShiftSoftplusBackward(const float*, const float*, std::int64_t, float*, cudaStream_t);
+template cudaError_t ShiftSoftplusBackward(const __nv_bfloat16*, const __nv_bfloat16*, std::int64_t,
+                                           __nv_bfloat16*, cudaStream_t);
 
 }  // namespace packtrain::trainer

@@ -2,17 +2,21 @@
 #ifndef PACKTRAIN_TRAINER_KERNELS_SHIFTED_SOFTPLUS_H_
 #define PACKTRAIN_TRAINER_KERNELS_SHIFTED_SOFTPLUS_H_
 
+#include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
 namespace packtrain::trainer {
 
-// All pointers are to `count` elements in device memory. Each enqueues one launch.
-cudaError_t ShiftSoftplus(const float* x, std::int64_t count, float* y, cudaStream_t stream);
+// All pointers are to `count` elements in device memory, float or __nv_bfloat16, computed with in f32. Each
+// enqueues one launch.
+template <typename Element>
+cudaError_t ShiftSoftplus(const Element* x, std::int64_t count, Element* y, cudaStream_t stream);
 
 // The gradient `d_x` of what has the gradient `d_y` by the activation of `x`.
-cudaError_t ShiftSoftplusBackward(const float* x, const float* d_y, std::int64_t count, float* d_x,
+template <typename Element>
+cudaError_t ShiftSoftplusBackward(const Element* x, const Element* d_y, std::int64_t count, Element* d_x,
                                   cudaStream_t stream);
 
 }  // namespace packtrain::trainer

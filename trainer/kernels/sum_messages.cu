@@ -36,16 +36,6 @@ __device__ std::int64_t At(const MessageSizes& sizes, int row, int column) {
   return row * (sizes.columns / kWidth<Vector>)+column;
 }
 
-template <typename Vector>
-__device__ Vector Load(const float* rows, std::int64_t at) {
-  return __ldg(reinterpret_cast<const Vector*>(rows) + at);
-}
-
-template <typename Vector>
-__device__ void Store(float* rows, std::int64_t at, Vector value) {
-  reinterpret_cast<Vector*>(rows)[at] = value;
-}
-
 // The sum over the slices of a node, for the thread of slice 0. All threads of a block call it.
 template <typename Vector>
 __device__ Vector AddSlices(Vector sum) {
@@ -69,9 +59,9 @@ __device__ void ForEntries(int first, int end, Use use) {
   }
 }
 
-template <typename Vector>
+template <typename Vector, typename Element>
 __global__ void __launch_bounds__(kThreads)
-    Forward(MessageSizes sizes, EdgesByReceiver edges, Messages messages, float* sums) {
+    Forward(MessageSizes sizes, EdgesByReceiver edges, Messages<Element> messages, float* sums) {
   const Place place = FindPlace<Vector>(sizes);
   Vector sum = {};
   if (place.inside) {
@@ -95,8 +85,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // All threads of the launch share the zeros of the padding edges.
-template <typename Vector>
-__device__ void ClearPadding(const MessageSizes& sizes, int real_edges, float* d_filter) {
+template <typename Vector, typename Element>
+__device__ void ClearPadding(const MessageSizes& sizes, int real_edges, Element* d_filter) {
   const std::int64_t block = std::int64_t{blockIdx.y} * gridDim.x + blockIdx.x;
   const unsigned in_block = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   const unsigned block_threads = blockDim.x * blockDim.y * blockDim.z;
@@ -106,9 +96,10 @@ __device__ void ClearPadding(const MessageSizes& sizes, int real_edges, float* d
   for (; at < end; at += threads) Store(d_filter, at, Vector{});
 }
 
-template <typename Vector>
+template <typename Vector, typename Element>
 __global__ void __launch_bounds__(kThreads)
-    Backward(MessageSizes sizes, EdgesBySender edges, Messages messages, float* d_nodes, float* d_filter) {
+    Backward(MessageSizes sizes, EdgesBySender edges, Messages<Element> messages, float* d_nodes,
+             Element* d_filter) {
   const Place place = FindPlace<Vector>(sizes);
   Vector sum = {};
   if (place.inside) {
@@ -159,25 +150,37 @@ Grid GridFor(const MessageSizes& sizes, std::int64_t vectors_per_row) {
 
 }  // namespace
 
-cudaError_t SumMessages(const MessageSizes& sizes, const EdgesByReceiver& edges, const Messages& messages,
-                        float* sums, cudaStream_t stream) {
+template <typename Element>
+cudaError_t SumMessages(const MessageSizes& sizes, const EdgesByReceiver& edges,
+                        const Messages<Element>& messages, float* sums, cudaStream_t stream) {
   if (sizes.nodes == 0 || sizes.columns == 0) return cudaSuccess;
   const bool wide = AreRowsOfVectors(sizes.columns, messages.nodes, messages.filter, sums);
   const Grid grid = GridFor(sizes, wide ? sizes.columns / kWidth<float4> : sizes.columns);
-  const auto forward = wide ? Forward<float4> : Forward<float>;
+  const auto forward = wide ? Forward<float4, Element> : Forward<float, Element>;
   forward<<<grid.blocks, grid.threads, 0, stream>>>(sizes, edges, messages, sums);
   return cudaGetLastError();
 }
 
-cudaError_t SumMessagesBackward(const MessageSizes& sizes, const EdgesBySender& edges, const Messages& messages,
-                                float* d_nodes, float* d_filter, cudaStream_t stream) {
+template <typename Element>
+cudaError_t SumMessagesBackward(const MessageSizes& sizes, const EdgesBySender& edges,
+                                const Messages<Element>& messages, float* d_nodes, Element* d_filter,
+                                cudaStream_t stream) {
   if (sizes.nodes == 0 || sizes.columns == 0) return cudaSuccess;
   const bool wide =
       AreRowsOfVectors(sizes.columns, messages.nodes, messages.filter, messages.d_sums, d_nodes, d_filter);
   const Grid grid = GridFor(sizes, wide ? sizes.columns / kWidth<float4> : sizes.columns);
-  const auto backward = wide ? Backward<float4> : Backward<float>;
+  const auto backward = wide ? Backward<float4, Element> : Backward<float, Element>;
   backward<<<grid.blocks, grid.threads, 0, stream>>>(sizes, edges, messages, d_nodes, d_filter);
   return cudaGetLastError();
 }
+
+template cudaError_t SumMessages(const MessageSizes&, const EdgesByReceiver&, const Messages<float>&, float*,
+                                 cudaStream_t);
+template cudaError_t SumMessages(const MessageSizes&, const EdgesByReceiver&, const Messages<__nv_bfloat16>&,
+                                 float*, cudaStream_t);
+template cudaError_t SumMessagesBackward(const MessageSizes&, const EdgesBySender&, const Messages<float>&,
+                                         float*, float*, cudaStream_t);
+template cudaError_t SumMessagesBackward(const MessageSizes&, const EdgesBySender&,
+                                         const Messages<__nv_bfloat16>&, float*, __nv_bfloat16*, cudaStream_t);
 
 }  // namespace packtrain::trainer

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_TRAINER_MODELS_MODEL_H_
 #define PACKTRAIN_TRAINER_MODELS_MODEL_H_
 
+#include <c10/core/ScalarType.h>
 #include <torch/nn/module.h>
 
 #include <cstdint>
@@ -28,6 +29,8 @@ struct ModelOptions {
   std::int64_t classes = 0;                  // rows of the embedding
   std::uint32_t seed = 0;                    // equal seeds give equal parameters
   const Kernels* kernels = &PlainKernels();  // borrowed, never null
+  // Of edge-sized data and the factors of its products. bf16: all else, parameters and sums too, is f32.
+  at::ScalarType edge_type = at::kFloat;
 };
 
 // A model's name on the command line, how it is made, and what its paper trains it with.

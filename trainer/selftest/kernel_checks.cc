@@ -182,9 +182,9 @@ absl::Status GaussiansArePlain() {
     for (const std::int64_t count : {1, 20, 150, 300}) {
       const at::Tensor distances = (at::rand({edges, 1}, Random(5)) * 12).to(kCard);
       const at::Tensor centres = (at::arange(count, at::kFloat) * 0.1).to(kCard);
-      const at::Tensor got = FusedKernels().Gaussians(distances, centres, 0.1);
+      const at::Tensor got = FusedKernels().Gaussians(distances, centres, 0.1, at::kFloat);
       const at::Tensor expected =
-          PlainKernels().Gaussians(distances.to(at::kDouble), centres.to(at::kDouble), 0.1);
+          PlainKernels().Gaussians(distances.to(at::kDouble), centres.to(at::kDouble), 0.1, at::kDouble);
       const std::string name = absl::StrCat(edges, " edges, ", count, " centres");
       if (absl::Status status = RequireClose(name, got, expected); !status.ok()) return status;
     }
@@ -223,7 +223,8 @@ absl::Status SoftplusIsPlain() {
 // Predictions of the real graphs, and the gradient of the sum of their squares by each parameter.
 std::vector<at::Tensor> RunModel(const std::string& name, const Kernels& kernels, at::ScalarType type,
                                  GraphTensors graphs, std::int64_t real_graphs) {
-  const std::shared_ptr<Model> model = FindModel(name)->create({.classes = 5, .seed = 1, .kernels = &kernels});
+  const std::shared_ptr<Model> model =
+      FindModel(name)->create({.classes = 5, .seed = 1, .kernels = &kernels, .edge_type = type});
   model->to(kCard);
   model->to(type);
   graphs.positions = graphs.positions.to(type);
