@@ -9,6 +9,7 @@
 #include "client/cli/local_plan.h"
 #include "client/cli/plan_bench.h"
 #include "client/cli/stream_bench.h"
+#include "client/cli/thread_loop.h"
 #include "client/flag_checks.h"
 #include "client/spec_flags.h"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr double kShortestSeconds = 0.05;
 constexpr double kLongestSeconds = 86'400;
 constexpr std::uint32_t kMostClients = 1024;
+constexpr std::size_t kMostThreads = 1024;
 
 struct StreamFlags {
   std::string dataset;
@@ -31,6 +33,7 @@ struct StreamFlags {
 struct PlanFlags {
   std::string sizes;
   std::uint64_t repeat = 1;
+  std::size_t threads = HardwareThreads();
   client::SpecFlags spec;
 };
 
@@ -125,6 +128,7 @@ Json ToJson(const PlanBenchResult& result) {
       {"count", result.count},
       {"batches", result.batches},
       {"passes", result.passes},
+      {"threads", result.threads},
       {"seconds", result.seconds},
       {"seconds_min", result.seconds_min},
       {"seconds_max", result.seconds_max},
@@ -142,7 +146,8 @@ std::string ToText(const PlanBenchResult& result) {
        << FormatCount(static_cast<double>(result.batches)) << " batches\n"
        << "time      " << FormatNumber(result.seconds * 1000) << " ms, " << FormatNumber(result.ns_per_graph)
        << " ns a graph (" << FormatNumber(result.seconds_min * 1000) << " to "
-       << FormatNumber(result.seconds_max * 1000) << " ms in " << result.passes << " passes)\n"
+       << FormatNumber(result.seconds_max * 1000) << " ms in " << result.passes << " passes, threads "
+       << result.threads << ")\n"
        << "cpu       " << FormatNumber(result.cpu_seconds * 1000) << " ms of all threads\n"
        << "first     " << FormatNumber(result.first_batch_seconds * 1000) << " ms to the first batch\n"
        << "memory    " << FormatBytes(static_cast<double>(result.peak_bytes)) << " at most, "
@@ -155,7 +160,7 @@ std::string ToText(const PlanBenchResult& result) {
 absl::StatusOr<ExitCode> BenchPlan(const PlanFlags& flags, Output& output) {
   const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes);
   if (!sizes.ok()) return DataError(output, sizes.status());
-  const absl::StatusOr<PlanBenchResult> result = MeasurePlan(*sizes, flags.repeat, flags.spec);
+  const absl::StatusOr<PlanBenchResult> result = MeasurePlan(*sizes, flags.repeat, flags.threads, flags.spec);
   if (!result.ok()) return result.status();
   output.Print(ToJson(*result), ToText(*result));
   return ExitCode::kDone;
@@ -178,6 +183,8 @@ void AddPlanBenchCommand(CLI::App& bench, Invocation& invocation) {
   plan->add_option("--repeat", flags->repeat, "Take the list this many times, end to end")
       ->check(client::CountFrom(1))
       ->capture_default_str();
+  plan->add_option("--threads", flags->threads, "Threads that plan; by default as many as the machine has")
+      ->check(client::CountBetween(1, kMostThreads));
   client::AddSpecFlags(*plan, flags->spec, {.required = true, .epoch = true, .world_size = true});
   OnChosen(*plan, invocation,
            [flags](const GlobalOptions&, Output& output) { return BenchPlan(*flags, output); });

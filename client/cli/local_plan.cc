@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/thread_loop.h"
 #include "client/ingest/line_reader.h"
 #include "client/spec_convert.h"
 #include "proto/wire/content_hash.h"
@@ -152,6 +154,7 @@ absl::StatusOr<v1::GetPlanResponse> PlanList(const SizeList& sizes, const client
   request.split = split;
   request.epoch = flags.epoch;
   request.world = {.size = flags.world_size};
+  request.parallel_for = std::bind_front(RunOnThreads, HardwareThreads());
   const auto start = std::chrono::steady_clock::now();
   const absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);
   if (!plan.ok()) return plan.status();

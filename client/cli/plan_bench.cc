@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/allocation_meter.h"
+#include "client/cli/thread_loop.h"
 #include "server/batching/plan.h"
 
 namespace packtrain::cli {
@@ -111,7 +113,7 @@ void Describe(const Plan& plan, PlanBenchResult& result) {
 
 }  // namespace
 
-absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t repeat,
+absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t repeat, std::size_t threads,
                                             const client::SpecFlags& flags) {
   const absl::StatusOr<batching::BatchSpec> spec = LocalSpec(flags);
   if (!spec.ok()) return spec.status();
@@ -123,8 +125,10 @@ absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t
   request.split = graphs->split;
   request.epoch = flags.epoch;
   request.world = {.size = flags.world_size};
+  request.parallel_for = std::bind_front(RunOnThreads, threads);
 
   PlanBenchResult result;
+  result.threads = threads;
   result.count = graphs->n_node.size();
   std::vector<Pass> passes;
   for (double total = 0; passes.size() < kLeastPasses || total < kLeastSeconds; ++request.epoch) {

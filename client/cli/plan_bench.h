@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_CLIENT_CLI_PLAN_BENCH_H_
 #define PACKTRAIN_CLIENT_CLI_PLAN_BENCH_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -16,6 +17,7 @@ struct PlanBenchResult {
   std::uint64_t count = 0;  // graphs of the list, repeats and all
   std::uint64_t batches = 0;
   std::uint64_t passes = 0;
+  std::size_t threads = 0;
   double seconds = 0;
   double seconds_min = 0;  // of the fastest pass
   double seconds_max = 0;
@@ -30,10 +32,10 @@ struct PlanBenchResult {
   double fill_edges = 0;
 };
 
-// Plans the list `repeat` times end to end, for at least three passes and one second, each pass the epoch after
-// the one before, the first that of `flags`. The fill is the last one's. Codes as PlanSizes; INVALID_ARGUMENT:
-// the repeats are more than 2^32 - 1 graphs.
-absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t repeat,
+// Plans the list `repeat` times end to end on `threads` threads, for at least three passes and one second, each
+// pass the epoch after the one before, the first that of `flags`. The fill is the last one's. Codes as
+// PlanSizes; INVALID_ARGUMENT: the repeats are more than 2^32 - 1 graphs.
+absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t repeat, std::size_t threads,
                                             const client::SpecFlags& flags);
 
 }  // namespace packtrain::cli

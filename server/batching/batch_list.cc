@@ -1,6 +1,19 @@
 #include "server/batching/batch_list.h"
 
+#include <utility>
+
 namespace packtrain::batching {
+
+BatchList::BatchList(std::vector<std::uint32_t> graphs, std::span<const std::vector<Shape>> batches)
+    : graphs_(std::move(graphs)) {
+  std::size_t count = 0;
+  for (const std::vector<Shape>& some : batches) count += some.size();
+  entries_.reserve(count);
+  std::uint32_t end = 0;
+  for (const std::vector<Shape>& some : batches) {
+    for (const Shape& real : some) entries_.push_back({end += real.graphs, real.nodes, real.edges});
+  }
+}
 
 std::span<const std::uint32_t> BatchList::Graphs(std::size_t batch) const {
   return std::span(graphs_).subspan(Begin(batch), entries_[batch].end - Begin(batch));

@@ -14,8 +14,14 @@ namespace packtrain::batching {
 // Batches in the order of their indices. No batch is without graphs.
 class BatchList {
  public:
+  BatchList() = default;
+  // Takes `graphs`, which batches of these sums hold in turn, none of them without a graph.
+  BatchList(std::vector<std::uint32_t> graphs, std::span<const std::vector<Shape>> batches);
+
   std::size_t size() const { return entries_.size(); }
   std::span<const std::uint32_t> Graphs(std::size_t batch) const;
+  // The graphs of all batches, end to end.
+  std::span<const std::uint32_t> graphs() const { return graphs_; }
   // Counts of graphs, nodes and edges.
   Shape Real(std::size_t batch) const;
   std::uint64_t memory_bytes() const;

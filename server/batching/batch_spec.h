@@ -11,7 +11,7 @@
 namespace packtrain::batching {
 
 // Raised whenever the same spec would give another plan; part of every fingerprint.
-inline constexpr std::uint32_t kPlanVersion = 1;
+inline constexpr std::uint32_t kPlanVersion = 2;
 
 enum class Policy : std::uint8_t { kStatic, kDynamic };
 enum class Pad : std::uint8_t { kNone, kMultiple, kPow2, kConstant };

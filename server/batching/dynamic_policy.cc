@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/batching/padding_budget.h"
+#include "server/batching/size_prefetch.h"
 
 namespace packtrain::batching {
 namespace {
@@ -20,7 +21,9 @@ class DynamicPolicy final : public BatchPolicy {
     BatchList batches;
     batches.Reserve(order.size());
     std::vector<std::uint32_t> alone;
-    for (const std::uint32_t graph : order) {
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      PrefetchSizes(order, position, sizes);
+      const std::uint32_t graph = order[position];
       const std::uint32_t n_node = sizes.n_node[graph];
       const std::uint32_t n_edge = sizes.n_edge[graph];
       if (!budget_.Holds(n_node, n_edge)) {

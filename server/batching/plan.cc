@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/batching/batch_list.h"
+#include "server/batching/chunked_cut.h"
 #include "server/batching/epoch_order.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/rank_assignment.h"
@@ -221,12 +222,17 @@ std::vector<std::uint32_t> OrderOf(const PlanRequest& request) {
 
 }  // namespace
 
+void RunInTurn(std::size_t tasks, const std::function<void(std::size_t task)>& run) {
+  for (std::size_t task = 0; task < tasks; ++task) run(task);
+}
+
 absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& request) {
   if (absl::Status status = CheckRequest(request); !status.ok()) return status;
   auto policy = KindOf(request.spec.policy).create(request);
   if (!policy.ok()) return policy.status();
   auto batches = std::make_shared<EpochBatches>();
-  batches->list = (*policy)->Cut(OrderOf(request), request.sizes);
+  batches->list =
+      CutInChunks(**policy, OrderOf(request), request.sizes, (*policy)->chunk_graphs(), request.parallel_for);
   batches->policy = *std::move(policy);
   batches->drop_last = request.spec.drop_last;
   return EpochPlan::Deal(std::move(batches), request.world);

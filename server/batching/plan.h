@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_SERVER_BATCHING_PLAN_H_
 #define PACKTRAIN_SERVER_BATCHING_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,6 +48,13 @@ struct World {
   std::vector<Segment> segments = {};
 };
 
+// Calls `run` with each of 0 .. tasks-1 once, in any order, on any threads, and returns when all calls have
+// returned.
+using ParallelFor = std::function<void(std::size_t tasks, const std::function<void(std::size_t task)>& run)>;
+
+// One call after the other, on the calling thread.
+void RunInTurn(std::size_t tasks, const std::function<void(std::size_t task)>& run);
+
 // What to plan: the graphs of one split, in data-set order.
 struct PlanRequest {
   BatchSpec spec;
@@ -56,6 +64,8 @@ struct PlanRequest {
   World world = {};
   // What messages call a graph, such as its source id; called before Create returns. Empty: "graph 17".
   std::function<std::string(std::uint32_t graph)> graph_name = nullptr;
+  // Runs what can be planned side by side, before Create returns. Has no part in what is planned.
+  ParallelFor parallel_for = RunInTurn;
 };
 
 // One batch of an epoch. `padded` always leaves room for a padding graph and a padding node, save for

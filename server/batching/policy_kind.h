@@ -3,6 +3,7 @@
 #ifndef PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
 #define PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,13 +20,19 @@
 
 namespace packtrain::batching {
 
+inline constexpr std::size_t kChunkGraphs = std::size_t{1} << 20;
+
 // A policy with its budget or padding settled for one split: the same for every epoch.
 // Immutable; any number of threads may use it.
 class BatchPolicy {
  public:
   virtual ~BatchPolicy() = default;
 
-  // Cuts one epoch's walk into batches. Each graph of `order` comes in exactly one batch, save those
+  // The order is cut in chunks of so many graphs, at least 1, which share no batch and which Cut never sees
+  // together, so that they can be cut at one time. The same for every epoch.
+  virtual std::size_t chunk_graphs() const { return kChunkGraphs; }
+
+  // Cuts a chunk of one epoch's walk into batches. Each graph of `order` comes in exactly one batch, save those
   // that Oversize::kSkip leaves out. A function of its arguments alone.
   virtual BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const = 0;
 

@@ -1,9 +1,11 @@
 #include "server/batching/static_policy.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/batching/padding.h"
+#include "server/batching/size_prefetch.h"
 
 namespace packtrain::batching {
 namespace {
@@ -12,10 +14,17 @@ class StaticPolicy final : public BatchPolicy {
  public:
   StaticPolicy(std::uint32_t graphs, Padding padding) : graphs_(graphs), padding_(padding) {}
 
+  // Whole batches, so that chunks change none.
+  std::size_t chunk_graphs() const override {
+    return std::max<std::size_t>(kChunkGraphs / graphs_, 1) * graphs_;
+  }
+
   BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const override {
     BatchList batches;
     batches.Reserve(order.size());
-    for (const std::uint32_t graph : order) {
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      PrefetchSizes(order, position, sizes);
+      const std::uint32_t graph = order[position];
       batches.Add(graph, sizes.n_node[graph], sizes.n_edge[graph]);
       if (batches.open().graphs == graphs_) batches.Close();
     }

@@ -108,6 +108,7 @@ TEST(BenchPlanTest, ShowsWhatScriptsRelyOn) {
   const nlohmann::json result = printed.Json();
   EXPECT_EQ(result["count"], 3 * 500);
   EXPECT_GE(result["passes"], 3);
+  EXPECT_GE(result["threads"], 1);
   EXPECT_GT(result["batches"], 3 * 500 / 31);
   EXPECT_GE(result["cpu_seconds"].get<double>(), 0);
   EXPECT_GT(result["first_batch_seconds"].get<double>(), 0);
@@ -147,6 +148,7 @@ TEST(BenchPlanTest, WrongUsageIsRefused) {
     return BenchPlan(flags);
   };
   EXPECT_EQ(with({"--repeat", "0"}).exit_code, 2);
+  EXPECT_EQ(with({"--threads", "0"}).exit_code, 2);
   EXPECT_EQ(with({"--split", "train"}).exit_code, 2);
   const Printed many = with({"--repeat", "8589935"});  // of 500 graphs
   EXPECT_EQ(many.exit_code, 2);

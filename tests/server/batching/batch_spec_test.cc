@@ -7,9 +7,9 @@ namespace {
 
 TEST(CanonicalTextTest, FillsInEveryDefault) {
   EXPECT_EQ(CanonicalText({.policy = Policy::kStatic, .graphs = 32}),
-            "plan_version=1 policy=static graphs=32 max_graphs=32 pad=multiple order=full seed=0 drop_last=0");
+            "plan_version=2 policy=static graphs=32 max_graphs=32 pad=multiple order=full seed=0 drop_last=0");
   EXPECT_EQ(CanonicalText({.policy = Policy::kDynamic, .graphs = 32}),
-            "plan_version=1 policy=dynamic graphs=32 max_graphs=32 nodes=split edges=split budget_sample=all "
+            "plan_version=2 policy=dynamic graphs=32 max_graphs=32 nodes=split edges=split budget_sample=all "
             "oversize=error order=full seed=0 drop_last=0");
 }
 
@@ -22,10 +22,10 @@ TEST(CanonicalTextTest, HoldsWhatIsGiven) {
                            .oversize = Oversize::kSkip,
                            .drop_last = true,
                            .budget_sample = 1000}),
-            "plan_version=1 policy=dynamic graphs=8 max_graphs=10 nodes=100 edges=split budget_sample=1000 "
+            "plan_version=2 policy=dynamic graphs=8 max_graphs=10 nodes=100 edges=split budget_sample=1000 "
             "oversize=skip order=none drop_last=1");
   EXPECT_EQ(CanonicalText({.policy = Policy::kStatic, .pad = Pad::kConstant, .graphs = 8, .seed = 7}),
-            "plan_version=1 policy=static graphs=8 max_graphs=8 pad=constant order=full seed=7 drop_last=0");
+            "plan_version=2 policy=static graphs=8 max_graphs=8 pad=constant order=full seed=7 drop_last=0");
 }
 
 TEST(CanonicalTextTest, IsEqualForEqualPlans) {
