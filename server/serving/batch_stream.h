@@ -30,6 +30,8 @@ struct StreamEnvironment {
   ResidentDatasets& residents;
   PlanCache& plans;
   WorkerPool& builders;
+  // Plans coming epochs, so that no builder stands still for it.
+  WorkerPool& planners;
   std::shared_ptr<MemoryMeter> memory;
   std::uint64_t max_batch_bytes = 0;
   // Upper limit of a part, whatever the client takes.

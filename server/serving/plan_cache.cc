@@ -19,8 +19,9 @@ std::string NameOf(const storage::Dataset& dataset, std::uint32_t graph) {
 
 }  // namespace
 
-PlanCache::PlanCache(std::uint64_t max_bytes, std::shared_ptr<MemoryMeter> memory)
-    : max_bytes_(max_bytes), memory_(std::move(memory)) {}
+PlanCache::PlanCache(std::uint64_t max_bytes, std::shared_ptr<MemoryMeter> memory,
+                     batching::ParallelFor parallel_for)
+    : max_bytes_(max_bytes), memory_(std::move(memory)), parallel_for_(std::move(parallel_for)) {}
 
 std::uint64_t PlanCache::planned() const {
   wire::MutexLock lock(mutex_);
@@ -52,7 +53,7 @@ PlanCache::Result PlanCache::GetForOneRank(const BatchSource& source, std::uint6
       return *slot->result;
     }
   }
-  return Fill(key, *slot, source);
+  return Fill(key, *slot, source, parallel_for_);
 }
 
 void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch) {
@@ -62,11 +63,12 @@ void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch) {
     wire::MutexLock lock(mutex_);
     if (!slots_.try_emplace(key, slot).second) return;
   }
-  Fill(key, *slot, source).IgnoreError();
+  Fill(key, *slot, source, batching::RunInTurn).IgnoreError();
 }
 
-PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource& source) {
-  Result result = Make(source, key.epoch);
+PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource& source,
+                                  const batching::ParallelFor& parallel_for) {
+  Result result = Make(source, key.epoch, parallel_for);
   wire::MutexLock lock(mutex_);
   slot.result = result;
   Keep(key, slot);
@@ -74,16 +76,19 @@ PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource&
   return result;
 }
 
-PlanCache::Result PlanCache::Make(const BatchSource& source, std::uint64_t epoch) const {
+PlanCache::Result PlanCache::Make(const BatchSource& source, std::uint64_t epoch,
+                                  const batching::ParallelFor& parallel_for) const {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<std::span<const std::uint32_t>> split = source.dataset->Split(source.split);
   if (!split.ok()) return split.status();
-  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(
-      {.spec = source.spec,
-       .sizes = {source.dataset->n_node(), source.dataset->n_edge()},
-       .split = *split,
-       .epoch = epoch,
-       .graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); }});
+  batching::PlanRequest request;
+  request.spec = source.spec;
+  request.sizes = {source.dataset->n_node(), source.dataset->n_edge()};
+  request.split = *split;
+  request.epoch = epoch;
+  request.graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); };
+  request.parallel_for = parallel_for;
+  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);
   if (!plan.ok()) return plan.status();
   auto made = std::make_shared<EpochPlan>();
   made->dataset = source.dataset;

@@ -31,8 +31,10 @@ struct EpochPlan {
 // Any number of threads may use it. Threads that ask for the same epoch at one time plan it once.
 class PlanCache {
  public:
-  // Least recently used plans go when those kept are above `max_bytes`.
-  PlanCache(std::uint64_t max_bytes, std::shared_ptr<MemoryMeter> memory);
+  // Least recently used plans go when those kept are above `max_bytes`. What somebody waits for is planned with
+  // `parallel_for`, what is prepared is planned in turn, beside the work that it must not hold up.
+  PlanCache(std::uint64_t max_bytes, std::shared_ptr<MemoryMeter> memory,
+            batching::ParallelFor parallel_for = batching::RunInTurn);
 
   // The plan of one epoch of `source`. Plans it where it is not at hand, on the calling thread; blocks while
   // another thread does. All worlds share the batches of one plan. Codes as batching::Plan::Create; failures
@@ -68,13 +70,14 @@ class PlanCache {
   // What is kept: the plan for a world of one rank, from which the others are dealt.
   Result GetForOneRank(const BatchSource& source, std::uint64_t epoch);
   // Makes the plan of a slot that this thread has put into slots_, and wakes those who wait for it.
-  Result Fill(const Key& key, Slot& slot, const BatchSource& source);
-  Result Make(const BatchSource& source, std::uint64_t epoch) const;
+  Result Fill(const Key& key, Slot& slot, const BatchSource& source, const batching::ParallelFor& parallel_for);
+  Result Make(const BatchSource& source, std::uint64_t epoch, const batching::ParallelFor& parallel_for) const;
   void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::uint64_t max_bytes_;
   const std::shared_ptr<MemoryMeter> memory_;
+  const batching::ParallelFor parallel_for_;
 
   wire::CondVar planned_one_;
   mutable wire::Mutex mutex_;

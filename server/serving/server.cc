@@ -10,6 +10,7 @@
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <system_error>
@@ -129,7 +130,11 @@ class GrpcServer final : public Server {
   GrpcServer(const ServerOptions& options, Stores stores)
       : stores_(std::move(stores)),
         residents_(options.resident_bytes, memory_),
-        plans_(options.plan_cache_bytes, memory_),
+        plans_(options.plan_cache_bytes, memory_,
+               [this](std::size_t tasks, const std::function<void(std::size_t)>& run) {
+                 planners_.RunAll(tasks, run);
+               }),
+        planners_(BuildersOf(options)),
         builders_(BuildersOf(options)),
         idle_(options.idle_timeout),
         dataset_service_(*stores_.graphs, options.max_message_bytes, import_memory_,
@@ -139,6 +144,7 @@ class GrpcServer final : public Server {
                         .residents = residents_,
                         .plans = plans_,
                         .builders = builders_,
+                        .planners = planners_,
                         .memory = memory_,
                         .max_batch_bytes = options.max_batch_bytes,
                         .max_part_bytes = options.max_message_bytes},
@@ -181,6 +187,7 @@ class GrpcServer final : public Server {
   const Stores stores_;
   ResidentDatasets residents_;
   PlanCache plans_;
+  WorkerPool planners_;
   WorkerPool builders_;
   IdleWatch idle_;
   DatasetService dataset_service_;

@@ -1,9 +1,38 @@
 #include "server/serving/worker_pool.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <latch>
+#include <memory>
 #include <utility>
 
 namespace packtrain::serving {
+namespace {
+
+// Tasks that several threads share out. A thread that comes when none is left touches nothing but the counter:
+// `run` may be gone by then.
+class SharedLoop {
+ public:
+  SharedLoop(std::size_t tasks, const std::function<void(std::size_t task)>& run)
+      : tasks_(tasks), run_(run), running_(static_cast<std::ptrdiff_t>(tasks)) {}
+
+  void Help() {
+    for (std::size_t task = next_++; task < tasks_; task = next_++) {
+      run_(task);
+      running_.count_down();
+    }
+  }
+  void AwaitEnd() { running_.wait(); }
+
+ private:
+  const std::size_t tasks_;
+  const std::function<void(std::size_t task)>& run_;
+  std::atomic<std::size_t> next_ = 0;
+  std::latch running_;  // tasks that have not ended
+};
+
+}  // namespace
 
 WorkerPool::WorkerPool(int threads) {
   const int count = std::max(threads, 1);
@@ -26,6 +55,14 @@ void WorkerPool::Post(std::function<void()> task) {
     tasks_.push_back(std::move(task));
   }
   changed_.NotifyOne();
+}
+
+void WorkerPool::RunAll(std::size_t tasks, const std::function<void(std::size_t task)>& run) {
+  const auto loop = std::make_shared<SharedLoop>(tasks, run);
+  const std::size_t helpers = std::min(tasks, threads_.size() + 1);
+  for (std::size_t helper = 1; helper < helpers; ++helper) Post([loop] { loop->Help(); });
+  loop->Help();
+  loop->AwaitEnd();
 }
 
 void WorkerPool::Work() {

@@ -1,7 +1,8 @@
-// The threads that build batches, so that gRPC's own never block.
+// Threads for what gRPC's own must not do: those that build batches, and those that plan.
 #ifndef PACKTRAIN_SERVER_SERVING_WORKER_POOL_H_
 #define PACKTRAIN_SERVER_SERVING_WORKER_POOL_H_
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <thread>
@@ -23,6 +24,11 @@ class WorkerPool {
 
   // Never blocks on a task.
   void Post(std::function<void()> task);
+
+  // Calls `run` with each of 0 .. tasks-1 once, on the calling thread and on threads of the pool as they come
+  // free, and returns when all calls have returned. Waits for no task that has not begun, so tasks of the pool
+  // may call it, too.
+  void RunAll(std::size_t tasks, const std::function<void(std::size_t task)>& run);
 
   int threads() const { return static_cast<int>(threads_.size()); }
 

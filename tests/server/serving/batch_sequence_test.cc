@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "tests/server/serving/held_dataset.h"
 #include "tests/server/serving/scenario.h"
 #include "tests/testing/status_matchers.h"
 
@@ -13,6 +14,7 @@ namespace packtrain::serving {
 namespace {
 
 using ::packtrain::testing::BodyOf;
+using ::packtrain::testing::HeldDataset;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::kPlenty;
 using ::packtrain::testing::Scenario;
@@ -56,6 +58,29 @@ TEST_F(BatchSequenceTest, TheNextEpochIsPlannedWhileThisOneIsRead) {
   auto sequence = Open({.epochs = 2});
   ASSERT_THAT(sequence, IsOk());
   background_ = nullptr;  // what was posted has run
+  EXPECT_EQ(plans_.planned(), 2);
+}
+
+// However long the next epoch takes to plan: this one's batches come, and then its own, without another plan.
+TEST_F(BatchSequenceTest, PlanningTheNextEpochHoldsUpNoBatchOfThisOne) {
+  BatchSource source = scenario_.Source(4);
+  const auto held = std::make_shared<HeldDataset>(source.dataset, /*free=*/1);
+  source.dataset = held;
+  auto sequence = BatchSequence::Open(source, {.epochs = 2}, scenario_.Builder(), plans_, *background_);
+  ASSERT_THAT(sequence, IsOk());
+  held->AwaitAsked();
+  for (int batch = 0; batch < 5; ++batch) {
+    auto next = (*sequence)->Next();
+    ASSERT_THAT(next, IsOk());
+    EXPECT_EQ((**next).header.epoch, 0);
+  }
+  EXPECT_EQ(plans_.planned(), 1);
+  held->Release();
+  background_ = nullptr;  // what was posted has run
+  EXPECT_EQ(plans_.planned(), 2);
+  auto first = (*sequence)->Next();
+  ASSERT_THAT(first, IsOk());
+  EXPECT_EQ((**first).header.epoch, 1);
   EXPECT_EQ(plans_.planned(), 2);
 }
 

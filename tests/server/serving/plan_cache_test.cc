@@ -2,50 +2,51 @@
 
 #include <gmock/gmock.h>
 
-#include <latch>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "server/batching/policy_kind.h"
+#include "tests/server/serving/held_dataset.h"
 #include "tests/server/serving/scenario.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::serving {
 namespace {
 
+using ::packtrain::testing::HeldDataset;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::kPlenty;
 using ::packtrain::testing::Scenario;
 using ::packtrain::testing::StatusIs;
 
-// Another data set, the splits of which are not told before Release.
-class HeldDataset final : public storage::Dataset {
+// A data set of which no more is known than sizes: graphs of one node.
+class SizesOnly final : public storage::Dataset {
  public:
-  explicit HeldDataset(std::shared_ptr<const storage::Dataset> dataset) : dataset_(std::move(dataset)) {}
-
-  const v1::Dataset& description() const override { return dataset_->description(); }
-  std::span<const std::uint32_t> n_node() const override { return dataset_->n_node(); }
-  std::span<const std::uint32_t> n_edge() const override { return dataset_->n_edge(); }
-  absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const override {
-    asked_.count_down();
-    released_.wait();
-    return dataset_->Split(name);
+  explicit SizesOnly(std::size_t graphs) : n_node_(graphs, 1), n_edge_(graphs, 0), split_(graphs) {
+    std::iota(split_.begin(), split_.end(), 0u);
   }
-  absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const override {
-    return dataset_->ReadRecords(graphs, sink);
-  }
-  absl::Status ScanRecords(RecordSink sink) const override { return dataset_->ScanRecords(sink); }
 
-  void AwaitAsked() const { asked_.wait(); }
-  void Release() const { released_.count_down(); }
+  const v1::Dataset& description() const override { return description_; }
+  std::span<const std::uint32_t> n_node() const override { return n_node_; }
+  std::span<const std::uint32_t> n_edge() const override { return n_edge_; }
+  absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view) const override { return split_; }
+  absl::Status ReadRecords(std::span<const std::uint32_t>, RecordSink) const override {
+    return absl::UnimplementedError("no records");
+  }
+  absl::Status ScanRecords(RecordSink) const override { return absl::UnimplementedError("no records"); }
 
  private:
-  const std::shared_ptr<const storage::Dataset> dataset_;
-  mutable std::latch asked_{1};
-  mutable std::latch released_{1};
+  const v1::Dataset description_;
+  const std::vector<std::uint32_t> n_node_;
+  const std::vector<std::uint32_t> n_edge_;
+  std::vector<std::uint32_t> split_;
 };
 
 class PlanCacheTest : public ::testing::Test {
@@ -85,7 +86,7 @@ TEST_F(PlanCacheTest, WhatIsPreparedIsAtHand) {
 TEST_F(PlanCacheTest, PreparingDoesNotWaitForAThreadThatPlans) {
   PlanCache plans(kPlenty, scenario_.memory());
   BatchSource source = scenario_.Source(4);
-  const auto held = std::make_shared<HeldDataset>(source.dataset);
+  const auto held = std::make_shared<HeldDataset>(source.dataset, /*free=*/0);
   source.dataset = held;
   std::thread planning([&] { plans.Prepare(source, 0); });
   held->AwaitAsked();
@@ -94,6 +95,23 @@ TEST_F(PlanCacheTest, PreparingDoesNotWaitForAThreadThatPlans) {
   held->Release();
   planning.join();
   EXPECT_EQ(plans.planned(), 1);
+}
+
+TEST_F(PlanCacheTest, OnlyWhatIsWaitedForIsPlannedSideBySide) {
+  int loops = 0;
+  PlanCache plans(kPlenty, scenario_.memory(),
+                  [&loops](std::size_t tasks, const std::function<void(std::size_t)>& run) {
+                    EXPECT_EQ(tasks, 2);
+                    ++loops;
+                    batching::RunInTurn(tasks, run);
+                  });
+  BatchSource source = scenario_.Source(4);
+  source.dataset = std::make_shared<SizesOnly>(batching::kChunkGraphs + 4);
+  plans.Prepare(source, 0);
+  EXPECT_THAT(plans.Get(source, 0, {}), IsOk());
+  EXPECT_EQ(loops, 0);
+  EXPECT_THAT(plans.Get(source, 1, {}), IsOk());
+  EXPECT_EQ(loops, 1);
 }
 
 TEST_F(PlanCacheTest, AllWorldsShareTheBatchesOfOnePlan) {
