@@ -37,11 +37,31 @@ TEST(TimeSteps, GivesARow) {
   EXPECT_GT((*row)["step_us"]["p5"], 0);
   EXPECT_LE((*row)["step_us"]["p5"], (*row)["step_us"]["median"]);
   EXPECT_LE((*row)["step_us"]["median"], (*row)["step_us"]["p95"]);
+  EXPECT_EQ((*row)["precision"], "f32");
+  for (const auto& [name, error] : (*row)["errors"].items()) EXPECT_LT(error, 1e-5) << name;
+}
+
+TEST(TimeSteps, InBf16AreLessExactAndLearnAsMuch) {
+  BenchCase bf16 = kSmall;
+  bf16.precision = "bf16";
+  const BenchOptions options = {.warm_up = 1, .steps = 20};
+  const absl::StatusOr<nlohmann::ordered_json> row = TimeSteps(bf16, options, *OpenCpu());
+  ASSERT_THAT(row, IsOk());
+  EXPECT_EQ((*row)["precision"], "bf16");
+  for (const auto& [name, error] : (*row)["errors"].items()) EXPECT_LT(error, 2e-2) << name;
+  EXPECT_GT((*row)["errors"]["predictions"], 1e-5);
+  EXPECT_GT((*row)["errors"]["worst_part"], (*row)["errors"]["gradient"]);
+  const auto mae = (*TimeSteps(kSmall, options, *OpenCpu()))["mae"].get<double>();
+  EXPECT_GT(mae, 0);
+  EXPECT_NEAR((*row)["mae"], mae, 0.01 * mae);
 }
 
 TEST(TimeSteps, RefusesWhatTheDeviceOrTheProgramLacks) {
   BenchCase bench = kSmall;
   bench.captured = true;
+  EXPECT_THAT(TimeSteps(bench, {}, *OpenCpu()), StatusIs(absl::StatusCode::kInvalidArgument));
+  bench = kSmall;
+  bench.precision = "tf32";
   EXPECT_THAT(TimeSteps(bench, {}, *OpenCpu()), StatusIs(absl::StatusCode::kInvalidArgument));
   bench.model = "none";
   EXPECT_THAT(TimeSteps(bench, {}, *OpenCpu()), StatusIs(absl::StatusCode::kNotFound));
@@ -55,8 +75,8 @@ TEST(BenchCases, HaveNamesOfTheirOwnAndFit) {
     EXPECT_LT(bench.real.nodes, bench.padded.nodes);
     EXPECT_LE(bench.real.edges, bench.padded.edges);
   }
-  EXPECT_EQ(names.front(), "bench: schnet, 576 nodes, 9984 edges, eager, plain");
-  EXPECT_EQ(names.size(), 8);
+  EXPECT_EQ(names.front(), "bench: schnet, 576 nodes, 9984 edges, eager, plain, f32");
+  EXPECT_EQ(names.size(), 16);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
 }

@@ -10,16 +10,19 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "trainer/engine/gradient_sync.h"
+#include "trainer/engine/precision.h"
 #include "trainer/engine/step_statistics.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
+#include "trainer/selftest/precision_errors.h"
 #include "trainer/selftest/random_graphs.h"
 
 namespace packtrain::trainer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kClasses = 5;
 constexpr std::uint32_t kGraphNodes = 18;
@@ -37,17 +40,24 @@ class Bench {
   static absl::StatusOr<std::unique_ptr<Bench>> Create(const BenchCase& bench, const Device& device) {
     const absl::StatusOr<ModelEntry> entry = FindModel(bench.model);
     if (!entry.ok()) return entry.status();
+    const absl::StatusOr<at::ScalarType> edge_type = SetPrecision(bench.precision, device.torch_device());
+    if (!edge_type.ok()) return edge_type.status();
+    const ModelOptions model = {.classes = kClasses,
+                                .kernels = bench.fused ? &device.kernels() : &PlainKernels(),
+                                .edge_type = *edge_type};
     absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(World(), {});
     if (!sync.ok()) return sync.status();
     absl::StatusOr<std::unique_ptr<TrainedModel>> trained =
         TrainedModel::Create(*entry,
-                             {.model = {.classes = kClasses},
+                             {.model = model,
                               .adam = {.decay = entry->decay},
                               .engine = {.captured = bench.captured},
                               .plain_kernels = !bench.fused},
                              device, **sync);
     if (!trained.ok()) return trained.status();
-    return std::make_unique<Bench>(bench, device.torch_device(), *std::move(sync), *std::move(trained));
+    auto created = std::make_unique<Bench>(bench, device.torch_device(), *std::move(sync), *std::move(trained));
+    created->errors_ = ErrorsOf(*entry, model, created->graphs_);
+    return created;
   }
 
   Bench(const BenchCase& bench, at::Device device, std::unique_ptr<GradientSync> sync,
@@ -83,6 +93,16 @@ class Bench {
     return statistics_.Steady();
   }
 
+  // Of the first step.
+  const PrecisionErrors& errors() const { return errors_; }
+
+  // Of the normalised predictions as they are now.
+  double MeanAbsoluteError() {
+    const at::NoGradGuard no_grad;
+    const at::Tensor error = (trained_->model().Forward(graphs_) - graphs_.target).abs();
+    return (at::where(graphs_.weight > 0, error, 0).sum() / graphs_.weight.sum()).item<double>();
+  }
+
   // Of the steps that count, by the host's clock and by the steps' totals.
   double wall_seconds() const { return wall_seconds_; }
   double total_seconds() const { return static_cast<double>(total_ns_) * 1e-9; }
@@ -105,48 +125,64 @@ class Bench {
   const GraphTensors graphs_;
   const std::unique_ptr<GradientSync> sync_;
   const std::unique_ptr<TrainedModel> trained_;
+  PrecisionErrors errors_;
   StepStatistics statistics_;
   std::uint64_t total_ns_ = 0;
   double wall_seconds_ = 0;
   bool halted_ = false;
 };
 
+// With both kernels.
+void AddCases(BenchCase bench, bool captured, const std::string& precision, std::vector<BenchCase>& cases) {
+  bench.captured = captured;
+  bench.precision = precision;
+  for (const bool fused : {false, true}) {
+    bench.fused = fused;
+    cases.push_back(bench);
+  }
+}
+
+Json ToJson(const PrecisionErrors& errors) {
+  return {{"predictions", errors.predictions},
+          {"loss", errors.loss},
+          {"gradient", errors.gradient},
+          {"worst_part", errors.worst_part}};
+}
+
 }  // namespace
 
 std::string NameOf(const BenchCase& bench) {
   return absl::StrCat("bench: ", bench.model, ", ", bench.padded.nodes, " nodes, ", bench.padded.edges,
-                      " edges, ", EngineName(bench), ", ", KernelsName(bench));
+                      " edges, ", EngineName(bench), ", ", KernelsName(bench), ", ", bench.precision);
 }
 
 std::vector<BenchCase> BenchCases() {
   std::vector<BenchCase> cases;
   for (const wire::Shape& padded : {wire::Shape{32, 576, 9'984}, wire::Shape{128, 2'304, 39'936}}) {
-    for (const bool captured : {false, true}) {
-      for (const bool fused : {false, true}) {
-        cases.push_back({"schnet", FullGraphs(padded.graphs - 1), padded, captured, fused});
-      }
-    }
+    const BenchCase bench = {.model = "schnet", .real = FullGraphs(padded.graphs - 1), .padded = padded};
+    AddCases(bench, /*captured=*/false, "f32", cases);
+    for (const char* precision : {"f32", "tf32", "bf16"}) AddCases(bench, /*captured=*/true, precision, cases);
   }
   return cases;
 }
 
-absl::StatusOr<nlohmann::ordered_json> TimeSteps(const BenchCase& bench, const BenchOptions& options,
-                                                 const Device& device) {
+absl::StatusOr<Json> TimeSteps(const BenchCase& bench, const BenchOptions& options, const Device& device) {
   const absl::StatusOr<std::unique_ptr<Bench>> created = Bench::Create(bench, device);
   if (!created.ok()) return created.status();
   const absl::StatusOr<SteadyFigures> figures = (*created)->Time(options);
   if (!figures.ok()) return figures.status();
-  return nlohmann::ordered_json{
-      {"model", bench.model},
-      {"nodes", bench.padded.nodes},
-      {"edges", bench.padded.edges},
-      {"graphs", bench.padded.graphs},
-      {"engine", EngineName(bench)},
-      {"kernels", KernelsName(bench)},
-      {"precision", "f32"},
-      {"step_us", {{"median", figures->median_us}, {"p5", figures->p5_us}, {"p95", figures->p95_us}}},
-      {"totals_over_wall", (*created)->total_seconds() / (*created)->wall_seconds()},
-      {"gpu", device.hardware_name()}};
+  return Json{{"model", bench.model},
+              {"nodes", bench.padded.nodes},
+              {"edges", bench.padded.edges},
+              {"graphs", bench.padded.graphs},
+              {"engine", EngineName(bench)},
+              {"kernels", KernelsName(bench)},
+              {"precision", bench.precision},
+              {"step_us", {{"median", figures->median_us}, {"p5", figures->p5_us}, {"p95", figures->p95_us}}},
+              {"totals_over_wall", (*created)->total_seconds() / (*created)->wall_seconds()},
+              {"errors", ToJson((*created)->errors())},
+              {"mae", (*created)->MeanAbsoluteError()},
+              {"gpu", device.hardware_name()}};
 }
 
 }  // namespace packtrain::trainer

@@ -13,20 +13,21 @@
 
 namespace packtrain::trainer {
 
-// Steps of one model, in f32, on graphs of equal sizes, fully connected.
+// Steps of one model on graphs of equal sizes, fully connected.
 struct BenchCase {
   std::string model;
   wire::Shape real;
   wire::Shape padded;
   bool captured = false;
   bool fused = false;  // with the device's kernels; otherwise with the plain ones
+  std::string precision = "f32";
 };
 
-// Such as "bench: schnet, 576 nodes, 9984 edges, captured, fused".
+// Such as "bench: schnet, 576 nodes, 9984 edges, captured, fused, f32".
 std::string NameOf(const BenchCase& bench);
 
 // Graphs of 18 nodes, at most 31 in 576 nodes and 9,984 edges and at most 127 in 2,304 and 39,936: QM9 under
-// `dynamic`. Both engines with both kernels.
+// `dynamic`. Both engines with both kernels in f32, and the captured one in tf32 and bf16.
 std::vector<BenchCase> BenchCases();
 
 struct BenchOptions {
@@ -36,11 +37,14 @@ struct BenchOptions {
 
 // A row: {"model", "nodes", "edges", "graphs" (the padded shape), "engine" ("eager", "captured"), "kernels"
 // ("plain", "fused"), "precision", "step_us": {"median", "p5", "p95"}, "totals_over_wall" (the steps' totals
-// over the host's time), "gpu" (the device's name)}.
+// over the host's time), "errors" (of the first step: {"predictions", "loss", "gradient", "worst_part"}, see
+// PrecisionErrors), "mae" (of the normalised predictions after all steps, on the graphs learnt), "gpu" (the
+// device's name)}.
 //
 // A step is timed by the device, from the end of the one before to its own; one after the other is issued
 // without waiting. What fills the inputs is not in it: a captured step finds them filled, and what an eager
-// step copies is taken off. INTERNAL: a step found no finite loss. Other codes as StepEngine::Create.
+// step copies is taken off. INTERNAL: a step found no finite loss. Other codes as SetPrecision and as
+// StepEngine::Create.
 absl::StatusOr<nlohmann::ordered_json> TimeSteps(const BenchCase& bench, const BenchOptions& options,
                                                  const Device& device);
 

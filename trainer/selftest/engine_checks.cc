@@ -6,11 +6,13 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "trainer/engine/device.h"
 #include "trainer/engine/gradient_sync.h"
+#include "trainer/engine/precision.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
@@ -30,16 +32,18 @@ GraphTensors BatchOf(const wire::Shape& padded, std::uint64_t seed) {
 // A training of SchNet on one card. Used by one thread.
 class Trainee {
  public:
-  Trainee(const EngineOptions& options, bool fused)
+  Trainee(const EngineOptions& options, bool fused, const std::string& precision = "f32")
       : device_(OpenDevice("cuda", /*local_rank=*/0).value()),
         sync_(GradientSync::Connect(World(), {}).value()),
-        trained_(TrainedModel::Create(FindModel("schnet").value(),
-                                      {.model = {.classes = 5, .seed = 1},
-                                       .adam = {.learning_rate = 1e-3, .decay = 0.5, .decay_steps = 2},
-                                       .engine = options,
-                                       .plain_kernels = !fused},
-                                      *device_, *sync_)
-                     .value()),
+        trained_(
+            TrainedModel::Create(
+                FindModel("schnet").value(),
+                {.model = {.classes = 5, .seed = 1, .edge_type = SetPrecision(precision, at::kCUDA).value()},
+                 .adam = {.learning_rate = 1e-3, .decay = 0.5, .decay_steps = 2},
+                 .engine = options,
+                 .plain_kernels = !fused},
+                *device_, *sync_)
+                .value()),
         timeline_(trained_->clock(), [this](const wire::StepRecord& step, const StepReading& reading) {
           steps_.push_back(step);
           last_ = reading;
@@ -84,20 +88,34 @@ absl::Status ExpectClose(const at::Tensor& actual, const at::Tensor& expected, d
   return absl::InternalError(absl::StrCat("differs by ", error, ", more than ", tolerance));
 }
 
-// Fused kernels add in a fixed order, so the two are equal bit for bit.
-absl::Status CapturedIsEager() {
-  Trainee captured({.captured = true}, /*fused=*/true), eager({}, /*fused=*/true);
-  Train(captured, 12);
-  Train(eager, 12);
-  return ExpectClose(captured.parameters(), eager.parameters(), 1e-6);
+// What the parameters are after 12 steps; f32 afterwards, too.
+at::Tensor Trained(const EngineOptions& options, bool fused, const std::string& precision) {
+  Trainee trainee(options, fused, precision);
+  Train(trainee, 12);
+  SetPrecision("f32", at::kCUDA).value();
+  return trainee.parameters();
 }
 
-absl::Status FusedIsPlain() {
-  Trainee fused({.captured = true}, /*fused=*/true), plain({.captured = true}, /*fused=*/false);
-  Train(fused, 12);
-  Train(plain, 12);
-  return ExpectClose(fused.parameters(), plain.parameters(), 1e-4);
+// Fused kernels add in a fixed order, so the two are equal bit for bit.
+absl::Status CapturedIsEager(const std::string& precision) {
+  return ExpectClose(Trained({.captured = true}, /*fused=*/true, precision),
+                     Trained({}, /*fused=*/true, precision), 1e-6);
 }
+
+absl::Status CapturedIsEagerInF32() { return CapturedIsEager("f32"); }
+absl::Status CapturedIsEagerInTf32() { return CapturedIsEager("tf32"); }
+absl::Status CapturedIsEagerInBf16() { return CapturedIsEager("bf16"); }
+
+// Steps with fused kernels in `precision`, against plain ones in f32. All steps together move the parameters
+// by 1.5 %.
+absl::Status IsPlainInF32(const std::string& precision, double tolerance) {
+  return ExpectClose(Trained({.captured = true}, /*fused=*/true, precision),
+                     Trained({.captured = true}, /*fused=*/false, "f32"), tolerance);
+}
+
+absl::Status FusedIsPlain() { return IsPlainInF32("f32", 1e-4); }
+absl::Status Tf32IsNearF32() { return IsPlainInF32("tf32", 1e-3); }
+absl::Status Bf16IsNearF32() { return IsPlainInF32("bf16", 1e-3); }
 
 absl::Status CapturesAreCounted() {
   Trainee roomy({.captured = true}, /*fused=*/true),
@@ -149,9 +167,13 @@ absl::Status PhasesAreTimed() {
   return absl::OkStatus();
 }
 
-constexpr std::array<Check, 5> kChecks = {
-    {{"engine: captured steps are the eager ones", CapturedIsEager},
+constexpr std::array<Check, 9> kChecks = {
+    {{"engine: captured steps are the eager ones", CapturedIsEagerInF32},
+     {"engine: captured steps in tf32 are the eager ones", CapturedIsEagerInTf32},
+     {"engine: captured steps in bf16 are the eager ones", CapturedIsEagerInBf16},
      {"engine: steps with fused kernels are the plain ones", FusedIsPlain},
+     {"engine: steps in tf32 are near those in f32", Tf32IsNearF32},
+     {"engine: steps in bf16 are near those in f32", Bf16IsNearF32},
      {"engine: captures and evictions are counted, and change nothing", CapturesAreCounted},
      {"engine: what is no number halts this step and all behind it", NotANumberHalts},
      {"engine: the phases of a captured step are timed", PhasesAreTimed}}};

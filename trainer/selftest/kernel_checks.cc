@@ -14,7 +14,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "trainer/engine/precision.h"
 #include "trainer/kernels/kernels.h"
+#include "trainer/models/edge_product.h"
 #include "trainer/models/model.h"
 #include "trainer/selftest/random_graphs.h"
 
@@ -24,6 +26,8 @@ namespace {
 constexpr at::DeviceType kCard = at::kCUDA;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kColumns[] = {1, 3, 64, 132, 256};
+// Of edge-sized data.
+constexpr at::ScalarType kEdgeTypes[] = {at::kFloat, at::kBFloat16};
 
 at::Generator Random(std::uint64_t seed) { return at::detail::createCPUGenerator(seed); }
 
@@ -35,6 +39,9 @@ void SoilMemory(const RandomGraphsOptions& options, std::int64_t columns) {
     soiled.push_back(at::full({rows, columns}, kNaN, on_card));
   }
 }
+
+// Of sums in f32, or of one rounding to `type`: a bf16 is right to 2^-9 of itself.
+double ToleranceOf(at::ScalarType type) { return type == at::kBFloat16 ? 0x1p-8 : 1e-5; }
 
 // The greatest difference is at most `tolerance` times the greatest expected value.
 absl::Status RequireClose(const std::string& name, const at::Tensor& got, const at::Tensor& expected,
@@ -48,7 +55,7 @@ absl::Status RequireClose(const std::string& name, const at::Tensor& got, const 
 }
 
 absl::Status RequireSameBits(const std::string& name, const at::Tensor& first, const at::Tensor& second) {
-  if (at::equal(first.view(at::kInt), second.view(at::kInt))) return absl::OkStatus();
+  if (at::equal(first.view(at::kByte), second.view(at::kByte))) return absl::OkStatus();
   return absl::InternalError(absl::StrCat(name, ": two runs differ"));
 }
 
@@ -81,21 +88,21 @@ struct MessageResults {
   at::Tensor d_filter;
 };
 
-// f32 [rows, columns], NaN from row `real` on, that begins `offset` elements behind an aligned address.
+// [rows, columns], NaN from row `real` on, that begins `offset` elements behind an aligned address.
 at::Tensor Rows(std::int64_t rows, std::int64_t real, std::int64_t columns, std::int64_t offset,
-                at::Generator random) {
-  const at::Tensor storage = at::randn({rows * columns + offset}, random).to(kCard);
+                at::ScalarType type, at::Generator random) {
+  const at::Tensor storage = at::randn({rows * columns + offset}, random).to(kCard, type);
   const at::Tensor values = storage.narrow(0, offset, rows * columns).view({rows, columns});
   values.narrow(0, real, rows - real).fill_(kNaN);
   return values;
 }
 
 MessageInputs MakeInputs(const RandomGraphsOptions& options, std::int64_t columns, std::int64_t offset,
-                         const at::Generator& random) {
+                         at::ScalarType edge_type, const at::Generator& random) {
   const wire::Shape &real = options.real, &padded = options.padded;
-  return {.nodes = Rows(padded.nodes, real.nodes, columns, offset, random),
-          .filter = Rows(padded.edges, real.edges, columns, offset, random),
-          .d_sums = Rows(padded.nodes, real.nodes, columns, offset, random)};
+  return {.nodes = Rows(padded.nodes, real.nodes, columns, offset, at::kFloat, random),
+          .filter = Rows(padded.edges, real.edges, columns, offset, edge_type, random),
+          .d_sums = Rows(padded.nodes, real.nodes, columns, offset, at::kFloat, random)};
 }
 
 MessageResults RunMessages(const Kernels& kernels, const MessageInputs& inputs, const GraphTensors& graphs) {
@@ -123,38 +130,48 @@ MessageResults ExpectMessages(const RandomGraphsOptions& options, const MessageI
           pad(real.d_filter, options.padded.edges)};
 }
 
-absl::Status CheckMessages(const RandomGraphsOptions& options, std::int64_t columns, std::int64_t offset) {
+absl::Status CheckMessages(const RandomGraphsOptions& options, std::int64_t columns, std::int64_t offset,
+                           at::ScalarType edge_type) {
   const at::Generator random = Random(static_cast<std::uint64_t>(columns));
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, random), kCard);
-  const MessageInputs inputs = MakeInputs(options, columns, offset, random);
+  const MessageInputs inputs = MakeInputs(options, columns, offset, edge_type, random);
   SoilMemory(options, columns);
   const MessageResults got = RunMessages(FusedKernels(), inputs, graphs);
   const MessageResults expected = ExpectMessages(options, inputs, graphs);
   const MessageResults again = RunMessages(FusedKernels(), inputs, graphs);
-  const std::string name = absl::StrCat(NameOf(options), ", ", columns, " columns at ", offset, ", ");
+  const std::string name =
+      absl::StrCat(NameOf(options), ", ", columns, " columns at ", offset, ", ", at::toString(edge_type), ", ");
   for (const auto& [result, word] :
        {std::pair(&MessageResults::sums, "sums"), std::pair(&MessageResults::d_nodes, "gradient of nodes"),
         std::pair(&MessageResults::d_filter, "gradient of filter")}) {
-    absl::Status status = RequireClose(name + word, got.*result, expected.*result);
+    absl::Status status =
+        RequireClose(name + word, got.*result, expected.*result, ToleranceOf((got.*result).scalar_type()));
     if (status.ok()) status = RequireSameBits(name + word, got.*result, again.*result);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status MessagesArePlain() {
+absl::Status MessagesArePlain(at::ScalarType edge_type) {
   for (const RandomGraphsOptions& options : Shapes()) {
     for (const std::int64_t columns : kColumns) {
-      if (absl::Status status = CheckMessages(options, columns, /*offset=*/0); !status.ok()) return status;
+      const absl::Status status = CheckMessages(options, columns, /*offset=*/0, edge_type);
+      if (!status.ok()) return status;
     }
   }
   return absl::OkStatus();
 }
 
+absl::Status MessagesOfF32ArePlain() { return MessagesArePlain(at::kFloat); }
+absl::Status MessagesOfBf16ArePlain() { return MessagesArePlain(at::kBFloat16); }
+
 absl::Status MessagesNeedNoAlignment() {
-  for (const std::int64_t offset : {1, 2}) {
-    const absl::Status status = CheckMessages({.real = {9, 290, 2000}, .padded = {10, 301, 2500}}, 64, offset);
-    if (!status.ok()) return status;
+  const RandomGraphsOptions options = {.real = {9, 290, 2000}, .padded = {10, 301, 2500}};
+  for (const at::ScalarType edge_type : kEdgeTypes) {
+    for (const std::int64_t offset : {1, 2}) {
+      const absl::Status status = CheckMessages(options, 64, offset, edge_type);
+      if (!status.ok()) return status;
+    }
   }
   return absl::OkStatus();
 }
@@ -177,16 +194,22 @@ absl::Status DistancesArePlain() {
   return absl::OkStatus();
 }
 
+absl::Status CheckGaussians(std::int64_t edges, std::int64_t count, at::ScalarType type) {
+  const at::Tensor distances = (at::rand({edges, 1}, Random(5)) * 12).to(kCard);
+  const at::Tensor centres = (at::arange(count, at::kFloat) * 0.1).to(kCard);
+  const at::Tensor got = FusedKernels().Gaussians(distances, centres, 0.1, type);
+  const at::Tensor expected =
+      PlainKernels().Gaussians(distances.to(at::kDouble), centres.to(at::kDouble), 0.1, at::kDouble);
+  const std::string name = absl::StrCat(edges, " edges, ", count, " centres, ", at::toString(type));
+  return RequireClose(name, got, expected, ToleranceOf(type));
+}
+
 absl::Status GaussiansArePlain() {
-  for (const std::int64_t edges : {0, 1, 8, 1001}) {
-    for (const std::int64_t count : {1, 20, 150, 300}) {
-      const at::Tensor distances = (at::rand({edges, 1}, Random(5)) * 12).to(kCard);
-      const at::Tensor centres = (at::arange(count, at::kFloat) * 0.1).to(kCard);
-      const at::Tensor got = FusedKernels().Gaussians(distances, centres, 0.1, at::kFloat);
-      const at::Tensor expected =
-          PlainKernels().Gaussians(distances.to(at::kDouble), centres.to(at::kDouble), 0.1, at::kDouble);
-      const std::string name = absl::StrCat(edges, " edges, ", count, " centres");
-      if (absl::Status status = RequireClose(name, got, expected); !status.ok()) return status;
+  for (const at::ScalarType type : kEdgeTypes) {
+    for (const std::int64_t edges : {0, 1, 8, 1001}) {
+      for (const std::int64_t count : {1, 20, 150, 152, 300}) {
+        if (absl::Status status = CheckGaussians(edges, count, type); !status.ok()) return status;
+      }
     }
   }
   return absl::OkStatus();
@@ -203,28 +226,65 @@ Activation RunSoftplus(const Kernels& kernels, const at::Tensor& values, const a
   return {y.detach(), torch::autograd::grad({y}, {x}, {d_y})[0]};
 }
 
+// Values of either sign up to `reach`.
+absl::Status CheckSoftplus(std::int64_t count, double reach, at::ScalarType type) {
+  const at::Tensor x = ((at::rand({count}, Random(6)) * 2 - 1) * reach).to(kCard, type);
+  const at::Tensor d_y = at::randn({count}, Random(7)).to(kCard, type);
+  const Activation got = RunSoftplus(FusedKernels(), x, d_y);
+  const Activation expected = RunSoftplus(PlainKernels(), x.to(at::kDouble), d_y.to(at::kDouble));
+  const std::string name = absl::StrCat(count, " elements up to ", reach, ", ", at::toString(type));
+  absl::Status status = RequireClose(name, got.y, expected.y, ToleranceOf(type));
+  if (status.ok()) status = RequireClose(name + ", gradient", got.d_x, expected.d_x, ToleranceOf(type));
+  return status;
+}
+
 // Where e^x is 0 or infinite, too.
 absl::Status SoftplusIsPlain() {
-  for (const std::int64_t count : {0, 1, 1003, 4096}) {
-    for (const double reach : {3.0, 30.0, 300.0}) {
-      const at::Tensor x = ((at::rand({count}, Random(6)) * 2 - 1) * reach).to(kCard);
-      const at::Tensor d_y = at::randn({count}, Random(7)).to(kCard);
-      const Activation got = RunSoftplus(FusedKernels(), x, d_y);
-      const Activation expected = RunSoftplus(PlainKernels(), x.to(at::kDouble), d_y.to(at::kDouble));
-      const std::string name = absl::StrCat(count, " elements up to ", reach);
-      absl::Status status = RequireClose(name, got.y, expected.y);
-      if (status.ok()) status = RequireClose(name + ", gradient", got.d_x, expected.d_x);
-      if (!status.ok()) return status;
+  for (const at::ScalarType type : kEdgeTypes) {
+    for (const std::int64_t count : {0, 1, 1003, 4096}) {
+      for (const double reach : {0.1, 3.0, 30.0, 300.0}) {
+        if (absl::Status status = CheckSoftplus(count, reach, type); !status.ok()) return status;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Of bf16 by f32, forward and backward; the weights' gradient is not rounded, though tensor cores cut off what
+// a sum of f32 cannot hold.
+absl::Status CheckEdgeProduct(std::int64_t edges, std::int64_t rows) {
+  const at::Tensor x = at::randn({edges, rows}, Random(13)).to(kCard, at::kBFloat16).requires_grad_();
+  const at::Tensor weights = at::randn({rows, 192}, Random(14)).to(kCard).requires_grad_();
+  const at::Tensor d_y = at::randn({edges, 192}, Random(15)).to(kCard, at::kBFloat16);
+  const at::Tensor y = EdgeProduct(x, weights);
+  const auto gradients = torch::autograd::grad({y}, {x, weights}, {d_y});
+  const at::Tensor wide_x = x.detach().to(at::kDouble), wide_d_y = d_y.to(at::kDouble);
+  const at::Tensor rounded = weights.detach().to(at::kBFloat16).to(at::kDouble);
+  const double rounding = ToleranceOf(at::kBFloat16), summing = 2e-4;
+  const std::string name = absl::StrCat(edges, " edges, ", rows, " rows, ");
+  absl::Status status = RequireClose(name + "product", y.detach(), wide_x.mm(rounded), rounding);
+  if (status.ok()) status = RequireClose(name + "gradient", gradients[0], wide_d_y.mm(rounded.t()), rounding);
+  if (status.ok())
+    status = RequireClose(name + "gradient of weights", gradients[1], wide_x.t().mm(wide_d_y), summing);
+  return status;
+}
+
+absl::Status EdgeProductsAreRoundedOnce() {
+  SetPrecision("bf16", kCard).value();
+  for (const std::int64_t edges : {0, 1, 1001, 39936}) {
+    for (const std::int64_t rows : {64, 150, 152}) {
+      if (absl::Status status = CheckEdgeProduct(edges, rows); !status.ok()) return status;
     }
   }
   return absl::OkStatus();
 }
 
 // Predictions of the real graphs, and the gradient of the sum of their squares by each parameter.
-std::vector<at::Tensor> RunModel(const std::string& name, const Kernels& kernels, at::ScalarType type,
+std::vector<at::Tensor> RunModel(const std::string& name, const Kernels& kernels, at::ScalarType edge_type,
                                  GraphTensors graphs, std::int64_t real_graphs) {
+  const at::ScalarType type = edge_type == at::kDouble ? at::kDouble : at::kFloat;
   const std::shared_ptr<Model> model =
-      FindModel(name)->create({.classes = 5, .seed = 1, .kernels = &kernels, .edge_type = type});
+      FindModel(name)->create({.classes = 5, .seed = 1, .kernels = &kernels, .edge_type = edge_type});
   model->to(kCard);
   model->to(type);
   graphs.positions = graphs.positions.to(type);
@@ -235,28 +295,34 @@ std::vector<at::Tensor> RunModel(const std::string& name, const Kernels& kernels
   return results;
 }
 
-absl::Status CheckSchNet(const RandomGraphsOptions& options) {
+absl::Status CheckSchNet(const RandomGraphsOptions& options, at::ScalarType edge_type, double tolerance) {
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(8)), kCard);
   const std::int64_t real_graphs = options.real.graphs;
   SoilMemory(options, 64);
-  const std::vector<at::Tensor> got = RunModel("schnet", FusedKernels(), at::kFloat, graphs, real_graphs);
+  const std::vector<at::Tensor> got = RunModel("schnet", FusedKernels(), edge_type, graphs, real_graphs);
   const std::vector<at::Tensor> expected =
       RunModel("schnet", PlainKernels(), at::kDouble, WithoutPadding(graphs, options.real), real_graphs);
   for (std::size_t i = 0; i < got.size(); ++i) {
     const std::string name = absl::StrCat(NameOf(options), ", result ", i);
-    if (absl::Status status = RequireClose(name, got[i], expected[i], 1e-4); !status.ok()) return status;
+    if (absl::Status status = RequireClose(name, got[i], expected[i], tolerance); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status SchNetIsPlain() {
+absl::Status SchNetIsPlain(at::ScalarType edge_type, double tolerance) {
   for (const RandomGraphsOptions& options :
        {RandomGraphsOptions{.real = {1, 1, 0}, .padded = {2, 8, 16}},
         RandomGraphsOptions{.real = {5, 90, 1500}, .padded = {6, 100, 1600}},
         RandomGraphsOptions{.real = {127, 2250, 38000}, .padded = {128, 2304, 39936}}}) {
-    if (absl::Status status = CheckSchNet(options); !status.ok()) return status;
+    if (absl::Status status = CheckSchNet(options, edge_type, tolerance); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status SchNetInF32IsPlain() { return SchNetIsPlain(at::kFloat, 1e-4); }
+absl::Status SchNetInBf16IsNearPlain() {
+  SetPrecision("bf16", kCard).value();
+  return SchNetIsPlain(at::kBFloat16, 2e-2);
 }
 
 // Runs `body` once as it is and once into a graph, on a stream of its own, as a capture needs it.
@@ -275,14 +341,14 @@ absl::Status OneCaptureServesAllRealSizes() {
   const RandomGraphsOptions first = {.real = {2, 60, 900}, .padded = {4, 80, 1200}};
   const RandomGraphsOptions second = {.real = {3, 75, 1100}, .padded = first.padded};
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(first, Random(9)), kCard);
-  const MessageInputs inputs = MakeInputs(first, 64, 0, Random(10));
+  const MessageInputs inputs = MakeInputs(first, 64, 0, at::kFloat, Random(10));
   at::cuda::CUDAGraph graph;
   MessageResults got;
   c10::cuda::getCurrentCUDAStream().synchronize();
   Capture(graph, [&] { got = RunMessages(FusedKernels(), inputs, graphs); });
 
   CopyInto(MakeRandomGraphs(second, Random(11)), graphs);
-  const MessageInputs others = MakeInputs(second, 64, 0, Random(12));
+  const MessageInputs others = MakeInputs(second, 64, 0, at::kFloat, Random(12));
   for (const auto input : {&MessageInputs::nodes, &MessageInputs::filter, &MessageInputs::d_sums}) {
     (inputs.*input).copy_(others.*input);
   }
@@ -294,14 +360,17 @@ absl::Status OneCaptureServesAllRealSizes() {
   return status;
 }
 
-constexpr std::array<Check, 7> kChecks = {
-    {{"kernels: sums of messages and both gradients are the plain ones, twice the same", MessagesArePlain},
+constexpr std::array<Check, 10> kChecks = {
+    {{"kernels: sums of messages and both gradients are the plain ones, twice the same", MessagesOfF32ArePlain},
+     {"kernels: those of a filter in bf16 are the plain ones in f64, twice the same", MessagesOfBf16ArePlain},
      {"kernels: sums of messages need no alignment", MessagesNeedNoAlignment},
      {"kernels: sums of messages captured once serve all real sizes", OneCaptureServesAllRealSizes},
      {"kernels: distances are the plain ones", DistancesArePlain},
      {"kernels: Gaussians are the plain ones", GaussiansArePlain},
      {"kernels: shifted softplus and its gradient are the plain ones", SoftplusIsPlain},
-     {"kernels: SchNet and its gradients are the plain ones", SchNetIsPlain}}};
+     {"kernels: products in bf16 are rounded once, the gradient of weights never", EdgeProductsAreRoundedOnce},
+     {"kernels: SchNet and its gradients are the plain ones", SchNetInF32IsPlain},
+     {"kernels: SchNet in bf16 and its gradients are near the plain ones in f64", SchNetInBf16IsNearPlain}}};
 
 }  // namespace
 

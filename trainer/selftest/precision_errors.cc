@@ -1,0 +1,62 @@
+#include "trainer/selftest/precision_errors.h"
+
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace packtrain::trainer {
+namespace {
+
+struct FirstStep {
+  at::Tensor predictions;
+  at::Tensor loss;
+  std::vector<at::Tensor> gradient;  // by each parameter, flat
+};
+
+FirstStep FirstStepOf(Model& model, const GraphTensors& graphs) {
+  const at::Tensor known = graphs.weight.nonzero().squeeze(1);
+  const at::Tensor predictions = model.Forward(graphs).index_select(0, known);
+  const at::Tensor loss = at::mse_loss(predictions, graphs.target.index_select(0, known));
+  std::vector<at::Tensor> gradient = torch::autograd::grad({loss}, model.parameters());
+  for (at::Tensor& part : gradient) part = part.flatten();
+  return {predictions.detach(), loss.detach(), std::move(gradient)};
+}
+
+FirstStep RightFirstStep(const ModelEntry& entry, ModelOptions options, GraphTensors graphs) {
+  options.kernels = &PlainKernels();
+  options.edge_type = at::kDouble;
+  const std::shared_ptr<Model> model = entry.create(options);
+  model->to(graphs.positions.device(), at::kDouble);
+  for (const auto member : {&GraphTensors::positions, &GraphTensors::in_degree, &GraphTensors::target}) {
+    graphs.*member = (graphs.*member).to(at::kDouble);
+  }
+  return FirstStepOf(*model, graphs);
+}
+
+double RelativeError(const at::Tensor& got, const at::Tensor& expected) {
+  return ((got.to(at::kDouble) - expected).norm() / expected.norm()).item<double>();
+}
+
+double WorstError(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& expected) {
+  double worst = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) worst = std::max(worst, RelativeError(got[i], expected[i]));
+  return worst;
+}
+
+}  // namespace
+
+PrecisionErrors ErrorsOf(const ModelEntry& entry, const ModelOptions& options, const GraphTensors& graphs) {
+  const std::shared_ptr<Model> model = entry.create(options);
+  model->to(graphs.positions.device());
+  const FirstStep got = FirstStepOf(*model, graphs), right = RightFirstStep(entry, options, graphs);
+  return {.predictions = RelativeError(got.predictions, right.predictions),
+          .loss = RelativeError(got.loss, right.loss),
+          .gradient = RelativeError(at::cat(got.gradient), at::cat(right.gradient)),
+          .worst_part = WorstError(got.gradient, right.gradient)};
+}
+
+}  // namespace packtrain::trainer
