@@ -8,6 +8,14 @@
 
 namespace packtrain::client {
 
+// What a graph costs, or a batch: graph * graphs + node * nodes + edge * edges.
+struct CostCoefficients {
+  std::uint32_t graph = 0;
+  std::uint32_t node = 1;
+  std::uint32_t edge = 1;
+  friend bool operator==(const CostCoefficients&, const CostCoefficients&) = default;
+};
+
 // See BatchSpec in packtrain/v1/batch.proto for the meaning of each field.
 struct BatchSpec {
   std::string policy;        // static, dynamic
@@ -22,6 +30,8 @@ struct BatchSpec {
   std::string oversize = "error";  // error, alone, skip
   bool drop_last = false;
   std::optional<std::uint32_t> budget_sample;
+  std::string balance = "none";          // none, cost
+  std::optional<CostCoefficients> cost;  // for balance cost
 };
 
 }  // namespace packtrain::client

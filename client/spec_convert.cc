@@ -15,6 +15,7 @@ using wire::Word;
 constexpr Word<v1::Order> kOrders[] = {{"full", v1::ORDER_FULL}, {"none", v1::ORDER_NONE}};
 constexpr Word<v1::Oversize> kOversizes[] = {
     {"error", v1::OVERSIZE_ERROR}, {"alone", v1::OVERSIZE_ALONE}, {"skip", v1::OVERSIZE_SKIP}};
+constexpr Word<v1::Balance> kBalances[] = {{"none", v1::BALANCE_NONE}, {"cost", v1::BALANCE_COST}};
 
 template <typename Enum, std::size_t N>
 std::string KnownWords(const Word<Enum> (&words)[N]) {
@@ -41,7 +42,15 @@ absl::Status SetWords(const BatchSpec& spec, v1::BatchSpec& message) {
   status.Update(ParseWord("--order", spec.order, kOrders, [&](v1::Order value) { message.set_order(value); }));
   status.Update(ParseWord("--oversize", spec.oversize, kOversizes,
                           [&](v1::Oversize value) { message.set_oversize(value); }));
+  status.Update(
+      ParseWord("--balance", spec.balance, kBalances, [&](v1::Balance value) { message.set_balance(value); }));
   return status;
+}
+
+void SetCost(const CostCoefficients& cost, v1::CostCoefficients& message) {
+  message.set_graph(cost.graph);
+  message.set_node(cost.node);
+  message.set_edge(cost.edge);
 }
 
 }  // namespace
@@ -61,6 +70,7 @@ absl::StatusOr<v1::BatchSpec> ToMessage(const BatchSpec& spec) {
   message.set_split(spec.split);
   message.set_drop_last(spec.drop_last);
   if (spec.budget_sample) message.set_budget_sample(*spec.budget_sample);
+  if (spec.cost) SetCost(*spec.cost, *message.mutable_cost());
   return message;
 }
 
@@ -78,6 +88,9 @@ BatchSpec FromMessage(const v1::BatchSpec& message) {
   spec.oversize = wire::WordOf(message.oversize(), kOversizes);
   spec.drop_last = message.drop_last();
   if (message.has_budget_sample()) spec.budget_sample = message.budget_sample();
+  spec.balance = wire::WordOf(message.balance(), kBalances);
+  const v1::CostCoefficients& cost = message.cost();
+  if (message.has_cost()) spec.cost = CostCoefficients{cost.graph(), cost.node(), cost.edge()};
   return spec;
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <limits>
+#include <vector>
 
 #include "client/flag_checks.h"
 
@@ -41,6 +42,27 @@ void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
       ->group(kGroup);
 }
 
+constexpr std::uint32_t kMaxCostCoefficient = 1'000'000;
+
+void AddBalanceFlags(CLI::App& app, BatchSpec& spec) {
+  app.add_option("--balance", spec.balance, "Even out the ranks of a step: none, cost")
+      ->check(CLI::IsMember({"none", "cost"}))
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option_function<std::vector<std::uint32_t>>(
+         "--cost",
+         [&spec](const std::vector<std::uint32_t>& given) {
+           spec.cost = {.graph = given[0], .node = given[1], .edge = given[2]};
+         },
+         "What a graph, a node and an edge cost, for --balance cost")
+      ->delimiter(',')
+      ->expected(3)
+      ->check(CountBetween(0, kMaxCostCoefficient))
+      ->allow_extra_args(false)
+      ->option_text("0,1,1")
+      ->group(kGroup);
+}
+
 void AddOrderFlags(CLI::App& app, BatchSpec& spec) {
   app.add_option("--order", spec.order, "Order of an epoch: full (shuffled), none")
       ->check(CLI::IsMember({"full", "none"}))
@@ -66,6 +88,7 @@ void AddOrderFlags(CLI::App& app, BatchSpec& spec) {
 void AddSpecFlags(CLI::App& app, SpecFlags& flags, const SpecFlagChoice& choice) {
   AddBudgetFlags(app, flags.spec, choice.required);
   AddOrderFlags(app, flags.spec);
+  AddBalanceFlags(app, flags.spec);
   if (choice.epoch) {
     app.add_option("--epoch", flags.epoch, "Epoch, from 0")
         ->check(CountFrom(0))

@@ -97,6 +97,9 @@ batching::BatchSpec ToPlanner(const v1::BatchSpec& message) {
   spec.oversize = ToPlanner(message.oversize());
   spec.drop_last = message.drop_last();
   if (message.has_budget_sample()) spec.budget_sample = message.budget_sample();
+  if (message.balance() == v1::BALANCE_COST) spec.balance = batching::Balance::kCost;
+  const v1::CostCoefficients& cost = message.cost();
+  if (message.has_cost()) spec.cost = {cost.graph(), cost.node(), cost.edge()};
   return spec;
 }
 

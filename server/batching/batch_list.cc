@@ -15,8 +15,10 @@ BatchList::BatchList(std::vector<std::uint32_t> graphs, std::span<const std::vec
   }
 }
 
-std::span<const std::uint32_t> BatchList::Graphs(std::size_t batch) const {
-  return std::span(graphs_).subspan(Begin(batch), entries_[batch].end - Begin(batch));
+std::span<const std::uint32_t> BatchList::Graphs(std::size_t batch) const { return Graphs(batch, batch + 1); }
+
+std::span<const std::uint32_t> BatchList::Graphs(std::size_t first, std::size_t last) const {
+  return std::span(graphs_).subspan(Begin(first), Begin(last) - Begin(first));
 }
 
 Shape BatchList::Real(std::size_t batch) const {
@@ -32,6 +34,12 @@ void BatchList::Close() {
   if (open_.graphs == 0) return;
   entries_.push_back({static_cast<std::uint32_t>(graphs_.size()), open_.nodes, open_.edges});
   open_ = {};
+}
+
+void BatchList::Append(std::span<const std::uint32_t> graphs, const Shape& real) {
+  graphs_.insert(graphs_.end(), graphs.begin(), graphs.end());
+  open_ = real;
+  Close();
 }
 
 }  // namespace packtrain::batching

@@ -20,6 +20,8 @@ class BatchList {
 
   std::size_t size() const { return entries_.size(); }
   std::span<const std::uint32_t> Graphs(std::size_t batch) const;
+  // The graphs of the batches first .. last-1, end to end.
+  std::span<const std::uint32_t> Graphs(std::size_t first, std::size_t last) const;
   // The graphs of all batches, end to end.
   std::span<const std::uint32_t> graphs() const { return graphs_; }
   // Counts of graphs, nodes and edges.
@@ -40,6 +42,8 @@ class BatchList {
   const Shape& open() const { return open_; }
   // Ends the open batch; nothing where it holds no graph.
   void Close();
+  // Adds a whole batch where none is open; `real` counts its graphs.
+  void Append(std::span<const std::uint32_t> graphs, const Shape& real);
 
  private:
   struct Entry {

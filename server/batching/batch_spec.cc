@@ -1,5 +1,7 @@
 #include "server/batching/batch_spec.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/slots.h"
@@ -7,9 +9,22 @@
 namespace packtrain::batching {
 namespace {
 
+// Balance moves whole batches, and shuffles the steps that it makes of them.
+bool ShufflesSteps(const BatchSpec& spec) {
+  return spec.balance == Balance::kCost && spec.policy != Policy::kStatic;
+}
+
 // The seed decides nothing where nothing is shuffled.
 std::string OrderText(const BatchSpec& spec) {
-  return spec.order == Order::kNone ? "order=none" : absl::StrCat("order=full seed=", spec.seed);
+  const std::string order = spec.order == Order::kNone ? "order=none" : "order=full";
+  const bool seeded = spec.order == Order::kFull || ShufflesSteps(spec);
+  return seeded ? absl::StrCat(order, " seed=", spec.seed) : order;
+}
+
+std::string BalanceText(const BatchSpec& spec) {
+  if (spec.balance == Balance::kNone) return "";
+  const CostCoefficients cost = spec.cost.value_or(CostCoefficients());
+  return absl::StrCat(" balance=cost cost=", cost.graph, ",", cost.node, ",", cost.edge);
 }
 
 absl::Status CheckGraphCount(const char* flag, std::uint32_t graphs) {
@@ -18,17 +33,30 @@ absl::Status CheckGraphCount(const char* flag, std::uint32_t graphs) {
       absl::StrCat(flag, " ", graphs, " is out of range: 1 to ", kMaxBatchGraphs));
 }
 
+absl::Status CheckBalance(const BatchSpec& spec) {
+  if (!spec.cost) return absl::OkStatus();
+  if (spec.balance == Balance::kNone) {
+    return absl::InvalidArgumentError("--cost decides nothing without --balance cost");
+  }
+  const std::uint32_t most = std::max({spec.cost->graph, spec.cost->node, spec.cost->edge});
+  if (most == 0) return absl::InvalidArgumentError("--cost 0,0,0 tells no graph from another");
+  if (most <= kMaxCostCoefficient) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--cost ", most, " is out of range: 0 to ", kMaxCostCoefficient));
+}
+
 }  // namespace
 
 absl::Status CheckSpec(const BatchSpec& spec) {
   if (absl::Status status = CheckGraphCount("--graphs", spec.graphs); !status.ok()) return status;
   if (absl::Status status = CheckGraphCount("--max-graphs", MaxGraphs(spec)); !status.ok()) return status;
+  if (absl::Status status = CheckBalance(spec); !status.ok()) return status;
   return KindOf(spec.policy).check(spec);
 }
 
 std::string CanonicalText(const BatchSpec& spec) {
   return absl::StrCat("plan_version=", kPlanVersion, " ", KindOf(spec.policy).canonical_text(spec), " ",
-                      OrderText(spec), " drop_last=", spec.drop_last ? 1 : 0);
+                      OrderText(spec), " drop_last=", spec.drop_last ? 1 : 0, BalanceText(spec));
 }
 
 }  // namespace packtrain::batching

@@ -17,6 +17,16 @@ enum class Policy : std::uint8_t { kStatic, kDynamic };
 enum class Pad : std::uint8_t { kNone, kMultiple, kPow2, kConstant };
 enum class Order : std::uint8_t { kFull, kNone };
 enum class Oversize : std::uint8_t { kError, kAlone, kSkip };
+enum class Balance : std::uint8_t { kNone, kCost };
+
+inline constexpr std::uint32_t kMaxCostCoefficient = 1'000'000;
+
+// What a batch costs its rank: `graph` for each graph, `node` for each node, `edge` for each edge.
+struct CostCoefficients {
+  std::uint32_t graph = 0;
+  std::uint32_t node = 1;
+  std::uint32_t edge = 1;
+};
 
 // See BatchSpec in packtrain/v1/batch.proto for the meaning of each field.
 struct BatchSpec {
@@ -31,6 +41,8 @@ struct BatchSpec {
   Oversize oversize = Oversize::kError;
   bool drop_last = false;
   std::optional<std::uint32_t> budget_sample = std::nullopt;
+  Balance balance = Balance::kNone;
+  std::optional<CostCoefficients> cost = std::nullopt;  // kCost only
 };
 
 // INVALID_ARGUMENT: the spec contradicts itself, or has a value out of range. Knows nothing of a data set.

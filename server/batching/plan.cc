@@ -10,6 +10,7 @@
 #include "server/batching/epoch_order.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/rank_assignment.h"
+#include "server/batching/rank_balance.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
 
@@ -51,8 +52,18 @@ std::vector<ShapeCount> CountShapes(std::vector<Shape> shapes) {
 struct EpochBatches {
   std::unique_ptr<const BatchPolicy> policy;
   BatchList list;
+  std::optional<RankBalance> balance;
   bool drop_last = false;
 };
+
+bool HasOneRank(const RankAssignment::Stretch& stretch) { return stretch.world_size == 1; }
+
+// The batches in the order in which `ranks` deals them out. One rank alone has nothing to balance.
+std::shared_ptr<const BatchList> BatchesFor(const std::shared_ptr<const EpochBatches>& batches,
+                                            const RankAssignment& ranks) {
+  if (!batches->balance || std::ranges::all_of(ranks.stretches(), HasOneRank)) return {batches, &batches->list};
+  return std::make_shared<BatchList>(batches->balance->Arrange(batches->list, ranks));
+}
 
 class EpochPlan final : public Plan {
  public:
@@ -60,7 +71,7 @@ class EpochPlan final : public Plan {
   static absl::StatusOr<std::unique_ptr<const Plan>> Deal(std::shared_ptr<const EpochBatches> batches,
                                                           const World& world);
   EpochPlan(std::shared_ptr<const EpochBatches> batches, RankAssignment ranks)
-      : batches_(std::move(batches)), ranks_(std::move(ranks)) {}
+      : batches_(std::move(batches)), ranks_(std::move(ranks)), list_(BatchesFor(batches_, ranks_)) {}
 
   absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const World& world) const override {
     return Deal(batches_, world);
@@ -69,13 +80,13 @@ class EpochPlan final : public Plan {
   std::uint64_t FirstOfStep(std::uint64_t step) const override { return ranks_.FirstOfStep(step); }
   absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const override;
   PlanSummary Summarize() const override;
-  std::uint64_t memory_bytes() const override { return sizeof(EpochBatches) + batches_->list.memory_bytes(); }
+  std::uint64_t memory_bytes() const override;
 
  private:
   const BatchPolicy& policy() const { return *batches_->policy; }
   // Batches with graphs.
-  std::uint64_t size() const { return ranks_.delivered(); }
-  Shape Real(std::uint64_t batch) const { return batches_->list.Real(batch); }
+  std::uint64_t size() const { return std::min<std::uint64_t>(list_->size(), ranks_.slots()); }
+  Shape Real(std::uint64_t batch) const { return list_->Real(batch); }
   Shape Padded(std::uint64_t batch) const { return policy().PaddedShape(Real(batch)); }
   void AddBatches(PlanSummary& summary) const;
   void AddFill(PlanSummary& summary) const;
@@ -86,6 +97,7 @@ class EpochPlan final : public Plan {
 
   const std::shared_ptr<const EpochBatches> batches_;
   const RankAssignment ranks_;
+  const std::shared_ptr<const BatchList> list_;  // those of batches_, or its own
 };
 
 absl::StatusOr<std::unique_ptr<const Plan>> EpochPlan::Deal(std::shared_ptr<const EpochBatches> batches,
@@ -94,6 +106,11 @@ absl::StatusOr<std::unique_ptr<const Plan>> EpochPlan::Deal(std::shared_ptr<cons
       RankAssignment::Create(batches->list.size(), world, batches->drop_last);
   if (!ranks.ok()) return ranks.status();
   return std::make_unique<EpochPlan>(std::move(batches), *std::move(ranks));
+}
+
+std::uint64_t EpochPlan::memory_bytes() const {
+  const std::uint64_t shared = sizeof(EpochBatches) + batches_->list.memory_bytes();
+  return list_.get() == &batches_->list ? shared : shared + list_->memory_bytes();
 }
 
 absl::StatusOr<PlannedBatch> EpochPlan::BatchAt(std::uint64_t index) const {
@@ -106,12 +123,12 @@ absl::StatusOr<PlannedBatch> EpochPlan::BatchAt(std::uint64_t index) const {
   const RankAssignment::Place place = ranks_.PlaceOf(index);
   batch.step = place.step;
   batch.rank = place.rank;
-  batch.empty = ranks_.IsEmpty(index);
+  batch.empty = index >= size();
   if (batch.empty) {
     batch.padded = Padded(ranks_.FirstOfStep(batch.step));
     return batch;
   }
-  batch.graphs = batches_->list.Graphs(index);
+  batch.graphs = list_->Graphs(index);
   batch.real = Real(index);
   batch.padded = Padded(index);
   batch.oversize = policy().IsOversize(batch.real);
@@ -233,6 +250,9 @@ absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& requ
   auto batches = std::make_shared<EpochBatches>();
   batches->list =
       CutInChunks(**policy, OrderOf(request), request.sizes, (*policy)->chunk_graphs(), request.parallel_for);
+  if (request.spec.balance == Balance::kCost) {
+    batches->balance.emplace(request, (*policy)->budget().has_value());
+  }
   batches->policy = *std::move(policy);
   batches->drop_last = request.spec.drop_last;
   return EpochPlan::Deal(std::move(batches), request.world);

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_SERVER_BATCHING_PLAN_H_
 #define PACKTRAIN_SERVER_BATCHING_PLAN_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,12 +41,14 @@ inline constexpr std::size_t kMaxSegments = 1024;
 struct Segment {
   std::uint32_t world_size = 1;
   std::uint64_t steps = 1;  // of each rank
+  friend auto operator<=>(const Segment&, const Segment&) = default;
 };
 
 // The ranks that share an epoch: those of each segment in turn, then `size` ranks to its end.
 struct World {
   std::uint32_t size = 1;
   std::vector<Segment> segments = {};
+  friend auto operator<=>(const World&, const World&) = default;
 };
 
 // Calls `run` with each of 0 .. tasks-1 once, in any order, on any threads, and returns when all calls have
@@ -123,7 +126,8 @@ class Plan {
 
   virtual ~Plan() = default;
 
-  // The same batches dealt out to another world. Shares them with this plan, which may go first. Cheap.
+  // The same epoch for another world: the plan that Create would make. Shares the batches as they were cut with
+  // this plan, which may go first; cheap, save with Balance::kCost, where it arranges them anew.
   // Codes as Create's that name the world or drop_last.
   virtual absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const World& world) const = 0;
 
@@ -134,7 +138,8 @@ class Plan {
   // Batch `index` of the epoch, 0 .. FirstOfStep(steps) - 1. OUT_OF_RANGE beyond.
   virtual absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const = 0;
   virtual PlanSummary Summarize() const = 0;
-  // Bytes of memory that this plan and those dealt from it share.
+  // Bytes of memory behind this plan. Those dealt from it share all of them, or with Balance::kCost the part
+  // that is no matter of the world.
   virtual std::uint64_t memory_bytes() const = 0;
 };
 

@@ -70,7 +70,6 @@ RankAssignment::RankAssignment(std::uint64_t batches, const World& world, bool d
   next.world_size = world.size;
   stretches_.push_back(next);
   steps_ = next.first_step + StepsOf(LeftAt(batches, next.first_index), world.size, drop_last);
-  delivered_ = std::min(batches, slots());
 }
 
 RankAssignment::Place RankAssignment::PlaceOf(std::uint64_t index) const {

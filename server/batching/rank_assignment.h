@@ -3,6 +3,7 @@
 #define PACKTRAIN_SERVER_BATCHING_RANK_ASSIGNMENT_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,6 +22,12 @@ class RankAssignment {
     std::uint64_t step = 0;
     std::uint32_t rank = 0;
   };
+  // Steps of one number of ranks, up to the next stretch or the epoch's end.
+  struct Stretch {
+    std::uint64_t first_step = 0;
+    std::uint64_t first_index = 0;
+    std::uint32_t world_size = 1;
+  };
 
   // `batches` real batches in the epoch. Codes as those of Plan::Create that name the world or drop_last.
   static absl::StatusOr<RankAssignment> Create(std::uint64_t batches, const World& world, bool drop_last);
@@ -28,28 +35,19 @@ class RankAssignment {
   std::uint64_t steps() const { return steps_; }
   // Batches of all ranks, empty ones included.
   std::uint64_t slots() const { return FirstOfStep(steps_); }
-  // Real batches that are delivered, always the first ones.
-  std::uint64_t delivered() const { return delivered_; }
+  // Ascending; the last one is that of World::size.
+  std::span<const Stretch> stretches() const { return stretches_; }
 
   // For an index below slots.
   Place PlaceOf(std::uint64_t index) const;
-  bool IsEmpty(std::uint64_t index) const { return index >= delivered_; }
   // The batch of rank 0 at a step, 0 .. steps; never empty, save at `steps`, where it is `slots`.
   std::uint64_t FirstOfStep(std::uint64_t step) const;
 
  private:
-  // Steps of one number of ranks, up to the next stretch.
-  struct Stretch {
-    std::uint64_t first_step = 0;
-    std::uint64_t first_index = 0;
-    std::uint32_t world_size = 1;
-  };
-
   RankAssignment(std::uint64_t batches, const World& world, bool drop_last);
 
-  std::vector<Stretch> stretches_;  // ascending; the last one is that of World::size
+  std::vector<Stretch> stretches_;
   std::uint64_t steps_;
-  std::uint64_t delivered_;
 };
 
 }  // namespace packtrain::batching

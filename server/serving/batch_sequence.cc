@@ -86,7 +86,9 @@ absl::Status BatchSequence::EnterStart() {
 void BatchSequence::PlanAhead() const {
   // Epochs of one data set have plans of about one size.
   if (plan_->charge->bytes() > plans_.max_bytes()) return;
-  background_.Post([source = source_, epoch = epoch_ + 1, &plans = plans_] { plans.Prepare(source, epoch); });
+  background_.Post([source = source_, epoch = epoch_ + 1, ranks = range_.world.size, &plans = plans_] {
+    plans.Prepare(source, epoch, {.size = ranks});
+  });
 }
 
 bool BatchSequence::IsLastEpoch() const {

@@ -30,16 +30,21 @@ std::uint64_t PlanCache::planned() const {
 
 absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSource& source, std::uint64_t epoch,
                                                                 const batching::World& world) {
-  const Result one_rank = GetForOneRank(source, epoch);
-  if (!one_rank.ok()) return one_rank.status();
-  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = (*one_rank)->plan->DealtTo(world);
+  const Key key = KeyOf(source, epoch, world);
+  Result kept = GetKept(source, key);
+  if (!kept.ok() || key.world == world) return kept;
+  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = (*kept)->plan->DealtTo(world);
   if (!plan.ok()) return plan.status();
   return std::make_shared<EpochPlan>(
-      EpochPlan{(*one_rank)->dataset, *std::move(plan), (*one_rank)->plan_seconds, (*one_rank)->charge});
+      EpochPlan{(*kept)->dataset, *std::move(plan), (*kept)->plan_seconds, (*kept)->charge});
 }
 
-PlanCache::Result PlanCache::GetForOneRank(const BatchSource& source, std::uint64_t epoch) {
-  const Key key{source.fingerprint, epoch};
+PlanCache::Key PlanCache::KeyOf(const BatchSource& source, std::uint64_t epoch, const batching::World& world) {
+  const bool for_one_world = source.spec.balance == batching::Balance::kCost;
+  return {source.fingerprint, epoch, for_one_world ? world : batching::World()};
+}
+
+PlanCache::Result PlanCache::GetKept(const BatchSource& source, const Key& key) {
   auto slot = std::make_shared<Slot>();
   {
     wire::MutexLock lock(mutex_);
@@ -56,8 +61,8 @@ PlanCache::Result PlanCache::GetForOneRank(const BatchSource& source, std::uint6
   return Fill(key, *slot, source, parallel_for_);
 }
 
-void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch) {
-  const Key key{source.fingerprint, epoch};
+void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world) {
+  const Key key = KeyOf(source, epoch, world);
   const auto slot = std::make_shared<Slot>();
   {
     wire::MutexLock lock(mutex_);
@@ -68,7 +73,7 @@ void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch) {
 
 PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource& source,
                                   const batching::ParallelFor& parallel_for) {
-  Result result = Make(source, key.epoch, parallel_for);
+  Result result = Make(source, key, parallel_for);
   wire::MutexLock lock(mutex_);
   slot.result = result;
   Keep(key, slot);
@@ -76,7 +81,7 @@ PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource&
   return result;
 }
 
-PlanCache::Result PlanCache::Make(const BatchSource& source, std::uint64_t epoch,
+PlanCache::Result PlanCache::Make(const BatchSource& source, const Key& key,
                                   const batching::ParallelFor& parallel_for) const {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<std::span<const std::uint32_t>> split = source.dataset->Split(source.split);
@@ -85,7 +90,8 @@ PlanCache::Result PlanCache::Make(const BatchSource& source, std::uint64_t epoch
   request.spec = source.spec;
   request.sizes = {source.dataset->n_node(), source.dataset->n_edge()};
   request.split = *split;
-  request.epoch = epoch;
+  request.epoch = key.epoch;
+  request.world = key.world;
   request.graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); };
   request.parallel_for = parallel_for;
   absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);

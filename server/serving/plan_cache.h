@@ -24,7 +24,7 @@ struct EpochPlan {
   std::unique_ptr<const batching::Plan> plan;
   // Time that planning took.
   double plan_seconds = 0;
-  // Counted for as long as anybody holds the plan or another one with the same batches, cached or not.
+  // Of the plan as it is kept. Counted for as long as anybody holds it or a plan dealt from it, cached or not.
   std::shared_ptr<const MemoryMeter::Charge> charge;
 };
 
@@ -37,14 +37,14 @@ class PlanCache {
             batching::ParallelFor parallel_for = batching::RunInTurn);
 
   // The plan of one epoch of `source`. Plans it where it is not at hand, on the calling thread; blocks while
-  // another thread does. All worlds share the batches of one plan. Codes as batching::Plan::Create; failures
-  // are not kept.
+  // another thread does. All worlds share the batches of one plan, save with Balance::kCost, where each world
+  // has a plan of its own. Codes as batching::Plan::Create; failures are not kept.
   absl::StatusOr<std::shared_ptr<const EpochPlan>> Get(const BatchSource& source, std::uint64_t epoch,
                                                        const batching::World& world);
 
-  // Plans an epoch that somebody will ask for, on the calling thread. Returns at once where it is at hand or
-  // another thread plans it already. What fails here fails again, and is reported, in Get.
-  void Prepare(const BatchSource& source, std::uint64_t epoch);
+  // Plans an epoch that somebody will ask for with `world`, on the calling thread. Returns at once where it is
+  // at hand or another thread plans it already. What fails here fails again, and is reported, in Get.
+  void Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
 
   std::uint64_t max_bytes() const { return max_bytes_; }
   // Plans made so far; a test's way to see that one was kept.
@@ -56,8 +56,9 @@ class PlanCache {
   struct Key {
     std::string fingerprint;
     std::uint64_t epoch = 0;
+    batching::World world = {};
     friend bool operator<(const Key& a, const Key& b) {
-      return std::tie(a.fingerprint, a.epoch) < std::tie(b.fingerprint, b.epoch);
+      return std::tie(a.fingerprint, a.epoch, a.world) < std::tie(b.fingerprint, b.epoch, b.world);
     }
   };
 
@@ -67,11 +68,13 @@ class PlanCache {
     std::list<Key>::iterator use;
   };
 
-  // What is kept: the plan for a world of one rank, from which the others are dealt.
-  Result GetForOneRank(const BatchSource& source, std::uint64_t epoch);
+  // Names what is kept: with Balance::kCost the plan for each world, else that for one rank, from which the
+  // others are dealt.
+  static Key KeyOf(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
+  Result GetKept(const BatchSource& source, const Key& key);
   // Makes the plan of a slot that this thread has put into slots_, and wakes those who wait for it.
   Result Fill(const Key& key, Slot& slot, const BatchSource& source, const batching::ParallelFor& parallel_for);
-  Result Make(const BatchSource& source, std::uint64_t epoch, const batching::ParallelFor& parallel_for) const;
+  Result Make(const BatchSource& source, const Key& key, const batching::ParallelFor& parallel_for) const;
   void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

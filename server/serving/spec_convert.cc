@@ -83,6 +83,20 @@ absl::Status SetOversize(v1::Oversize oversize, BatchSpec& spec) {
   }
 }
 
+absl::Status SetBalance(v1::Balance balance, BatchSpec& spec) {
+  switch (balance) {
+    case v1::BALANCE_UNSPECIFIED:
+    case v1::BALANCE_NONE:
+      spec.balance = batching::Balance::kNone;
+      return absl::OkStatus();
+    case v1::BALANCE_COST:
+      spec.balance = batching::Balance::kCost;
+      return absl::OkStatus();
+    default:
+      return Unknown("balance", balance);
+  }
+}
+
 std::optional<std::uint32_t> Optional(bool present, std::uint32_t value) {
   return present ? std::optional(value) : std::nullopt;
 }
@@ -95,6 +109,7 @@ absl::StatusOr<BatchSpec> FromProto(const v1::BatchSpec& proto) {
   if (absl::Status status = SetPad(proto.pad(), spec); !status.ok()) return status;
   if (absl::Status status = SetOrder(proto.order(), spec); !status.ok()) return status;
   if (absl::Status status = SetOversize(proto.oversize(), spec); !status.ok()) return status;
+  if (absl::Status status = SetBalance(proto.balance(), spec); !status.ok()) return status;
   spec.graphs = proto.graphs();
   spec.max_graphs = Optional(proto.has_max_graphs(), proto.max_graphs());
   spec.nodes = Optional(proto.has_nodes(), proto.nodes());
@@ -102,6 +117,7 @@ absl::StatusOr<BatchSpec> FromProto(const v1::BatchSpec& proto) {
   spec.seed = proto.seed();
   spec.drop_last = proto.drop_last();
   spec.budget_sample = Optional(proto.has_budget_sample(), proto.budget_sample());
+  if (proto.has_cost()) spec.cost = {proto.cost().graph(), proto.cost().node(), proto.cost().edge()};
   return spec;
 }
 

@@ -35,6 +35,8 @@ TEST(SpecFlags, TakeDefaultsFromTheSpec) {
   EXPECT_EQ(flags.spec.order, "full");
   EXPECT_EQ(flags.spec.oversize, "error");
   EXPECT_EQ(flags.spec.split, "");
+  EXPECT_EQ(flags.spec.balance, "none");
+  EXPECT_FALSE(flags.spec.cost.has_value());
   EXPECT_FALSE(flags.spec.nodes.has_value());
   EXPECT_EQ(flags.epoch, 0u);
   EXPECT_EQ(flags.world_size, 1u);
@@ -44,7 +46,7 @@ TEST(SpecFlags, SetEveryField) {
   const SpecFlags flags =
       Parse({"--policy=dynamic", "--graphs=8", "--max-graphs=9", "--nodes=100", "--edges=200", "--order=none",
              "--seed=7", "--split=val", "--oversize=skip", "--drop-last", "--epoch=3", "--world-size=4",
-             "--pad=pow2", "--budget-sample=5"},
+             "--pad=pow2", "--budget-sample=5", "--balance=cost", "--cost=9,2,1"},
             kPlan);
   EXPECT_EQ(flags.spec.max_graphs, 9u);
   EXPECT_EQ(flags.spec.nodes, 100u);
@@ -56,21 +58,29 @@ TEST(SpecFlags, SetEveryField) {
   EXPECT_TRUE(flags.spec.drop_last);
   EXPECT_EQ(flags.spec.pad, "pow2");
   EXPECT_EQ(flags.spec.budget_sample, 5u);
+  EXPECT_EQ(flags.spec.balance, "cost");
+  EXPECT_EQ(flags.spec.cost, (CostCoefficients{.graph = 9, .node = 2, .edge = 1}));
   EXPECT_EQ(flags.epoch, 3u);
   EXPECT_EQ(flags.world_size, 4u);
 }
 
 TEST(SpecFlags, RefuseUnknownWordsAndNumbersOutOfRange) {
   const std::vector<std::string> bad = {
-      "--pad=round",    "--order=random", "--split=dev",       "--oversize=drop",   "--graphs=0",
-      "--nodes=0",      "--nodes=-1",     "--edges=1e6",       "--seed=4294967296", "--epoch=-1",
-      "--world-size=0", "--max-graphs=x", "--budget-sample=0", "--policy=packed"};
+      "--pad=round",        "--order=random", "--split=dev",       "--oversize=drop",   "--graphs=0",
+      "--nodes=0",          "--nodes=-1",     "--edges=1e6",       "--seed=4294967296", "--epoch=-1",
+      "--world-size=0",     "--max-graphs=x", "--budget-sample=0", "--policy=packed",   "--balance=size",
+      "--cost=1,2,1000001", "--cost=-1,2,3"};
   for (const std::string& flag : bad) {
     std::vector<std::string> words = {"--policy=static", "--graphs=8", flag};
     if (flag.starts_with("--policy")) words = {"--graphs=8", flag};
     if (flag.starts_with("--graphs")) words = {"--policy=static", flag};
     EXPECT_THROW(Parse(words, kPlan), CLI::ValidationError) << flag;
   }
+}
+
+TEST(SpecFlags, ACostHasThreeNumbers) {
+  EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--cost=1,2"}, kPlan), CLI::ArgumentMismatch);
+  EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--cost=1,2,3,4"}, kPlan), CLI::ArgumentMismatch);
 }
 
 TEST(SpecFlags, AreRequiredOnlyWhereAsked) {
@@ -96,7 +106,9 @@ BatchSpec FullSpec() {
           .split = "test",
           .oversize = "alone",
           .drop_last = true,
-          .budget_sample = 100};
+          .budget_sample = 100,
+          .balance = "cost",
+          .cost = CostCoefficients{.graph = 3, .node = 0, .edge = 2}};
 }
 
 TEST(SpecMessage, ComesBackAsItWent) {
@@ -109,6 +121,8 @@ TEST(SpecMessage, ComesBackAsItWent) {
   EXPECT_EQ(again->SerializeAsString(), message->SerializeAsString());
   EXPECT_EQ(back.policy, "static");
   EXPECT_EQ(back.budget_sample, 100u);
+  EXPECT_EQ(back.balance, "cost");
+  EXPECT_EQ(back.cost, (CostCoefficients{.graph = 3, .node = 0, .edge = 2}));
 }
 
 TEST(SpecMessage, LeavesOutWhatIsNotSaid) {
@@ -120,6 +134,7 @@ TEST(SpecMessage, LeavesOutWhatIsNotSaid) {
   EXPECT_EQ(message->pad(), v1::PAD_UNSPECIFIED);
   EXPECT_FALSE(message->has_nodes());
   EXPECT_FALSE(message->has_budget_sample());
+  EXPECT_FALSE(message->has_cost());
 }
 
 TEST(SpecMessage, NamesTheFlagAndTheKnownWords) {
@@ -138,6 +153,9 @@ TEST(SpecMessage, NamesTheFlagAndTheKnownWords) {
   spec = FullSpec();
   spec.oversize = "cut";
   EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--oversize")));
+  spec = FullSpec();
+  spec.balance = "nodes";
+  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--balance")));
 }
 
 TEST(SpecMessage, ShowsValuesOfANewerServer) {

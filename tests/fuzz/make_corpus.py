@@ -236,12 +236,16 @@ def plan_seeds():
         "oversize_alone": plan(**dict(tight, oversize=batch_pb2.OVERSIZE_ALONE)),
         "oversize_skip": plan(**dict(tight, oversize=batch_pb2.OVERSIZE_SKIP)),
         "greatest_numbers": plan(policy=batch_pb2.POLICY_DYNAMIC, graphs=2**32 - 1, nodes=2**32 - 1, edges=2**32 - 1),
+        "balanced": plan(**dict(STATIC, balance=batch_pb2.BALANCE_COST,
+                                cost=batch_pb2.CostCoefficients(graph=10**6, node=3, edge=1))),
         "unknown_policy": plan(policy=9, graphs=3),
         "batch": batch(4, **STATIC),
         "batch_past_the_end": batch(2**63, **DYNAMIC),
         "stream": stream(STATIC, rank=1, world_size=2, start_step=1, epochs=2),
         "stream_for_ever": stream(DYNAMIC, start_epoch=2**64 - 1),
         "stream_segments": stream(STATIC, world_size=2, start_step=1, segments=[batch_pb2.Segment(world_size=1, steps=1)]),
+        "stream_balanced": stream(dict(DYNAMIC, graphs=1, balance=batch_pb2.BALANCE_COST), world_size=3, start_step=2,
+                                  segments=[batch_pb2.Segment(world_size=2, steps=2)]),
         "stream_long_segment": stream(DYNAMIC, start_step=9, segments=[
             batch_pb2.Segment(world_size=2**32 - 1, steps=2**64 - 1), batch_pb2.Segment(world_size=2, steps=2)]),
     }

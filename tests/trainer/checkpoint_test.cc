@@ -196,10 +196,14 @@ TEST(Settings, ThatDifferAreNamedWithBothValues) {
   EXPECT_THAT(CheckSameSettings(then, SettingsOf(spec)), IsOk());
   spec.graphs = 15;
   spec.nodes = 320;
+  spec.balance = "cost";
+  spec.cost = client::CostCoefficients{.graph = 5, .node = 2, .edge = 1};
   EXPECT_THAT(CheckSameSettings(then, SettingsOf(spec)),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("--graphs was '31' and is '15'"),
-                             HasSubstr("--nodes was 'default' and is '320'"), Not(HasSubstr("--policy")))));
+                             HasSubstr("--nodes was 'default' and is '320'"),
+                             HasSubstr("--balance was 'none' and is 'cost'"),
+                             HasSubstr("--cost was 'default' and is '5,2,1'"), Not(HasSubstr("--policy")))));
 }
 
 TEST(Settings, OfStepsAreTheEngineAndItsKernels) {

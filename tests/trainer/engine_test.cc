@@ -463,6 +463,8 @@ TEST(EvaluationSpec, KeepsTheShapeOfTheTrainingPlan) {
   training.graphs = 15;
   training.drop_last = true;
   training.budget_sample = 1000;
+  training.balance = "cost";
+  training.cost = client::CostCoefficients{};
   const client::PlanInfo plan{
       .steps = 1, .batches = 1, .budget = {.graphs = 15, .nodes = 320, .edges = 4992}, .fingerprint = "f"};
   const client::BatchSpec spec = EvaluationSpec(training, plan, "test");
@@ -474,6 +476,9 @@ TEST(EvaluationSpec, KeepsTheShapeOfTheTrainingPlan) {
   EXPECT_EQ(spec.nodes, 320);
   EXPECT_EQ(spec.edges, 4992);
   EXPECT_EQ(spec.budget_sample, std::nullopt);
+  // Ranks meet when all of them are through, not at each step.
+  EXPECT_EQ(spec.balance, "none");
+  EXPECT_EQ(spec.cost, std::nullopt);
 }
 
 TEST(EvaluationSpec, OfAStaticPlanHasOneShape) {

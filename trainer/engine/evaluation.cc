@@ -45,6 +45,8 @@ client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client
   spec.oversize = "alone";
   spec.drop_last = false;
   spec.budget_sample.reset();
+  spec.balance = "none";
+  spec.cost.reset();
   if (plan.budget.nodes > 0) {
     spec.max_graphs = plan.budget.graphs;
     spec.nodes = plan.budget.nodes;

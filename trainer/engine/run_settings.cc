@@ -17,6 +17,10 @@ std::string OrDefault(const std::optional<std::uint32_t>& number) {
   return number ? absl::StrCat(*number) : "default";
 }
 
+std::string OrDefault(const std::optional<client::CostCoefficients>& cost) {
+  return cost ? absl::StrCat(cost->graph, ",", cost->node, ",", cost->edge) : "default";
+}
+
 // Empty where there is no such setting.
 std::string ValueOf(const Settings& settings, const std::string& name) {
   const auto found =
@@ -40,7 +44,9 @@ Settings SettingsOf(const client::BatchSpec& spec) {
           {"--split", OrDefault(spec.split)},
           {"--oversize", spec.oversize},
           {"--drop-last", YesOrNo(spec.drop_last)},
-          {"--budget-sample", OrDefault(spec.budget_sample)}};
+          {"--budget-sample", OrDefault(spec.budget_sample)},
+          {"--balance", spec.balance},
+          {"--cost", OrDefault(spec.cost)}};
 }
 
 Settings SettingsOf(const StepMaking& making) {

@@ -28,6 +28,26 @@ TEST(CanonicalTextTest, HoldsWhatIsGiven) {
             "plan_version=2 policy=static graphs=8 max_graphs=8 pad=constant order=full seed=7 drop_last=0");
 }
 
+TEST(CanonicalTextTest, SaysWhatRanksAreBalancedBy) {
+  EXPECT_EQ(
+      CanonicalText({.policy = Policy::kStatic,
+                     .graphs = 8,
+                     .order = Order::kNone,
+                     .seed = 7,
+                     .balance = Balance::kCost}),
+      "plan_version=2 policy=static graphs=8 max_graphs=8 pad=multiple order=none drop_last=0 balance=cost "
+      "cost=0,1,1");
+  // Steps are shuffled.
+  EXPECT_EQ(CanonicalText({.policy = Policy::kDynamic,
+                           .graphs = 8,
+                           .order = Order::kNone,
+                           .seed = 7,
+                           .balance = Balance::kCost,
+                           .cost = CostCoefficients{20, 3, 1}}),
+            "plan_version=2 policy=dynamic graphs=8 max_graphs=8 nodes=split edges=split budget_sample=all "
+            "oversize=error order=none seed=7 drop_last=0 balance=cost cost=20,3,1");
+}
+
 TEST(CanonicalTextTest, IsEqualForEqualPlans) {
   const BatchSpec plain = {.policy = Policy::kStatic, .graphs = 32, .order = Order::kNone};
   BatchSpec spelt = plain;

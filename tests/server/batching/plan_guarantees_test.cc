@@ -174,8 +174,12 @@ TEST(PurityTest, ThreadsThatPlanAtOnceGetEqualPlans) {
 // Fills in what the spec leaves to its defaults, and changes what decides nothing.
 BatchSpec SpeltOut(BatchSpec spec) {
   if (!spec.max_graphs) spec.max_graphs = spec.graphs;
+  if (spec.balance == Balance::kCost && !spec.cost) spec.cost = {0, 1, 1};
+  if (spec.policy != Policy::kStatic) {
+    if (spec.order == Order::kNone && spec.balance == Balance::kNone) spec.seed += 17;
+    return spec;
+  }
   if (spec.order == Order::kNone) spec.seed += 17;
-  if (spec.policy != Policy::kStatic) return spec;
   if (!spec.pad) spec.pad = Pad::kMultiple;
   spec.oversize = spec.oversize == Oversize::kSkip ? Oversize::kError : Oversize::kSkip;
   return spec;
@@ -299,7 +303,8 @@ TEST(ResumeTest, AStreamStoppedAtAnEpochsEdgeGoesOnAsTheUnbrokenOne) {
 // 5. After the segments, another number of ranks goes on with exactly the batches that are left.
 
 TEST(WorldSizeChangeTest, TheWorldOnlyDealsTheSameBatchesOut) {
-  ForEachPlan([](const Scenario&, const World&, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
+    if (scenario.spec.balance == Balance::kCost) return;
     const PlanPtr one_rank = plan.DealtTo({}).value();
     const std::uint64_t batches = plan.Summarize().batches;
     for (std::uint64_t index = 0; index < batches; ++index) {
@@ -331,10 +336,50 @@ TEST(WorldSizeChangeTest, ASegmentIsWhatItsRanksGot) {
   });
 }
 
+// The graphs of each real batch, sorted.
+std::vector<Indices> BatchesOf(const Plan& plan) {
+  std::vector<Indices> batches;
+  for (const PlannedBatch& batch : AllBatches(plan)) {
+    if (!batch.empty) batches.emplace_back(batch.graphs.begin(), batch.graphs.end());
+  }
+  std::ranges::sort(batches);
+  return batches;
+}
+
+// The graphs of all ranks at each step, ascending.
+std::vector<Indices> StepsOf(const Plan& plan) {
+  std::vector<Indices> steps(plan.steps());
+  for (const PlannedBatch& batch : AllBatches(plan)) {
+    steps[batch.step].insert(steps[batch.step].end(), batch.graphs.begin(), batch.graphs.end());
+  }
+  for (Indices& graphs : steps) std::ranges::sort(graphs);
+  return steps;
+}
+
+TEST(WorldSizeChangeTest, BalanceKeepsTheGraphsOfAStepOrWholeBatches) {
+  ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
+    if (scenario.spec.balance == Balance::kNone) return;
+    Scenario unbalanced = scenario;
+    unbalanced.spec.balance = Balance::kNone;
+    unbalanced.spec.cost = std::nullopt;
+    const PlanPtr none = Plan::Create(unbalanced.Request(world)).value();
+    EXPECT_EQ(plan.steps(), none->steps());
+    if (scenario.spec.policy == Policy::kStatic) {
+      EXPECT_EQ(StepsOf(plan), StepsOf(*none));
+    } else if (scenario.spec.drop_last && !world.segments.empty()) {
+      // The last batches may be those of a window that was made for the ranks before.
+      EXPECT_EQ(BatchesOf(plan).size(), BatchesOf(*none).size());
+    } else {
+      EXPECT_EQ(BatchesOf(plan), BatchesOf(*none));
+    }
+  });
+}
+
 // Checks a change at every step of an epoch.
-void CheckChanges(const Plan& one_rank, std::uint32_t from, std::uint32_t to, bool drop_last) {
+void CheckChanges(const Plan& one_rank, std::uint32_t from, std::uint32_t to, bool drop_last, Balance balance) {
   const absl::StatusOr<PlanPtr> before = one_rank.DealtTo({from});
   if (!before.ok()) return;
+  const Indices all = Sorted(GraphsOf(AllBatches(one_rank)));
   const std::uint64_t batches = one_rank.steps();
   for (std::uint64_t steps = 1; steps <= (*before)->steps(); ++steps) {
     SCOPED_TRACE(absl::StrCat(steps, " steps of ", from, " ranks, then ", to));
@@ -342,6 +387,10 @@ void CheckChanges(const Plan& one_rank, std::uint32_t from, std::uint32_t to, bo
     const std::uint64_t left = batches - std::min(batches, steps * from);
     EXPECT_EQ(after->steps(), steps + (drop_last ? left / to : (left + to - 1) / to));
     EXPECT_EQ(after->FirstOfStep(steps), steps * from);
+    if (!drop_last) {
+      EXPECT_EQ(Sorted(GraphsOf(AllBatches(*after))), all);
+    }
+    if (balance == Balance::kCost) continue;
     for (std::uint64_t index = steps * from; index < batches - (drop_last ? left % to : 0); ++index) {
       const PlannedBatch batch = after->BatchAt(index).value();
       EXPECT_TRUE(std::ranges::equal(batch.graphs, one_rank.BatchAt(index)->graphs));
@@ -358,7 +407,7 @@ TEST(WorldSizeChangeTest, TheWorldMayChangeAfterAnyStep) {
     if (!one_rank.ok()) continue;
     SCOPED_TRACE(scenario.name);
     for (const auto& [from, to] : {std::pair{2u, 1u}, {1u, 3u}, {3u, 8u}, {8u, 2u}, {2u, 2u}, {5u, 1000u}}) {
-      CheckChanges(**one_rank, from, to, scenario.spec.drop_last);
+      CheckChanges(**one_rank, from, to, scenario.spec.drop_last, scenario.spec.balance);
     }
     if (HasFailure()) return;
   }

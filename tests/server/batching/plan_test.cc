@@ -331,6 +331,97 @@ TEST_F(PlanTest, DropLastCountsFromTheLastSegment) {
   EXPECT_EQ(alone->DealtTo({.size = 1, .segments = {{2, 3}}}).status().code(), absl::StatusCode::kOutOfRange);
 }
 
+// Balance.
+
+BatchSpec Balanced(BatchSpec spec, std::optional<CostCoefficients> cost = std::nullopt) {
+  spec.balance = Balance::kCost;
+  spec.cost = cost;
+  return spec;
+}
+
+TEST_F(PlanTest, BalancedStaticStepsAreSplitLongestFirst) {
+  SetSizes({1, 9, 2, 8, 7, 3}, {0, 0, 0, 0, 0, 0});
+  const auto plan = Create(Balanced(Static(2)), 2);
+  // 9, then 8, 2 to the shorter, 1 to the other. Graphs of a batch keep the order of the epoch.
+  EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 1));
+  EXPECT_THAT(GraphsAt(*plan, 1), ElementsAre(2, 3));
+  EXPECT_EQ(plan->BatchAt(1)->real, (Shape{2, 10, 0}));
+  // A last step that none of the ranks could fill is spread over both.
+  EXPECT_THAT(GraphsAt(*plan, 2), ElementsAre(4));
+  EXPECT_THAT(GraphsAt(*plan, 3), ElementsAre(5));
+  EXPECT_EQ(plan->Summarize().batches, 4u);
+  EXPECT_EQ(plan->Summarize().graphs, 6u);
+}
+
+TEST_F(PlanTest, BalancedStaticStepsPadTheBatchesThatTheyHave) {
+  SetSizes({10, 60, 10, 10}, {0, 0, 0, 0});
+  EXPECT_EQ(Create(Static(2), 2)->BatchAt(0)->padded, (Shape{3, 128, 0}));
+  SetSizes({60, 60, 1, 1}, {0, 0, 0, 0});
+  EXPECT_EQ(Create(Static(2), 2)->BatchAt(0)->padded, (Shape{3, 128, 0}));
+  EXPECT_EQ(Create(Balanced(Static(2)), 2)->BatchAt(0)->padded, (Shape{3, 64, 0}));
+  EXPECT_EQ(Create(Balanced(Static(2, Pad::kNone)), 2)->BatchAt(0)->padded, (Shape{2, 61, 0}));
+}
+
+TEST_F(PlanTest, ABalancedLastStepWithFewerGraphsThanRanksIsFilledUp) {
+  const auto plan = Create(Balanced(Static(1)), 3);
+  EXPECT_EQ(plan->steps(), 2u);
+  EXPECT_EQ(plan->Summarize().batches, 5u);
+  EXPECT_TRUE(plan->BatchAt(5)->empty);
+  EXPECT_EQ(plan->BatchAt(5)->padded, plan->BatchAt(3)->padded);
+}
+
+TEST_F(PlanTest, DropLastDropsTheSameGraphsBalancedOrNot) {
+  for (const Balance balance : {Balance::kNone, Balance::kCost}) {
+    BatchSpec spec = Static(2);
+    spec.drop_last = true;
+    spec.balance = balance;
+    const auto plan = Create(spec, 2);
+    EXPECT_EQ(plan->steps(), 1u);
+    EXPECT_EQ(plan->Summarize().batches, 2u);
+    EXPECT_EQ(plan->Summarize().graphs, 4u);
+  }
+}
+
+TEST_F(PlanTest, CostWeighsGraphsNodesAndEdges) {
+  SetSizes({1, 2, 3, 100}, {50, 40, 30, 0});
+  const auto batches = [&](CostCoefficients cost) {
+    const auto plan = Create(Balanced(Static(2), cost), 2);
+    return std::pair(GraphsAt(*plan, 0), GraphsAt(*plan, 1));
+  };
+  using Graphs = std::vector<std::uint32_t>;
+  EXPECT_EQ(batches({0, 1, 0}), std::pair(Graphs({0, 3}), Graphs({1, 2})));
+  EXPECT_EQ(batches({0, 0, 1}), std::pair(Graphs({0, 3}), Graphs({1, 2})));
+  EXPECT_EQ(batches({0, 1, 1}), std::pair(Graphs({2, 3}), Graphs({0, 1})));
+  EXPECT_EQ(batches({1, 0, 0}), std::pair(Graphs({0, 2}), Graphs({1, 3})));
+}
+
+TEST_F(PlanTest, BalancedBatchesWithABudgetStayWhole) {
+  SetSizes({1, 9, 9, 2, 2, 1}, {0, 0, 0, 0, 0, 0});
+  const auto plan = Create(Balanced(Dynamic(1, 10, 1)), 2);
+  EXPECT_EQ(plan->steps(), 3u);
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    EXPECT_EQ(plan->BatchAt(2 * step)->real, plan->BatchAt(2 * step + 1)->real);
+  }
+  EXPECT_THAT(plan->Summarize().rank_load_mean_over_max, DoubleEq(1));
+}
+
+TEST_F(PlanTest, OneRankHasNothingToBalance) {
+  const auto plan = Create(Balanced(Dynamic(1)));
+  for (std::uint32_t index = 0; index < 5; ++index) EXPECT_THAT(GraphsAt(*plan, index), ElementsAre(index));
+  EXPECT_EQ(plan->memory_bytes(), Create(Dynamic(1))->memory_bytes());
+  EXPECT_GT(plan->DealtTo({2}).value()->memory_bytes(), plan->memory_bytes());
+}
+
+TEST_F(PlanTest, CostIsCheckedBeforeAnythingElse) {
+  BatchSpec spec = Static(2);
+  spec.cost = CostCoefficients{};
+  ExpectInvalid(spec, "--cost decides nothing without --balance cost");
+  ExpectInvalid(Balanced(Static(2), CostCoefficients{0, 0, 0}), "--cost 0,0,0 tells no graph from another");
+  ExpectInvalid(Balanced(Static(2), CostCoefficients{0, 1'000'001, 1}),
+                "--cost 1000001 is out of range: 0 to 1000000");
+  EXPECT_TRUE(Plan::Create(Request(Balanced(Static(2), CostCoefficients{0, 1'000'000, 0}))).ok());
+}
+
 TEST_F(PlanTest, RankLoadIsTheMeanOverTheGreatestOfEachStep) {
   SetSizes({2, 4, 6, 6}, {0, 0, 0, 0});
   EXPECT_THAT(Create(Static(1), 2)->Summarize().rank_load_mean_over_max, DoubleEq((3.0 / 4 + 1) / 2));

@@ -149,6 +149,12 @@ void DrawSpec(Dice& dice, BatchSpec& spec) {
   }
 }
 
+void DrawBalance(Dice& dice, BatchSpec& spec) {
+  spec.balance = dice.One({Balance::kNone, Balance::kCost});
+  if (spec.balance == Balance::kNone || dice.OneIn(2)) return;
+  spec.cost = {dice.Between(0, 5), dice.Between(0, 3), dice.One({1u, kMaxCostCoefficient})};
+}
+
 void PutAllAboveBudget(BatchSpec& spec) {
   spec.policy = Policy::kDynamic;
   spec.pad = std::nullopt;
@@ -186,6 +192,7 @@ Scenario DrawScenario(std::uint64_t seed) {
   DrawSpec(dice, scenario.spec);
   if (kind.fill == FillAboveBudget) PutAllAboveBudget(scenario.spec);
   scenario.epoch = dice.Between(0, 3);
+  DrawBalance(dice, scenario.spec);
   return scenario;
 }
 

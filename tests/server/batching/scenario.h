@@ -32,7 +32,8 @@ inline constexpr std::uint64_t kScenarios = 1800;
 
 // The seed picks the kind of sizes in turn, so that all come equally often: uniform, all equal, two sizes, one
 // giant (first, inside, last), heavy tail, all above the budget, no edges, one graph, fewer graphs than ranks,
-// a real list of tests/data/sizes. The rest is drawn: split, policy, pad, limits, order, oversize, epoch.
+// a real list of tests/data/sizes. The rest is drawn: split, policy, pad, limits, order, oversize, epoch,
+// balance, cost.
 Scenario DrawScenario(std::uint64_t seed);
 
 // One to four segments that fit an epoch of `batches` batches, and the ranks after them.

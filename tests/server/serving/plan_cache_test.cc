@@ -77,7 +77,7 @@ TEST_F(PlanCacheTest, WhatIsAskedForAtOneTimeIsPlannedOnce) {
 TEST_F(PlanCacheTest, WhatIsPreparedIsAtHand) {
   PlanCache plans(kPlenty, scenario_.memory());
   const BatchSource source = scenario_.Source(4);
-  for (int i = 0; i < 2; ++i) plans.Prepare(source, 1);
+  for (int i = 0; i < 2; ++i) plans.Prepare(source, 1, {});
   EXPECT_EQ(plans.planned(), 1);
   EXPECT_THAT(plans.Get(source, 1, {}), IsOk());
   EXPECT_EQ(plans.planned(), 1);
@@ -88,9 +88,9 @@ TEST_F(PlanCacheTest, PreparingDoesNotWaitForAThreadThatPlans) {
   BatchSource source = scenario_.Source(4);
   const auto held = std::make_shared<HeldDataset>(source.dataset, /*free=*/0);
   source.dataset = held;
-  std::thread planning([&] { plans.Prepare(source, 0); });
+  std::thread planning([&] { plans.Prepare(source, 0, {}); });
   held->AwaitAsked();
-  plans.Prepare(source, 0);
+  plans.Prepare(source, 0, {});
   EXPECT_EQ(plans.planned(), 0);
   held->Release();
   planning.join();
@@ -107,7 +107,7 @@ TEST_F(PlanCacheTest, OnlyWhatIsWaitedForIsPlannedSideBySide) {
                   });
   BatchSource source = scenario_.Source(4);
   source.dataset = std::make_shared<SizesOnly>(batching::kChunkGraphs + 4);
-  plans.Prepare(source, 0);
+  plans.Prepare(source, 0, {});
   EXPECT_THAT(plans.Get(source, 0, {}), IsOk());
   EXPECT_EQ(loops, 0);
   EXPECT_THAT(plans.Get(source, 1, {}), IsOk());
@@ -124,6 +124,25 @@ TEST_F(PlanCacheTest, AllWorldsShareTheBatchesOfOnePlan) {
   EXPECT_EQ((*three)->plan->BatchAt(3)->step, 1);
   EXPECT_EQ(plans.planned(), 1);
   EXPECT_EQ(scenario_.memory()->used_bytes(), (*one)->plan->memory_bytes());
+}
+
+TEST_F(PlanCacheTest, EachWorldHasABalancedPlanOfItsOwn) {
+  PlanCache plans(kPlenty, scenario_.memory());
+  v1::BatchSpec spec;
+  spec.set_policy(v1::POLICY_STATIC);
+  spec.set_graphs(4);
+  spec.set_balance(v1::BALANCE_COST);
+  const BatchSource source = scenario_.Source(spec);
+  std::uint64_t bytes = 0;
+  for (const batching::World& world : {batching::World{2}, {3}, {3, {{2, 1}}}}) {
+    plans.Prepare(source, 0, world);
+    const auto first = plans.Get(source, 0, world);
+    ASSERT_THAT(first, IsOk());
+    EXPECT_EQ(plans.Get(source, 0, world).value(), *first) << "every rank shares it";
+    bytes += (*first)->plan->memory_bytes();
+  }
+  EXPECT_EQ(plans.planned(), 3);
+  EXPECT_EQ(scenario_.memory()->used_bytes(), bytes);
 }
 
 TEST_F(PlanCacheTest, AWorldThatDoesNotFitLeavesThePlanAtHand) {

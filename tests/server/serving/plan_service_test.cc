@@ -110,6 +110,22 @@ TEST_F(PlanServiceTest, SkippedGraphsAreNamed) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr(ManyMolecules(60)[4].id)));
 }
 
+TEST_F(PlanServiceTest, BalanceEvensTheRanksOut) {
+  v1::GetPlanRequest request = Request();
+  request.set_world_size(3);
+  const auto none = client_->GetPlan(request);
+  ASSERT_THAT(none, IsOk());
+  request.mutable_spec()->set_balance(v1::BALANCE_COST);
+  const auto balanced = client_->GetPlan(request);
+  ASSERT_THAT(balanced, IsOk());
+  EXPECT_GT(balanced->rank_load_mean_over_max(), none->rank_load_mean_over_max());
+  EXPECT_NE(balanced->fingerprint(), none->fingerprint());
+  request.mutable_spec()->mutable_cost()->set_edge(7);  // and nothing for graphs and nodes
+  const auto by_edges = client_->GetPlan(request);
+  ASSERT_THAT(by_edges, IsOk());
+  EXPECT_NE(by_edges->fingerprint(), balanced->fingerprint());
+}
+
 TEST_F(PlanServiceTest, AContradictoryOrUnknownRequestIsRefused) {
   v1::GetPlanRequest request = Request();
   // Also where the plan of the sound part of the request is at hand.
@@ -119,6 +135,14 @@ TEST_F(PlanServiceTest, AContradictoryOrUnknownRequestIsRefused) {
   request = Request();
   request.mutable_spec()->set_graphs(0);
   EXPECT_THAT(client_->GetPlan(request), StatusIs(absl::StatusCode::kInvalidArgument));
+  request = Request();
+  request.mutable_spec()->mutable_cost()->set_node(1);
+  EXPECT_THAT(client_->GetPlan(request),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--balance cost")));
+  request = Request();
+  request.mutable_spec()->set_balance(static_cast<v1::Balance>(9));
+  EXPECT_THAT(client_->GetPlan(request),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("spec.balance = 9")));
   request = Request();
   request.set_dataset("nothing");
   EXPECT_THAT(client_->GetPlan(request), StatusIs(absl::StatusCode::kNotFound));

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <latch>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +40,7 @@ v1::BatchSpec DrawSpec(batching::Dice& dice) {
   spec.set_graphs(dice.Between(1, 7));
   spec.set_order(dice.One({v1::ORDER_FULL, v1::ORDER_NONE}));
   spec.set_seed(dice.Between(0, 1000));
+  spec.set_balance(dice.One({v1::BALANCE_NONE, v1::BALANCE_COST}));
   return spec;
 }
 
@@ -45,6 +49,14 @@ std::string Text(const BuiltBatch& batch) {
   const wire::BatchHeader& header = batch.header;
   return absl::StrCat(header.epoch, ".", header.index, " ", header.body_crc32c, " ", header.padded.graphs, " ",
                       header.padded.nodes, " ", header.padded.edges, " ", header.fingerprint, BodyOf(batch));
+}
+
+// Section "graph_index", the first one.
+std::vector<std::uint64_t> GraphsOf(const BuiltBatch& batch) {
+  std::vector<std::uint64_t> graphs(batch.header.real.graphs);
+  std::memcpy(graphs.data(), batch.body.get() + batch.header.sections[0].offset_bytes,
+              graphs.size() * sizeof(graphs[0]));
+  return graphs;
 }
 
 using Place = std::pair<std::uint64_t, std::uint64_t>;  // epoch, index
@@ -122,9 +134,15 @@ TEST_F(StreamPropertyTest, NeitherThreadsNorWhatWasAskedBeforeShowInABatch) {
   }
 }
 
+std::vector<std::uint64_t> EveryGraph() {
+  std::vector<std::uint64_t> graphs(kGraphs);
+  std::iota(graphs.begin(), graphs.end(), 0u);
+  return graphs;
+}
+
 // What a run reads: `steps` steps of every rank of `world`, from a position on.
 void ReadSteps(Streams& streams, const batching::World& world, std::uint64_t start_step, std::uint64_t steps,
-               Batches& batches, std::uint64_t& empty) {
+               Batches& batches, std::vector<std::uint64_t>& graphs, std::uint64_t& empty) {
   for (std::uint32_t rank = 0; rank < world.size; ++rank) {
     const auto sequence = streams.Open({.rank = rank, .world = world, .start_step = start_step, .epochs = 1});
     ASSERT_NE(sequence, nullptr);
@@ -135,6 +153,7 @@ void ReadSteps(Streams& streams, const batching::World& world, std::uint64_t sta
       EXPECT_EQ(header.step, start_step + k);
       EXPECT_EQ(header.rank, rank);
       EXPECT_EQ(header.world_size, world.size);
+      std::ranges::copy(GraphsOf(read[k]), std::back_inserter(graphs));
       if (header.empty) {
         ++empty;
       } else {
@@ -156,8 +175,10 @@ TEST_F(StreamPropertyTest, ARunKilledTwiceInAnEpochGetsTheBatchesOfAnUnbrokenOne
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     batching::Dice dice(seed);
-    Streams streams(scenario_, scenario_.Source(DrawSpec(dice)), 1);
+    const v1::BatchSpec spec = DrawSpec(dice);
+    Streams streams(scenario_, scenario_.Source(spec), 1);
     Batches batches;
+    std::vector<std::uint64_t> graphs;
     std::uint64_t empty = 0;
     std::uint64_t step = 0;
     batching::World world;
@@ -166,13 +187,16 @@ TEST_F(StreamPropertyTest, ARunKilledTwiceInAnEpochGetsTheBatchesOfAnUnbrokenOne
       const std::uint64_t left = StepsOfEpoch(streams, world, step) - step;
       if (left == 0) break;
       const std::uint64_t steps = attempt == 2 ? left : dice.Between(1, static_cast<std::uint32_t>(left));
-      ReadSteps(streams, world, step, steps, batches, empty);
+      ReadSteps(streams, world, step, steps, batches, graphs, empty);
       if (HasFatalFailure()) return;
       world.segments.push_back({world.size, steps});
       step += steps;
     }
-    ASSERT_EQ(batches, streams.ReadAlone(1));
+    std::ranges::sort(graphs);
+    ASSERT_EQ(graphs, EveryGraph());
     EXPECT_LT(empty, 5u);
+    if (spec.balance() == v1::BALANCE_COST) continue;  // made for the ranks
+    ASSERT_EQ(batches, streams.ReadAlone(1));
   }
 }
 

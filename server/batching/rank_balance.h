@@ -1,0 +1,42 @@
+// Evens out what the ranks have to do at a step: the stage between the cut and the dealing.
+#ifndef PACKTRAIN_SERVER_BATCHING_RANK_BALANCE_H_
+#define PACKTRAIN_SERVER_BATCHING_RANK_BALANCE_H_
+
+#include <cstdint>
+
+#include "server/batching/batch_list.h"
+#include "server/batching/batch_spec.h"
+#include "server/batching/plan.h"
+#include "server/batching/rank_assignment.h"
+#include "server/batching/step_windows.h"
+
+namespace packtrain::batching {
+
+// Balance::kCost. Where batches have no budget, the graphs of a step, which stay those of that step, are split
+// over its ranks (StepSplit), at most G to a rank; a last step that cannot fill its ranks is spread over all of
+// them. Batches with a budget stay whole, and steps are made of those that cost about the same
+// (OrderByWindows). Immutable; any number of threads may use it.
+class RankBalance {
+ public:
+  // `budgeted`: batches of the request's policy have a budget.
+  RankBalance(const PlanRequest& request, bool budgeted);
+
+  // Rearranges the batches of an epoch for the world of `ranks`, which was made for that many batches: batch
+  // `index` of the result goes where `ranks` puts that index. Beyond what fills steps, nothing is promised.
+  BatchList Arrange(const BatchList& cut, const RankAssignment& ranks) const;
+
+ private:
+  BatchList SplitSteps(const BatchList& cut, const RankAssignment& ranks) const;
+  BatchList RegroupBatches(const BatchList& cut, const RankAssignment& ranks) const;
+  std::uint64_t CostOf(const Shape& real) const;
+
+  const bool budgeted_;
+  const std::uint32_t graphs_;  // G
+  const CostCoefficients cost_;
+  const GraphSizes sizes_;
+  const EpochSeed seed_;
+};
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_RANK_BALANCE_H_
