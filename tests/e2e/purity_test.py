@@ -1,6 +1,7 @@
 """Equal requests give equal bytes: from any number of builders, after a restart or kill -9, from a store that lost
 everything but its sealed data sets, and from a copy of the store on another node."""
 import hashlib
+import itertools
 import pathlib
 import shutil
 import signal
@@ -14,9 +15,10 @@ EPOCHS = 2
 
 
 def requests():
-    """Both policies, alone and as rank 1 of a world that changed after the first epoch's second step."""
-    for spec in (batch_pb2.BatchSpec(policy=batch_pb2.POLICY_STATIC, graphs=31, seed=7),
-                 batch_pb2.BatchSpec(policy=batch_pb2.POLICY_DYNAMIC, graphs=31, seed=7)):
+    """Both policies, balanced or not, alone and as rank 1 of a world that changed after the first epoch's second step."""
+    for balance, policy in itertools.product((batch_pb2.BALANCE_NONE, batch_pb2.BALANCE_COST),
+                                             (batch_pb2.POLICY_STATIC, batch_pb2.POLICY_DYNAMIC)):
+        spec = batch_pb2.BatchSpec(policy=policy, graphs=31, seed=7, balance=balance)
         yield batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec, epochs=EPOCHS)
         yield batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec, epochs=EPOCHS, rank=1, world_size=3,
                                              start_step=2, segments=[batch_pb2.Segment(world_size=2, steps=2)])

@@ -254,21 +254,22 @@ class Resume(OnSmallSample):
         self.assert_as_unbroken(self.finish(*WHOLE, ranks=2), ranks=2)
 
     def test_another_number_of_ranks_goes_on_with_the_rest_of_the_epoch(self):
-        for worlds in ((2, 1), (1, 2), (2, 1, 2)):
-            with self.subTest(worlds=worlds):
+        for worlds, balance in (((2, 1), "none"), ((1, 2), "none"), ((2, 1, 2), "cost")):
+            with self.subTest(worlds=worlds, balance=balance):
+                training = [*WHOLE, "--balance", balance]
                 self.folder = self.folder.with_name("to".join(map(str, worlds)))
                 self.file = self.folder / "checkpoint.bin"
                 kept = [0]
                 for ranks in worlds[:-1]:
-                    processes = self.start(*WHOLE, every=3, ranks=ranks)
+                    processes = self.start(*training, every=3, ranks=ranks)
                     self.assertTrue(wait_until(processes[0], lambda: self.steps_kept() > kept[-1]))
                     kill(*processes)
                     kept.append(self.steps_kept())
                 # Killed once more, before there is another checkpoint.
-                processes = self.start(*WHOLE, every=1000, ranks=worlds[-1])
+                processes = self.start(*training, every=1000, ranks=worlds[-1])
                 wait_for_step(processes[0])
                 kill(*processes)
-                result = self.finish(*WHOLE, ranks=worlds[-1])
+                result = self.finish(*training, ranks=worlds[-1])
                 self.assertEqual(result["steps"], STEPS)
                 self.assert_first_epoch_is_whole(result["run"], [*kept, STEPS])
 
