@@ -26,15 +26,20 @@ FirstStep FirstStepOf(Model& model, const GraphTensors& graphs) {
   return {predictions.detach(), loss.detach(), std::move(gradient)};
 }
 
-FirstStep RightFirstStep(const ModelEntry& entry, ModelOptions options, GraphTensors graphs) {
+GraphTensors InF64(const GraphTensors& graphs) {
+  GraphTensors wide = graphs;
+  for (const auto member : {&GraphTensors::positions, &GraphTensors::in_degree, &GraphTensors::target}) {
+    wide.*member = (graphs.*member).to(at::kDouble);
+  }
+  return wide;
+}
+
+FirstStep RightFirstStep(const ModelEntry& entry, ModelOptions options, const GraphTensors& graphs) {
   options.kernels = &PlainKernels();
   options.edge_type = at::kDouble;
   const std::shared_ptr<Model> model = entry.create(options);
   model->to(graphs.positions.device(), at::kDouble);
-  for (const auto member : {&GraphTensors::positions, &GraphTensors::in_degree, &GraphTensors::target}) {
-    graphs.*member = (graphs.*member).to(at::kDouble);
-  }
-  return FirstStepOf(*model, graphs);
+  return FirstStepOf(*model, InF64(graphs));
 }
 
 double RelativeError(const at::Tensor& got, const at::Tensor& expected) {
