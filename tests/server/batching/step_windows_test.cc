@@ -62,7 +62,7 @@ void CheckWindow(const Costs& costs, const Order& order, std::size_t begin, std:
   std::set<Order> groups;
   for (std::size_t step = 0; step < steps; ++step) {
     Order group(window.begin() + step * ranks, window.begin() + (step + 1) * ranks);
-    std::ranges::rotate(group, group.end() - step % ranks);
+    std::rotate(group.begin(), group.end() - step % ranks, group.end());
     groups.insert(group);
   }
   std::ranges::sort(window);
