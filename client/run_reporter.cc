@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kReportDeadline{10'000};
 // Most rows of one ReportSteps.
 constexpr std::size_t kMostBlockSteps = 65'536;
-constexpr std::size_t kBlockSamples = 1'024;
+constexpr std::size_t kBlockRecords = 1'024;
 
 v1::Hardware ToHardware(const RunDescription& description) {
   v1::Hardware hardware;
@@ -92,6 +92,14 @@ v1::Sample ToMessage(const Sample& sample) {
   return message;
 }
 
+v1::Event ToMessage(const Event& event) {
+  v1::Event message;
+  message.set_name(event.name);
+  message.set_start_ns(event.start_ns);
+  message.set_duration_ns(event.duration_ns);
+  return message;
+}
+
 // A step and under whom it is reported.
 struct AddressedStep {
   std::uint32_t rank = 0;
@@ -150,6 +158,7 @@ class GrpcRunReporter final : public RunReporter {
         steps_(options_.max_queued_steps),
         evaluations_(options_.max_queued_steps),
         samples_(options_.max_queued_steps),
+        events_(options_.max_queued_steps),
         sender_([this] { Send(); }) {}
 
   ~GrpcRunReporter() override {
@@ -190,10 +199,15 @@ class GrpcRunReporter final : public RunReporter {
     samples_.Add(std::move(stamped));
   }
 
+  void AddEvent(const Event& event) override {
+    wire::MutexLock lock(mutex_);
+    events_.Add(event);
+  }
+
   absl::Status Flush() override {
     const auto deadline = std::chrono::steady_clock::now() + connection_->options().give_up;
     wire::MutexLock lock(mutex_);
-    const Position target{steps_.added(), evaluations_.added(), samples_.added()};
+    const Position target{steps_.added(), evaluations_.added(), samples_.added(), events_.added()};
     ++flushing_;
     ++flushes_;
     wake_.NotifyOne();
@@ -231,7 +245,7 @@ class GrpcRunReporter final : public RunReporter {
 
   std::uint64_t dropped() const override {
     wire::MutexLock lock(mutex_);
-    return steps_.dropped() + evaluations_.dropped() + samples_.dropped();
+    return steps_.dropped() + evaluations_.dropped() + samples_.dropped() + events_.dropped();
   }
 
  private:
@@ -240,15 +254,17 @@ class GrpcRunReporter final : public RunReporter {
     std::uint64_t steps;
     std::uint64_t evaluations;
     std::uint64_t samples;
+    std::uint64_t events;
   };
 
   bool IsSettled(const Position& target) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return steps_.settled_up_to() >= target.steps && evaluations_.settled_up_to() >= target.evaluations &&
-           samples_.settled_up_to() >= target.samples;
+           samples_.settled_up_to() >= target.samples && events_.settled_up_to() >= target.events;
   }
 
   std::size_t Outstanding() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return steps_.outstanding().size() + evaluations_.outstanding().size() + samples_.outstanding().size();
+    return steps_.outstanding().size() + evaluations_.outstanding().size() + samples_.outstanding().size() +
+           events_.outstanding().size();
   }
 
   absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -274,6 +290,8 @@ class GrpcRunReporter final : public RunReporter {
       while (SendEvaluation()) {
       }
       while (SendSamples()) {
+      }
+      while (SendEvents()) {
       }
     }
   }
@@ -313,14 +331,28 @@ class GrpcRunReporter final : public RunReporter {
   }
 
   bool SendSamples() {
-    const std::vector<Sample> block = Take(&GrpcRunReporter::samples_, kBlockSamples, AnyTwo<Sample>);
+    return SendOwn<v1::ReportSamplesRequest>(
+        &GrpcRunReporter::samples_, &v1::RunService::Stub::ReportSamples,
+        [](const Sample& sample, auto& request) { *request.add_samples() = ToMessage(sample); });
+  }
+
+  bool SendEvents() {
+    return SendOwn<v1::ReportEventsRequest>(
+        &GrpcRunReporter::events_, &v1::RunService::Stub::ReportEvents,
+        [](const Event& event, auto& request) { *request.add_events() = ToMessage(event); });
+  }
+
+  // Records of this process.
+  template <typename Request, typename T, typename Method, typename Add>
+  bool SendOwn(Outbox<T> GrpcRunReporter::*outbox, Method method, Add add) {
+    const std::vector<T> block = Take(outbox, kBlockRecords, AnyTwo<T>);
     if (block.empty()) return false;
-    v1::ReportSamplesRequest request;
+    Request request;
     request.set_run(run());
     request.set_rank(options_.rank);
     request.set_attempt(attempt());
-    for (const Sample& sample : block) *request.add_samples() = ToMessage(sample);
-    return Settle(&GrpcRunReporter::samples_, Deliver(&v1::RunService::Stub::ReportSamples, request));
+    for (const T& record : block) add(record, request);
+    return Settle(outbox, Deliver(method, request));
   }
 
   template <typename T>
@@ -390,6 +422,7 @@ class GrpcRunReporter final : public RunReporter {
   std::int64_t last_step_ ABSL_GUARDED_BY(mutex_) = -1;  // that was added of this process's own
   Outbox<Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);
   Outbox<Sample> samples_ ABSL_GUARDED_BY(mutex_);
+  Outbox<Event> events_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::size_t flushing_ ABSL_GUARDED_BY(mutex_) = 0;   // calls of Flush that wait
   std::uint64_t flushes_ ABSL_GUARDED_BY(mutex_) = 0;  // calls of Flush so far

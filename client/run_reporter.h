@@ -68,6 +68,13 @@ struct Sample {
   std::int64_t step = -1;   // the last that had ended; AddSample says it
 };
 
+// What the process did beside its steps, such as a checkpoint. Its start is nanoseconds since 1970-01-01 UTC.
+struct Event {
+  std::string name;
+  std::int64_t start_ns = 0;
+  std::uint64_t duration_ns = 0;
+};
+
 // Step records of one rank and attempt, ascending.
 struct AttemptSteps {
   std::uint32_t rank = 0;
@@ -112,6 +119,7 @@ class RunReporter {
   virtual void AddEvaluation(const Evaluation& evaluation) = 0;
   // The sample's step becomes the last one that AddStep was given.
   virtual void AddSample(const Sample& sample) = 0;
+  virtual void AddEvent(const Event& event) = 0;
 
   // Blocks until everything added so far is acknowledged or dropped, or `give_up` has passed: then
   // UNAVAILABLE, saying how many records were not delivered; they stay queued. Where the server refused
@@ -121,8 +129,8 @@ class RunReporter {
   // one rank, after all have flushed. The run stays open where Flush found the server UNAVAILABLE.
   virtual absl::Status Finish(bool failed, const std::string& message) = 0;
 
-  // Everything added that is neither acknowledged, refused nor dropped, samples excepted. To be added again by
-  // whoever goes on with this run: a record that has arrived after all counts once.
+  // Everything added that is neither acknowledged, refused nor dropped, samples and events excepted. To be
+  // added again by whoever goes on with this run: a record that has arrived after all counts once.
   virtual UnsentRecords unsent() const = 0;
 
   // Records dropped because the queue was full. They are gone for good: neither Flush nor a server that comes

@@ -63,6 +63,10 @@ Json SummaryToJson(const RunSummary& read) {
   json["joules_per_graph"] = summary.has_joules_per_graph() ? Json(summary.joules_per_graph()) : Json(nullptr);
   json["peak_device_bytes"] =
       summary.has_peak_device_bytes() ? Json(summary.peak_device_bytes()) : Json(nullptr);
+  Json& events = json["events"] = Json::array();
+  for (const v1::EventTotal& event : summary.events()) {
+    events.push_back({{"name", event.name()}, {"count", event.count()}, {"seconds", event.seconds()}});
+  }
   Json& whole = json["whole"] = Json::object();
   whole["steps"] = summary.whole().steps();
   whole.update(FiguresToJson(summary.whole()));
@@ -98,6 +102,10 @@ std::string SummaryToText(const RunSummary& read) {
   }
   if (summary.has_joules_per_graph()) {
     text << "energy    " << FormatNumber(summary.joules_per_graph()) << " J a graph\n";
+  }
+  for (const v1::EventTotal& event : summary.events()) {
+    text << "event     " << client::EscapeControls(event.name()) << ": " << event.count() << " times, "
+         << FormatNumber(event.seconds()) << " s in all\n";
   }
   return text.str();
 }

@@ -388,4 +388,15 @@ absl::Status RocksRunStore::ReadSamples(std::string_view run, SampleSink sink) c
                          });
 }
 
+absl::Status RocksRunStore::ReadEvents(std::string_view run, EventSink sink) const {
+  absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
+  if (!entry.ok()) return entry.status();
+  return database_->Scan(Family::kSamples, EventPrefix((*entry)->name),
+                         [&sink](std::string_view, std::string_view value) {
+                           v1::Event event;
+                           absl::Status status = ParseRecord(value, event);
+                           return status.ok() ? sink(event) : status;
+                         });
+}
+
 }  // namespace packtrain::runs

@@ -50,6 +50,7 @@ class RocksRunStore final : public RunStore {
   absl::Status ReadSteps(std::string_view run, StepSink sink) const override;
   absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const override;
   absl::Status ReadSamples(std::string_view run, SampleSink sink) const override;
+  absl::Status ReadEvents(std::string_view run, EventSink sink) const override;
 
  private:
   using EntryPtr = std::shared_ptr<RunEntry>;

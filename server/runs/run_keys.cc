@@ -23,6 +23,7 @@ std::string ReporterPrefix(std::string_view kind, const Reporter& reporter) {
 }
 
 constexpr std::string_view kSamplePrefix = "s";
+constexpr std::string_view kEventPrefix = "e";
 
 absl::Status UnknownForm() { return absl::DataLossError("the run database holds a key of unknown form"); }
 
@@ -64,7 +65,7 @@ std::string SampleKey(const Reporter& reporter, std::int64_t time_ns) {
 }
 
 std::string EventKey(const Reporter& reporter, std::int64_t start_ns, std::string_view name) {
-  std::string key = ReporterPrefix("e", reporter);
+  std::string key = ReporterPrefix(kEventPrefix, reporter);
   rocks::AppendBigEndian(static_cast<std::uint64_t>(start_ns), key);
   return key.append(name);
 }
@@ -74,6 +75,8 @@ std::string EvaluationPrefix(std::string_view run) { return RunPrefix("e", run);
 std::string StepPrefix(std::string_view run) { return RunPrefix("", run); }
 
 std::string SamplePrefix(std::string_view run) { return RunPrefix(kSamplePrefix, run); }
+
+std::string EventPrefix(std::string_view run) { return RunPrefix(kEventPrefix, run); }
 
 absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key) {
   if (!key.starts_with(kAttemptPrefix)) return UnknownForm();

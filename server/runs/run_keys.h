@@ -40,6 +40,7 @@ inline constexpr std::string_view kAttemptPrefix = "a";
 std::string EvaluationPrefix(std::string_view run);
 std::string StepPrefix(std::string_view run);
 std::string SamplePrefix(std::string_view run);
+std::string EventPrefix(std::string_view run);
 
 // The reporter in an attempt's key, a step block's or a sample's. DATA_LOSS: the key is none.
 absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key);

@@ -77,6 +77,9 @@ class RunStore {
   // Calls `sink` with each sample: by rank, then attempt, then time.
   using SampleSink = absl::FunctionRef<absl::Status(const Reporter& reporter, const v1::Sample& sample)>;
   virtual absl::Status ReadSamples(std::string_view run, SampleSink sink) const = 0;
+  // Calls `sink` with each event: by rank, then attempt, then start.
+  using EventSink = absl::FunctionRef<absl::Status(const v1::Event& event)>;
+  virtual absl::Status ReadEvents(std::string_view run, EventSink sink) const = 0;
 };
 
 }  // namespace packtrain::runs

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -108,6 +111,27 @@ absl::Status SetFromSamples(const RunStore& store, const RunSteps& steps, v1::Su
   const std::optional<double> watts = SteadyWatts(steps, readings);
   const double seconds_per_graph = summary.steady().seconds_per_graph();
   if (watts.has_value() && seconds_per_graph > 0) summary.set_joules_per_graph(*watts * seconds_per_graph);
+  return absl::OkStatus();
+}
+
+// In place of a bound on the names that a client may use.
+constexpr std::size_t kMostEventNames = 64;
+
+absl::Status SetFromEvents(const RunStore& store, v1::SummarizeRunResponse& summary) {
+  std::map<std::string, v1::EventTotal> totals;
+  absl::Status read = store.ReadEvents(summary.run(), [&totals](const v1::Event& event) {
+    v1::EventTotal& total = totals[event.name()];
+    total.set_name(event.name());
+    total.set_count(total.count() + 1);
+    total.set_seconds(total.seconds() + static_cast<double>(event.duration_ns()) * kSecondsPerNs);
+    return absl::OkStatus();
+  });
+  if (!read.ok()) return read;
+  std::vector<v1::EventTotal> longest;
+  for (auto& [name, total] : totals) longest.push_back(std::move(total));
+  std::ranges::stable_sort(longest, std::greater(), &v1::EventTotal::seconds);
+  longest.resize(std::min(longest.size(), kMostEventNames));
+  summary.mutable_events()->Add(longest.begin(), longest.end());
   return absl::OkStatus();
 }
 
@@ -229,6 +253,7 @@ absl::StatusOr<v1::SummarizeRunResponse> Summarize(const RunStore& store, std::s
   SetShapesAndCaptures(steps->of_ranks, summary);
   if (const std::optional<double> seconds = SecondsPerEpoch(*steps)) summary.set_seconds_per_epoch(*seconds);
   if (absl::Status status = SetFromSamples(store, *steps, summary); !status.ok()) return status;
+  if (absl::Status status = SetFromEvents(store, summary); !status.ok()) return status;
   return summary;
 }
 

@@ -165,11 +165,12 @@ TEST(RunReporter, SendsAPartOfABlockAfterAWhile) {
   EXPECT_EQ(served.runs.steps(), Range(0, 1));
 }
 
-TEST(RunReporter, SendsEvaluationsAndSamples) {
+TEST(RunReporter, SendsEvaluationsSamplesAndEvents) {
   Served served;
   const auto reporter = served.Start(Options(4));
   reporter->AddEvaluation({.step = 9, .split = "val", .graphs = 3, .mae = 0.25, .rmse = 0.5});
   reporter->AddSample({.time_ns = 7, .rss_bytes = 4096});
+  reporter->AddEvent({.name = "checkpoint", .start_ns = 5, .duration_ns = 3});
   EXPECT_THAT(reporter->Flush(), IsOk());
   ASSERT_THAT(served.runs.evaluations(), SizeIs(1));
   EXPECT_EQ(served.runs.evaluations()[0].split(), "val");
@@ -178,6 +179,10 @@ TEST(RunReporter, SendsEvaluationsAndSamples) {
   EXPECT_EQ(served.runs.samples()[0].rss_bytes(), 4096u);
   EXPECT_FALSE(served.runs.samples()[0].has_device_use());
   EXPECT_FALSE(served.runs.samples()[0].has_process_cpu_ns());
+  ASSERT_THAT(served.runs.events(), SizeIs(1));
+  EXPECT_EQ(served.runs.events()[0].name(), "checkpoint");
+  EXPECT_EQ(served.runs.events()[0].start_ns(), 5);
+  EXPECT_EQ(served.runs.events()[0].duration_ns(), 3u);
 }
 
 TEST(RunReporter, ASampleHasTheLastStepOfItsOwnProcess) {

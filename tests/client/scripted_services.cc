@@ -149,6 +149,11 @@ std::vector<v1::Sample> ScriptedRuns::samples() const {
   return samples_;
 }
 
+std::vector<v1::Event> ScriptedRuns::events() const {
+  wire::MutexLock lock(mutex_);
+  return events_;
+}
+
 std::vector<v1::StartRunRequest> ScriptedRuns::starts() const {
   wire::MutexLock lock(mutex_);
   return starts_;
@@ -192,6 +197,13 @@ grpc::Status ScriptedRuns::ReportSamples(grpc::ServerContext*, const v1::ReportS
                                          v1::ReportSamplesResponse*) {
   wire::MutexLock lock(mutex_);
   samples_.insert(samples_.end(), request->samples().begin(), request->samples().end());
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedRuns::ReportEvents(grpc::ServerContext*, const v1::ReportEventsRequest* request,
+                                        v1::ReportEventsResponse*) {
+  wire::MutexLock lock(mutex_);
+  events_.insert(events_.end(), request->events().begin(), request->events().end());
   return grpc::Status::OK;
 }
 

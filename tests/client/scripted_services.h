@@ -94,6 +94,7 @@ class ScriptedRuns final : public v1::RunService::Service {
   std::vector<v1::ReportStepsRequest> step_calls() const;
   std::vector<v1::Evaluation> evaluations() const;
   std::vector<v1::Sample> samples() const;
+  std::vector<v1::Event> events() const;
   std::vector<v1::StartRunRequest> starts() const;
   std::vector<v1::FinishRunRequest> finishes() const;
 
@@ -105,6 +106,8 @@ class ScriptedRuns final : public v1::RunService::Service {
                                 v1::ReportEvaluationResponse* response) override;
   grpc::Status ReportSamples(grpc::ServerContext* context, const v1::ReportSamplesRequest* request,
                              v1::ReportSamplesResponse* response) override;
+  grpc::Status ReportEvents(grpc::ServerContext* context, const v1::ReportEventsRequest* request,
+                            v1::ReportEventsResponse* response) override;
   grpc::Status FinishRun(grpc::ServerContext* context, const v1::FinishRunRequest* request,
                          v1::FinishRunResponse* response) override;
   grpc::Status ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
@@ -125,6 +128,7 @@ class ScriptedRuns final : public v1::RunService::Service {
   std::vector<v1::ReportStepsRequest> step_calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::Sample> samples_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::Event> events_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::FinishRunRequest> finishes_ ABSL_GUARDED_BY(mutex_);
 };
 

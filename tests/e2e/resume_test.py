@@ -300,7 +300,10 @@ class Resume(OnSmallSample):
 
     def test_more_steps_go_on(self):
         first = self.finish(*TRAINING, "--steps", 20)
-        self.assertEqual(self.shown(first["run"])["planned_steps"], 20)
+        shown = self.shown(first["run"])
+        self.assertEqual(shown["planned_steps"], 20)
+        # Checkpoints behind 7, 14 and 20 steps.
+        self.assertEqual({event["name"]: event["count"] for event in shown["events"]}, {"checkpoint": 3, "evaluation": 1})
         result = self.finish(*WHOLE)
         self.assertEqual(result["run"], first["run"])
         self.assertEqual(self.shown(first["run"])["planned_steps"], STEPS)

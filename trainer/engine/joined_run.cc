@@ -24,6 +24,7 @@ class NoReports final : public client::RunReporter {
   void AddSteps(const client::AttemptSteps&) override {}
   void AddEvaluation(const client::Evaluation&) override {}
   void AddSample(const client::Sample&) override {}
+  void AddEvent(const client::Event&) override {}
   absl::Status Flush() override { return absl::OkStatus(); }
   absl::Status Finish(bool, const std::string&) override { return absl::OkStatus(); }
   client::UnsentRecords unsent() const override { return {}; }

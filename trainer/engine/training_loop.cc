@@ -210,6 +210,7 @@ absl::Status TrainingLoop::EndTogether(const absl::Status& reason) {
 absl::Status TrainingLoop::Save() {
   timeline_.HandOver(0);
   if (options_.checkpoint.folder.empty() || saved_steps_ == steps()) return absl::OkStatus();
+  const Clock::time_point start = Clock::now();
   Checkpoint checkpoint = state_;
   checkpoint.totals = statistics_.totals();
   checkpoint.unsent = parts_.reporter.unsent();
@@ -218,16 +219,19 @@ absl::Status TrainingLoop::Save() {
   if (!status.ok()) return status;
   saved_steps_ = steps();
   flags_of_next_ |= wire::kCheckpoint;
+  ReportEvent("checkpoint", start);
   return absl::OkStatus();
 }
 
 absl::Status TrainingLoop::EvaluateSplits() {
+  const Clock::time_point start = Clock::now();
   for (const char* split : {"val", "test"}) {
     const client::SplitInfo* info = parts_.data.dataset.FindSplit(split);
     if (info == nullptr || info->graphs == 0) continue;
     if (absl::Status status = EvaluateSplit(split); !status.ok()) return status;
   }
   if (steps() > 0) flags_of_next_ |= wire::kEvaluation;
+  ReportEvent("evaluation", start);
   return absl::OkStatus();
 }
 
@@ -266,6 +270,16 @@ void TrainingLoop::ReportEvaluation(const std::string& split, std::uint64_t dura
                                  .duration_ns = duration_ns});
   Progress(absl::StrFormat("step %d  %s  MAE %.5g  RMSE %.5g  (constant predictor: %.5g, %.5g)", steps(), split,
                            errors.mae, errors.rmse, errors.constant_mae, errors.constant_rmse));
+}
+
+// Of what all ranks have done together from `start` on.
+void TrainingLoop::ReportEvent(const std::string& name, Clock::time_point start) const {
+  if (options_.world.rank != 0) return;
+  const std::uint64_t duration_ns = NanosecondsSince(start);
+  const auto now = std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch());
+  parts_.reporter.AddEvent({.name = name,
+                            .start_ns = now.count() - static_cast<std::int64_t>(duration_ns),
+                            .duration_ns = duration_ns});
 }
 
 bool TrainingLoop::IsEvaluationDue() const {

@@ -76,6 +76,7 @@ class TrainingLoop {
   absl::Status EvaluateSplit(const std::string& split);
   absl::Status ReadSplit(const std::string& split);
   void ReportEvaluation(const std::string& split, std::uint64_t duration_ns);
+  void ReportEvent(const std::string& name, std::chrono::steady_clock::time_point start) const;
 
   bool IsEvaluationDue() const;
   bool IsCheckpointDue() const;

@@ -99,6 +99,19 @@ TEST_F(RunCommandTest, StepsAreAllStepsInListShowAndSummary) {
   EXPECT_THAT(Run({"run", "summary", run}).out, HasSubstr("steady state: 2 of 3 steps"));
 }
 
+TEST_F(RunCommandTest, ShowAndSummaryTellOfEvents) {
+  const auto reporter = StartRun("static");
+  reporter->AddEvent({.name = "checkpoint", .start_ns = 1, .duration_ns = 500'000'000});
+  reporter->AddEvent({.name = "checkpoint", .start_ns = 2, .duration_ns = 1'000'000'000});
+  ASSERT_THAT(reporter->Finish(false, ""), IsOk());
+  for (const char* verb : {"show", "summary"}) {
+    const nlohmann::json events = Run({"run", verb, reporter->run(), "--json"}).Json()["events"];
+    EXPECT_EQ(events, nlohmann::json::parse(R"([{"name": "checkpoint", "count": 2, "seconds": 1.5}])"));
+    EXPECT_THAT(Run({"run", verb, reporter->run()}).out,
+                HasSubstr("event     checkpoint: 2 times, 1.5 s in all\n"));
+  }
+}
+
 TEST_F(RunCommandTest, ComparisonNamesItsTest) {
   AddBothPolicies();
   const nlohmann::json welch = Run({"run", "compare", "--by", "policy", "--json"}).Json();

@@ -119,6 +119,8 @@ TEST_F(RunStoreConformance, AnUnambiguousBeginningNamesARun) {
   EXPECT_THAT(store_->ReadEvaluations("2024"), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(store_->ReadSamples("2024", [](const auto&, const auto&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(store_->ReadEvents("2024", [](const auto&) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(store_->ReadSteps("2024", [](const auto&, const auto&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kNotFound));
 }

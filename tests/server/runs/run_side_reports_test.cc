@@ -50,6 +50,31 @@ TEST_F(RunStoreConformance, SamplesAreReadByAttemptThenTimeAndCountOnce) {
   EXPECT_THAT(read, ElementsAre(Pair(0, 20), Pair(0, 300), Pair(1, 7)));
 }
 
+TEST_F(RunStoreConformance, EventsAreReadByAttemptThenStartAndCountOnce) {
+  const auto event = [](std::int64_t start_ns, const std::string& name) {
+    v1::Event made;
+    made.set_name(name);
+    made.set_start_ns(start_ns);
+    return made;
+  };
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->AddEvents(rank, {event(300, "gc"), event(20, "checkpoint"), event(300, "checkpoint")}),
+              IsOk());
+  ASSERT_THAT(store_->AddEvents(rank, {event(300, "gc")}), IsOk());
+  const Reporter next = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->AddEvents(next, {event(7, "gc")}), IsOk());
+  ASSERT_THAT(store_->AddSamples(rank, {SampleAt(20)}), IsOk());
+  std::vector<std::pair<std::int64_t, std::string>> read;
+  ASSERT_THAT(store_->ReadEvents(rank.run,
+                                 [&read](const v1::Event& stored) {
+                                   read.emplace_back(stored.start_ns(), stored.name());
+                                   return absl::OkStatus();
+                                 }),
+              IsOk());
+  EXPECT_THAT(read,
+              ElementsAre(Pair(20, "checkpoint"), Pair(300, "checkpoint"), Pair(300, "gc"), Pair(7, "gc")));
+}
+
 TEST_F(RunStoreConformance, BadSamplesAndEventsAreRefused) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
   const auto invalid = absl::StatusCode::kInvalidArgument;

@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
 #include "tests/server/runs/run_fixtures.h"
 #include "tests/testing/status_matchers.h"
 
@@ -176,6 +181,42 @@ TEST(Summary, PeakMemoryComesFromSamplesThatHaveIt) {
   samples[2].set_device_memory_bytes(400);
   ASSERT_THAT(store->AddSamples(rank, samples), IsOk());
   EXPECT_EQ(SummaryOf(*store, rank.run).peak_device_bytes(), 500u);
+}
+
+v1::Event EventOf(const std::string& name, std::int64_t start_ns, std::uint64_t duration_ns) {
+  v1::Event event;
+  event.set_name(name);
+  event.set_start_ns(start_ns);
+  event.set_duration_ns(duration_ns);
+  return event;
+}
+
+TEST(Summary, EventsAreAddedUpByName) {
+  TestRunStore store;
+  const Reporter rank = StartRun(*store, StartRequest("key-00000001"));
+  ASSERT_THAT(store->AddEvents(rank, {EventOf("checkpoint", 1, 500'000'000), EventOf("gc", 2, 2'000'000'000),
+                                      EventOf("checkpoint", 3, 250'000'000)}),
+              IsOk());
+  const v1::SummarizeRunResponse summary = SummaryOf(*store, rank.run);
+  ASSERT_EQ(summary.events_size(), 2);
+  EXPECT_EQ(summary.events(0).name(), "gc");
+  EXPECT_EQ(summary.events(0).count(), 1u);
+  EXPECT_EQ(summary.events(0).seconds(), 2);
+  EXPECT_EQ(summary.events(1).name(), "checkpoint");
+  EXPECT_EQ(summary.events(1).count(), 2u);
+  EXPECT_EQ(summary.events(1).seconds(), 0.75);
+}
+
+TEST(Summary, OfManyNamesOfEventsTheLongestAreTold) {
+  TestRunStore store;
+  const Reporter rank = StartRun(*store, StartRequest("key-00000001"));
+  std::vector<v1::Event> events;
+  for (std::uint64_t i = 0; i < 100; ++i) events.push_back(EventOf(absl::StrCat("event ", i), 1, i));
+  ASSERT_THAT(store->AddEvents(rank, events), IsOk());
+  const v1::SummarizeRunResponse summary = SummaryOf(*store, rank.run);
+  ASSERT_EQ(summary.events_size(), 64);
+  EXPECT_EQ(summary.events(0).name(), "event 99");
+  EXPECT_EQ(summary.events(63).name(), "event 36");
 }
 
 TEST(Summary, ARunWithoutStepsHasZeros) {
