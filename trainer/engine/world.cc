@@ -51,8 +51,8 @@ absl::StatusOr<World> WorldFromEnvironment(const Environment& environment) {
     world.master_address = address;
   } else if (world.size > world.local_size) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the environment variable MASTER_ADDR, the host of rank 0, is not ", "set, and of WORLD_SIZE=",
-        world.size, " ranks only ", world.local_size, " are on this host (LOCAL_WORLD_SIZE)"));
+        "the environment variable MASTER_ADDR, the host of rank 0, is not set, and of WORLD_SIZE=", world.size,
+        " ranks only ", world.local_size, " are on this host (LOCAL_WORLD_SIZE)"));
   }
   return world;
 }

@@ -10,7 +10,7 @@
 
 namespace packtrain::trainer {
 
-// Equal seeds and equal calls give equal parameters, on any machine.
+// Equal seeds and equal calls give equal parameters, on any machine. Used by one thread.
 class ParameterMaker {
  public:
   // `module` is borrowed.
