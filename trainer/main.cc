@@ -80,20 +80,22 @@ int Succeed(const Options& options, const Json& result) {
 }
 
 int Describe(const Options& options) {
-  const absl::StatusOr<ModelEntry> entry = FindModel(options.model);
+  const absl::StatusOr<ModelEntry> entry = FindModel(options.training.model);
   if (!entry.ok()) return Fail(options, absl::InvalidArgumentError(entry.status().message()));
-  if (!options.classes.has_value()) {
+  if (!options.training.classes.has_value()) {
     return Fail(options, absl::InvalidArgumentError("--describe needs --classes"));
   }
-  const std::shared_ptr<Model> model = entry->create({.classes = *options.classes, .seed = options.model_seed});
+  const std::shared_ptr<Model> model =
+      entry->create({.classes = *options.training.classes, .seed = options.training.model_seed});
   Json layers = Json::array();
   for (const auto& parameter : model->named_parameters()) {
     layers.push_back({{"name", parameter.key()},
                       {"shape", parameter.value().sizes().vec()},
                       {"parameters", parameter.value().numel()}});
   }
-  return Succeed(options,
-                 {{"model", options.model}, {"parameters", CountParameters(*model)}, {"layers", layers}});
+  return Succeed(
+      options,
+      {{"model", options.training.model}, {"parameters", CountParameters(*model)}, {"layers", layers}});
 }
 
 // Null: a split that is not there. The constant predictor's errors are those on the test split, or on val where
@@ -124,36 +126,17 @@ Json ToJson(const TrainingResult& result) {
   return json;
 }
 
-TrainingOptions ToTrainingOptions(const Options& options, const World& world) {
-  return {
-      .server = options.server,
-      .give_up = options.give_up,
-      .dataset = options.dataset,
-      .spec = options.spec,
-      .target = options.target,
-      .model = options.model,
-      .classes = options.classes,
-      .model_seed = options.model_seed,
-      .steps = options.steps,
-      .learning_rate = options.learning_rate,
-      .evaluate_every = options.evaluate_every,
-      .checkpoint = {.folder = options.checkpoint, .every = options.checkpoint_every, .resume = options.resume},
-      .device = options.device,
-      .precision = options.precision,
-      .captured = options.captured,
-      .max_captures = options.max_captures,
-      .plain_kernels = options.plain_kernels,
-      .read_ahead_mib = options.read_ahead_mib,
-      .synthetic = options.synthetic,
-      .labels = options.labels,
-      .world = world,
-      .end_process = [json = options.json](const absl::Status& status) { EndProcess(status, json); },
-      .progress = PrintProgress};
+TrainingOptions OptionsOfRank(const Options& options, const World& world) {
+  TrainingOptions training = options.training;
+  training.world = world;
+  training.end_process = [json = options.json](const absl::Status& status) { EndProcess(status, json); };
+  training.progress = PrintProgress;
+  return training;
 }
 
 // Says what a failure means for the model.
 absl::Status WithWhatIsKept(const Options& options, const absl::Status& status) {
-  if (!absl::IsUnavailable(status) || !options.checkpoint.empty()) return status;
+  if (!absl::IsUnavailable(status) || !options.training.checkpoint.folder.empty()) return status;
   return absl::UnavailableError(
       absl::StrCat(status.message(), "; nothing of the model was kept: --checkpoint DIR keeps it"));
 }
@@ -161,14 +144,14 @@ absl::Status WithWhatIsKept(const Options& options, const absl::Status& status) 
 int TrainAndPrint(const Options& options, const std::stop_token& stop) {
   const absl::StatusOr<World> world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
   if (!world.ok()) return Fail(options, world.status());
-  if (absl::StatusOr<ModelEntry> model = FindModel(options.model); !model.ok()) {
+  if (absl::StatusOr<ModelEntry> model = FindModel(options.training.model); !model.ok()) {
     return Fail(options, absl::InvalidArgumentError(model.status().message()));
   }
   // Numbers below the smallest normal one cost a hundred times their worth: Gaussians of far edges are such.
   at::globalContext().setFlushDenormal(true);
   at::set_num_threads(options.threads > 0 ? options.threads
                                           : ThreadsPerProcess(*world, std::thread::hardware_concurrency()));
-  const absl::StatusOr<TrainingResult> result = Train(ToTrainingOptions(options, *world), stop);
+  const absl::StatusOr<TrainingResult> result = Train(OptionsOfRank(options, *world), stop);
   if (!result.ok()) return Fail(options, WithWhatIsKept(options, result.status()));
   return world->rank == 0 ? Succeed(options, ToJson(*result)) : kDone;
 }

@@ -47,13 +47,13 @@ std::string Examples(const std::string& program) {
 }
 
 void AddServerFlags(CLI::App& app, Options& options) {
-  app.add_option("--server", options.server, "HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
+  app.add_option("--server", options.training.server, "HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
       ->envname("PACKTRAIN_SERVER")
       ->default_str("127.0.0.1:7077");
   app.add_option_function<double>(
          "--give-up",
          [&options](double seconds) {
-           options.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+           options.training.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
          },
          "Seconds to go on trying while the server cannot be reached")
       ->check(client::NumberBetween(0, kLongestGiveUpSeconds))
@@ -63,18 +63,18 @@ void AddServerFlags(CLI::App& app, Options& options) {
 }
 
 void AddModelFlags(CLI::App& app, Options& options) {
-  app.add_option("--model", options.model, "schnet")->required()->group(kModelGroup);
-  app.add_option("--classes", options.classes, "Atom classes of the embedding [those of the data set]")
+  app.add_option("--model", options.training.model, "schnet")->required()->group(kModelGroup);
+  app.add_option("--classes", options.training.classes, "Atom classes of the embedding [those of the data set]")
       ->check(client::CountBetween(1, 1'000'000))
       ->group(kModelGroup);
-  app.add_option("--model-seed", options.model_seed, "Seed of the initial parameters")
+  app.add_option("--model-seed", options.training.model_seed, "Seed of the initial parameters")
       ->check(client::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str()
       ->group(kModelGroup);
   app.add_flag("--describe", options.describe, "Print the model's layers as JSON, and end")->group(kModelGroup);
 }
 
-void AddRunFlags(CLI::App& app, Options& options) {
+void AddRunFlags(CLI::App& app, TrainingOptions& options) {
   app.add_option("--dataset", options.dataset, "NAME or NAME@VERSION")->group(kRunGroup);
   app.add_option("--target", options.target, "What to learn [the first target]")->group(kRunGroup);
   app.add_option("--steps", options.steps, "Training steps in all")
@@ -99,18 +99,18 @@ void AddRunFlags(CLI::App& app, Options& options) {
       ->group(kRunGroup);
 }
 
-void AddStreamFlags(CLI::App& app, Options& options) {
+void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
   CLI::Option* checkpoint =
-      app.add_option("--checkpoint", options.checkpoint, "Folder of the checkpoint, on rank 0's host")
+      app.add_option("--checkpoint", options.checkpoint.folder, "Folder of the checkpoint, on rank 0's host")
           ->check(CLI::Validator([](std::string& folder) { return folder.empty() ? "it is empty" : ""; }, ""))
           ->type_name("DIR")
           ->group(kRunGroup);
-  app.add_option("--checkpoint-every", options.checkpoint_every,
+  app.add_option("--checkpoint-every", options.checkpoint.every,
                  "Steps from one checkpoint to the next [only at the end, also of a run that is stopped]")
       ->check(client::CountFrom(1))
       ->needs(checkpoint)
       ->group(kRunGroup);
-  app.add_flag("--resume", options.resume,
+  app.add_flag("--resume", options.checkpoint.resume,
                "Go on from the checkpoint, where there is one; --steps counts all steps")
       ->needs(checkpoint)
       ->group(kRunGroup);
@@ -130,26 +130,28 @@ void AddStreamFlags(CLI::App& app, Options& options) {
 
 // Values that a flag has only one of are there so that scripts may name them.
 void AddDeviceFlags(CLI::App& app, Options& options) {
-  app.add_option("--device", options.device, "Where to train: cpu, cuda (in packtrain-trainer-cuda)")
+  app.add_option("--device", options.training.device, "Where to train: cpu, cuda (in packtrain-trainer-cuda)")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option(
-         "--precision", options.precision,
+         "--precision", options.training.precision,
          "f32; bf16, which keeps data of edges in bfloat16 and all else in f32; or on a GPU tf32, f32 with "
          "10 bits of mantissa in the factors of matrix products")
       ->check(CLI::IsMember({"f32", "tf32", "bf16"}))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option_function<std::string>(
-         "--engine", [&options](const std::string& engine) { options.captured = engine == "captured"; },
+         "--engine",
+         [&options](const std::string& engine) { options.training.captured = engine == "captured"; },
          "How a step runs: eager, operation by operation, or captured, as one CUDA graph for each padded shape "
          "[captured on a GPU]")
       ->check(CLI::IsMember({"eager", "captured"}))
       ->group(kRunGroup);
-  app.add_flag("--plain-kernels", options.plain_kernels, "Torch's operators in place of kernels of our own")
+  app.add_flag("--plain-kernels", options.training.plain_kernels,
+               "Torch's operators in place of kernels of our own")
       ->group(kRunGroup);
-  app.add_option("--max-captures", options.max_captures,
+  app.add_option("--max-captures", options.training.max_captures,
                  "Shapes whose CUDA graphs are kept; beyond, the one that was not used for longest goes")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str()
@@ -160,9 +162,8 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->group(kRunGroup);
 }
 
-// What must be there unless the model is only shown.
-void RequireRun(const Options& options) {
-  if (options.describe) return;
+// What must be there.
+void RequireRun(const TrainingOptions& options) {
   if (options.dataset.empty()) throw CLI::RequiredError("--dataset");
   if (options.spec.policy.empty()) throw CLI::RequiredError("--policy");
   if (options.spec.graphs == 0) throw CLI::RequiredError("--graphs");
@@ -195,17 +196,17 @@ CommandLine ParseCommandLine(const std::string& program, int argc, const char* c
   app.footer(Examples(program));
   app.formatter(std::make_shared<ExamplesFirst>());
   app.set_version_flag("--version", program + " " PACKTRAIN_VERSION);
-  line.options.server = "127.0.0.1:7077";
+  line.options.training.server = "127.0.0.1:7077";
   AddServerFlags(app, line.options);
   AddModelFlags(app, line.options);
-  AddRunFlags(app, line.options);
-  AddStreamFlags(app, line.options);
+  AddRunFlags(app, line.options.training);
+  AddStreamFlags(app, line.options.training);
   AddDeviceFlags(app, line.options);
   client::AddSpecFlags(app, spec, {.required = false, .epoch = false, .world_size = false});
   try {
     app.parse(argc, argv);
-    line.options.spec = spec.spec;
-    RequireRun(line.options);
+    line.options.training.spec = spec.spec;
+    if (!line.options.describe) RequireRun(line.options.training);
   } catch (const CLI::ParseError& end) {
     line.exit_code = ReportParseEnd(app, end, AsksForJson(argc, argv));
   }

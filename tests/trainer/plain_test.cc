@@ -212,14 +212,14 @@ const std::vector<const char*> kWhole = {"--dataset", "qm9",    "--model", "schn
 TEST(CommandLine, OfATrainingRun) {
   const CommandLine line = Parse(kWhole);
   ASSERT_FALSE(line.exit_code.has_value());
-  EXPECT_EQ(line.options.dataset, "qm9");
-  EXPECT_EQ(line.options.spec.policy, "dynamic");
-  EXPECT_EQ(line.options.spec.graphs, 31);
-  EXPECT_EQ(line.options.spec.seed, 3);
-  EXPECT_EQ(line.options.model_seed, 4);
-  EXPECT_EQ(line.options.steps, 100);
-  EXPECT_EQ(line.options.learning_rate, 1e-3);
-  EXPECT_THAT(line.options.labels, UnorderedElementsAre(Pair("a", "b"), Pair("c", "")));
+  EXPECT_EQ(line.options.training.dataset, "qm9");
+  EXPECT_EQ(line.options.training.spec.policy, "dynamic");
+  EXPECT_EQ(line.options.training.spec.graphs, 31);
+  EXPECT_EQ(line.options.training.spec.seed, 3);
+  EXPECT_EQ(line.options.training.model_seed, 4);
+  EXPECT_EQ(line.options.training.steps, 100);
+  EXPECT_EQ(line.options.training.learning_rate, 1e-3);
+  EXPECT_THAT(line.options.training.labels, UnorderedElementsAre(Pair("a", "b"), Pair("c", "")));
 }
 
 TEST(CommandLine, WithoutWhatARunNeedsIsWrongUsage) {
@@ -267,7 +267,7 @@ TEST(Precision, OfTheCpuIsF32OrBf16) {
 TEST(CommandLine, DescribeNeedsNoRun) {
   const CommandLine line = Parse({"--model", "schnet", "--describe", "--classes", "5"});
   EXPECT_FALSE(line.exit_code.has_value());
-  EXPECT_EQ(line.options.classes, 5);
+  EXPECT_EQ(line.options.training.classes, 5);
 }
 
 TEST(Labels, AreNamedOnceEach) {
