@@ -185,6 +185,8 @@ int Main(int argc, char** argv) {
   if (line.exit_code.has_value()) return *line.exit_code;
   if (line.options.describe) return Describe(line.options);
   SetLibraryDefaults(argv);
+  // A rank that is gone is an error of the write to it, which names the rank, and not the end of this process.
+  std::signal(SIGPIPE, SIG_IGN);
   client::KeepFreedMemory();
   std::stop_source stop;
   const SignalWatch watch(stop, line.options.json);

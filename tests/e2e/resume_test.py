@@ -178,6 +178,14 @@ class Resume(OnSmallSample):
             self.assertEqual(resumed[key], unbroken[key], key)
             self.assertNotEqual(resumed[key], self.expected()[0][key], key)
 
+    def test_a_write_to_a_closed_connection_does_not_end_it(self):
+        (process,) = self.start(*WHOLE)
+        wait_for_step(process)
+        process.send_signal(signal.SIGPIPE)
+        result = finished(process)
+        self.assertEqual(result.code, 0, result)
+        self.assert_as_unbroken(result.json)
+
     def test_asked_to_stop(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             (process,) = self.start(*WHOLE, every=1000)
