@@ -24,8 +24,7 @@ class DynamicPolicy final : public BatchPolicy {
     for (std::size_t position = 0; position < order.size(); ++position) {
       PrefetchSizes(order, position, sizes);
       const std::uint32_t graph = order[position];
-      const std::uint32_t n_node = sizes.n_node[graph];
-      const std::uint32_t n_edge = sizes.n_edge[graph];
+      const auto [n_node, n_edge] = SizeOf(graph, sizes);
       if (!budget_.Holds(n_node, n_edge)) {
         if (action_ == Oversize::kAlone) alone.push_back(graph);
         continue;

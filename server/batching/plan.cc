@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "server/batching/policy_kind.h"
 #include "server/batching/rank_assignment.h"
 #include "server/batching/rank_balance.h"
+#include "server/batching/size_prefetch.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
 
@@ -237,6 +239,28 @@ std::vector<std::uint32_t> OrderOf(const PlanRequest& request) {
   return order;
 }
 
+// What cutting stands on. None needs another.
+struct Groundwork {
+  absl::StatusOr<std::unique_ptr<const BatchPolicy>> policy;
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> words;
+};
+
+// Splits of fewer graphs are done before another thread would have begun.
+constexpr std::size_t kFewGraphs = std::size_t{1} << 16;
+
+Groundwork LayGroundwork(const PlanRequest& request) {
+  Groundwork laid;
+  const std::function<void()> tasks[] = {
+      [&] { laid.order = OrderOf(request); },
+      [&] { laid.policy = KindOf(request.spec.policy).create(request); },
+      [&] { laid.words = MakeSizeWords(request.sizes, request.split.size()); },
+  };
+  const ParallelFor& parallel_for = request.split.size() < kFewGraphs ? RunInTurn : request.parallel_for;
+  parallel_for(std::size(tasks), [&](std::size_t task) { tasks[task](); });
+  return laid;
+}
+
 }  // namespace
 
 void RunInTurn(std::size_t tasks, const std::function<void(std::size_t task)>& run) {
@@ -245,11 +269,13 @@ void RunInTurn(std::size_t tasks, const std::function<void(std::size_t task)>& r
 
 absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& request) {
   if (absl::Status status = CheckRequest(request); !status.ok()) return status;
-  auto policy = KindOf(request.spec.policy).create(request);
+  Groundwork groundwork = LayGroundwork(request);
+  absl::StatusOr<std::unique_ptr<const BatchPolicy>>& policy = groundwork.policy;
   if (!policy.ok()) return policy.status();
+  const GraphSizes sizes = {request.sizes.n_node, request.sizes.n_edge, groundwork.words};
   auto batches = std::make_shared<EpochBatches>();
-  batches->list =
-      CutInChunks(**policy, OrderOf(request), request.sizes, (*policy)->chunk_graphs(), request.parallel_for);
+  batches->list = CutInChunks(**policy, std::move(groundwork.order), sizes, (*policy)->chunk_graphs(),
+                              request.parallel_for);
   if (request.spec.balance == Balance::kCost) {
     batches->balance.emplace(request, (*policy)->budget().has_value());
   }

@@ -33,6 +33,8 @@ struct Shape {
 struct GraphSizes {
   std::span<const std::uint32_t> n_node;
   std::span<const std::uint32_t> n_edge;
+  // n_node | n_edge << 16 of each graph, or none: for who plans (MakeSizeWords), no part of a request.
+  std::span<const std::uint32_t> words = {};
 };
 
 inline constexpr std::size_t kMaxSegments = 1024;
@@ -65,7 +67,8 @@ struct PlanRequest {
   std::span<const std::uint32_t> split;  // graph indices, ascending; borrowed, outlives the plan
   std::uint64_t epoch = 0;
   World world = {};
-  // What messages call a graph, such as its source id; called before Create returns. Empty: "graph 17".
+  // What messages call a graph, such as its source id; called by one thread, before Create returns. Empty:
+  // "graph 17".
   std::function<std::string(std::uint32_t graph)> graph_name = nullptr;
   // Runs what can be planned side by side, before Create returns. Has no part in what is planned.
   ParallelFor parallel_for = RunInTurn;

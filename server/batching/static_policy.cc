@@ -25,7 +25,8 @@ class StaticPolicy final : public BatchPolicy {
     for (std::size_t position = 0; position < order.size(); ++position) {
       PrefetchSizes(order, position, sizes);
       const std::uint32_t graph = order[position];
-      batches.Add(graph, sizes.n_node[graph], sizes.n_edge[graph]);
+      const auto [n_node, n_edge] = SizeOf(graph, sizes);
+      batches.Add(graph, n_node, n_edge);
       if (batches.open().graphs == graphs_) batches.Close();
     }
     batches.Close();

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/batching/policy_kind.h"
+#include "server/batching/size_prefetch.h"
 #include "tests/server/batching/dice.h"
 #include "tests/server/batching/scenario.h"
 
@@ -161,11 +162,13 @@ class LargePlanTest : public ::testing::Test {
 };
 
 TEST_F(LargePlanTest, IsTheSameWhoeverRunsItsChunks) {
-  const BatchSpec spec = {.policy = Policy::kDynamic, .graphs = 31};
-  const auto expected = Walk(*Create(spec, 2 * kChunkGraphs + 5, RunInTurn));
-  EXPECT_EQ(expected.second.size(), 2 * kChunkGraphs + 5);
-  for (const Executor& executor : Executors()) {
-    EXPECT_EQ(Walk(*Create(spec, 2 * kChunkGraphs + 5, executor.parallel_for)), expected) << executor.name;
+  for (const Policy policy : {Policy::kStatic, Policy::kDynamic}) {
+    const BatchSpec spec = {.policy = policy, .graphs = 31};
+    const auto expected = Walk(*Create(spec, kChunkGraphs + 5, RunInTurn));
+    EXPECT_EQ(expected.second.size(), kChunkGraphs + 5);
+    for (const ParallelFor& parallel_for : {ParallelFor(RunBackwards), OnThreads(8)}) {
+      EXPECT_EQ(Walk(*Create(spec, kChunkGraphs + 5, parallel_for)), expected);
+    }
   }
 }
 
@@ -178,6 +181,34 @@ TEST_F(LargePlanTest, ABudgetedBatchEndsWhereAChunkDoes) {
     }
     EXPECT_EQ(ends.back(), graphs);
   }
+}
+
+// Many graphs, with and without one whose size no half word holds.
+TEST_F(LargePlanTest, CountsAreThoseOfTheGraphsHoweverSizesAreRead) {
+  for (const std::uint32_t largest : {65535u, 65536u}) {
+    for (const Policy policy : {Policy::kStatic, Policy::kDynamic}) {
+      Create({.policy = policy, .graphs = 31}, 1 << 18, RunInTurn);
+      n_edge_[5] = largest;
+      const auto plan = Create({.policy = policy, .graphs = 31}, 1 << 18, RunInTurn);
+      EXPECT_EQ(MakeSizeWords({n_node_, n_edge_}, n_node_.size()).empty(), largest > 65535);
+      for (const PlannedBatch& batch : AllBatches(*plan)) {
+        Shape sum;
+        for (const std::uint32_t graph : batch.graphs) {
+          sum = {sum.graphs + 1, sum.nodes + n_node_[graph], sum.edges + n_edge_[graph]};
+        }
+        ASSERT_EQ(batch.real, sum);
+      }
+    }
+  }
+}
+
+TEST(SizeWordsTest, AreMadeWhereAWalkOverMostOfManyGraphsUsesThem) {
+  const Graphs n_node((1 << 18) + 1, 3), n_edge((1 << 18) + 1, 4);
+  const auto words = [&](std::size_t graphs) { return MakeSizeWords({n_node, n_edge}, graphs); };
+  EXPECT_EQ(words(1 << 18), Graphs(n_node.size(), 3 | 4 << 16));
+  EXPECT_TRUE(words((1 << 18) - 1).empty());
+  const Graphs twice(4 << 18, 1);
+  EXPECT_TRUE(MakeSizeWords({twice, twice}, 1 << 18).empty());
 }
 
 TEST_F(LargePlanTest, ChunksChangeNoStaticBatch) {
