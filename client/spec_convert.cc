@@ -71,6 +71,7 @@ absl::StatusOr<v1::BatchSpec> ToMessage(const BatchSpec& spec) {
   message.set_drop_last(spec.drop_last);
   if (spec.budget_sample) message.set_budget_sample(*spec.budget_sample);
   if (spec.cost) SetCost(*spec.cost, *message.mutable_cost());
+  if (spec.lookahead) message.set_lookahead(*spec.lookahead);
   return message;
 }
 
@@ -91,6 +92,7 @@ BatchSpec FromMessage(const v1::BatchSpec& message) {
   spec.balance = wire::WordOf(message.balance(), kBalances);
   const v1::CostCoefficients& cost = message.cost();
   if (message.has_cost()) spec.cost = CostCoefficients{cost.graph(), cost.node(), cost.edge()};
+  if (message.has_lookahead()) spec.lookahead = message.lookahead();
   return spec;
 }
 

@@ -17,27 +17,31 @@ CLI::Validator FieldFrom(std::uint32_t least) {
 
 void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
   const CLI::Validator positive = FieldFrom(1);
-  app.add_option("--policy", spec.policy, "Which graphs go together: static, dynamic")
-      ->check(CLI::IsMember({"static", "dynamic"}))
+  app.add_option("--policy", spec.policy, "Which graphs go together: static, dynamic, packed")
+      ->check(CLI::IsMember({"static", "dynamic", "packed"}))
       ->required(required)
       ->group(kGroup);
   app.add_option("--graphs", spec.graphs, "Real graphs aimed at in a batch (G)")
       ->check(positive)
       ->required(required)
       ->group(kGroup);
-  app.add_option("--max-graphs", spec.max_graphs, "Most real graphs in a batch (M) [G]")
+  app.add_option("--max-graphs", spec.max_graphs,
+                 "Most real graphs in a batch (M) [G; packed: ceil(5 (G+1) / 4)]")
       ->check(positive)
       ->group(kGroup);
   app.add_option("--pad", spec.pad, "Padded shape of a static batch: none, multiple, pow2, constant [multiple]")
       ->check(CLI::IsMember({"none", "multiple", "pow2", "constant"}))
       ->group(kGroup);
-  app.add_option("--nodes", spec.nodes, "Node slots of a dynamic batch (N) [from the sizes]")
+  app.add_option("--nodes", spec.nodes, "Node slots of a budgeted batch (N) [from the sizes]")
       ->check(positive)
       ->group(kGroup);
-  app.add_option("--edges", spec.edges, "Edge slots of a dynamic batch (E) [from the sizes]")
+  app.add_option("--edges", spec.edges, "Edge slots of a budgeted batch (E) [from the sizes]")
       ->check(positive)
       ->group(kGroup);
   app.add_option("--budget-sample", spec.budget_sample, "Graphs that a budget is derived from [all]")
+      ->check(positive)
+      ->group(kGroup);
+  app.add_option("--lookahead", spec.lookahead, "Graphs that wait to be packed [64]")
       ->check(positive)
       ->group(kGroup);
 }

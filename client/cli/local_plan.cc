@@ -73,6 +73,17 @@ std::optional<batching::Pad> ToPlanner(v1::Pad pad) {
   }
 }
 
+batching::Policy ToPlanner(v1::Policy policy) {
+  switch (policy) {
+    case v1::POLICY_DYNAMIC:
+      return batching::Policy::kDynamic;
+    case v1::POLICY_PACKED:
+      return batching::Policy::kPacked;
+    default:
+      return batching::Policy::kStatic;
+  }
+}
+
 batching::Oversize ToPlanner(v1::Oversize oversize) {
   switch (oversize) {
     case v1::OVERSIZE_ALONE:
@@ -86,7 +97,7 @@ batching::Oversize ToPlanner(v1::Oversize oversize) {
 
 batching::BatchSpec ToPlanner(const v1::BatchSpec& message) {
   batching::BatchSpec spec;
-  spec.policy = message.policy() == v1::POLICY_DYNAMIC ? batching::Policy::kDynamic : batching::Policy::kStatic;
+  spec.policy = ToPlanner(message.policy());
   spec.pad = ToPlanner(message.pad());
   spec.graphs = message.graphs();
   if (message.has_max_graphs()) spec.max_graphs = message.max_graphs();
@@ -100,6 +111,7 @@ batching::BatchSpec ToPlanner(const v1::BatchSpec& message) {
   if (message.balance() == v1::BALANCE_COST) spec.balance = batching::Balance::kCost;
   const v1::CostCoefficients& cost = message.cost();
   if (message.has_cost()) spec.cost = {cost.graph(), cost.node(), cost.edge()};
+  if (message.has_lookahead()) spec.lookahead = message.lookahead();
   return spec;
 }
 

@@ -189,7 +189,7 @@ absl::StatusOr<ExitCode> Plan(const PlanFlags& flags, const GlobalOptions& globa
 void AddPlanCommand(CLI::App& program, Invocation& invocation) {
   CLI::App* plan = AddCommand(program, "plan", "Shows how a policy would batch one epoch",
                               {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
-                               "packtrain plan --dataset qm9 --policy dynamic --graphs 127 --batch 0",
+                               "packtrain plan --dataset qm9 --policy packed --graphs 127 --batch 0",
                                "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
   const auto flags = std::make_shared<PlanFlags>();
   CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");

@@ -13,7 +13,7 @@ namespace packtrain::batching {
 // Raised whenever the same spec would give another plan; part of every fingerprint.
 inline constexpr std::uint32_t kPlanVersion = 2;
 
-enum class Policy : std::uint8_t { kStatic, kDynamic };
+enum class Policy : std::uint8_t { kStatic, kDynamic, kPacked };
 enum class Pad : std::uint8_t { kNone, kMultiple, kPow2, kConstant };
 enum class Order : std::uint8_t { kFull, kNone };
 enum class Oversize : std::uint8_t { kError, kAlone, kSkip };
@@ -42,7 +42,8 @@ struct BatchSpec {
   bool drop_last = false;
   std::optional<std::uint32_t> budget_sample = std::nullopt;
   Balance balance = Balance::kNone;
-  std::optional<CostCoefficients> cost = std::nullopt;  // kCost only
+  std::optional<CostCoefficients> cost = std::nullopt;    // kCost only
+  std::optional<std::uint32_t> lookahead = std::nullopt;  // packed only; default 64
 };
 
 // INVALID_ARGUMENT: the spec contradicts itself, or has a value out of range. Knows nothing of a data set.

@@ -6,8 +6,7 @@
 
 namespace packtrain::batching {
 
-// One shape, (M+1, N, E), save for oversize graphs under Oversize::kAlone: each of those comes as a batch
-// of its own right after the batch that was open when the order reached it.
+// A BudgetedPolicy whose M is G where the spec gives none. The turn of a graph comes when the order reaches it.
 extern const PolicyKind kDynamicPolicy;
 
 }  // namespace packtrain::batching

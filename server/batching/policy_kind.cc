@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "server/batching/dynamic_policy.h"
+#include "server/batching/packed_policy.h"
 #include "server/batching/static_policy.h"
 
 namespace packtrain::batching {
@@ -13,8 +14,14 @@ const PolicyKind& KindOf(Policy policy) {
       return kStaticPolicy;
     case Policy::kDynamic:
       return kDynamicPolicy;
+    case Policy::kPacked:
+      return kPackedPolicy;
   }
   std::abort();
+}
+
+std::uint32_t MaxGraphs(const BatchSpec& spec) {
+  return spec.max_graphs.value_or(KindOf(spec.policy).default_max_graphs(spec.graphs));
 }
 
 }  // namespace packtrain::batching

@@ -57,14 +57,19 @@ struct PolicyKind {
   absl::Status (*check)(const BatchSpec& spec);
   // The policy's part of CanonicalText.
   std::string (*canonical_text)(const BatchSpec& spec);
+  // M where the spec gives none.
+  std::uint32_t (*default_max_graphs)(std::uint32_t graphs);
   // For a spec that `check` and the checks of every policy let pass.
   absl::StatusOr<std::unique_ptr<const BatchPolicy>> (*create)(const PlanRequest& request);
 };
 
 const PolicyKind& KindOf(Policy policy);
 
-// M; G where the spec gives none.
-inline std::uint32_t MaxGraphs(const BatchSpec& spec) { return spec.max_graphs.value_or(spec.graphs); }
+// M of a policy that takes graphs in their order, where the spec gives none: G.
+inline std::uint32_t SameGraphs(std::uint32_t graphs) { return graphs; }
+
+// M: what the spec gives, else what its policy does.
+std::uint32_t MaxGraphs(const BatchSpec& spec);
 
 }  // namespace packtrain::batching
 

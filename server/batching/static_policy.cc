@@ -57,6 +57,7 @@ absl::Status Refuse(const char* flag, const char* reason) {
 absl::Status Check(const BatchSpec& spec) {
   if (spec.nodes) return Refuse("--nodes", "its shapes follow --pad");
   if (spec.edges) return Refuse("--edges", "its shapes follow --pad");
+  if (spec.lookahead) return Refuse("--lookahead", "it takes graphs in their order");
   if (spec.budget_sample) return Refuse("--budget-sample", "it has no budget");
   if (MaxGraphs(spec) != spec.graphs) {
     return Refuse("--max-graphs", "a batch holds as many graphs as --graphs says");
@@ -78,6 +79,6 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kStaticPolicy = {Check, Text, Create};
+constexpr PolicyKind kStaticPolicy = {Check, Text, SameGraphs, Create};
 
 }  // namespace packtrain::batching

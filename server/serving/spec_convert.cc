@@ -19,12 +19,15 @@ absl::Status Unknown(const char* field, int value) {
 absl::Status SetPolicy(v1::Policy policy, BatchSpec& spec) {
   switch (policy) {
     case v1::POLICY_UNSPECIFIED:
-      return absl::InvalidArgumentError("spec.policy is missing: choose static or dynamic (--policy)");
+      return absl::InvalidArgumentError("spec.policy is missing: choose static, dynamic or packed (--policy)");
     case v1::POLICY_STATIC:
       spec.policy = batching::Policy::kStatic;
       return absl::OkStatus();
     case v1::POLICY_DYNAMIC:
       spec.policy = batching::Policy::kDynamic;
+      return absl::OkStatus();
+    case v1::POLICY_PACKED:
+      spec.policy = batching::Policy::kPacked;
       return absl::OkStatus();
     default:
       return Unknown("policy", policy);
@@ -118,6 +121,7 @@ absl::StatusOr<BatchSpec> FromProto(const v1::BatchSpec& proto) {
   spec.drop_last = proto.drop_last();
   spec.budget_sample = Optional(proto.has_budget_sample(), proto.budget_sample());
   if (proto.has_cost()) spec.cost = {proto.cost().graph(), proto.cost().node(), proto.cost().edge()};
+  spec.lookahead = Optional(proto.has_lookahead(), proto.lookahead());
   return spec;
 }
 

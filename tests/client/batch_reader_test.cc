@@ -286,7 +286,7 @@ TEST(BatchReader, RefusesABadRequestWithoutAServer) {
   EXPECT_THAT(BatchReader::Open(served.connection, request),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("read ahead")));
   request = Request(1);
-  request.spec.policy = "packed";
+  request.spec.policy = "greedy";
   EXPECT_THAT(BatchReader::Open(served.connection, request),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--policy")));
   EXPECT_THAT(served.batches.requests(), SizeIs(0));

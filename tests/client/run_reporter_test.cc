@@ -341,7 +341,7 @@ TEST(RunReporter, RefusesBadOptions) {
   EXPECT_THAT(RunReporter::Start(served.connection, Description(), options),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_queued_steps")));
   RunDescription description = Description();
-  description.spec.policy = "packed";
+  description.spec.policy = "greedy";
   EXPECT_THAT(RunReporter::Start(served.connection, description, Options(4)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--policy")));
 }

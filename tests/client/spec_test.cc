@@ -46,7 +46,7 @@ TEST(SpecFlags, SetEveryField) {
   const SpecFlags flags =
       Parse({"--policy=dynamic", "--graphs=8", "--max-graphs=9", "--nodes=100", "--edges=200", "--order=none",
              "--seed=7", "--split=val", "--oversize=skip", "--drop-last", "--epoch=3", "--world-size=4",
-             "--pad=pow2", "--budget-sample=5", "--balance=cost", "--cost=9,2,1"},
+             "--pad=pow2", "--budget-sample=5", "--balance=cost", "--cost=9,2,1", "--lookahead=6"},
             kPlan);
   EXPECT_EQ(flags.spec.max_graphs, 9u);
   EXPECT_EQ(flags.spec.nodes, 100u);
@@ -60,6 +60,7 @@ TEST(SpecFlags, SetEveryField) {
   EXPECT_EQ(flags.spec.budget_sample, 5u);
   EXPECT_EQ(flags.spec.balance, "cost");
   EXPECT_EQ(flags.spec.cost, (CostCoefficients{.graph = 9, .node = 2, .edge = 1}));
+  EXPECT_EQ(flags.spec.lookahead, 6u);
   EXPECT_EQ(flags.epoch, 3u);
   EXPECT_EQ(flags.world_size, 4u);
 }
@@ -68,8 +69,8 @@ TEST(SpecFlags, RefuseUnknownWordsAndNumbersOutOfRange) {
   const std::vector<std::string> bad = {
       "--pad=round",        "--order=random", "--split=dev",       "--oversize=drop",   "--graphs=0",
       "--nodes=0",          "--nodes=-1",     "--edges=1e6",       "--seed=4294967296", "--epoch=-1",
-      "--world-size=0",     "--max-graphs=x", "--budget-sample=0", "--policy=packed",   "--balance=size",
-      "--cost=1,2,1000001", "--cost=-1,2,3"};
+      "--world-size=0",     "--max-graphs=x", "--budget-sample=0", "--policy=greedy",   "--balance=size",
+      "--cost=1,2,1000001", "--cost=-1,2,3",  "--lookahead=0"};
   for (const std::string& flag : bad) {
     std::vector<std::string> words = {"--policy=static", "--graphs=8", flag};
     if (flag.starts_with("--policy")) words = {"--graphs=8", flag};
@@ -108,7 +109,8 @@ BatchSpec FullSpec() {
           .drop_last = true,
           .budget_sample = 100,
           .balance = "cost",
-          .cost = CostCoefficients{.graph = 3, .node = 0, .edge = 2}};
+          .cost = CostCoefficients{.graph = 3, .node = 0, .edge = 2},
+          .lookahead = 32};
 }
 
 TEST(SpecMessage, ComesBackAsItWent) {
@@ -123,6 +125,7 @@ TEST(SpecMessage, ComesBackAsItWent) {
   EXPECT_EQ(back.budget_sample, 100u);
   EXPECT_EQ(back.balance, "cost");
   EXPECT_EQ(back.cost, (CostCoefficients{.graph = 3, .node = 0, .edge = 2}));
+  EXPECT_EQ(back.lookahead, 32u);
 }
 
 TEST(SpecMessage, LeavesOutWhatIsNotSaid) {
@@ -135,15 +138,17 @@ TEST(SpecMessage, LeavesOutWhatIsNotSaid) {
   EXPECT_FALSE(message->has_nodes());
   EXPECT_FALSE(message->has_budget_sample());
   EXPECT_FALSE(message->has_cost());
+  EXPECT_FALSE(message->has_lookahead());
 }
 
 TEST(SpecMessage, NamesTheFlagAndTheKnownWords) {
   BatchSpec spec = FullSpec();
   spec.policy = "";
   EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--policy is missing")));
-  spec.policy = "packed";
-  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument,
-                                        AllOf(HasSubstr("--policy \"packed\""), HasSubstr("static, dynamic"))));
+  spec.policy = "greedy";
+  EXPECT_THAT(ToMessage(spec),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("--policy \"greedy\""), HasSubstr("static, dynamic, packed"))));
   spec = FullSpec();
   spec.pad = "64";
   EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--pad \"64\"")));

@@ -231,6 +231,8 @@ def plan_seeds():
         "static_constant": plan(**dict(STATIC, pad=batch_pb2.PAD_CONSTANT, drop_last=True, split="val")),
         "static_none": plan(**dict(STATIC, pad=batch_pb2.PAD_NONE, order=batch_pb2.ORDER_NONE)),
         "dynamic": plan(**DYNAMIC),
+        "packed": plan(policy=batch_pb2.POLICY_PACKED, graphs=8, seed=5),
+        "packed_far": plan(policy=batch_pb2.POLICY_PACKED, graphs=3, lookahead=4096, oversize=batch_pb2.OVERSIZE_SKIP),
         "dynamic_sample": plan(**dict(DYNAMIC, budget_sample=9, max_graphs=30)),
         "oversize_error": plan(**tight),
         "oversize_alone": plan(**dict(tight, oversize=batch_pb2.OVERSIZE_ALONE)),

@@ -18,6 +18,8 @@ SPECS = {
                dict(policy=batch_pb2.POLICY_STATIC, pad=batch_pb2.PAD_MULTIPLE, graphs=31, seed=5)),
     "dynamic": (["--policy", "dynamic", "--graphs", "31", "--seed", "5"],
                 dict(policy=batch_pb2.POLICY_DYNAMIC, graphs=31, seed=5)),
+    "packed": (["--policy", "packed", "--graphs", "31", "--lookahead", "20", "--seed", "5"],
+               dict(policy=batch_pb2.POLICY_PACKED, graphs=31, lookahead=20, seed=5)),
 }
 
 

@@ -481,6 +481,19 @@ TEST(EvaluationSpec, KeepsTheShapeOfTheTrainingPlan) {
   EXPECT_EQ(spec.cost, std::nullopt);
 }
 
+TEST(EvaluationSpec, OfAPackedPlanLooksAtNothingButTheNextGraph) {
+  client::BatchSpec training;
+  training.policy = "packed";
+  training.graphs = 15;
+  training.lookahead = 128;
+  const client::PlanInfo plan{
+      .steps = 1, .batches = 1, .budget = {.graphs = 20, .nodes = 320, .edges = 4992}, .fingerprint = "f"};
+  const client::BatchSpec spec = EvaluationSpec(training, plan, "val");
+  EXPECT_EQ(spec.policy, "dynamic");
+  EXPECT_EQ(spec.max_graphs, 20);
+  EXPECT_EQ(spec.lookahead, std::nullopt);
+}
+
 TEST(EvaluationSpec, OfAStaticPlanHasOneShape) {
   client::BatchSpec training;
   training.policy = "static";

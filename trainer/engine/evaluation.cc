@@ -47,6 +47,7 @@ client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client
   spec.budget_sample.reset();
   spec.balance = "none";
   spec.cost.reset();
+  spec.lookahead.reset();
   if (plan.budget.nodes > 0) {
     spec.max_graphs = plan.budget.graphs;
     spec.nodes = plan.budget.nodes;

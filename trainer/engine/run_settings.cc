@@ -46,7 +46,8 @@ Settings SettingsOf(const client::BatchSpec& spec) {
           {"--drop-last", YesOrNo(spec.drop_last)},
           {"--budget-sample", OrDefault(spec.budget_sample)},
           {"--balance", spec.balance},
-          {"--cost", OrDefault(spec.cost)}};
+          {"--cost", OrDefault(spec.cost)},
+          {"--lookahead", OrDefault(spec.lookahead)}};
 }
 
 Settings SettingsOf(const StepMaking& making) {

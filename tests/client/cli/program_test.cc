@@ -137,6 +137,8 @@ TEST(ProgramTest, WrongUsageThatShowsAfterParsingIsTwo) {
       {{"import", "extxyz", sizes, "--name", "a", "--server", "nowhere", "--json"}, "--server"},
       {PlanOf(sizes, {"--policy", "dynamic", "--graphs", "2", "--pad", "pow2"}), "--pad"},
       {PlanOf(sizes, {"--policy", "static", "--graphs", "31", "--max-graphs", "3"}), "--max-graphs"},
+      {PlanOf(sizes, {"--policy", "dynamic", "--graphs", "31", "--lookahead", "3"}), "--lookahead"},
+      {PlanOf(sizes, {"--policy", "packed", "--graphs", "31", "--lookahead", "5000"}), "--lookahead"},
       {PlanOf(sizes, {"--policy", "static", "--graphs", "2", "--split", "test"}), "--split"}};
   for (const auto& [line, part] : cases) {
     const Printed printed = RunLine(line);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes expected.json: what `dynamic` and `static` must give on the size lists of this folder, walked in file
+"""Writes expected.json: what `dynamic`, `packed` and `static` must give on the size lists of this folder, walked in file
 order, by other code than the product's. Integers only, save for the fills.
 
 Usage: reference.py > expected.json   (in this folder)
@@ -55,6 +55,44 @@ def dynamic(sizes, graphs, nodes, edges):
     return sums + [tuple(map(sum, zip(*batch)))]
 
 
+def best_fit(window, graphs, nodes, edges, room_n, room_e):
+    """Positions of the graph or pair of the largest value that fits; the first of equals, a graph before a pair."""
+    shift = max(0, (2 * nodes * edges).bit_length() - 30)
+    value = [(n * edges + e * nodes) >> shift for n, e in window]
+    fits = [i for i, (n, e) in enumerate(window) if n <= room_n and e <= room_e]
+    sets = [(value[i], (i,)) for i in fits]
+    if graphs > 1:
+        sets += [
+            (value[i] + value[j], (i, j))
+            for i in fits
+            if i < 16
+            for j in range(i + 1, len(window))
+            if window[i][0] + window[j][0] <= room_n and window[i][1] + window[j][1] <= room_e
+        ]
+    return max(sets, key=lambda s: s[0])[1] if sets else ()
+
+
+def packed(sizes, graphs, nodes, edges):
+    near_n = 5 * sum(n for n, _ in sizes) // (2 * len(sizes))
+    near_e = 5 * sum(e for _, e in sizes) // (2 * len(sizes))
+    left, sums = list(sizes), []
+    while left:
+        room_g, room_n, room_e, chosen = graphs, nodes - 1, edges, (0,)
+        while chosen:
+            for i in reversed(chosen):
+                n, e = left.pop(i)
+                room_g, room_n, room_e = room_g - 1, room_n - n, room_e - e
+            window = left[:64]
+            if room_g == 0:
+                chosen = ()
+            elif room_g > 2 and room_n > near_n and room_e > near_e:
+                chosen = next(((i,) for i, (n, e) in enumerate(window) if n <= room_n and e <= room_e), ())
+            else:
+                chosen = best_fit(window, room_g, nodes, edges, room_n, room_e)
+        sums.append((nodes - 1 - room_n, edges - room_e))
+    return sums
+
+
 def reference(sizes, b):
     g, count = b - 1, len(sizes)
     total_n, total_e = map(sum, zip(*sizes))
@@ -65,6 +103,7 @@ def reference(sizes, b):
     return {
         "budget": {"nodes": nodes, "edges": edges},
         "dynamic": describe(dynamic(sizes, g, nodes, edges), lambda n, e: (nodes, edges)),
+        "packed": describe(packed(sizes, -(-5 * b // 4), nodes, edges), lambda n, e: (nodes, edges)),
         "static_multiple": describe(chunks, lambda n, e: (up64(n + 1), up64(e))),
         "static_pow2": describe(chunks, lambda n, e: (pow2(n + 1), pow2(e))),
         "static_constant": describe(chunks, lambda n, e: (next64(max_n * b) + 1, next64(max_e * b))),

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/batching/plan.h"
+#include "server/batching/policy_kind.h"
 #include "tests/server/batching/dice.h"
 #include "tests/server/batching/scenario.h"
 
@@ -173,7 +174,8 @@ TEST(PurityTest, ThreadsThatPlanAtOnceGetEqualPlans) {
 
 // Fills in what the spec leaves to its defaults, and changes what decides nothing.
 BatchSpec SpeltOut(BatchSpec spec) {
-  if (!spec.max_graphs) spec.max_graphs = spec.graphs;
+  if (!spec.max_graphs) spec.max_graphs = MaxGraphs(spec);
+  if (spec.policy == Policy::kPacked && !spec.lookahead) spec.lookahead = 64;
   if (spec.balance == Balance::kCost && !spec.cost) spec.cost = {0, 1, 1};
   if (spec.policy != Policy::kStatic) {
     if (spec.order == Order::kNone && spec.balance == Balance::kNone) spec.seed += 17;

@@ -42,10 +42,10 @@ TEST(PlanPropertyTest, PaddedShapesLeaveRoomForPadding) {
   });
 }
 
-TEST(PlanPropertyTest, DynamicBatchesKeepTheBudgetAndCloseOnlyWhenTheyMust) {
+TEST(PlanPropertyTest, BudgetedBatchesKeepTheBudgetAndDynamicOnesCloseOnlyWhenTheyMust) {
   ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
     const std::optional<Shape> budget = plan.Summarize().budget;
-    EXPECT_EQ(budget.has_value(), scenario.spec.policy == Policy::kDynamic);
+    EXPECT_EQ(budget.has_value(), scenario.spec.policy != Policy::kStatic);
     if (!budget) return;
     const auto fits = [&](const Shape& real) {
       return real.graphs <= budget->graphs && real.nodes < budget->nodes && real.edges <= budget->edges;
@@ -58,7 +58,7 @@ TEST(PlanPropertyTest, DynamicBatchesKeepTheBudgetAndCloseOnlyWhenTheyMust) {
         EXPECT_EQ(batch.graphs.size(), 1u);
         continue;
       }
-      if (before && scenario.spec.balance == Balance::kNone) {
+      if (before && scenario.spec.policy == Policy::kDynamic && scenario.spec.balance == Balance::kNone) {
         const std::uint32_t first = batch.graphs.front();
         EXPECT_FALSE(fits({before->graphs + 1, before->nodes + scenario.n_node[first],
                            before->edges + scenario.n_edge[first]}));

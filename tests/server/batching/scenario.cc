@@ -136,17 +136,19 @@ void DrawLimits(Dice& dice, BatchSpec& spec) {
 }
 
 void DrawSpec(Dice& dice, BatchSpec& spec) {
-  spec.policy = dice.One({Policy::kStatic, Policy::kDynamic});
+  spec.policy = dice.One({Policy::kStatic, Policy::kDynamic, Policy::kPacked});
   spec.graphs = dice.Between(1, dice.One({2u, 20u, 400u}));
   spec.order = dice.One({Order::kFull, Order::kNone});
   spec.seed = dice.Between(0, 5);
   spec.oversize = dice.One({Oversize::kError, Oversize::kAlone, Oversize::kSkip});
   spec.drop_last = dice.OneIn(4);
-  if (spec.policy == Policy::kDynamic) {
-    DrawLimits(dice, spec);
-  } else if (!dice.OneIn(5)) {
-    spec.pad = dice.One({Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant});
+  if (spec.policy == Policy::kStatic) {
+    if (!dice.OneIn(5)) spec.pad = dice.One({Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant});
+    return;
   }
+  DrawLimits(dice, spec);
+  if (spec.policy == Policy::kPacked && dice.OneIn(2))
+    spec.lookahead = dice.Between(1, dice.One({3u, 100u, 1000u}));
 }
 
 void DrawBalance(Dice& dice, BatchSpec& spec) {
@@ -156,7 +158,7 @@ void DrawBalance(Dice& dice, BatchSpec& spec) {
 }
 
 void PutAllAboveBudget(BatchSpec& spec) {
-  spec.policy = Policy::kDynamic;
+  if (spec.policy == Policy::kStatic) spec.policy = Policy::kDynamic;
   spec.pad = std::nullopt;
   spec.budget_sample = std::nullopt;
   spec.nodes = 2;  // of which one may be real

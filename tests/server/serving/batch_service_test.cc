@@ -24,6 +24,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::uint32_t kMolecules = 60;
+constexpr v1::Policy kPolicies[] = {v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED};
 
 // A server that holds `molecules`: 60 graphs of 1 to 5 nodes.
 class BatchServiceTest : public ::testing::Test {
@@ -85,7 +86,7 @@ std::map<std::uint64_t, int> CountGraphs(const std::vector<ReceivedStream>& rank
 MATCHER(IsOnce, "") { return arg.second == 1; }
 
 TEST_F(BatchServiceTest, EachGraphComesOnceAnEpochAndRanksHaveEqualSteps) {
-  for (v1::Policy policy : {v1::POLICY_STATIC, v1::POLICY_DYNAMIC}) {
+  for (v1::Policy policy : kPolicies) {
     for (std::uint32_t world_size : {1u, 2u, 3u, 8u}) {
       std::vector<ReceivedStream> ranks;
       for (std::uint32_t rank = 0; rank < world_size; ++rank) {
@@ -103,7 +104,7 @@ TEST_F(BatchServiceTest, EachGraphComesOnceAnEpochAndRanksHaveEqualSteps) {
 
 // What the server may not let show in a batch: a restart, its threads, and who asked before.
 TEST_F(BatchServiceTest, EqualRequestsGiveEqualBytes) {
-  for (v1::Policy policy : {v1::POLICY_STATIC, v1::POLICY_DYNAMIC}) {
+  for (v1::Policy policy : kPolicies) {
     v1::StreamBatchesRequest request = Request(policy);
     request.set_epochs(2);
     const ReceivedStream first = client().Stream(request);
@@ -138,7 +139,7 @@ TEST_F(BatchServiceTest, StreamsSideBySideGiveTheBytesOfOneAlone) {
 
 // World sizes and steps as a run that is killed twice in one epoch would have them.
 TEST_F(BatchServiceTest, AfterSegmentsNewRanksGetExactlyTheBatchesLeft) {
-  for (v1::Policy policy : {v1::POLICY_STATIC, v1::POLICY_DYNAMIC}) {
+  for (v1::Policy policy : kPolicies) {
     const Checksums unbroken = ChecksumsOf(client().Stream(Request(policy)));
     Checksums batches;
     v1::StreamBatchesRequest request = Request(policy);

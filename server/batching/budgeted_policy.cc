@@ -1,0 +1,98 @@
+#include "server/batching/budgeted_policy.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/batching/slots.h"
+
+namespace packtrain::batching {
+namespace {
+
+std::uint64_t DivideUp(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
+
+const char* OversizeName(Oversize oversize) {
+  switch (oversize) {
+    case Oversize::kError:
+      return "error";
+    case Oversize::kAlone:
+      return "alone";
+    case Oversize::kSkip:
+      return "skip";
+  }
+  std::abort();
+}
+
+std::string NumberOr(std::optional<std::uint32_t> value, const char* absent) {
+  return value ? absl::StrCat(*value) : absent;
+}
+
+}  // namespace
+
+absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request) {
+  const absl::StatusOr<PaddingBudget> limits = ResolveBudget(request.spec, request.sizes, request.split);
+  if (!limits.ok()) return limits.status();
+  OversizeGraphs oversize = FindOversize(*limits, request.sizes, request.split);
+  if (absl::Status status = CheckOversize(oversize, *limits, request); !status.ok()) return status;
+  return SettledBudget{*limits, std::move(oversize), request.spec.oversize};
+}
+
+absl::Status CheckBudgeted(const char* policy, const BatchSpec& spec) {
+  if (spec.pad) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--pad does not go with --policy ", policy, ": its shape is the budget"));
+  }
+  return CheckBudget(spec);
+}
+
+std::string BudgetedText(const char* policy, const BatchSpec& spec) {
+  return absl::StrCat("policy=", policy, " graphs=", spec.graphs, " max_graphs=", MaxGraphs(spec),
+                      " nodes=", NumberOr(spec.nodes, "split"), " edges=", NumberOr(spec.edges, "split"),
+                      " budget_sample=", NumberOr(spec.budget_sample, "all"),
+                      " oversize=", OversizeName(spec.oversize));
+}
+
+std::uint32_t RoomForMoreGraphs(std::uint32_t graphs) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(DivideUp(5 * (std::uint64_t{graphs} + 1), 4), kMaxBatchGraphs));
+}
+
+BudgetedPolicy::BudgetedPolicy(SettledBudget settled) : settled_(std::move(settled)) {}
+
+Shape BudgetedPolicy::PaddedShape(const Shape& real) const {
+  return IsOversize(real) ? OversizeShape(real) : limits().padded();
+}
+
+bool BudgetedPolicy::IsOversize(const Shape& real) const { return !limits().Holds(real.nodes, real.edges); }
+
+std::optional<Shape> BudgetedPolicy::budget() const {
+  return Shape{limits().graphs, limits().nodes, limits().edges};
+}
+
+const OversizeGraphs& BudgetedPolicy::oversize() const { return settled_.oversize; }
+
+std::uint64_t BudgetedPolicy::BoundBatches(const SizeTotals& totals) const {
+  return std::max({DivideUp(totals.graphs, limits().graphs), DivideUp(totals.nodes, limits().nodes - 1),
+                   DivideUp(totals.edges, limits().edges)});
+}
+
+BudgetedBatches::BudgetedBatches(const GraphSizes& sizes, Oversize action, std::size_t graphs)
+    : sizes_(sizes), action_(action) {
+  list_.Reserve(graphs);
+}
+
+void BudgetedBatches::SetAside(std::uint32_t graph) {
+  if (action_ == Oversize::kAlone) alone_.push_back(graph);
+}
+
+void BudgetedBatches::Close() {
+  list_.Close();
+  for (const std::uint32_t graph : alone_) {
+    list_.Add(graph, sizes_.n_node[graph], sizes_.n_edge[graph]);
+    list_.Close();
+  }
+  alone_.clear();
+}
+
+}  // namespace packtrain::batching

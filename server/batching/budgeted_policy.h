@@ -1,0 +1,91 @@
+// What the policies with a budget share: dynamic, packed and tuple differ only in which graphs go together.
+#ifndef PACKTRAIN_SERVER_BATCHING_BUDGETED_POLICY_H_
+#define PACKTRAIN_SERVER_BATCHING_BUDGETED_POLICY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/batching/batch_list.h"
+#include "server/batching/batch_spec.h"
+#include "server/batching/oversize.h"
+#include "server/batching/padding_budget.h"
+#include "server/batching/plan.h"
+#include "server/batching/policy_kind.h"
+#include "server/batching/size_totals.h"
+
+namespace packtrain::batching {
+
+// A budget settled for one split, the graphs of the split above it, and what becomes of them.
+struct SettledBudget {
+  PaddingBudget limits;
+  OversizeGraphs oversize;
+  Oversize action = Oversize::kError;
+};
+
+// Codes as ResolveBudget and CheckOversize.
+absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request);
+
+// INVALID_ARGUMENT: --pad, or as CheckBudget. `policy` as --policy spells it.
+absl::Status CheckBudgeted(const char* policy, const BatchSpec& spec);
+
+// M of a policy that picks graphs where the spec gives none: ceil(5 (G+1) / 4), at most kMaxBatchGraphs.
+std::uint32_t RoomForMoreGraphs(std::uint32_t graphs);
+
+// A policy's part of CanonicalText as far as the budget decides it.
+std::string BudgetedText(const char* policy, const BatchSpec& spec);
+
+// Every batch has the shape (M+1, N, E), save for oversize graphs under Oversize::kAlone: each of those comes
+// as a batch of its own right after the batch that was open when its turn came.
+class BudgetedPolicy : public BatchPolicy {
+ public:
+  explicit BudgetedPolicy(SettledBudget settled);
+
+  Shape PaddedShape(const Shape& real) const override;
+  bool IsOversize(const Shape& real) const override;
+  std::optional<Shape> budget() const override;
+  const OversizeGraphs& oversize() const override;
+  std::uint64_t BoundBatches(const SizeTotals& totals) const override;
+
+ protected:
+  const PaddingBudget& limits() const { return settled_.limits; }
+  Oversize action() const { return settled_.action; }
+
+ private:
+  const SettledBudget settled_;
+};
+
+// The batches of an epoch in the making, in the order of their indices. Borrows the sizes.
+class BudgetedBatches {
+ public:
+  // For up to `graphs` graphs.
+  BudgetedBatches(const GraphSizes& sizes, Oversize action, std::size_t graphs);
+
+  // Puts a graph into the open batch, for which the limits must have room.
+  void Add(std::uint32_t graph, std::uint32_t n_node, std::uint32_t n_edge) {
+    list_.Add(graph, n_node, n_edge);
+  }
+  // What the open batch holds.
+  const Shape& open() const { return list_.open(); }
+  // The turn of a graph above the budget.
+  void SetAside(std::uint32_t graph);
+  // Ends the open batch, if it holds a graph; the graphs set aside follow it.
+  void Close();
+  // After the last Close.
+  BatchList Take() && { return std::move(list_); }
+
+ private:
+  const GraphSizes sizes_;
+  const Oversize action_;
+  BatchList list_;
+  std::vector<std::uint32_t> alone_;
+};
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_BUDGETED_POLICY_H_

@@ -1,0 +1,53 @@
+#include "server/batching/packed_policy.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/batching/budgeted_policy.h"
+#include "server/batching/lookahead_packer.h"
+
+namespace packtrain::batching {
+namespace {
+
+constexpr std::uint32_t kMaxLookahead = 4096;
+
+class PackedPolicy final : public BudgetedPolicy {
+ public:
+  PackedPolicy(SettledBudget settled, const PackingRules& rules)
+      : BudgetedPolicy(std::move(settled)), rules_(rules) {}
+
+  BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const override {
+    return PackInOnePass(rules_, order, sizes, action());
+  }
+
+ private:
+  const PackingRules rules_;
+};
+
+std::uint32_t LookaheadOf(const BatchSpec& spec) { return spec.lookahead.value_or(kDefaultLookahead); }
+
+absl::Status Check(const BatchSpec& spec) {
+  const std::uint32_t lookahead = LookaheadOf(spec);
+  if (lookahead < 1 || lookahead > kMaxLookahead) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--lookahead ", lookahead, " is out of range: 1 to ", kMaxLookahead));
+  }
+  return CheckBudgeted("packed", spec);
+}
+
+std::string Text(const BatchSpec& spec) {
+  return absl::StrCat(BudgetedText("packed", spec), " lookahead=", LookaheadOf(spec));
+}
+
+absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
+  absl::StatusOr<SettledBudget> settled = SettleBudget(request);
+  if (!settled.ok()) return settled.status();
+  const PackingRules rules = RulesFor(settled->limits, LookaheadOf(request.spec), request.sizes, request.split);
+  return std::make_unique<PackedPolicy>(*std::move(settled), rules);
+}
+
+}  // namespace
+
+constexpr PolicyKind kPackedPolicy = {Check, Text, RoomForMoreGraphs, Create};
+
+}  // namespace packtrain::batching
