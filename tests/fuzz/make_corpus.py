@@ -212,7 +212,7 @@ STATIC = dict(policy=batch_pb2.POLICY_STATIC, graphs=7, pad=batch_pb2.PAD_POW2)
 DYNAMIC = dict(policy=batch_pb2.POLICY_DYNAMIC, graphs=8, seed=5)
 
 
-def plan_seeds():
+def plan_request_seeds():
     def plan(**spec):
         return b"\0" + batch_pb2.GetPlanRequest(dataset="molecules", spec=batch_pb2.BatchSpec(**spec), epoch=1,
                                                 world_size=2).SerializeToString()
@@ -381,6 +381,87 @@ def byte_source_seeds():
     }
 
 
+# Plans: bytes as tests/fuzz/plan_fuzzer.cc reads them.
+
+NUMBERS_AT_AN_END = [0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffbf, 1 << 24, (1 << 24) + 1, 1_000_000, 65_535, 65_536,
+                     4096, 1024]
+POLICIES = ["static", "dynamic", "packed"]
+PADS = ["none", "multiple", "pow2", "constant"]
+RUNS = ["equal", "rising", "pareto", "swapped"]
+
+
+def numbers(*values):
+    """Each as Number() reads it."""
+    first_end = 0xff - len(NUMBERS_AT_AN_END)
+    encoded = b""
+    for value in values:
+        if value < first_end:
+            encoded += bytes([value])
+        elif value in NUMBERS_AT_AN_END:
+            encoded += bytes([first_end + NUMBERS_AT_AN_END.index(value)])
+        else:
+            encoded += b"\xff" + struct.pack("<I", value)
+    return encoded
+
+
+def sizes(*runs):
+    """Runs of graphs: (kind, how many, nodes of the first, edges of the first)."""
+    return b"".join(bytes([RUNS.index(kind), count - 1]) + numbers(nodes, edges) for kind, count, nodes, edges in runs)
+
+
+def plan_input(sizes, policy="dynamic", graphs=7, world=(1,), segments=(), order="full", oversize="alone", balance="none",
+               pad=None, max_graphs=None, nodes=None, edges=None, budget_sample=None, lookahead=None, cost=None,
+               drop_last=False, seed=0, epoch=0, left_out=0):
+    optional = [max_graphs, nodes, edges, budget_sample, lookahead]
+    given = [pad is not None, *(value is not None for value in optional), cost is not None, drop_last]
+    spec = bytes([POLICIES.index(policy), ["full", "none"].index(order), ["alone", "skip", "error"].index(oversize),
+                  ["none", "cost"].index(balance), sum(1 << bit for bit, is_given in enumerate(given) if is_given)])
+    spec += numbers(graphs) + (b"" if pad is None else bytes([PADS.index(pad)]))
+    spec += numbers(*(value for value in optional if value is not None), *(cost or ()), seed)
+    ranks = bytes([len(segments)]) + b"".join(numbers(*segment) for segment in segments) + numbers(*world)
+    return ranks + spec + numbers(epoch >> 32, epoch & 0xffffffff) + bytes([left_out]) + sizes
+
+
+def plan_seeds():
+    molecules = sizes(("rising", 12, 3, 6), ("pareto", 40, 29, 240), ("swapped", 20, 9, 16))
+    most = 0x7fffffff
+    seeds = {f"static_{pad}": plan_input(molecules, policy="static", pad=pad, graphs=4, world=(3,)) for pad in PADS}
+    for policy in POLICIES:
+        balanced = {"balance": "cost", "segments": ((2, 3), (3, 1)), "world": (5,)}
+        seeds |= {
+            f"{policy}_balanced": plan_input(molecules, policy, graphs=2, **balanced),
+            f"{policy}_balanced_dropping": plan_input(molecules, policy, graphs=1, drop_last=True, cost=(1, 0, 1_000_000),
+                                                      **balanced),
+            f"{policy}_change_at_a_windows_end": plan_input(sizes(("rising", 256, 1, 2)), policy, graphs=1,
+                                                            balance="cost", segments=((2, 64), (3, 10)), world=(2,)),
+            f"{policy}_all_equal": plan_input(sizes(("equal", 200, 18, 40)), policy, graphs=16, world=(8,)),
+            f"{policy}_one_graph": plan_input(sizes(("equal", 1, 1, 0)), policy, world=(most,)),
+            f"{policy}_no_graph": plan_input(b"", policy),
+            f"{policy}_no_edges": plan_input(sizes(("rising", 50, 1, 0)), policy, epoch=1 << 32),
+            f"{policy}_no_nodes": plan_input(sizes(("equal", 50, 0, 0)), policy, order="none"),
+            f"{policy}_giant": plan_input(molecules + sizes(("equal", 1, most - 64, most - 63)) + molecules, policy,
+                                          graphs=1, balance="cost", world=(4,), cost=(0, 1_000_000, 1_000_000)),
+            f"{policy}_part_of_the_graphs": plan_input(molecules, policy, left_out=3, drop_last=True, world=(2,)),
+        }
+    for policy in POLICIES[1:]:
+        seeds |= {
+            f"{policy}_most": plan_input(sizes(("equal", 9, most - 1, most)), policy, nodes=most, edges=most),
+            f"{policy}_all_skipped": plan_input(molecules, policy, nodes=2, edges=1, oversize="skip"),
+            f"{policy}_some_skipped": plan_input(molecules, policy, nodes=12, edges=30, oversize="skip", world=(2,)),
+            f"{policy}_refused": plan_input(molecules, policy, nodes=12, oversize="error"),
+            f"{policy}_alone": plan_input(molecules, policy, nodes=5, edges=9, world=(3,), balance="cost"),
+            f"{policy}_one_node_too_many": plan_input(sizes(("equal", 20, 9, 16)), policy, nodes=18, edges=32),
+            f"{policy}_one_edge_too_many": plan_input(sizes(("equal", 20, 9, 16)), policy, nodes=19, edges=31),
+            f"{policy}_sampled": plan_input(molecules, policy, budget_sample=3, max_graphs=9),
+        }
+    return seeds | {
+        "packed_looking_far": plan_input(molecules * 6, "packed", lookahead=4096, graphs=31),
+        "packed_looking_at_one": plan_input(molecules, "packed", lookahead=1),
+        "segment_too_long": plan_input(molecules, segments=((2, most),)),
+        "world_of_none": plan_input(molecules, world=(0,)),
+    }
+
+
 def tables_seeds():
     table = "name,gap,u0\ngdb_1,0.5,-40.4\ngdb_2,,nan\n"
     return {
@@ -446,7 +527,8 @@ if __name__ == "__main__":
     write("extxyz", extxyz_seeds())
     write("graph_record", record_seeds())
     write("import_stream", import_seeds())
-    write("plan_requests", plan_seeds())
+    write("plan", plan_seeds())
+    write("plan_requests", plan_request_seeds())
     write("run_filter", filter_seeds())
     write("run_requests", run_seeds())
     write("tables", tables_seeds())

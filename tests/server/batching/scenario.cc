@@ -211,14 +211,6 @@ World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last) {
   return world;
 }
 
-std::uint32_t RanksAt(const World& world, std::uint64_t step) {
-  for (const Segment& segment : world.segments) {
-    if (step < segment.steps) return segment.world_size;
-    step -= segment.steps;
-  }
-  return world.size;
-}
-
 void ForEachPlan(const PlanCheck& check) {
   std::set<std::uint64_t> kinds;
   for (std::uint64_t seed = 0; seed < kScenarios; ++seed) {
@@ -246,11 +238,6 @@ std::vector<PlannedBatch> AllBatches(const Plan& plan) {
     batches.push_back(*batch);
   }
   return batches;
-}
-
-bool Equal(const PlannedBatch& a, const PlannedBatch& b) {
-  return a.index == b.index && a.step == b.step && a.rank == b.rank && std::ranges::equal(a.graphs, b.graphs) &&
-         a.real == b.real && a.padded == b.padded && a.empty == b.empty && a.oversize == b.oversize;
 }
 
 }  // namespace packtrain::batching

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_TESTS_SERVER_BATCHING_SCENARIO_H_
 #define PACKTRAIN_TESTS_SERVER_BATCHING_SCENARIO_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,7 +41,13 @@ Scenario DrawScenario(std::uint64_t seed);
 World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last);
 
 // The ranks at a step.
-std::uint32_t RanksAt(const World& world, std::uint64_t step);
+inline std::uint32_t RanksAt(const World& world, std::uint64_t step) {
+  for (const Segment& segment : world.segments) {
+    if (step < segment.steps) return segment.world_size;
+    step -= segment.steps;
+  }
+  return world.size;
+}
 
 // Calls `check` with the plan of every scenario for 1, 2, 3 and 8 ranks and for a drawn world with segments,
 // wherever there is one. A failure names the scenario's seed and the world; nothing comes after it.
@@ -50,7 +57,10 @@ void ForEachPlan(const PlanCheck& check);
 // All batches of all ranks by index. They borrow from the plan.
 std::vector<PlannedBatch> AllBatches(const Plan& plan);
 
-bool Equal(const PlannedBatch& a, const PlannedBatch& b);
+inline bool Equal(const PlannedBatch& a, const PlannedBatch& b) {
+  return a.index == b.index && a.step == b.step && a.rank == b.rank && std::ranges::equal(a.graphs, b.graphs) &&
+         a.real == b.real && a.padded == b.padded && a.empty == b.empty && a.oversize == b.oversize;
+}
 
 }  // namespace packtrain::batching
 
