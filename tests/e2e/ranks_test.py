@@ -53,6 +53,15 @@ class Ranks(OnSmallSample):
                     self.assertIn(f"the ranks differ in {flag}: rank 0 has '{one}', rank 1 has '{other}'", result.err)
         self.assertEqual(self.node.run("run", "list").json, [])
 
+    def test_two_processes_that_are_one_rank(self):
+        port = free_port()
+        zero = self.start("--steps", 3, rank=0, port=port)
+        ones = [finished(process) for process in [self.start("--steps", 3, rank=1, port=port) for _ in range(2)]]
+        result = finished(zero)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(sorted(one.code for one in ones), [0, 1], ones)
+        self.assertIn("RANK", "".join(one.err for one in ones))
+
     def test_a_rank_without_the_others_checkpoint(self):
         port = free_port()
         folder = self.node.directory / "checkpoints"

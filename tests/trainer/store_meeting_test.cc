@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 #include "tests/testing/status_matchers.h"
@@ -80,6 +82,42 @@ TEST(StoreMeeting, RanksThatDoNotComeAreNamed) {
               StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("not there: rank 1, rank 2")));
   EXPECT_THAT(GradientSync::Connect(WorldOf(1, 3, FreePort()), Options(std::chrono::milliseconds(1))),
               StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("rank 0 is not there")));
+}
+
+TEST(StoreMeeting, RanksWhoseWorldsDifferInSizeAllSayIt) {
+  const std::uint16_t port = FreePort();
+  const std::string difference = "the ranks differ in WORLD_SIZE: rank 0 has '3', rank 1 has '2'";
+  std::thread other([port, &difference] {
+    EXPECT_THAT(GradientSync::Connect(WorldOf(1, 2, port), Options(kForever)),
+                StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr(difference)));
+  });
+  EXPECT_THAT(GradientSync::Connect(WorldOf(0, 3, port), Options(kForever)),
+              StatusIs(absl::StatusCode::kAborted, HasSubstr(difference)));
+  other.join();
+}
+
+TEST(StoreMeeting, OfTwoProcessesThatAreOneRankOneMeetsTheOthers) {
+  const std::uint16_t port = FreePort();
+  std::unique_ptr<GradientSync> member;
+  std::mutex mutex;
+  const auto come = [&] {
+    absl::StatusOr<std::unique_ptr<GradientSync>> sync =
+        GradientSync::Connect(WorldOf(1, 2, port), Options(kForever));
+    const std::lock_guard lock(mutex);
+    if (sync.ok() && member == nullptr) {
+      member = *std::move(sync);
+      return;
+    }
+    EXPECT_THAT(sync,
+                StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("another process came as rank 1")));
+  };
+  std::thread one(come), other(come);
+  const absl::StatusOr<std::unique_ptr<GradientSync>> first =
+      GradientSync::Connect(WorldOf(0, 2, port), Options(kForever));
+  EXPECT_THAT(first, IsOk());
+  one.join();
+  other.join();
+  EXPECT_NE(member, nullptr);
 }
 
 TEST(StoreMeeting, ANameThatDoesNotResolveIsSaidInOneLine) {

@@ -38,8 +38,8 @@ struct SyncOptions {
 class GradientSync {
  public:
   // Meets the other ranks within `options.timeout`. A world of one process needs no network. CANCELLED: asked
-  // to stop. INVALID_ARGUMENT: the master address does not resolve. DEADLINE_EXCEEDED, ABORTED: the ranks did
-  // not meet.
+  // to stop. INVALID_ARGUMENT: the master address does not resolve. FAILED_PRECONDITION: another process is
+  // this rank, or the ranks differ in the world's size. DEADLINE_EXCEEDED, ABORTED: the ranks did not meet.
   static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, const SyncOptions& options);
   virtual ~GradientSync() = default;
 

@@ -17,6 +17,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "proto/wire/random_hex.h"
 #include "trainer/engine/roll_call.h"
 
 namespace packtrain::trainer {
@@ -29,6 +31,9 @@ using std::chrono::milliseconds;
 // vain.
 constexpr milliseconds kGlance{100};
 
+// Set by rank 0: the world's size, then the words of all ranks, in the order of their ranks.
+constexpr char kSizeKey[] = "meeting/size";
+constexpr char kMembersKey[] = "meeting/members";
 constexpr char kEndedKey[] = "meeting/ended";
 std::string CameKey(std::uint32_t rank) { return absl::StrCat("meeting/came/", rank); }
 
@@ -113,29 +118,76 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const World& world, const SyncOptions&
   return c10::make_intrusive<c10d::TCPStore>(world.rank == 0 ? "127.0.0.1" : world.master_address, store);
 }
 
-absl::Status Missing(c10d::Store& store, const World& world) {
-  std::vector<std::string> missing;
-  for (std::uint32_t rank = 0; rank < world.size; ++rank) {
-    if (!store.check({CameKey(rank)})) missing.push_back(absl::StrCat("rank ", rank));
-  }
-  return absl::DeadlineExceededError(absl::StrCat("not there: ", absl::StrJoin(missing, ", ")));
-}
+// How one process takes part. Each has a word of its own; rank 0 lists the words, and a process whose word is
+// not in the list is none of the ranks that have met. Throws what the store throws. Used by one thread.
+class Meeting {
+ public:
+  Meeting(c10d::Store& store, const World& world, const SyncOptions& options, Clock::time_point deadline)
+      : store_(store), world_(world), options_(options), deadline_(deadline) {}
 
-absl::Status AwaitAll(c10d::Store& store, const World& world, const SyncOptions& options,
-                      Clock::time_point deadline) {
-  std::vector<std::string> keys;
-  for (std::uint32_t rank = 0; rank < world.size; ++rank) keys.push_back(CameKey(rank));
-  store.set(keys[world.rank], std::string());
-  while (!store.check(keys)) {
-    if (store.check({kEndedKey})) return absl::AbortedError(store.get_to_str(kEndedKey));
-    if (Clock::now() >= deadline) return Missing(store, world);
-    if (absl::Status status = Pause(kGlance, options.stop); !status.ok()) {
-      store.set(kEndedKey, absl::StrCat("rank ", world.rank, " was asked to stop"));
-      return status;
-    }
+  absl::Status Join() { return world_.rank == 0 ? Host() : Come(); }
+
+ private:
+  absl::Status Host() {
+    store_.set(kSizeKey, absl::StrCat(world_.size));
+    store_.set(CameKey(0), word_);
+    std::vector<std::string> words;
+    for (std::uint32_t rank = 0; rank < world_.size; ++rank) words.push_back(CameKey(rank));
+    if (absl::Status status = Await(words); !status.ok()) return status;
+    for (std::string& word : words) word = store_.get_to_str(word);
+    store_.set(kMembersKey, absl::StrJoin(words, "\n"));
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+
+  absl::Status Come() {
+    if (absl::Status status = Await({kSizeKey}); !status.ok()) return status;
+    if (absl::Status status = CheckSize(); !status.ok()) return status;
+    store_.set(CameKey(world_.rank), word_);
+    if (absl::Status status = Await({kMembersKey}); !status.ok()) return status;
+    const std::vector<std::string> members = absl::StrSplit(store_.get_to_str(kMembersKey), '\n');
+    if (members.at(world_.rank) == word_) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("another process came as rank ", world_.rank, " (RANK), and the ranks have met"));
+  }
+
+  // A difference ends the meeting for all.
+  absl::Status CheckSize() {
+    const std::string size = store_.get_to_str(kSizeKey);
+    if (size == absl::StrCat(world_.size)) return absl::OkStatus();
+    const std::string difference = absl::StrCat("the ranks differ in WORLD_SIZE: rank 0 has '", size,
+                                                "', rank ", world_.rank, " has '", world_.size, "'");
+    store_.set(kEndedKey, difference);
+    return absl::FailedPreconditionError(difference);
+  }
+
+  // Returns once all of `keys` are set.
+  absl::Status Await(const std::vector<std::string>& keys) {
+    while (!store_.check(keys)) {
+      if (store_.check({kEndedKey})) return absl::AbortedError(store_.get_to_str(kEndedKey));
+      if (Clock::now() >= deadline_) return Missing();
+      if (absl::Status status = Pause(kGlance, options_.stop); !status.ok()) {
+        store_.set(kEndedKey, absl::StrCat("rank ", world_.rank, " was asked to stop"));
+        return status;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Missing() {
+    std::vector<std::string> missing;
+    for (std::uint32_t rank = 0; rank < world_.size; ++rank) {
+      if (!store_.check({CameKey(rank)})) missing.push_back(absl::StrCat("rank ", rank));
+    }
+    if (missing.empty()) return RankIsGone(0);
+    return absl::DeadlineExceededError(absl::StrCat("not there: ", absl::StrJoin(missing, ", ")));
+  }
+
+  c10d::Store& store_;
+  const World& world_;
+  const SyncOptions& options_;
+  const Clock::time_point deadline_;
+  const std::string word_ = wire::RandomHex();
+};
 
 }  // namespace
 
@@ -149,7 +201,7 @@ absl::StatusOr<c10::intrusive_ptr<c10d::Store>> MeetAtStore(const World& world, 
   }
   c10::intrusive_ptr<c10d::Store> store = OpenStore(world, options);
   try {
-    absl::Status status = AwaitAll(*store, world, options, deadline);
+    absl::Status status = Meeting(*store, world, options, deadline).Join();
     if (!status.ok()) return status;
   } catch (const c10::DistNetworkError&) {
     return RankIsGone(0);

@@ -12,7 +12,9 @@ namespace packtrain::trainer {
 
 // The store of rank 0, at the world's master address; returns once all ranks are there. CANCELLED: asked to
 // stop. INVALID_ARGUMENT: the address does not resolve. DEADLINE_EXCEEDED names the ranks that did not come.
-// ABORTED: another rank was asked to stop, or rank 0 is gone. Throws what the store throws.
+// FAILED_PRECONDITION: another process came as this rank, or rank 0's world is of another size. ABORTED:
+// another rank was asked to stop or has a world of another size, or rank 0 is gone. Throws what the store
+// throws.
 absl::StatusOr<c10::intrusive_ptr<c10d::Store>> MeetAtStore(const World& world, const SyncOptions& options);
 
 }  // namespace packtrain::trainer
