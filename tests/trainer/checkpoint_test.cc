@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -305,6 +307,22 @@ TEST(CheckpointFolder, RefusesWhatIsNoFolderOrNoFile) {
   EXPECT_THAT(CheckpointFolder::Open("/proc/checkpoints"), Not(IsOk()));
   std::filesystem::create_directory(folder.PathOf("checkpoint.bin"));
   EXPECT_THAT(CheckpointFolder::Open(folder.PathOf(""))->Read(), Not(IsOk()));
+}
+
+TEST(CheckpointFolder, WaitsForNoPipe) {
+  const TempFolder folder;
+  const CheckpointFolder opened = CheckpointFolder::Open(folder.PathOf("")).value();
+  ASSERT_EQ(mkfifo(folder.PathOf("checkpoint.bin").c_str(), 0600), 0);
+  EXPECT_THAT(opened.Read(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("is not a plain file")));
+  ASSERT_EQ(mkfifo(folder.PathOf("checkpoint.bin.unfinished").c_str(), 0600), 0);
+  EXPECT_THAT(opened.Write("one"), Not(IsOk()));
+}
+
+TEST(CheckpointFolder, RefusesAFileTooGreatToBeACheckpoint) {
+  const TempFolder folder;
+  const CheckpointFolder opened = CheckpointFolder::Open(folder.PathOf("")).value();
+  std::filesystem::resize_file(folder.Write("checkpoint.bin", "x"), std::uintmax_t{1} << 35);
+  EXPECT_THAT(opened.Read(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("34359738368 bytes, of at most")));
 }
 
 }  // namespace

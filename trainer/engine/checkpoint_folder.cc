@@ -15,10 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A descriptor that is closed with its owner; negative: opening failed.
+// Of 1.4 billion parameters. A greater file is none of ours, and may be more than there is memory.
+constexpr off_t kMostBytes = off_t{16} << 30;
+
+// A descriptor that is closed with its owner; negative: opening failed. A pipe that stands in a file's place is
+// not waited for.
 class File {
  public:
-  File(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
+  File(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0644)) {}
   ~File() {
     if (fd_ >= 0) close(fd_);
   }
@@ -94,6 +98,10 @@ absl::StatusOr<std::optional<std::string>> CheckpointFolder::Read() const {
   struct stat status {};
   if (opened.fd() < 0 || fstat(opened.fd(), &status) != 0) return SystemError(file());
   if (!S_ISREG(status.st_mode)) return absl::DataLossError(absl::StrCat(file(), " is not a plain file"));
+  if (status.st_size > kMostBytes) {
+    return absl::DataLossError(
+        absl::StrCat(file(), " is no checkpoint: it has ", status.st_size, " bytes, of at most ", kMostBytes));
+  }
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   if (!ReadAll(opened.fd(), bytes)) return SystemError(file());
   return bytes;
