@@ -1,6 +1,7 @@
 // packtrain-trainer: flags -> options -> training -> one line of JSON.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/util/Logging.h>
 #include <pthread.h>
 #include <unistd.h>
 #include <csignal>
@@ -162,18 +163,18 @@ bool SetDefault(const char* name, const char* value) {
   return setenv(name, value, /*overwrite=*/0) == 0;
 }
 
-// What libraries read from the environment when they are loaded, before main: starts this program anew where
-// any of it was missing. Returns where none was, or where that is not possible.
+// What libraries read from the environment. Starts this program anew where that was missing which OpenMP reads
+// before main; returns where it was not, or where that is not possible.
 void SetLibraryDefaults(char** argv) {
-  // OpenMP threads sleep while they wait: on a host shared with others, spinning ones make a step several times
-  // longer.
-  const bool waiting_set = SetDefault("OMP_WAIT_POLICY", "passive");
   // Torch says nothing of sockets that close; the rank that is gone is named once, by us.
-  const bool logging_set = SetDefault("TORCH_CPP_LOG_LEVEL", "ERROR");
+  SetDefault("TORCH_CPP_LOG_LEVEL", "ERROR");
+  c10::initLogging();
   // NVLink's multicast is left off: a process that dies while it uses it can put all of a host's cards out of
   // service. Read when NCCL is first used.
   SetDefault("NCCL_NVLS_ENABLE", "0");
-  if (waiting_set || logging_set) execv("/proc/self/exe", argv);
+  // OpenMP threads sleep while they wait: on a host shared with others, spinning ones make a step several times
+  // longer.
+  if (SetDefault("OMP_WAIT_POLICY", "passive")) execv("/proc/self/exe", argv);
 }
 
 int Main(int argc, char** argv) {

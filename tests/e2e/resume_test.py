@@ -249,6 +249,7 @@ class Resume(OnSmallSample):
             results = [finished(process) for process in processes]
             self.assertEqual(results[1 - killed].code, 1, results)
             self.assertIn(f"rank {killed} is gone", results[1 - killed].err)
+            self.assertNotIn("[c10d]", results[1 - killed].err)  # which goes on with a stack
         self.assert_as_unbroken(self.finish(*WHOLE, ranks=2), ranks=2)
 
     def test_one_of_two_ranks_is_asked_to_stop(self):
