@@ -99,8 +99,8 @@ int Describe(const Options& options) {
       {{"model", options.training.model}, {"parameters", CountParameters(*model)}, {"layers", layers}});
 }
 
-// Null: a split that is not there. The constant predictor's errors are those on the test split, or on val where
-// there is no test.
+// Null: a split that is not there, or in which no graph has the target. The constant predictor's errors are
+// those on the test split, or on val where there is no test.
 Json ToJson(const TrainingResult& result) {
   Json json = {
       {"run", result.run},

@@ -135,6 +135,25 @@ class BadInput(unittest.TestCase):
         self.assertFalse(data.exists())
         return started.stderr
 
+    def test_a_split_without_the_target_is_not_evaluated(self):
+        molecules = range(1, 9)
+        targets = self.file("eight.csv", "id,y\n" + "".join(f"g{i},{i if i < 5 else ''}\n" for i in molecules))
+        splits = self.file("eight.split", "".join(f"{'train' if i < 5 else 'val'} g{i}\n" for i in molecules))
+        frames = "".join(METHANE.replace("methane", f"g{i}") for i in molecules)
+        imported = self.node.run("import", "extxyz", self.file("eight.xyz", frames), "--name", "eight", "--edges",
+                                 "full", "--join", targets, "--key", "id", "--missing-target", "nan", "--split-file", splits)
+        self.assertEqual(imported.code, 0, imported)
+        (trained,) = self.node.train("--dataset", "eight", "--model", "schnet", "--policy", "dynamic", "--graphs", 2,
+                                     "--steps", 2, "--evaluate-every", 1)
+        self.assertEqual(trained.code, 0, trained)
+        self.assertIsNone(trained.json["val"])
+        self.assertNotIn("MAE", trained.err)
+
+    def test_text_that_is_not_utf8(self):
+        shown = self.node.run("dataset", "show", "caf\udce9")
+        self.assertEqual(shown.code, 1, shown)
+        self.assertIn("not UTF-8", shown.error["message"])
+
     def test_port_taken(self):
         said = self.refused_start(1, "--listen", self.node.address)
         self.assertRegex(said, f"^[^\n]*{self.node.address}: Address already in use[^\n]*\n$")

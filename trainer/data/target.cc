@@ -1,5 +1,6 @@
 #include "trainer/data/target.h"
 
+#include <cmath>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -39,9 +40,18 @@ absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const st
   const absl::StatusOr<std::size_t> column = FindColumn(dataset, **info, name);
   if (!column.ok()) return column.status();
   const client::TargetStatistics& chosen = (*info)->targets[*column];
+  if ((*info)->graphs == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("split '", split, "' of ", dataset.reference, " is empty; --split chooses another"));
+  }
   if (chosen.count == 0) {
     return absl::FailedPreconditionError(absl::StrCat("no graph of split '", split, "' of ", dataset.reference,
                                                       " has the target '", chosen.target, "'"));
+  }
+  if (!std::isfinite(chosen.mean) || !std::isfinite(chosen.stddev)) {
+    return absl::FailedPreconditionError(absl::StrCat("target '", chosen.target, "' of ", dataset.reference,
+                                                      " has mean ", chosen.mean, " and standard deviation ",
+                                                      chosen.stddev, ": too great to be normalised"));
   }
   Target target{.name = chosen.target,
                 .unit = chosen.unit,

@@ -38,6 +38,10 @@ bool IsShort(const wire::BatchHeader& header, std::uint32_t graphs_aimed_at) {
   return header.empty || (header.step + 1 == header.epoch_steps && header.real.graphs < graphs_aimed_at);
 }
 
+bool HasTarget(const client::SplitInfo& split, const Target& target) {
+  return split.graphs > 0 && split.targets.at(target.column).count > 0;
+}
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(const TrainingParts& parts, const TrainingOptions& options, Checkpoint start,
@@ -227,7 +231,7 @@ absl::Status TrainingLoop::EvaluateSplits() {
   const Clock::time_point start = Clock::now();
   for (const char* split : {"val", "test"}) {
     const client::SplitInfo* info = parts_.data.dataset.FindSplit(split);
-    if (info == nullptr || info->graphs == 0) continue;
+    if (info == nullptr || !HasTarget(*info, parts_.data.target)) continue;
     if (absl::Status status = EvaluateSplit(split); !status.ok()) return status;
   }
   if (steps() > 0) flags_of_next_ |= wire::kEvaluation;
