@@ -22,6 +22,12 @@ std::string Cut(std::string_view message) {
   return std::string(message.substr(0, end)).append(kCut);
 }
 
+// Never empty. gRPC itself says nothing where it cannot parse a message.
+std::string ReasonIn(const grpc::Status& status) {
+  if (!status.error_message().empty()) return status.error_message();
+  return "the other end gave no reason; it gives none for text that is not UTF-8";
+}
+
 }  // namespace
 
 static_assert(static_cast<int>(absl::StatusCode::kCancelled) == grpc::StatusCode::CANCELLED);
@@ -40,7 +46,7 @@ absl::Status FromGrpcStatus(const grpc::Status& status) {
   const int code = status.error_code();
   const bool known = code > 0 && code <= static_cast<int>(absl::StatusCode::kUnauthenticated);
   return absl::Status(known ? static_cast<absl::StatusCode>(code) : absl::StatusCode::kUnknown,
-                      status.error_message());
+                      ReasonIn(status));
 }
 
 }  // namespace packtrain::wire

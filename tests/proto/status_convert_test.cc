@@ -47,5 +47,11 @@ TEST(StatusConvert, MakesUnknownOfCodesThatGrpcDoesNotHave) {
   }
 }
 
+TEST(StatusConvert, AFailureWithoutAMessageGetsOne) {
+  const absl::Status status = FromGrpcStatus(grpc::Status(grpc::StatusCode::INTERNAL, ""));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_NE(status.message().find("UTF-8"), std::string::npos) << status;
+}
+
 }  // namespace
 }  // namespace packtrain::wire
