@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstddef>
 #include <limits>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace packtrain::client {
@@ -40,5 +43,13 @@ CLI::Validator CountBetween(std::uint64_t least, std::uint64_t most) {
 }
 
 CLI::Validator CountFrom(std::uint64_t least) { return CountBetween(least, kLargestCount); }
+
+void RefuseFlagsWithoutValue(int argc, const char* const* argv) {
+  for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc))) {
+    if (word.starts_with("--") && word.find('=') == word.size() - 1) {
+      throw CLI::ValidationError(std::string(word), "nothing stands behind the '='");
+    }
+  }
+}
 
 }  // namespace packtrain::client

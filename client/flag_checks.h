@@ -20,6 +20,10 @@ CLI::Validator CountBetween(std::uint64_t least, std::uint64_t most);
 // A whole number from `least` to 2^63 - 1.
 CLI::Validator CountFrom(std::uint64_t least);
 
+// Throws CLI::ParseError where a word is "--flag=", which is what `--flag=$VALUE` is without a VALUE: CLI11
+// would take the word behind it for the value.
+void RefuseFlagsWithoutValue(int argc, const char* const* argv);
+
 }  // namespace packtrain::client
 
 #endif  // PACKTRAIN_CLIENT_FLAG_CHECKS_H_

@@ -153,7 +153,7 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->group(kRunGroup);
   app.add_option("--max-captures", options.training.max_captures,
                  "Shapes whose CUDA graphs are kept; beyond, the one that was not used for longest goes")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(client::CountBetween(1, 1 << 20))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option("--threads", options.threads,
@@ -168,6 +168,12 @@ void RequireRun(const TrainingOptions& options) {
   if (options.spec.policy.empty()) throw CLI::RequiredError("--policy");
   if (options.spec.graphs == 0) throw CLI::RequiredError("--graphs");
   if (options.steps == 0) throw CLI::RequiredError("--steps");
+}
+
+// The label that tells synthetic runs from others.
+void RefuseLabelOfItsOwn(const TrainingOptions& options) {
+  if (!options.synthetic || !options.labels.contains("input")) return;
+  throw CLI::ValidationError("--labels", "the label 'input' is set by --synthetic");
 }
 
 int ReportParseEnd(const CLI::App& app, const CLI::ParseError& end, bool json) {
@@ -204,9 +210,11 @@ CommandLine ParseCommandLine(const std::string& program, int argc, const char* c
   AddDeviceFlags(app, line.options);
   client::AddSpecFlags(app, spec, {.required = false, .epoch = false, .world_size = false});
   try {
+    client::RefuseFlagsWithoutValue(argc, argv);
     app.parse(argc, argv);
     line.options.training.spec = spec.spec;
     if (!line.options.describe) RequireRun(line.options.training);
+    RefuseLabelOfItsOwn(line.options.training);
   } catch (const CLI::ParseError& end) {
     line.exit_code = ReportParseEnd(app, end, AsksForJson(argc, argv));
   }

@@ -108,6 +108,7 @@ int RunProgram(int argc, const char* const* argv, std::ostream& out, std::ostrea
   AddGlobalFlags(app, invocation.global);
   AddCommands(app, invocation);
   try {
+    client::RefuseFlagsWithoutValue(argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
     return static_cast<int>(ReportParseEnd(app, end, Output(out, err, FormatOf(argc, argv))));

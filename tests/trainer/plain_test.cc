@@ -98,6 +98,24 @@ TEST(Target, ThatNoGraphHasIsRefused) {
   EXPECT_THAT(ChooseTarget(info, "train", ""), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST(Target, OfAnEmptySplitIsRefused) {
+  client::DatasetInfo info = MoleculesInfo();
+  info.splits[1].graphs = 0;
+  EXPECT_THAT(
+      ChooseTarget(info, "train", "energy"),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("split 'train' of molecules@1 is empty")));
+}
+
+TEST(Target, WhoseValuesAreTooGreatToBeNormalisedIsRefused) {
+  for (double client::TargetStatistics::*figure :
+       {&client::TargetStatistics::mean, &client::TargetStatistics::stddev}) {
+    client::DatasetInfo info = MoleculesInfo();
+    info.splits[1].targets[0].*figure = std::numeric_limits<double>::infinity();
+    EXPECT_THAT(ChooseTarget(info, "train", "energy"),
+                StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("target 'energy' of molecules@1")));
+  }
+}
+
 TEST(Target, ThatIsConstantIsNotScaled) {
   client::DatasetInfo info = MoleculesInfo();
   info.splits[1].targets[0].stddev = 0;
@@ -249,11 +267,20 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--checkpoint-every", "5"},
                                              {"--synthetic", "--checkpoint", "DIR"},
                                              {"--checkpoint", "", "--resume"},
+                                             {"--checkpoint=", "--resume"},
                                              {"--checkpoint", "DIR", "--checkpoint-every", "0"}}) {
     std::vector<const char*> words = kWhole;
     words.insert(words.end(), extra.begin(), extra.end());
     EXPECT_EQ(Parse(words).exit_code, 2) << extra.front();
   }
+}
+
+TEST(CommandLine, LeavesTheLabelInputToSynthetic) {
+  std::vector<const char*> words = kWhole;
+  words[13] = "input=real";
+  EXPECT_FALSE(Parse(words).exit_code.has_value());
+  words.push_back("--synthetic");
+  EXPECT_EQ(Parse(words).exit_code, 2);
 }
 
 TEST(Precision, OfTheCpuIsF32OrBf16) {

@@ -58,6 +58,8 @@ TEST(ProgramTest, WrongUsageIsTwoAndSaysWhatIsWrong) {
       {{"server", "info", "--give-up", "inf"}, "'inf'"},
       {{"server", "info", "--give-up=-1"}, "'-1'"},
       {{"server", "info", "--csv"}, "--csv"},
+      {{"plan", "--dataset=", "--policy", "static", "--graphs", "2"},
+       "--dataset=: nothing stands behind the '='"},
       {{"run", "steps", "r", "--max-points", "0"}, "'0' is no whole number from 1 to 9223372036854775807"},
       {{"plan", "--dataset", "d", "--policy", "static", "--graphs", "2", "--batch", "-1"},
        "'-1' is no whole number from 0"},
