@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/batching/plan.h"
 #include "server/batching/policy_kind.h"
+#include "server/batching/step_windows.h"
 #include "tests/server/batching/dice.h"
 #include "tests/server/batching/scenario.h"
 
@@ -413,6 +414,72 @@ TEST(WorldSizeChangeTest, TheWorldMayChangeAfterAnyStep) {
     }
     if (HasFailure()) return;
   }
+}
+
+// A scenario whose balanced batches are whole and hold one graph each, or none for a policy without a budget.
+std::optional<Scenario> DrawGraphByGraph(std::uint64_t seed) {
+  Scenario scenario = DrawScenario(seed);
+  if (scenario.spec.policy == Policy::kStatic) return std::nullopt;
+  scenario.spec.max_graphs = 1;
+  scenario.spec.oversize = Oversize::kAlone;
+  scenario.spec.drop_last = false;
+  scenario.spec.balance = Balance::kCost;
+  return scenario;
+}
+
+// The graphs of batches first .. last-1.
+Indices GraphsBetween(const Plan& plan, std::uint64_t first, std::uint64_t last) {
+  Indices graphs;
+  for (std::uint64_t index = first; index < last; ++index) {
+    std::ranges::copy(plan.BatchAt(index)->graphs, std::back_inserter(graphs));
+  }
+  return graphs;
+}
+
+// Checks a change after `steps` steps, which lie in the window of batches [.., end) of the ranks before. False
+// where the epoch has no whole window of the ranks after.
+bool CheckChangeInWindow(const Plan& one_rank, std::uint32_t from, std::uint32_t to, std::uint64_t steps,
+                         std::uint64_t end) {
+  const PlanPtr before = one_rank.DealtTo({from}).value();
+  const PlanPtr after = one_rank.DealtTo({to, {{from, steps}}}).value();
+  EXPECT_EQ(Sorted(GraphsBetween(*after, 0, end)), Sorted(GraphsBetween(one_rank, 0, end)));
+  EXPECT_EQ(GraphsBetween(*after, 0, end), GraphsBetween(*before, 0, end));
+  const std::uint64_t begin = end + (to - (end - steps * from) % to) % to;
+  const std::uint64_t next_end = begin + kWindowSteps * to;
+  if (next_end > one_rank.steps()) return false;
+  EXPECT_EQ(GraphsBetween(*after, end, begin), GraphsBetween(one_rank, end, begin));
+  EXPECT_EQ(Sorted(GraphsBetween(*after, begin, next_end)), Sorted(GraphsBetween(one_rank, begin, next_end)));
+  return true;
+}
+
+// Of each window: after its first step, before its last one and at its end.
+int CheckChangesAtWindowEnds(const Plan& one_rank, std::uint32_t from, std::uint32_t to) {
+  int checked = 0;
+  const std::uint64_t window = kWindowSteps * from;
+  for (std::uint64_t end = window; end <= one_rank.steps(); end += window) {
+    for (const std::uint64_t steps : {end / from - 1, end / from, end / from - kWindowSteps + 1}) {
+      SCOPED_TRACE(absl::StrCat(steps, " steps of ", from, " ranks, then ", to));
+      checked += CheckChangeInWindow(one_rank, from, to, steps, end) ? 1 : 0;
+    }
+  }
+  return checked;
+}
+
+TEST(WorldSizeChangeTest, ABalancedWindowIsDealtOutWholeBeforeTheNextWorldsBegins) {
+  int checked = 0;
+  for (std::uint64_t seed = 0; seed < 360; ++seed) {
+    const std::optional<Scenario> scenario = DrawGraphByGraph(seed);
+    if (!scenario) continue;
+    SCOPED_TRACE(scenario->name);
+    const PlanPtr one_rank = Plan::Create(scenario->Request({})).value();
+    for (const std::uint32_t from : {2u, 3u}) {
+      for (const std::uint32_t to : {1u, 2u, 3u, 5u}) {
+        checked += CheckChangesAtWindowEnds(*one_rank, from, to);
+      }
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(checked, 100);
 }
 
 // A segment more than fits is refused at every end that an epoch may have.

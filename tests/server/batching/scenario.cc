@@ -8,6 +8,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "server/batching/step_windows.h"
 
 namespace packtrain::batching {
 namespace {
@@ -67,6 +68,32 @@ void FillHeavyTail(Dice& dice, Scenario& scenario) {
   }
 }
 
+std::vector<std::uint32_t> Sorted(std::vector<std::uint32_t> values) {
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+void FillAscending(Dice& dice, Scenario& scenario) {
+  FillHeavyTail(dice, scenario);
+  scenario.n_node = Sorted(scenario.n_node);
+  scenario.n_edge = Sorted(scenario.n_edge);
+}
+
+void FillDescending(Dice& dice, Scenario& scenario) {
+  FillAscending(dice, scenario);
+  std::reverse(scenario.n_node.begin(), scenario.n_node.end());
+  std::reverse(scenario.n_edge.begin(), scenario.n_edge.end());
+}
+
+// Two graphs in a row fill a batch that neither fills alone, or break its budget.
+void FillAlternating(Dice& dice, Scenario& scenario) {
+  FillAllEqual(dice, scenario);
+  for (std::size_t graph = 0; graph < scenario.n_node.size(); graph += 2) {
+    std::swap(scenario.n_node[graph], scenario.n_edge[graph]);
+    ++scenario.n_node[graph];
+  }
+}
+
 // None has a single node, so a budget of two node slots holds none.
 void FillAboveBudget(Dice& dice, Scenario& scenario) {
   FillUniform(dice, scenario);
@@ -103,6 +130,8 @@ struct SizeKind {
   const char* name;
   void (*fill)(Dice& dice, Scenario& scenario);
 };
+constexpr Policy kPolicies[] = {Policy::kStatic, Policy::kDynamic, Policy::kPacked};
+constexpr Order kOrders[] = {Order::kFull, Order::kNone};
 constexpr SizeKind kSizeKinds[] = {
     {"uniform", FillUniform},
     {"all equal", FillAllEqual},
@@ -111,12 +140,19 @@ constexpr SizeKind kSizeKinds[] = {
     {"giant inside", FillGiantInside},
     {"giant last", FillGiantLast},
     {"heavy tail", FillHeavyTail},
+    {"heavy tail, ascending", FillAscending},
+    {"heavy tail, descending", FillDescending},
+    {"alternating", FillAlternating},
     {"all above the budget", FillAboveBudget},
     {"no edges", FillNoEdges},
     {"one graph", FillOneGraph},
     {"fewer graphs than ranks", FillFewerThanRanks},
     {"real list", FillRealList},
 };
+constexpr std::uint64_t kKinds = std::size(kSizeKinds);
+// Of sizes, policy and order. The seed counts them through.
+constexpr std::uint64_t kCombinations = kKinds * std::size(kPolicies) * std::size(kOrders);
+static_assert(kScenarios % kCombinations == 0);
 
 // All graphs, or about two thirds of them, at least one.
 void DrawSplit(Dice& dice, Scenario& scenario) {
@@ -136,9 +172,7 @@ void DrawLimits(Dice& dice, BatchSpec& spec) {
 }
 
 void DrawSpec(Dice& dice, BatchSpec& spec) {
-  spec.policy = dice.One({Policy::kStatic, Policy::kDynamic, Policy::kPacked});
   spec.graphs = dice.Between(1, dice.One({2u, 20u, 400u}));
-  spec.order = dice.One({Order::kFull, Order::kNone});
   spec.seed = dice.Between(0, 5);
   spec.oversize = dice.One({Oversize::kError, Oversize::kAlone, Oversize::kSkip});
   spec.drop_last = dice.OneIn(4);
@@ -185,12 +219,14 @@ std::vector<World> WorldsFor(std::uint64_t seed, const Plan& plan, bool drop_las
 }  // namespace
 
 Scenario DrawScenario(std::uint64_t seed) {
-  const SizeKind& kind = kSizeKinds[seed % std::size(kSizeKinds)];
+  const SizeKind& kind = kSizeKinds[seed % kKinds];
   Dice dice(seed);
   Scenario scenario;
   scenario.name = absl::StrCat("seed ", seed, ": ", kind.name);
   kind.fill(dice, scenario);
   DrawSplit(dice, scenario);
+  scenario.spec.policy = kPolicies[seed / kKinds % std::size(kPolicies)];
+  scenario.spec.order = kOrders[seed / kKinds / std::size(kPolicies) % std::size(kOrders)];
   DrawSpec(dice, scenario.spec);
   if (kind.fill == FillAboveBudget) PutAllAboveBudget(scenario.spec);
   scenario.epoch = dice.Between(0, 3);
@@ -198,13 +234,24 @@ Scenario DrawScenario(std::uint64_t seed) {
   return scenario;
 }
 
+namespace {
+
+// As many as a balanced window holds, or several of these, where that fits.
+std::uint32_t DrawSteps(Dice& dice, std::uint32_t most) {
+  constexpr auto kWindow = static_cast<std::uint32_t>(kWindowSteps);
+  if (most >= kWindow && dice.OneIn(2)) return kWindow * dice.Between(1, most / kWindow);
+  return dice.Between(1, most);
+}
+
+}  // namespace
+
 World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last) {
   World world;
   for (std::uint32_t changes = dice.Between(1, 4); changes > 0; --changes) {
     const std::uint32_t world_size = DrawWorldSize(dice);
     const std::uint64_t steps = (batches + (drop_last ? 0 : world_size - 1)) / world_size;
     if (steps == 0) continue;
-    world.segments.push_back({world_size, dice.Between(1, static_cast<std::uint32_t>(steps))});
+    world.segments.push_back({world_size, DrawSteps(dice, static_cast<std::uint32_t>(steps))});
     batches -= std::min(batches, world.segments.back().steps * world_size);
   }
   world.size = DrawWorldSize(dice);
@@ -212,7 +259,7 @@ World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last) {
 }
 
 void ForEachPlan(const PlanCheck& check) {
-  std::set<std::uint64_t> kinds;
+  std::set<std::uint64_t> combinations;
   for (std::uint64_t seed = 0; seed < kScenarios; ++seed) {
     const Scenario scenario = DrawScenario(seed);
     const auto one_rank = Plan::Create(scenario.Request({}));
@@ -223,10 +270,10 @@ void ForEachPlan(const PlanCheck& check) {
       if (!plan.ok()) continue;
       check(scenario, world, **plan);
       if (::testing::Test::HasFailure()) return;
-      kinds.insert(seed % std::size(kSizeKinds));
+      combinations.insert(seed % kCombinations);
     }
   }
-  EXPECT_EQ(kinds.size(), std::size(kSizeKinds));
+  EXPECT_EQ(combinations.size(), kCombinations);
 }
 
 std::vector<PlannedBatch> AllBatches(const Plan& plan) {

@@ -31,13 +31,14 @@ struct Scenario {
 // Seeds 0 .. kScenarios-1 are what the property tests draw.
 inline constexpr std::uint64_t kScenarios = 1800;
 
-// The seed picks the kind of sizes in turn, so that all come equally often: uniform, all equal, two sizes, one
-// giant (first, inside, last), heavy tail, all above the budget, no edges, one graph, fewer graphs than ranks,
-// a real list of tests/data/sizes. The rest is drawn: split, policy, pad, limits, order, oversize, epoch,
-// balance, cost.
+// The seed counts the combinations of sizes, policy and order through, so that all come equally often. Sizes:
+// uniform, all equal, two sizes, one giant (first, inside, last), heavy tail (in any order, ascending,
+// descending), two that alternate, all above the budget, no edges, one graph, fewer graphs than ranks, a real
+// list of tests/data/sizes. The rest is drawn: split, pad, limits, oversize, epoch, balance, cost.
 Scenario DrawScenario(std::uint64_t seed);
 
-// One to four segments that fit an epoch of `batches` batches, and the ranks after them.
+// One to four segments that fit an epoch of `batches` batches, some of which end with a balanced window, and
+// the ranks after them.
 World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last);
 
 // The ranks at a step.
@@ -50,7 +51,8 @@ inline std::uint32_t RanksAt(const World& world, std::uint64_t step) {
 }
 
 // Calls `check` with the plan of every scenario for 1, 2, 3 and 8 ranks and for a drawn world with segments,
-// wherever there is one. A failure names the scenario's seed and the world; nothing comes after it.
+// wherever there is one. A failure names the scenario's seed and the world; nothing comes after it. Fails where
+// a combination of sizes, policy and order had no plan.
 using PlanCheck = std::function<void(const Scenario& scenario, const World& world, const Plan& plan)>;
 void ForEachPlan(const PlanCheck& check);
 
