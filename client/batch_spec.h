@@ -18,7 +18,7 @@ struct CostCoefficients {
 
 // See BatchSpec in packtrain/v1/batch.proto for the meaning of each field.
 struct BatchSpec {
-  std::string policy;        // static, dynamic, packed
+  std::string policy;        // static, dynamic, packed, tuple
   std::string pad;           // none, multiple, pow2, constant; empty: default
   std::uint32_t graphs = 0;  // G
   std::optional<std::uint32_t> max_graphs;

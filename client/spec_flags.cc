@@ -17,8 +17,8 @@ CLI::Validator FieldFrom(std::uint32_t least) {
 
 void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
   const CLI::Validator positive = FieldFrom(1);
-  app.add_option("--policy", spec.policy, "Which graphs go together: static, dynamic, packed")
-      ->check(CLI::IsMember({"static", "dynamic", "packed"}))
+  app.add_option("--policy", spec.policy, "Which graphs go together: static, dynamic, packed, tuple")
+      ->check(CLI::IsMember({"static", "dynamic", "packed", "tuple"}))
       ->required(required)
       ->group(kGroup);
   app.add_option("--graphs", spec.graphs, "Real graphs aimed at in a batch (G)")
@@ -26,7 +26,7 @@ void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
       ->required(required)
       ->group(kGroup);
   app.add_option("--max-graphs", spec.max_graphs,
-                 "Most real graphs in a batch (M) [G; packed: ceil(5 (G+1) / 4)]")
+                 "Most real graphs in a batch (M) [G; packed, tuple: ceil(5 (G+1) / 4)]")
       ->check(positive)
       ->group(kGroup);
   app.add_option("--pad", spec.pad, "Padded shape of a static batch: none, multiple, pow2, constant [multiple]")

@@ -79,6 +79,8 @@ batching::Policy ToPlanner(v1::Policy policy) {
       return batching::Policy::kDynamic;
     case v1::POLICY_PACKED:
       return batching::Policy::kPacked;
+    case v1::POLICY_TUPLE:
+      return batching::Policy::kTuple;
     default:
       return batching::Policy::kStatic;
   }

@@ -15,8 +15,10 @@ struct Word {
   Enum value;
 };
 
-inline constexpr Word<v1::Policy> kPolicyWords[] = {
-    {"static", v1::POLICY_STATIC}, {"dynamic", v1::POLICY_DYNAMIC}, {"packed", v1::POLICY_PACKED}};
+inline constexpr Word<v1::Policy> kPolicyWords[] = {{"static", v1::POLICY_STATIC},
+                                                    {"dynamic", v1::POLICY_DYNAMIC},
+                                                    {"packed", v1::POLICY_PACKED},
+                                                    {"tuple", v1::POLICY_TUPLE}};
 inline constexpr Word<v1::Pad> kPadWords[] = {{"none", v1::PAD_NONE},
                                               {"multiple", v1::PAD_MULTIPLE},
                                               {"pow2", v1::PAD_POW2},

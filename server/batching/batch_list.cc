@@ -30,6 +30,19 @@ std::uint64_t BatchList::memory_bytes() const {
   return graphs_.capacity() * sizeof(graphs_[0]) + entries_.capacity() * sizeof(entries_[0]);
 }
 
+BatchList BatchList::InOrder(std::span<const std::uint32_t> batches) const {
+  BatchList list;
+  list.graphs_.reserve(graphs_.size());
+  list.entries_.reserve(entries_.size());
+  for (const std::uint32_t batch : batches) {
+    const std::span<const std::uint32_t> graphs = Graphs(batch);
+    list.graphs_.insert(list.graphs_.end(), graphs.begin(), graphs.end());
+    const Shape real = Real(batch);
+    list.entries_.push_back({static_cast<std::uint32_t>(list.graphs_.size()), real.nodes, real.edges});
+  }
+  return list;
+}
+
 void BatchList::Close() {
   if (open_.graphs == 0) return;
   entries_.push_back({static_cast<std::uint32_t>(graphs_.size()), open_.nodes, open_.edges});

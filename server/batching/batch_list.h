@@ -31,6 +31,9 @@ class BatchList {
   // Takes up to `graphs` graphs without growing.
   void Reserve(std::size_t graphs) { graphs_.reserve(graphs); }
 
+  // The same batches in another order, each index of one once. None may be open.
+  BatchList InOrder(std::span<const std::uint32_t> batches) const;
+
   // Puts a graph into the open batch, whose sums must stay below 2^32.
   void Add(std::uint32_t graph, std::uint32_t n_node, std::uint32_t n_edge) {
     graphs_.push_back(graph);

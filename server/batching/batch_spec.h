@@ -13,7 +13,7 @@ namespace packtrain::batching {
 // Raised whenever the same spec would give another plan; part of every fingerprint.
 inline constexpr std::uint32_t kPlanVersion = 2;
 
-enum class Policy : std::uint8_t { kStatic, kDynamic, kPacked };
+enum class Policy : std::uint8_t { kStatic, kDynamic, kPacked, kTuple };
 enum class Pad : std::uint8_t { kNone, kMultiple, kPow2, kConstant };
 enum class Order : std::uint8_t { kFull, kNone };
 enum class Oversize : std::uint8_t { kError, kAlone, kSkip };

@@ -7,15 +7,24 @@
 namespace packtrain::batching {
 namespace {
 
-// Second stream word; splits use 1.
+// Second stream words; splits use 1.
 constexpr std::uint32_t kEpochOrderDomain = 0;
+constexpr std::uint32_t kBatchOrderDomain = 2;
+
+void ShuffleIn(std::uint32_t domain, std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> values) {
+  const auto low = static_cast<std::uint32_t>(epoch);
+  const auto high = static_cast<std::uint32_t>(epoch >> 32);
+  Shuffle(PhiloxStream({seed, low}, {high, domain}), values);
+}
 
 }  // namespace
 
 void ShuffleForEpoch(std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> graphs) {
-  const auto low = static_cast<std::uint32_t>(epoch);
-  const auto high = static_cast<std::uint32_t>(epoch >> 32);
-  Shuffle(PhiloxStream({seed, low}, {high, kEpochOrderDomain}), graphs);
+  ShuffleIn(kEpochOrderDomain, seed, epoch, graphs);
+}
+
+void ShuffleBatchesForEpoch(std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> batches) {
+  ShuffleIn(kBatchOrderDomain, seed, epoch, batches);
 }
 
 std::vector<std::uint32_t> EpochOrder(std::uint32_t seed, std::uint64_t epoch, std::uint32_t n) {

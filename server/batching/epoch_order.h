@@ -11,6 +11,9 @@ namespace packtrain::batching {
 // Puts `graphs` into the order of one epoch: position k gets the graph that stood at EpochOrder(..)[k].
 void ShuffleForEpoch(std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> graphs);
 
+// The same for the batches of a policy that draws their order, from numbers of its own.
+void ShuffleBatchesForEpoch(std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> batches);
+
 // A uniformly drawn permutation of 0 .. n-1, pinned by a golden file.
 // Philox key = (seed, low half of epoch); the high half of epoch selects the stream, so that epochs from
 // 2^32 on repeat none of the earlier ones.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -261,6 +262,16 @@ Groundwork LayGroundwork(const PlanRequest& request) {
   return laid;
 }
 
+BatchList CutEpoch(const BatchPolicy& policy, std::vector<std::uint32_t> order, const GraphSizes& sizes,
+                   const PlanRequest& request) {
+  BatchList list = CutInChunks(policy, std::move(order), sizes, policy.chunk_graphs(), request.parallel_for);
+  if (!policy.shuffles_batches() || request.spec.order == Order::kNone) return list;
+  std::vector<std::uint32_t> batches(list.size());
+  std::iota(batches.begin(), batches.end(), 0u);
+  ShuffleBatchesForEpoch(request.spec.seed, request.epoch, batches);
+  return list.InOrder(batches);
+}
+
 }  // namespace
 
 void RunInTurn(std::size_t tasks, const std::function<void(std::size_t task)>& run) {
@@ -274,8 +285,7 @@ absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& requ
   if (!policy.ok()) return policy.status();
   const GraphSizes sizes = {request.sizes.n_node, request.sizes.n_edge, groundwork.words};
   auto batches = std::make_shared<EpochBatches>();
-  batches->list = CutInChunks(**policy, std::move(groundwork.order), sizes, (*policy)->chunk_graphs(),
-                              request.parallel_for);
+  batches->list = CutEpoch(**policy, std::move(groundwork.order), sizes, request);
   if (request.spec.balance == Balance::kCost) {
     batches->balance.emplace(request, (*policy)->budget().has_value());
   }

@@ -5,6 +5,7 @@
 #include "server/batching/dynamic_policy.h"
 #include "server/batching/packed_policy.h"
 #include "server/batching/static_policy.h"
+#include "server/batching/tuple_policy.h"
 
 namespace packtrain::batching {
 
@@ -16,6 +17,8 @@ const PolicyKind& KindOf(Policy policy) {
       return kDynamicPolicy;
     case Policy::kPacked:
       return kPackedPolicy;
+    case Policy::kTuple:
+      return kTuplePolicy;
   }
   std::abort();
 }

@@ -32,6 +32,10 @@ class BatchPolicy {
   // together, so that they can be cut at one time. The same for every epoch.
   virtual std::size_t chunk_graphs() const { return kChunkGraphs; }
 
+  // The batches come in an order drawn for the epoch, unless Order::kNone, in place of the one in which Cut
+  // makes them.
+  virtual bool shuffles_batches() const { return false; }
+
   // Cuts a chunk of one epoch's walk into batches. Each graph of `order` comes in exactly one batch, save those
   // that Oversize::kSkip leaves out. A function of its arguments alone.
   virtual BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const = 0;

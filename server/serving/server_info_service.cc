@@ -17,9 +17,9 @@ std::uint64_t ProcessRssBytes() {
   return file ? resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
-constexpr const char* kFeatures[] = {"policy.static", "policy.dynamic", "policy.packed", "pad.none",
-                                     "pad.multiple",  "pad.pow2",       "pad.constant",  "order.full",
-                                     "order.none",    "edges.full",     "edges.stored"};
+constexpr const char* kFeatures[] = {"policy.static", "policy.dynamic", "policy.packed", "policy.tuple",
+                                     "pad.none",      "pad.multiple",   "pad.pow2",      "pad.constant",
+                                     "order.full",    "order.none",     "edges.full",    "edges.stored"};
 
 }  // namespace
 

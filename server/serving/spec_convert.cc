@@ -19,7 +19,8 @@ absl::Status Unknown(const char* field, int value) {
 absl::Status SetPolicy(v1::Policy policy, BatchSpec& spec) {
   switch (policy) {
     case v1::POLICY_UNSPECIFIED:
-      return absl::InvalidArgumentError("spec.policy is missing: choose static, dynamic or packed (--policy)");
+      return absl::InvalidArgumentError(
+          "spec.policy is missing: choose static, dynamic, packed or tuple (--policy)");
     case v1::POLICY_STATIC:
       spec.policy = batching::Policy::kStatic;
       return absl::OkStatus();
@@ -28,6 +29,9 @@ absl::Status SetPolicy(v1::Policy policy, BatchSpec& spec) {
       return absl::OkStatus();
     case v1::POLICY_PACKED:
       spec.policy = batching::Policy::kPacked;
+      return absl::OkStatus();
+    case v1::POLICY_TUPLE:
+      spec.policy = batching::Policy::kTuple;
       return absl::OkStatus();
     default:
       return Unknown("policy", policy);

@@ -18,7 +18,7 @@ def requests():
     """Every policy, balanced or not, alone and as rank 1 of a world that changed after the first epoch's second step."""
     for balance, policy in itertools.product((batch_pb2.BALANCE_NONE, batch_pb2.BALANCE_COST),
                                              (batch_pb2.POLICY_STATIC, batch_pb2.POLICY_DYNAMIC,
-                                              batch_pb2.POLICY_PACKED)):
+                                              batch_pb2.POLICY_PACKED, batch_pb2.POLICY_TUPLE)):
         spec = batch_pb2.BatchSpec(policy=policy, graphs=31, seed=7, balance=balance)
         yield batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec, epochs=EPOCHS)
         yield batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec, epochs=EPOCHS, rank=1, world_size=3,

@@ -232,6 +232,7 @@ def plan_request_seeds():
         "static_none": plan(**dict(STATIC, pad=batch_pb2.PAD_NONE, order=batch_pb2.ORDER_NONE)),
         "dynamic": plan(**DYNAMIC),
         "packed": plan(policy=batch_pb2.POLICY_PACKED, graphs=8, seed=5),
+        "tuple": plan(policy=batch_pb2.POLICY_TUPLE, graphs=5, seed=5),
         "packed_far": plan(policy=batch_pb2.POLICY_PACKED, graphs=3, lookahead=4096, oversize=batch_pb2.OVERSIZE_SKIP),
         "dynamic_sample": plan(**dict(DYNAMIC, budget_sample=9, max_graphs=30)),
         "oversize_error": plan(**tight),
@@ -385,7 +386,7 @@ def byte_source_seeds():
 
 NUMBERS_AT_AN_END = [0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffbf, 1 << 24, (1 << 24) + 1, 1_000_000, 65_535, 65_536,
                      4096, 1024]
-POLICIES = ["static", "dynamic", "packed"]
+POLICIES = ["static", "dynamic", "packed", "tuple"]
 PADS = ["none", "multiple", "pow2", "constant"]
 RUNS = ["equal", "rising", "pareto", "swapped"]
 

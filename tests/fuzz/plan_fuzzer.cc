@@ -60,7 +60,7 @@ std::optional<std::uint32_t> NumberIf(bool is_given, Input& input) {
 
 BatchSpec ReadSpec(Input& input) {
   BatchSpec spec;
-  spec.policy = One(input, {Policy::kStatic, Policy::kDynamic, Policy::kPacked});
+  spec.policy = One(input, {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple});
   spec.order = One(input, {Order::kFull, Order::kNone});
   spec.oversize = One(input, {Oversize::kAlone, Oversize::kSkip, Oversize::kError});
   spec.balance = One(input, {Balance::kNone, Balance::kCost});

@@ -19,6 +19,7 @@ TEST(RunWords, APolicyIncludesItsPad) {
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_STATIC, v1::PAD_CONSTANT)), "static-constant");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_DYNAMIC, v1::PAD_UNSPECIFIED)), "dynamic");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_PACKED, v1::PAD_UNSPECIFIED)), "packed");
+  EXPECT_EQ(PolicyName(Spec(v1::POLICY_TUPLE, v1::PAD_UNSPECIFIED)), "tuple");
 }
 
 TEST(RunWords, AnUnstatedPadIsTheDefault) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes expected.json: what `dynamic`, `packed` and `static` must give on the size lists of this folder, walked in file
+"""Writes expected.json: what `dynamic`, `packed`, `tuple` and `static` must give on the size lists of this folder, walked in file
 order, by other code than the product's. Integers only, save for the fills.
 
 Usage: reference.py > expected.json   (in this folder)
@@ -7,6 +7,7 @@ B is the batch size that counts the padding graph: G = B - 1 real graphs.
 """
 
 import json
+import math
 from collections import Counter
 
 LISTS = {
@@ -93,6 +94,15 @@ def packed(sizes, graphs, nodes, edges):
     return sums
 
 
+def dealt(sizes):
+    """The sizes sorted, in steps of about the golden ratio of their number."""
+    count, by_size = len(sizes), sorted(sizes)
+    step = count * 618034 // 1000000
+    while math.gcd(step, count) != 1:
+        step += 1
+    return [by_size[i * step % count] for i in range(count)]
+
+
 def reference(sizes, b):
     g, count = b - 1, len(sizes)
     total_n, total_e = map(sum, zip(*sizes))
@@ -104,6 +114,7 @@ def reference(sizes, b):
         "budget": {"nodes": nodes, "edges": edges},
         "dynamic": describe(dynamic(sizes, g, nodes, edges), lambda n, e: (nodes, edges)),
         "packed": describe(packed(sizes, -(-5 * b // 4), nodes, edges), lambda n, e: (nodes, edges)),
+        "tuple": describe(packed(dealt(sizes), -(-5 * b // 4), nodes, edges), lambda n, e: (nodes, edges)),
         "static_multiple": describe(chunks, lambda n, e: (up64(n + 1), up64(e))),
         "static_pow2": describe(chunks, lambda n, e: (pow2(n + 1), pow2(e))),
         "static_constant": describe(chunks, lambda n, e: (next64(max_n * b) + 1, next64(max_e * b))),

@@ -162,7 +162,7 @@ class LargePlanTest : public ::testing::Test {
 };
 
 TEST_F(LargePlanTest, IsTheSameWhoeverRunsItsChunks) {
-  for (const Policy policy : {Policy::kStatic, Policy::kDynamic, Policy::kPacked}) {
+  for (const Policy policy : {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple}) {
     const BatchSpec spec = {.policy = policy, .graphs = 31};
     const auto expected = Walk(*Create(spec, kChunkGraphs + 5, RunInTurn));
     EXPECT_EQ(expected.second.size(), kChunkGraphs + 5);
@@ -186,7 +186,7 @@ TEST_F(LargePlanTest, ABudgetedBatchEndsWhereAChunkDoes) {
 // Many graphs, with and without one whose size no half word holds.
 TEST_F(LargePlanTest, CountsAreThoseOfTheGraphsHoweverSizesAreRead) {
   for (const std::uint32_t largest : {65535u, 65536u}) {
-    for (const Policy policy : {Policy::kStatic, Policy::kDynamic, Policy::kPacked}) {
+    for (const Policy policy : {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple}) {
       Create({.policy = policy, .graphs = 31}, 1 << 18, RunInTurn);
       n_edge_[5] = largest;
       const auto plan = Create({.policy = policy, .graphs = 31}, 1 << 18, RunInTurn);

@@ -130,7 +130,7 @@ TEST(PackedPolicyTest, RefusesALookaheadOutOfRange) {
 }
 
 TEST(PackedPolicyTest, OthersRefuseALookahead) {
-  for (const Policy policy : {Policy::kStatic, Policy::kDynamic}) {
+  for (const Policy policy : {Policy::kStatic, Policy::kDynamic, Policy::kTuple}) {
     EXPECT_THAT(CheckSpec({.policy = policy, .graphs = 2, .lookahead = 64}).message(),
                 HasSubstr("--lookahead does not go with --policy"));
   }

@@ -76,12 +76,12 @@ void CheckDynamic(const SizeList& list, std::uint32_t graphs, const Json& expect
   EXPECT_EQ(summary.bound_batches, std::max<std::uint64_t>(by_graphs, expected["bound_batches"]));
 }
 
-// The numbers for this packer, or, for the full lists, the bars: fewer batches than `dynamic` or as few as
+// The numbers for these packers, or, for the full lists, the bars: fewer batches than `dynamic` or as few as
 // there can be, and no more than a plainer packer needs.
-void CheckPacked(const SizeList& list, std::uint32_t graphs, const Json& expected) {
-  const PlanSummary packed =
-      Summarize(list, {.policy = Policy::kPacked, .graphs = graphs, .order = Order::kNone});
-  if (expected.contains("packed")) return ExpectNumbers(packed, expected["packed"]);
+void CheckPacked(const SizeList& list, std::uint32_t graphs, Policy policy, const char* name,
+                 const Json& expected) {
+  const PlanSummary packed = Summarize(list, {.policy = policy, .graphs = graphs, .order = Order::kNone});
+  if (expected.contains(name)) return ExpectNumbers(packed, expected[name]);
   EXPECT_TRUE(packed.batches < expected["dynamic"]["batches"] || packed.batches == packed.bound_batches)
       << packed.batches << " batches, bound " << packed.bound_batches;
   EXPECT_LE(packed.batches, expected["packed_same_budget"]["batches"]);
@@ -106,7 +106,8 @@ void CheckFolder(const std::string& folder) {
       SCOPED_TRACE(name + ", B = G + 1 = " + batch_size);
       const auto graphs = static_cast<std::uint32_t>(std::stoul(batch_size)) - 1;
       CheckDynamic(list, graphs, numbers);
-      CheckPacked(list, graphs, numbers);
+      CheckPacked(list, graphs, Policy::kPacked, "packed", numbers);
+      CheckPacked(list, graphs, Policy::kTuple, "tuple", numbers);
       CheckStatic(list, graphs, Pad::kMultiple, numbers["static_multiple"]);
       CheckStatic(list, graphs, Pad::kPow2, numbers["static_pow2"]);
       CheckStatic(list, graphs, Pad::kConstant, numbers["static_constant"]);
@@ -138,11 +139,15 @@ class FullListsTest : public ::testing::Test {
 TEST_F(FullListsTest, GiveTheExpectedPlans) { CheckFolder(folder_); }
 
 // About 8.6 and 3.9 graphs a batch.
-TEST_F(FullListsTest, PackedNeedsFewBatchesAboveTheBoundOnSmallBudgets) {
+TEST_F(FullListsTest, SmallBudgetsNeedFewBatchesAboveTheBound) {
   EXPECT_LE(OverBound("hiv", {.policy = Policy::kPacked, .graphs = 8, .nodes = 223, .edges = 502}), 1.003);
   EXPECT_LE(OverBound("pcqm4mv2_heavy",
                       {.policy = Policy::kPacked, .graphs = 4, .max_graphs = 8, .nodes = 61, .edges = 120}),
             1.03);
+  EXPECT_LE(OverBound("hiv", {.policy = Policy::kTuple, .graphs = 8, .nodes = 223, .edges = 502}), 1.001);
+  EXPECT_LE(OverBound("pcqm4mv2_heavy",
+                      {.policy = Policy::kTuple, .graphs = 4, .max_graphs = 8, .nodes = 61, .edges = 120}),
+            1.025);
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ struct SizeKind {
   const char* name;
   void (*fill)(Dice& dice, Scenario& scenario);
 };
-constexpr Policy kPolicies[] = {Policy::kStatic, Policy::kDynamic, Policy::kPacked};
+constexpr Policy kPolicies[] = {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple};
 constexpr Order kOrders[] = {Order::kFull, Order::kNone};
 constexpr SizeKind kSizeKinds[] = {
     {"uniform", FillUniform},

@@ -24,7 +24,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::uint32_t kMolecules = 60;
-constexpr v1::Policy kPolicies[] = {v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED};
+constexpr v1::Policy kPolicies[] = {v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED, v1::POLICY_TUPLE};
 
 // A server that holds `molecules`: 60 graphs of 1 to 5 nodes.
 class BatchServiceTest : public ::testing::Test {

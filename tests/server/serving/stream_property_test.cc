@@ -33,7 +33,7 @@ constexpr std::uint32_t kGraphs = 40;
 
 v1::BatchSpec DrawSpec(batching::Dice& dice) {
   v1::BatchSpec spec;
-  spec.set_policy(dice.One({v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED}));
+  spec.set_policy(dice.One({v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED, v1::POLICY_TUPLE}));
   if (spec.policy() == v1::POLICY_STATIC) {
     spec.set_pad(dice.One({v1::PAD_NONE, v1::PAD_MULTIPLE, v1::PAD_POW2, v1::PAD_CONSTANT}));
   }
