@@ -19,12 +19,12 @@ struct CostCoefficients {
 // See BatchSpec in packtrain/v1/batch.proto for the meaning of each field.
 struct BatchSpec {
   std::string policy;        // static, dynamic, packed, tuple
-  std::string pad;           // none, multiple, pow2, constant; empty: default
+  std::string pad;           // none, multiple, pow2, constant, ladder:K; empty: default
   std::uint32_t graphs = 0;  // G
   std::optional<std::uint32_t> max_graphs;
   std::optional<std::uint32_t> nodes;
   std::optional<std::uint32_t> edges;
-  std::string order = "full";  // full, none
+  std::string order = "full";  // full, none, window:K
   std::uint32_t seed = 0;
   std::string split;               // empty: train where there is one, else all
   std::string oversize = "error";  // error, alone, skip

@@ -1,6 +1,7 @@
 #include "client/flag_checks.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <limits>
@@ -9,6 +10,9 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace packtrain::client {
 namespace {
@@ -50,6 +54,17 @@ void RefuseFlagsWithoutValue(int argc, const char* const* argv) {
       throw CLI::ValidationError(std::string(word), "nothing stands behind the '='");
     }
   }
+}
+
+CLI::Validator WordOrCounted(const std::vector<std::string>& words, const CountedWord& counted) {
+  const std::string known = absl::StrJoin(words, ", ");
+  return CLI::Validator(
+      [words, counted, known](const std::string& text) {
+        if (std::find(words.begin(), words.end(), text) != words.end() || CountIn(text, counted))
+          return std::string();
+        return absl::StrCat("'", text, "' is none of ", known, " and ", Describe(counted));
+      },
+      absl::StrCat("{", absl::StrJoin(words, ","), ",", counted.word, ":K}"));
 }
 
 }  // namespace packtrain::client

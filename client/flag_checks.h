@@ -4,6 +4,10 @@
 #define PACKTRAIN_CLIENT_FLAG_CHECKS_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/counted_word.h"
 
 namespace CLI {
 class Validator;
@@ -19,6 +23,9 @@ CLI::Validator CountBetween(std::uint64_t least, std::uint64_t most);
 
 // A whole number from `least` to 2^63 - 1.
 CLI::Validator CountFrom(std::uint64_t least);
+
+// One of `words`, or `counted` with its number.
+CLI::Validator WordOrCounted(const std::vector<std::string>& words, const CountedWord& counted);
 
 // Throws CLI::ParseError where a word is "--flag=", which is what `--flag=$VALUE` is without a VALUE: CLI11
 // would take the word behind it for the value.

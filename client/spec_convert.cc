@@ -1,10 +1,12 @@
 #include "client/spec_convert.h"
 
 #include <cstddef>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/counted_word.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::client {
@@ -22,9 +24,10 @@ std::string KnownWords(const Word<Enum> (&words)[N]) {
   return absl::StrJoin(words, ", ", [](std::string* out, const Word<Enum>& word) { out->append(word.text); });
 }
 
-// Sets nothing for an empty word.
+// Sets nothing for an empty word. `counted` describes what is known besides `words`.
 template <typename Enum, std::size_t N, typename Setter>
-absl::Status ParseWord(const char* flag, const std::string& text, const Word<Enum> (&words)[N], Setter set) {
+absl::Status ParseWord(const char* flag, const std::string& text, const Word<Enum> (&words)[N], Setter set,
+                       const std::string& counted = "") {
   if (text.empty()) return absl::OkStatus();
   for (const Word<Enum>& word : words) {
     if (text != word.text) continue;
@@ -32,14 +35,41 @@ absl::Status ParseWord(const char* flag, const std::string& text, const Word<Enu
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat(flag, " \"", text, "\" is not known; known are ", KnownWords(words)));
+      absl::StrCat(flag, " \"", text, "\" is not known; known are ", KnownWords(words), counted));
+}
+
+absl::Status SetPad(const std::string& text, v1::BatchSpec& message) {
+  if (const std::optional<std::uint32_t> rungs = CountIn(text, kLadderPad)) {
+    message.set_pad(v1::PAD_LADDER);
+    message.set_ladder_rungs(*rungs);
+    return absl::OkStatus();
+  }
+  return ParseWord(
+      "--pad", text, wire::kPadWords, [&](v1::Pad value) { message.set_pad(value); },
+      " and " + Describe(kLadderPad));
+}
+
+absl::Status SetOrder(const std::string& text, v1::BatchSpec& message) {
+  if (const std::optional<std::uint32_t> window = CountIn(text, kWindowOrder)) {
+    message.set_order(v1::ORDER_WINDOW);
+    message.set_order_window(*window);
+    return absl::OkStatus();
+  }
+  return ParseWord(
+      "--order", text, kOrders, [&](v1::Order value) { message.set_order(value); },
+      " and " + Describe(kWindowOrder));
+}
+
+std::string OrderText(const v1::BatchSpec& message) {
+  if (message.order() == v1::ORDER_WINDOW) return Spell(kWindowOrder, message.order_window());
+  return wire::WordOf(message.order(), kOrders);
 }
 
 absl::Status SetWords(const BatchSpec& spec, v1::BatchSpec& message) {
   absl::Status status = ParseWord("--policy", spec.policy, wire::kPolicyWords,
                                   [&](v1::Policy value) { message.set_policy(value); });
-  status.Update(ParseWord("--pad", spec.pad, wire::kPadWords, [&](v1::Pad value) { message.set_pad(value); }));
-  status.Update(ParseWord("--order", spec.order, kOrders, [&](v1::Order value) { message.set_order(value); }));
+  status.Update(SetPad(spec.pad, message));
+  status.Update(SetOrder(spec.order, message));
   status.Update(ParseWord("--oversize", spec.oversize, kOversizes,
                           [&](v1::Oversize value) { message.set_oversize(value); }));
   status.Update(
@@ -78,12 +108,12 @@ absl::StatusOr<v1::BatchSpec> ToMessage(const BatchSpec& spec) {
 BatchSpec FromMessage(const v1::BatchSpec& message) {
   BatchSpec spec;
   spec.policy = wire::WordOf(message.policy(), wire::kPolicyWords);
-  spec.pad = wire::WordOf(message.pad(), wire::kPadWords);
+  spec.pad = wire::PadName(message);
   spec.graphs = message.graphs();
   if (message.has_max_graphs()) spec.max_graphs = message.max_graphs();
   if (message.has_nodes()) spec.nodes = message.nodes();
   if (message.has_edges()) spec.edges = message.edges();
-  spec.order = wire::WordOf(message.order(), kOrders);
+  spec.order = OrderText(message);
   spec.seed = message.seed();
   spec.split = message.split();
   spec.oversize = wire::WordOf(message.oversize(), kOversizes);

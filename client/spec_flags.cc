@@ -29,8 +29,10 @@ void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
                  "Most real graphs in a batch (M) [G; packed, tuple: ceil(5 (G+1) / 4)]")
       ->check(positive)
       ->group(kGroup);
-  app.add_option("--pad", spec.pad, "Padded shape of a static batch: none, multiple, pow2, constant [multiple]")
-      ->check(CLI::IsMember({"none", "multiple", "pow2", "constant"}))
+  app.add_option(
+         "--pad", spec.pad,
+         "Padded shape of a static batch: none, multiple, pow2, constant, ladder:K (K shapes) [multiple]")
+      ->check(WordOrCounted({"none", "multiple", "pow2", "constant"}, kLadderPad))
       ->group(kGroup);
   app.add_option("--nodes", spec.nodes, "Node slots of a budgeted batch (N) [from the sizes]")
       ->check(positive)
@@ -68,8 +70,9 @@ void AddBalanceFlags(CLI::App& app, BatchSpec& spec) {
 }
 
 void AddOrderFlags(CLI::App& app, BatchSpec& spec) {
-  app.add_option("--order", spec.order, "Order of an epoch: full (shuffled), none")
-      ->check(CLI::IsMember({"full", "none"}))
+  app.add_option("--order", spec.order,
+                 "Order of an epoch: full (shuffled), none, window:K (shuffled in windows of K graphs)")
+      ->check(WordOrCounted({"full", "none"}, kWindowOrder))
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--seed", spec.seed, "Seed of the order")

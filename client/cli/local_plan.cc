@@ -68,6 +68,8 @@ std::optional<batching::Pad> ToPlanner(v1::Pad pad) {
       return batching::Pad::kPow2;
     case v1::PAD_CONSTANT:
       return batching::Pad::kConstant;
+    case v1::PAD_LADDER:
+      return batching::Pad::kLadder;
     default:
       return std::nullopt;
   }
@@ -86,6 +88,17 @@ batching::Policy ToPlanner(v1::Policy policy) {
   }
 }
 
+batching::Order ToPlanner(v1::Order order) {
+  switch (order) {
+    case v1::ORDER_NONE:
+      return batching::Order::kNone;
+    case v1::ORDER_WINDOW:
+      return batching::Order::kWindow;
+    default:
+      return batching::Order::kFull;
+  }
+}
+
 batching::Oversize ToPlanner(v1::Oversize oversize) {
   switch (oversize) {
     case v1::OVERSIZE_ALONE:
@@ -101,11 +114,13 @@ batching::BatchSpec ToPlanner(const v1::BatchSpec& message) {
   batching::BatchSpec spec;
   spec.policy = ToPlanner(message.policy());
   spec.pad = ToPlanner(message.pad());
+  if (message.has_ladder_rungs()) spec.rungs = message.ladder_rungs();
   spec.graphs = message.graphs();
   if (message.has_max_graphs()) spec.max_graphs = message.max_graphs();
   if (message.has_nodes()) spec.nodes = message.nodes();
   if (message.has_edges()) spec.edges = message.edges();
-  spec.order = message.order() == v1::ORDER_NONE ? batching::Order::kNone : batching::Order::kFull;
+  spec.order = ToPlanner(message.order());
+  if (message.has_order_window()) spec.window = message.order_window();
   spec.seed = message.seed();
   spec.oversize = ToPlanner(message.oversize());
   spec.drop_last = message.drop_last();

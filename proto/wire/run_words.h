@@ -37,8 +37,11 @@ std::string WordOf(Enum value, const Word<Enum> (&words)[N]) {
   return value == 0 ? "" : "unknown(" + std::to_string(static_cast<int>(value)) + ")";
 }
 
+// The pad as --pad spells it, such as "pow2" and "ladder:8"; empty where it is unspecified.
+std::string PadName(const v1::BatchSpec& spec);
+
 // Policy and pad in one word, as runs are compared by it: "dynamic"; or "static-" and the pad, such as
-// "static-multiple", which an unspecified pad is.
+// "static-multiple", which an unspecified pad is, and "static-ladder:8".
 std::string PolicyName(const v1::BatchSpec& spec);
 
 // "running", "done", "failed", "lost".

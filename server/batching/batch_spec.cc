@@ -1,6 +1,7 @@
 #include "server/batching/batch_spec.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "server/batching/policy_kind.h"
@@ -16,15 +17,30 @@ bool ShufflesSteps(const BatchSpec& spec) {
 
 // The seed decides nothing where nothing is shuffled.
 std::string OrderText(const BatchSpec& spec) {
-  const std::string order = spec.order == Order::kNone ? "order=none" : "order=full";
-  const bool seeded = spec.order == Order::kFull || ShufflesSteps(spec);
-  return seeded ? absl::StrCat(order, " seed=", spec.seed) : order;
+  const std::string seed = absl::StrCat(" seed=", spec.seed);
+  switch (spec.order) {
+    case Order::kNone:
+      return absl::StrCat("order=none", ShufflesSteps(spec) ? seed : "");
+    case Order::kFull:
+      return absl::StrCat("order=full", seed);
+    case Order::kWindow:
+      return absl::StrCat("order=window:", *spec.window, seed);
+  }
+  std::abort();
 }
 
 std::string BalanceText(const BatchSpec& spec) {
   if (spec.balance == Balance::kNone) return "";
   const CostCoefficients cost = spec.cost.value_or(CostCoefficients());
   return absl::StrCat(" balance=cost cost=", cost.graph, ",", cost.node, ",", cost.edge);
+}
+
+absl::Status CheckOrder(const BatchSpec& spec) {
+  if ((spec.order == Order::kWindow) != spec.window.has_value()) {
+    return absl::InvalidArgumentError("--order window:K and its number K go together");
+  }
+  if (spec.window.value_or(1) >= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("--order window:0 is out of range: window:K takes K from 1 to 4294967295");
 }
 
 absl::Status CheckGraphCount(const char* flag, std::uint32_t graphs) {
@@ -51,6 +67,7 @@ absl::Status CheckSpec(const BatchSpec& spec) {
   if (absl::Status status = CheckGraphCount("--graphs", spec.graphs); !status.ok()) return status;
   if (absl::Status status = CheckGraphCount("--max-graphs", MaxGraphs(spec)); !status.ok()) return status;
   if (absl::Status status = CheckBalance(spec); !status.ok()) return status;
+  if (absl::Status status = CheckOrder(spec); !status.ok()) return status;
   return KindOf(spec.policy).check(spec);
 }
 

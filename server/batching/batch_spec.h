@@ -14,8 +14,8 @@ namespace packtrain::batching {
 inline constexpr std::uint32_t kPlanVersion = 2;
 
 enum class Policy : std::uint8_t { kStatic, kDynamic, kPacked, kTuple };
-enum class Pad : std::uint8_t { kNone, kMultiple, kPow2, kConstant };
-enum class Order : std::uint8_t { kFull, kNone };
+enum class Pad : std::uint8_t { kNone, kMultiple, kPow2, kConstant, kLadder };
+enum class Order : std::uint8_t { kFull, kNone, kWindow };
 enum class Oversize : std::uint8_t { kError, kAlone, kSkip };
 enum class Balance : std::uint8_t { kNone, kCost };
 
@@ -31,12 +31,14 @@ struct CostCoefficients {
 // See BatchSpec in packtrain/v1/batch.proto for the meaning of each field.
 struct BatchSpec {
   Policy policy = Policy::kStatic;
-  std::optional<Pad> pad = std::nullopt;  // static only; default kMultiple
+  std::optional<Pad> pad = std::nullopt;              // static only; default kMultiple
+  std::optional<std::uint32_t> rungs = std::nullopt;  // kLadder only
   std::uint32_t graphs = 0;
   std::optional<std::uint32_t> max_graphs = std::nullopt;
   std::optional<std::uint32_t> nodes = std::nullopt;
   std::optional<std::uint32_t> edges = std::nullopt;
   Order order = Order::kFull;
+  std::optional<std::uint32_t> window = std::nullopt;  // kWindow only
   std::uint32_t seed = 0;
   Oversize oversize = Oversize::kError;
   bool drop_last = false;

@@ -39,7 +39,7 @@ absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request) {
 }
 
 absl::Status CheckBudgeted(const char* policy, const BatchSpec& spec) {
-  if (spec.pad) {
+  if (spec.pad || spec.rungs) {
     return absl::InvalidArgumentError(
         absl::StrCat("--pad does not go with --policy ", policy, ": its shape is the budget"));
   }

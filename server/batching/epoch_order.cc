@@ -7,11 +7,7 @@
 namespace packtrain::batching {
 namespace {
 
-// Second stream words; splits use 1.
-constexpr std::uint32_t kEpochOrderDomain = 0;
-constexpr std::uint32_t kBatchOrderDomain = 2;
-
-void ShuffleIn(std::uint32_t domain, std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> values) {
+void ShuffleIn(PhiloxDomain domain, std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> values) {
   const auto low = static_cast<std::uint32_t>(epoch);
   const auto high = static_cast<std::uint32_t>(epoch >> 32);
   Shuffle(PhiloxStream({seed, low}, {high, domain}), values);

@@ -4,10 +4,12 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
-#include <vector>
+#include <span>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "server/batching/batch_sample.h"
+#include "server/batching/shape_ladder.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
 
@@ -28,6 +30,8 @@ std::uint64_t PadNodes(Pad pad, std::uint64_t nodes) {
   switch (pad) {
     case Pad::kMultiple:
       return UpTo64(nodes + 1);
+    case Pad::kLadder:
+      return UpTo8(nodes + 1);
     case Pad::kPow2:
       return UpToPowerOf2(nodes + 1);
     case Pad::kNone:
@@ -41,6 +45,8 @@ std::uint64_t PadEdges(Pad pad, std::uint64_t edges) {
   switch (pad) {
     case Pad::kMultiple:
       return UpTo64(edges);
+    case Pad::kLadder:
+      return UpTo8(edges);
     case Pad::kPow2:
       return UpToPowerOf2(edges);
     case Pad::kNone:
@@ -48,13 +54,6 @@ std::uint64_t PadEdges(Pad pad, std::uint64_t edges) {
       return edges;
   }
   std::abort();
-}
-
-absl::Status CheckSlots(std::uint64_t slots, const char* what, Pad pad, std::uint32_t graphs) {
-  if (slots <= kMaxSlots) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("--graphs ", graphs, " with --pad ", PadName(pad).data(),
-                                                    " can give a batch of ", slots, " ", what,
-                                                    " slots; the most is ", kMaxSlots, ": lower --graphs"));
 }
 
 struct Slots {
@@ -67,21 +66,57 @@ Slots ConstantSlots(std::uint64_t graphs, const SizeTotals& totals) {
           NextMultipleOf64(totals.max_edge * (graphs + 1))};
 }
 
+// Slots that hold the G largest graphs of the split, by nodes and by edges.
+Slots LargestSlots(Pad pad, const PlanRequest& request) {
+  return {PadNodes(pad, SumOfLargest(request.sizes.n_node, request.split, request.spec.graphs)),
+          PadEdges(pad, SumOfLargest(request.sizes.n_edge, request.split, request.spec.graphs))};
+}
+
 // Slots of a batch that no batch of the split exceeds.
-Slots MostSlots(Pad pad, std::uint32_t graphs, const GraphSizes& sizes, std::span<const std::uint32_t> split) {
-  const SizeTotals totals = MeasureSizes(sizes, split);
-  if (pad == Pad::kConstant) return ConstantSlots(graphs, totals);
-  const std::uint64_t count = std::min<std::uint64_t>(graphs, split.size());
+Slots MostSlots(Pad pad, const PlanRequest& request) {
+  if (pad == Pad::kLadder) return LargestSlots(pad, request);
+  const SizeTotals totals = MeasureSizes(request.sizes, request.split);
+  if (pad == Pad::kConstant) return ConstantSlots(request.spec.graphs, totals);
+  const std::uint64_t count = std::min<std::uint64_t>(request.spec.graphs, request.split.size());
   const Slots bound = {PadNodes(pad, totals.max_node * count), PadEdges(pad, totals.max_edge * count)};
-  if (std::max(bound.nodes, bound.edges) <= kMaxSlots) return bound;
-  return {PadNodes(pad, SumOfLargest(sizes.n_node, split, graphs)),
-          PadEdges(pad, SumOfLargest(sizes.n_edge, split, graphs))};
+  return std::max(bound.nodes, bound.edges) <= kMaxSlots ? bound : LargestSlots(pad, request);
+}
+
+absl::Status CheckSlots(std::uint64_t slots, const char* what, const BatchSpec& spec) {
+  if (slots <= kMaxSlots) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("--graphs ", spec.graphs, " with --pad ", PadText(spec),
+                                                    " can give a batch of ", slots, " ", what,
+                                                    " slots; the most is ", kMaxSlots, ": lower --graphs"));
+}
+
+Pad PadOf(const BatchSpec& spec) { return spec.pad.value_or(Pad::kMultiple); }
+
+std::vector<Shape> LadderOf(const PlanRequest& request, const SlotPair& top) {
+  std::vector<SlotPair> needs;
+  for (const Shape& sum : SampleBatches(request)) {
+    needs.push_back({static_cast<std::uint32_t>(PadNodes(Pad::kLadder, sum.nodes)),
+                     static_cast<std::uint32_t>(PadEdges(Pad::kLadder, sum.edges))});
+  }
+  std::vector<Shape> shapes;
+  for (const SlotPair& rung : BuildLadder(needs, top, *request.spec.rungs, SlotCosts{})) {
+    shapes.push_back({request.spec.graphs + 1, rung.nodes, rung.edges});
+  }
+  return shapes;
 }
 
 }  // namespace
 
-std::string_view PadName(Pad pad) {
-  switch (pad) {
+absl::Status CheckPad(const BatchSpec& spec) {
+  if ((spec.pad == Pad::kLadder) != spec.rungs.has_value()) {
+    return absl::InvalidArgumentError("--pad ladder:K and its number K go together");
+  }
+  if (!spec.rungs || (*spec.rungs >= 1 && *spec.rungs <= kMaxRungs)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--pad ladder:", *spec.rungs, " is out of range: ladder:K takes K from 1 to ", kMaxRungs));
+}
+
+std::string PadText(const BatchSpec& spec) {
+  switch (PadOf(spec)) {
     case Pad::kNone:
       return "none";
     case Pad::kMultiple:
@@ -90,24 +125,30 @@ std::string_view PadName(Pad pad) {
       return "pow2";
     case Pad::kConstant:
       return "constant";
+    case Pad::kLadder:
+      return absl::StrCat("ladder:", *spec.rungs);
   }
   std::abort();
 }
 
-absl::StatusOr<Padding> Padding::Create(Pad pad, std::uint32_t graphs, const GraphSizes& sizes,
-                                        std::span<const std::uint32_t> split) {
-  const Slots most = MostSlots(pad, graphs, sizes, split);
-  if (absl::Status status = CheckSlots(most.nodes, "node", pad, graphs); !status.ok()) return status;
-  if (absl::Status status = CheckSlots(most.edges, "edge", pad, graphs); !status.ok()) return status;
-  Padding padding(pad, graphs);
-  padding.constant_ = {padding.graph_slots_, static_cast<std::uint32_t>(most.nodes),
-                       static_cast<std::uint32_t>(most.edges)};
+absl::StatusOr<Padding> Padding::Create(const PlanRequest& request) {
+  const Pad pad = PadOf(request.spec);
+  const Slots most = MostSlots(pad, request);
+  if (absl::Status status = CheckSlots(most.nodes, "node", request.spec); !status.ok()) return status;
+  if (absl::Status status = CheckSlots(most.edges, "edge", request.spec); !status.ok()) return status;
+  const SlotPair top = {static_cast<std::uint32_t>(most.nodes), static_cast<std::uint32_t>(most.edges)};
+  Padding padding(pad, request.spec.graphs);
+  if (pad == Pad::kConstant) padding.settled_ = {{padding.graph_slots_, top.nodes, top.edges}};
+  if (pad == Pad::kLadder) padding.settled_ = LadderOf(request, top);
   return padding;
 }
 
 Shape Padding::PaddedShape(const Shape& real) const {
   if (pad_ == Pad::kNone) return real;
-  if (pad_ == Pad::kConstant) return constant_;
+  if (!settled_.empty()) {
+    return *std::ranges::find_if(
+        settled_, [&](const Shape& shape) { return real.nodes < shape.nodes && real.edges <= shape.edges; });
+  }
   return {graph_slots_, static_cast<std::uint32_t>(PadNodes(pad_, real.nodes)),
           static_cast<std::uint32_t>(PadEdges(pad_, real.edges))};
 }

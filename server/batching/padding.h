@@ -3,41 +3,54 @@
 #define PACKTRAIN_SERVER_BATCHING_PADDING_H_
 
 #include <cstdint>
-#include <span>
-#include <string_view>
+#include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/batching/batch_spec.h"
 #include "server/batching/plan.h"
 
 namespace packtrain::batching {
 
-// As --pad spells it. Ends with a zero.
-std::string_view PadName(Pad pad);
+// The most rungs of a ladder.
+inline constexpr std::uint32_t kMaxRungs = 64;
+
+// INVALID_ARGUMENT: rungs without Pad::kLadder or the other way round, or a number of them out of range.
+absl::Status CheckPad(const BatchSpec& spec);
+
+// As --pad spells it, such as "pow2" and "ladder:8".
+std::string PadText(const BatchSpec& spec);
 
 // One pad, settled for batches of up to G graphs of one split.
 //   none      the batch as it is: a short last batch has fewer graph slots
 //   multiple  (G+1, up64(nodes+1), up64(edges))
 //   pow2      (G+1, pow2(nodes+1), pow2(edges))
 //   constant  (G+1, nextmult64(max_node (G+1)) + 1, nextmult64(max_edge (G+1))), over the whole split
+//   ladder    (G+1, the first rung of a chain of shapes), which BuildLadder makes of SampleBatches, in
+//   multiples of 8;
+//             the top rung holds the G largest graphs, by nodes and by edges
 // All but `none` leave at least one node slot and one graph slot to padding.
 // Immutable; any number of threads may use it.
 class Padding {
  public:
   // FAILED_PRECONDITION: a batch of the G largest graphs of the split would have more than kMaxSlots nodes
   // or edges. So no epoch can fail where another did not.
-  static absl::StatusOr<Padding> Create(Pad pad, std::uint32_t graphs, const GraphSizes& sizes,
-                                        std::span<const std::uint32_t> split);
+  static absl::StatusOr<Padding> Create(const PlanRequest& request);
 
   // Of a batch of at most G graphs of the split.
   Shape PaddedShape(const Shape& real) const;
+
+  // Where they are settled beforehand, by constant and ladder: every shape that a batch of any epoch may get,
+  // ascending. Else none.
+  const std::vector<Shape>& settled() const { return settled_; }
 
  private:
   Padding(Pad pad, std::uint32_t graphs) : pad_(pad), graph_slots_(graphs + 1) {}
 
   Pad pad_;
   std::uint32_t graph_slots_;
-  Shape constant_;
+  std::vector<Shape> settled_;
 };
 
 }  // namespace packtrain::batching

@@ -13,16 +13,26 @@ namespace packtrain::batching {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
+// Second stream word: what draws from a key, so that no two draw the same numbers.
+// From 2^31 on it is that and the number of a window of steps.
+enum PhiloxDomain : std::uint32_t {
+  kEpochOrderDomain = 0,
+  kSplitDomain = 1,
+  kBatchOrderDomain = 2,
+  kWindowOrderDomain = 3,
+  kStepWindowDomain = 1u << 31,
+};
+
 // The four random words of one counter.
 PhiloxCounter Philox4x32(PhiloxCounter counter, PhiloxKey key);
 
-// The words of counters (0, 0, s0, s1), (1, 0, s0, s1), ... end to end: 2^34 words, four for each value that
+// The words of counters (0, u, s0, s1), (1, u, s0, s1), ... end to end: 2^34 words, four for each value that
 // Shuffle takes at most. Used by one thread.
 class PhiloxStream {
  public:
-  // `stream` = (s0, s1) tells the streams of one key apart.
-  PhiloxStream(PhiloxKey key, std::array<std::uint32_t, 2> stream)
-      : key_(key), counter_{0, 0, stream[0], stream[1]} {}
+  // `stream` = (s0, s1) tells the streams of one key apart, `substream` = u those of one stream.
+  PhiloxStream(PhiloxKey key, std::array<std::uint32_t, 2> stream, std::uint32_t substream = 0)
+      : key_(key), counter_{0, substream, stream[0], stream[1]} {}
 
   std::uint32_t Next() {
     if (used_ == words_.size()) Refill();

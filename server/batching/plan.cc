@@ -16,6 +16,7 @@
 #include "server/batching/size_prefetch.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
+#include "server/batching/split_order.h"
 
 namespace packtrain::batching {
 namespace {
@@ -39,12 +40,16 @@ struct SlotSums {
   }
 };
 
-std::vector<ShapeCount> CountShapes(std::vector<Shape> shapes) {
+// How often each of the shapes comes; 0 for those of `settled` that never do.
+std::vector<ShapeCount> CountShapes(std::vector<Shape> shapes, std::span<const Shape> settled) {
   std::sort(shapes.begin(), shapes.end());
   std::vector<ShapeCount> counts;
   for (const Shape& shape : shapes) {
     if (counts.empty() || counts.back().shape != shape) counts.push_back({shape, 0});
     ++counts.back().batches;
+  }
+  for (const Shape& shape : settled) {
+    if (!std::binary_search(shapes.begin(), shapes.end(), shape)) counts.push_back({shape, 0});
   }
   std::stable_sort(counts.begin(), counts.end(),
                    [](const ShapeCount& a, const ShapeCount& b) { return a.batches > b.batches; });
@@ -174,7 +179,7 @@ void EpochPlan::AddFill(PlanSummary& summary) const {
   summary.fill_graphs = Ratio(real.graphs, padded.graphs);
   summary.fill_nodes = Ratio(real.nodes, padded.nodes);
   summary.fill_edges = Ratio(real.edges, padded.edges);
-  summary.shapes = CountShapes(std::move(shapes));
+  summary.shapes = CountShapes(std::move(shapes), policy().SettledShapes());
 }
 
 void EpochPlan::AddOversize(PlanSummary& summary) const {
@@ -234,12 +239,6 @@ absl::Status CheckRequest(const PlanRequest& request) {
   return CheckSpec(request.spec);
 }
 
-std::vector<std::uint32_t> OrderOf(const PlanRequest& request) {
-  std::vector<std::uint32_t> order(request.split.begin(), request.split.end());
-  if (request.spec.order == Order::kFull) ShuffleForEpoch(request.spec.seed, request.epoch, order);
-  return order;
-}
-
 // What cutting stands on. None needs another.
 struct Groundwork {
   absl::StatusOr<std::unique_ptr<const BatchPolicy>> policy;
@@ -253,7 +252,7 @@ constexpr std::size_t kFewGraphs = std::size_t{1} << 16;
 Groundwork LayGroundwork(const PlanRequest& request) {
   Groundwork laid;
   const std::function<void()> tasks[] = {
-      [&] { laid.order = OrderOf(request); },
+      [&] { laid.order = OrderSplit(request.spec, request.epoch, request.split); },
       [&] { laid.policy = KindOf(request.spec.policy).create(request); },
       [&] { laid.words = MakeSizeWords(request.sizes, request.split.size()); },
   };

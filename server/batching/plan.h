@@ -103,7 +103,7 @@ struct PlanSummary {
   double fill_graphs = 0;
   double fill_nodes = 0;
   double fill_edges = 0;
-  std::vector<ShapeCount> shapes;  // most frequent first, then by shape
+  std::vector<ShapeCount> shapes;  // most frequent first, then by shape; all of BatchPolicy::SettledShapes
   double mean_graphs = 0;
   std::uint32_t min_graphs = 0;
   std::uint32_t max_graphs = 0;

@@ -43,6 +43,10 @@ class BatchPolicy {
   // The padded shape of a batch that Cut made.
   virtual Shape PaddedShape(const Shape& real) const = 0;
 
+  // Shapes that were settled before the first batch and belong to the plan of every epoch, taken or not; else
+  // none.
+  virtual std::span<const Shape> SettledShapes() const { return {}; }
+
   // True for a batch of one graph that is larger than the budget.
   virtual bool IsOversize(const Shape& real) const = 0;
 

@@ -13,6 +13,9 @@ inline constexpr std::uint64_t kMaxSlots = 0x7fffffff;
 // Most real graphs of a batch. Keeps every product of a graph count and a 32-bit size within 64 bits.
 inline constexpr std::uint32_t kMaxBatchGraphs = 1u << 24;
 
+// Smallest multiple of 8 that is >= v.
+constexpr std::uint64_t UpTo8(std::uint64_t v) { return (v + 7) / 8 * 8; }
+
 // Smallest multiple of 64 that is >= v.
 constexpr std::uint64_t UpTo64(std::uint64_t v) { return (v + 63) / 64 * 64; }
 

@@ -10,9 +10,6 @@
 namespace packtrain::batching {
 namespace {
 
-// Second stream word; epoch orders use 0 and 2.
-constexpr std::uint32_t kSplitDomain = 1;
-
 std::vector<std::uint32_t> Permute(std::uint32_t seed, std::uint32_t n) {
   std::vector<std::uint32_t> indices(n);
   std::iota(indices.begin(), indices.end(), 0u);

@@ -12,7 +12,7 @@ namespace {
 
 class StaticPolicy final : public BatchPolicy {
  public:
-  StaticPolicy(std::uint32_t graphs, Padding padding) : graphs_(graphs), padding_(padding) {}
+  StaticPolicy(std::uint32_t graphs, Padding padding) : graphs_(graphs), padding_(std::move(padding)) {}
 
   // Whole batches, so that chunks change none.
   std::size_t chunk_graphs() const override {
@@ -35,6 +35,7 @@ class StaticPolicy final : public BatchPolicy {
 
   Shape PaddedShape(const Shape& real) const override { return padding_.PaddedShape(real); }
   bool IsOversize(const Shape&) const override { return false; }
+  std::span<const Shape> SettledShapes() const override { return padding_.settled(); }
   std::optional<Shape> budget() const override { return std::nullopt; }
   const OversizeGraphs& oversize() const override { return no_oversize_; }
 
@@ -48,8 +49,6 @@ class StaticPolicy final : public BatchPolicy {
   const OversizeGraphs no_oversize_;
 };
 
-Pad PadOf(const BatchSpec& spec) { return spec.pad.value_or(Pad::kMultiple); }
-
 absl::Status Refuse(const char* flag, const char* reason) {
   return absl::InvalidArgumentError(absl::StrCat(flag, " does not go with --policy static: ", reason));
 }
@@ -62,19 +61,18 @@ absl::Status Check(const BatchSpec& spec) {
   if (MaxGraphs(spec) != spec.graphs) {
     return Refuse("--max-graphs", "a batch holds as many graphs as --graphs says");
   }
-  return absl::OkStatus();
+  return CheckPad(spec);
 }
 
 std::string Text(const BatchSpec& spec) {
   return absl::StrCat("policy=static graphs=", spec.graphs, " max_graphs=", spec.graphs,
-                      " pad=", PadName(PadOf(spec)).data());
+                      " pad=", PadText(spec));
 }
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
-  const std::uint32_t graphs = request.spec.graphs;
-  absl::StatusOr<Padding> padding = Padding::Create(PadOf(request.spec), graphs, request.sizes, request.split);
+  absl::StatusOr<Padding> padding = Padding::Create(request);
   if (!padding.ok()) return padding.status();
-  return std::make_unique<StaticPolicy>(graphs, *padding);
+  return std::make_unique<StaticPolicy>(request.spec.graphs, *std::move(padding));
 }
 
 }  // namespace

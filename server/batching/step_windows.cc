@@ -9,10 +9,6 @@
 namespace packtrain::batching {
 namespace {
 
-// Second stream word of a window's steps, less the window's number. Domains of other shuffles are small
-// numbers.
-constexpr std::uint32_t kWindowDomain = 1u << 31;
-
 class WindowOrder {
  public:
   WindowOrder(std::span<const std::uint64_t> costs, EpochSeed seed)
@@ -76,7 +72,7 @@ std::vector<std::uint32_t> WindowOrder::ShuffledSteps(std::uint64_t steps) {
   std::iota(shuffled.begin(), shuffled.end(), 0u);
   const auto low = static_cast<std::uint32_t>(seed_.epoch);
   const auto high = static_cast<std::uint32_t>(seed_.epoch >> 32);
-  Shuffle(PhiloxStream({seed_.seed, low}, {high, kWindowDomain + windows_++}), shuffled);
+  Shuffle(PhiloxStream({seed_.seed, low}, {high, kStepWindowDomain + windows_++}), shuffled);
   return shuffled;
 }
 

@@ -19,7 +19,8 @@ std::uint64_t ProcessRssBytes() {
 
 constexpr const char* kFeatures[] = {"policy.static", "policy.dynamic", "policy.packed", "policy.tuple",
                                      "pad.none",      "pad.multiple",   "pad.pow2",      "pad.constant",
-                                     "order.full",    "order.none",     "edges.full",    "edges.stored"};
+                                     "pad.ladder",    "order.full",     "order.none",    "order.window",
+                                     "edges.full",    "edges.stored"};
 
 }  // namespace
 

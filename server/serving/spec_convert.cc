@@ -54,6 +54,9 @@ absl::Status SetPad(v1::Pad pad, BatchSpec& spec) {
     case v1::PAD_CONSTANT:
       spec.pad = batching::Pad::kConstant;
       return absl::OkStatus();
+    case v1::PAD_LADDER:
+      spec.pad = batching::Pad::kLadder;
+      return absl::OkStatus();
     default:
       return Unknown("pad", pad);
   }
@@ -67,6 +70,9 @@ absl::Status SetOrder(v1::Order order, BatchSpec& spec) {
       return absl::OkStatus();
     case v1::ORDER_NONE:
       spec.order = batching::Order::kNone;
+      return absl::OkStatus();
+    case v1::ORDER_WINDOW:
+      spec.order = batching::Order::kWindow;
       return absl::OkStatus();
     default:
       return Unknown("order", order);
@@ -117,10 +123,12 @@ absl::StatusOr<BatchSpec> FromProto(const v1::BatchSpec& proto) {
   if (absl::Status status = SetOrder(proto.order(), spec); !status.ok()) return status;
   if (absl::Status status = SetOversize(proto.oversize(), spec); !status.ok()) return status;
   if (absl::Status status = SetBalance(proto.balance(), spec); !status.ok()) return status;
+  spec.rungs = Optional(proto.has_ladder_rungs(), proto.ladder_rungs());
   spec.graphs = proto.graphs();
   spec.max_graphs = Optional(proto.has_max_graphs(), proto.max_graphs());
   spec.nodes = Optional(proto.has_nodes(), proto.nodes());
   spec.edges = Optional(proto.has_edges(), proto.edges());
+  spec.window = Optional(proto.has_order_window(), proto.order_window());
   spec.seed = proto.seed();
   spec.drop_last = proto.drop_last();
   spec.budget_sample = Optional(proto.has_budget_sample(), proto.budget_sample());

@@ -84,6 +84,27 @@ TEST(SpecFlags, ACostHasThreeNumbers) {
   EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--cost=1,2,3,4"}, kPlan), CLI::ArgumentMismatch);
 }
 
+TEST(SpecFlags, TakeAnOrderInWindows) {
+  for (const std::string order : {"window:1", "window:4096", "window:4294967295"}) {
+    EXPECT_EQ(Parse({"--policy=static", "--graphs=8", "--order", order}, kPlan).spec.order, order);
+  }
+  for (const std::string order : {"window", "window:", "window:0", "window:x", "window:-1", "window:4294967296",
+                                  "window:8 ", "window:1.5", "Window:8", "full:3"}) {
+    EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--order", order}, kPlan), CLI::ValidationError)
+        << order;
+  }
+}
+
+TEST(SpecFlags, TakeALadder) {
+  for (const std::string pad : {"ladder:1", "ladder:64"}) {
+    EXPECT_EQ(Parse({"--policy=static", "--graphs=8", "--pad", pad}, kPlan).spec.pad, pad);
+  }
+  for (const std::string pad :
+       {"ladder", "ladder:", "ladder:0", "ladder:65", "ladder:x", "ladder:-1", "pow2:3"}) {
+    EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--pad", pad}, kPlan), CLI::ValidationError) << pad;
+  }
+}
+
 TEST(SpecFlags, AreRequiredOnlyWhereAsked) {
   EXPECT_THROW(Parse({"--policy=static"}, {}), CLI::RequiredError);
   EXPECT_THROW(Parse({"--graphs=4"}, {}), CLI::RequiredError);
@@ -128,6 +149,30 @@ TEST(SpecMessage, ComesBackAsItWent) {
   EXPECT_EQ(back.lookahead, 32u);
 }
 
+TEST(SpecMessage, CarriesTheWindow) {
+  BatchSpec spec = FullSpec();
+  spec.order = "window:4096";
+  const auto message = ToMessage(spec);
+  ASSERT_THAT(message, IsOk());
+  EXPECT_EQ(message->order(), v1::ORDER_WINDOW);
+  EXPECT_EQ(message->order_window(), 4096u);
+  EXPECT_EQ(FromMessage(*message).order, "window:4096");
+  EXPECT_FALSE(ToMessage(FullSpec())->has_order_window());
+}
+
+TEST(SpecMessage, CarriesTheRungs) {
+  BatchSpec spec = FullSpec();
+  spec.pad = "ladder:8";
+  const auto message = ToMessage(spec);
+  ASSERT_THAT(message, IsOk());
+  EXPECT_EQ(message->pad(), v1::PAD_LADDER);
+  EXPECT_EQ(message->ladder_rungs(), 8u);
+  EXPECT_EQ(FromMessage(*message).pad, "ladder:8");
+  spec.pad = "ladder:65";
+  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument,
+                                        HasSubstr("constant and ladder:K with K from 1 to 64")));
+}
+
 TEST(SpecMessage, LeavesOutWhatIsNotSaid) {
   BatchSpec spec;
   spec.policy = "dynamic";
@@ -154,7 +199,8 @@ TEST(SpecMessage, NamesTheFlagAndTheKnownWords) {
   EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--pad \"64\"")));
   spec = FullSpec();
   spec.order = "window";
-  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--order")));
+  EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument,
+                                        HasSubstr("full, none and window:K with K from 1 to")));
   spec = FullSpec();
   spec.oversize = "cut";
   EXPECT_THAT(ToMessage(spec), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--oversize")));

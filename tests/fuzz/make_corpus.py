@@ -230,6 +230,8 @@ def plan_request_seeds():
         "static": plan(**STATIC),
         "static_constant": plan(**dict(STATIC, pad=batch_pb2.PAD_CONSTANT, drop_last=True, split="val")),
         "static_none": plan(**dict(STATIC, pad=batch_pb2.PAD_NONE, order=batch_pb2.ORDER_NONE)),
+        "static_ladder": plan(**dict(STATIC, pad=batch_pb2.PAD_LADDER, ladder_rungs=3)),
+        "window": plan(**dict(STATIC, order=batch_pb2.ORDER_WINDOW, order_window=16)),
         "dynamic": plan(**DYNAMIC),
         "packed": plan(policy=batch_pb2.POLICY_PACKED, graphs=8, seed=5),
         "tuple": plan(policy=batch_pb2.POLICY_TUPLE, graphs=5, seed=5),

@@ -61,12 +61,14 @@ std::optional<std::uint32_t> NumberIf(bool is_given, Input& input) {
 BatchSpec ReadSpec(Input& input) {
   BatchSpec spec;
   spec.policy = One(input, {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple});
-  spec.order = One(input, {Order::kFull, Order::kNone});
+  spec.order = One(input, {Order::kFull, Order::kNone, Order::kWindow});
   spec.oversize = One(input, {Oversize::kAlone, Oversize::kSkip, Oversize::kError});
   spec.balance = One(input, {Balance::kNone, Balance::kCost});
   const std::uint8_t given = input.Byte();
   spec.graphs = Number(input);
-  if (given & 1) spec.pad = One(input, {Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant});
+  if (given & 1) spec.pad = One(input, {Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant, Pad::kLadder});
+  spec.rungs = NumberIf(spec.pad == Pad::kLadder, input);
+  spec.window = NumberIf(spec.order == Order::kWindow, input);
   spec.max_graphs = NumberIf(given & 2, input);
   spec.nodes = NumberIf(given & 4, input);
   spec.edges = NumberIf(given & 8, input);

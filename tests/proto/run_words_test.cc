@@ -17,6 +17,9 @@ TEST(RunWords, APolicyIncludesItsPad) {
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_STATIC, v1::PAD_MULTIPLE)), "static-multiple");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_STATIC, v1::PAD_POW2)), "static-pow2");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_STATIC, v1::PAD_CONSTANT)), "static-constant");
+  v1::BatchSpec ladder = Spec(v1::POLICY_STATIC, v1::PAD_LADDER);
+  ladder.set_ladder_rungs(8);
+  EXPECT_EQ(PolicyName(ladder), "static-ladder:8");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_DYNAMIC, v1::PAD_UNSPECIFIED)), "dynamic");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_PACKED, v1::PAD_UNSPECIFIED)), "packed");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_TUPLE, v1::PAD_UNSPECIFIED)), "tuple");

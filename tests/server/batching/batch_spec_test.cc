@@ -1,9 +1,14 @@
 #include "server/batching/batch_spec.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace packtrain::batching {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(CanonicalTextTest, FillsInEveryDefault) {
   EXPECT_EQ(CanonicalText({.policy = Policy::kStatic, .graphs = 32}),
@@ -46,6 +51,30 @@ TEST(CanonicalTextTest, SaysWhatRanksAreBalancedBy) {
                            .cost = CostCoefficients{20, 3, 1}}),
             "plan_version=2 policy=dynamic graphs=8 max_graphs=8 nodes=split edges=split budget_sample=all "
             "oversize=error order=none seed=7 drop_last=0 balance=cost cost=20,3,1");
+}
+
+TEST(CanonicalTextTest, HoldsTheRungs) {
+  EXPECT_THAT(CanonicalText({.policy = Policy::kStatic, .pad = Pad::kLadder, .rungs = 8, .graphs = 4}),
+              HasSubstr(" policy=static graphs=4 max_graphs=4 pad=ladder:8 order=full "));
+}
+
+TEST(CanonicalTextTest, HoldsTheWindow) {
+  EXPECT_THAT(
+      CanonicalText({.policy = Policy::kStatic, .graphs = 8, .order = Order::kWindow, .window = 64, .seed = 7}),
+      HasSubstr(" pad=multiple order=window:64 seed=7 "));
+}
+
+TEST(CheckSpecTest, WantsTheWindowOfAWindowOrderAndOfNoOther) {
+  BatchSpec spec = {.policy = Policy::kStatic, .graphs = 8, .order = Order::kWindow, .window = 1};
+  EXPECT_TRUE(CheckSpec(spec).ok());
+  spec.window = 0;
+  EXPECT_THAT(std::string(CheckSpec(spec).message()), HasSubstr("--order window:0 is out of range"));
+  spec.window = std::nullopt;
+  EXPECT_EQ(CheckSpec(spec).code(), absl::StatusCode::kInvalidArgument);
+  spec.order = Order::kFull;
+  EXPECT_TRUE(CheckSpec(spec).ok());
+  spec.window = 64;
+  EXPECT_THAT(std::string(CheckSpec(spec).message()), HasSubstr("go together"));
 }
 
 TEST(CanonicalTextTest, IsEqualForEqualPlans) {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/batching/epoch_order.h"
 #include "server/batching/plan.h"
 #include "server/batching/policy_kind.h"
+#include "server/batching/split_order.h"
 #include "tests/server/batching/dice.h"
 #include "tests/server/batching/exact_packing.h"
 #include "tests/server/batching/scenario.h"
@@ -174,9 +174,7 @@ TEST(PackedPolicyTest, ALookaheadOfOneIsDynamic) {
 }
 
 std::vector<std::uint32_t> OrderOf(const Scenario& scenario) {
-  std::vector<std::uint32_t> order = scenario.split;
-  if (scenario.spec.order == Order::kFull) ShuffleForEpoch(scenario.spec.seed, scenario.epoch, order);
-  return order;
+  return OrderSplit(scenario.spec, scenario.epoch, scenario.split);
 }
 
 TEST(PackedPolicyTest, TheOldestOpensEachBatchSoThatNoneStarves) {

@@ -36,6 +36,11 @@ TEST(PhiloxStreamTest, CountsBlocksInTheFirstCounterWord) {
   }
 }
 
+TEST(PhiloxStreamTest, PutsTheSubstreamIntoTheSecondCounterWord) {
+  PhiloxStream stream({3, 4}, {5, 6}, 7);
+  for (const std::uint32_t word : Philox4x32({0, 7, 5, 6}, {3, 4})) EXPECT_EQ(stream.Next(), word);
+}
+
 // 300,000 draws over three values: a fair generator strays from 100,000 by more than 1,500 about once in
 // ten billion seeds, and this seed is fixed.
 TEST(PhiloxStreamTest, BelowIsUniform) {

@@ -109,6 +109,51 @@ TEST_F(PlanTest, ConstantHoldsOneMoreOfTheLargestGraphOfTheWholeSplit) {
   for (std::uint64_t index = 0; index < 3; ++index) EXPECT_EQ(plan->BatchAt(index)->padded, shape);
 }
 
+BatchSpec Ladder(std::uint32_t graphs, std::uint32_t rungs) {
+  BatchSpec spec = Static(graphs, Pad::kLadder);
+  spec.rungs = rungs;
+  return spec;
+}
+
+TEST_F(PlanTest, ALadderPadsToItsFirstRungThatHoldsTheBatch) {
+  SetSizes({7, 8, 8, 15, 100}, {8, 8, 9, 16, 3});
+  const auto plan = Create(Ladder(1, 5));
+  EXPECT_EQ(plan->BatchAt(0)->padded, (Shape{2, 8, 8}));
+  EXPECT_EQ(plan->BatchAt(1)->padded, (Shape{2, 16, 8}));  // one node is padding
+  EXPECT_EQ(plan->BatchAt(2)->padded, (Shape{2, 16, 16}));
+  EXPECT_EQ(plan->BatchAt(3)->padded, (Shape{2, 16, 16}));
+  EXPECT_EQ(plan->BatchAt(4)->padded, (Shape{2, 104, 16}));
+}
+
+TEST_F(PlanTest, ALadderOfOneHoldsTheLargestGraphs) {
+  SetSizes({1, 20, 3, 40, 5}, {50, 4, 30, 2, 1});
+  const auto plan = Create(Ladder(2, 1));
+  for (std::uint64_t index = 0; index < 3; ++index) EXPECT_EQ(plan->BatchAt(index)->padded, (Shape{3, 64, 80}));
+}
+
+TEST_F(PlanTest, ALadderStatesRungsThatNoBatchTakes) {
+  SetSizes({1, 40, 1, 40}, {0, 0, 0, 0});
+  const PlanSummary summary = Create(Ladder(2, 8))->Summarize();
+  ASSERT_THAT(summary.shapes, SizeIs(2));
+  EXPECT_EQ(summary.shapes[0].shape, (Shape{3, 48, 0}));
+  EXPECT_EQ(summary.shapes[0].batches, 2u);
+  EXPECT_EQ(summary.shapes[1].shape, (Shape{3, 88, 0}));
+  EXPECT_EQ(summary.shapes[1].batches, 0u);
+}
+
+TEST_F(PlanTest, ALadderIsTheSameForEverySeedAndEpochOfAnOrder) {
+  BatchSpec spec = Ladder(2, 3);
+  for (const Order order : {Order::kFull, Order::kWindow}) {
+    spec.order = order;
+    if (order == Order::kWindow) spec.window = 2;
+    std::set<Shape> shapes;
+    for (spec.seed = 0; spec.seed < 4; ++spec.seed) {
+      for (const ShapeCount& count : Create(spec)->Summarize().shapes) shapes.insert(count.shape);
+    }
+    EXPECT_THAT(shapes, SizeIs(3));
+  }
+}
+
 TEST_F(PlanTest, NonePadsNothing) {
   const auto plan = Create(Static(2, Pad::kNone));
   EXPECT_EQ(plan->BatchAt(0)->padded, (Shape{2, 7, 70}));
@@ -489,6 +534,15 @@ TEST_F(PlanTest, DynamicRefusesWhatItHasNoUseFor) {
   BatchSpec spec = Dynamic(2);
   spec.pad = Pad::kNone;
   ExpectInvalid(spec, "--pad does not go with --policy dynamic");
+  spec = Static(2, Pad::kLadder);
+  ExpectInvalid(spec, "--pad ladder:K and its number K go together");
+  spec.rungs = 0;
+  ExpectInvalid(spec, "--pad ladder:0 is out of range: ladder:K takes K from 1 to 64");
+  spec.rungs = 65;
+  ExpectInvalid(spec, "--pad ladder:65 is out of range");
+  spec.rungs = 64;
+  spec.pad = Pad::kPow2;
+  ExpectInvalid(spec, "--pad ladder:K and its number K go together");
   spec = Dynamic(2, 100, 100);
   spec.budget_sample = 3;
   ExpectInvalid(spec, "--budget-sample decides nothing where --nodes and --edges are given");
@@ -568,6 +622,7 @@ TEST_F(PlanTest, RefusesShapesThatInt32CannotNumber) {
   ExpectImpossible(Static(2, Pad::kMultiple), "node slots; the most is 2147483647");
   ExpectImpossible(Static(1, Pad::kPow2), "2147483648 node slots");
   ExpectImpossible(Static(1, Pad::kConstant), "node slots");
+  ExpectImpossible(Ladder(2, 8), "--graphs 2 with --pad ladder:8 can give a batch of 2147484400 node slots");
   ExpectImpossible(Dynamic(3), "the budget for --graphs 3 would be --nodes 28");
   EXPECT_TRUE(Plan::Create(Request(Static(1, Pad::kNone))).ok());
   SetSizes({1, 1}, {0x7fffffff, 1});

@@ -131,7 +131,7 @@ struct SizeKind {
   void (*fill)(Dice& dice, Scenario& scenario);
 };
 constexpr Policy kPolicies[] = {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple};
-constexpr Order kOrders[] = {Order::kFull, Order::kNone};
+constexpr Order kOrders[] = {Order::kFull, Order::kNone, Order::kWindow};
 constexpr SizeKind kSizeKinds[] = {
     {"uniform", FillUniform},
     {"all equal", FillAllEqual},
@@ -171,13 +171,21 @@ void DrawLimits(Dice& dice, BatchSpec& spec) {
   if (dice.OneIn(3) && !(spec.nodes && spec.edges)) spec.budget_sample = dice.Between(1, 50);
 }
 
+// Seldom, since a ladder's sample costs more than the plan of a small split.
+void DrawLadder(Dice& dice, BatchSpec& spec) {
+  spec.pad = Pad::kLadder;
+  spec.rungs = dice.Between(1, dice.One({3u, 64u}));
+}
+
 void DrawSpec(Dice& dice, BatchSpec& spec) {
   spec.graphs = dice.Between(1, dice.One({2u, 20u, 400u}));
+  if (spec.order == Order::kWindow) spec.window = dice.Between(1, dice.One({1u, 30u, 5000u}));
   spec.seed = dice.Between(0, 5);
   spec.oversize = dice.One({Oversize::kError, Oversize::kAlone, Oversize::kSkip});
   spec.drop_last = dice.OneIn(4);
   if (spec.policy == Policy::kStatic) {
     if (!dice.OneIn(5)) spec.pad = dice.One({Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant});
+    if (dice.OneIn(20)) DrawLadder(dice, spec);
     return;
   }
   DrawLimits(dice, spec);
@@ -194,6 +202,7 @@ void DrawBalance(Dice& dice, BatchSpec& spec) {
 void PutAllAboveBudget(BatchSpec& spec) {
   if (spec.policy == Policy::kStatic) spec.policy = Policy::kDynamic;
   spec.pad = std::nullopt;
+  spec.rungs = std::nullopt;
   spec.budget_sample = std::nullopt;
   spec.nodes = 2;  // of which one may be real
   spec.oversize = Oversize::kAlone;

@@ -144,6 +144,14 @@ TEST_F(PlanServiceTest, AContradictoryOrUnknownRequestIsRefused) {
   EXPECT_THAT(client_->GetPlan(request),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("spec.balance = 9")));
   request = Request();
+  request.mutable_spec()->set_order(v1::ORDER_WINDOW);
+  EXPECT_THAT(client_->GetPlan(request), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("window:K")));
+  request.mutable_spec()->set_order_window(0);
+  EXPECT_THAT(client_->GetPlan(request), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("window:0")));
+  request = Request();
+  request.mutable_spec()->set_ladder_rungs(8);
+  EXPECT_THAT(client_->GetPlan(request), StatusIs(absl::StatusCode::kInvalidArgument));
+  request = Request();
   request.set_dataset("nothing");
   EXPECT_THAT(client_->GetPlan(request), StatusIs(absl::StatusCode::kNotFound));
   v1::GetPlannedBatchRequest batch;

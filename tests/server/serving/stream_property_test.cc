@@ -35,10 +35,12 @@ v1::BatchSpec DrawSpec(batching::Dice& dice) {
   v1::BatchSpec spec;
   spec.set_policy(dice.One({v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED, v1::POLICY_TUPLE}));
   if (spec.policy() == v1::POLICY_STATIC) {
-    spec.set_pad(dice.One({v1::PAD_NONE, v1::PAD_MULTIPLE, v1::PAD_POW2, v1::PAD_CONSTANT}));
+    spec.set_pad(dice.One({v1::PAD_NONE, v1::PAD_MULTIPLE, v1::PAD_POW2, v1::PAD_CONSTANT, v1::PAD_LADDER}));
+    if (spec.pad() == v1::PAD_LADDER) spec.set_ladder_rungs(dice.Between(1, 4));
   }
   spec.set_graphs(dice.Between(1, 7));
-  spec.set_order(dice.One({v1::ORDER_FULL, v1::ORDER_NONE}));
+  spec.set_order(dice.One({v1::ORDER_FULL, v1::ORDER_NONE, v1::ORDER_WINDOW}));
+  if (spec.order() == v1::ORDER_WINDOW) spec.set_order_window(dice.Between(1, 50));
   spec.set_seed(dice.Between(0, 1000));
   spec.set_balance(dice.One({v1::BALANCE_NONE, v1::BALANCE_COST}));
   return spec;

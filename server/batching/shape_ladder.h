@@ -1,0 +1,58 @@
+// The few padded shapes that suit many batches best.
+#ifndef PACKTRAIN_SERVER_BATCHING_SHAPE_LADDER_H_
+#define PACKTRAIN_SERVER_BATCHING_SHAPE_LADDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+namespace packtrain::batching {
+
+// Node and edge slots, of a shape or as a batch needs them. Each at most kMaxSlots.
+struct SlotPair {
+  std::uint32_t nodes = 0;
+  std::uint32_t edges = 0;
+
+  bool Holds(const SlotPair& need) const { return need.nodes <= nodes && need.edges <= edges; }
+  friend bool operator==(const SlotPair&, const SlotPair&) = default;
+  friend bool operator<(const SlotPair& a, const SlotPair& b) {
+    return std::tie(a.nodes, a.edges) < std::tie(b.nodes, b.edges);
+  }
+};
+
+// So many batches that need the same slots.
+struct Need {
+  SlotPair slots;
+  std::uint64_t batches = 1;
+};
+
+// What a slot costs; at most 2^20 each.
+struct SlotCosts {
+  std::uint32_t node = 1;
+  std::uint32_t edge = 1;
+};
+
+// A ladder is a chain of shapes, each of which holds the one before it; a batch takes the first rung that holds
+// it. Of all ladders of at most `rungs` >= 1 shapes out of `candidates` that end with the last candidate, the
+// one whose cost, summed over the batches, is least, ascending; exactly, by dynamic programming over (rungs,
+// last rung). `candidates` ascend, and the last one holds all others and all needs. Time: candidates * (rungs *
+// candidates + needs).
+std::vector<SlotPair> CheapestLadder(std::span<const Need> needs, std::span<const SlotPair> candidates,
+                                     std::size_t rungs, const SlotCosts& costs);
+
+inline constexpr std::size_t kLadderCounts = 32;
+inline constexpr std::size_t kLadderShares = 24;
+
+// The cheapest ladder up to `top` for batches that need these slots; `top` holds each of them. The other
+// candidates are the node counts times the edge counts of the batches: all counts where there are no more than
+// kLadderCounts. Else, of all n in their order from 0, those at n * i div kLadderShares for i from 1 to
+// kLadderShares - 1, those that stand a half, a quarter, an eighth, ... of a share before the last, and the
+// last.
+std::vector<SlotPair> BuildLadder(std::span<const SlotPair> batches, const SlotPair& top, std::size_t rungs,
+                                  const SlotCosts& costs);
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_SHAPE_LADDER_H_

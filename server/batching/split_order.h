@@ -1,0 +1,19 @@
+// The walk of one epoch.
+#ifndef PACKTRAIN_SERVER_BATCHING_SPLIT_ORDER_H_
+#define PACKTRAIN_SERVER_BATCHING_SPLIT_ORDER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "server/batching/batch_spec.h"
+
+namespace packtrain::batching {
+
+// The graphs of a split in the order in which an epoch of `spec` walks them.
+std::vector<std::uint32_t> OrderSplit(const BatchSpec& spec, std::uint64_t epoch,
+                                      std::span<const std::uint32_t> split);
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_SPLIT_ORDER_H_
