@@ -167,6 +167,17 @@ absl::StatusOr<v1::GetDatasetResponse> ServiceClient::GetDataset(const v1::GetDa
                     request);
 }
 
+absl::StatusOr<v1::ListGraphSizesResponse> ServiceClient::ListGraphSizes(
+    const v1::ListGraphSizesRequest& request) {
+  v1::ListGraphSizesResponse all;
+  const absl::Status status =
+      WalkPages(connection_->options(), *stubs_->dataset, &v1::DatasetService::Stub::ListGraphSizes, request,
+                [&all](v1::ListGraphSizesResponse& page) { all.MergeFrom(page); });
+  if (!status.ok()) return status;
+  all.clear_next_page_token();
+  return all;
+}
+
 absl::StatusOr<v1::SealDatasetResponse> ServiceClient::SealDataset(const v1::SealDatasetRequest& request) {
   StopSignal never_stopped;
   v1::SealDatasetResponse response;

@@ -30,6 +30,8 @@ class ServiceClient {
   // All of them, page by page.
   absl::StatusOr<std::vector<v1::Dataset>> ListDatasets();
   absl::StatusOr<v1::GetDatasetResponse> GetDataset(const v1::GetDatasetRequest& request);
+  // The sizes of the whole split in one message, from page to page.
+  absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(const v1::ListGraphSizesRequest& request);
   // Not repeated: after a lost answer the import is no longer known. UNAVAILABLE: not stored, as far as is
   // known; the whole import may be repeated, and changes nothing where it was stored after all.
   absl::StatusOr<v1::SealDatasetResponse> SealDataset(const v1::SealDatasetRequest& request);

@@ -60,7 +60,7 @@ void AddBalanceFlags(CLI::App& app, BatchSpec& spec) {
          [&spec](const std::vector<std::uint32_t>& given) {
            spec.cost = {.graph = given[0], .node = given[1], .edge = given[2]};
          },
-         "What a graph, a node and an edge cost, for --balance cost")
+         "What a graph, a node and an edge cost, for --balance cost and --pad ladder")
       ->delimiter(',')
       ->expected(3)
       ->check(CountBetween(0, kMaxCostCoefficient))

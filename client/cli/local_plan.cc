@@ -176,25 +176,41 @@ absl::StatusOr<v1::BatchSpec> LocalMessage(const client::SpecFlags& flags) {
       absl::StrCat("--split ", flags.spec.split, ": a list of sizes has no splits but 'all'"));
 }
 
+// A request for the list, and what it borrows beside the list.
+class ListRequest {
+ public:
+  ListRequest(const SizeList& sizes, const client::SpecFlags& flags, const batching::BatchSpec& spec)
+      : split_(sizes.n_node.size()) {
+    std::iota(split_.begin(), split_.end(), 0u);
+    request_.spec = spec;
+    request_.sizes = {sizes.n_node, sizes.n_edge};
+    request_.split = split_;
+    request_.epoch = flags.epoch;
+    request_.world = {.size = flags.world_size};
+    request_.parallel_for = std::bind_front(RunOnThreads, HardwareThreads());
+  }
+  ListRequest(const ListRequest&) = delete;
+  ListRequest& operator=(const ListRequest&) = delete;
+
+  const batching::PlanRequest& get() const { return request_; }
+
+ private:
+  std::vector<std::uint32_t> split_;
+  batching::PlanRequest request_;
+};
+
 absl::StatusOr<v1::GetPlanResponse> PlanList(const SizeList& sizes, const client::SpecFlags& flags,
                                              const v1::BatchSpec& spec) {
-  std::vector<std::uint32_t> split(sizes.n_node.size());
-  std::iota(split.begin(), split.end(), 0u);
-  batching::PlanRequest request;
-  request.spec = ToPlanner(spec);
-  request.sizes = {sizes.n_node, sizes.n_edge};
-  request.split = split;
-  request.epoch = flags.epoch;
-  request.world = {.size = flags.world_size};
-  request.parallel_for = std::bind_front(RunOnThreads, HardwareThreads());
+  const ListRequest request(sizes, flags, ToPlanner(spec));
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);
+  const absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request.get());
   if (!plan.ok()) return plan.status();
   const batching::PlanSummary summary = (*plan)->Summarize();
   v1::GetPlanResponse response = ToMessage(summary);
   response.set_plan_seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   SetOversize(summary, sizes, spec.oversize(), response.mutable_oversize());
-  response.set_fingerprint(wire::PlanFingerprint(sizes.version, kSplit, batching::CanonicalText(request.spec)));
+  response.set_fingerprint(
+      wire::PlanFingerprint(sizes.version, kSplit, batching::CanonicalText(request.get().spec)));
   return response;
 }
 
@@ -229,6 +245,13 @@ absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const clien
   absl::StatusOr<v1::GetPlanResponse> plan = PlanList(sizes, flags, *spec);
   if (plan.ok()) plan->set_dataset(sizes.path);
   return plan;
+}
+
+absl::StatusOr<std::vector<batching::TunedBudget>> TuneSizes(const SizeList& sizes,
+                                                             const client::SpecFlags& flags) {
+  const absl::StatusOr<batching::BatchSpec> spec = LocalSpec(flags);
+  if (!spec.ok()) return spec.status();
+  return batching::TuneBudget(ListRequest(sizes, flags, *spec).get());
 }
 
 }  // namespace packtrain::cli

@@ -10,16 +10,17 @@
 #include "client/spec_flags.h"
 #include "packtrain/v1/batch.pb.h"
 #include "server/batching/batch_spec.h"
+#include "server/batching/budget_tuning.h"
 
 namespace packtrain::cli {
 
-// The sizes of graphs, as a file lists them.
+// The sizes of graphs, in the order of a file or of a split of a data set.
 struct SizeList {
   std::string path;
   std::vector<std::uint32_t> n_node;
   std::vector<std::uint32_t> n_edge;
-  std::vector<std::uint64_t> line;
-  std::string version;  // hash of the sizes, as a data set's is of its graphs
+  std::vector<std::uint64_t> line;  // of the file; empty for sizes of a data set
+  std::string version;              // hash of the sizes, as a data set's is of its graphs
 };
 
 // `path` holds a line `n_node n_edge` for each graph, plain or gzip; further columns are passed over, and so
@@ -32,6 +33,10 @@ absl::StatusOr<batching::BatchSpec> LocalSpec(const client::SpecFlags& flags);
 
 // The whole list is one split, "all". Graphs above the budget are named "line N". Codes as PlanService.GetPlan.
 absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags);
+
+// The best budgets for the list, on all threads of the machine. Codes as batching::TuneBudget.
+absl::StatusOr<std::vector<batching::TunedBudget>> TuneSizes(const SizeList& sizes,
+                                                             const client::SpecFlags& flags);
 
 }  // namespace packtrain::cli
 

@@ -24,6 +24,7 @@ struct PlanFlags {
   std::string dataset;
   std::string sizes;
   std::optional<std::uint64_t> batch;
+  bool tune = false;
   client::SpecFlags spec;
 };
 
@@ -177,6 +178,63 @@ absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const absl::StatusOr<v
   return ExitCode::kDone;
 }
 
+absl::StatusOr<SizeList> FetchSizes(const PlanFlags& flags, const GlobalOptions& global) {
+  v1::ListGraphSizesRequest request;
+  request.set_dataset(flags.dataset);
+  request.set_split(flags.spec.spec.split);
+  absl::StatusOr<v1::ListGraphSizesResponse> sizes =
+      CallService(global, [&](client::ServiceClient& services) { return services.ListGraphSizes(request); });
+  if (!sizes.ok()) return sizes.status();
+  return SizeList{sizes->dataset(),
+                  {sizes->n_node().begin(), sizes->n_node().end()},
+                  {sizes->n_edge().begin(), sizes->n_edge().end()},
+                  {},
+                  {}};
+}
+
+Json ToJson(const batching::TunedBudget& tuned) {
+  const batching::PlanSummary& summary = tuned.summary;
+  return {
+      {"budget",
+       {{"graphs", tuned.budget.graphs}, {"nodes", tuned.budget.nodes}, {"edges", tuned.budget.edges}}},
+      {"fill", {{"graphs", summary.fill_graphs}, {"nodes", summary.fill_nodes}, {"edges", summary.fill_edges}}},
+      {"batches", summary.batches},
+      {"graphs_per_batch",
+       {{"mean", summary.mean_graphs}, {"min", summary.min_graphs}, {"max", summary.max_graphs}}}};
+}
+
+Json ToJson(const std::vector<batching::TunedBudget>& frontier) {
+  Json budgets = Json::array();
+  for (const batching::TunedBudget& tuned : frontier) budgets.push_back(ToJson(tuned));
+  return {{"frontier", budgets}};
+}
+
+Table ToTable(const std::vector<batching::TunedBudget>& frontier) {
+  Table table{{"--nodes", "--edges", "--max-graphs", "node fill", "edge fill", "batches", "graphs a batch"},
+              {}};
+  for (const batching::TunedBudget& tuned : frontier) {
+    table.rows.push_back({std::to_string(tuned.budget.nodes), std::to_string(tuned.budget.edges),
+                          std::to_string(tuned.budget.graphs), FormatNumber(tuned.summary.fill_nodes),
+                          FormatNumber(tuned.summary.fill_edges), std::to_string(tuned.summary.batches),
+                          FormatNumber(tuned.summary.mean_graphs)});
+  }
+  return table;
+}
+
+// Searches here also for a data set of a server, whose threads are for streams.
+absl::StatusOr<ExitCode> Tune(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
+  const absl::StatusOr<SizeList> sizes =
+      flags.sizes.empty() ? FetchSizes(flags, global) : ReadSizes(flags.sizes);
+  if (!sizes.ok() && flags.sizes.empty()) return sizes.status();
+  if (!sizes.ok()) return DataError(output, sizes.status());
+  client::SpecFlags spec = flags.spec;
+  if (flags.sizes.empty()) spec.spec.split.clear();  // the server has chosen
+  const absl::StatusOr<std::vector<batching::TunedBudget>> frontier = TuneSizes(*sizes, spec);
+  if (!frontier.ok()) return frontier.status();
+  output.Print(ToJson(*frontier), ToTable(*frontier));
+  return ExitCode::kDone;
+}
+
 absl::StatusOr<ExitCode> Plan(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
   if (flags.sizes.empty()) return ShowPlan(flags, PlanDataset(flags, global), output);
   const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes);
@@ -190,21 +248,27 @@ void AddPlanCommand(CLI::App& program, Invocation& invocation) {
   CLI::App* plan = AddCommand(program, "plan", "Shows how a policy would batch one epoch",
                               {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
                                "packtrain plan --dataset qm9 --policy packed --graphs 127 --batch 0",
+                               "packtrain plan --dataset qm9 --policy packed --graphs 127 --tune",
                                "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
   const auto flags = std::make_shared<PlanFlags>();
   CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");
   CLI::Option* sizes = plan->add_option(
       "--sizes", flags->sizes, "File of lines `n_node n_edge`, gzip too; planned here, without a server");
-  plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
-      ->check(client::CountFrom(0))
-      ->needs(dataset)
-      ->excludes(sizes);
+  CLI::Option* batch = plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
+                           ->check(client::CountFrom(0))
+                           ->needs(dataset)
+                           ->excludes(sizes);
+  plan->add_flag(
+          "--tune", flags->tune,
+          "Show instead which budgets of about --graphs graphs fill best; planned here, also for --dataset")
+      ->excludes(batch);
   dataset->excludes(sizes);
   client::AddSpecFlags(*plan, flags->spec, {.required = true, .epoch = true, .world_size = true});
   OnChosen(*plan, invocation, [flags](const GlobalOptions& global, Output& output) -> absl::StatusOr<ExitCode> {
     if (flags->dataset.empty() && flags->sizes.empty()) {
       return UsageError(output, "one of --dataset and --sizes is needed (--help shows the usage)");
     }
+    if (flags->tune) return Tune(*flags, global, output);
     return flags->batch.has_value() ? ShowBatch(*flags, global, output) : Plan(*flags, global, output);
   });
 }

@@ -51,8 +51,8 @@ absl::Status CheckGraphCount(const char* flag, std::uint32_t graphs) {
 
 absl::Status CheckBalance(const BatchSpec& spec) {
   if (!spec.cost) return absl::OkStatus();
-  if (spec.balance == Balance::kNone) {
-    return absl::InvalidArgumentError("--cost decides nothing without --balance cost");
+  if (spec.balance == Balance::kNone && spec.pad != Pad::kLadder) {
+    return absl::InvalidArgumentError("--cost decides nothing without --balance cost or --pad ladder:K");
   }
   const std::uint32_t most = std::max({spec.cost->graph, spec.cost->node, spec.cost->edge});
   if (most == 0) return absl::InvalidArgumentError("--cost 0,0,0 tells no graph from another");

@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "server/batching/batch_sample.h"
-#include "server/batching/shape_ladder.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
 
@@ -98,7 +97,7 @@ std::vector<Shape> LadderOf(const PlanRequest& request, const SlotPair& top) {
                      static_cast<std::uint32_t>(PadEdges(Pad::kLadder, sum.edges))});
   }
   std::vector<Shape> shapes;
-  for (const SlotPair& rung : BuildLadder(needs, top, *request.spec.rungs, SlotCosts{})) {
+  for (const SlotPair& rung : BuildLadder(needs, top, *request.spec.rungs, SlotCostsOf(request.spec))) {
     shapes.push_back({request.spec.graphs + 1, rung.nodes, rung.edges});
   }
   return shapes;
@@ -113,6 +112,12 @@ absl::Status CheckPad(const BatchSpec& spec) {
   if (!spec.rungs || (*spec.rungs >= 1 && *spec.rungs <= kMaxRungs)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("--pad ladder:", *spec.rungs, " is out of range: ladder:K takes K from 1 to ", kMaxRungs));
+}
+
+SlotCosts SlotCostsOf(const BatchSpec& spec) {
+  const CostCoefficients cost = spec.cost.value_or(CostCoefficients());
+  if (cost.node == 0 && cost.edge == 0) return {};
+  return {cost.node, cost.edge};
 }
 
 std::string PadText(const BatchSpec& spec) {

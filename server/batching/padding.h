@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/batching/batch_spec.h"
 #include "server/batching/plan.h"
+#include "server/batching/shape_ladder.h"
 
 namespace packtrain::batching {
 
@@ -18,6 +19,9 @@ inline constexpr std::uint32_t kMaxRungs = 64;
 
 // INVALID_ARGUMENT: rungs without Pad::kLadder or the other way round, or a number of them out of range.
 absl::Status CheckPad(const BatchSpec& spec);
+
+// What the slots of a ladder cost: as the spec's cost has it for nodes and edges; one each where it has none.
+SlotCosts SlotCostsOf(const BatchSpec& spec);
 
 // As --pad spells it, such as "pow2" and "ladder:8".
 std::string PadText(const BatchSpec& spec);

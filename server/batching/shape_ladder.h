@@ -5,22 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
+#include "server/batching/slots.h"
+
 namespace packtrain::batching {
-
-// Node and edge slots, of a shape or as a batch needs them. Each at most kMaxSlots.
-struct SlotPair {
-  std::uint32_t nodes = 0;
-  std::uint32_t edges = 0;
-
-  bool Holds(const SlotPair& need) const { return need.nodes <= nodes && need.edges <= edges; }
-  friend bool operator==(const SlotPair&, const SlotPair&) = default;
-  friend bool operator<(const SlotPair& a, const SlotPair& b) {
-    return std::tie(a.nodes, a.edges) < std::tie(b.nodes, b.edges);
-  }
-};
 
 // So many batches that need the same slots.
 struct Need {

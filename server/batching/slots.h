@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <tuple>
 
 namespace packtrain::batching {
 
@@ -12,6 +13,18 @@ inline constexpr std::uint64_t kMaxSlots = 0x7fffffff;
 
 // Most real graphs of a batch. Keeps every product of a graph count and a 32-bit size within 64 bits.
 inline constexpr std::uint32_t kMaxBatchGraphs = 1u << 24;
+
+// Node and edge slots, of a shape or as a batch needs them. Each at most kMaxSlots.
+struct SlotPair {
+  std::uint32_t nodes = 0;
+  std::uint32_t edges = 0;
+
+  bool Holds(const SlotPair& need) const { return need.nodes <= nodes && need.edges <= edges; }
+  friend bool operator==(const SlotPair&, const SlotPair&) = default;
+  friend bool operator<(const SlotPair& a, const SlotPair& b) {
+    return std::tie(a.nodes, a.edges) < std::tie(b.nodes, b.edges);
+  }
+};
 
 // Smallest multiple of 8 that is >= v.
 constexpr std::uint64_t UpTo8(std::uint64_t v) { return (v + 7) / 8 * 8; }

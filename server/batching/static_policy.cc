@@ -64,9 +64,15 @@ absl::Status Check(const BatchSpec& spec) {
   return CheckPad(spec);
 }
 
+std::string SlotCostsText(const BatchSpec& spec) {
+  if (spec.pad != Pad::kLadder) return "";
+  const SlotCosts costs = SlotCostsOf(spec);
+  return absl::StrCat(" slot_costs=", costs.node, ",", costs.edge);
+}
+
 std::string Text(const BatchSpec& spec) {
-  return absl::StrCat("policy=static graphs=", spec.graphs, " max_graphs=", spec.graphs,
-                      " pad=", PadText(spec));
+  return absl::StrCat("policy=static graphs=", spec.graphs, " max_graphs=", spec.graphs, " pad=", PadText(spec),
+                      SlotCostsText(spec));
 }
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {

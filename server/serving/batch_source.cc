@@ -7,19 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "proto/wire/content_hash.h"
 #include "server/serving/spec_convert.h"
+#include "server/serving/split_name.h"
 
 namespace packtrain::serving {
-namespace {
-
-std::string DefaultSplit(const v1::Dataset& description) {
-  for (const v1::Split& split : description.splits()) {
-    if (split.name() == "train") return "train";
-  }
-  return "all";
-}
-
-}  // namespace
-
 std::string BatchSource::reference() const {
   return absl::StrCat(dataset->description().name(), "@", dataset->description().version());
 }
@@ -35,9 +25,9 @@ absl::StatusOr<BatchSource> ResolveBatchSource(storage::GraphStore& store, std::
   if (!opened.ok()) return opened.status();
 
   BatchSource source{
-      .dataset = *std::move(opened), .split = spec.split(), .spec = *std::move(converted), .fingerprint = {}};
+      .dataset = *std::move(opened), .split = {}, .spec = *std::move(converted), .fingerprint = {}};
   const v1::Dataset& description = source.dataset->description();
-  if (source.split.empty()) source.split = DefaultSplit(description);
+  source.split = SplitOrDefault(spec.split(), description);
   if (auto split = source.dataset->Split(source.split); !split.ok()) return split.status();
   source.fingerprint =
       wire::PlanFingerprint(description.version(), source.split, batching::CanonicalText(source.spec));

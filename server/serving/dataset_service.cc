@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/wire/status_convert.h"
+#include "server/serving/graph_sizes.h"
 #include "server/serving/page.h"
 
 namespace packtrain::serving {
@@ -79,6 +80,14 @@ grpc::Status DatasetService::ListDatasets(grpc::ServerContext*, const v1::ListDa
 grpc::Status DatasetService::GetDataset(grpc::ServerContext*, const v1::GetDatasetRequest* request,
                                         v1::GetDatasetResponse* response) {
   return wire::ToGrpcStatus(Get(*request, *response));
+}
+
+grpc::Status DatasetService::ListGraphSizes(grpc::ServerContext*, const v1::ListGraphSizesRequest* request,
+                                            v1::ListGraphSizesResponse* response) {
+  absl::StatusOr<v1::ListGraphSizesResponse> page =
+      serving::ListGraphSizes(store_, *request, max_message_bytes_);
+  if (page.ok()) *response = *std::move(page);
+  return wire::ToGrpcStatus(page.status());
 }
 
 absl::Status DatasetService::CheckNotDraining() const {

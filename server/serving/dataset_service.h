@@ -39,6 +39,8 @@ class DatasetService final
                             v1::ListDatasetsResponse* response) override;
   grpc::Status GetDataset(grpc::ServerContext* context, const v1::GetDatasetRequest* request,
                           v1::GetDatasetResponse* response) override;
+  grpc::Status ListGraphSizes(grpc::ServerContext* context, const v1::ListGraphSizesRequest* request,
+                              v1::ListGraphSizesResponse* response) override;
 
  private:
   absl::Status CheckNotDraining() const;

@@ -55,7 +55,13 @@ TEST(CanonicalTextTest, SaysWhatRanksAreBalancedBy) {
 
 TEST(CanonicalTextTest, HoldsTheRungs) {
   EXPECT_THAT(CanonicalText({.policy = Policy::kStatic, .pad = Pad::kLadder, .rungs = 8, .graphs = 4}),
-              HasSubstr(" policy=static graphs=4 max_graphs=4 pad=ladder:8 order=full "));
+              HasSubstr(" policy=static graphs=4 max_graphs=4 pad=ladder:8 slot_costs=1,1 order=full "));
+  BatchSpec spec = {.policy = Policy::kStatic, .pad = Pad::kLadder, .rungs = 8, .graphs = 4};
+  spec.cost = CostCoefficients{9, 2, 3};
+  EXPECT_TRUE(CheckSpec(spec).ok());
+  EXPECT_THAT(CanonicalText(spec), HasSubstr(" pad=ladder:8 slot_costs=2,3 "));
+  spec.cost = CostCoefficients{9, 0, 0};  // tells no shape from another
+  EXPECT_THAT(CanonicalText(spec), HasSubstr(" pad=ladder:8 slot_costs=1,1 "));
 }
 
 TEST(CanonicalTextTest, HoldsTheWindow) {

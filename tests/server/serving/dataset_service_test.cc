@@ -2,11 +2,14 @@
 
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "server/serving/graph_sizes.h"
 #include "server/serving/staged_imports.h"
 #include "tests/server/serving/serving_client.h"
+#include "tests/testing/fake_graph_store.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/test_server.h"
@@ -71,6 +74,70 @@ TEST_F(DatasetServiceTest, PagesTogetherAreTheListByName) {
     request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty());
   EXPECT_EQ(listed, names);
+}
+
+// The sizes of the whole list, `page_size` graphs a page.
+v1::ListGraphSizesResponse AllSizes(ServingClient& client, v1::ListGraphSizesRequest request) {
+  v1::ListGraphSizesResponse all;
+  do {
+    const auto page = client.ListGraphSizes(request);
+    EXPECT_THAT(page, IsOk());
+    if (!page.ok()) break;
+    all.MergeFrom(*page);
+    EXPECT_EQ(page->n_node_size(), page->n_edge_size());
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
+  return all;
+}
+
+TEST_F(DatasetServiceTest, PagesOfSizesAreThoseOfTheSplitsGraphsInTheirOrder) {
+  const std::string reference =
+      client_->Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(40))).value();
+  for (const std::uint32_t page_size : {0u, 1u, 7u, 40u}) {
+    v1::ListGraphSizesRequest request;
+    request.set_dataset("molecules");
+    request.set_page_size(page_size);
+    const v1::ListGraphSizesResponse all = AllSizes(*client_, request);
+    EXPECT_EQ(all.dataset(), reference);
+    EXPECT_EQ(all.split(), "all");
+    EXPECT_EQ(all.graphs(), 40u);
+    ASSERT_THAT(all.n_node(), SizeIs(40));
+    for (int graph = 0; graph < 40; ++graph) {
+      const Molecule molecule = ManyMolecules(40)[graph];
+      EXPECT_EQ(all.n_node(graph), molecule.z.size());
+    }
+  }
+}
+
+TEST(ListGraphSizesTest, APageFitsIntoHalfAMessage) {
+  FakeGraphStore store;
+  std::unique_ptr<storage::DatasetWriter> writer = store.NewDataset(MoleculeSchema()).value();
+  for (const Molecule& molecule : ManyMolecules(1000)) {
+    const std::string record = RecordOf(molecule);
+    ASSERT_THAT(writer->Append(std::as_bytes(std::span(record))), IsOk());
+  }
+  v1::SealDatasetRequest seal;
+  seal.set_name("molecules");
+  ASSERT_THAT(writer->Seal(seal), IsOk());
+  v1::ListGraphSizesRequest request;
+  request.set_dataset("molecules");
+  EXPECT_THAT(serving::ListGraphSizes(store, request, 2000)->n_node(), SizeIs(100));
+  EXPECT_THAT(serving::ListGraphSizes(store, request, 1)->n_node(), SizeIs(1));
+  EXPECT_THAT(serving::ListGraphSizes(store, request, 64 << 20)->n_node(), SizeIs(1000));
+}
+
+TEST_F(DatasetServiceTest, SizesOfWhatIsNotThereAreRefused) {
+  ASSERT_THAT(client_->Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(5))), IsOk());
+  v1::ListGraphSizesRequest request;
+  request.set_dataset("nothing");
+  EXPECT_THAT(client_->ListGraphSizes(request), StatusIs(absl::StatusCode::kNotFound));
+  request.set_dataset("molecules");
+  request.set_split("val");
+  EXPECT_THAT(client_->ListGraphSizes(request), StatusIs(absl::StatusCode::kNotFound, HasSubstr("val")));
+  request.set_split("all");
+  request.set_page_token("page 2");
+  EXPECT_THAT(client_->ListGraphSizes(request),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("page_token")));
 }
 
 TEST_F(DatasetServiceTest, ABadPageTokenIsAnInvalidArgument) {

@@ -139,6 +139,11 @@ absl::StatusOr<std::string> ServingClient::Store(const std::string& name, const 
   return absl::StrCat(name, "@", sealed->dataset().version());
 }
 
+absl::StatusOr<v1::ListGraphSizesResponse> ServingClient::ListGraphSizes(
+    const v1::ListGraphSizesRequest& request) {
+  return Call(*datasets_, &v1::DatasetService::Stub::ListGraphSizes, request);
+}
+
 absl::StatusOr<v1::Dataset> ServingClient::Get(const std::string& dataset) {
   v1::GetDatasetRequest request;
   request.set_dataset(dataset);

@@ -54,6 +54,7 @@ class ServingClient {
   absl::StatusOr<std::string> Store(const std::string& name, const v1::Schema& schema,
                                     const v1::GraphBlock& block);
   absl::StatusOr<v1::Dataset> Get(const std::string& dataset);
+  absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(const v1::ListGraphSizesRequest& request);
   absl::StatusOr<v1::ListDatasetsResponse> List(const v1::ListDatasetsRequest& request = {});
 
   absl::StatusOr<v1::GetPlanResponse> GetPlan(const v1::GetPlanRequest& request);
