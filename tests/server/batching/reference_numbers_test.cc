@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "server/batching/budget_tuning.h"
 #include "server/batching/plan.h"
 
 namespace packtrain::batching {
@@ -137,6 +138,25 @@ class FullListsTest : public ::testing::Test {
 };
 
 TEST_F(FullListsTest, GiveTheExpectedPlans) { CheckFolder(folder_); }
+
+// A plainer packer's, tuned too.
+TEST_F(FullListsTest, TunedBudgetsFillAsExpected) {
+  const Json expected = Json::parse(ReadText(folder_ + "/expected.json"));
+  for (const std::string list : {"mp_knn12", "hiv", "pcqm4mv2_heavy", "great"}) {
+    const SizeList sizes = ReadSizes(folder_ + "/" + list + "_sizes.txt.gz");
+    for (const auto& [batch_size, numbers] : expected[list]["by_batch_size"].items()) {
+      BatchSpec spec = {.policy = Policy::kPacked, .graphs = 0, .order = Order::kNone};
+      spec.graphs = static_cast<std::uint32_t>(std::stoul(batch_size)) - 1;
+      const Json& tuned = numbers["packed_tuned"];
+      EXPECT_GE(TuneBudget({spec, {sizes.n_node, sizes.n_edge}, sizes.all, 0, {}, nullptr})
+                    .value()
+                    .front()
+                    .SmallerFill(),
+                std::min(tuned["node_fill"].get<double>(), tuned["edge_fill"].get<double>()))
+          << list << ", B = " << batch_size;
+    }
+  }
+}
 
 // About 8.6 and 3.9 graphs a batch.
 TEST_F(FullListsTest, SmallBudgetsNeedFewBatchesAboveTheBound) {
