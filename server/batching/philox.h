@@ -57,7 +57,7 @@ class PhiloxStream {
 
   PhiloxKey key_;
   PhiloxCounter counter_;
-  std::array<std::uint32_t, 4 * kCounters> words_;
+  std::array<std::uint32_t, std::size_t{4} * kCounters> words_;
   std::size_t used_ = words_.size();
 };
 
