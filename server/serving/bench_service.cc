@@ -79,8 +79,9 @@ class ByteStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  private:
   void WriteNext() {
     if (!endless_ && left_-- == 0) return Finish(grpc::Status::OK);
-    StartWrite(&messages_[next_]);
+    const grpc::ByteBuffer& message = messages_[next_];
     next_ = (next_ + 1) % messages_.size();
+    StartWrite(&message);  // last: OnWriteDone may run at once on another thread
   }
 
   std::vector<grpc::ByteBuffer> messages_;
