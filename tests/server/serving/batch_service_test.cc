@@ -331,6 +331,7 @@ TEST_F(BatchServiceTest, ClientsThatDoNotReadHoldTwoBatchesEach) {
   ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(5000))), IsOk());
   v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 5000);
   request.set_dataset("many");
+  ASSERT_THAT(client().Stream(request).status, IsOk());  // so that the records are in memory before
   request.set_epochs(0);
   const std::uint64_t before = client().GetServerInfo()->memory().used_bytes();
   std::vector<std::unique_ptr<OpenStream>> streams;
