@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "server/batching/policy_kind.h"
@@ -12,7 +13,7 @@ namespace {
 
 // Balance moves whole batches, and shuffles the steps that it makes of them.
 bool ShufflesSteps(const BatchSpec& spec) {
-  return spec.balance == Balance::kCost && spec.policy != Policy::kStatic;
+  return spec.balance == Balance::kCost && KindOf(spec.policy).takes.budget;
 }
 
 // The seed decides nothing where nothing is shuffled.
@@ -61,6 +62,30 @@ absl::Status CheckBalance(const BatchSpec& spec) {
       absl::StrCat("--cost ", most, " is out of range: 0 to ", kMaxCostCoefficient));
 }
 
+struct OptionUse {
+  const char* flag;
+  bool given;
+  bool taken;
+  const char* why_not;
+};
+
+// INVALID_ARGUMENT: an option that only other policies take.
+absl::Status CheckOptions(const BatchSpec& spec) {
+  const PolicyKind& kind = KindOf(spec.policy);
+  const OptionUse uses[] = {
+      {"--pad", spec.pad || spec.rungs, kind.takes.pad, "its shape is the budget"},
+      {"--max-graphs", MaxGraphs(spec) != spec.graphs, kind.takes.budget, "--graphs says how many"},
+      {"--nodes", spec.nodes.has_value(), kind.takes.budget, "its shapes follow --pad"},
+      {"--edges", spec.edges.has_value(), kind.takes.budget, "its shapes follow --pad"},
+      {"--budget-sample", spec.budget_sample.has_value(), kind.takes.budget, "it has no budget"},
+      {"--lookahead", spec.lookahead.has_value(), kind.takes.lookahead, "packed alone looks ahead"},
+  };
+  const auto refused = std::ranges::find_if(uses, [](const OptionUse& use) { return use.given && !use.taken; });
+  if (refused == std::end(uses)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(refused->flag, " does not go with --policy ", kind.name, ": ", refused->why_not));
+}
+
 }  // namespace
 
 absl::Status CheckSpec(const BatchSpec& spec) {
@@ -68,12 +93,15 @@ absl::Status CheckSpec(const BatchSpec& spec) {
   if (absl::Status status = CheckGraphCount("--max-graphs", MaxGraphs(spec)); !status.ok()) return status;
   if (absl::Status status = CheckBalance(spec); !status.ok()) return status;
   if (absl::Status status = CheckOrder(spec); !status.ok()) return status;
+  if (absl::Status status = CheckOptions(spec); !status.ok()) return status;
   return KindOf(spec.policy).check(spec);
 }
 
 std::string CanonicalText(const BatchSpec& spec) {
-  return absl::StrCat("plan_version=", kPlanVersion, " ", KindOf(spec.policy).canonical_text(spec), " ",
-                      OrderText(spec), " drop_last=", spec.drop_last ? 1 : 0, BalanceText(spec));
+  const PolicyKind& kind = KindOf(spec.policy);
+  return absl::StrCat("plan_version=", kPlanVersion, " policy=", kind.name, " graphs=", spec.graphs,
+                      " max_graphs=", MaxGraphs(spec), " ", kind.canonical_text(spec), " ", OrderText(spec),
+                      " drop_last=", spec.drop_last ? 1 : 0, BalanceText(spec));
 }
 
 }  // namespace packtrain::batching

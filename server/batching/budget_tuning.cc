@@ -14,6 +14,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "server/batching/policy_kind.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
 #include "server/batching/split_order.h"
@@ -264,8 +265,10 @@ absl::Status CheckTunable(const BatchSpec& spec) {
   if (spec.nodes) return Refuse("--nodes");
   if (spec.edges) return Refuse("--edges");
   if (spec.budget_sample) return Refuse("--budget-sample");
-  if (spec.policy != Policy::kStatic) return absl::OkStatus();
-  return absl::InvalidArgumentError("--tune does not go with --policy static: it has no budget");
+  const PolicyKind& kind = KindOf(spec.policy);
+  if (kind.takes.budget) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--tune does not go with --policy ", kind.name, ": it has no budget"));
 }
 
 absl::Status NothingFits(const Trials& trials, const BatchSpec& spec) {

@@ -38,17 +38,8 @@ absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request) {
   return SettledBudget{*limits, std::move(oversize), request.spec.oversize};
 }
 
-absl::Status CheckBudgeted(const char* policy, const BatchSpec& spec) {
-  if (spec.pad || spec.rungs) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--pad does not go with --policy ", policy, ": its shape is the budget"));
-  }
-  return CheckBudget(spec);
-}
-
-std::string BudgetedText(const char* policy, const BatchSpec& spec) {
-  return absl::StrCat("policy=", policy, " graphs=", spec.graphs, " max_graphs=", MaxGraphs(spec),
-                      " nodes=", NumberOr(spec.nodes, "split"), " edges=", NumberOr(spec.edges, "split"),
+std::string BudgetText(const BatchSpec& spec) {
+  return absl::StrCat("nodes=", NumberOr(spec.nodes, "split"), " edges=", NumberOr(spec.edges, "split"),
                       " budget_sample=", NumberOr(spec.budget_sample, "all"),
                       " oversize=", OversizeName(spec.oversize));
 }

@@ -31,14 +31,11 @@ struct SettledBudget {
 // Codes as ResolveBudget and CheckOversize.
 absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request);
 
-// INVALID_ARGUMENT: --pad, or as CheckBudget. `policy` as --policy spells it.
-absl::Status CheckBudgeted(const char* policy, const BatchSpec& spec);
-
 // M of a policy that picks graphs where the spec gives none: ceil(5 (G+1) / 4), at most kMaxBatchGraphs.
 std::uint32_t RoomForMoreGraphs(std::uint32_t graphs);
 
 // A policy's part of CanonicalText as far as the budget decides it.
-std::string BudgetedText(const char* policy, const BatchSpec& spec);
+std::string BudgetText(const BatchSpec& spec);
 
 // Every batch has the shape (M+1, N, E), save for oversize graphs under Oversize::kAlone: each of those comes
 // as a batch of its own right after the batch that was open when its turn came.

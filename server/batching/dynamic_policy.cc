@@ -30,16 +30,6 @@ class DynamicPolicy final : public BudgetedPolicy {
   }
 };
 
-absl::Status Check(const BatchSpec& spec) {
-  if (spec.lookahead) {
-    return absl::InvalidArgumentError(
-        "--lookahead does not go with --policy dynamic: it takes graphs in their order (packed looks ahead)");
-  }
-  return CheckBudgeted("dynamic", spec);
-}
-
-std::string Text(const BatchSpec& spec) { return BudgetedText("dynamic", spec); }
-
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
   absl::StatusOr<SettledBudget> settled = SettleBudget(request);
   if (!settled.ok()) return settled.status();
@@ -48,6 +38,11 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kDynamicPolicy = {Check, Text, SameGraphs, Create};
+constexpr PolicyKind kDynamicPolicy = {.name = "dynamic",
+                                       .takes = {.budget = true},
+                                       .default_max_graphs = SameGraphs,
+                                       .check = CheckBudget,
+                                       .canonical_text = BudgetText,
+                                       .create = Create};
 
 }  // namespace packtrain::batching

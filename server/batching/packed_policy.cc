@@ -32,11 +32,11 @@ absl::Status Check(const BatchSpec& spec) {
     return absl::InvalidArgumentError(
         absl::StrCat("--lookahead ", lookahead, " is out of range: 1 to ", kMaxLookahead));
   }
-  return CheckBudgeted("packed", spec);
+  return CheckBudget(spec);
 }
 
 std::string Text(const BatchSpec& spec) {
-  return absl::StrCat(BudgetedText("packed", spec), " lookahead=", LookaheadOf(spec));
+  return absl::StrCat(BudgetText(spec), " lookahead=", LookaheadOf(spec));
 }
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
@@ -48,6 +48,11 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kPackedPolicy = {Check, Text, RoomForMoreGraphs, Create};
+constexpr PolicyKind kPackedPolicy = {.name = "packed",
+                                      .takes = {.budget = true, .lookahead = true},
+                                      .default_max_graphs = RoomForMoreGraphs,
+                                      .check = Check,
+                                      .canonical_text = Text,
+                                      .create = Create};
 
 }  // namespace packtrain::batching

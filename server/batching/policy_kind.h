@@ -60,14 +60,23 @@ class BatchPolicy {
   virtual std::uint64_t BoundBatches(const SizeTotals& totals) const = 0;
 };
 
+// The options of a spec that not every policy takes.
+struct PolicyOptions {
+  bool pad = false;
+  bool budget = false;  // max_graphs, nodes, edges, budget_sample; batches have the shape (M+1, N, E)
+  bool lookahead = false;
+};
+
 struct PolicyKind {
-  // INVALID_ARGUMENT: the spec holds what this policy has no use for, or a value out of range.
-  absl::Status (*check)(const BatchSpec& spec);
-  // The policy's part of CanonicalText.
-  std::string (*canonical_text)(const BatchSpec& spec);
+  const char* name;  // as --policy spells it
+  PolicyOptions takes;
   // M where the spec gives none.
   std::uint32_t (*default_max_graphs)(std::uint32_t graphs);
-  // For a spec that `check` and the checks of every policy let pass.
+  // INVALID_ARGUMENT: an option that the policy takes is out of range. The others are not given.
+  absl::Status (*check)(const BatchSpec& spec);
+  // The policy's part of CanonicalText: the options that it takes.
+  std::string (*canonical_text)(const BatchSpec& spec);
+  // For a spec that CheckSpec lets pass.
   absl::StatusOr<std::unique_ptr<const BatchPolicy>> (*create)(const PlanRequest& request);
 };
 

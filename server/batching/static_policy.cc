@@ -49,31 +49,13 @@ class StaticPolicy final : public BatchPolicy {
   const OversizeGraphs no_oversize_;
 };
 
-absl::Status Refuse(const char* flag, const char* reason) {
-  return absl::InvalidArgumentError(absl::StrCat(flag, " does not go with --policy static: ", reason));
-}
-
-absl::Status Check(const BatchSpec& spec) {
-  if (spec.nodes) return Refuse("--nodes", "its shapes follow --pad");
-  if (spec.edges) return Refuse("--edges", "its shapes follow --pad");
-  if (spec.lookahead) return Refuse("--lookahead", "it takes graphs in their order");
-  if (spec.budget_sample) return Refuse("--budget-sample", "it has no budget");
-  if (MaxGraphs(spec) != spec.graphs) {
-    return Refuse("--max-graphs", "a batch holds as many graphs as --graphs says");
-  }
-  return CheckPad(spec);
-}
-
 std::string SlotCostsText(const BatchSpec& spec) {
   if (spec.pad != Pad::kLadder) return "";
   const SlotCosts costs = SlotCostsOf(spec);
   return absl::StrCat(" slot_costs=", costs.node, ",", costs.edge);
 }
 
-std::string Text(const BatchSpec& spec) {
-  return absl::StrCat("policy=static graphs=", spec.graphs, " max_graphs=", spec.graphs, " pad=", PadText(spec),
-                      SlotCostsText(spec));
-}
+std::string Text(const BatchSpec& spec) { return absl::StrCat("pad=", PadText(spec), SlotCostsText(spec)); }
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
   absl::StatusOr<Padding> padding = Padding::Create(request);
@@ -83,6 +65,11 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kStaticPolicy = {Check, Text, SameGraphs, Create};
+constexpr PolicyKind kStaticPolicy = {.name = "static",
+                                      .takes = {.pad = true},
+                                      .default_max_graphs = SameGraphs,
+                                      .check = CheckPad,
+                                      .canonical_text = Text,
+                                      .create = Create};
 
 }  // namespace packtrain::batching

@@ -69,15 +69,6 @@ class TuplePolicy final : public BudgetedPolicy {
   const PackingRules rules_;
 };
 
-absl::Status Check(const BatchSpec& spec) {
-  if (spec.lookahead) {
-    return absl::InvalidArgumentError("--lookahead does not go with --policy tuple: it sees the whole split");
-  }
-  return CheckBudgeted("tuple", spec);
-}
-
-std::string Text(const BatchSpec& spec) { return BudgetedText("tuple", spec); }
-
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
   absl::StatusOr<SettledBudget> settled = SettleBudget(request);
   if (!settled.ok()) return settled.status();
@@ -87,6 +78,11 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kTuplePolicy = {Check, Text, RoomForMoreGraphs, Create};
+constexpr PolicyKind kTuplePolicy = {.name = "tuple",
+                                     .takes = {.budget = true},
+                                     .default_max_graphs = RoomForMoreGraphs,
+                                     .check = CheckBudget,
+                                     .canonical_text = BudgetText,
+                                     .create = Create};
 
 }  // namespace packtrain::batching

@@ -83,6 +83,38 @@ TEST(CheckSpecTest, WantsTheWindowOfAWindowOrderAndOfNoOther) {
   EXPECT_THAT(std::string(CheckSpec(spec).message()), HasSubstr("go together"));
 }
 
+// What each policy takes, beside what all take.
+TEST(CheckSpecTest, RefusesTheOptionsOfOtherPolicies) {
+  const struct {
+    Policy policy;
+    const char* name;
+    bool pad;
+    bool budget;
+    bool lookahead;
+  } policies[] = {{Policy::kStatic, "static", true, false, false},
+                  {Policy::kDynamic, "dynamic", false, true, false},
+                  {Policy::kPacked, "packed", false, true, true},
+                  {Policy::kTuple, "tuple", false, true, false}};
+  for (const auto& [policy, name, pad, budget, lookahead] : policies) {
+    const auto expect = [&](const char* flag, bool taken, auto set) {
+      BatchSpec spec = {.policy = policy, .graphs = 8};
+      set(spec);
+      const absl::Status status = CheckSpec(spec);
+      EXPECT_EQ(status.ok(), taken) << flag << " of " << name;
+      if (taken) return;
+      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr(std::string(flag) + " does not go with --policy " + name));
+    };
+    expect("--pad", pad, [](BatchSpec& spec) { spec.pad = Pad::kNone; });
+    expect("--max-graphs", budget, [](BatchSpec& spec) { spec.max_graphs = 9; });
+    expect("--nodes", budget, [](BatchSpec& spec) { spec.nodes = 100; });
+    expect("--edges", budget, [](BatchSpec& spec) { spec.edges = 100; });
+    expect("--budget-sample", budget, [](BatchSpec& spec) { spec.budget_sample = 10; });
+    expect("--lookahead", lookahead, [](BatchSpec& spec) { spec.lookahead = 64; });
+  }
+}
+
 TEST(CanonicalTextTest, IsEqualForEqualPlans) {
   const BatchSpec plain = {.policy = Policy::kStatic, .graphs = 32, .order = Order::kNone};
   BatchSpec spelt = plain;

@@ -112,12 +112,6 @@ TEST(PackedPolicyTest, OversizeFollowsTheBatchThatIsOpenWhenTheWindowReachesIt) 
               ElementsAre(ElementsAre(0, 1), ElementsAre(2), ElementsAre(3, 4)));
 }
 
-TEST(PackedPolicyTest, RefusesWhatItHasNoUseFor) {
-  BatchSpec spec = Packed(2, 100, 100);
-  spec.pad = Pad::kNone;
-  EXPECT_THAT(CheckSpec(spec).message(), HasSubstr("--pad does not go with --policy packed"));
-}
-
 TEST(PackedPolicyTest, RefusesALookaheadOutOfRange) {
   BatchSpec spec = Packed(2, 100, 100);
   for (const std::uint32_t lookahead : {0u, 4097u}) {
@@ -127,13 +121,6 @@ TEST(PackedPolicyTest, RefusesALookaheadOutOfRange) {
   }
   spec.lookahead = 4096;
   EXPECT_TRUE(CheckSpec(spec).ok());
-}
-
-TEST(PackedPolicyTest, OthersRefuseALookahead) {
-  for (const Policy policy : {Policy::kStatic, Policy::kDynamic, Policy::kTuple}) {
-    EXPECT_THAT(CheckSpec({.policy = policy, .graphs = 2, .lookahead = 64}).message(),
-                HasSubstr("--lookahead does not go with --policy"));
-  }
 }
 
 TEST(PackedPolicyTest, SaysItsLookaheadInTheCanonicalText) {
