@@ -12,7 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/size_totals.h"
@@ -33,10 +32,6 @@ constexpr std::size_t kStretchGraphs = std::size_t{1} << 13;
 
 using Summaries = std::map<SlotPair, PlanSummary>;
 
-std::int64_t MulDiv(std::uint64_t value, std::uint64_t factor, std::uint64_t by) {
-  return static_cast<std::int64_t>(absl::Uint128Low64(absl::uint128(value) * factor / by));
-}
-
 // Multiples of 8, both ends included.
 struct Range {
   std::int64_t least = 0;
@@ -45,8 +40,8 @@ struct Range {
 };
 
 Range AroundMeanBatch(std::uint64_t total, std::uint64_t slots, std::uint64_t graphs) {
-  const std::int64_t least = MulDiv(total, 11 * slots, 12 * graphs);
-  const std::int64_t most = MulDiv(total, 13 * slots, 12 * graphs);
+  const auto least = static_cast<std::int64_t>(MulDiv(total, 11 * slots, 12 * graphs));
+  const auto most = static_cast<std::int64_t>(MulDiv(total, 13 * slots, 12 * graphs));
   return {std::max(kStep, (least + kStep - 1) / kStep * kStep),
           std::min<std::int64_t>(std::max(kStep, most / kStep * kStep), kMaxSlots)};
 }
@@ -75,7 +70,8 @@ class BudgetField {
  private:
   static std::int64_t RoundUp(std::int64_t value) { return (value + kStep - 1) / kStep * kStep; }
   std::int64_t Ridge(std::int64_t nodes) const {
-    return std::max(kStep, RoundUp(MulDiv(static_cast<std::uint64_t>(nodes), totals_.edges, totals_.nodes)));
+    const std::uint64_t edges = MulDiv(static_cast<std::uint64_t>(nodes), totals_.edges, totals_.nodes);
+    return std::max(kStep, RoundUp(static_cast<std::int64_t>(edges)));
   }
   void AppendWithin(std::int64_t nodes, std::int64_t edges, std::vector<SlotPair>& budgets) const;
 

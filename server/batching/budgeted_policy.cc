@@ -10,8 +10,6 @@
 namespace packtrain::batching {
 namespace {
 
-std::uint64_t DivideUp(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
-
 const char* OversizeName(Oversize oversize) {
   switch (oversize) {
     case Oversize::kError:

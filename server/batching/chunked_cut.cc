@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "server/batching/slots.h"
+
 namespace packtrain::batching {
 namespace {
 
@@ -40,7 +42,7 @@ void CloseGaps(std::vector<std::uint32_t>& graphs, std::size_t chunk_graphs,
 BatchList CutInChunks(const BatchPolicy& policy, std::vector<std::uint32_t> order, const GraphSizes& sizes,
                       std::size_t chunk_graphs, const ParallelFor& parallel_for) {
   if (order.size() <= chunk_graphs) return policy.Cut(order, sizes);
-  std::vector<std::vector<Shape>> chunks((order.size() - 1) / chunk_graphs + 1);
+  std::vector<std::vector<Shape>> chunks(DivideUp(order.size(), chunk_graphs));
   parallel_for(chunks.size(), [&](std::size_t chunk) {
     const std::size_t begin = chunk * chunk_graphs;
     const std::size_t count = std::min(chunk_graphs, order.size() - begin);

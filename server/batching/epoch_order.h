@@ -14,9 +14,8 @@ void ShuffleForEpoch(std::uint32_t seed, std::uint64_t epoch, std::span<std::uin
 // The same for the batches of a policy that draws their order, from numbers of its own.
 void ShuffleBatchesForEpoch(std::uint32_t seed, std::uint64_t epoch, std::span<std::uint32_t> batches);
 
-// A uniformly drawn permutation of 0 .. n-1, pinned by a golden file.
-// Philox key = (seed, low half of epoch); the high half of epoch selects the stream, so that epochs from
-// 2^32 on repeat none of the earlier ones.
+// A uniformly drawn permutation of 0 .. n-1, pinned by a golden file: Shuffle by the EpochStream of
+// kEpochOrderDomain.
 std::vector<std::uint32_t> EpochOrder(std::uint32_t seed, std::uint64_t epoch, std::uint32_t n);
 
 }  // namespace packtrain::batching

@@ -13,11 +13,8 @@ namespace {
 
 using Room = LookaheadWindow::Room;
 
-// floor(5 total / (2 count)), two and a half means, without overflow: total / count and count are below 2^32.
 std::int32_t TwoAndAHalfMeans(std::uint64_t total, std::uint64_t count) {
-  const std::uint64_t five_means = 5 * (total / count);
-  const std::uint64_t room = five_means / 2 + (five_means % 2 * count + 5 * (total % count)) / (2 * count);
-  return static_cast<std::int32_t>(std::min(room, kMaxSlots));
+  return static_cast<std::int32_t>(std::min(MulDiv(total, 5, 2 * count), kMaxSlots));
 }
 
 Room NearlyFull(const PaddingBudget& limits, const GraphSizes& sizes, std::span<const std::uint32_t> graphs) {

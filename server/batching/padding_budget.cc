@@ -11,11 +11,6 @@
 namespace packtrain::batching {
 namespace {
 
-// floor(total * factor / n) without overflow: total / n and factor are below 2^32.
-std::uint64_t MulDiv(std::uint64_t total, std::uint64_t factor, std::uint64_t n) {
-  return total / n * factor + total % n * factor / n;
-}
-
 std::uint64_t DeriveSlots(const BatchSpec& spec, std::uint64_t total, std::uint32_t max, std::uint64_t n) {
   const std::uint64_t mean_batch = MulDiv(total, std::uint64_t{spec.graphs} + 1, n);
   return std::max(NextMultipleOf64(mean_batch), NextMultipleOf64(max));

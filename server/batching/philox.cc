@@ -62,6 +62,13 @@ void PhiloxStream::Refill() {
   used_ = 0;
 }
 
+PhiloxStream EpochStream(std::uint32_t seed, std::uint64_t epoch, std::uint32_t domain,
+                         std::uint32_t substream) {
+  const auto low = static_cast<std::uint32_t>(epoch);
+  const auto high = static_cast<std::uint32_t>(epoch >> 32);
+  return {{seed, low}, {high, domain}, substream};
+}
+
 void Shuffle(PhiloxStream stream, std::span<std::uint32_t> values) {
   std::array<std::uint32_t, kSwapsAhead> places;
   for (std::size_t left = values.size(); left > 1;) {

@@ -61,6 +61,11 @@ class PhiloxStream {
   std::size_t used_ = words_.size();
 };
 
+// What draws in `domain` for an epoch. Key = (seed, low half of epoch), stream = (high half of epoch, domain),
+// so that epochs from 2^32 on repeat none of the earlier ones.
+PhiloxStream EpochStream(std::uint32_t seed, std::uint64_t epoch, std::uint32_t domain,
+                         std::uint32_t substream = 0);
+
 // Fisher-Yates from the last position down: every order is equally likely. At most 2^32 - 1 values.
 void Shuffle(PhiloxStream stream, std::span<std::uint32_t> values);
 

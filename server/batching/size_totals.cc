@@ -2,7 +2,13 @@
 
 #include <algorithm>
 
+#include "absl/numeric/int128.h"
+
 namespace packtrain::batching {
+
+std::uint64_t MulDiv(std::uint64_t total, std::uint64_t factor, std::uint64_t by) {
+  return absl::Uint128Low64(absl::uint128(total) * factor / by);
+}
 
 SizeTotals MeasureSizes(const GraphSizes& sizes, std::span<const std::uint32_t> graphs) {
   SizeTotals totals;

@@ -26,11 +26,14 @@ struct SlotPair {
   }
 };
 
+// Smallest whole number that is >= v / by; v + by below 2^64.
+constexpr std::uint64_t DivideUp(std::uint64_t v, std::uint64_t by) { return (v + by - 1) / by; }
+
 // Smallest multiple of 8 that is >= v.
-constexpr std::uint64_t UpTo8(std::uint64_t v) { return (v + 7) / 8 * 8; }
+constexpr std::uint64_t UpTo8(std::uint64_t v) { return DivideUp(v, 8) * 8; }
 
 // Smallest multiple of 64 that is >= v.
-constexpr std::uint64_t UpTo64(std::uint64_t v) { return (v + 63) / 64 * 64; }
+constexpr std::uint64_t UpTo64(std::uint64_t v) { return DivideUp(v, 64) * 64; }
 
 // Smallest multiple of 64 that is > v.
 constexpr std::uint64_t NextMultipleOf64(std::uint64_t v) { return (v / 64 + 1) * 64; }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/batching/padding.h"
 #include "server/batching/size_prefetch.h"
+#include "server/batching/slots.h"
 
 namespace packtrain::batching {
 namespace {
@@ -40,7 +41,7 @@ class StaticPolicy final : public BatchPolicy {
   const OversizeGraphs& oversize() const override { return no_oversize_; }
 
   std::uint64_t BoundBatches(const SizeTotals& totals) const override {
-    return (totals.graphs + graphs_ - 1) / graphs_;
+    return DivideUp(totals.graphs, graphs_);
   }
 
  private:

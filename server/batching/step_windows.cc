@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "server/batching/philox.h"
+#include "server/batching/slots.h"
 
 namespace packtrain::batching {
 namespace {
 
-class WindowOrder {
+class StepWindows {
  public:
-  WindowOrder(std::span<const std::uint64_t> costs, EpochSeed seed)
+  StepWindows(std::span<const std::uint64_t> costs, EpochSeed seed)
       : costs_(costs), seed_(seed), order_(costs.size()) {
     std::iota(order_.begin(), order_.end(), 0u);
   }
@@ -19,7 +20,7 @@ class WindowOrder {
   // Makes the windows that begin in a stretch, which ends at batch `end`. Stretches come in their order.
   void AddStretch(const RankAssignment::Stretch& stretch, std::uint64_t end);
 
-  std::vector<std::uint32_t> Take() { return std::move(order_); }
+  std::vector<std::uint32_t> Take() && { return std::move(order_); }
 
  private:
   // Batches [begin, begin + steps * ranks).
@@ -35,11 +36,11 @@ class WindowOrder {
   std::uint32_t windows_ = 0;
 };
 
-void WindowOrder::AddStretch(const RankAssignment::Stretch& stretch, std::uint64_t end) {
+void StepWindows::AddStretch(const RankAssignment::Stretch& stretch, std::uint64_t end) {
   const std::uint64_t ranks = stretch.world_size;
   if (ranks == 1) return;
   const std::uint64_t inside = made_ - std::min(made_, stretch.first_index);
-  std::uint64_t begin = stretch.first_index + (inside + ranks - 1) / ranks * ranks;
+  std::uint64_t begin = stretch.first_index + DivideUp(inside, ranks) * ranks;
   while (begin < end) {
     const std::uint64_t steps = std::min(kWindowSteps, (costs_.size() - begin) / ranks);
     if (steps == 0) return;
@@ -49,7 +50,7 @@ void WindowOrder::AddStretch(const RankAssignment::Stretch& stretch, std::uint64
   }
 }
 
-void WindowOrder::MakeWindow(std::uint64_t begin, std::uint64_t steps, std::uint64_t ranks) {
+void StepWindows::MakeWindow(std::uint64_t begin, std::uint64_t steps, std::uint64_t ranks) {
   SortByCost(begin, begin + steps * ranks);
   const std::vector<std::uint32_t> shuffled = ShuffledSteps(steps);
   std::uint64_t place = begin;
@@ -59,7 +60,7 @@ void WindowOrder::MakeWindow(std::uint64_t begin, std::uint64_t steps, std::uint
   }
 }
 
-void WindowOrder::SortByCost(std::uint64_t begin, std::uint64_t end) {
+void StepWindows::SortByCost(std::uint64_t begin, std::uint64_t end) {
   sorted_.resize(end - begin);
   std::iota(sorted_.begin(), sorted_.end(), static_cast<std::uint32_t>(begin));
   std::sort(sorted_.begin(), sorted_.end(), [this](std::uint32_t a, std::uint32_t b) {
@@ -67,12 +68,10 @@ void WindowOrder::SortByCost(std::uint64_t begin, std::uint64_t end) {
   });
 }
 
-std::vector<std::uint32_t> WindowOrder::ShuffledSteps(std::uint64_t steps) {
+std::vector<std::uint32_t> StepWindows::ShuffledSteps(std::uint64_t steps) {
   std::vector<std::uint32_t> shuffled(steps);
   std::iota(shuffled.begin(), shuffled.end(), 0u);
-  const auto low = static_cast<std::uint32_t>(seed_.epoch);
-  const auto high = static_cast<std::uint32_t>(seed_.epoch >> 32);
-  Shuffle(PhiloxStream({seed_.seed, low}, {high, kStepWindowDomain + windows_++}), shuffled);
+  Shuffle(EpochStream(seed_.seed, seed_.epoch, kStepWindowDomain + windows_++), shuffled);
   return shuffled;
 }
 
@@ -80,12 +79,12 @@ std::vector<std::uint32_t> WindowOrder::ShuffledSteps(std::uint64_t steps) {
 
 std::vector<std::uint32_t> OrderByWindows(std::span<const std::uint64_t> costs,
                                           std::span<const RankAssignment::Stretch> stretches, EpochSeed seed) {
-  WindowOrder order(costs, seed);
+  StepWindows windows(costs, seed);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     const std::uint64_t end = i + 1 < stretches.size() ? stretches[i + 1].first_index : costs.size();
-    order.AddStretch(stretches[i], std::min<std::uint64_t>(end, costs.size()));
+    windows.AddStretch(stretches[i], std::min<std::uint64_t>(end, costs.size()));
   }
-  return order.Take();
+  return std::move(windows).Take();
 }
 
 }  // namespace packtrain::batching

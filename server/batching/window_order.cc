@@ -5,15 +5,10 @@
 #include <numeric>
 
 #include "server/batching/philox.h"
+#include "server/batching/slots.h"
 
 namespace packtrain::batching {
 namespace {
-
-PhiloxStream StreamOf(std::uint32_t seed, std::uint64_t epoch, std::uint32_t substream) {
-  return {{seed, static_cast<std::uint32_t>(epoch)},
-          {static_cast<std::uint32_t>(epoch >> 32), kWindowOrderDomain},
-          substream};
-}
 
 std::uint32_t FloorSqrt(std::uint32_t value) {
   std::uint64_t root = 0;
@@ -23,14 +18,12 @@ std::uint32_t FloorSqrt(std::uint32_t value) {
   return static_cast<std::uint32_t>(root);
 }
 
-std::uint64_t DivideUp(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
-
 }  // namespace
 
 WindowOrder::WindowOrder(std::uint32_t seed, std::uint64_t epoch, std::uint32_t n, std::uint32_t window)
     : seed_(seed), epoch_(epoch), n_(n), window_(window), run_length_(FloorSqrt(window)) {
   if (n == 0) return;
-  PhiloxStream stream = StreamOf(seed, epoch, 0);
+  PhiloxStream stream = EpochStream(seed, epoch, kWindowOrderDomain);
   begin_ = stream.Below(n);
   runs_.resize(DivideUp(n, run_length_));
   std::iota(runs_.begin(), runs_.end(), 0u);
@@ -53,7 +46,7 @@ std::vector<std::uint32_t> WindowOrder::Window(std::uint32_t w) const {
   const std::uint64_t begin = std::uint64_t{w} * window_;
   std::vector<std::uint32_t> graphs(std::min<std::uint64_t>(window_, n_ - begin));
   for (std::size_t i = 0; i < graphs.size(); ++i) graphs[i] = Unshuffled(begin + i);
-  Shuffle(StreamOf(seed_, epoch_, w + 1), graphs);
+  Shuffle(EpochStream(seed_, epoch_, kWindowOrderDomain, w + 1), graphs);
   return graphs;
 }
 

@@ -17,8 +17,7 @@ namespace packtrain::batching {
 // Every graph is equally likely at every position. K = 1 and K >= n give every permutation the same chance; in
 // between, graphs of one run come within two windows of each other.
 // Memory: 4 bytes for each run; a window is computed alone, in time linear in K.
-// Philox key = (seed, low half of epoch); stream = (high half of epoch, kWindowOrderDomain), substream 0 for
-// steps 1 and 2, w + 1 for window w.
+// Drawn from the EpochStreams of kWindowOrderDomain: substream 0 for steps 1 and 2, w + 1 for window w.
 // Immutable; any number of threads may use it.
 class WindowOrder {
  public:
