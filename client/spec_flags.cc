@@ -1,10 +1,15 @@
 #include "client/spec_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <limits>
+#include <string>
 #include <vector>
 
-#include "client/flag_checks.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/counted_word.h"
+#include "proto/wire/flag_checks.h"
 
 namespace packtrain::client {
 namespace {
@@ -12,7 +17,19 @@ namespace {
 constexpr char kGroup[] = "Batches";
 
 CLI::Validator FieldFrom(std::uint32_t least) {
-  return CountBetween(least, std::numeric_limits<std::uint32_t>::max());
+  return wire::CountBetween(least, std::numeric_limits<std::uint32_t>::max());
+}
+
+// One of `words`, or `counted` with its number.
+CLI::Validator WordOrCounted(const std::vector<std::string>& words, const CountedWord& counted) {
+  const std::string known = absl::StrJoin(words, ", ");
+  return CLI::Validator(
+      [words, counted, known](const std::string& text) {
+        if (std::find(words.begin(), words.end(), text) != words.end() || CountIn(text, counted))
+          return std::string();
+        return absl::StrCat("'", text, "' is none of ", known, " and ", Describe(counted));
+      },
+      absl::StrCat("{", absl::StrJoin(words, ","), ",", counted.word, ":K}"));
 }
 
 void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
@@ -63,7 +80,7 @@ void AddBalanceFlags(CLI::App& app, BatchSpec& spec) {
          "What a graph, a node and an edge cost, for --balance cost and --pad ladder")
       ->delimiter(',')
       ->expected(3)
-      ->check(CountBetween(0, kMaxCostCoefficient))
+      ->check(wire::CountBetween(0, kMaxCostCoefficient))
       ->allow_extra_args(false)
       ->option_text("0,1,1")
       ->group(kGroup);
@@ -98,7 +115,7 @@ void AddSpecFlags(CLI::App& app, SpecFlags& flags, const SpecFlagChoice& choice)
   AddBalanceFlags(app, flags.spec);
   if (choice.epoch) {
     app.add_option("--epoch", flags.epoch, "Epoch, from 0")
-        ->check(CountFrom(0))
+        ->check(wire::CountFrom(0))
         ->capture_default_str()
         ->group(kGroup);
   }

@@ -6,18 +6,16 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <limits>
 #include <memory>
-#include <sstream>
 #include <string>
-#include <system_error>
 
 #include "absl/status/statusor.h"
+#include "proto/wire/flag_checks.h"
 #include "server/serving/descriptor_limit.h"
 #include "server/serving/server.h"
 
@@ -29,24 +27,6 @@ constexpr int kWrongUsage = 2;
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kMostCount = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostBuilders = std::numeric_limits<int>::max();
-
-// CLI11's own words for what is no number do not say so.
-template <typename T>
-CLI::Validator Within(const std::string& what, T least, T most) {
-  std::ostringstream range;
-  range << " is no " << what << " from " << least << " to " << most;
-  return CLI::Validator(
-      [least, most, wrong = range.str()](const std::string& text) {
-        T value{};
-        const char* const end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, value);
-        const bool good = error == std::errc() && stop == end && value >= least && value <= most;
-        return good ? std::string() : "'" + text + "'" + wrong;
-      },
-      "");
-}
-
-CLI::Validator WholeNumberTo(std::uint64_t most) { return Within("whole number", std::uint64_t{0}, most); }
 
 struct Flags {
   serving::ServerOptions options;
@@ -63,30 +43,30 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--resident-bytes", options.resident_bytes,
                  "Memory for the records of data sets that fit into it whole; the least recently used that no "
                  "stream reads goes first")
-      ->check(WholeNumberTo(kMostBytes))
+      ->check(wire::CountBetween(0, kMostBytes))
       ->capture_default_str();
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
-      ->check(WholeNumberTo(kMostBuilders))
+      ->check(wire::CountBetween(0, kMostBuilders))
       ->capture_default_str();
   app.add_option("--drain", flags.drain_seconds, "Seconds that open streams have to end on SIGTERM or SIGINT")
-      ->check(WholeNumberTo(kMostCount))
+      ->check(wire::CountBetween(0, kMostCount))
       ->capture_default_str();
   app.add_option("--idle-timeout", flags.idle_seconds,
                  "Seconds that a stream may wait for its client, and an import for its seal")
-      ->check(Within("number", 0.001, 1e6))
+      ->check(wire::NumberBetween(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--lost-after", flags.lost_after_seconds,
                  "Seconds without a report after which a run is shown as lost")
-      ->check(WholeNumberTo(kMostCount))
+      ->check(wire::CountBetween(0, kMostCount))
       ->capture_default_str();
   app.add_option("--max-batch-bytes", options.max_batch_bytes, "Largest body of one batch")
-      ->check(WholeNumberTo(kMostBytes))
+      ->check(wire::CountBetween(0, kMostBytes))
       ->capture_default_str();
   app.add_option("--max-message-bytes", options.max_message_bytes, "Largest message received or sent")
-      ->check(WholeNumberTo(kMostCount))
+      ->check(wire::CountBetween(0, kMostCount))
       ->capture_default_str();
   app.add_option("--max-streams", options.max_streams, "Most batch streams open at one time")
-      ->check(WholeNumberTo(kMostCount))
+      ->check(wire::CountBetween(0, kMostCount))
       ->capture_default_str();
   app.add_flag("!--no-reflection", options.reflection, "Do not answer gRPC's reflection service");
   app.add_flag("--enable-bench", options.enable_bench,
@@ -163,6 +143,7 @@ int Main(int argc, char** argv) {
   Flags flags;
   AddFlags(app, flags);
   try {
+    wire::RefuseFlagsWithoutValue(argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : WrongUsage(error.what());

@@ -10,8 +10,8 @@
 #include "client/cli/plan_bench.h"
 #include "client/cli/stream_bench.h"
 #include "client/cli/thread_loop.h"
-#include "client/flag_checks.h"
 #include "client/spec_flags.h"
+#include "proto/wire/flag_checks.h"
 
 namespace packtrain::cli {
 namespace {
@@ -108,13 +108,13 @@ void AddStreamCommand(CLI::App& bench, Invocation& invocation) {
   const auto flags = std::make_shared<StreamFlags>();
   stream->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION")->required();
   stream->add_option("--clients", flags->clients, "Clients at one time, each with a connection of its own")
-      ->check(client::CountBetween(1, kMostClients))
+      ->check(wire::CountBetween(1, kMostClients))
       ->capture_default_str();
   stream->add_flag("--shared-epoch", flags->shared_epoch,
                    "The clients are the ranks of one epoch, not each a reader of all of it");
   stream
       ->add_option("--seconds", flags->seconds, "Time that batches are measured; the bare bytes take it again")
-      ->check(client::NumberBetween(kShortestSeconds, kLongestSeconds))
+      ->check(wire::NumberBetween(kShortestSeconds, kLongestSeconds))
       ->capture_default_str();
   stream->add_flag("--no-expand", flags->no_expand, "Count a batch once it has been received and checked");
   client::AddSpecFlags(*stream, flags->spec, {.required = true, .epoch = true});
@@ -181,10 +181,10 @@ void AddPlanBenchCommand(CLI::App& bench, Invocation& invocation) {
   const auto flags = std::make_shared<PlanFlags>();
   plan->add_option("--sizes", flags->sizes, "File of lines `n_node n_edge`, gzip too")->required();
   plan->add_option("--repeat", flags->repeat, "Take the list this many times, end to end")
-      ->check(client::CountFrom(1))
+      ->check(wire::CountFrom(1))
       ->capture_default_str();
   plan->add_option("--threads", flags->threads, "Threads that plan; by default as many as the machine has")
-      ->check(client::CountBetween(1, kMostThreads));
+      ->check(wire::CountBetween(1, kMostThreads));
   client::AddSpecFlags(*plan, flags->spec, {.required = true, .epoch = true, .world_size = true});
   OnChosen(*plan, invocation,
            [flags](const GlobalOptions&, Output& output) { return BenchPlan(*flags, output); });

@@ -17,7 +17,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
-#include "client/flag_checks.h"
 #include "client/ingest/block_feed.h"
 #include "client/ingest/extxyz_import.h"
 #include "client/ingest/ledger.h"
@@ -26,6 +25,7 @@
 #include "client/ingest/split_file.h"
 #include "client/ingest/text.h"
 #include "client/service_client.h"
+#include "proto/wire/flag_checks.h"
 
 namespace packtrain::cli {
 namespace {
@@ -341,7 +341,7 @@ void AddSourceFlags(CLI::App& command, ImportFlags& flags) {
       ->check(CLI::IsMember({"full"}))
       ->option_text("full");
   command.add_option("--limit", flags.limit, "Read this many graphs only")
-      ->check(client::CountFrom(1))
+      ->check(wire::CountFrom(1))
       ->option_text("N");
 }
 
@@ -368,11 +368,11 @@ void AddSplitFlags(CLI::App& command, ImportFlags& flags) {
       command.add_option("--split-permille", flags.split_permille, "Random split into train, val and test")
           ->delimiter(',')
           ->expected(3)
-          ->check(client::CountBetween(0, kPermille))
+          ->check(wire::CountBetween(0, kPermille))
           ->allow_extra_args(false)
           ->option_text("800,100,100");
   command.add_option("--split-seed", flags.split_seed, "Seed of the random split (0)")
-      ->check(client::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
+      ->check(wire::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
       ->needs(permille)
       ->option_text("S");
   command.add_option("--split-file", flags.split_file, "Split by ids: lines `train ID`, `val ID`, `test ID`")
@@ -393,15 +393,15 @@ void AddErrorFlags(CLI::App& command, ImportFlags& flags) {
   command.add_option("--ledger", flags.ledger, "Write refused graphs to this file, as JSON lines")
       ->option_text("FILE");
   command.add_option("--max-unpacked-bytes", flags.limits.max_unpacked_bytes, "Largest file when unpacked")
-      ->check(client::CountFrom(0))
+      ->check(wire::CountFrom(0))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--max-line-bytes", flags.limits.max_line_bytes, "Longest line")
-      ->check(client::CountFrom(0))
+      ->check(wire::CountFrom(0))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--max-atoms", flags.max_atoms, "Most atoms of a graph")
-      ->check(client::CountFrom(0))
+      ->check(wire::CountFrom(0))
       ->capture_default_str()
       ->type_name("N");
 }

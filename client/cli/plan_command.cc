@@ -10,9 +10,9 @@
 #include "client/cli/local_plan.h"
 #include "client/cli/service_call.h"
 #include "client/escape_controls.h"
-#include "client/flag_checks.h"
 #include "client/spec_convert.h"
 #include "client/spec_flags.h"
+#include "proto/wire/flag_checks.h"
 
 namespace packtrain::cli {
 namespace {
@@ -255,7 +255,7 @@ void AddPlanCommand(CLI::App& program, Invocation& invocation) {
   CLI::Option* sizes = plan->add_option(
       "--sizes", flags->sizes, "File of lines `n_node n_edge`, gzip too; planned here, without a server");
   CLI::Option* batch = plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
-                           ->check(client::CountFrom(0))
+                           ->check(wire::CountFrom(0))
                            ->needs(dataset)
                            ->excludes(sizes);
   plan->add_flag(

@@ -8,7 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run_commands.h"
 #include "client/cli/service_call.h"
-#include "client/flag_checks.h"
+#include "proto/wire/flag_checks.h"
 #include "proto/wire/step_convert.h"
 #include "proto/wire/step_record.h"
 
@@ -153,7 +153,7 @@ void AddRunStepsCommands(CLI::App& run, Invocation& invocation) {
   steps
       ->add_option("--max-points", flags->max_points,
                    "At most this many records; each interval keeps its least and greatest total [all]")
-      ->check(client::CountFrom(1));
+      ->check(wire::CountFrom(1));
   OnChosenPrintTable(*steps, invocation, [flags](const GlobalOptions& global, Output& output) {
     return ShowSteps(*flags, global, output);
   });

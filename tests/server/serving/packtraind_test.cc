@@ -222,6 +222,7 @@ TEST_F(PacktraindTest, WrongUsageIsNamed) {
   for (const Usage& usage :
        std::vector<Usage>{{{}, "--data"},
                           {{"--data", Data(), "--wrong"}, "--wrong"},
+                          {{"--data=", "--listen", "127.0.0.1:0"}, "--data=: nothing stands behind the '='"},
                           {{"--data", Data(), "--builders", "many"}, "--builders"},
                           {{"--data", Data(), "--resident-bytes", "1G"},
                            "--resident-bytes: '1G' is no whole number from 0 to"},

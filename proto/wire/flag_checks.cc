@@ -1,7 +1,6 @@
-#include "client/flag_checks.h"
+#include "proto/wire/flag_checks.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <limits>
@@ -11,10 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-
-namespace packtrain::client {
+namespace packtrain::wire {
 namespace {
 
 constexpr std::uint64_t kLargestCount = std::numeric_limits<std::int64_t>::max();
@@ -56,15 +52,4 @@ void RefuseFlagsWithoutValue(int argc, const char* const* argv) {
   }
 }
 
-CLI::Validator WordOrCounted(const std::vector<std::string>& words, const CountedWord& counted) {
-  const std::string known = absl::StrJoin(words, ", ");
-  return CLI::Validator(
-      [words, counted, known](const std::string& text) {
-        if (std::find(words.begin(), words.end(), text) != words.end() || CountIn(text, counted))
-          return std::string();
-        return absl::StrCat("'", text, "' is none of ", known, " and ", Describe(counted));
-      },
-      absl::StrCat("{", absl::StrJoin(words, ","), ",", counted.word, ":K}"));
-}
-
-}  // namespace packtrain::client
+}  // namespace packtrain::wire
