@@ -7,11 +7,23 @@
 
 namespace packtrain::wire {
 
-using AlignedBytes = std::unique_ptr<std::byte[], void (*)(std::byte*)>;
+class BodyPool;
+
+// Gives memory back to where it came from: to `pool`, or to the system where that is null.
+struct AlignedFree {
+  std::shared_ptr<BodyPool> pool;
+  std::size_t capacity = 0;
+  void operator()(std::byte* memory) const;
+};
+
+using AlignedBytes = std::unique_ptr<std::byte[], AlignedFree>;
 
 // `size` bytes of uninitialised memory that starts at a multiple of kSectionAlignment. Null where there is
 // not enough memory; never null for size 0.
 AlignedBytes AllocateAligned(std::size_t size);
+
+// Frees what AllocateAligned has returned and been released of.
+void FreeAligned(std::byte* memory);
 
 }  // namespace packtrain::wire
 

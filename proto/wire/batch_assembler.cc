@@ -85,7 +85,7 @@ absl::Status BatchAssembler::Begin(const PartFields& part) {
   if (!header.ok()) return header.status();
   absl::StatusOr<BatchTiming> timing = ParseTiming(part.timing.value_or(""));
   if (!timing.ok()) return timing.status();
-  AlignedBytes body = AllocateAligned(header->body_bytes);
+  AlignedBytes body = bodies_->Take(header->body_bytes);
   if (body == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for the body of a batch, ", header->body_bytes, " bytes"));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -11,6 +12,7 @@
 #include "proto/wire/aligned_bytes.h"
 #include "proto/wire/batch.h"
 #include "proto/wire/batch_layout.h"
+#include "proto/wire/body_pool.h"
 
 namespace google::protobuf::io {
 class CodedInputStream;
@@ -20,6 +22,9 @@ namespace packtrain::wire {
 
 struct PartFields;
 
+// Memory of bodies that are not in use any more, kept by an assembler for those to come.
+inline constexpr std::uint64_t kMaxKeptBodyBytes = 32 << 20;
+
 // A piece of a message as it was received: of any size, at any address.
 using Fragment = std::span<const std::byte>;
 
@@ -27,7 +32,8 @@ using Fragment = std::span<const std::byte>;
 class BatchAssembler {
  public:
   // Bodies above `max_body_bytes` are refused before any memory is taken for them.
-  explicit BatchAssembler(std::uint64_t max_body_bytes) : max_body_bytes_(max_body_bytes) {}
+  explicit BatchAssembler(std::uint64_t max_body_bytes)
+      : max_body_bytes_(max_body_bytes), bodies_(BodyPool::Create(kMaxKeptBodyBytes)) {}
 
   // Takes the next message, whose fragments are borrowed for the call, and copies its body once. Returns
   // the batch with its last part, checked in full (CheckHeader, CRC32C, CheckContent), else nullopt.
@@ -62,6 +68,7 @@ class BatchAssembler {
   absl::StatusOr<Batch> Complete();
 
   const std::uint64_t max_body_bytes_;
+  const std::shared_ptr<BodyPool> bodies_;
   std::optional<Pending> pending_;
 };
 

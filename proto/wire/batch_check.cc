@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/edge_scan.h"
 
 namespace packtrain::wire {
 namespace {
@@ -223,24 +224,6 @@ absl::Status CheckFullEdges(const Counts& counts) {
   return absl::OkStatus();
 }
 
-template <typename T>
-T Largest(std::span<const T> values) {
-  T largest = 0;
-  for (T value : values) largest = std::max(largest, value);
-  return largest;
-}
-
-// By receiver, then sender.
-template <typename T>
-bool Ascend(std::span<const T> receivers, std::span<const T> senders) {
-  bool ascend = true;
-  for (std::size_t i = 1; i < receivers.size(); ++i) {
-    ascend &=
-        receivers[i - 1] < receivers[i] || (receivers[i - 1] == receivers[i] && senders[i - 1] <= senders[i]);
-  }
-  return ascend;
-}
-
 absl::Status BadEndpoint(std::size_t graph, std::uint64_t endpoint, std::uint64_t n_node) {
   return absl::DataLossError(
       absl::StrCat("batch: graph ", graph, " has an edge at node ", endpoint, " of ", n_node, " nodes"));
@@ -253,11 +236,10 @@ absl::Status CheckStoredEdges(const Batch& batch, const Counts& counts) {
   std::size_t first = 0;
   for (std::size_t k = 0; k < counts.n_node.size(); ++k) {
     const std::size_t n_edge = counts.n_edge[k];
-    const std::span<const T> from = senders.subspan(first, n_edge);
-    const std::span<const T> to = receivers.subspan(first, n_edge);
-    const T largest = std::max(Largest(from), Largest(to));
-    if (n_edge > 0 && largest >= counts.n_node[k]) return BadEndpoint(k, largest, counts.n_node[k]);
-    if (!Ascend(to, from)) {
+    const EdgeFacts<T> facts =
+        EdgeScan<T>::Run(receivers.subspan(first, n_edge), senders.subspan(first, n_edge));
+    if (facts.largest >= counts.n_node[k]) return BadEndpoint(k, facts.largest, counts.n_node[k]);
+    if (!facts.ascend) {
       return absl::DataLossError(
           absl::StrCat("batch: the edges of graph ", k, " do not ascend by receiver, then sender"));
     }
