@@ -78,6 +78,7 @@ absl::Status CheckOptions(const BatchSpec& spec) {
       {"--nodes", spec.nodes.has_value(), kind.takes.budget, "its shapes follow --pad"},
       {"--edges", spec.edges.has_value(), kind.takes.budget, "its shapes follow --pad"},
       {"--budget-sample", spec.budget_sample.has_value(), kind.takes.budget, "it has no budget"},
+      {"--oversize", spec.oversize != Oversize::kError, kind.takes.budget, "it has no budget"},
       {"--lookahead", spec.lookahead.has_value(), kind.takes.lookahead, "packed alone looks ahead"},
   };
   const auto refused = std::ranges::find_if(uses, [](const OptionUse& use) { return use.given && !use.taken; });

@@ -63,7 +63,7 @@ class BatchPolicy {
 // The options of a spec that not every policy takes.
 struct PolicyOptions {
   bool pad = false;
-  bool budget = false;  // max_graphs, nodes, edges, budget_sample; batches have the shape (M+1, N, E)
+  bool budget = false;  // max_graphs, nodes, edges, budget_sample, oversize; batches have the shape (M+1, N, E)
   bool lookahead = false;
 };
 

@@ -62,7 +62,8 @@ BatchSpec ReadSpec(Input& input) {
   BatchSpec spec;
   spec.policy = One(input, {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple});
   spec.order = One(input, {Order::kFull, Order::kNone, Order::kWindow});
-  spec.oversize = One(input, {Oversize::kAlone, Oversize::kSkip, Oversize::kError});
+  const auto oversize = One(input, {Oversize::kAlone, Oversize::kSkip, Oversize::kError});
+  if (spec.policy != Policy::kStatic) spec.oversize = oversize;
   spec.balance = One(input, {Balance::kNone, Balance::kCost});
   const std::uint8_t given = input.Byte();
   spec.graphs = Number(input);

@@ -111,6 +111,8 @@ TEST(CheckSpecTest, RefusesTheOptionsOfOtherPolicies) {
     expect("--nodes", budget, [](BatchSpec& spec) { spec.nodes = 100; });
     expect("--edges", budget, [](BatchSpec& spec) { spec.edges = 100; });
     expect("--budget-sample", budget, [](BatchSpec& spec) { spec.budget_sample = 10; });
+    expect("--oversize", budget, [](BatchSpec& spec) { spec.oversize = Oversize::kAlone; });
+    expect("--oversize", budget, [](BatchSpec& spec) { spec.oversize = Oversize::kSkip; });
     expect("--lookahead", lookahead, [](BatchSpec& spec) { spec.lookahead = 64; });
   }
 }
@@ -120,8 +122,7 @@ TEST(CanonicalTextTest, IsEqualForEqualPlans) {
   BatchSpec spelt = plain;
   spelt.pad = Pad::kMultiple;
   spelt.max_graphs = 32;
-  spelt.seed = 9;                    // nothing is shuffled
-  spelt.oversize = Oversize::kSkip;  // static has no budget
+  spelt.seed = 9;  // nothing is shuffled
   EXPECT_EQ(CanonicalText(plain), CanonicalText(spelt));
 }
 

@@ -185,7 +185,6 @@ BatchSpec SpeltOut(BatchSpec spec) {
   }
   if (spec.order == Order::kNone) spec.seed += 17;
   if (!spec.pad) spec.pad = Pad::kMultiple;
-  spec.oversize = spec.oversize == Oversize::kSkip ? Oversize::kError : Oversize::kSkip;
   return spec;
 }
 

@@ -181,13 +181,14 @@ void DrawSpec(Dice& dice, BatchSpec& spec) {
   spec.graphs = dice.Between(1, dice.One({2u, 20u, 400u}));
   if (spec.order == Order::kWindow) spec.window = dice.Between(1, dice.One({1u, 30u, 5000u}));
   spec.seed = dice.Between(0, 5);
-  spec.oversize = dice.One({Oversize::kError, Oversize::kAlone, Oversize::kSkip});
+  const auto oversize = dice.One({Oversize::kError, Oversize::kAlone, Oversize::kSkip});
   spec.drop_last = dice.OneIn(4);
   if (spec.policy == Policy::kStatic) {
     if (!dice.OneIn(5)) spec.pad = dice.One({Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant});
     if (dice.OneIn(20)) DrawLadder(dice, spec);
     return;
   }
+  spec.oversize = oversize;
   DrawLimits(dice, spec);
   if (spec.policy == Policy::kPacked && dice.OneIn(2))
     spec.lookahead = dice.Between(1, dice.One({3u, 100u, 1000u}));
