@@ -16,6 +16,12 @@ namespace {
 
 constexpr char kGroup[] = "Batches";
 
+// What the planner takes.
+constexpr std::uint32_t kMaxBatchGraphs = 1u << 24;
+constexpr std::uint32_t kMaxSlots = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint32_t kMaxLookahead = 4096;
+constexpr std::uint32_t kMaxCostCoefficient = 1'000'000;
+
 CLI::Validator FieldFrom(std::uint32_t least) {
   return wire::CountBetween(least, std::numeric_limits<std::uint32_t>::max());
 }
@@ -33,18 +39,18 @@ CLI::Validator WordOrCounted(const std::vector<std::string>& words, const Counte
 }
 
 void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
-  const CLI::Validator positive = FieldFrom(1);
+  const CLI::Validator batch_graphs = wire::CountBetween(1, kMaxBatchGraphs);
   app.add_option("--policy", spec.policy, "Which graphs go together: static, dynamic, packed, tuple")
       ->check(CLI::IsMember({"static", "dynamic", "packed", "tuple"}))
       ->required(required)
       ->group(kGroup);
   app.add_option("--graphs", spec.graphs, "Real graphs aimed at in a batch (G)")
-      ->check(positive)
+      ->check(batch_graphs)
       ->required(required)
       ->group(kGroup);
   app.add_option("--max-graphs", spec.max_graphs,
                  "Most real graphs in a batch (M) [G; packed, tuple: ceil(5 (G+1) / 4)]")
-      ->check(positive)
+      ->check(batch_graphs)
       ->group(kGroup);
   app.add_option(
          "--pad", spec.pad,
@@ -52,20 +58,18 @@ void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
       ->check(WordOrCounted({"none", "multiple", "pow2", "constant"}, kLadderPad))
       ->group(kGroup);
   app.add_option("--nodes", spec.nodes, "Node slots of a budgeted batch (N) [from the sizes]")
-      ->check(positive)
+      ->check(wire::CountBetween(2, kMaxSlots))
       ->group(kGroup);
   app.add_option("--edges", spec.edges, "Edge slots of a budgeted batch (E) [from the sizes]")
-      ->check(positive)
+      ->check(wire::CountBetween(1, kMaxSlots))
       ->group(kGroup);
   app.add_option("--budget-sample", spec.budget_sample, "Graphs that a budget is derived from [all]")
-      ->check(positive)
+      ->check(FieldFrom(1))
       ->group(kGroup);
   app.add_option("--lookahead", spec.lookahead, "Graphs that wait to be packed [64]")
-      ->check(positive)
+      ->check(wire::CountBetween(1, kMaxLookahead))
       ->group(kGroup);
 }
-
-constexpr std::uint32_t kMaxCostCoefficient = 1'000'000;
 
 void AddBalanceFlags(CLI::App& app, BatchSpec& spec) {
   app.add_option("--balance", spec.balance, "Even out the ranks of a step: none, cost")

@@ -71,6 +71,10 @@ ExitCode UsageError(Output& output, const std::string& message) {
   return ExitCode::kUsage;
 }
 
+ExitCode RefuseCsv(Output& output) {
+  return UsageError(output, "--csv: this command prints no table (--help shows the usage)");
+}
+
 ExitCode DataError(Output& output, const absl::Status& status) {
   output.PrintError(status);
   return absl::IsUnavailable(status) ? ExitCode::kUnreachable : ExitCode::kFailed;

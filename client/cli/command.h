@@ -71,6 +71,9 @@ void OnChosenPrintTable(CLI::App& command, Invocation& invocation, Action action
 // Reports a mistake of the command line that only shows after parsing.
 ExitCode UsageError(Output& output, const std::string& message);
 
+// Refuses --csv, for a command line that prints no table.
+ExitCode RefuseCsv(Output& output);
+
 // Reports a failure that does not lie in the command line, whatever its code; UNAVAILABLE is kUnreachable.
 ExitCode DataError(Output& output, const absl::Status& status);
 

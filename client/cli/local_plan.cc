@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/thread_loop.h"
 #include "client/ingest/line_reader.h"
+#include "client/ingest/refusal.h"
 #include "client/spec_convert.h"
 #include "proto/wire/content_hash.h"
 #include "server/batching/plan.h"
@@ -36,13 +37,15 @@ bool TakeNumber(std::string_view* text, std::uint32_t* number) {
 
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
 
+absl::Status BadLine(const std::string& path, std::uint64_t number) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ":", number, ": a line is `n_node n_edge`, whole numbers"));
+}
+
 absl::Status AddLine(std::string_view line, std::uint64_t number, const std::string& path, SizeList* sizes) {
   std::uint32_t n_node = 0;
   std::uint32_t n_edge = 0;
-  if (!TakeNumber(&line, &n_node) || !TakeNumber(&line, &n_edge)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ":", number, ": a line is `n_node n_edge`, whole numbers"));
-  }
+  if (!TakeNumber(&line, &n_node) || !TakeNumber(&line, &n_edge)) return BadLine(path, number);
   if (n_node == 0) return absl::InvalidArgumentError(absl::StrCat(path, ":", number, ": a graph has no nodes"));
   sizes->n_node.push_back(n_node);
   sizes->n_edge.push_back(n_edge);
@@ -223,6 +226,7 @@ absl::StatusOr<SizeList> ReadSizes(const std::string& path) {
   std::string_view line;
   for (;;) {
     const absl::StatusOr<bool> more = (*reader)->Next(&line);
+    if (ingest::ReasonOf(more.status()) == "line_too_long") return BadLine(path, (*reader)->line_number() + 1);
     if (!more.ok()) return more.status();
     if (!*more) break;
     if (IsBlank(line)) continue;

@@ -252,8 +252,9 @@ void AddPlanCommand(CLI::App& program, Invocation& invocation) {
                                "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
   const auto flags = std::make_shared<PlanFlags>();
   CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");
-  CLI::Option* sizes = plan->add_option(
-      "--sizes", flags->sizes, "File of lines `n_node n_edge`, gzip too; planned here, without a server");
+  CLI::Option* sizes = plan->add_option("--sizes", flags->sizes,
+                                        "File of lines `n_node n_edge`, gzip too; further columns are passed "
+                                        "over; planned here, without a server");
   CLI::Option* batch = plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
                            ->check(wire::CountFrom(0))
                            ->needs(dataset)
@@ -264,13 +265,15 @@ void AddPlanCommand(CLI::App& program, Invocation& invocation) {
       ->excludes(batch);
   dataset->excludes(sizes);
   client::AddSpecFlags(*plan, flags->spec, {.required = true, .epoch = true, .world_size = true});
-  OnChosen(*plan, invocation, [flags](const GlobalOptions& global, Output& output) -> absl::StatusOr<ExitCode> {
-    if (flags->dataset.empty() && flags->sizes.empty()) {
-      return UsageError(output, "one of --dataset and --sizes is needed (--help shows the usage)");
-    }
-    if (flags->tune) return Tune(*flags, global, output);
-    return flags->batch.has_value() ? ShowBatch(*flags, global, output) : Plan(*flags, global, output);
-  });
+  OnChosenPrintTable(
+      *plan, invocation, [flags](const GlobalOptions& global, Output& output) -> absl::StatusOr<ExitCode> {
+        if (global.csv && !flags->tune) return RefuseCsv(output);
+        if (flags->dataset.empty() && flags->sizes.empty()) {
+          return UsageError(output, "one of --dataset and --sizes is needed (--help shows the usage)");
+        }
+        if (flags->tune) return Tune(*flags, global, output);
+        return flags->batch.has_value() ? ShowBatch(*flags, global, output) : Plan(*flags, global, output);
+      });
 }
 
 }  // namespace packtrain::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -86,9 +87,7 @@ ExitCode ReportParseEnd(const CLI::App& app, const CLI::ParseError& end, Output 
 }
 
 ExitCode RunAction(const Invocation& invocation, Output& output) {
-  if (invocation.global.csv && !invocation.prints_table) {
-    return UsageError(output, "--csv: this command prints no table (--help shows the usage)");
-  }
+  if (invocation.global.csv && !invocation.prints_table) return RefuseCsv(output);
   const absl::StatusOr<ExitCode> result = invocation.action(invocation.global, output);
   if (!result.ok()) return Fail(output, result.status());
   const absl::Status written = output.Written();
@@ -114,7 +113,11 @@ int RunProgram(int argc, const char* const* argv, std::ostream& out, std::ostrea
     return static_cast<int>(ReportParseEnd(app, end, Output(out, err, FormatOf(argc, argv))));
   }
   Output output(out, err, FormatOf(invocation.global));
-  return static_cast<int>(RunAction(invocation, output));
+  try {
+    return static_cast<int>(RunAction(invocation, output));
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(Fail(output, absl::ResourceExhaustedError("there is not enough memory for that")));
+  }
 }
 
 }  // namespace packtrain::cli

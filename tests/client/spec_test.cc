@@ -79,6 +79,23 @@ TEST(SpecFlags, RefuseUnknownWordsAndNumbersOutOfRange) {
   }
 }
 
+TEST(SpecFlags, SayWhichNumbersThePlannerTakes) {
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"--graphs=16777217", "from 1 to 16777216"},    {"--max-graphs=16777217", "from 1 to 16777216"},
+      {"--nodes=1", "from 2 to 2147483647"},          {"--nodes=2147483648", "from 2 to 2147483647"},
+      {"--edges=2147483648", "from 1 to 2147483647"}, {"--lookahead=4097", "from 1 to 4096"}};
+  for (const auto& [flag, range] : bad) {
+    std::vector<std::string> words = {"--policy=packed", flag};
+    if (!flag.starts_with("--graphs")) words.emplace_back("--graphs=8");
+    try {
+      Parse(words, kPlan);
+      ADD_FAILURE() << flag << " is taken";
+    } catch (const CLI::ValidationError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(range)) << flag;
+    }
+  }
+}
+
 TEST(SpecFlags, ACostHasThreeNumbers) {
   EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--cost=1,2"}, kPlan), CLI::ArgumentMismatch);
   EXPECT_THROW(Parse({"--policy=static", "--graphs=8", "--cost=1,2,3,4"}, kPlan), CLI::ArgumentMismatch);

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -140,6 +142,20 @@ TEST(BenchPlanTest, ReadsWellToo) {
                                    "--policy", "static", "--graphs", "31"});
   EXPECT_THAT(printed.out, AllOf(HasSubstr("ns a graph"), HasSubstr("in the plan")));
 }
+
+// Sanitizers map more than any limit allows.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(BenchPlanTest, TooLittleMemoryIsAFailureWithAMessage) {
+  const std::string line = "ulimit -v 1000000; " + std::string(PACKTRAIN_PROGRAM) + " bench plan --sizes " +
+                           kData + "/sizes/hiv_sizes.txt --policy static --graphs 1 --repeat 8000000 --json";
+  std::FILE* const program = popen(line.c_str(), "r");
+  ASSERT_NE(program, nullptr);
+  std::string out(1000, '\0');
+  out.resize(std::fread(out.data(), 1, out.size(), program));
+  EXPECT_EQ(WEXITSTATUS(pclose(program)), 1);
+  EXPECT_THAT(out, HasSubstr(R"("code":"RESOURCE_EXHAUSTED","message":"there is not enough memory for that")"));
+}
+#endif
 
 TEST(BenchPlanTest, WrongUsageIsRefused) {
   const std::vector<std::string> spec = {"--policy", "static", "--graphs", "31"};

@@ -146,6 +146,8 @@ TEST(ProgramTest, WrongUsageThatShowsAfterParsingIsTwo) {
       {PlanOf(sizes, {"--policy", "static", "--graphs", "2", "--order", "window:many"}), "--order"},
       {PlanOf(sizes, {"--policy", "static", "--graphs", "31", "--max-graphs", "3"}), "--max-graphs"},
       {PlanOf(sizes, {"--policy", "dynamic", "--graphs", "31", "--lookahead", "3"}), "--lookahead"},
+      {PlanOf(sizes, {"--policy", "static", "--graphs", "2", "--oversize", "skip"}),
+       "--oversize does not go with --policy static"},
       {PlanOf(sizes, {"--policy", "packed", "--graphs", "31", "--lookahead", "5000"}), "--lookahead"},
       {PlanOf(sizes, {"--policy", "static", "--graphs", "2", "--split", "test"}), "--split"}};
   for (const auto& [line, part] : cases) {
@@ -153,6 +155,23 @@ TEST(ProgramTest, WrongUsageThatShowsAfterParsingIsTwo) {
     EXPECT_EQ(printed.exit_code, 2) << printed.out;
     EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(), HasSubstr(part));
   }
+}
+
+// The flags state the planner's limits: it takes what lies on them.
+TEST(ProgramTest, NumbersAtTheLimitsOfTheFlagsArePlanned) {
+  const testing::TempFolder folder;
+  const std::string sizes = folder.Write("sizes", "1 1\n1 1\n");
+  for (const auto& [flag, number] :
+       std::vector<std::pair<std::string, std::string>>{{"--max-graphs", "16777216"},
+                                                        {"--nodes", "2147483647"},
+                                                        {"--edges", "2147483647"},
+                                                        {"--lookahead", "4096"},
+                                                        {"--nodes", "2"},
+                                                        {"--budget-sample", "4294967295"}}) {
+    EXPECT_EQ(RunLine(PlanOf(sizes, {"--policy", "packed", "--graphs", "1", flag, number})).exit_code, 0)
+        << flag;
+  }
+  EXPECT_EQ(RunLine(PlanOf(sizes, {"--policy", "static", "--graphs", "16777216"})).exit_code, 0);
 }
 
 TEST(ProgramTest, WrongUsageThatTheServerFindsIsTwo) {
@@ -176,6 +195,15 @@ TEST(ProgramTest, BadFileOfSizesIsAFailureAndNoWrongUsage) {
   EXPECT_EQ(RunLine(PlanOf(folder.Write("bad", "3 x\n"), spec)).exit_code, 1);
   EXPECT_EQ(RunLine(PlanOf(folder.PathOf("absent"), spec)).exit_code, 1);
   EXPECT_EQ(RunLine(PlanOf(folder.Write("good", "3 6\n"), spec)).exit_code, 0);
+}
+
+TEST(ProgramTest, ALineThatIsTooLongForSizesIsNoLineOfSizes) {
+  const testing::TempFolder folder;
+  const std::string sizes = folder.Write("sizes", "3 6\n3 6" + std::string(2 << 20, ' ') + "\n");
+  const Printed printed = RunLine(PlanOf(sizes, {"--policy", "static", "--graphs", "2"}));
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(),
+              StartsWith(sizes + ":2: a line is `n_node n_edge`"));
 }
 
 TEST(ProgramTest, OutputThatCannotBeWrittenIsAFailure) {

@@ -55,6 +55,17 @@ TEST(TuneCommandTest, TextIsATableOfTheSameBudgets) {
   EXPECT_GE(std::count(printed.out.begin(), printed.out.end(), '\n'), 2);
 }
 
+TEST(TuneCommandTest, CsvIsTheTable) {
+  const std::vector<std::string> plan = {"plan",    "--policy", "dynamic",      "--graphs", "31",
+                                         "--sizes", kSizes,     "--max-graphs", "40",       "--csv"};
+  std::vector<std::string> tune = plan;
+  tune.push_back("--tune");
+  EXPECT_THAT(RunLine(tune).out, ::testing::StartsWith("--nodes,--edges,--max-graphs,node fill,edge fill,"));
+  const Printed refused = RunLine(plan);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--csv: this command prints no table"));
+}
+
 TEST(TuneCommandTest, ASplitOfAServersDatasetIsTunedAsItIsPlanned) {
   const std::unique_ptr<TestServer> server = TestServer::Start().value();
   const Printed imported = RunLine({"import", "extxyz", kData + "/qm9/qm9_sample.xyz.gz", "--name", "qm9",
