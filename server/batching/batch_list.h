@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "server/batching/plan.h"
+#include "server/batching/shape.h"
 
 namespace packtrain::batching {
 

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
+#include "server/batching/shape.h"
 
 namespace packtrain::batching {
 

@@ -15,8 +15,9 @@
 #include "server/batching/batch_spec.h"
 #include "server/batching/oversize.h"
 #include "server/batching/padding_budget.h"
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
 #include "server/batching/policy_kind.h"
+#include "server/batching/shape.h"
 #include "server/batching/size_totals.h"
 
 namespace packtrain::batching {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "server/batching/batch_list.h"
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
 #include "server/batching/policy_kind.h"
 
 namespace packtrain::batching {

@@ -9,7 +9,7 @@
 #include "server/batching/budgeted_policy.h"
 #include "server/batching/lookahead_window.h"
 #include "server/batching/padding_budget.h"
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
 
 namespace packtrain::batching {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
+#include "server/batching/shape.h"
 
 namespace packtrain::batching {
 

@@ -8,7 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/batching/batch_spec.h"
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
+#include "server/batching/shape.h"
 
 namespace packtrain::batching {
 

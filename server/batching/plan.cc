@@ -273,10 +273,6 @@ BatchList CutEpoch(const BatchPolicy& policy, std::vector<std::uint32_t> order, 
 
 }  // namespace
 
-void RunInTurn(std::size_t tasks, const std::function<void(std::size_t task)>& run) {
-  for (std::size_t task = 0; task < tasks; ++task) run(task);
-}
-
 absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& request) {
   if (absl::Status status = CheckRequest(request); !status.ok()) return status;
   Groundwork groundwork = LayGroundwork(request);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
 
 namespace packtrain::batching {
 

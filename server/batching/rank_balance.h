@@ -6,8 +6,9 @@
 
 #include "server/batching/batch_list.h"
 #include "server/batching/batch_spec.h"
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
 #include "server/batching/rank_assignment.h"
+#include "server/batching/shape.h"
 #include "server/batching/step_windows.h"
 
 namespace packtrain::batching {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
 
 namespace packtrain::batching {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "server/batching/plan.h"
+#include "server/batching/plan_request.h"
 
 namespace packtrain::batching {
 
