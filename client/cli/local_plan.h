@@ -2,30 +2,16 @@
 #ifndef PACKTRAIN_CLIENT_CLI_LOCAL_PLAN_H_
 #define PACKTRAIN_CLIENT_CLI_LOCAL_PLAN_H_
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/cli/size_list.h"
 #include "client/spec_flags.h"
 #include "packtrain/v1/batch.pb.h"
 #include "server/batching/batch_spec.h"
 #include "server/batching/budget_tuning.h"
 
 namespace packtrain::cli {
-
-// The sizes of graphs, in the order of a file or of a split of a data set.
-struct SizeList {
-  std::string path;
-  std::vector<std::uint32_t> n_node;
-  std::vector<std::uint32_t> n_edge;
-  std::vector<std::uint64_t> line;  // of the file; empty for sizes of a data set
-  std::string version;              // hash of the sizes, as a data set's is of its graphs
-};
-
-// `path` holds a line `n_node n_edge` for each graph, plain or gzip; further columns are passed over, and so
-// are empty lines. INVALID_ARGUMENT names file and line.
-absl::StatusOr<SizeList> ReadSizes(const std::string& path);
 
 // The planner's form of the spec, for a list of sizes, which has no split but "all". INVALID_ARGUMENT: another
 // --split, or an unknown word.

@@ -13,11 +13,12 @@ namespace packtrain::batching {
 // Raised whenever the same spec would give another plan; part of every fingerprint.
 inline constexpr std::uint32_t kPlanVersion = 2;
 
-enum class Policy : std::uint8_t { kStatic, kDynamic, kPacked, kTuple };
-enum class Pad : std::uint8_t { kNone, kMultiple, kPow2, kConstant, kLadder };
-enum class Order : std::uint8_t { kFull, kNone, kWindow };
-enum class Oversize : std::uint8_t { kError, kAlone, kSkip };
-enum class Balance : std::uint8_t { kNone, kCost };
+// Numbered as in packtrain/v1/batch.proto, where 0 is a field that is absent.
+enum class Policy : std::uint8_t { kStatic = 1, kDynamic, kPacked, kTuple };
+enum class Pad : std::uint8_t { kNone = 1, kMultiple, kPow2, kConstant, kLadder };
+enum class Order : std::uint8_t { kFull = 1, kNone, kWindow };
+enum class Oversize : std::uint8_t { kError = 1, kAlone, kSkip };
+enum class Balance : std::uint8_t { kNone = 1, kCost };
 
 inline constexpr std::uint32_t kMaxCostCoefficient = 1'000'000;
 

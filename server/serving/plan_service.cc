@@ -1,11 +1,13 @@
 #include "server/serving/plan_service.h"
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/wire/planner_convert.h"
 #include "proto/wire/status_convert.h"
 #include "server/serving/batch_builder.h"
 #include "server/serving/batch_source.h"
@@ -15,34 +17,23 @@
 namespace packtrain::serving {
 namespace {
 
-void SetSummary(const batching::PlanSummary& summary, v1::GetPlanResponse& response) {
-  response.set_batches(summary.batches);
-  response.set_steps(summary.steps);
-  response.set_graphs(summary.graphs);
-  if (summary.budget.has_value()) *response.mutable_budget() = ToProto(*summary.budget);
-  response.mutable_fill()->set_graphs(summary.fill_graphs);
-  response.mutable_fill()->set_nodes(summary.fill_nodes);
-  response.mutable_fill()->set_edges(summary.fill_edges);
-  for (const batching::ShapeCount& count : summary.shapes) {
-    v1::ShapeCount& shape = *response.add_shapes();
-    *shape.mutable_shape() = ToProto(count.shape);
-    shape.set_batches(count.batches);
-  }
-  response.set_mean_graphs(summary.mean_graphs);
-  response.set_min_graphs(summary.min_graphs);
-  response.set_max_graphs(summary.max_graphs);
-  response.set_rank_load_mean_over_max(summary.rank_load_mean_over_max);
-  response.set_bound_batches(summary.bound_batches);
-}
-
-absl::Status SetOversize(const BatchSource& source, const batching::PlanSummary& summary,
-                         v1::OversizeSummary& oversize) {
-  oversize.set_action(ToProto(source.spec.oversize));
-  oversize.set_count(summary.oversize);
-  oversize.set_truncated(summary.oversize > summary.oversize_graphs.size());
-  absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(*source.dataset, summary.oversize_graphs);
+absl::Status AddOversizeIds(const storage::Dataset& dataset, const batching::PlanSummary& summary,
+                            v1::OversizeSummary& oversize) {
+  absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(dataset, summary.oversize_graphs);
   if (!ids.ok()) return ids.status();
   for (std::string& id : *ids) oversize.add_ids(std::move(id));
+  return absl::OkStatus();
+}
+
+absl::Status AddGraphs(const storage::Dataset& dataset, std::span<const std::uint32_t> graphs,
+                       v1::GetPlannedBatchResponse& response) {
+  absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(dataset, graphs);
+  if (!ids.ok()) return ids.status();
+  for (std::string& id : *ids) response.add_source_ids(std::move(id));
+  for (const std::uint32_t graph : graphs) {
+    response.add_n_node(dataset.n_node()[graph]);
+    response.add_n_edge(dataset.n_edge()[graph]);
+  }
   return absl::OkStatus();
 }
 
@@ -69,12 +60,11 @@ absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::Ge
       plans_.Get(*source, request.epoch(), {.size = WorldSizeOrDefault(request.world_size())});
   if (!plan.ok()) return plan.status();
   const batching::PlanSummary summary = (*plan)->plan->Summarize();
+  response = wire::ToPlanResponse(summary, source->spec, batching::kPlanVersion);
   response.set_dataset(source->reference());
   response.set_fingerprint(source->fingerprint);
-  response.set_plan_version(batching::kPlanVersion);
   response.set_plan_seconds((*plan)->plan_seconds);
-  SetSummary(summary, response);
-  return SetOversize(*source, summary, *response.mutable_oversize());
+  return AddOversizeIds(*source->dataset, summary, *response.mutable_oversize());
 }
 
 absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& request,
@@ -95,21 +85,14 @@ absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& reques
                                                              .world_size = world_size,
                                                              .fingerprint = source->fingerprint});
   if (!built.ok()) return built.status();
-  absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(*source->dataset, batch->graphs);
-  if (!ids.ok()) return ids.status();
 
   response.set_index(batch->index);
   response.set_step(batch->step);
   response.set_rank(batch->rank);
-  for (std::string& id : *ids) response.add_source_ids(std::move(id));
-  for (std::uint32_t graph : batch->graphs) {
-    response.add_n_node(source->dataset->n_node()[graph]);
-    response.add_n_edge(source->dataset->n_edge()[graph]);
-  }
-  *response.mutable_padded() = ToProto(batch->padded);
+  *response.mutable_padded() = wire::ToShape(batch->padded);
   response.set_body_crc32c(built->header.body_crc32c);
   response.set_fingerprint(source->fingerprint);
-  return absl::OkStatus();
+  return AddGraphs(*source->dataset, batch->graphs, response);
 }
 
 }  // namespace packtrain::serving
