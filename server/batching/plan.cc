@@ -10,51 +10,15 @@
 #include "server/batching/batch_list.h"
 #include "server/batching/chunked_cut.h"
 #include "server/batching/epoch_order.h"
+#include "server/batching/epoch_summary.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/rank_assignment.h"
 #include "server/batching/rank_balance.h"
 #include "server/batching/size_prefetch.h"
-#include "server/batching/size_totals.h"
-#include "server/batching/slots.h"
 #include "server/batching/split_order.h"
 
 namespace packtrain::batching {
 namespace {
-
-std::uint64_t Load(const Shape& real) { return std::uint64_t{real.nodes} + real.edges; }
-
-// Nothing out of nothing is full.
-double Ratio(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-struct SlotSums {
-  std::uint64_t graphs = 0;
-  std::uint64_t nodes = 0;
-  std::uint64_t edges = 0;
-
-  void Add(const Shape& shape) {
-    graphs += shape.graphs;
-    nodes += shape.nodes;
-    edges += shape.edges;
-  }
-};
-
-// How often each of the shapes comes; 0 for those of `settled` that never do.
-std::vector<ShapeCount> CountShapes(std::vector<Shape> shapes, std::span<const Shape> settled) {
-  std::sort(shapes.begin(), shapes.end());
-  std::vector<ShapeCount> counts;
-  for (const Shape& shape : shapes) {
-    if (counts.empty() || counts.back().shape != shape) counts.push_back({shape, 0});
-    ++counts.back().batches;
-  }
-  for (const Shape& shape : settled) {
-    if (!std::binary_search(shapes.begin(), shapes.end(), shape)) counts.push_back({shape, 0});
-  }
-  std::stable_sort(counts.begin(), counts.end(),
-                   [](const ShapeCount& a, const ShapeCount& b) { return a.batches > b.batches; });
-  return counts;
-}
 
 // An epoch cut into batches: all of a plan that does not depend on the world. Immutable.
 struct EpochBatches {
@@ -87,7 +51,7 @@ class EpochPlan final : public Plan {
   std::uint64_t steps() const override { return ranks_.steps(); }
   std::uint64_t FirstOfStep(std::uint64_t step) const override { return ranks_.FirstOfStep(step); }
   absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const override;
-  PlanSummary Summarize() const override;
+  PlanSummary Summarize() const override { return SummarizeEpoch(*list_, ranks_, policy()); }
   std::uint64_t memory_bytes() const override;
 
  private:
@@ -96,12 +60,6 @@ class EpochPlan final : public Plan {
   std::uint64_t size() const { return std::min<std::uint64_t>(list_->size(), ranks_.slots()); }
   Shape Real(std::uint64_t batch) const { return list_->Real(batch); }
   Shape Padded(std::uint64_t batch) const { return policy().PaddedShape(Real(batch)); }
-  void AddBatches(PlanSummary& summary) const;
-  void AddFill(PlanSummary& summary) const;
-  void AddOversize(PlanSummary& summary) const;
-  std::uint64_t BoundBatches() const;
-  double StepMeanOverMax(std::uint64_t step) const;
-  double RankLoadMeanOverMax() const;
 
   const std::shared_ptr<const EpochBatches> batches_;
   const RankAssignment ranks_;
@@ -141,85 +99,6 @@ absl::StatusOr<PlannedBatch> EpochPlan::BatchAt(std::uint64_t index) const {
   batch.padded = Padded(index);
   batch.oversize = policy().IsOversize(batch.real);
   return batch;
-}
-
-PlanSummary EpochPlan::Summarize() const {
-  PlanSummary summary;
-  summary.steps = steps();
-  summary.budget = policy().budget();
-  summary.bound_batches = BoundBatches();
-  summary.rank_load_mean_over_max = RankLoadMeanOverMax();
-  AddBatches(summary);
-  AddFill(summary);
-  AddOversize(summary);
-  return summary;
-}
-
-void EpochPlan::AddBatches(PlanSummary& summary) const {
-  summary.batches = size();
-  summary.min_graphs = Real(0).graphs;
-  for (std::uint64_t batch = 0; batch < size(); ++batch) {
-    const std::uint32_t graphs = Real(batch).graphs;
-    summary.graphs += graphs;
-    summary.min_graphs = std::min(summary.min_graphs, graphs);
-    summary.max_graphs = std::max(summary.max_graphs, graphs);
-  }
-  summary.mean_graphs = Ratio(summary.graphs, summary.batches);
-}
-
-void EpochPlan::AddFill(PlanSummary& summary) const {
-  SlotSums real;
-  SlotSums padded;
-  std::vector<Shape> shapes(size());
-  for (std::uint64_t batch = 0; batch < size(); ++batch) {
-    shapes[batch] = Padded(batch);
-    real.Add(Real(batch));
-    padded.Add(shapes[batch]);
-  }
-  summary.fill_graphs = Ratio(real.graphs, padded.graphs);
-  summary.fill_nodes = Ratio(real.nodes, padded.nodes);
-  summary.fill_edges = Ratio(real.edges, padded.edges);
-  summary.shapes = CountShapes(std::move(shapes), policy().SettledShapes());
-}
-
-void EpochPlan::AddOversize(PlanSummary& summary) const {
-  summary.oversize = policy().oversize().count;
-  summary.oversize_graphs = policy().oversize().listed;
-}
-
-std::uint64_t EpochPlan::BoundBatches() const {
-  std::uint64_t alone = 0;
-  SizeTotals totals;
-  for (std::uint64_t batch = 0; batch < size(); ++batch) {
-    const Shape real = Real(batch);
-    if (policy().IsOversize(real)) {
-      ++alone;
-      continue;
-    }
-    totals.graphs += real.graphs;
-    totals.nodes += real.nodes;
-    totals.edges += real.edges;
-  }
-  return alone + policy().BoundBatches(totals);
-}
-
-double EpochPlan::StepMeanOverMax(std::uint64_t step) const {
-  const std::uint64_t begin = ranks_.FirstOfStep(step);
-  const std::uint64_t ranks = ranks_.FirstOfStep(step + 1) - begin;
-  const std::uint64_t end = std::min(begin + ranks, size());
-  std::uint64_t sum = 0;
-  std::uint64_t max = 0;
-  for (std::uint64_t batch = begin; batch < end; ++batch) {
-    sum += Load(Real(batch));
-    max = std::max(max, Load(Real(batch)));
-  }
-  return Ratio(sum, max) / static_cast<double>(max == 0 ? 1 : ranks);
-}
-
-double EpochPlan::RankLoadMeanOverMax() const {
-  double sum = 0;
-  for (std::uint64_t step = 0; step < steps(); ++step) sum += StepMeanOverMax(step);
-  return sum / static_cast<double>(steps());
 }
 
 absl::Status CheckSplit(const PlanRequest& request) {

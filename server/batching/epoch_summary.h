@@ -1,0 +1,18 @@
+// What an epoch comes to.
+#ifndef PACKTRAIN_SERVER_BATCHING_EPOCH_SUMMARY_H_
+#define PACKTRAIN_SERVER_BATCHING_EPOCH_SUMMARY_H_
+
+#include "server/batching/batch_list.h"
+#include "server/batching/plan.h"
+#include "server/batching/policy_kind.h"
+#include "server/batching/rank_assignment.h"
+
+namespace packtrain::batching {
+
+// Of the batches of `policy`, dealt to the ranks in the order of the list. Time is linear in batches, and in
+// steps times the logarithm of the number of segments.
+PlanSummary SummarizeEpoch(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy);
+
+}  // namespace packtrain::batching
+
+#endif  // PACKTRAIN_SERVER_BATCHING_EPOCH_SUMMARY_H_
