@@ -87,7 +87,7 @@ TEST(Target, IsTheFirstOneUnlessNamed) {
 
 TEST(Target, AnUnknownOneIsAnsweredWithTheKnownOnes) {
   EXPECT_THAT(ChooseTarget(MoleculesInfo(), "train", "gap"),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("energy, dipole")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("energy, dipole")));
 }
 
 TEST(Target, ThatNoGraphHasIsRefused) {

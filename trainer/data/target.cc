@@ -27,8 +27,9 @@ absl::StatusOr<std::size_t> FindColumn(const client::DatasetInfo& dataset, const
     if (split.targets[i].target == name) return i;
   }
   const auto append_name = [](std::string* out, const client::TargetStatistics& t) { out->append(t.target); };
-  return absl::NotFoundError(absl::StrCat(dataset.reference, " has no target '", name, "'; --target knows: ",
-                                          absl::StrJoin(split.targets, ", ", append_name)));
+  return absl::InvalidArgumentError(
+      absl::StrCat(dataset.reference, " has no target '", name,
+                   "'; --target knows: ", absl::StrJoin(split.targets, ", ", append_name)));
 }
 
 }  // namespace

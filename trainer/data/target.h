@@ -28,8 +28,9 @@ struct Target {
 using ClassTable = std::array<std::int32_t, 256>;
 
 // The target called `name`, or the first one where it is empty, normalised by the graphs of `split`.
-// NOT_FOUND names what there is. FAILED_PRECONDITION: the split is empty, none of its graphs has the target,
-// or its values are too great for a mean and a deviation.
+// INVALID_ARGUMENT, naming those that there are: no such target. NOT_FOUND: no such split. FAILED_PRECONDITION:
+// the split is empty, none of its graphs has the target, or its values are too great for a mean and a
+// deviation.
 absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const std::string& split,
                                     const std::string& name);
 
