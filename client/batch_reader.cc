@@ -130,9 +130,11 @@ class GrpcBatchReader final : public BatchReader {
   }
 
   absl::Status AtPosition(const absl::Status& status) const {
+    const std::string advice =
+        absl::IsResourceExhausted(status) ? absl::StrCat("; ", SizeFlagsOf(request_.spec()), " decide") : "";
     return absl::Status(status.code(),
                         absl::StrCat("epoch ", position_.epoch(), ", step ", position_.step(), " from server ",
-                                     connection_->options().server, ": ", status.message()));
+                                     connection_->options().server, ": ", status.message(), advice));
   }
 
   const std::shared_ptr<Connection> connection_;

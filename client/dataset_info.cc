@@ -10,6 +10,7 @@
 #include "client/unary_call.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
+#include "proto/wire/batch_check.h"
 
 namespace packtrain::client {
 namespace {
@@ -32,6 +33,18 @@ SplitInfo ToSplitInfo(const v1::Split& split, const v1::Schema& schema) {
                             .stddev = target.stddev()});
   }
   return info;
+}
+
+// Every batch of the plan fits into memory.
+absl::Status CheckShapes(const v1::GetPlanResponse& plan, const v1::BatchSpec& spec, std::uint64_t max_bytes) {
+  for (const v1::ShapeCount& count : plan.shapes()) {
+    const v1::Shape& shape = count.shape();
+    const absl::Status status = wire::CheckSlotBytes({shape.graphs(), shape.nodes(), shape.edges()}, max_bytes);
+    if (!status.ok()) {
+      return absl::Status(status.code(), absl::StrCat(status.message(), "; ", SizeFlagsOf(spec), " decide"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -72,6 +85,8 @@ absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& 
   const absl::StatusOr<v1::GetPlanResponse> plan =
       CallMethod(connection.options(), kWork, *stub, &v1::PlanService::Stub::GetPlan, request);
   if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckShapes(*plan, *message, connection.options().max_batch_bytes); !status.ok())
+    return status;
   return PlanInfo{.steps = plan->steps(),
                   .batches = plan->batches(),
                   .budget = {plan->budget().graphs(), plan->budget().nodes(), plan->budget().edges()},

@@ -49,6 +49,7 @@ struct PlanInfo {
   std::string fingerprint;
 };
 
+// RESOURCE_EXHAUSTED: a batch would need more than `max_batch_bytes` of the connection.
 absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset, const BatchSpec& spec,
                                      std::uint64_t epoch, std::uint32_t world_size);
 

@@ -126,4 +126,8 @@ BatchSpec FromMessage(const v1::BatchSpec& message) {
   return spec;
 }
 
+const char* SizeFlagsOf(const v1::BatchSpec& message) {
+  return message.policy() == v1::POLICY_STATIC ? "--graphs and --pad" : "--graphs, --nodes and --edges";
+}
+
 }  // namespace packtrain::client

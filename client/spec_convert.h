@@ -18,6 +18,9 @@ absl::StatusOr<v1::BatchSpec> ToMessage(const BatchSpec& spec);
 // "unknown(NUMBER)".
 BatchSpec FromMessage(const v1::BatchSpec& message);
 
+// The flags that decide how large the batches of a spec are, for messages: "--graphs and --pad".
+const char* SizeFlagsOf(const v1::BatchSpec& message);
+
 }  // namespace packtrain::client
 
 #endif  // PACKTRAIN_CLIENT_SPEC_CONVERT_H_

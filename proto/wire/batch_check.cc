@@ -260,17 +260,16 @@ absl::Status CheckEdges(const Batch& batch, const Counts& counts) {
   }
 }
 
-// A receiver takes memory for padded slots: at least a 32-bit number for each, and two for an edge.
-absl::Status CheckSlotBytes(const Shape& padded, std::uint64_t max_body_bytes) {
+}  // namespace
+
+absl::Status CheckSlotBytes(const Shape& padded, std::uint64_t max_bytes) {
   const std::uint64_t slots = std::uint64_t{padded.graphs} + padded.nodes + 2 * std::uint64_t{padded.edges};
   const std::uint64_t bytes = slots * sizeof(std::int32_t);
-  if (bytes <= max_body_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "batch header: a padded shape of ", padded.graphs, " graphs, ", padded.nodes, " nodes and ", padded.edges,
-      " edges takes at least ", bytes, " bytes, above the limit of ", max_body_bytes));
+  if (bytes <= max_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a padded shape of ", padded.graphs, " graphs, ", padded.nodes, " nodes and ", padded.edges,
+                   " edges takes at least ", bytes, " bytes, above the limit of ", max_bytes));
 }
-
-}  // namespace
 
 absl::Status CheckHeader(const BatchHeader& header, std::uint64_t max_body_bytes) {
   if (header.body_bytes > max_body_bytes) {

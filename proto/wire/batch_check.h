@@ -17,10 +17,14 @@ inline constexpr std::size_t kMaxSections = 256;
 // Of one section.
 inline constexpr std::size_t kMaxDims = 8;
 
+// RESOURCE_EXHAUSTED: a receiver of this padded shape needs more than `max_bytes` for its indices alone: a
+// 32-bit number for each slot, and two for an edge.
+absl::Status CheckSlotBytes(const Shape& padded, std::uint64_t max_bytes);
+
 // Position, shapes and sections agree with each other; each section lies inside the body, aligned, apart
 // from the others, and is as large as its dimensions and type say; the sections that every batch has are
-// there. RESOURCE_EXHAUSTED: the body is larger than `max_body_bytes`, or the padded shape would take more
-// memory than that for its indices alone.
+// there. RESOURCE_EXHAUSTED: the body is larger than `max_body_bytes`, or the padded shape fails
+// CheckSlotBytes.
 absl::Status CheckHeader(const BatchHeader& header, std::uint64_t max_body_bytes);
 
 // The counts of the graphs add up to `real`, every endpoint is a node of its graph, edges ascend by receiver,

@@ -273,7 +273,8 @@ TEST(BatchReader, RefusesABodyAboveItsLimit) {
   options.max_batch_bytes = 1'000;
   const auto connection = Connection::Open(options);
   ASSERT_THAT(connection, IsOk());
-  EXPECT_THAT(ReadAll(*connection, Request(1)).status, StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(ReadAll(*connection, Request(1)).status,
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("; --graphs and --pad decide")));
 }
 
 TEST(BatchReader, RefusesABadRequestWithoutAServer) {

@@ -301,6 +301,10 @@ grpc::Status ScriptedPlans::GetPlan(grpc::ServerContext*, const v1::GetPlanReque
     response->mutable_budget()->set_graphs(8);
     response->mutable_budget()->set_nodes(64);
     response->mutable_budget()->set_edges(128);
+    v1::Shape& shape = *response->add_shapes()->mutable_shape();
+    shape.set_graphs(9);
+    shape.set_nodes(64);
+    shape.set_edges(128);
   }
   response->set_fingerprint(absl::StrCat("plan-", request->world_size(), "-", request->epoch()));
   return grpc::Status::OK;

@@ -238,5 +238,21 @@ TEST(PlanInfo, HasStepsBudgetAndFingerprint) {
   EXPECT_THAT(GetPlanInfo(*served.connection, "qm9", spec, 0, 1), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+// Before the first batch is asked for.
+TEST(PlanInfo, RefusesAShapeThatTakesMoreThanABatchMay) {
+  Served served;
+  ConnectionOptions options = served.connection->options();
+  options.max_batch_bytes = 1'315;
+  const std::shared_ptr<Connection> connection = Connection::Open(options).value();
+  BatchSpec spec;
+  spec.policy = "dynamic";
+  spec.graphs = 8;
+  EXPECT_THAT(
+      GetPlanInfo(*connection, "qm9", spec, 0, 1),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               AllOf(HasSubstr("a padded shape of 9 graphs, 64 nodes and 128 edges takes at least 1316 bytes"),
+                     HasSubstr("above the limit of 1315; --graphs, --nodes and --edges decide"))));
+}
+
 }  // namespace
 }  // namespace packtrain::client
