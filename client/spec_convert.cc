@@ -15,8 +15,6 @@ namespace {
 using wire::Word;
 
 constexpr Word<v1::Order> kOrders[] = {{"full", v1::ORDER_FULL}, {"none", v1::ORDER_NONE}};
-constexpr Word<v1::Oversize> kOversizes[] = {
-    {"error", v1::OVERSIZE_ERROR}, {"alone", v1::OVERSIZE_ALONE}, {"skip", v1::OVERSIZE_SKIP}};
 constexpr Word<v1::Balance> kBalances[] = {{"none", v1::BALANCE_NONE}, {"cost", v1::BALANCE_COST}};
 
 template <typename Enum, std::size_t N>
@@ -70,7 +68,7 @@ absl::Status SetWords(const BatchSpec& spec, v1::BatchSpec& message) {
                                   [&](v1::Policy value) { message.set_policy(value); });
   status.Update(SetPad(spec.pad, message));
   status.Update(SetOrder(spec.order, message));
-  status.Update(ParseWord("--oversize", spec.oversize, kOversizes,
+  status.Update(ParseWord("--oversize", spec.oversize, wire::kOversizeWords,
                           [&](v1::Oversize value) { message.set_oversize(value); }));
   status.Update(
       ParseWord("--balance", spec.balance, kBalances, [&](v1::Balance value) { message.set_balance(value); }));
@@ -116,7 +114,7 @@ BatchSpec FromMessage(const v1::BatchSpec& message) {
   spec.order = OrderText(message);
   spec.seed = message.seed();
   spec.split = message.split();
-  spec.oversize = wire::WordOf(message.oversize(), kOversizes);
+  spec.oversize = wire::WordOf(message.oversize(), wire::kOversizeWords);
   spec.drop_last = message.drop_last();
   if (message.has_budget_sample()) spec.budget_sample = message.budget_sample();
   spec.balance = wire::WordOf(message.balance(), kBalances);

@@ -13,6 +13,7 @@
 #include "client/spec_convert.h"
 #include "client/spec_flags.h"
 #include "proto/wire/flag_checks.h"
+#include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
 namespace {
@@ -42,19 +43,8 @@ Json ShapesToJson(const v1::GetPlanResponse& plan) {
   return shapes;
 }
 
-std::string OversizeWord(v1::Oversize action) {
-  switch (action) {
-    case v1::OVERSIZE_ALONE:
-      return "alone";
-    case v1::OVERSIZE_SKIP:
-      return "skip";
-    default:
-      return "error";
-  }
-}
-
 Json ToJson(const v1::OversizeSummary& oversize) {
-  return {{"action", OversizeWord(oversize.action())},
+  return {{"action", wire::WordOf(oversize.action(), wire::kOversizeWords)},
           {"count", oversize.count()},
           {"ids", Json(oversize.ids())},
           {"truncated", oversize.truncated()}};

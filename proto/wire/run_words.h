@@ -23,6 +23,8 @@ inline constexpr Word<v1::Pad> kPadWords[] = {{"none", v1::PAD_NONE},
                                               {"multiple", v1::PAD_MULTIPLE},
                                               {"pow2", v1::PAD_POW2},
                                               {"constant", v1::PAD_CONSTANT}};
+inline constexpr Word<v1::Oversize> kOversizeWords[] = {
+    {"error", v1::OVERSIZE_ERROR}, {"alone", v1::OVERSIZE_ALONE}, {"skip", v1::OVERSIZE_SKIP}};
 inline constexpr Word<v1::RunState> kStateWords[] = {{"running", v1::RUN_STATE_RUNNING},
                                                      {"done", v1::RUN_STATE_DONE},
                                                      {"failed", v1::RUN_STATE_FAILED},
