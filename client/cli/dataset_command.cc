@@ -64,6 +64,18 @@ Json ToJson(const v1::Split& split) {
   return {{"graphs", split.graphs()}, {"targets", targets}};
 }
 
+Json ToJson(const v1::Lineage& lineage) {
+  Json sources = Json::array();
+  for (const v1::SourceFile& source : lineage.sources()) {
+    sources.push_back({{"name", source.name()}, {"bytes", source.bytes()}, {"sha256", source.sha256()}});
+  }
+  return {{"sources", sources},
+          {"edges", lineage.edges()},
+          {"command", lineage.command()},
+          {"program_version", lineage.program_version()},
+          {"imported_at_ms", lineage.imported_at_ms()}};
+}
+
 Json ToJson(const v1::Dataset& dataset) {
   Json fields = Json::array();
   for (const v1::Field& field : dataset.schema().fields()) fields.push_back(ToJson(field));
@@ -85,7 +97,8 @@ Json ToJson(const v1::Dataset& dataset) {
       {"fields", fields},
       {"targets", targets},
       {"splits", splits},
-      {"classes", Json(dataset.classes())}};
+      {"classes", Json(dataset.classes())},
+      {"lineage", ToJson(dataset.lineage())}};
 }
 
 Table CountsTable(const v1::Dataset& dataset) {

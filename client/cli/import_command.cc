@@ -25,6 +25,7 @@
 #include "client/ingest/split_file.h"
 #include "client/ingest/text.h"
 #include "client/service_client.h"
+#include "proto/wire/edge_spec.h"
 #include "proto/wire/flag_checks.h"
 
 namespace packtrain::cli {
@@ -85,6 +86,10 @@ std::string CheckName(const std::string& name) {
   return good ? "" : "a name has 1 to 128 characters of A-Z a-z 0-9 . _ - and begins with a letter or digit";
 }
 
+std::string CheckEdges(const std::string& text) {
+  return std::string(wire::ParseEdgeSpec(text).status().message());
+}
+
 ingest::ExtxyzImportOptions ReadOptions(const ImportFlags& flags, std::vector<std::string> files) {
   ingest::ExtxyzImportOptions options;
   options.files = std::move(files);
@@ -101,6 +106,9 @@ ingest::ExtxyzImportOptions ReadOptions(const ImportFlags& flags, std::vector<st
 v1::ImportHeader MakeHeader(const ImportFlags& flags, v1::Schema schema) {
   v1::ImportHeader header;
   *header.mutable_schema() = std::move(schema);
+  header.mutable_schema()->set_edges(flags.edges);
+  header.mutable_schema()->set_edge_rule(flags.edges == "full" ? v1::EDGE_RULE_FULL : v1::EDGE_RULE_STORED);
+  header.set_build_edges(true);
   header.set_on_error(flags.on_error == "skip" ? v1::ERROR_POLICY_SKIP : v1::ERROR_POLICY_STOP);
   header.set_duplicate_ids(flags.duplicate_ids == "number" ? v1::DUPLICATE_POLICY_NUMBER
                                                            : v1::DUPLICATE_POLICY_REFUSE);
@@ -337,9 +345,13 @@ void AddSourceFlags(CLI::App& command, ImportFlags& flags) {
   command.add_option("--name", flags.name, "Name of the data set")
       ->required()
       ->check(CLI::Validator(CheckName, ""));
-  command.add_option("--edges", flags.edges, "Edges: full (all ordered pairs, made where they are used)")
-      ->check(CLI::IsMember({"full"}))
-      ->option_text("full");
+  command
+      .add_option(
+          "--edges", flags.edges,
+          "Edges (full): full, all ordered pairs, made where they are used; radius:R, all within R angstrom, "
+          "radius:R:MAX, at most the MAX nearest of them into a node; knn:K, the K nearest into a node")
+      ->check(CLI::Validator(CheckEdges, ""))
+      ->option_text("SPEC");
   command.add_option("--limit", flags.limit, "Read this many graphs only")
       ->check(wire::CountFrom(1))
       ->option_text("N");
@@ -413,6 +425,7 @@ void AddImportCommand(CLI::App& program, Invocation& invocation) {
       program, "import", "Stores the graphs of files as a data set",
       {"packtrain import extxyz qm9/*.xyz.gz --name qm9 --edges full",
        "packtrain import extxyz mols.xyz.gz --name mols --join targets.csv --key name --targets gap,U0",
+       "packtrain import extxyz qm9/*.xyz.gz --name qm9-r5 --edges radius:5",
        "packtrain import extxyz mols.xyz.gz --name mols --split-permille 800,100,100 --split-seed 7",
        "packtrain import extxyz crystals/ --name crystals --on-error skip --ledger refused.jsonl"});
   const auto flags = std::make_shared<ImportFlags>();

@@ -20,7 +20,7 @@ std::uint64_t ProcessRssBytes() {
 constexpr const char* kFeatures[] = {"policy.static", "policy.dynamic", "policy.packed", "policy.tuple",
                                      "pad.none",      "pad.multiple",   "pad.pow2",      "pad.constant",
                                      "pad.ladder",    "order.full",     "order.none",    "order.window",
-                                     "edges.full",    "edges.stored"};
+                                     "edges.full",    "edges.stored",   "edges.radius",  "edges.knn"};
 
 }  // namespace
 

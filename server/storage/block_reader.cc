@@ -23,14 +23,19 @@ std::span<const std::uint32_t> Endpoints(const google::protobuf::RepeatedField<s
 
 }  // namespace
 
-BlockReader::BlockReader(const RecordLayout& layout, const v1::GraphBlock& block)
-    : layout_(&layout), block_(&block), rest_(layout.fields().size()), fields_(layout.fields().size()) {
+BlockReader::BlockReader(const RecordLayout& layout, const v1::GraphBlock& block, bool holds_edges)
+    : layout_(&layout),
+      block_(&block),
+      holds_edges_(holds_edges && layout.stores_edges()),
+      rest_(layout.fields().size()),
+      fields_(layout.fields().size()) {
   for (const std::uint32_t nodes : block.n_node()) nodes_ += nodes;
   for (const std::uint32_t edges : block.n_edge()) edges_ += edges;
 }
 
-absl::StatusOr<BlockReader> BlockReader::Open(const RecordLayout& layout, const v1::GraphBlock& block) {
-  BlockReader reader(layout, block);
+absl::StatusOr<BlockReader> BlockReader::Open(const RecordLayout& layout, const v1::GraphBlock& block,
+                                              bool holds_edges) {
+  BlockReader reader(layout, block, holds_edges);
   if (absl::Status status = reader.CheckCounts(); !status.ok()) return status;
   if (absl::Status status = reader.MapColumns(); !status.ok()) return status;
   if (absl::Status status = reader.CheckColumns(); !status.ok()) return status;
@@ -45,7 +50,7 @@ absl::Status BlockReader::CheckCounts() const {
   if (block_->origins_size() != 0 && block_->origins_size() != graphs) {
     return Invalid("has ", block_->origins_size(), " origins for ", graphs, " graphs");
   }
-  const int edge_counts = layout_->stores_edges() ? graphs : 0;
+  const int edge_counts = holds_edges_ ? graphs : 0;
   if (block_->n_edge_size() != edge_counts) {
     return Invalid("has ", block_->n_edge_size(), " edge counts, must have ", edge_counts);
   }
@@ -93,12 +98,12 @@ bool BlockReader::Next() {
   if (next_ == block_->n_node_size()) return false;
   graph_.source_id = block_->source_ids(next_);
   graph_.n_node = block_->n_node(next_);
-  if (layout_->stores_edges()) {
+  if (holds_edges_) {
     graph_.n_edge = block_->n_edge(next_);
     graph_.senders = Endpoints(block_->senders(), edge_begin_, graph_.n_edge);
     graph_.receivers = Endpoints(block_->receivers(), edge_begin_, graph_.n_edge);
     edge_begin_ += graph_.n_edge;
-  } else {
+  } else if (!layout_->stores_edges()) {
     graph_.n_edge = edges::FullEdgeCount(graph_.n_node).value_or(0);
   }
   for (std::size_t k = 0; k < fields_.size(); ++k) {

@@ -16,9 +16,11 @@ namespace packtrain::storage {
 // Borrows block and layout. Used by one thread.
 class BlockReader {
  public:
+  // `holds_edges`: whether graphs come with edges, where edges are stored; otherwise their number is 0.
   // INVALID_ARGUMENT: the block contradicts itself, so that no graph of it can be told from the next: lists of
   // different lengths, a field missing, twice or unknown, a column of another length than the counts say.
-  static absl::StatusOr<BlockReader> Open(const RecordLayout& layout, const v1::GraphBlock& block);
+  static absl::StatusOr<BlockReader> Open(const RecordLayout& layout, const v1::GraphBlock& block,
+                                          bool holds_edges);
 
   // Goes to the next graph, the first one at first; false past the last.
   bool Next();
@@ -30,7 +32,7 @@ class BlockReader {
   std::string_view origin() const;
 
  private:
-  BlockReader(const RecordLayout& layout, const v1::GraphBlock& block);
+  BlockReader(const RecordLayout& layout, const v1::GraphBlock& block, bool holds_edges);
   absl::Status CheckCounts() const;
   absl::Status MapColumns();
   absl::Status CheckColumns() const;
@@ -38,10 +40,11 @@ class BlockReader {
 
   const RecordLayout* layout_;
   const v1::GraphBlock* block_;
+  bool holds_edges_;                      // where edges are stored
   std::vector<std::string_view> rest_;    // of each field's column, from the next graph on
   std::vector<std::string_view> fields_;  // of the current graph
   std::uint64_t nodes_ = 0;               // of the block
-  std::uint64_t edges_ = 0;               // likewise, where edges are stored
+  std::uint64_t edges_ = 0;               // likewise, where it holds edges
   std::size_t edge_begin_ = 0;            // of the next graph
   int next_ = 0;
   GraphView graph_;

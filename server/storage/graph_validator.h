@@ -27,6 +27,8 @@ namespace refusal_reason {
 inline constexpr std::string_view kNoNodes = "no_nodes";
 inline constexpr std::string_view kTooManyNodes = "too_many_nodes";  // for edges that are not stored
 inline constexpr std::string_view kTooLarge = "too_large";           // the record
+inline constexpr std::string_view kTooManyEdges = "too_many_edges";  // that --edges builds
+inline constexpr std::string_view kPeriodicCell = "periodic_cell";   // where --edges would need its images
 inline constexpr std::string_view kEdgeOutOfRange = "edge_out_of_range";
 inline constexpr std::string_view kNotFinite = "not_finite";
 inline constexpr std::string_view kMissingTarget = "missing_target";

@@ -24,29 +24,34 @@ std::string Shortened(std::string_view text) {
 
 }  // namespace
 
-ImportSession::ImportSession(const v1::ImportHeader& header, RecordLayout layout,
+ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, RecordLayout layout,
                              std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes)
     : skip_bad_graphs_(header.on_error() == v1::ERROR_POLICY_SKIP),
       layout_(std::move(layout)),
       validator_(layout_, header.missing_target()),
       writer_(std::move(writer)),
       ids_(header.duplicate_ids()),
-      max_refused_bytes_(max_refused_bytes) {}
+      max_refused_bytes_(max_refused_bytes) {
+  if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_);
+}
 
 absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
                                                                     const v1::ImportHeader& header,
                                                                     std::uint64_t max_refused_bytes) {
   if (absl::Status status = wire::CheckEnums("header", header); !status.ok()) return status;
-  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(header.schema());
+  const absl::StatusOr<v1::Schema> schema =
+      header.build_edges() ? SchemaOfBuiltEdges(header.schema()) : header.schema();
+  if (!schema.ok()) return schema.status();
+  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(*schema);
   if (!layout.ok()) return layout.status();
-  absl::StatusOr<std::unique_ptr<DatasetWriter>> writer = store.NewDataset(header.schema());
+  absl::StatusOr<std::unique_ptr<DatasetWriter>> writer = store.NewDataset(*schema);
   if (!writer.ok()) return writer.status();
   return std::unique_ptr<ImportSession>(
-      new ImportSession(header, *std::move(layout), *std::move(writer), max_refused_bytes));
+      new ImportSession(header, *schema, *std::move(layout), *std::move(writer), max_refused_bytes));
 }
 
 absl::Status ImportSession::Add(const v1::GraphBlock& block) {
-  absl::StatusOr<BlockReader> reader = BlockReader::Open(layout_, block);
+  absl::StatusOr<BlockReader> reader = BlockReader::Open(layout_, block, !edge_filler_.has_value());
   if (!reader.ok()) return reader.status();
   while (reader->Next()) {
     if (absl::Status status = AddGraph(reader->graph(), reader->origin()); !status.ok()) return status;
@@ -59,6 +64,11 @@ absl::Status ImportSession::AddGraph(GraphView graph, std::string_view origin) {
   if (std::optional<Refusal> refusal = validator_.Check(graph)) {
     return Refuse(graph, origin, *std::move(refusal));
   }
+  if (edge_filler_) {
+    if (std::optional<Refusal> refusal = edge_filler_->Fill(graph)) {
+      return Refuse(graph, origin, *std::move(refusal));
+    }
+  }
   const std::optional<std::string> id = ids_.Take(graph.source_id);
   if (!id) {
     return Refuse(graph, origin,
@@ -68,6 +78,11 @@ absl::Status ImportSession::AddGraph(GraphView graph, std::string_view origin) {
   }
   graph.source_id = *id;
   return Stage(graph);
+}
+
+std::uint64_t ImportSession::memory_bytes() const {
+  return writer_->memory_bytes() + ids_.memory_bytes() + refused_bytes_ +
+         (edge_filler_ ? edge_filler_->memory_bytes() : 0);
 }
 
 absl::Status ImportSession::Stage(const GraphView& graph) {

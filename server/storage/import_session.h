@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "server/storage/block_reader.h"
+#include "server/storage/edge_filler.h"
 #include "server/storage/edge_order.h"
 #include "server/storage/graph_record.h"
 #include "server/storage/graph_store.h"
@@ -25,8 +27,8 @@ inline constexpr std::uint64_t kMaxRefusedBytes = 32 << 20;
 class ImportSession {
  public:
   // Policies that are not specified mean stop, refuse and refuse. INVALID_ARGUMENT: an enum has a value that is
-  // not known, or the schema breaks a rule (schema.h). The response lists refused graphs up to
-  // `max_refused_bytes`, and counts them all.
+  // not known, or the schema breaks a rule (schema.h, and edge_filler.h where edges are built). The response
+  // lists refused graphs up to `max_refused_bytes`, and counts them all.
   static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(
       GraphStore& store, const v1::ImportHeader& header, std::uint64_t max_refused_bytes = kMaxRefusedBytes);
 
@@ -35,7 +37,7 @@ class ImportSession {
   absl::Status Add(const v1::GraphBlock& block);
 
   // Bytes of memory held for what was staged and refused.
-  std::uint64_t memory_bytes() const { return writer_->memory_bytes() + ids_.memory_bytes() + refused_bytes_; }
+  std::uint64_t memory_bytes() const;
 
   // Counts and refusals so far; without `import_id`.
   const v1::ImportGraphsResponse& response() const { return response_; }
@@ -44,8 +46,8 @@ class ImportSession {
   std::unique_ptr<DatasetWriter> TakeWriter() { return std::move(writer_); }
 
  private:
-  ImportSession(const v1::ImportHeader& header, RecordLayout layout, std::unique_ptr<DatasetWriter> writer,
-                std::uint64_t max_refused_bytes);
+  ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, RecordLayout layout,
+                std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes);
 
   absl::Status AddGraph(GraphView graph, std::string_view origin);
   absl::Status Refuse(const GraphView& graph, std::string_view origin, const Refusal& refusal);
@@ -58,6 +60,7 @@ class ImportSession {
   std::unique_ptr<DatasetWriter> writer_;
   SourceIds ids_;
   EdgeOrder edge_order_;
+  std::optional<EdgeFiller> edge_filler_;  // where edges are built, and stored
   std::string record_;
   const std::uint64_t max_refused_bytes_;
   std::uint64_t refused_bytes_ = 0;

@@ -192,6 +192,7 @@ v1::Dataset Describe(const DatasetContent& content, const v1::SealDatasetRequest
   for (const IndexSplit& split : splits)
     *dataset.add_splits() = DescribeSplit(content, split.name, split.graphs);
   *dataset.mutable_lineage() = request.lineage();
+  dataset.mutable_lineage()->set_edges(content.schema().edges());
   for (const std::uint32_t value : content.Classes()) dataset.add_classes(value);
   return dataset;
 }

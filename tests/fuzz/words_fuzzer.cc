@@ -5,7 +5,7 @@
 
 #include "client/ingest/elements.h"
 #include "client/ingest/text.h"
-#include "server/edges/edge_spec.h"
+#include "proto/wire/edge_spec.h"
 #include "server/runs/run_keys.h"
 #include "server/runs/run_metric.h"
 #include "server/serving/page.h"
@@ -22,12 +22,19 @@ void PassPageToken(std::string_view text) {
   packtrain::fuzz::Expect(key.ok() && *key == text, "a page token gives back its key");
 }
 
+void PassEdgeSpec(std::string_view text) {
+  const auto spec = packtrain::wire::ParseEdgeSpec(text);
+  if (!spec.ok()) return;
+  const auto again = packtrain::wire::ParseEdgeSpec(packtrain::wire::ToText(*spec));
+  packtrain::fuzz::Expect(again.ok() && *again == *spec, "an edge spec's text gives back the spec");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   PassPageToken(text);
-  packtrain::edges::ParseEdgeSpec(text).status().IgnoreError();
+  PassEdgeSpec(text);
   packtrain::storage::CheckDatasetName(text).IgnoreError();
   packtrain::storage::NoSuchDataset(packtrain::storage::ParseReference(text)).IgnoreError();
   packtrain::runs::RunMetric::Parse(text).status().IgnoreError();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/connection.h"
@@ -77,6 +78,31 @@ TEST_F(ImportCommandTest, SampleOfQm9IsStoredWithTargetsAndSplits) {
   ASSERT_EQ(info.FindSplit("all")->targets.size(), 2u);
   EXPECT_EQ(info.FindSplit("all")->targets[0].target, "binding energy");
   EXPECT_EQ(info.FindSplit("all")->targets[1].target, "dipole x");
+}
+
+// What a program of its own counts, in whole numbers of the four decimals of the file. The versions are hashes
+// of every byte that is stored: the same whatever compiled the server.
+TEST_F(ImportCommandTest, EdgesOfTheSampleAreThoseOfTheReference) {
+  for (const auto& [edges, count] :
+       {std::pair{"radius:5", 787'778}, {"radius:3", 415'124}, {"knn:24", 886'450}, {"knn:12", 602'918}}) {
+    const Printed printed = RunLine({"import", "extxyz", kData + "/qm9/qm9_sample.xyz.gz", "--name", "qm9",
+                                     "--edges", edges, "--server", server_->address(), "--json"});
+    ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
+    const nlohmann::json shown =
+        RunLine({"dataset", "show", "qm9", "--server", server_->address(), "--json"}).Json();
+    EXPECT_EQ(shown["edges"]["total"], count) << edges;
+    EXPECT_EQ(shown["lineage"]["edges"], edges);
+  }
+}
+
+TEST_F(ImportCommandTest, EdgesOfCrystalsAreRefusedAsTheirCellsRepeat) {
+  const Printed printed =
+      RunLine({"import", "extxyz", kData + "/crystals", "--name", "mols", "--edges", "knn:12",
+               "--missing-target", "nan", "--server", server_->address(), "--json"});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.out,
+              HasSubstr("its cell repeats, and --edges builds edges without periodic images only"));
+  ExpectNothingStored();
 }
 
 TEST_F(ImportCommandTest, CrystalsAreStoredWithCells) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 #include "server/storage/schema.h"
 #include "tests/server/storage/store_testing.h"
@@ -280,6 +281,119 @@ TEST_F(ImportSessionTest, RefusesASchemaThatBreaksARule) {
   v1::ImportHeader header = Header();
   header.mutable_schema()->clear_edge_rule();
   EXPECT_THAT(ImportSession::Begin(store_, header), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+v1::ImportHeader BuiltHeader(const std::string& edges, v1::ErrorPolicy on_error = v1::ERROR_POLICY_STOP) {
+  v1::ImportHeader header = Header(on_error);
+  header.mutable_schema()->set_edge_rule(v1::EDGE_RULE_STORED);
+  header.mutable_schema()->set_edges(edges);
+  header.set_build_edges(true);
+  return header;
+}
+
+void AddGraphField(v1::DataType type, const char* name, std::uint32_t elements, std::string_view data,
+                   v1::ImportHeader& header, v1::GraphBlock& block) {
+  v1::Field& field = *header.mutable_schema()->add_fields();
+  field.set_name(name);
+  field.set_scope(v1::FIELD_SCOPE_GRAPH);
+  field.set_data_type(type);
+  field.add_dims(elements);
+  v1::Column& column = *block.add_columns();
+  column.set_field(name);
+  column.set_data(std::string(data));
+}
+
+// Of water, oxygen first, both hydrogens 0.96 angstrom from it and 1.51 from each other.
+TEST_F(ImportSessionTest, BuildsTheEdgesThatTheHeaderNames) {
+  const Molecule water = SampleMolecules()[2];
+  for (const auto& [edges, senders, receivers] :
+       {std::tuple{"radius:1.2", std::string({1, 2, 0, 0}), std::string({0, 0, 1, 2})},
+        {"radius:1.2:1", std::string({1, 0, 0}), std::string({0, 1, 2})},
+        {"radius:2", std::string({1, 2, 0, 2, 0, 1}), std::string({0, 0, 1, 1, 2, 2})},
+        {"knn:1", std::string({1, 0, 0}), std::string({0, 1, 2})},
+        {"radius:0.1", std::string(), std::string()}}) {
+    const auto session = Begin(BuiltHeader(edges));
+    ASSERT_THAT(session->Add(BlockOf({&water, 1})), IsOk());
+    const auto dataset = SealAndOpen(*session);
+    EXPECT_EQ(dataset->description().lineage().edges(), edges);
+    const std::string record = (*Read(*dataset, {0}))[0];
+    const RecordLayout layout = RecordLayout::Create(dataset->description().schema()).value();
+    const auto view = RecordView::Parse(layout, std::as_bytes(std::span(record)));
+    ASSERT_THAT(view, IsOk());
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(view->senders().data()), view->senders().size()),
+              senders)
+        << edges;
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(view->receivers().data()), view->receivers().size()),
+              receivers)
+        << edges;
+  }
+}
+
+TEST_F(ImportSessionTest, TheSpellingOfEdgesLeavesNoTrace) {
+  const auto one = Begin(BuiltHeader("radius:5"));
+  const auto other = Begin(BuiltHeader("radius:5.000"));
+  ASSERT_THAT(one->Add(BlockOf(SampleMolecules())), IsOk());
+  ASSERT_THAT(other->Add(BlockOf(SampleMolecules())), IsOk());
+  EXPECT_EQ(SealAndOpen(*one)->description().version(), SealAndOpen(*other)->description().version());
+}
+
+TEST_F(ImportSessionTest, BuildsFullEdgesByNotStoringThem) {
+  v1::ImportHeader header = Header();
+  header.set_build_edges(true);
+  const auto built = Begin(header);
+  const auto plain = Begin(Header());
+  ASSERT_THAT(built->Add(BlockOf(SampleMolecules())), IsOk());
+  ASSERT_THAT(plain->Add(BlockOf(SampleMolecules())), IsOk());
+  EXPECT_EQ(SealAndOpen(*built)->description().version(), SealAndOpen(*plain)->description().version());
+}
+
+TEST_F(ImportSessionTest, RefusesToBuildEdgesWithoutPositionsByName) {
+  v1::ImportHeader header = BuiltHeader("knn:3");
+  header.mutable_schema()->mutable_fields(1)->set_name("position");
+  EXPECT_THAT(ImportSession::Begin(store_, header),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("--edges knn:3"), HasSubstr("node field 'pos'"))));
+  header = BuiltHeader("knn:3");
+  header.mutable_schema()->mutable_fields(1)->set_data_type(v1::DATA_TYPE_I32);
+  EXPECT_THAT(ImportSession::Begin(store_, header),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("node field 'pos'")));
+}
+
+TEST_F(ImportSessionTest, RefusesToBuildEdgesItDoesNotKnow) {
+  EXPECT_THAT(ImportSession::Begin(store_, BuiltHeader("radius:nan")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--edges 'radius:nan'")));
+  EXPECT_THAT(ImportSession::Begin(store_, BuiltHeader("full")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("EDGE_RULE_FULL")));
+  v1::ImportHeader header = BondHeader();
+  header.mutable_schema()->set_edges("knn:3");
+  header.set_build_edges(true);
+  EXPECT_THAT(ImportSession::Begin(store_, header),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("edge field 'edge_type'")));
+}
+
+TEST_F(ImportSessionTest, RefusesABlockThatBringsEdgesWhereTheyAreBuilt) {
+  const auto session = Begin(BuiltHeader("knn:3"));
+  v1::GraphBlock block = BlockOf(SampleMolecules());
+  for (std::size_t k = 0; k < SampleMolecules().size(); ++k) block.add_n_edge(0);
+  EXPECT_THAT(session->Add(block), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("edge counts")));
+}
+
+TEST_F(ImportSessionTest, RefusesToBuildEdgesOfACellThatRepeats) {
+  const Molecule water = SampleMolecules()[2];
+  for (const auto& [pbc, periodic] : {std::pair{std::string(3, 0), false}, {std::string({0, 0, 1}), true}}) {
+    v1::ImportHeader header = BuiltHeader("knn:3", v1::ERROR_POLICY_SKIP);
+    v1::GraphBlock block = BlockOf({&water, 1});
+    AddGraphField(v1::DATA_TYPE_F32, "cell", 9, std::string(36, 0), header, block);
+    AddGraphField(v1::DATA_TYPE_U8, "pbc", 3, pbc, header, block);
+    const auto session = Begin(header);
+    ASSERT_THAT(session->Add(block), IsOk());
+    EXPECT_EQ(session->response().staged(), periodic ? 0u : 1u);
+    EXPECT_EQ(session->response().refused_by_reason().count("periodic_cell"), periodic ? 1u : 0u);
+  }
+  v1::ImportHeader header = BuiltHeader("knn:3", v1::ERROR_POLICY_SKIP);
+  v1::GraphBlock block = BlockOf({&water, 1});
+  AddGraphField(v1::DATA_TYPE_F32, "cell", 9, std::string(36, 0), header, block);
+  EXPECT_EQ(ReasonFor(header, block), "periodic_cell");
 }
 
 struct UnknownEnum {

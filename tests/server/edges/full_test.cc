@@ -1,10 +1,10 @@
+#include "server/edges/full.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "server/edges/edge_spec.h"
-#include "server/edges/full.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::edges {
@@ -15,14 +15,6 @@ using ::packtrain::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-TEST(EdgeSpecTest, KnowsFull) { EXPECT_EQ(*ParseEdgeSpec("full"), EdgeBuilder::kFull); }
-
-TEST(EdgeSpecTest, AnUnknownNameListsWhatIsKnown) {
-  for (const char* text : {"", "knn", "full ", "Full"}) {
-    EXPECT_THAT(ParseEdgeSpec(text), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("known: full")));
-  }
-}
 
 TEST(FullEdgesTest, CountsOrderedPairsOfDistinctNodes) {
   EXPECT_EQ(*FullEdgeCount(0), 0u);

@@ -1,0 +1,45 @@
+// Nodes sorted into cells of space, so that those near a place are found without a look at all.
+#ifndef PACKTRAIN_SERVER_EDGES_CELL_LIST_H_
+#define PACKTRAIN_SERVER_EDGES_CELL_LIST_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "server/edges/squared_distance.h"
+
+namespace packtrain::edges {
+
+// Sorts one graph after the other; its memory is used again. Used by one thread.
+class CellList {
+ public:
+  // Cells are at least `width` angstrom wide, and wider where there would be more than about two for each
+  // node; returns how wide. Coordinates must be finite; at least one node.
+  double Sort(std::span<const Point> nodes, double width);
+
+  // Adds to `found` every node with a SquaredDistance to `place` of at most CountOf(radius squared), and
+  // others of the cells around, in any order. True: these are all the nodes there are.
+  bool FindAround(const Point& place, double radius, std::vector<std::uint32_t>& found) const;
+
+ private:
+  struct Axis {
+    double low = 0;
+    double cells_per_angstrom = 0;
+    std::uint32_t cells = 1;
+
+    // Ascends with `at`; values outside belong to the first or last cell.
+    std::uint32_t CellOf(double at) const;
+  };
+
+  std::size_t CellOf(const Point& place) const;
+
+  std::array<Axis, 3> axes_;
+  std::vector<std::uint32_t> begins_;  // in nodes_, by cell, and the end
+  std::vector<std::uint32_t> nodes_;   // by cell
+};
+
+}  // namespace packtrain::edges
+
+#endif  // PACKTRAIN_SERVER_EDGES_CELL_LIST_H_

@@ -1,0 +1,68 @@
+// Edges between nodes that are near each other in space, without periodic images.
+#ifndef PACKTRAIN_SERVER_EDGES_NEIGHBOUR_EDGES_H_
+#define PACKTRAIN_SERVER_EDGES_NEIGHBOUR_EDGES_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/wire/edge_spec.h"
+#include "server/edges/cell_list.h"
+#include "server/edges/full.h"
+#include "server/edges/squared_distance.h"
+
+namespace packtrain::edges {
+
+// Edges of one graph, counted in 32 bits with a sign, as frameworks index them.
+inline constexpr std::uint64_t kMaxEdges = 0x7fffffff;
+
+// Builds the edges of one graph after the other; its memory is used again. Used by one thread.
+//
+// The neighbours of a receiver are ordered by (squared distance in counts of 1e-8 square angstrom, sender), so
+// that ties are broken alike everywhere. "knn:K" takes the first min(K, n - 1). "radius:R" takes all whose
+// count is at most that of R squared, "radius:R:MAX" the first MAX of them. No node is its own neighbour.
+class NeighbourEdges {
+ public:
+  // `spec` names kRadius or kKnn.
+  explicit NeighbourEdges(const wire::EdgeSpec& spec) : spec_(spec) {}
+
+  // The edges by receiver, then sender, in edges() until the next call. Coordinates must be finite.
+  // INVALID_ARGUMENT: more than `max_edges`; the message names --edges. Memory is that of the nodes and of at
+  // most `max_edges` edges, and of one receiver's neighbours.
+  absl::Status Build(std::span<const Point> nodes, std::uint64_t max_edges = kMaxEdges);
+
+  const EdgeList& edges() const { return edges_; }
+
+ private:
+  struct Neighbour {
+    double distance;  // SquaredDistance
+    std::uint32_t sender;
+    bool operator<(const Neighbour& other) const {
+      return distance != other.distance ? distance < other.distance : sender < other.sender;
+    }
+  };
+
+  // These fill neighbours_ with nodes around a receiver, in any order: all of them, those within a radius, and
+  // those within one that is wide enough for spec_.neighbours.
+  void FindAll(std::span<const Point> nodes, std::uint32_t receiver);
+  // True where it has looked at all nodes.
+  bool FindWithin(std::span<const Point> nodes, std::uint32_t receiver, double radius);
+  void FindNearest(std::span<const Point> nodes, std::uint32_t receiver);
+
+  void Find(std::span<const Point> nodes, std::uint32_t receiver);
+  // Leaves those of neighbours_ that are wanted, by sender.
+  void Select();
+  void Append(std::uint32_t receiver);
+
+  const wire::EdgeSpec spec_;
+  CellList cells_;
+  double cell_width_ = 0;  // 0: the graph is too small for cells
+  std::vector<std::uint32_t> candidates_;
+  std::vector<Neighbour> neighbours_;
+  EdgeList edges_;
+};
+
+}  // namespace packtrain::edges
+
+#endif  // PACKTRAIN_SERVER_EDGES_NEIGHBOUR_EDGES_H_
