@@ -40,6 +40,9 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--data", options.data, "Folder of the stores; made where it does not exist")->required();
   app.add_option("--listen", options.listen, "HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one")
       ->capture_default_str();
+  app.add_option("--metrics-port", options.metrics_port,
+                 "Answer Prometheus' scrapes, GET /metrics, on this port of 127.0.0.1, or on HOST:PORT or "
+                 "[IPV6]:PORT; port 0 takes a free one");
   app.add_option("--resident-bytes", options.resident_bytes,
                  "Memory for the records of data sets that fit into it whole; the least recently used that no "
                  "stream reads goes first")
@@ -120,6 +123,9 @@ int Serve(const Flags& flags) {
     return kFailed;
   }
   std::printf("listening on %s\n", (*server)->address().c_str());
+  if (const std::string& metrics = (*server)->metrics_address(); !metrics.empty()) {
+    std::printf("metrics on http://%s/metrics\n", metrics.c_str());
+  }
   std::fflush(stdout);
   spdlog::info("serving data={} listen={}", flags.options.data.string(), (*server)->address());
 

@@ -32,6 +32,7 @@ absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request) {
   const absl::StatusOr<PaddingBudget> limits = ResolveBudget(request.spec, request.sizes, request.split);
   if (!limits.ok()) return limits.status();
   OversizeGraphs oversize = FindOversize(*limits, request.sizes, request.split);
+  if (oversize.count > 0 && request.on_oversize) request.on_oversize(oversize.count);
   if (absl::Status status = CheckOversize(oversize, *limits, request); !status.ok()) return status;
   return SettledBudget{*limits, std::move(oversize), request.spec.oversize};
 }

@@ -57,6 +57,9 @@ struct PlanRequest {
   // What messages call a graph, such as its source id; called by one thread, before Create returns. Empty:
   // "graph 17".
   std::function<std::string(std::uint32_t graph)> graph_name = nullptr;
+  // Called with the number of graphs above the budget, where there are any, before Create returns or refuses
+  // them; empty: nobody asks.
+  std::function<void(std::uint64_t graphs)> on_oversize = nullptr;
   // Runs what can be planned side by side, before Create returns. Has no part in what is planned.
   ParallelFor parallel_for = RunInTurn;
 };

@@ -232,6 +232,7 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
   status = database_->Write(entries, Durability::kProcess);
   if (!status.ok()) return status;
   entry.coverage->Insert(reporter, fresh);
+  if (options_.on_steps) options_.on_steps(fresh);
   entry.run.set_steps(count);
   entry.run.set_last_report_ms(now);
   return *entry.coverage->by_reporter[{reporter.rank, reporter.attempt}].last();

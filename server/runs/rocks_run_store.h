@@ -25,6 +25,8 @@ struct RocksRunStoreOptions {
   // A run without a report for longer than this is shown as lost.
   std::int64_t lost_after_ms = std::int64_t{10} * 60 * 1000;
   std::function<std::int64_t()> now_ms = SystemNowMs;
+  // Called with the steps of each report that are new, once they are stored, on any thread; null: nobody asks.
+  std::function<void(const std::vector<wire::StepRecord>& steps)> on_steps = nullptr;
   RunDatabaseOptions database;
 };
 
@@ -51,6 +53,7 @@ class RocksRunStore final : public RunStore {
   absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const override;
   absl::Status ReadSamples(std::string_view run, SampleSink sink) const override;
   absl::Status ReadEvents(std::string_view run, EventSink sink) const override;
+  rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
 
  private:
   using EntryPtr = std::shared_ptr<RunEntry>;

@@ -3,6 +3,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
@@ -97,6 +98,7 @@ struct RunDatabase::Handles {
   }
 
   const rocks::DiskReserve reserve;
+  std::shared_ptr<rocksdb::Statistics> statistics;
   rocks::RecoveringWrites writes;
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
@@ -114,9 +116,11 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
     return absl::FailedPreconditionError(absl::StrCat("cannot create ", directory, ": ", error.message()));
   }
   auto handles = std::make_unique<Handles>(directory, options.reserve_bytes);
+  rocksdb::DBOptions database_options = DatabaseOptions(options.env);
+  if (options.statistics) database_options.statistics = handles->statistics = rocks::NewStatistics();
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
-      rocksdb::DB::Open(DatabaseOptions(options.env), directory, Families(), &handles->families, &db);
+      rocksdb::DB::Open(database_options, directory, Families(), &handles->families, &db);
   if (!status.ok()) return rocks::OpenFailure(status, directory);
   handles->db.reset(db);
   if (const rocksdb::Status kept = rocks::KeepRecoverable(*db); !kept.ok()) {
@@ -145,6 +149,10 @@ absl::Status RunDatabase::Scan(Family family, std::string_view prefix, Visitor v
     if (!status.ok()) return status;
   }
   return ToStatus(iterator->status(), "reading run database");
+}
+
+rocks::DatabaseStatistics RunDatabase::statistics() const {
+  return rocks::ReadStatistics(*handles_->db, handles_->statistics.get());
 }
 
 }  // namespace packtrain::runs

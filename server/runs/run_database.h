@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/rocks/database_statistics.h"
 #include "server/rocks/disk_reserve.h"
 
 namespace rocksdb {
@@ -35,6 +36,8 @@ enum class Durability {
 struct RunDatabaseOptions {
   // Disk space that is left alone (disk_reserve.h).
   std::uint64_t reserve_bytes = rocks::kDefaultReserveBytes;
+  // Count what the database does; see statistics().
+  bool statistics = false;
   // Files and threads; null: the system's. Not owned.
   rocksdb::Env* env = nullptr;
 };
@@ -58,6 +61,8 @@ class RunDatabase {
   // stops at the first status that is not OK and returns it.
   using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)>;
   absl::Status Scan(Family family, std::string_view prefix, Visitor visit) const;
+
+  rocks::DatabaseStatistics statistics() const;
 
  private:
   struct Handles;

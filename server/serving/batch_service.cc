@@ -29,12 +29,20 @@ BatchService::BatchService(StreamEnvironment environment, std::uint32_t max_stre
 grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::StreamBatches(grpc::CallbackServerContext* context,
                                                                         const grpc::ByteBuffer* bytes) {
   absl::StatusOr<v1::StreamBatchesRequest> request = Parse(*bytes);
-  if (!request.ok()) return new RefusedStream(request.status());
+  if (!request.ok()) return Refuse(request.status());
   const std::shared_ptr<BatchStream> stream = BatchStream::Create(
       environment_, *std::move(request), [this](const std::shared_ptr<BatchStream>& done) { Remove(done); });
-  if (absl::Status status = Admit(stream); !status.ok()) return new RefusedStream(status);
+  if (absl::Status status = Admit(stream); !status.ok()) return Refuse(status);
   stream->Start(idle_, [context] { context->TryCancel(); });
   return stream.get();
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::Refuse(const absl::Status& status) {
+  {
+    wire::MutexLock lock(mutex_);
+    ++ended_[absl::StatusCodeToString(status.code())];
+  }
+  return new RefusedStream(status);
 }
 
 void BatchService::Drain() {
@@ -45,6 +53,27 @@ void BatchService::Drain() {
     streams.assign(streams_.begin(), streams_.end());
   }
   for (const std::shared_ptr<BatchStream>& stream : streams) stream->Drain();
+}
+
+metrics::StreamsReading BatchService::Read(const std::optional<std::set<std::string>>& datasets) {
+  metrics::StreamsReading reading;
+  reading.most = max_streams_;
+  std::vector<std::shared_ptr<BatchStream>> streams;
+  {
+    wire::MutexLock lock(mutex_);
+    if (datasets.has_value()) sent_.Keep(*datasets);
+    reading.sent = sent_;
+    reading.ended = ended_;
+    streams.assign(streams_.begin(), streams_.end());
+  }
+  reading.open = streams.size();
+  for (const std::shared_ptr<BatchStream>& stream : streams) {
+    const BatchStream::Progress progress = stream->progress();
+    reading.sent.Add(progress.series, progress.sent);
+    reading.queue_bytes += progress.queue_bytes;
+  }
+  if (datasets.has_value()) reading.sent.Keep(*datasets);
+  return reading;
 }
 
 bool BatchService::AwaitNoStreams(std::chrono::steady_clock::time_point deadline) {
@@ -68,8 +97,11 @@ absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream) {
 }
 
 void BatchService::Remove(const std::shared_ptr<BatchStream>& stream) {
+  const BatchStream::Progress progress = stream->progress();
   wire::MutexLock lock(mutex_);
   streams_.erase(stream);
+  sent_.Add(progress.series, progress.sent);
+  ++ended_[absl::StatusCodeToString(progress.code)];
   removed_.NotifyAll();
 }
 

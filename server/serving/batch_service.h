@@ -4,12 +4,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "absl/status/status.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "proto/wire/mutex.h"
+#include "server/metrics/server_reading.h"
 #include "server/serving/batch_stream.h"
 
 namespace packtrain::serving {
@@ -26,10 +30,14 @@ class BatchService final
 
   // Takes no more streams and ends those there are, each after the batch it is sending.
   void Drain();
+  // All streams so far. Of `datasets`, where given, alone: the series of others are forgotten.
+  metrics::StreamsReading Read(const std::optional<std::set<std::string>>& datasets);
+
   // Whether all streams have ended; waits for that until `deadline`.
   bool AwaitNoStreams(std::chrono::steady_clock::time_point deadline);
 
  private:
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Refuse(const absl::Status& status);
   absl::Status Admit(const std::shared_ptr<BatchStream>& stream);
   void Remove(const std::shared_ptr<BatchStream>& stream);
 
@@ -41,6 +49,9 @@ class BatchService final
   wire::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   std::set<std::shared_ptr<BatchStream>> streams_ ABSL_GUARDED_BY(mutex_);
+  // Of streams that have ended; `ended_` of those refused, too.
+  metrics::BatchTotals sent_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::uint64_t> ended_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace packtrain::serving

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/run_words.h"
 #include "proto/wire/status_convert.h"
 #include "server/serving/spec_convert.h"
 
@@ -89,6 +90,11 @@ void BatchStream::Drain() {
   Advance();
 }
 
+BatchStream::Progress BatchStream::progress() const {
+  wire::MutexLock lock(mutex_);
+  return {series_, sent_, held_bytes_, code_};
+}
+
 void BatchStream::OnWriteDone(bool ok) {
   unread_->EndWait();
   {
@@ -165,6 +171,11 @@ absl::Status BatchStream::OpenSequence() {
   if (!source.ok()) return source.status();
   if (absl::Status status = CheckFingerprint(request_.expected_fingerprint(), *source); !status.ok())
     return status;
+  {
+    wire::MutexLock lock(mutex_);
+    series_ = {wire::WordOf(request_.spec().policy(), wire::kPolicyWords),
+               source->dataset->description().name()};
+  }
   // Plans go on holding the stored data set: kept ones must not keep records in memory.
   absl::StatusOr<BatchBuilder> builder = BatchBuilder::Create(
       environment_.residents.Use(source->dataset), environment_.max_batch_bytes, environment_.memory);
@@ -204,6 +215,7 @@ void BatchStream::Advance() {
       write = writing_ = PrepareWrite(leftovers);
       if (!write) end = EndReached();
       finished_ = end.has_value();
+      if (finished_) code_ = end->code();
     }
     PostBuild();
   }
@@ -251,6 +263,7 @@ void BatchStream::TakeReady(Leftovers& leftovers) {
     leftovers.ready.swap(ready_);
     return;
   }
+  sent_.Count(batch.header, ready_.front().build_time);
   sending_ = Sending{batch.body, *std::move(parts)};
   ready_.pop_front();
 }

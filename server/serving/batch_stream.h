@@ -18,6 +18,7 @@
 #include "packtrain/v1/batch.pb.h"
 #include "proto/wire/batch_encoder.h"
 #include "proto/wire/mutex.h"
+#include "server/metrics/batch_tally.h"
 #include "server/serving/batch_sequence.h"
 #include "server/serving/idle_watch.h"
 #include "server/serving/resident_datasets.h"
@@ -62,6 +63,15 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   void Start(IdleWatch& idle, std::function<void()> cut_off);
   // Ends the stream with UNAVAILABLE once the batch being written is complete.
   void Drain();
+
+  // What the stream has done so far. Any thread.
+  struct Progress {
+    metrics::Series series;  // empty until the first batch is built
+    metrics::BatchTally sent;
+    std::uint64_t queue_bytes = 0;                  // of batches that are built and that gRPC has not freed
+    absl::StatusCode code = absl::StatusCode::kOk;  // as which it ended, once gRPC has been told
+  };
+  Progress progress() const;
 
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
@@ -121,7 +131,7 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   // Used by the one write under way.
   grpc::ByteBuffer message_;
 
-  wire::Mutex mutex_;
+  mutable wire::Mutex mutex_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool building_ ABSL_GUARDED_BY(mutex_) = false;
@@ -134,6 +144,9 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   std::optional<Sending> sending_ ABSL_GUARDED_BY(mutex_);
   // Set when the sequence has ended or failed: how to finish after what is ready.
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
+  metrics::Series series_ ABSL_GUARDED_BY(mutex_);
+  metrics::BatchTally sent_ ABSL_GUARDED_BY(mutex_);
+  absl::StatusCode code_ ABSL_GUARDED_BY(mutex_) = absl::StatusCode::kOk;
 };
 
 }  // namespace packtrain::serving

@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -11,11 +13,6 @@ namespace {
 
 constexpr std::string_view kUnixPrefix = "unix:";
 
-absl::Status BadAddress(std::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat("cannot listen on '", std::string(text),
-                                                 "': --listen takes HOST:PORT, [IPV6]:PORT or unix:PATH"));
-}
-
 bool IsLoopback(const std::string& host) {
   if (host == "localhost") return true;
   in_addr v4;
@@ -24,24 +21,41 @@ bool IsLoopback(const std::string& host) {
   return inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-}  // namespace
+std::optional<std::uint16_t> ParsePort(std::string_view text) {
+  std::uint32_t port = 0;
+  if (!absl::SimpleAtoi(std::string(text), &port) || port > 65535) return std::nullopt;
+  return static_cast<std::uint16_t>(port);
+}
 
-absl::StatusOr<ListenAddress> ListenAddress::Parse(std::string_view text) {
-  if (text.substr(0, kUnixPrefix.size()) == kUnixPrefix) {
-    if (text.size() == kUnixPrefix.size()) return BadAddress(text);
-    return ListenAddress{.host = std::string(text.substr(kUnixPrefix.size())), .unix_socket = true};
-  }
+std::optional<ListenAddress> ParseHostPort(std::string_view text) {
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return BadAddress(text);
+  if (colon == std::string_view::npos) return std::nullopt;
   std::string_view host = text.substr(0, colon);
   const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (brackets) host = host.substr(1, host.size() - 2);
-  std::uint32_t port = 0;
-  if (host.empty() || (!brackets && host.find(':') != std::string_view::npos) ||
-      !absl::SimpleAtoi(std::string(text.substr(colon + 1)), &port) || port > 65535) {
-    return BadAddress(text);
+  const std::optional<std::uint16_t> port = ParsePort(text.substr(colon + 1));
+  if (host.empty() || (!brackets && host.find(':') != std::string_view::npos) || !port) return std::nullopt;
+  return ListenAddress{.host = std::string(host), .port = *port};
+}
+
+}  // namespace
+
+absl::StatusOr<ListenAddress> ListenAddress::Parse(std::string_view text) {
+  if (text.size() > kUnixPrefix.size() && text.starts_with(kUnixPrefix)) {
+    return ListenAddress{.host = std::string(text.substr(kUnixPrefix.size())), .unix_socket = true};
   }
-  return ListenAddress{.host = std::string(host), .port = static_cast<std::uint16_t>(port)};
+  if (std::optional<ListenAddress> address = ParseHostPort(text)) return *std::move(address);
+  return absl::InvalidArgumentError(absl::StrCat("cannot listen on '", std::string(text),
+                                                 "': --listen takes HOST:PORT, [IPV6]:PORT or unix:PATH"));
+}
+
+absl::StatusOr<ListenAddress> ListenAddress::ParseMetricsPort(std::string_view text) {
+  if (const std::optional<std::uint16_t> port = ParsePort(text)) {
+    return ListenAddress{.host = "127.0.0.1", .port = *port};
+  }
+  if (std::optional<ListenAddress> address = ParseHostPort(text)) return *std::move(address);
+  return absl::InvalidArgumentError(absl::StrCat("--metrics-port '", std::string(text),
+                                                 "': it takes PORT (0 to 65535), HOST:PORT or [IPV6]:PORT"));
 }
 
 bool ListenAddress::IsLocal() const { return unix_socket || IsLoopback(host); }

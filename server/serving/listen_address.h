@@ -16,8 +16,10 @@ struct ListenAddress {
   std::uint16_t port = 0;
   bool unix_socket = false;
 
-  // INVALID_ARGUMENT: none of the three forms.
+  // INVALID_ARGUMENT: none of the three forms; the message names --listen.
   static absl::StatusOr<ListenAddress> Parse(std::string_view text);
+  // The same for --metrics-port, which takes PORT, on loopback, in place of unix:PATH.
+  static absl::StatusOr<ListenAddress> ParseMetricsPort(std::string_view text);
 
   // Only programs on this machine can reach it.
   bool IsLocal() const;

@@ -28,6 +28,15 @@ std::uint64_t PlanCache::planned() const {
   return planned_;
 }
 
+metrics::OversizeTotals PlanCache::oversize() const {
+  const auto of = [this](batching::Oversize action) {
+    return oversize_[static_cast<std::size_t>(action)].load(std::memory_order_relaxed);
+  };
+  return {.error = of(batching::Oversize::kError),
+          .alone = of(batching::Oversize::kAlone),
+          .skip = of(batching::Oversize::kSkip)};
+}
+
 absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSource& source, std::uint64_t epoch,
                                                                 const batching::World& world) {
   const Key key = KeyOf(source, epoch, world);
@@ -82,7 +91,7 @@ PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource&
 }
 
 PlanCache::Result PlanCache::Make(const BatchSource& source, const Key& key,
-                                  const batching::ParallelFor& parallel_for) const {
+                                  const batching::ParallelFor& parallel_for) {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<std::span<const std::uint32_t>> split = source.dataset->Split(source.split);
   if (!split.ok()) return split.status();
@@ -93,6 +102,9 @@ PlanCache::Result PlanCache::Make(const BatchSource& source, const Key& key,
   request.epoch = key.epoch;
   request.world = key.world;
   request.graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); };
+  request.on_oversize = [this, action = source.spec.oversize](std::uint64_t graphs) {
+    oversize_[static_cast<std::size_t>(action)].fetch_add(graphs, std::memory_order_relaxed);
+  };
   request.parallel_for = parallel_for;
   absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);
   if (!plan.ok()) return plan.status();

@@ -2,6 +2,8 @@
 #ifndef PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_
 #define PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -13,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "proto/wire/mutex.h"
 #include "server/batching/plan.h"
+#include "server/metrics/server_reading.h"
 #include "server/serving/batch_source.h"
 #include "server/serving/memory_meter.h"
 
@@ -47,8 +50,9 @@ class PlanCache {
   void Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
 
   std::uint64_t max_bytes() const { return max_bytes_; }
-  // Plans made so far; a test's way to see that one was kept.
+  // Epochs planned so far, and graphs above the budget that were met on the way.
   std::uint64_t planned() const;
+  metrics::OversizeTotals oversize() const;
 
  private:
   using Result = absl::StatusOr<std::shared_ptr<const EpochPlan>>;
@@ -74,13 +78,14 @@ class PlanCache {
   Result GetKept(const BatchSource& source, const Key& key);
   // Makes the plan of a slot that this thread has put into slots_, and wakes those who wait for it.
   Result Fill(const Key& key, Slot& slot, const BatchSource& source, const batching::ParallelFor& parallel_for);
-  Result Make(const BatchSource& source, const Key& key, const batching::ParallelFor& parallel_for) const;
+  Result Make(const BatchSource& source, const Key& key, const batching::ParallelFor& parallel_for);
   void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::uint64_t max_bytes_;
   const std::shared_ptr<MemoryMeter> memory_;
   const batching::ParallelFor parallel_for_;
+  std::array<std::atomic<std::uint64_t>, 3> oversize_{};  // by batching::Oversize
 
   wire::CondVar planned_one_;
   mutable wire::Mutex mutex_;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -20,6 +21,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "server/batching/batch_spec.h"
+#include "server/metrics/exposer.h"
 #include "server/runs/rocks_run_store.h"
 #include "server/serving/batch_service.h"
 #include "server/serving/bench_service.h"
@@ -28,6 +31,7 @@
 #include "server/serving/descriptor_limit.h"
 #include "server/serving/listen_address.h"
 #include "server/serving/listener.h"
+#include "server/serving/memory_account.h"
 #include "server/serving/plan_service.h"
 #include "server/serving/run_service.h"
 #include "server/serving/server_info_service.h"
@@ -101,6 +105,13 @@ std::uint64_t BatchesAndPlansCap(const ServerOptions& options) {
          options.plan_cache_bytes;
 }
 
+MemoryCap CapOf(const ServerOptions& options) {
+  return {.bench_bytes = options.enable_bench ? options.max_message_bytes : 0,
+          .resident_datasets_bytes = options.resident_bytes,
+          .batches_and_plans_bytes = BatchesAndPlansCap(options),
+          .store_cache_bytes = options.store_cache_bytes};
+}
+
 v1::Limits LimitsOf(const ServerOptions& options) {
   v1::Limits limits;
   limits.set_max_receive_message_bytes(options.max_message_bytes);
@@ -114,6 +125,12 @@ std::vector<std::string> FeaturesOf(const ServerOptions& options) {
   return {"bench"};
 }
 
+// What is held before a store is touched.
+struct Addresses {
+  std::unique_ptr<Listener> listener;
+  std::unique_ptr<metrics::Exposer> exposer;  // null: no scrapes
+};
+
 void SetKeepalive(grpc::ServerBuilder& builder) {
   const auto set = [&builder](const char* name, milliseconds value) {
     builder.AddChannelArgument(name, static_cast<int>(value.count()));
@@ -122,6 +139,15 @@ void SetKeepalive(grpc::ServerBuilder& builder) {
   set(GRPC_ARG_KEEPALIVE_TIME_MS, kPingAfter);
   set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeout);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+}
+
+// Of data sets that are stored; nullopt where the store cannot say.
+std::optional<std::set<std::string>> NamesIn(const storage::GraphStore& store) {
+  const absl::StatusOr<std::vector<v1::Dataset>> datasets = store.List();
+  if (!datasets.ok()) return std::nullopt;
+  std::set<std::string> names;
+  for (const v1::Dataset& dataset : *datasets) names.insert(dataset.name());
+  return names;
 }
 
 // What gRPC serves, and what that stands on. Members go in the reverse order of their birth.
@@ -150,22 +176,20 @@ class GrpcServer final : public Server {
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams, idle_),
         run_service_(*stores_.runs, options.max_message_bytes, idle_),
-        server_info_service_(LimitsOf(options), FeaturesOf(options),
-                             {.bench_bytes = options.enable_bench ? options.max_message_bytes : 0,
-                              .resident_datasets_bytes = options.resident_bytes,
-                              .batches_and_plans_bytes = BatchesAndPlansCap(options),
-                              .store_cache_bytes = options.store_cache_bytes},
-                             memory_, import_memory_, residents_, *stores_.graphs) {
+        memory_account_(CapOf(options), memory_, import_memory_, residents_, *stores_.graphs),
+        server_info_service_(LimitsOf(options), FeaturesOf(options), memory_account_) {
     if (options.enable_bench) bench_service_.emplace(options.max_message_bytes, memory_);
   }
 
   ~GrpcServer() override { Drain(milliseconds(0)); }
 
-  absl::Status Serve(const ServerOptions& options, std::unique_ptr<Listener> listener);
+  absl::Status Serve(const ServerOptions& options, Addresses addresses);
   const std::string& address() const override { return address_; }
+  const std::string& metrics_address() const override { return metrics_address_; }
   bool Drain(milliseconds patience) override;
 
  private:
+  metrics::ServerReading Read();
   std::vector<const char*> ServiceNames() const {
     std::vector<const char*> names = {
         v1::DatasetService::service_full_name(), v1::PlanService::service_full_name(),
@@ -194,12 +218,15 @@ class GrpcServer final : public Server {
   PlanService plan_service_;
   BatchService batch_service_;
   RunService run_service_;
+  const MemoryAccount memory_account_;
   ServerInfoService server_info_service_;
   std::optional<BenchService> bench_service_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Listener> listener_;
   std::string address_;
+  std::string metrics_address_;
+  std::unique_ptr<metrics::Exposer> exposer_;
 };
 
 // Takes reflection away from one server; gRPC gives it to all of a process that links it.
@@ -222,7 +249,23 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.SetResourceQuota(quota);
 }
 
-absl::Status GrpcServer::Serve(const ServerOptions& options, std::unique_ptr<Listener> listener) {
+metrics::ServerReading GrpcServer::Read() {
+  metrics::ServerReading reading;
+  reading.version = PACKTRAIN_VERSION;
+  reading.api = kApi;
+  reading.plan_version = batching::kPlanVersion;
+  reading.datasets = NamesIn(*stores_.graphs);
+  reading.streams = batch_service_.Read(reading.datasets);
+  reading.memory = memory_account_.Read();
+  reading.oversize = plans_.oversize();
+  reading.plans = plans_.planned();
+  if (stores_.steps != nullptr) reading.steps = stores_.steps->Read();
+  if (stores_.databases) reading.databases = stores_.databases();
+  reading.process = metrics::ReadProcess();
+  return reading;
+}
+
+absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses) {
   const absl::StatusOr<int> descriptors = DescriptorsForConnections();
   if (!descriptors.ok()) return descriptors.status();
   grpc::EnableDefaultHealthCheckService(true);
@@ -241,7 +284,12 @@ absl::Status GrpcServer::Serve(const ServerOptions& options, std::unique_ptr<Lis
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC could not start; its log has the reason");
   for (const char* name : ServiceNames()) server_->GetHealthCheckService()->SetServingStatus(name, true);
-  listener_ = std::move(listener);
+  if (addresses.exposer != nullptr) {
+    exposer_ = std::move(addresses.exposer);
+    metrics_address_ = exposer_->address();
+    exposer_->Serve([this] { return Read(); });
+  }
+  listener_ = std::move(addresses.listener);
   address_ = listener_->address().ToString();
   return listener_->Start(*descriptors, [this](int socket, FileDescriptor connection) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
@@ -286,28 +334,48 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
                                                       " holds files that are not ",
                                                       "packtraind's; name a folder that is new or empty"));
   }
-  auto graphs = storage::RocksGraphStore::Open(options.data / kGraphs,
-                                               {.database = {.block_cache_bytes = options.store_cache_bytes}});
+  const bool scraped = !options.metrics_port.empty();
+  auto graphs = storage::RocksGraphStore::Open(
+      options.data / kGraphs,
+      {.database = {.block_cache_bytes = options.store_cache_bytes, .statistics = scraped}});
   if (!graphs.ok()) return graphs.status();
+  const auto steps = std::make_shared<metrics::StepDurations>();
   runs::RocksRunStoreOptions run_options;
   run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
+  run_options.database.statistics = scraped;
+  if (scraped) run_options.on_steps = [steps](const auto& stored) { steps->Observe(stored); };
   auto run_store = runs::RocksRunStore::Open((options.data / kRuns).string(), run_options);
   if (!run_store.ok()) return run_store.status();
-  return Stores{*std::move(graphs), *std::move(run_store)};
+  const auto databases = [&graphs = **graphs, &runs = **run_store] {
+    return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
+  };
+  return Stores{*std::move(graphs), *std::move(run_store), steps, databases};
+}
+
+// Null where nobody is to scrape.
+absl::StatusOr<std::unique_ptr<metrics::Exposer>> StartExposer(const ServerOptions& options) {
+  if (options.metrics_port.empty()) return std::unique_ptr<metrics::Exposer>();
+  const absl::StatusOr<ListenAddress> address = ListenAddress::ParseMetricsPort(options.metrics_port);
+  if (!address.ok()) return address.status();
+  return metrics::Exposer::Start(address->host, address->port);
 }
 
 // What has to be in order before a store is touched.
-absl::StatusOr<std::unique_ptr<Listener>> Prepare(const ServerOptions& options) {
+absl::StatusOr<Addresses> Prepare(const ServerOptions& options) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   absl::StatusOr<ListenAddress> address = CheckAddress(options);
   if (!address.ok()) return address.status();
-  return Listener::Bind(*std::move(address));
+  absl::StatusOr<std::unique_ptr<metrics::Exposer>> exposer = StartExposer(options);
+  if (!exposer.ok()) return exposer.status();
+  absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Bind(*std::move(address));
+  if (!listener.ok()) return listener.status();
+  return Addresses{*std::move(listener), *std::move(exposer)};
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Serve(const ServerOptions& options, Stores stores,
-                                              std::unique_ptr<Listener> listener) {
+                                              Addresses addresses) {
   auto server = std::make_unique<GrpcServer>(options, std::move(stores));
-  if (absl::Status status = server->Serve(options, std::move(listener)); !status.ok()) return status;
+  if (absl::Status status = server->Serve(options, std::move(addresses)); !status.ok()) return status;
   return server;
 }
 
@@ -315,17 +383,17 @@ absl::StatusOr<std::unique_ptr<Server>> Serve(const ServerOptions& options, Stor
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   if (options.data.empty()) return absl::InvalidArgumentError("--data is missing: the folder of the stores");
-  absl::StatusOr<std::unique_ptr<Listener>> listener = Prepare(options);
-  if (!listener.ok()) return listener.status();
+  absl::StatusOr<Addresses> addresses = Prepare(options);
+  if (!addresses.ok()) return addresses.status();
   absl::StatusOr<Stores> stores = OpenStores(options);
   if (!stores.ok()) return stores.status();
-  return Serve(options, *std::move(stores), *std::move(listener));
+  return Serve(options, *std::move(stores), *std::move(addresses));
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, Stores stores) {
-  absl::StatusOr<std::unique_ptr<Listener>> listener = Prepare(options);
-  if (!listener.ok()) return listener.status();
-  return Serve(options, std::move(stores), *std::move(listener));
+  absl::StatusOr<Addresses> addresses = Prepare(options);
+  if (!addresses.ok()) return addresses.status();
+  return Serve(options, std::move(stores), *std::move(addresses));
 }
 
 }  // namespace packtrain::serving

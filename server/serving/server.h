@@ -3,10 +3,14 @@
 #define PACKTRAIN_SERVER_SERVING_SERVER_H_
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/metrics/server_reading.h"
+#include "server/metrics/step_durations.h"
 #include "server/runs/run_store.h"
 #include "server/serving/server_options.h"
 #include "server/storage/graph_store.h"
@@ -17,6 +21,9 @@ namespace packtrain::serving {
 struct Stores {
   std::unique_ptr<storage::GraphStore> graphs;
   std::unique_ptr<runs::RunStore> runs;
+  // What the stores count, for scrapes; each may be missing.
+  std::shared_ptr<const metrics::StepDurations> steps = nullptr;
+  std::function<std::vector<metrics::DatabaseReading>()> databases = nullptr;
 };
 
 // Start, Drain and destruction by one thread; the calls it serves run on threads of its own.
@@ -24,7 +31,7 @@ class Server {
  public:
   // Opens the stores and listens; serves from then on. INVALID_ARGUMENT: an option is out of range, or the
   // address is not a local one and `insecure` is not set. FAILED_PRECONDITION: the stores are in use by
-  // another process, or nothing can listen on the address; the message says why.
+  // another process, or nothing can listen on an address; the message says why.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
   // The same on stores that are open. `options.data` is not used.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options, Stores stores);
@@ -34,6 +41,8 @@ class Server {
 
   // Where it listens, with the port that was taken: what a client connects to.
   virtual const std::string& address() const = 0;
+  // HOST:PORT where scrapes are answered; empty where they are not.
+  virtual const std::string& metrics_address() const = 0;
 
   // Reports NOT_SERVING, begins no stream and no import, seals none, lets each stream finish the batch it is
   // sending and ends it with UNAVAILABLE, so that clients reconnect elsewhere or later; ends imports in the

@@ -14,6 +14,9 @@ struct ServerOptions {
   std::filesystem::path data;
   // HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one.
   std::string listen = "127.0.0.1:7077";
+  // Where scrapes are answered: PORT on loopback, HOST:PORT or [IPV6]:PORT; port 0 takes a free one. Empty:
+  // nowhere, and RocksDB does not count.
+  std::string metrics_port;
   // Allows plain text on an address that other machines can reach.
   bool insecure = false;
   // Answers gRPC's reflection service, by which generic clients learn the protocol.

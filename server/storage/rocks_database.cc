@@ -8,6 +8,7 @@
 #include <rocksdb/options.h>
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>
+#include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
@@ -120,6 +121,7 @@ struct RocksDatabase::Handle {
   absl::Status CheckTakenIn(Family family, const SortedFile& file) const;
 
   const std::unique_ptr<rocksdb::Env> env;
+  std::shared_ptr<rocksdb::Statistics> statistics;
   const rocks::DiskFailures failures;
   rocks::RecoveringWrites writes;
   std::shared_ptr<rocksdb::Cache> cache;
@@ -144,9 +146,11 @@ absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::Open(const std::fi
     families.emplace_back(kFamilyNames[static_cast<std::size_t>(family)], FamilyOptions(family, handle->cache));
   }
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
+  rocksdb::DBOptions database_options = DatabaseOptions(handle->env.get(), handle->failures);
+  if (options.statistics) database_options.statistics = handle->statistics = rocks::NewStatistics();
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(DatabaseOptions(handle->env.get(), handle->failures),
-                                                   path.string(), families, &handle->families, &db);
+  const rocksdb::Status status =
+      rocksdb::DB::Open(database_options, path.string(), families, &handle->families, &db);
   if (!status.ok()) return rocks::OpenFailure(status, path);
   handle->db.reset(db);
   if (const rocksdb::Status kept = rocks::KeepRecoverable(*db); !kept.ok())
@@ -305,6 +309,10 @@ std::uint64_t RocksDatabase::memory_bytes() const {
     bytes += memtables;
   }
   return bytes;
+}
+
+rocks::DatabaseStatistics RocksDatabase::statistics() const {
+  return rocks::ReadStatistics(*handle_->db, handle_->statistics.get());
 }
 
 struct SortedFiles::Writer {

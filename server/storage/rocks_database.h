@@ -16,6 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/rocks/database_statistics.h"
 #include "server/rocks/disk_reserve.h"
 
 namespace rocksdb {
@@ -32,6 +33,8 @@ struct RocksDatabaseOptions {
   std::size_t block_cache_bytes = std::size_t{256} << 20;
   // Disk space that is left alone (disk_reserve.h).
   std::uint64_t reserve_bytes = rocks::kDefaultReserveBytes;
+  // Count what the database does; see statistics().
+  bool statistics = false;
   // Files and threads; null: the system's. Not owned.
   rocksdb::Env* env = nullptr;
 };
@@ -87,6 +90,7 @@ class RocksDatabase {
 
   // Block cache and memtables.
   std::uint64_t memory_bytes() const;
+  rocks::DatabaseStatistics statistics() const;
 
  private:
   friend class SortedFiles;

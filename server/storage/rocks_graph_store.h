@@ -43,6 +43,7 @@ class RocksGraphStore : public GraphStore {
   absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) override;
   absl::StatusOr<std::vector<v1::Dataset>> List() const override;
   std::uint64_t memory_bytes() const override;
+  rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
 
  private:
   RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,

@@ -68,7 +68,8 @@ class Program {
     fclose(err_);
   }
 
-  std::string FirstLine() {
+  // Of stdout.
+  std::string NextLine() {
     std::string line;
     for (int c = fgetc(out_); c != EOF && c != '\n'; c = fgetc(out_)) line.push_back(static_cast<char>(c));
     return line;
@@ -108,16 +109,31 @@ class PacktraindTest : public ::testing::Test {
 TEST_F(PacktraindTest, SaysWhereItListensAndStopsWhenAsked) {
   for (int signal : {SIGTERM, SIGINT}) {
     Program program({"--data", Data(), "--listen", "127.0.0.1:0"});
-    EXPECT_THAT(program.FirstLine(), MatchesRegex("listening on 127\\.0\\.0\\.1:[1-9][0-9]*"));
+    EXPECT_THAT(program.NextLine(), MatchesRegex("listening on 127\\.0\\.0\\.1:[1-9][0-9]*"));
     program.Signal(signal);
     EXPECT_EQ(program.Wait(), 0);
     EXPECT_THAT(program.Stderr(), HasSubstr("stopped"));
   }
 }
 
+TEST_F(PacktraindTest, SaysWhereItIsScraped) {
+  Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--metrics-port", "0"});
+  EXPECT_THAT(program.NextLine(), StartsWith("listening on "));
+  EXPECT_THAT(program.NextLine(), MatchesRegex("metrics on http://127\\.0\\.0\\.1:[1-9][0-9]*/metrics"));
+}
+
+TEST_F(PacktraindTest, AMetricsPortThatIsTakenEndsInOneLineAndLeavesNoFolder) {
+  Program first({"--data", Data(), "--listen", "127.0.0.1:0"});
+  const std::string taken = first.NextLine().substr(sizeof("listening on ") - 1);
+  Program program({"--data", Data("other"), "--listen", "127.0.0.1:0", "--metrics-port", taken});
+  EXPECT_EQ(program.Wait(), 1);
+  EXPECT_THAT(program.Stderr(), MatchesRegex("[^\n]*cannot listen on " + taken + "[^\n]*--metrics-port\n"));
+  EXPECT_FALSE(std::filesystem::exists(Data("other")));
+}
+
 TEST_F(PacktraindTest, AnAddressThatCannotBeHadEndsInOneLineAndLeavesNoFolder) {
   Program first({"--data", Data(), "--listen", "127.0.0.1:0"});
-  const std::string taken = first.FirstLine().substr(sizeof("listening on ") - 1);
+  const std::string taken = first.NextLine().substr(sizeof("listening on ") - 1);
   for (const std::string& address : {taken, std::string("unix:/nonexistent/socket"), "unix:" + folder_.string(),
                                      std::string("unix:/tmp/") + std::string(200, 'x')}) {
     Program program({"--data", Data("other"), "--listen", address});
@@ -130,7 +146,7 @@ TEST_F(PacktraindTest, AnAddressThatCannotBeHadEndsInOneLineAndLeavesNoFolder) {
 
 TEST_F(PacktraindTest, ADrainEndsInTimeThoughOneOfEightStreamsIsNotRead) {
   Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--drain", "2"});
-  const std::string address = program.FirstLine().substr(sizeof("listening on ") - 1);
+  const std::string address = program.NextLine().substr(sizeof("listening on ") - 1);
   const auto channel = [&address] { return grpc::CreateChannel(address, grpc::InsecureChannelCredentials()); };
   ASSERT_THAT(ServingClient(channel()).Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(20'000))),
               IsOk());
@@ -168,7 +184,7 @@ TEST_F(PacktraindTest, ADrainEndsInTimeThoughOneOfEightStreamsIsNotRead) {
 
 TEST_F(PacktraindTest, AStoreInUseIsNamedWithItsHolder) {
   Program first({"--data", Data(), "--listen", "127.0.0.1:0"});
-  first.FirstLine();
+  first.NextLine();
   Program second({"--data", Data(), "--listen", "127.0.0.1:0"});
   EXPECT_EQ(second.Wait(), 1);
   EXPECT_THAT(second.Stderr(), AllOf(HasSubstr(Data()), HasSubstr("in use by process")));
@@ -176,11 +192,11 @@ TEST_F(PacktraindTest, AStoreInUseIsNamedWithItsHolder) {
 
 TEST_F(PacktraindTest, AKilledServerStartsAgainWithoutAHand) {
   Program first({"--data", Data(), "--listen", "127.0.0.1:0"});
-  first.FirstLine();
+  first.NextLine();
   first.Signal(SIGKILL);
   EXPECT_EQ(first.Wait(), -1);
   Program second({"--data", Data(), "--listen", "127.0.0.1:0"});
-  EXPECT_THAT(second.FirstLine(), HasSubstr("listening on"));
+  EXPECT_THAT(second.NextLine(), HasSubstr("listening on"));
 }
 
 TEST_F(PacktraindTest, ClientsThatNeverReadHoldNoMoreThanIsStated) {
@@ -188,7 +204,7 @@ TEST_F(PacktraindTest, ClientsThatNeverReadHoldNoMoreThanIsStated) {
   constexpr std::uint64_t kDatasetAndPlans = 16 << 20;
   Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--max-streams", std::to_string(kStreams),
                    "--max-batch-bytes", std::to_string(4 << 20), "--resident-bytes", std::to_string(8 << 20)});
-  const std::string address = program.FirstLine().substr(sizeof("listening on ") - 1);
+  const std::string address = program.NextLine().substr(sizeof("listening on ") - 1);
   const auto connect = [&] { return grpc::CreateChannel(address, grpc::InsecureChannelCredentials()); };
   ServingClient client(connect());
   ASSERT_THAT(client.Store("many", MoleculeSchema(), BlockOf(ManyMolecules(50'000))), IsOk());
@@ -228,6 +244,7 @@ TEST_F(PacktraindTest, WrongUsageIsNamed) {
                            "--resident-bytes: '1G' is no whole number from 0 to"},
                           {{"--data", Data(), "--idle-timeout", "soon"}, "'soon' is no number from 0.001"},
                           {{"--data", Data(), "--listen", "nowhere"}, "--listen"},
+                          {{"--data", Data(), "--metrics-port", "http"}, "--metrics-port 'http'"},
                           {{"--data", Data(), "--listen", "0.0.0.0:0"}, "--insecure"},
                           {{"--data", Data(), "--idle-timeout", "0"}, "--idle-timeout"},
                           {{"--data", Data(), "--drain", "-1"}, "--drain"},

@@ -1,0 +1,38 @@
+// How many observations fell into which range.
+#ifndef PACKTRAIN_SERVER_METRICS_HISTOGRAM_H_
+#define PACKTRAIN_SERVER_METRICS_HISTOGRAM_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace packtrain::metrics {
+
+// A plain value: used by one thread at a time, as what holds it says.
+class Histogram {
+ public:
+  static constexpr std::size_t kMostBounds = 23;
+
+  // Upper bounds, ascending, at most kMostBounds. Borrowed for as long as it lives: constants.
+  explicit Histogram(std::span<const double> bounds) : bounds_(bounds) {}
+
+  void Observe(double value);
+  // `other` has the same bounds.
+  void Add(const Histogram& other);
+
+  std::span<const double> bounds() const { return bounds_; }
+  // Observations of at most bounds()[k] and above bounds()[k - 1]; the last count is of those above all.
+  std::span<const std::uint64_t> counts() const { return {counts_.data(), bounds_.size() + 1}; }
+  std::uint64_t count() const;
+  double sum() const { return sum_; }
+
+ private:
+  std::span<const double> bounds_;
+  std::array<std::uint64_t, kMostBounds + 1> counts_{};
+  double sum_ = 0;
+};
+
+}  // namespace packtrain::metrics
+
+#endif  // PACKTRAIN_SERVER_METRICS_HISTOGRAM_H_

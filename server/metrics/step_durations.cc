@@ -1,0 +1,21 @@
+#include "server/metrics/step_durations.h"
+
+#include <cstddef>
+
+namespace packtrain::metrics {
+
+void StepDurations::Observe(std::span<const wire::StepRecord> steps) {
+  wire::MutexLock lock(mutex_);
+  for (const wire::StepRecord& step : steps) {
+    for (std::size_t k = 0; k < kStepPhases.size(); ++k) {
+      histograms_.by_phase[k].Observe(static_cast<double>(step.*kStepPhases[k].nanoseconds) * 1e-9);
+    }
+  }
+}
+
+StepHistograms StepDurations::Read() const {
+  wire::MutexLock lock(mutex_);
+  return histograms_;
+}
+
+}  // namespace packtrain::metrics

@@ -1,0 +1,45 @@
+// What a server's memory is bounded by, and how much of that is in use.
+#ifndef PACKTRAIN_SERVER_SERVING_MEMORY_ACCOUNT_H_
+#define PACKTRAIN_SERVER_SERVING_MEMORY_ACCOUNT_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "server/metrics/server_reading.h"
+#include "server/serving/memory_meter.h"
+#include "server/serving/resident_datasets.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::serving {
+
+// The bound, part by part. The sizes of open data sets come on top of the store's caches, and what is kept of
+// imports under way on top of all: they are not caches, and are counted as they are.
+struct MemoryCap {
+  std::uint64_t bench_bytes = 0;
+  std::uint64_t resident_datasets_bytes = 0;
+  std::uint64_t batches_and_plans_bytes = 0;
+  std::uint64_t store_cache_bytes = 0;
+};
+
+// Any number of threads may use it.
+class MemoryAccount {
+ public:
+  // `residents` and `store` are borrowed. `memory` counts batches, plans, resident data sets and what the bench
+  // sends, `import_memory` imports.
+  MemoryAccount(MemoryCap cap, std::shared_ptr<const MemoryMeter> memory,
+                std::shared_ptr<const MemoryMeter> import_memory, const ResidentDatasets& residents,
+                const storage::GraphStore& store);
+
+  metrics::MemoryReading Read() const;
+
+ private:
+  const MemoryCap cap_;
+  const std::shared_ptr<const MemoryMeter> memory_;
+  const std::shared_ptr<const MemoryMeter> import_memory_;
+  const ResidentDatasets& residents_;
+  const storage::GraphStore& store_;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_MEMORY_ACCOUNT_H_
