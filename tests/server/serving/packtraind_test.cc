@@ -155,9 +155,7 @@ TEST_F(PacktraindTest, ADrainEndsInTimeThoughOneOfEightStreamsIsNotRead) {
   request.mutable_spec()->set_policy(v1::POLICY_STATIC);
   request.mutable_spec()->set_graphs(20'000);
   request.set_max_message_bytes(64 << 10);
-  grpc::ChannelArguments narrow;
-  narrow.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // the window stays at 64 kB, much less than the batch
-  OpenStream unread(grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), narrow), request);
+  OpenStream unread(NarrowChannel(address), request);
   ASSERT_TRUE(unread.Read());
   constexpr int kReaders = 7;
   std::latch reading(kReaders);

@@ -340,10 +340,11 @@ TEST(ServerTest, DrainingEndsAnImportUnderWay) {
 
 TEST(ServerTest, DrainingCutsOffAClientThatDoesNotRead) {
   const auto server = StartOrFail();
-  StoreMolecules(*server, 100'000);
+  StoreMolecules(*server, 20'000);
   v1::StreamBatchesRequest request = EndlessRequest();
-  request.mutable_spec()->set_graphs(100'000);
-  OpenStream stream(server->NewChannel(), request);
+  request.mutable_spec()->set_graphs(20'000);
+  request.set_max_message_bytes(64 << 10);
+  OpenStream stream(NarrowChannel(server->address()), request);
   ASSERT_TRUE(stream.Read());
   EXPECT_FALSE(server->server().Drain(std::chrono::milliseconds(0)));
   EXPECT_FALSE(stream.Finish().ok());

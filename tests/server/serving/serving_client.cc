@@ -1,5 +1,9 @@
 #include "tests/server/serving/serving_client.h"
 
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -193,6 +197,12 @@ ReceivedStream ServingClient::Stream(const v1::StreamBatchesRequest& request) {
   const grpc::Status end = reader->Finish();
   if (stream.status.ok()) stream.status = wire::FromGrpcStatus(end);
   return stream;
+}
+
+std::shared_ptr<grpc::Channel> NarrowChannel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
 OpenStream::OpenStream(const std::shared_ptr<grpc::Channel>& channel, const v1::StreamBatchesRequest& request)

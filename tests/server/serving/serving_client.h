@@ -71,6 +71,10 @@ class ServingClient {
   std::unique_ptr<v1::ServerInfoService::Stub> server_info_;
 };
 
+// A channel whose receive window stays at gRPC's first 64 kB: what is sent and not read does not grow with the
+// speed of the machine.
+std::shared_ptr<grpc::Channel> NarrowChannel(const std::string& address);
+
 // A stream that the test reads at its own pace. Cancelled when it goes.
 class OpenStream {
  public:
