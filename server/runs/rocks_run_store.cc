@@ -1,7 +1,6 @@
 #include "server/runs/rocks_run_store.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <utility>
 
@@ -39,14 +38,10 @@ ListPosition PositionOf(RunEntry& entry) {
 
 }  // namespace
 
-std::int64_t SystemNowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 RocksRunStore::RocksRunStore(std::unique_ptr<RunDatabase> database, RocksRunStoreOptions options)
-    : database_(std::move(database)), options_(std::move(options)) {}
+    : database_(std::move(database)),
+      options_(std::move(options)),
+      clock_(options_.now_ms, options_.steady_ms) {}
 
 RocksRunStore::~RocksRunStore() = default;
 
@@ -64,6 +59,7 @@ absl::Status RocksRunStore::Load() {
     v1::Run run;
     absl::Status status = ParseRecord(value, run);
     if (!status.ok()) return status;
+    clock_.NotBefore(std::max({run.started_ms(), run.last_report_ms(), run.finished_ms()}));
     wire::MutexLock lock(mutex_);
     const std::string name = run.run();
     entries_.emplace(name, std::make_shared<RunEntry>(std::move(run)));
@@ -74,6 +70,7 @@ absl::Status RocksRunStore::Load() {
     v1::Run progress;
     absl::Status status = entry.ok() ? ParseRecord(value, progress) : entry.status();
     if (!status.ok()) return status;
+    clock_.NotBefore(progress.last_report_ms());
     RunEntry& loaded = **entry;
     wire::MutexLock lock(loaded.mutex);
     loaded.run.MergeFrom(progress);
@@ -116,7 +113,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Start(const v1::StartRunRequ
 }
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunRequest& request) {
-  const std::int64_t now = options_.now_ms();
+  const std::int64_t now = clock_.NowMs();
   v1::Run run;
   run.set_run(NewName(request.idempotency_key(), now));
   run.set_state(v1::RUN_STATE_RUNNING);
@@ -158,7 +155,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const 
     return response;
   }
   const Reporter reporter{entry.name, request.rank(), entry.AttemptsOf(request.rank())};
-  const std::int64_t now = options_.now_ms();
+  const std::int64_t now = clock_.NowMs();
   v1::Run run = entry.run;
   run.set_state(v1::RUN_STATE_RUNNING);
   run.set_last_report_ms(now);
@@ -223,7 +220,7 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
 
   const std::vector<wire::StepRecord> fresh = entry.NotYetStored(reporter, steps);
   const std::uint64_t count = entry.StepsWith(reporter, fresh);
-  const std::int64_t now = options_.now_ms();
+  const std::int64_t now = clock_.NowMs();
   std::vector<KeyValue> entries = {ProgressEntry(entry.name, count, now)};
   if (!fresh.empty()) {
     entries.push_back({Family::kSteps, StepBlockKey(reporter, fresh.front().step),
@@ -247,7 +244,7 @@ absl::Status RocksRunStore::AddReport(std::string_view run, const Reporter* repo
   absl::Status status = entry.CheckTakesReports();
   if (status.ok() && reporter != nullptr) status = entry.CheckReporter(*reporter);
   if (!status.ok()) return status;
-  const std::int64_t now = options_.now_ms();
+  const std::int64_t now = clock_.NowMs();
   entries.push_back(ProgressEntry(entry.name, entry.run.steps(), now));
   status = database_->Write(entries, Durability::kProcess);
   if (status.ok()) entry.run.set_last_report_ms(now);
@@ -293,7 +290,7 @@ absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std
   v1::Run finished = entry.run;
   finished.set_state(state);
   finished.set_message(std::string(message));
-  finished.set_finished_ms(options_.now_ms());
+  finished.set_finished_ms(clock_.NowMs());
   absl::Status status = database_->Write({DescriptionEntry(finished)}, Durability::kDisk);
   if (!status.ok()) return status;
   entry.run = std::move(finished);
@@ -304,7 +301,7 @@ absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std
 v1::Run RocksRunStore::Snapshot(RunEntry& entry) const {
   wire::MutexLock lock(entry.mutex);
   v1::Run run = entry.run;
-  const bool silent = options_.now_ms() - run.last_report_ms() > options_.lost_after_ms;
+  const bool silent = clock_.NowMs() - run.last_report_ms() > options_.lost_after_ms;
   if (!IsFinished(run) && silent) run.set_state(v1::RUN_STATE_LOST);
   return run;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "proto/wire/mutex.h"
+#include "server/runs/forward_clock.h"
 #include "server/runs/run_database.h"
 #include "server/runs/run_store.h"
 
@@ -18,13 +19,12 @@ namespace packtrain::runs {
 
 struct RunEntry;
 
-// Milliseconds since 1970-01-01 UTC, by the system's clock.
-std::int64_t SystemNowMs();
-
 struct RocksRunStoreOptions {
   // A run without a report for longer than this is shown as lost.
   std::int64_t lost_after_ms = std::int64_t{10} * 60 * 1000;
+  // Of the store's ForwardClock, which begins behind the latest record.
   std::function<std::int64_t()> now_ms = SystemNowMs;
+  std::function<std::int64_t()> steady_ms = SteadyNowMs;
   // Called with the steps of each report that are new, once they are stored, on any thread; null: nobody asks.
   std::function<void(const std::vector<wire::StepRecord>& steps)> on_steps = nullptr;
   RunDatabaseOptions database;
@@ -79,6 +79,7 @@ class RocksRunStore final : public RunStore {
 
   const std::unique_ptr<RunDatabase> database_;
   const RocksRunStoreOptions options_;
+  mutable ForwardClock clock_;
 
   // Held while a run begins or is joined. Order: start_mutex_, then an entry's mutex or mutex_; the latter two
   // are never held together.

@@ -135,5 +135,59 @@ TEST_F(RunStoreConformance, RunsAreListedNewestFirst) {
   EXPECT_EQ(runs[1].run(), a.run);
 }
 
+constexpr std::int64_t kHourMs = 3'600'000;
+
+// Both for one that the store lives through and for one that it finds when it opens.
+TEST_F(RunStoreConformance, AClockSetBackKeepsTheOrderOfRuns) {
+  const Reporter first = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms -= kHourMs;
+  store_.steady_ms += 1;
+  const Reporter second = StartRun(*store_, StartRequest("key-00000002"));
+  store_.now_ms -= kHourMs;
+  store_.Reopen();
+  store_.steady_ms += 1;
+  const Reporter third = StartRun(*store_, StartRequest("key-00000003"));
+  const std::vector<v1::Run> runs = *store_->List();
+  ASSERT_THAT(runs, SizeIs(3));
+  EXPECT_EQ(runs[0].run(), third.run);
+  EXPECT_EQ(runs[1].run(), second.run);
+  EXPECT_EQ(runs[2].run(), first.run);
+}
+
+TEST_F(RunStoreConformance, ARunDuringWhichTheClockIsSetBackLastsAsLongAsItLasted) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms -= kHourMs;
+  store_.steady_ms += 1'000;
+  ASSERT_THAT(Add(rank, 0, 9), IsOk());
+  EXPECT_EQ(Get(rank.run).last_report_ms(), Get(rank.run).started_ms() + 1'000);
+  store_.now_ms -= kHourMs;
+  store_.steady_ms += 1'000;
+  ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+  EXPECT_EQ(Get(rank.run).finished_ms(), Get(rank.run).started_ms() + 2'000);
+}
+
+TEST_F(RunStoreConformance, AClockSetBackNeitherLosesARunNorKeepsASilentOneAlive) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms -= kHourMs;
+  store_.steady_ms += 600'000;
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
+  store_.steady_ms += 1;
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_LOST);
+  ASSERT_THAT(Add(rank, 0, 9), IsOk());
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
+}
+
+TEST_F(RunStoreConformance, TheSystemsTimeIsTakenAgainOnceItHasCaughtUp) {
+  const std::int64_t start = store_.now_ms;
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms = start - kHourMs;
+  store_.steady_ms += 1'000;
+  ASSERT_THAT(Add(rank, 0, 9), IsOk());
+  store_.now_ms = start + 5'000;
+  store_.steady_ms += 1'000;
+  ASSERT_THAT(Add(rank, 10, 19), IsOk());
+  EXPECT_EQ(Get(rank.run).last_report_ms(), start + 5'000);
+}
+
 }  // namespace
 }  // namespace packtrain::runs

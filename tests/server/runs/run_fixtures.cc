@@ -20,6 +20,7 @@ absl::Status TestRunStore::TryReopen() {
   absl::StatusOr<std::unique_ptr<RocksRunStore>> store =
       RocksRunStore::Open(directory_, {.lost_after_ms = 600'000,
                                        .now_ms = [this] { return now_ms; },
+                                       .steady_ms = [this] { return steady_ms; },
                                        .database = {.reserve_bytes = reserve_bytes, .env = env_}});
   if (!store.ok()) return store.status();
   store_ = *std::move(store);

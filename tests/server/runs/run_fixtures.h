@@ -15,7 +15,7 @@
 
 namespace packtrain::runs {
 
-// A store in a directory of its own, which ends with it, and a clock that stands until it is moved.
+// A store in a directory of its own, which ends with it, and clocks that stand until they are moved.
 class TestRunStore {
  public:
   // `env` (null: the system's) must outlive it.
@@ -32,6 +32,7 @@ class TestRunStore {
   const std::string& directory() const { return directory_; }
 
   std::int64_t now_ms = 1'700'000'000'000;  // 2023-11-14 22:13:20 UTC
+  std::int64_t steady_ms = 0;
   // Of the disk, from the next Reopen on.
   std::uint64_t reserve_bytes = 0;
 
