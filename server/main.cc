@@ -2,8 +2,8 @@
 #include <grpc/support/log.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -11,11 +11,13 @@
 #include <cstdio>
 #include <exception>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "proto/wire/flag_checks.h"
+#include "server/log/event_log.h"
 #include "server/serving/descriptor_limit.h"
 #include "server/serving/server.h"
 
@@ -33,7 +35,23 @@ struct Flags {
   std::uint32_t drain_seconds = 30;
   std::uint32_t lost_after_seconds = 600;
   double idle_seconds = 600;
+  log::Options log;
 };
+
+const std::map<std::string, log::Format> kLogFormats = {{"logfmt", log::Format::kLogfmt},
+                                                        {"json", log::Format::kJson}};
+const std::map<std::string, log::Level> kLogLevels = {{"debug", log::Level::kDebug},
+                                                      {"info", log::Level::kInfo},
+                                                      {"warn", log::Level::kWarn},
+                                                      {"error", log::Level::kError}};
+
+// One of the keys of `words`.
+template <typename T>
+void AddWord(CLI::App& app, const std::string& flag, T& value, const std::map<std::string, T>& words,
+             const std::string& help, const std::string& preset) {
+  const auto take = [&value, &words](const std::string& word) { value = words.at(word); };
+  app.add_option_function<std::string>(flag, take, help)->check(CLI::IsMember(words))->default_str(preset);
+}
 
 void AddFlags(CLI::App& app, Flags& flags) {
   serving::ServerOptions& options = flags.options;
@@ -71,28 +89,33 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--max-streams", options.max_streams, "Most batch streams open at one time")
       ->check(wire::CountBetween(0, kMostCount))
       ->capture_default_str();
+  AddWord(app, "--log-format", flags.log.format, kLogFormats,
+          "Lines on stderr: logfmt (KEY=VALUE) or json, one object a line", "logfmt");
+  AddWord(app, "--log-level", flags.log.least, kLogLevels, "Least level of a line: debug, info, warn or error",
+          "info");
   app.add_flag("!--no-reflection", options.reflection, "Do not answer gRPC's reflection service");
   app.add_flag("--enable-bench", options.enable_bench,
                "Serve the bare byte stream that `packtrain bench stream` measures batches against");
   app.add_flag("--insecure", options.insecure, "Allow plain text on an address that other machines can reach");
 }
 
-spdlog::level::level_enum LevelOf(gpr_log_severity severity) {
+log::Level LevelOf(gpr_log_severity severity) {
   switch (severity) {
     case GPR_LOG_SEVERITY_ERROR:
-      return spdlog::level::err;
+      return log::Level::kError;
     case GPR_LOG_SEVERITY_INFO:
-      return spdlog::level::info;
+      return log::Level::kInfo;
     default:
-      return spdlog::level::debug;
+      return log::Level::kDebug;
   }
 }
 
-void LogForGrpc(gpr_log_func_args* args) { spdlog::log(LevelOf(args->severity), "grpc: {}", args->message); }
+void LogForGrpc(gpr_log_func_args* args) {
+  log::Log(LevelOf(args->severity), "grpc", {{"message", args->message}});
+}
 
-void SetUpLog() {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("packtraind"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z level=%l %v");
+void SetUpLog(const log::Options& options) {
+  log::SetUp(options);
   gpr_set_log_function(&LogForGrpc);
 }
 
@@ -111,31 +134,54 @@ int WrongUsage(const std::string& message) {
   return kWrongUsage;
 }
 
+void LogServing(const Flags& flags, const serving::Server& server) {
+  log::Log(log::Level::kInfo, "listening",
+           {{"address", server.address()},
+            {"metrics", server.metrics_address()},
+            {"data", flags.options.data.string()},
+            {"version", PACKTRAIN_VERSION},
+            {"pid", static_cast<std::uint64_t>(getpid())}});
+}
+
+void PrintServing(const serving::Server& server) {
+  std::printf("listening on %s\n", server.address().c_str());
+  if (!server.metrics_address().empty()) {
+    std::printf("metrics on http://%s/metrics\n", server.metrics_address().c_str());
+  }
+  std::fflush(stdout);
+}
+
+// Until a signal comes; then drains.
+void ServeUntilStopped(const Flags& flags, std::unique_ptr<serving::Server> server, const sigset_t& signals) {
+  int signal = 0;
+  sigwait(&signals, &signal);
+  const std::uint64_t patience = flags.drain_seconds;
+  log::Log(log::Level::kInfo, "drain_began", {{"signal", sigabbrev_np(signal)}, {"drain_seconds", patience}});
+  const bool ended = server->Drain(std::chrono::seconds(patience));
+  server.reset();
+  if (!ended) {
+    log::Log(log::Level::kWarn, "drain_cut_off",
+             {{"drain_seconds", patience},
+              {"message", "streams or calls had not ended within --drain and were cut off"}});
+  }
+  log::Log(log::Level::kInfo, "stopped", {});
+}
+
 int Serve(const Flags& flags) {
   const sigset_t signals = BlockStopSignals();
-  SetUpLog();
+  SetUpLog(flags.log);
   serving::RaiseDescriptorLimit();
   absl::StatusOr<std::unique_ptr<serving::Server>> server = serving::Server::Start(flags.options);
   if (!server.ok()) {
     const std::string message(server.status().message());
     if (absl::IsInvalidArgument(server.status())) return WrongUsage(message);
-    spdlog::error("{}", message);
+    log::Log(log::Level::kError, "start_failed",
+             {{"code", absl::StatusCodeToString(server.status().code())}, {"message", message}});
     return kFailed;
   }
-  std::printf("listening on %s\n", (*server)->address().c_str());
-  if (const std::string& metrics = (*server)->metrics_address(); !metrics.empty()) {
-    std::printf("metrics on http://%s/metrics\n", metrics.c_str());
-  }
-  std::fflush(stdout);
-  spdlog::info("serving data={} listen={}", flags.options.data.string(), (*server)->address());
-
-  int signal = 0;
-  sigwait(&signals, &signal);
-  spdlog::info("stopping signal={} drain={}s", signal, flags.drain_seconds);
-  const bool ended = (*server)->Drain(std::chrono::seconds(flags.drain_seconds));
-  server->reset();
-  if (!ended) spdlog::warn("streams were cut off: they had not ended within --drain {} s", flags.drain_seconds);
-  spdlog::info("stopped");
+  PrintServing(**server);
+  LogServing(flags, **server);
+  ServeUntilStopped(flags, *std::move(server), signals);
   return 0;
 }
 

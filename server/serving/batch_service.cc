@@ -7,6 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/wire/run_words.h"
+#include "server/log/event_log.h"
 #include "server/serving/refused_stream.h"
 
 namespace packtrain::serving {
@@ -21,7 +23,36 @@ absl::StatusOr<v1::StreamBatchesRequest> Parse(const grpc::ByteBuffer& bytes) {
   return request;
 }
 
+std::string_view MessageOf(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
+
 }  // namespace
+
+void BatchService::LogOpened(const Opened& opened, const v1::StreamBatchesRequest& request) {
+  log::Log(log::Level::kInfo, "stream_opened",
+           {{"stream", opened.stream},
+            {"peer", opened.peer},
+            {"dataset", request.dataset()},
+            {"policy", wire::WordOf(request.spec().policy(), wire::kPolicyWords)},
+            {"rank", std::uint64_t{request.rank()}},
+            {"world_size", std::uint64_t{request.world_size()}},
+            {"epoch", std::uint64_t{request.start_epoch()}},
+            {"step", std::uint64_t{request.start_step()}}});
+}
+
+void BatchService::LogEnded(const Opened& opened, const BatchStream::Progress& progress) {
+  const auto lasted = std::chrono::steady_clock::now() - opened.time;
+  log::Log(log::Level::kInfo, "stream_ended",
+           {{"stream", opened.stream},
+            {"peer", opened.peer},
+            {"code", absl::StatusCodeToString(progress.end.code())},
+            {"message", MessageOf(progress.end)},
+            {"batches", progress.sent.batches},
+            {"graphs", progress.sent.graphs},
+            {"body_bytes", progress.sent.body_bytes},
+            {"seconds", std::chrono::duration<double>(lasted).count()}});
+}
 
 BatchService::BatchService(StreamEnvironment environment, std::uint32_t max_streams, IdleWatch& idle)
     : environment_(std::move(environment)), max_streams_(max_streams), idle_(idle) {}
@@ -29,19 +60,25 @@ BatchService::BatchService(StreamEnvironment environment, std::uint32_t max_stre
 grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::StreamBatches(grpc::CallbackServerContext* context,
                                                                         const grpc::ByteBuffer* bytes) {
   absl::StatusOr<v1::StreamBatchesRequest> request = Parse(*bytes);
-  if (!request.ok()) return Refuse(request.status());
-  const std::shared_ptr<BatchStream> stream = BatchStream::Create(
-      environment_, *std::move(request), [this](const std::shared_ptr<BatchStream>& done) { Remove(done); });
-  if (absl::Status status = Admit(stream); !status.ok()) return Refuse(status);
+  if (!request.ok()) return Refuse(request.status(), context->peer());
+  const Opened opened{next_stream_.fetch_add(1), context->peer(), std::chrono::steady_clock::now()};
+  const std::shared_ptr<BatchStream> stream =
+      BatchStream::Create(environment_, *request,
+                          [this, opened](const std::shared_ptr<BatchStream>& done) { Remove(done, opened); });
+  if (absl::Status status = Admit(stream); !status.ok()) return Refuse(status, opened.peer);
+  LogOpened(opened, *request);
   stream->Start(idle_, [context] { context->TryCancel(); });
   return stream.get();
 }
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::Refuse(const absl::Status& status) {
+grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::Refuse(const absl::Status& status,
+                                                                 const std::string& peer) {
   {
     wire::MutexLock lock(mutex_);
     ++ended_[absl::StatusCodeToString(status.code())];
   }
+  log::Log(log::Level::kInfo, "stream_refused",
+           {{"peer", peer}, {"code", absl::StatusCodeToString(status.code())}, {"message", MessageOf(status)}});
   return new RefusedStream(status);
 }
 
@@ -96,12 +133,13 @@ absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream) {
   return absl::OkStatus();
 }
 
-void BatchService::Remove(const std::shared_ptr<BatchStream>& stream) {
+void BatchService::Remove(const std::shared_ptr<BatchStream>& stream, const Opened& opened) {
   const BatchStream::Progress progress = stream->progress();
+  LogEnded(opened, progress);
   wire::MutexLock lock(mutex_);
   streams_.erase(stream);
   sent_.Add(progress.series, progress.sent);
-  ++ended_[absl::StatusCodeToString(progress.code)];
+  ++ended_[absl::StatusCodeToString(progress.end.code())];
   removed_.NotifyAll();
 }
 

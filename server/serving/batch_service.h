@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_SERVER_SERVING_BATCH_SERVICE_H_
 #define PACKTRAIN_SERVER_SERVING_BATCH_SERVICE_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -37,13 +38,23 @@ class BatchService final
   bool AwaitNoStreams(std::chrono::steady_clock::time_point deadline);
 
  private:
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* Refuse(const absl::Status& status);
+  // What the log calls a stream.
+  struct Opened {
+    std::uint64_t stream;
+    std::string peer;
+    std::chrono::steady_clock::time_point time;
+  };
+  static void LogOpened(const Opened& opened, const v1::StreamBatchesRequest& request);
+  static void LogEnded(const Opened& opened, const BatchStream::Progress& progress);
+
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Refuse(const absl::Status& status, const std::string& peer);
   absl::Status Admit(const std::shared_ptr<BatchStream>& stream);
-  void Remove(const std::shared_ptr<BatchStream>& stream);
+  void Remove(const std::shared_ptr<BatchStream>& stream, const Opened& opened);
 
   const StreamEnvironment environment_;
   const std::uint32_t max_streams_;
   IdleWatch& idle_;
+  std::atomic<std::uint64_t> next_stream_{1};
 
   wire::CondVar removed_;
   wire::Mutex mutex_;

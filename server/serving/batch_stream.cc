@@ -92,7 +92,7 @@ void BatchStream::Drain() {
 
 BatchStream::Progress BatchStream::progress() const {
   wire::MutexLock lock(mutex_);
-  return {series_, sent_, held_bytes_, code_};
+  return {series_, sent_, held_bytes_, told_};
 }
 
 void BatchStream::OnWriteDone(bool ok) {
@@ -215,7 +215,7 @@ void BatchStream::Advance() {
       write = writing_ = PrepareWrite(leftovers);
       if (!write) end = EndReached();
       finished_ = end.has_value();
-      if (finished_) code_ = end->code();
+      if (finished_) told_ = *end;
     }
     PostBuild();
   }

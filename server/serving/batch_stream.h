@@ -68,8 +68,8 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   struct Progress {
     metrics::Series series;  // empty until the first batch is built
     metrics::BatchTally sent;
-    std::uint64_t queue_bytes = 0;                  // of batches that are built and that gRPC has not freed
-    absl::StatusCode code = absl::StatusCode::kOk;  // as which it ended, once gRPC has been told
+    std::uint64_t queue_bytes = 0;  // of batches that are built and that gRPC has not freed
+    absl::Status end;               // once gRPC has been told
   };
   Progress progress() const;
 
@@ -146,7 +146,7 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   metrics::Series series_ ABSL_GUARDED_BY(mutex_);
   metrics::BatchTally sent_ ABSL_GUARDED_BY(mutex_);
-  absl::StatusCode code_ ABSL_GUARDED_BY(mutex_) = absl::StatusCode::kOk;
+  absl::Status told_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace packtrain::serving

@@ -1,6 +1,11 @@
 #include "server/serving/call_counter.h"
 
+#include <grpcpp/server_context.h>
+
 #include <string_view>
+
+#include "absl/status/status.h"
+#include "server/log/event_log.h"
 
 namespace packtrain::serving {
 namespace {
@@ -9,14 +14,34 @@ constexpr std::string_view kOurServices = "/packtrain.v1.";
 constexpr std::string_view kStreamBatches = "/packtrain.v1.BatchService/StreamBatches";
 constexpr std::string_view kStreamBytes = "/packtrain.v1.BenchService/StreamBytes";
 
+// Codes that speak of the server and not of the call.
+bool IsFault(grpc::StatusCode code) {
+  return code == grpc::INTERNAL || code == grpc::DATA_LOSS || code == grpc::UNKNOWN;
+}
+
+void LogFailure(grpc::experimental::ServerRpcInfo& call, const grpc::Status& status) {
+  log::Log(IsFault(status.error_code()) ? log::Level::kError : log::Level::kInfo, "call_failed",
+           {{"method", call.method()},
+            {"peer", call.server_context()->peer()},
+            {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()))},
+            {"message", status.error_message()}});
+}
+
 // gRPC makes one for each call and destroys it with the call.
 class CountedCall final : public grpc::experimental::Interceptor {
  public:
-  explicit CountedCall(CallCounter& counter) : token_(counter) {}
-  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override { methods->Proceed(); }
+  CountedCall(CallCounter& counter, grpc::experimental::ServerRpcInfo* info) : token_(counter), info_(info) {}
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(grpc::experimental::InterceptionHookPoints::PRE_SEND_STATUS)) {
+      const grpc::Status status = methods->GetSendStatus();
+      if (!status.ok()) LogFailure(*info_, status);
+    }
+    methods->Proceed();
+  }
 
  private:
   const CallCounter::Token token_;
+  grpc::experimental::ServerRpcInfo* const info_;  // outlives the interceptor
 };
 
 class CountedCalls final : public grpc::experimental::ServerInterceptorFactoryInterface {
@@ -27,7 +52,7 @@ class CountedCalls final : public grpc::experimental::ServerInterceptorFactoryIn
   grpc::experimental::Interceptor* CreateServerInterceptor(grpc::experimental::ServerRpcInfo* info) override {
     const std::string_view method = info->method();
     const bool counted = method.starts_with(kOurServices) && method != kStreamBatches && method != kStreamBytes;
-    return counted ? new CountedCall(counter_) : nullptr;
+    return counted ? new CountedCall(counter_, info) : nullptr;
   }
 
  private:

@@ -31,7 +31,8 @@ class CallCounter {
   // Whether no call is in flight; waits for that until `deadline`.
   bool AwaitNone(std::chrono::steady_clock::time_point deadline);
 
-  // What makes a gRPC server count its calls of packtrain's services, each until its answer has been sent.
+  // What makes a gRPC server count its calls of packtrain's services, each until its answer has been sent, and
+  // log those that fail.
   // StreamBatches is left out, since BatchService knows its streams; so are StreamBytes, which is worth no
   // wait, and gRPC's own services: a watch of the health service has no end.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> NewInterceptors();

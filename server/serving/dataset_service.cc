@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/wire/status_convert.h"
+#include "server/log/event_log.h"
 #include "server/serving/graph_sizes.h"
 #include "server/serving/page.h"
 
@@ -109,9 +110,12 @@ absl::Status DatasetService::Import(ImportCall& call, Slots::Slot slot, v1::Impo
   absl::StatusOr<std::unique_ptr<storage::ImportSession>> session =
       storage::ImportSession::Begin(store_, (*first)->header(), max_refused_bytes_);
   if (!session.ok()) return session.status();
+  log::Log(log::Level::kInfo, "import_began", {});
   MemoryMeter::Charge memory;
   if (absl::Status status = ReadBlocks(call, **session, memory); !status.ok()) return status;
   response = (*session)->response();
+  log::Log(log::Level::kInfo, "import_staged",
+           {{"received", std::uint64_t{response.received()}}, {"staged", std::uint64_t{response.staged()}}});
   std::unique_ptr<storage::DatasetWriter> writer = (*session)->TakeWriter();
   memory = memory_->Add(writer->memory_bytes());
   response.set_import_id(imports_.Add({std::move(slot), std::move(memory), std::move(writer)}));
@@ -143,6 +147,10 @@ absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::Sea
     imports_.PutBack(request.import_id(), *std::move(import));
     return sealed.status();
   }
+  log::Log(log::Level::kInfo, "dataset_sealed",
+           {{"dataset", absl::StrCat(sealed->dataset.name(), "@", sealed->dataset.version())},
+            {"graphs", std::uint64_t{sealed->dataset.graphs()}},
+            {"unchanged", sealed->unchanged ? "true" : "false"}});
   *response.mutable_dataset() = std::move(sealed->dataset);
   response.set_unchanged(sealed->unchanged);
   return absl::OkStatus();

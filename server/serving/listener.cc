@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/log/event_log.h"
 
 namespace packtrain::serving {
 namespace {
@@ -228,8 +228,8 @@ void Listener::Warn(const char* why) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_warning_) return;
   next_warning_ = now + kBetweenWarnings;
-  spdlog::warn("connections are not taken: {}; the limit of open files (ulimit -n) leaves {} for them", why,
-               descriptors_);
+  log::Log(log::Level::kWarn, "connections_refused",
+           {{"reason", why}, {"ulimit_n_leaves", static_cast<std::uint64_t>(descriptors_)}});
 }
 
 }  // namespace packtrain::serving

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "server/log/event_log.h"
 #include "server/storage/record_arena.h"
 
 namespace packtrain::serving {
@@ -22,6 +23,10 @@ bool HasAll(const RecordArena& arena, std::span<const std::uint32_t> graphs) {
 }
 
 }  // namespace
+
+std::string NameOf(const v1::Dataset& description) {
+  return absl::StrCat(description.name(), "@", description.version());
+}
 
 // A stored data set that reads from memory once Load has succeeded. Any number of threads may use it, one of
 // them may load.
@@ -71,7 +76,7 @@ ResidentDatasets::~ResidentDatasets() { stop_.request_stop(); }
 
 std::shared_ptr<const storage::Dataset> ResidentDatasets::Use(std::shared_ptr<const storage::Dataset> dataset) {
   const v1::Dataset& description = dataset->description();
-  const std::string name = absl::StrCat(description.name(), "@", description.version());
+  const std::string name = NameOf(description);
   const std::uint64_t bytes = RecordArena::BytesFor(description);
   std::vector<Entry> dropped;  // freed after the lock is
   wire::MutexLock lock(mutex_);
@@ -110,8 +115,15 @@ bool ResidentDatasets::MakeRoom(std::uint64_t bytes, std::vector<Entry>& dropped
 }
 
 void ResidentDatasets::Load(const std::shared_ptr<ResidentDataset>& dataset) {
+  const absl::Status status = dataset->Load(stop_.get_token());
+  if (status.ok()) return;
   // Whoever reads a damaged record from the store is told; the next Use may find it mended.
-  if (!dataset->Load(stop_.get_token()).ok()) Forget(*dataset);
+  Forget(*dataset);
+  if (stop_.stop_requested()) return;
+  log::Log(log::Level::kWarn, "resident_load_failed",
+           {{"dataset", NameOf(dataset->description())},
+            {"code", absl::StatusCodeToString(status.code())},
+            {"message", std::string_view(status.message().data(), status.message().size())}});
 }
 
 void ResidentDatasets::Forget(const ResidentDataset& dataset) {

@@ -17,6 +17,7 @@ RULES = {
     "server/batching/": ["server/batching/"],
     "server/edges/": ["server/edges/", "proto/wire/"],
     "server/rocks/": ["server/rocks/"],
+    "server/log/": ["server/log/"],
     "server/metrics/": ["server/metrics/", "server/rocks/", "proto/wire/"],
     "server/storage/": ["server/storage/", "server/rocks/", "server/batching/", "server/edges/", "proto/"],
     "server/runs/": ["server/runs/", "server/rocks/", "proto/"],
@@ -34,6 +35,7 @@ HEADER_RULES = {
         r"server/serving/", r"server/main\.cc$", r"proto/wire/status_convert", r"client/[^/]*\.cc$",
         r"client/channel\.h$", r"tests/"],
     r"(prometheus/|civetweb)": [r"server/metrics/"],
+    r"spdlog/": [r"server/log/"],
     r"boost/": [r"server/(runs|edges)/", r"tests/server/(runs|edges)/"],
 }
 

@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <latch>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -112,8 +114,78 @@ TEST_F(PacktraindTest, SaysWhereItListensAndStopsWhenAsked) {
     EXPECT_THAT(program.NextLine(), MatchesRegex("listening on 127\\.0\\.0\\.1:[1-9][0-9]*"));
     program.Signal(signal);
     EXPECT_EQ(program.Wait(), 0);
-    EXPECT_THAT(program.Stderr(), HasSubstr("stopped"));
+    EXPECT_THAT(program.Stderr(), HasSubstr("event=stopped\n"));
   }
+}
+
+// Of stderr, once a program has ended that was started with --log-format json.
+std::vector<nlohmann::json> Lines(Program& program) {
+  std::istringstream text(program.Stderr());
+  std::vector<nlohmann::json> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+std::vector<nlohmann::json> Of(const std::vector<nlohmann::json>& lines, const std::string& event) {
+  std::vector<nlohmann::json> found;
+  for (const nlohmann::json& line : lines) {
+    if (line.at("event") == event) found.push_back(line);
+  }
+  return found;
+}
+
+TEST_F(PacktraindTest, EachEventIsALineOfItsNameAndFields) {
+  Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--log-format", "json"});
+  const std::string address = program.NextLine().substr(sizeof("listening on ") - 1);
+  ServingClient client(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  const auto stored = client.Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(20)));
+  ASSERT_THAT(stored, IsOk());
+  v1::StreamBatchesRequest request;
+  request.set_dataset("molecules");
+  request.mutable_spec()->set_policy(v1::POLICY_STATIC);
+  request.mutable_spec()->set_graphs(10);
+  request.set_epochs(1);
+  EXPECT_THAT(client.Stream(request).status, IsOk());
+  request.set_start_step(9);
+  EXPECT_THAT(client.Stream(request).status, StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(client.Get("none\n\"}"), StatusIs(absl::StatusCode::kNotFound));
+  program.Signal(SIGTERM);
+  EXPECT_EQ(program.Wait(), 0);
+  const std::vector<nlohmann::json> lines = Lines(program);
+  ASSERT_EQ(Of(lines, "listening").size(), 1);
+  EXPECT_EQ(Of(lines, "listening")[0].at("address"), address);
+  EXPECT_EQ(Of(lines, "import_began").size(), 1);
+  ASSERT_EQ(Of(lines, "import_staged").size(), 1);
+  EXPECT_EQ(Of(lines, "import_staged")[0].at("staged"), 20);
+  ASSERT_EQ(Of(lines, "dataset_sealed").size(), 1);
+  EXPECT_EQ(Of(lines, "dataset_sealed")[0].at("dataset"), *stored);
+  EXPECT_EQ(Of(lines, "dataset_sealed")[0].at("graphs"), 20);
+  ASSERT_EQ(Of(lines, "stream_opened").size(), 2);
+  EXPECT_EQ(Of(lines, "stream_opened")[0].at("dataset"), "molecules");
+  EXPECT_EQ(Of(lines, "stream_opened")[0].at("policy"), "static");
+  EXPECT_EQ(Of(lines, "stream_opened")[1].at("step"), 9);
+  ASSERT_EQ(Of(lines, "stream_ended").size(), 2);
+  EXPECT_EQ(Of(lines, "stream_ended")[0].at("code"), "OK");
+  EXPECT_EQ(Of(lines, "stream_ended")[0].at("batches"), 2);
+  EXPECT_EQ(Of(lines, "stream_ended")[0].at("graphs"), 20);
+  EXPECT_EQ(Of(lines, "stream_ended")[0].at("stream"), Of(lines, "stream_opened")[0].at("stream"));
+  EXPECT_EQ(Of(lines, "stream_ended")[1].at("code"), "OUT_OF_RANGE");
+  EXPECT_EQ(Of(lines, "stream_ended")[1].at("batches"), 0);
+  ASSERT_EQ(Of(lines, "call_failed").size(), 1);
+  EXPECT_EQ(Of(lines, "call_failed")[0].at("method"), "/packtrain.v1.DatasetService/GetDataset");
+  EXPECT_EQ(Of(lines, "call_failed")[0].at("code"), "NOT_FOUND");
+  EXPECT_THAT(Of(lines, "call_failed")[0].at("message").get<std::string>(), HasSubstr("none\n\"}"));
+  EXPECT_EQ(Of(lines, "drain_began").size(), 1);
+  EXPECT_EQ(Of(lines, "drain_began")[0].at("signal"), "TERM");
+  EXPECT_EQ(lines.back().at("event"), "stopped");
+}
+
+TEST_F(PacktraindTest, LinesBelowTheLevelAreLeftOut) {
+  Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--log-level", "warn"});
+  program.NextLine();
+  program.Signal(SIGTERM);
+  EXPECT_EQ(program.Wait(), 0);
+  EXPECT_EQ(program.Stderr(), "");
 }
 
 TEST_F(PacktraindTest, SaysWhereItIsScraped) {
@@ -127,7 +199,7 @@ TEST_F(PacktraindTest, AMetricsPortThatIsTakenEndsInOneLineAndLeavesNoFolder) {
   const std::string taken = first.NextLine().substr(sizeof("listening on ") - 1);
   Program program({"--data", Data("other"), "--listen", "127.0.0.1:0", "--metrics-port", taken});
   EXPECT_EQ(program.Wait(), 1);
-  EXPECT_THAT(program.Stderr(), MatchesRegex("[^\n]*cannot listen on " + taken + "[^\n]*--metrics-port\n"));
+  EXPECT_THAT(program.Stderr(), MatchesRegex("[^\n]*cannot listen on " + taken + "[^\n]*--metrics-port\"\n"));
   EXPECT_FALSE(std::filesystem::exists(Data("other")));
 }
 
@@ -139,7 +211,7 @@ TEST_F(PacktraindTest, AnAddressThatCannotBeHadEndsInOneLineAndLeavesNoFolder) {
     Program program({"--data", Data("other"), "--listen", address});
     EXPECT_EQ(program.Wait(), 1) << address;
     EXPECT_EQ(program.Stdout(), "");
-    EXPECT_THAT(program.Stderr(), MatchesRegex("[^\n]*cannot listen on " + address + ": [^\n]*--listen\n"));
+    EXPECT_THAT(program.Stderr(), MatchesRegex("[^\n]*cannot listen on " + address + ": [^\n]*--listen\"\n"));
     EXPECT_FALSE(std::filesystem::exists(Data("other"))) << address;
   }
 }
@@ -176,7 +248,7 @@ TEST_F(PacktraindTest, ADrainEndsInTimeThoughOneOfEightStreamsIsNotRead) {
   for (std::thread& reader : readers) reader.join();
   EXPECT_THAT(OpenStream(channel(), request).Finish(), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_EQ(program.Wait(), 0);
-  EXPECT_THAT(program.Stderr(), AllOf(HasSubstr("cut off"), HasSubstr("--drain 2 s")));
+  EXPECT_THAT(program.Stderr(), HasSubstr("event=drain_cut_off drain_seconds=2 "));
   EXPECT_FALSE(unread.Finish().ok());
 }
 
@@ -243,6 +315,8 @@ TEST_F(PacktraindTest, WrongUsageIsNamed) {
                           {{"--data", Data(), "--idle-timeout", "soon"}, "'soon' is no number from 0.001"},
                           {{"--data", Data(), "--listen", "nowhere"}, "--listen"},
                           {{"--data", Data(), "--metrics-port", "http"}, "--metrics-port 'http'"},
+                          {{"--data", Data(), "--log-format", "xml"}, "--log-format"},
+                          {{"--data", Data(), "--log-level", "loud"}, "--log-level"},
                           {{"--data", Data(), "--listen", "0.0.0.0:0"}, "--insecure"},
                           {{"--data", Data(), "--idle-timeout", "0"}, "--idle-timeout"},
                           {{"--data", Data(), "--drain", "-1"}, "--drain"},

@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include <memory>
 #include <numeric>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "server/log/event_log.h"
 #include "server/serving/batch_builder.h"
 #include "server/serving/batch_source.h"
 #include "server/serving/plan_cache.h"
@@ -111,9 +114,14 @@ TEST_F(ResidentDatasetsTest, WhatIsInUseStays) {
 
 TEST_F(ResidentDatasetsTest, WhatCannotAllBeReadIsReadFromTheStoreUntilItCan) {
   ResidentDatasets residents(kPlenty, memory_);
+  std::ostringstream lines;
+  log::SetUp({}, lines);
   store_.FailScans(absl::DataLossError("a, graph 3 is damaged"));
   const auto dataset = residents.Use(Stored("a"));
   residents.AwaitLoads();
+  log::SetUp({});
+  EXPECT_THAT(lines.str(), HasSubstr("level=warning event=resident_load_failed dataset=a@"));
+  EXPECT_THAT(lines.str(), HasSubstr("code=DATA_LOSS message=\"a, graph 3 is damaged\"\n"));
   EXPECT_EQ(memory_->used_bytes(), 0u);
   EXPECT_THAT(storage::Read(*dataset, {4}), IsOk());
   store_.FailRead(0, absl::DataLossError("a, graph 3 is damaged"));
