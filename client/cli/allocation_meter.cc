@@ -50,7 +50,8 @@ std::uint64_t AllocationMeter::peak_bytes() const { return static_cast<std::uint
 
 }  // namespace packtrain::cli
 
-// The library's other forms but the over-aligned ones call these.
+// The library's other forms but the over-aligned ones call these. Sanitizers replace each form by itself, so
+// the one whose memory a plain delete may free is here, too.
 void* operator new(std::size_t bytes) {
   while (true) {
     if (void* const memory = packtrain::cli::Allocate(bytes); memory != nullptr) return memory;
@@ -58,6 +59,10 @@ void* operator new(std::size_t bytes) {
     if (handler == nullptr) throw std::bad_alloc();
     handler();
   }
+}
+
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return packtrain::cli::Allocate(bytes);
 }
 
 void operator delete(void* memory) noexcept { packtrain::cli::Free(memory); }
