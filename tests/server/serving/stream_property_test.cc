@@ -56,6 +56,7 @@ std::string Text(const BuiltBatch& batch) {
 // Section "graph_index", the first one.
 std::vector<std::uint64_t> GraphsOf(const BuiltBatch& batch) {
   std::vector<std::uint64_t> graphs(batch.header.real.graphs);
+  if (graphs.empty()) return graphs;
   std::memcpy(graphs.data(), batch.body.get() + batch.header.sections[0].offset_bytes,
               graphs.size() * sizeof(graphs[0]));
   return graphs;
