@@ -12,6 +12,7 @@
 #include "client/channel.h"
 #include "client/retry.h"
 #include "client/unary_call.h"
+#include "packtrain/v1/admin.grpc.pb.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "packtrain/v1/run.grpc.pb.h"
@@ -23,6 +24,7 @@ namespace {
 using TakeSteps = absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)>;
 
 constexpr std::chrono::hours kListing{1};
+constexpr std::chrono::hours kCheck{24};
 
 // The server is gone, whichever words gRPC has for it; its own answers are never UNKNOWN.
 bool IsLoss(const absl::Status& status) { return IsTransient(status) || absl::IsUnknown(status); }
@@ -113,16 +115,23 @@ absl::Status WalkPages(const ConnectionOptions& options, Stub& stub,
   }
 }
 
-absl::Status ListStepsOnce(v1::RunService::Stub& stub, const v1::ListStepsRequest& request, TakeSteps take) {
+// Reads a whole stream that `open(&context)` opens.
+template <typename Response, typename Open, typename Take>
+absl::Status ReadAll(std::chrono::seconds deadline, Open open, Take take) {
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kListing);
-  const auto reader = stub.ListSteps(&context, request);
+  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  const auto reader = open(&context);
   absl::Status taken;
-  v1::ListStepsResponse response;
+  Response response;
   while (taken.ok() && reader->Read(&response)) taken = take(response);
   if (!taken.ok()) context.TryCancel();
   const absl::Status ended = OutcomeOf(reader->Finish());
   return taken.ok() ? ended : taken;
+}
+
+absl::Status ListStepsOnce(v1::RunService::Stub& stub, const v1::ListStepsRequest& request, TakeSteps take) {
+  return ReadAll<v1::ListStepsResponse>(
+      kListing, [&](grpc::ClientContext* context) { return stub.ListSteps(context, request); }, take);
 }
 
 }  // namespace
@@ -132,12 +141,14 @@ struct ServiceClient::Stubs {
       : info(v1::ServerInfoService::NewStub(channel)),
         dataset(v1::DatasetService::NewStub(channel)),
         plan(v1::PlanService::NewStub(channel)),
-        run(v1::RunService::NewStub(channel)) {}
+        run(v1::RunService::NewStub(channel)),
+        admin(v1::AdminService::NewStub(channel)) {}
 
   const std::unique_ptr<v1::ServerInfoService::Stub> info;
   const std::unique_ptr<v1::DatasetService::Stub> dataset;
   const std::unique_ptr<v1::PlanService::Stub> plan;
   const std::unique_ptr<v1::RunService::Stub> run;
+  const std::unique_ptr<v1::AdminService::Stub> admin;
 };
 
 ServiceClient::ServiceClient(std::shared_ptr<Connection> connection)
@@ -243,6 +254,13 @@ absl::Status ServiceClient::ListSteps(const v1::ListStepsRequest& request,
     if (status.ok() || taken) return status;
     if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
   }
+}
+
+absl::Status ServiceClient::Fsck(absl::FunctionRef<absl::Status(const v1::FsckResponse&)> take) {
+  const auto open = [this](grpc::ClientContext* context) {
+    return stubs_->admin->Fsck(context, v1::FsckRequest());
+  };
+  return ReadAll<v1::FsckResponse>(kCheck, open, take);
 }
 
 absl::StatusOr<std::unique_ptr<ImportStream>> ImportStream::Open(std::shared_ptr<Connection> connection,

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/connection.h"
+#include "packtrain/v1/admin.pb.h"
 #include "packtrain/v1/batch.pb.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "packtrain/v1/run.pb.h"
@@ -45,6 +46,10 @@ class ServiceClient {
   absl::StatusOr<v1::SummarizeRunResponse> SummarizeRun(const v1::SummarizeRunRequest& request);
   absl::StatusOr<v1::ListEvaluationsResponse> ListEvaluations(const v1::ListEvaluationsRequest& request);
   absl::StatusOr<v1::CompareRunsResponse> CompareRuns(const v1::CompareRunsRequest& request);
+
+  // Hands each finding, progress message and the summary to `take`, in order; as ListSteps, but never repeated,
+  // and it may last a day.
+  absl::Status Fsck(absl::FunctionRef<absl::Status(const v1::FsckResponse&)> take);
 
   // Hands each message of the stream to `take`, in order; ends early with whatever error `take` returns.
   // Repeated only until the first message has come: no message is handed over twice. The whole of it, `take`

@@ -9,6 +9,7 @@ namespace packtrain::cli {
 
 void AddBenchCommand(CLI::App& program, Invocation& invocation);
 void AddDatasetCommand(CLI::App& program, Invocation& invocation);
+void AddFsckCommand(CLI::App& program, Invocation& invocation);
 void AddImportCommand(CLI::App& program, Invocation& invocation);
 void AddPlanCommand(CLI::App& program, Invocation& invocation);
 void AddRunCommand(CLI::App& program, Invocation& invocation);

@@ -45,6 +45,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddRunCommand(app, invocation);
   AddBenchCommand(app, invocation);
   AddServerCommand(app, invocation);
+  AddFsckCommand(app, invocation);
 }
 
 std::string JoinWords(int argc, const char* const* argv) {

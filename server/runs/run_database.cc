@@ -151,6 +151,10 @@ absl::Status RunDatabase::Scan(Family family, std::string_view prefix, Visitor v
   return ToStatus(iterator->status(), "reading run database");
 }
 
+absl::Status RunDatabase::VerifyFiles(rocks::FileSink sink) const {
+  return rocks::VerifyFiles(*handles_->db, sink);
+}
+
 rocks::DatabaseStatistics RunDatabase::statistics() const {
   return rocks::ReadStatistics(*handles_->db, handles_->statistics.get());
 }

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "server/rocks/database_statistics.h"
 #include "server/rocks/disk_reserve.h"
+#include "server/rocks/verify_files.h"
 
 namespace rocksdb {
 class Env;
@@ -63,6 +64,8 @@ class RunDatabase {
   absl::Status Scan(Family family, std::string_view prefix, Visitor visit) const;
 
   rocks::DatabaseStatistics statistics() const;
+  // As rocks::VerifyFiles.
+  absl::Status VerifyFiles(rocks::FileSink sink) const;
 
  private:
   struct Handles;

@@ -24,6 +24,7 @@
 #include "server/batching/batch_spec.h"
 #include "server/metrics/exposer.h"
 #include "server/runs/rocks_run_store.h"
+#include "server/serving/admin_service.h"
 #include "server/serving/batch_service.h"
 #include "server/serving/bench_service.h"
 #include "server/serving/call_counter.h"
@@ -177,7 +178,8 @@ class GrpcServer final : public Server {
                        options.max_streams, idle_),
         run_service_(*stores_.runs, options.max_message_bytes, idle_),
         memory_account_(CapOf(options), memory_, import_memory_, residents_, *stores_.graphs),
-        server_info_service_(LimitsOf(options), FeaturesOf(options), memory_account_) {
+        server_info_service_(LimitsOf(options), FeaturesOf(options), memory_account_),
+        admin_service_(stores_.check, idle_) {
     if (options.enable_bench) bench_service_.emplace(options.max_message_bytes, memory_);
   }
 
@@ -192,15 +194,15 @@ class GrpcServer final : public Server {
   metrics::ServerReading Read();
   std::vector<const char*> ServiceNames() const {
     std::vector<const char*> names = {
-        v1::DatasetService::service_full_name(), v1::PlanService::service_full_name(),
-        v1::BatchService::service_full_name(), v1::RunService::service_full_name(),
-        v1::ServerInfoService::service_full_name()};
+        v1::DatasetService::service_full_name(),    v1::PlanService::service_full_name(),
+        v1::BatchService::service_full_name(),      v1::RunService::service_full_name(),
+        v1::ServerInfoService::service_full_name(), v1::AdminService::service_full_name()};
     if (bench_service_.has_value()) names.push_back(v1::BenchService::service_full_name());
     return names;
   }
   std::vector<grpc::Service*> Services() {
-    std::vector<grpc::Service*> services = {&dataset_service_, &plan_service_, &batch_service_, &run_service_,
-                                            &server_info_service_};
+    std::vector<grpc::Service*> services = {&dataset_service_, &plan_service_,        &batch_service_,
+                                            &run_service_,     &server_info_service_, &admin_service_};
     if (bench_service_.has_value()) services.push_back(&*bench_service_);
     return services;
   }
@@ -220,6 +222,7 @@ class GrpcServer final : public Server {
   RunService run_service_;
   const MemoryAccount memory_account_;
   ServerInfoService server_info_service_;
+  AdminService admin_service_;
   std::optional<BenchService> bench_service_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
@@ -349,7 +352,8 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   const auto databases = [&graphs = **graphs, &runs = **run_store] {
     return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
   };
-  return Stores{*std::move(graphs), *std::move(run_store), steps, databases};
+  StoreCheck check = CheckOf(**graphs, **run_store);
+  return Stores{*std::move(graphs), *std::move(run_store), steps, databases, std::move(check)};
 }
 
 // Null where nobody is to scrape.

@@ -13,6 +13,7 @@
 #include "server/metrics/step_durations.h"
 #include "server/runs/run_store.h"
 #include "server/serving/server_options.h"
+#include "server/serving/store_check.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::serving {
@@ -21,9 +22,10 @@ namespace packtrain::serving {
 struct Stores {
   std::unique_ptr<storage::GraphStore> graphs;
   std::unique_ptr<runs::RunStore> runs;
-  // What the stores count, for scrapes; each may be missing.
+  // What the stores count, for scrapes, and what reads them whole; each may be missing.
   std::shared_ptr<const metrics::StepDurations> steps = nullptr;
   std::function<std::vector<metrics::DatabaseReading>()> databases = nullptr;
+  StoreCheck check = nullptr;
 };
 
 // Start, Drain and destruction by one thread; the calls it serves run on threads of its own.

@@ -315,6 +315,10 @@ rocks::DatabaseStatistics RocksDatabase::statistics() const {
   return rocks::ReadStatistics(*handle_->db, handle_->statistics.get());
 }
 
+absl::Status RocksDatabase::VerifyFiles(rocks::FileSink sink) const {
+  return rocks::VerifyFiles(*handle_->db, sink);
+}
+
 struct SortedFiles::Writer {
   Writer(const rocksdb::Options& options, rocksdb::ColumnFamilyHandle* family)
       : file(rocksdb::EnvOptions(), options, family) {}

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "server/rocks/database_statistics.h"
 #include "server/rocks/disk_reserve.h"
+#include "server/rocks/verify_files.h"
 
 namespace rocksdb {
 class Env;
@@ -91,6 +92,8 @@ class RocksDatabase {
   // Block cache and memtables.
   std::uint64_t memory_bytes() const;
   rocks::DatabaseStatistics statistics() const;
+  // As rocks::VerifyFiles.
+  absl::Status VerifyFiles(rocks::FileSink sink) const;
 
  private:
   friend class SortedFiles;

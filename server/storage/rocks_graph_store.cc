@@ -481,6 +481,17 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
   return datasets;
 }
 
+absl::StatusOr<std::vector<std::string>> RocksGraphStore::References() const {
+  std::vector<std::string> references;
+  const absl::Status status =
+      database_->Scan(Family::kMeta, kDatasetPrefix, [&](std::string_view key, std::string_view) {
+        references.emplace_back(key.substr(kDatasetPrefix.size()));
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
+  return references;
+}
+
 std::uint64_t RocksGraphStore::memory_bytes() const {
   std::uint64_t bytes = database_->memory_bytes();
   const wire::MutexLock lock(mutex_);

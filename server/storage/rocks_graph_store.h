@@ -45,6 +45,11 @@ class RocksGraphStore : public GraphStore {
   std::uint64_t memory_bytes() const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
 
+  // NAME@VERSION of every version of every data set, ascending.
+  absl::StatusOr<std::vector<std::string>> References() const;
+  // As rocks::VerifyFiles.
+  absl::Status VerifyFiles(rocks::FileSink sink) const { return database_->VerifyFiles(sink); }
+
  private:
   RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
                   std::shared_ptr<RocksDatabase> database, std::uint64_t next_storage_id);

@@ -102,6 +102,8 @@ absl::StatusOr<std::vector<IndexSplit>> ResolveSplits(const DatasetContent& cont
   return std::vector<IndexSplit>{};
 }
 
+}  // namespace
+
 std::string Version(const std::string& content_hash, const std::vector<IndexSplit>& splits) {
   wire::Sha256 hash;
   hash.UpdateSized("packtrain version 1");
@@ -113,6 +115,8 @@ std::string Version(const std::string& content_hash, const std::vector<IndexSpli
   }
   return hash.HexDigest().substr(0, kVersionDigits);
 }
+
+namespace {
 
 // The smallest count that at least `percent` of a hundred graphs do not exceed.
 std::uint32_t Percentile(const std::map<std::uint32_t, std::uint64_t>& bins, std::uint64_t graphs,

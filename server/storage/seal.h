@@ -33,8 +33,11 @@ struct SealedContent {
 // letter or digit.
 absl::Status CheckDatasetName(std::string_view name);
 
-// Codes as DatasetService.SealDataset. The version is the first 16 hexadecimal digits of a SHA-256 over
-// content hash and splits. Statistics are summed in ascending graph order, so they are the same everywhere.
+// The version of a data set: the first 16 hexadecimal digits of a SHA-256 over content hash and splits.
+std::string Version(const std::string& content_hash, const std::vector<IndexSplit>& splits);
+
+// Codes as DatasetService.SealDataset. Statistics are summed in ascending graph order, so they are the same
+// everywhere.
 absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::SealDatasetRequest& request);
 
 // NAME or NAME@VERSION, taken apart.

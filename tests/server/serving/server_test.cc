@@ -277,7 +277,7 @@ TEST(ServerTest, EachServiceIsHealthy) {
   const auto server = StartOrFail();
   for (const char* service :
        {"", "packtrain.v1.DatasetService", "packtrain.v1.PlanService", "packtrain.v1.BatchService",
-        "packtrain.v1.RunService", "packtrain.v1.ServerInfoService"}) {
+        "packtrain.v1.RunService", "packtrain.v1.ServerInfoService", "packtrain.v1.AdminService"}) {
     const auto health = CheckHealth(*server, service);
     ASSERT_THAT(health, IsOk()) << service;
     EXPECT_EQ(*health, kServing) << service;

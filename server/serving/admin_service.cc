@@ -1,0 +1,39 @@
+#include "server/serving/admin_service.h"
+
+#include <optional>
+#include <utility>
+
+#include "proto/wire/status_convert.h"
+
+namespace packtrain::serving {
+namespace {
+
+// One is enough to keep a disk busy.
+constexpr std::size_t kMaxChecks = 1;
+
+}  // namespace
+
+AdminService::AdminService(StoreCheck fsck, IdleWatch& idle)
+    : fsck_(std::move(fsck)), idle_(idle), checks_(kMaxChecks) {}
+
+grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequest*,
+                                grpc::ServerWriter<v1::FsckResponse>* writer) {
+  if (!fsck_) return wire::ToGrpcStatus(absl::UnimplementedError("this server has no stores of its own"));
+  const std::optional<Slots::Slot> slot = checks_.Take();
+  if (!slot.has_value()) {
+    return wire::ToGrpcStatus(absl::ResourceExhaustedError("another check is under way; wait for its end"));
+  }
+  IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
+  const auto send = [&](const v1::FsckResponse& event) {
+    unread.BeginWait();
+    const bool written = writer->Write(event);
+    unread.EndWait();
+    return written ? absl::OkStatus() : absl::CancelledError("the client went away");
+  };
+  v1::FsckResponse last;
+  absl::Status status = fsck_(*last.mutable_summary(), send);
+  if (status.ok()) status = send(last);
+  return wire::ToGrpcStatus(status);
+}
+
+}  // namespace packtrain::serving

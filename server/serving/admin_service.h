@@ -1,0 +1,30 @@
+// Answers AdminService.
+#ifndef PACKTRAIN_SERVER_SERVING_ADMIN_SERVICE_H_
+#define PACKTRAIN_SERVER_SERVING_ADMIN_SERVICE_H_
+
+#include "packtrain/v1/admin.grpc.pb.h"
+#include "server/serving/idle_watch.h"
+#include "server/serving/slots.h"
+#include "server/serving/store_check.h"
+
+namespace packtrain::serving {
+
+// Calls run on the threads that gRPC keeps for synchronous services.
+class AdminService final : public v1::AdminService::Service {
+ public:
+  // `fsck` may be null: there is nothing to check. `idle`, which outlives the service, cuts off clients that do
+  // not read.
+  AdminService(StoreCheck fsck, IdleWatch& idle);
+
+  grpc::Status Fsck(grpc::ServerContext* context, const v1::FsckRequest* request,
+                    grpc::ServerWriter<v1::FsckResponse>* writer) override;
+
+ private:
+  const StoreCheck fsck_;
+  IdleWatch& idle_;
+  Slots checks_;
+};
+
+}  // namespace packtrain::serving
+
+#endif  // PACKTRAIN_SERVER_SERVING_ADMIN_SERVICE_H_
