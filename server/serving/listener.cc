@@ -219,7 +219,7 @@ bool Listener::AcceptAll(const FileDescriptor& socket) {
     if (connection.get() < descriptors_) {
       take_(socket.get(), std::move(connection));
     } else {
-      Warn("too many are open");
+      Warn("too many open files");
     }
   }
 }

@@ -66,7 +66,7 @@ class Conduct(unittest.TestCase):
             for connection in held:
                 connection.close()
             self.assert_answers(node)
-            self.assertIn("open files", node.log())
+            self.assertIn('event=connections_refused reason="too many open files"', node.log())
 
     def test_too_few_open_files_are_refused_at_the_start(self):
         with self.assertRaisesRegex(RuntimeError, "limit of open files is 64"), DataNode(open_files=64):
