@@ -35,6 +35,8 @@ struct Flags {
   std::uint32_t drain_seconds = 30;
   std::uint32_t lost_after_seconds = 600;
   double idle_seconds = 600;
+  double ping_after_seconds = 30;
+  double ping_timeout_seconds = 20;
   log::Options log;
 };
 
@@ -76,6 +78,14 @@ void AddFlags(CLI::App& app, Flags& flags) {
                  "Seconds that a stream may wait for its client, and an import for its seal")
       ->check(wire::NumberBetween(0.001, 1e6))
       ->capture_default_str();
+  app.add_option("--ping-after", flags.ping_after_seconds,
+                 "Seconds without a sign of life after which a client is pinged")
+      ->check(wire::NumberBetween(0.001, 1e6))
+      ->capture_default_str();
+  app.add_option("--ping-timeout", flags.ping_timeout_seconds,
+                 "Seconds without an answer to a ping after which the connection is closed")
+      ->check(wire::NumberBetween(0.001, 1e6))
+      ->capture_default_str();
   app.add_option("--lost-after", flags.lost_after_seconds,
                  "Seconds without a report after which a run is shown as lost")
       ->check(wire::CountBetween(0, kMostCount))
@@ -97,6 +107,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_flag("--enable-bench", options.enable_bench,
                "Serve the bare byte stream that `packtrain bench stream` measures batches against");
   app.add_flag("--insecure", options.insecure, "Allow plain text on an address that other machines can reach");
+}
+
+std::chrono::milliseconds Milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
 log::Level LevelOf(gpr_log_severity severity) {
@@ -201,7 +215,9 @@ int Main(int argc, char** argv) {
     return error.get_exit_code() == 0 ? app.exit(error) : WrongUsage(error.what());
   }
   flags.options.run_lost_after = std::chrono::seconds(flags.lost_after_seconds);
-  flags.options.idle_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(flags.idle_seconds * 1000));
+  flags.options.idle_timeout = Milliseconds(flags.idle_seconds);
+  flags.options.ping_after = Milliseconds(flags.ping_after_seconds);
+  flags.options.ping_timeout = Milliseconds(flags.ping_timeout_seconds);
   return Serve(flags);
 }
 

@@ -56,11 +56,9 @@ constexpr int kMaxCallsOfConnection = 1'000;
 constexpr int kMaxThreads = 2'000;
 constexpr milliseconds kHandshake{20'000};
 
-// Keepalive, a pair with the client's: a client may ping every 10 s, also while it has no call open, and is
-// itself pinged after 30 s of silence and given up 20 s later. Clients ping every 30 s.
+// Keepalive, a pair with the client's: a client may ping every 10 s, also while it has no call open. Clients
+// ping every 30 s.
 constexpr milliseconds kLeastClientPingInterval{10'000};
-constexpr milliseconds kPingAfter{30'000};
-constexpr milliseconds kPingTimeout{20'000};
 
 absl::Status CheckOptions(const ServerOptions& options) {
   if (options.max_message_bytes < kLeastMessageBytes || options.max_message_bytes > kMostMessageBytes) {
@@ -79,6 +77,9 @@ absl::Status CheckOptions(const ServerOptions& options) {
   }
   if (options.idle_timeout <= milliseconds(0)) {
     return absl::InvalidArgumentError("--idle-timeout must be above 0");
+  }
+  if (std::min(options.ping_after, options.ping_timeout) <= milliseconds(0)) {
+    return absl::InvalidArgumentError("--ping-after and --ping-timeout must be above 0");
   }
   return absl::OkStatus();
 }
@@ -132,14 +133,16 @@ struct Addresses {
   std::unique_ptr<metrics::Exposer> exposer;  // null: no scrapes
 };
 
-void SetKeepalive(grpc::ServerBuilder& builder) {
+void SetKeepalive(const ServerOptions& options, grpc::ServerBuilder& builder) {
   const auto set = [&builder](const char* name, milliseconds value) {
     builder.AddChannelArgument(name, static_cast<int>(value.count()));
   };
   set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kLeastClientPingInterval);
-  set(GRPC_ARG_KEEPALIVE_TIME_MS, kPingAfter);
-  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeout);
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, options.ping_after);
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, options.ping_timeout);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // gRPC stops pinging after two without data, though a stream that nobody reads sends none.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
 }
 
 // Of data sets that are stored; nullopt where the store cannot say.
@@ -276,7 +279,7 @@ absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses
   grpc::ServerBuilder builder;
   if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
   SetLimits(options, builder);
-  SetKeepalive(builder);
+  SetKeepalive(options, builder);
   acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       grpc::InsecureServerCredentials());

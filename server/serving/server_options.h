@@ -39,6 +39,9 @@ struct ServerOptions {
   std::uint64_t store_cache_bytes = std::uint64_t{256} << 20;
   // A stream that waits for its client this long is cut off, and an import that waits for its seal is dropped.
   std::chrono::milliseconds idle_timeout = std::chrono::minutes(10);
+  // A connection on which nothing came for this long is pinged, and closed where no answer comes for that long.
+  std::chrono::milliseconds ping_after = std::chrono::seconds(30);
+  std::chrono::milliseconds ping_timeout = std::chrono::seconds(20);
   // A run without a report for this long is shown as lost.
   std::chrono::seconds run_lost_after{600};
 };

@@ -2,7 +2,8 @@
 
 BadInput: what users do wrong, with the exit code of the program; the name of a test says what.
 BadRequest: what a client of the protocol does wrong, with the status of the call; REQUESTS is the table.
-More of them stand beside what they are about: conduct_test.py (too many, silent and half-open connections, unread
+More of them stand beside what they are about: faults_test.py (numbers that claim what is not there, vanished hosts),
+conduct_test.py (too many, silent and half-open connections, unread
 streams), crash_test.py (kill -9), tests/client/ingest (files), tests/proto and tests/fuzz (damaged batches),
 tests/server/serving (flags of packtraind, addresses, messages in a wrong order).
 """

@@ -85,6 +85,17 @@ class DataNode:
     def log(self):
         return (self.directory / "packtraind.log").read_text()
 
+    def sockets(self):
+        """How many sockets it has open; other files come and go with gRPC's threads."""
+        folder = f"/proc/{self.process.pid}/fd"
+        return sum(target_of(f"{folder}/{name}").startswith("socket:") for name in os.listdir(folder))
+
+    def memory_bytes(self, key="VmRSS"):
+        """Its resident memory; VmHWM: the most that it ever was."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            (line,) = [line for line in status if line.startswith(key + ":")]
+        return int(line.split()[1]) << 10
+
     def terminate(self):
         """SIGTERM; returns the exit code."""
         self.process.send_signal(signal.SIGTERM)
@@ -143,6 +154,14 @@ def packtrain(*arguments, server, timeout=120):
     environment = dict(os.environ, PACKTRAIN_SERVER=server)
     return Result(subprocess.run([*program("packtrain"), *map(str, arguments)], env=environment, capture_output=True,
                                  text=True, timeout=timeout))
+
+
+def target_of(link):
+    """Where a link leads; nowhere once it has gone."""
+    try:
+        return os.readlink(link)
+    except FileNotFoundError:
+        return ""
 
 
 def free_port():

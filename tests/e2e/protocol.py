@@ -1,6 +1,6 @@
 """The services of packtraind, called from Python with the messages that protoc makes of proto/packtrain/v1.
 
-`dataset_pb2`, `batch_pb2` and `run_pb2` are those messages; Client(address).GetRun(run_pb2.GetRunRequest(run="x"))
+`dataset_pb2`, `batch_pb2`, `run_pb2` and `server_info_pb2` are those messages; Client(address).GetRun(run_pb2.GetRunRequest(run="x"))
 calls a method. Needs Debian's python3-grpcio and python3-protobuf, and protoc.
 """
 import os
@@ -21,16 +21,21 @@ subprocess.run(["protoc", f"--proto_path={PROTO}", f"--python_out={_generated.na
 sys.path.insert(0, _generated.name)
 sys.dont_write_bytecode = True
 
-from packtrain.v1 import batch_pb2, dataset_pb2, run_pb2  # noqa: E402
+from packtrain.v1 import batch_pb2, dataset_pb2, run_pb2, server_info_pb2  # noqa: E402
+
+
+# A connection of its own, which is dialled again at once, and answers as large as the server sends them.
+OPTIONS = [("grpc.max_receive_message_length", 64 << 20), ("grpc.use_local_subchannel_pool", 1),
+           ("grpc.initial_reconnect_backoff_ms", 50), ("grpc.max_reconnect_backoff_ms", 1000)]
 
 
 class Client:
     """A channel to one server; each method of each service is a method here. Any number of threads may use it."""
 
-    def __init__(self, address, timeout=30):
-        self.channel = grpc.insecure_channel(address, options=[("grpc.max_receive_message_length", 64 << 20)])
+    def __init__(self, address, timeout=30, options=OPTIONS):
+        self.channel = grpc.insecure_channel(address, options=options)
         self.timeout = timeout
-        for file in (batch_pb2, dataset_pb2, run_pb2):
+        for file in (batch_pb2, dataset_pb2, run_pb2, server_info_pb2):
             for service in file.DESCRIPTOR.services_by_name.values():
                 for method in service.methods:
                     setattr(self, method.name, self._method(service, method))

@@ -347,6 +347,37 @@ TEST_F(BatchServiceTest, ClientsThatDoNotReadHoldTwoBatchesEach) {
   EXPECT_LE(info->memory().used_bytes(), info->memory().cap_bytes());
 }
 
+TEST_F(BatchServiceTest, AStreamCutAtAnyMessageLeavesNothingBehind) {
+  serving::ServerOptions one_stream;
+  one_stream.max_streams = 1;
+  ASSERT_THAT(server_->StartAgain(one_stream), IsOk());
+  ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(600))), IsOk());
+  v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 200);
+  request.set_dataset("many");
+  request.set_max_message_bytes(4096);
+  const ReceivedStream whole = client().Stream(request);
+  ASSERT_THAT(whole.status, IsOk());
+  std::size_t messages = 0;
+  for (const ReceivedBatch& batch : whole.batches) messages += batch.parts;
+  ASSERT_GT(messages, whole.batches.size());
+  const auto memory = [this] { return client().GetServerInfo()->memory(); };
+  while (memory().resident_dataset_bytes() == 0) continue;
+  const std::uint64_t before = memory().used_bytes();
+  for (std::size_t cut = 0; cut < messages; ++cut) {
+    {
+      OpenStream stream(server_->NewChannel(), request);
+      for (std::size_t read = 0; read < cut; ++read) ASSERT_TRUE(stream.Read());
+    }
+    // Its place is free again, and its bodies are freed when gRPC lets go of them.
+    absl::Status next;
+    do {
+      next = client().Stream(request).status;
+    } while (next.code() == absl::StatusCode::kResourceExhausted);
+    ASSERT_THAT(next, IsOk());
+    while (memory().used_bytes() != before) continue;
+  }
+}
+
 TEST_F(BatchServiceTest, UnknownDataSetAndSplitAreNotFound) {
   v1::StreamBatchesRequest request = Request();
   request.set_dataset("nothing");

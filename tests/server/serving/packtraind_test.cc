@@ -319,6 +319,8 @@ TEST_F(PacktraindTest, WrongUsageIsNamed) {
                           {{"--data", Data(), "--log-level", "loud"}, "--log-level"},
                           {{"--data", Data(), "--listen", "0.0.0.0:0"}, "--insecure"},
                           {{"--data", Data(), "--idle-timeout", "0"}, "--idle-timeout"},
+                          {{"--data", Data(), "--ping-after", "0"}, "--ping-after"},
+                          {{"--data", Data(), "--ping-timeout", "never"}, "--ping-timeout"},
                           {{"--data", Data(), "--drain", "-1"}, "--drain"},
                           {{"--data", Data(), "--max-streams", "0"}, "--max-streams"}}) {
     Program program(usage.arguments);

@@ -1,0 +1,80 @@
+"""Reads epochs as the client library does: goes on at its batch wherever the stream breaks."""
+import collections
+import hashlib
+import struct
+import time
+
+import grpc
+
+from protocol import Client, batch_pb2
+
+# What ends a stream that may be opened again. RESOURCE_EXHAUSTED: every place is taken, by streams that the server
+# has not yet seen end.
+TRANSIENT = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.RESOURCE_EXHAUSTED}
+SECONDS_BETWEEN_TRIES = 0.05
+
+
+def graphs_of(header, body):
+    """Indexes in the data set of the real graphs of a batch."""
+    (section,) = [section for section in header.sections if section.field == "graph_index"]
+    return struct.unpack_from(f"<{section.dims[0]}Q", body, section.offset_bytes)
+
+
+class EpochReader:
+    """One rank's way through `request.epochs` epochs. Used by one thread; `on_batch` is called after each batch."""
+
+    def __init__(self, request, on_batch=lambda reader: None):
+        self._end = request.start_epoch + request.epochs
+        self._request = batch_pb2.StreamBatchesRequest()
+        self._request.CopyFrom(request)
+        self._on_batch = on_batch
+        self.breaks = 0
+        # (epoch, index) -> SHA-256 of the body.
+        self.digests = {}
+        # epoch -> graph -> how often it came.
+        self.graphs = collections.defaultdict(collections.Counter)
+
+    def read(self, address):
+        """Reads to the end; `address()` is where the server is at that moment."""
+        while self._request.start_epoch < self._end:
+            try:
+                with Client(address(), timeout=None) as client:
+                    self._read(client)
+            except grpc.RpcError as error:
+                if error.code() not in TRANSIENT:
+                    raise
+                self.breaks += 1
+                time.sleep(SECONDS_BETWEEN_TRIES)
+        return self
+
+    def _read(self, client):
+        self._request.epochs = self._end - self._request.start_epoch
+        header, body = None, b""
+        for part in client.StreamBatches(self._request):
+            if part.HasField("header"):
+                header, body = part.header, b""
+            body += part.body
+            if part.last:
+                self._take(header, body)
+                self._on_batch(self)
+
+    def _take(self, header, body):
+        due = (self._request.start_epoch, self._request.start_step)
+        assert (header.epoch, header.step) == due, f"{header.epoch, header.step} came where {due} was due"
+        assert len(body) == header.body_bytes
+        self.digests[header.epoch, header.index] = hashlib.sha256(body).hexdigest()
+        self.graphs[header.epoch].update(graphs_of(header, body))
+        last = header.step + 1 == header.epoch_steps
+        self._request.start_epoch += last
+        self._request.start_step = 0 if last else header.step + 1
+
+
+def together(readers):
+    """What the ranks of one world read: digests by (epoch, index), and epoch -> graph -> how often it came."""
+    digests, graphs = {}, collections.defaultdict(collections.Counter)
+    for reader in readers:
+        assert not digests.keys() & reader.digests.keys(), "two ranks got one batch"
+        digests.update(reader.digests)
+        for epoch, counts in reader.graphs.items():
+            graphs[epoch].update(counts)
+    return digests, graphs
