@@ -5,13 +5,15 @@
 namespace packtrain::client {
 
 bool BatchQueue::Put(wire::Batch batch) {
-  wire::MutexLock lock(mutex_);
-  while (!cancelled_ && !takes_more_) freed_.Wait(mutex_);
-  if (cancelled_) return false;
-  bytes_ += batch.body().size();
-  batches_.push_back(std::move(batch));
-  if (IsFull()) takes_more_ = false;
-  put_.NotifyAll();
+  {
+    wire::MutexLock lock(mutex_);
+    while (!cancelled_ && !takes_more_) freed_.Wait(mutex_);
+    if (cancelled_) return false;
+    bytes_ += batch.body().size();
+    batches_.push_back(std::move(batch));
+    if (IsFull()) takes_more_ = false;
+  }
+  put_.NotifyOne();  // without the lock, which whoever wakes up takes
   return true;
 }
 

@@ -31,7 +31,7 @@ constexpr int kRounds = 5;
 // Share of the time that is spent before it counts: plans, records that come into memory, buffers.
 constexpr double kWarmUpShare = 0.2;
 // Batches that a client has ready while it expands one.
-constexpr std::size_t kReadAhead = 4;
+constexpr std::size_t kReadAhead = 16;
 // Most sizes that the server repeats.
 constexpr std::size_t kMostSizes = 4096;
 // Of a message beside its bytes.

@@ -22,9 +22,6 @@ namespace packtrain::wire {
 
 struct PartFields;
 
-// Memory of bodies that are not in use any more, kept by an assembler for those to come.
-inline constexpr std::uint64_t kMaxKeptBodyBytes = 32 << 20;
-
 // A piece of a message as it was received: of any size, at any address.
 using Fragment = std::span<const std::byte>;
 

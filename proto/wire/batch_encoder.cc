@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -25,63 +26,69 @@ constexpr std::size_t kBodyTagBytes = 1 + 5;
 // The field `last`.
 constexpr std::size_t kLastBytes = 2;
 
-v1::StreamBatchesResponse FirstPart(const BatchHeader& header, const BatchTiming& timing) {
-  v1::StreamBatchesResponse part;
-  *part.mutable_header() = ToMessage(header);
-  const std::string header_bytes = part.header().SerializeAsString();
-  part.set_header_crc32c(Crc32c(std::as_bytes(std::span(header_bytes))));
-  *part.mutable_timing() = ToMessage(timing);
-  return part;
+// What stands in front of a body of 1 byte or more, but for the body's tag and length.
+struct Front {
+  std::string header;  // the field, where the part has one
+  v1::StreamBatchesResponse rest;
+
+  std::size_t bytes() const { return header.size() + rest.ByteSizeLong(); }
+};
+
+std::string TagOf(int field, std::size_t size) {
+  std::uint8_t bytes[kBodyTagBytes];
+  std::uint8_t* end = WireFormatLite::WriteTagToArray(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED, bytes);
+  end = CodedOutputStream::WriteVarint32ToArray(static_cast<std::uint32_t>(size), end);
+  return std::string(bytes, end);
 }
 
-v1::StreamBatchesResponse LaterPart(std::size_t number) {
-  v1::StreamBatchesResponse part;
-  part.set_part(static_cast<std::uint32_t>(number));
-  return part;
+Front FirstPart(const std::string& header, const BatchTiming& timing) {
+  Front front{TagOf(v1::StreamBatchesResponse::kHeaderFieldNumber, header.size()) + header, {}};
+  front.rest.set_header_crc32c(Crc32c(std::as_bytes(std::span(header))));
+  *front.rest.mutable_timing() = ToMessage(timing);
+  return front;
 }
 
-// Bytes of the body that fit into a message that also holds the fields of `part` and `last`.
-std::size_t RoomBeside(const v1::StreamBatchesResponse& part, std::size_t max_message_bytes) {
-  const std::size_t taken = part.ByteSizeLong() + kLastBytes + kBodyTagBytes;
+Front LaterPart(std::size_t number) {
+  Front front;
+  front.rest.set_part(static_cast<std::uint32_t>(number));
+  return front;
+}
+
+// Bytes of the body that fit into a message that also holds `front` and `last`.
+std::size_t RoomBeside(const Front& front, std::size_t max_message_bytes) {
+  const std::size_t taken = front.bytes() + kLastBytes + kBodyTagBytes;
   return max_message_bytes > taken ? max_message_bytes - taken : 0;
 }
 
-EncodedPart Encode(const v1::StreamBatchesResponse& part, std::span<const std::byte> body) {
-  EncodedPart encoded{part.SerializeAsString(), body};
+EncodedPart Encode(Front front, std::span<const std::byte> body) {
+  EncodedPart encoded{std::move(front.header), body};
+  front.rest.AppendToString(&encoded.prefix);
   if (!body.empty()) encoded.prefix += BodyTag(body.size());
   return encoded;
 }
 
 }  // namespace
 
-std::string BodyTag(std::size_t size) {
-  std::uint8_t bytes[kBodyTagBytes];
-  std::uint8_t* end = WireFormatLite::WriteTagToArray(v1::StreamBatchesResponse::kBodyFieldNumber,
-                                                      WireFormatLite::WIRETYPE_LENGTH_DELIMITED, bytes);
-  end = CodedOutputStream::WriteVarint32ToArray(static_cast<std::uint32_t>(size), end);
-  return std::string(bytes, end);
-}
+std::string BodyTag(std::size_t size) { return TagOf(v1::StreamBatchesResponse::kBodyFieldNumber, size); }
 
-absl::StatusOr<std::vector<EncodedPart>> EncodeBatch(const BatchHeader& header, const BatchTiming& timing,
+std::string EncodeHeader(const BatchHeader& header) { return ToMessage(header).SerializeAsString(); }
+
+absl::StatusOr<std::vector<EncodedPart>> EncodeBatch(const std::string& header, const BatchTiming& timing,
                                                      std::span<const std::byte> body,
                                                      std::uint32_t max_message_bytes) {
-  if (body.size() != header.body_bytes) {
-    return absl::InternalError(
-        absl::StrCat("a body of ", body.size(), " bytes under a header of body_bytes ", header.body_bytes));
-  }
   const std::size_t limit = std::min<std::size_t>(max_message_bytes, kMaxMessageBytes);
   std::vector<EncodedPart> parts;
   do {
-    v1::StreamBatchesResponse part = parts.empty() ? FirstPart(header, timing) : LaterPart(parts.size());
-    const std::size_t room = RoomBeside(part, limit);
+    Front front = parts.empty() ? FirstPart(header, timing) : LaterPart(parts.size());
+    const std::size_t room = RoomBeside(front, limit);
     if (room == 0) {
       return absl::InvalidArgumentError(absl::StrCat("max_message_bytes is ", max_message_bytes,
                                                      ", but the header of the batch alone takes ",
-                                                     part.ByteSizeLong(), "; ask for larger messages"));
+                                                     front.bytes(), "; ask for larger messages"));
     }
     const std::size_t size = std::min(room, body.size());
-    part.set_last(size == body.size());
-    parts.push_back(Encode(part, body.first(size)));
+    if (size == body.size()) front.rest.set_last(true);
+    parts.push_back(Encode(std::move(front), body.first(size)));
     body = body.subspan(size);
   } while (!body.empty());
   return parts;

@@ -22,10 +22,13 @@ struct EncodedPart {
 // Tag and length in front of a field `body` of `size` bytes, which is field 15 wherever there is one.
 std::string BodyTag(std::size_t size);
 
+// The bytes of field `header`.
+std::string EncodeHeader(const BatchHeader& header);
+
 // The parts of a batch, in order, each of at most `max_message_bytes`. At least one, also for an empty body.
-// INVALID_ARGUMENT: `max_message_bytes` leaves no room beside the header. INTERNAL: `body` is not of
-// header.body_bytes.
-absl::StatusOr<std::vector<EncodedPart>> EncodeBatch(const BatchHeader& header, const BatchTiming& timing,
+// `header` is what EncodeHeader made of the batch's, and `body` is of its body_bytes. INVALID_ARGUMENT:
+// `max_message_bytes` leaves no room beside the header.
+absl::StatusOr<std::vector<EncodedPart>> EncodeBatch(const std::string& header, const BatchTiming& timing,
                                                      std::span<const std::byte> body,
                                                      std::uint32_t max_message_bytes);
 

@@ -14,6 +14,9 @@
 
 namespace packtrain::wire {
 
+// What an assembler keeps for its stream, and a server for all of its streams.
+inline constexpr std::uint64_t kMaxKeptBodyBytes = 32 << 20;
+
 // Hands out the memory that came back last, which is still in the processor's caches. Any number of threads
 // may use it. What it has handed out may outlive it by far, and keeps it alive.
 class BodyPool : public std::enable_shared_from_this<BodyPool> {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/wire/aligned_bytes.h"
@@ -28,6 +29,12 @@ struct Body {
   wire::AlignedBytes bytes;
   MemoryMeter::Charge charge;
 };
+
+// Counted until it is back in the pool, and then by the pool.
+std::shared_ptr<Body> Allocate(const BodyMemory& memory, std::uint64_t size) {
+  auto charge = memory.meter->Add(wire::BodyPool::CapacityOf(size));
+  return std::make_shared<Body>(Body{memory.pool->Take(size), std::move(charge)});
+}
 
 std::uint64_t AlignUp(std::uint64_t offset) {
   return (offset + wire::kSectionAlignment - 1) / wire::kSectionAlignment * wire::kSectionAlignment;
@@ -89,81 +96,102 @@ void CopyEndpoints(std::span<const std::byte> from, std::size_t from_bytes, std:
   }
 }
 
-// Writes the graphs of one batch to their places; they may come in any order.
+// Rows in front of a graph, in its batch.
+struct First {
+  std::uint64_t node = 0;
+  std::uint64_t edge = 0;
+  std::uint64_t graph = 0;
+
+  First Behind(std::uint32_t n_node, std::uint32_t n_edge) const {
+    return {node + n_node, edge + n_edge, graph + 1};
+  }
+  friend bool operator==(const First&, const First&) = default;
+};
+
+// Without the heap for most batches.
+using Firsts = absl::InlinedVector<First, 160>;
+
+// Of each graph, and of the end.
+Firsts FirstsOf(std::span<const std::uint32_t> graphs, const storage::Dataset& dataset) {
+  Firsts firsts(1);
+  firsts.reserve(graphs.size() + 1);
+  for (const std::uint32_t graph : graphs) {
+    firsts.push_back(firsts.back().Behind(dataset.n_node()[graph], dataset.n_edge()[graph]));
+  }
+  return firsts;
+}
+
+// Writes the records of one batch to their places.
 class BodyWriter {
  public:
-  BodyWriter(const storage::RecordLayout& layout, const PlannedBatch& batch, const storage::Dataset& dataset,
-             const BatchHeader& header, std::byte* body)
-      : layout_(layout), header_(header), body_(body) {
-    first_node_.reserve(batch.graphs.size() + 1);
-    first_edge_.reserve(batch.graphs.size() + 1);
-    for (std::uint32_t graph : batch.graphs) {
-      first_node_.push_back(first_node_.back() + dataset.n_node()[graph]);
-      first_edge_.push_back(first_edge_.back() + dataset.n_edge()[graph]);
-    }
+  BodyWriter(const storage::RecordLayout& layout, const BatchHeader& header, std::byte* body)
+      : header_(header), body_(body) {
+    TakePlaces(layout);
   }
 
-  // Whether the graphs' sizes add up to the header's real shape.
-  bool agrees() const {
-    return first_node_.back() == header_.real.nodes && first_edge_.back() == header_.real.edges &&
-           first_node_.size() == header_.real.graphs + std::size_t{1};
+  First end() const { return {header_.real.nodes, header_.real.edges, header_.real.graphs}; }
+
+  // Whether `record` at `first` stays inside the batch.
+  bool Fits(const First& first, const storage::RecordView& record) const {
+    const First behind = first.Behind(record.n_node(), record.n_edge());
+    return behind.node <= header_.real.nodes && behind.edge <= header_.real.edges &&
+           behind.graph <= header_.real.graphs;
   }
 
-  // Graph k of the batch is graph `index` of the data set.
-  void WriteCounts(std::size_t k, std::uint64_t index) {
-    const auto n_node = static_cast<std::uint32_t>(first_node_[k + 1] - first_node_[k]);
-    const auto n_edge = static_cast<std::uint32_t>(first_edge_[k + 1] - first_edge_[k]);
-    std::memcpy(Place(0, k, sizeof(index)), &index, sizeof(index));
-    std::memcpy(Place(1, k, sizeof(n_node)), &n_node, sizeof(n_node));
-    std::memcpy(Place(2, k, sizeof(n_edge)), &n_edge, sizeof(n_edge));
-  }
-
-  // `record` is that of graph k, as Dataset::ReadRecords hands it over: of the sizes that the data set states.
-  void WriteRecord(std::size_t k, const storage::RecordView& record) {
-    std::size_t section = kCountSections;
-    if (layout_.stores_edges()) {
-      WriteEndpoints(k, record);
-      section += kEndpointSections;
-    }
-    for (std::size_t f = 0; f < layout_.fields().size(); ++f, ++section) {
-      const storage::RecordLayout::Field& field = layout_.fields()[f];
-      const std::span<const std::byte> rows = record.field(f);
-      if (!rows.empty())
-        std::memcpy(Place(section, FirstRow(field.scope, k), field.row_bytes), rows.data(), rows.size());
-    }
+  // `record`, which must fit, is that of graph `index` of the data set.
+  void Write(const First& first, std::uint64_t index, const storage::RecordView& record) const {
+    WriteCounts(first.graph, index, record.n_node(), record.n_edge());
+    const Place* place = places_.data();
+    const Place* const endpoints = place + places_.size() - kEndpointSections;
+    record.ForEachSection([&](std::span<const std::byte> rows) {
+      std::byte* const to = place->start + first.*place->row * place->row_bytes;
+      if (place < endpoints) {
+        std::memcpy(to, rows.data(), rows.size());
+      } else {
+        CopyEndpoints(rows, record.endpoint_bytes(), to, place->row_bytes);
+      }
+      ++place;
+    });
   }
 
  private:
-  // The section's type is that of the largest graph, so no record's endpoints are wider.
-  void WriteEndpoints(std::size_t k, const storage::RecordView& record) {
-    if (record.n_edge() == 0) return;
-    const std::size_t width = wire::SizeOf(header_.sections[kCountSections].dtype);
-    CopyEndpoints(record.senders(), record.endpoint_bytes(), Place(kCountSections, first_edge_[k], width),
-                  width);
-    CopyEndpoints(record.receivers(), record.endpoint_bytes(), Place(kCountSections + 1, first_edge_[k], width),
-                  width);
+  // Of a section of records, in the body.
+  struct Place {
+    std::byte* start;
+    std::uint64_t First::*row;
+    std::uint64_t row_bytes;
+  };
+
+  void WriteCounts(std::size_t k, std::uint64_t index, std::uint32_t n_node, std::uint32_t n_edge) const {
+    std::memcpy(Start(0) + k * sizeof(index), &index, sizeof(index));
+    std::memcpy(Start(1) + k * sizeof(n_node), &n_node, sizeof(n_node));
+    std::memcpy(Start(2) + k * sizeof(n_edge), &n_edge, sizeof(n_edge));
   }
 
-  std::uint64_t FirstRow(v1::FieldScope scope, std::size_t k) const {
-    switch (scope) {
-      case v1::FIELD_SCOPE_NODE:
-        return first_node_[k];
-      case v1::FIELD_SCOPE_EDGE:
-        return first_edge_[k];
-      default:
-        return k;
+  // In the order of records: the fields, then the endpoints.
+  void TakePlaces(const storage::RecordLayout& layout) {
+    const bool stored = layout.stores_edges();
+    std::size_t section = kCountSections + (stored ? kEndpointSections : 0);
+    for (const storage::RecordLayout::Field& field : layout.fields()) {
+      places_.push_back({Start(section++), RowOf(field.scope), field.row_bytes});
+    }
+    // The section's type is that of the largest graph, so no record's endpoints are wider.
+    const std::uint64_t width = stored ? wire::SizeOf(header_.sections[kCountSections].dtype) : 0;
+    for (section = kCountSections; section < kCountSections + kEndpointSections; ++section) {
+      places_.push_back({stored ? Start(section) : body_, &First::edge, width});
     }
   }
 
-  std::byte* Place(std::size_t section, std::uint64_t row, std::uint64_t row_bytes) const {
-    return body_ + header_.sections[section].offset_bytes + row * row_bytes;
+  static std::uint64_t First::*RowOf(v1::FieldScope scope) {
+    if (scope == v1::FIELD_SCOPE_NODE) return &First::node;
+    return scope == v1::FIELD_SCOPE_EDGE ? &First::edge : &First::graph;
   }
 
-  const storage::RecordLayout& layout_;
+  std::byte* Start(std::size_t section) const { return body_ + header_.sections[section].offset_bytes; }
+
   const BatchHeader& header_;
   std::byte* const body_;
-  std::vector<std::uint64_t> first_node_{0};
-  std::vector<std::uint64_t> first_edge_{0};
+  absl::InlinedVector<Place, 12> places_;
 };
 
 std::string Name(const storage::Dataset& dataset) {
@@ -178,15 +206,14 @@ std::uint32_t LargestGraph(const storage::Dataset& dataset) {
 }  // namespace
 
 absl::StatusOr<BatchBuilder> BatchBuilder::Create(std::shared_ptr<const storage::Dataset> dataset,
-                                                  std::uint64_t max_batch_bytes,
-                                                  std::shared_ptr<MemoryMeter> memory) {
+                                                  std::uint64_t max_batch_bytes, BodyMemory memory) {
   absl::StatusOr<storage::RecordLayout> layout = storage::RecordLayout::Create(dataset->description().schema());
   if (!layout.ok()) return layout.status();
   return BatchBuilder(std::move(dataset), *std::move(layout), max_batch_bytes, std::move(memory));
 }
 
 BatchBuilder::BatchBuilder(std::shared_ptr<const storage::Dataset> dataset, storage::RecordLayout layout,
-                           std::uint64_t max_batch_bytes, std::shared_ptr<MemoryMeter> memory)
+                           std::uint64_t max_batch_bytes, BodyMemory memory)
     : dataset_(std::move(dataset)),
       layout_(std::move(layout)),
       max_batch_bytes_(max_batch_bytes),
@@ -196,8 +223,7 @@ BatchBuilder::BatchBuilder(std::shared_ptr<const storage::Dataset> dataset, stor
 absl::StatusOr<BuiltBatch> BatchBuilder::Build(const PlannedBatch& batch, const EpochPosition& position) const {
   BuiltBatch built{.header = LayOut(batch, position), .body = nullptr};
   if (absl::Status status = CheckSize(built.header); !status.ok()) return status;
-  auto body = std::make_shared<Body>(
-      Body{wire::AllocateAligned(built.header.body_bytes), memory_->Add(built.header.body_bytes)});
+  const std::shared_ptr<Body> body = Allocate(memory_, built.header.body_bytes);
   if (body->bytes == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a batch of ", built.header.body_bytes, " bytes"));
@@ -244,17 +270,27 @@ absl::Status BatchBuilder::CheckSize(const BatchHeader& header) const {
 }
 
 absl::Status BatchBuilder::Fill(const PlannedBatch& batch, const BatchHeader& header, std::byte* body) const {
-  BodyWriter writer(layout_, batch, *dataset_, header, body);
-  if (!writer.agrees()) {
+  ClearGaps(header, body);
+  const BodyWriter writer(layout_, header, body);
+  const auto contradiction = [&] {
     return absl::InternalError(absl::StrCat("the plan's shape of batch ", header.index, " of ", Name(*dataset_),
                                             " is not the sum of its graphs"));
-  }
-  ClearGaps(header, body);
-  for (std::size_t k = 0; k < batch.graphs.size(); ++k) writer.WriteCounts(k, batch.graphs[k]);
-  return dataset_->ReadRecords(batch.graphs, [&](std::size_t k, const storage::RecordView& record) {
-    writer.WriteRecord(k, record);
-    return absl::OkStatus();
-  });
+  };
+  // Records in order say themselves where the next one goes; looking their sizes up would take longer.
+  const bool in_order = dataset_->reads_in_order();
+  const Firsts firsts = in_order ? Firsts(1) : FirstsOf(batch.graphs, *dataset_);
+  if (!in_order && firsts.back() != writer.end()) return contradiction();
+  First next;
+  const absl::Status status =
+      dataset_->ReadRecords(batch.graphs, [&](std::size_t k, const storage::RecordView& record) {
+        const First first = in_order ? next : firsts[k];
+        if (!writer.Fits(first, record)) return contradiction();
+        writer.Write(first, batch.graphs[k], record);
+        next = next.Behind(record.n_node(), record.n_edge());
+        return absl::OkStatus();
+      });
+  if (!status.ok() || next == writer.end()) return status;
+  return contradiction();
 }
 
 }  // namespace packtrain::serving

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/wire/batch_layout.h"
+#include "proto/wire/body_pool.h"
 #include "server/batching/plan.h"
 #include "server/serving/memory_meter.h"
 #include "server/storage/graph_record.h"
@@ -24,6 +25,12 @@ struct EpochPosition {
   std::string fingerprint;
 };
 
+// What bodies lie in, and what counts them.
+struct BodyMemory {
+  std::shared_ptr<MemoryMeter> meter;
+  std::shared_ptr<wire::BodyPool> pool;
+};
+
 // A complete batch. The body is aligned to kSectionAlignment and counted by the meter until its last
 // reference is gone.
 struct BuiltBatch {
@@ -37,8 +44,7 @@ class BatchBuilder {
  public:
   // INVALID_ARGUMENT: the data set's schema is not one that this program can read.
   static absl::StatusOr<BatchBuilder> Create(std::shared_ptr<const storage::Dataset> dataset,
-                                             std::uint64_t max_batch_bytes,
-                                             std::shared_ptr<MemoryMeter> memory);
+                                             std::uint64_t max_batch_bytes, BodyMemory memory);
 
   // RESOURCE_EXHAUSTED: the body is above `max_batch_bytes` (nothing was allocated), or memory is short.
   // DATA_LOSS: a stored record is damaged, or contradicts the size index.
@@ -46,7 +52,7 @@ class BatchBuilder {
 
  private:
   BatchBuilder(std::shared_ptr<const storage::Dataset> dataset, storage::RecordLayout layout,
-               std::uint64_t max_batch_bytes, std::shared_ptr<MemoryMeter> memory);
+               std::uint64_t max_batch_bytes, BodyMemory memory);
 
   wire::BatchHeader LayOut(const batching::PlannedBatch& batch, const EpochPosition& position) const;
   absl::Status CheckSize(const wire::BatchHeader& header) const;
@@ -56,7 +62,7 @@ class BatchBuilder {
   std::shared_ptr<const storage::Dataset> dataset_;
   storage::RecordLayout layout_;
   std::uint64_t max_batch_bytes_;
-  std::shared_ptr<MemoryMeter> memory_;
+  BodyMemory memory_;
   wire::DType endpoint_type_;
 };
 

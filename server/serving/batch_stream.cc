@@ -40,6 +40,8 @@ grpc::ByteBuffer ToByteBuffer(const wire::EncodedPart& part, const std::shared_p
   return grpc::ByteBuffer(slices, 2);
 }
 
+std::uint64_t Nanoseconds(std::chrono::nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
+
 SequenceRange RangeOf(const v1::StreamBatchesRequest& request) {
   return {.rank = request.rank(),
           .world = WorldOf(request),
@@ -129,9 +131,11 @@ void BatchStream::BodyFreed(std::uint64_t bytes) {
 }
 
 void BatchStream::Build() {
-  for (int built = 0; built < kBatchesInTurn; ++built) {
-    if (!BuildOne()) return;
-  }
+  do {
+    for (int built = 0; built < kBatchesInTurn; ++built) {
+      if (!BuildOne()) return;
+    }
+  } while (!environment_.builders.HasWaiting());
   environment_.builders.Post([self = shared_from_this()] { self->Build(); });
 }
 
@@ -160,8 +164,11 @@ absl::StatusOr<std::optional<BatchStream::ReadyBatch>> BatchStream::TakeNext() {
   if (!next.ok()) return next.status();
   if (!next->has_value()) return std::nullopt;
   Track(**next);
-  const Clock::time_point complete = Clock::now();
-  return ReadyBatch{*std::move(*next), complete - start, complete};
+  ReadyBatch ready{.batch = **std::move(next), .header = {}, .build_time = {}, .complete = {}};
+  ready.header = wire::EncodeHeader(ready.batch.header);
+  ready.complete = Clock::now();
+  ready.build_time = ready.complete - start;
+  return ready;
 }
 
 absl::Status BatchStream::OpenSequence() {
@@ -188,7 +195,7 @@ absl::Status BatchStream::OpenSequence() {
 }
 
 void BatchStream::Track(BuiltBatch& batch) {
-  const std::uint64_t bytes = batch.header.body_bytes + kBatchBytes;
+  const std::uint64_t bytes = wire::BodyPool::CapacityOf(batch.header.body_bytes) + kBatchBytes;
   {
     wire::MutexLock lock(mutex_);
     ++bodies_;
@@ -251,20 +258,19 @@ bool BatchStream::PrepareWrite(Leftovers& leftovers) {
 
 void BatchStream::TakeReady(Leftovers& leftovers) {
   if (ready_.empty()) return;
-  const BuiltBatch& batch = ready_.front().batch;
-  const wire::BatchTiming timing{.build_ns = static_cast<std::uint64_t>(ready_.front().build_time.count()),
-                                 .queue_ns = static_cast<std::uint64_t>(
-                                     std::chrono::nanoseconds(Clock::now() - ready_.front().complete).count())};
+  ReadyBatch& ready = ready_.front();
+  const wire::BatchTiming timing{.build_ns = Nanoseconds(ready.build_time),
+                                 .queue_ns = Nanoseconds(Clock::now() - ready.complete)};
   absl::StatusOr<std::vector<wire::EncodedPart>> parts =
-      wire::EncodeBatch(batch.header, timing, {batch.body.get(), batch.header.body_bytes},
+      wire::EncodeBatch(ready.header, timing, {ready.batch.body.get(), ready.batch.header.body_bytes},
                         PartBytes(request_.max_message_bytes(), environment_.max_part_bytes));
   if (!parts.ok()) {
     end_ = parts.status();
     leftovers.ready.swap(ready_);
     return;
   }
-  sent_.Count(batch.header, ready_.front().build_time);
-  sending_ = Sending{batch.body, *std::move(parts)};
+  sent_.Count(ready.batch.header, ready.build_time);
+  sending_ = Sending{std::move(ready.batch.body), *std::move(parts)};
   ready_.pop_front();
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,14 +34,14 @@ struct StreamEnvironment {
   WorkerPool& builders;
   // Plans coming epochs, so that no builder stands still for it.
   WorkerPool& planners;
-  std::shared_ptr<MemoryMeter> memory;
+  BodyMemory memory;
   std::uint64_t max_batch_bytes = 0;
   // Upper limit of a part, whatever the client takes.
   std::uint32_t max_part_bytes = 0;
 };
 
 // What a stream builds ahead where its batches are small, so that threads meet seldom.
-inline constexpr std::uint64_t kStreamWindowBytes = 256 << 10;
+inline constexpr std::uint64_t kStreamWindowBytes = 2 << 20;
 
 // Writes one batch while the next are built: one, or small ones up to kStreamWindowBytes. Bodies are counted
 // until gRPC has freed them, so that at most two of them and the window are alive, and a client that does not
@@ -80,6 +81,7 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
  private:
   struct ReadyBatch {
     BuiltBatch batch;
+    std::string header;  // as it is sent
     std::chrono::nanoseconds build_time{0};
     std::chrono::steady_clock::time_point complete;
   };
@@ -97,12 +99,13 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
   BatchStream(const StreamEnvironment& environment, v1::StreamBatchesRequest request, OnDoneCallback on_done);
 
-  // On a builder's thread: builds while there is room, for a while.
+  // On a builder's thread: builds while there is room, and for a while where others wait for the thread.
   void Build();
   // Whether another may follow it at once.
   bool BuildOne();
   absl::StatusOr<std::optional<ReadyBatch>> TakeNext();
   absl::Status OpenSequence();
+  // Counts the body here until gRPC has freed it.
   void Track(BuiltBatch& batch);
 
   // gRPC calls it in the middle of its own work: starts no operation of the call.

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "server/metrics/server_reading.h"
+#include "server/serving/batch_builder.h"
 #include "server/serving/memory_meter.h"
 #include "server/serving/resident_datasets.h"
 #include "server/storage/graph_store.h"
@@ -18,6 +19,8 @@ struct MemoryCap {
   std::uint64_t bench_bytes = 0;
   std::uint64_t resident_datasets_bytes = 0;
   std::uint64_t batches_and_plans_bytes = 0;
+  // Of bodies that are not in use, kept for those to come.
+  std::uint64_t kept_bodies_bytes = 0;
   std::uint64_t store_cache_bytes = 0;
 };
 
@@ -26,15 +29,14 @@ class MemoryAccount {
  public:
   // `residents` and `store` are borrowed. `memory` counts batches, plans, resident data sets and what the bench
   // sends, `import_memory` imports.
-  MemoryAccount(MemoryCap cap, std::shared_ptr<const MemoryMeter> memory,
-                std::shared_ptr<const MemoryMeter> import_memory, const ResidentDatasets& residents,
-                const storage::GraphStore& store);
+  MemoryAccount(MemoryCap cap, const BodyMemory& memory, std::shared_ptr<const MemoryMeter> import_memory,
+                const ResidentDatasets& residents, const storage::GraphStore& store);
 
   metrics::MemoryReading Read() const;
 
  private:
   const MemoryCap cap_;
-  const std::shared_ptr<const MemoryMeter> memory_;
+  const BodyMemory memory_;
   const std::shared_ptr<const MemoryMeter> import_memory_;
   const ResidentDatasets& residents_;
   const storage::GraphStore& store_;

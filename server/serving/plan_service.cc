@@ -40,8 +40,8 @@ absl::Status AddGraphs(const storage::Dataset& dataset, std::span<const std::uin
 }  // namespace
 
 PlanService::PlanService(storage::GraphStore& store, PlanCache& plans, std::uint64_t max_batch_bytes,
-                         std::shared_ptr<MemoryMeter> memory)
-    : store_(store), plans_(plans), max_batch_bytes_(max_batch_bytes), memory_(std::move(memory)) {}
+                         const BodyMemory& memory)
+    : store_(store), plans_(plans), max_batch_bytes_(max_batch_bytes), memory_(memory) {}
 
 grpc::Status PlanService::GetPlan(grpc::ServerContext*, const v1::GetPlanRequest* request,
                                   v1::GetPlanResponse* response) {

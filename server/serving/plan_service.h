@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "packtrain/v1/batch.grpc.pb.h"
-#include "server/serving/memory_meter.h"
+#include "server/serving/batch_builder.h"
 #include "server/serving/plan_cache.h"
 #include "server/storage/graph_store.h"
 
@@ -17,7 +17,7 @@ class PlanService final : public v1::PlanService::Service {
  public:
   // `store` and `plans` are borrowed.
   PlanService(storage::GraphStore& store, PlanCache& plans, std::uint64_t max_batch_bytes,
-              std::shared_ptr<MemoryMeter> memory);
+              const BodyMemory& memory);
 
   grpc::Status GetPlan(grpc::ServerContext* context, const v1::GetPlanRequest* request,
                        v1::GetPlanResponse* response) override;
@@ -31,7 +31,7 @@ class PlanService final : public v1::PlanService::Service {
   storage::GraphStore& store_;
   PlanCache& plans_;
   const std::uint64_t max_batch_bytes_;
-  const std::shared_ptr<MemoryMeter> memory_;
+  const BodyMemory memory_;
 };
 
 }  // namespace packtrain::serving

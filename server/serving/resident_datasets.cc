@@ -46,6 +46,7 @@ class ResidentDataset final : public storage::Dataset {
     if (arena == nullptr || !HasAll(*arena, graphs)) return stored_->ReadRecords(graphs, sink);
     return arena->Read(graphs, sink);
   }
+  bool reads_in_order() const override { return loaded(); }
   absl::Status ScanRecords(RecordSink sink) const override { return stored_->ScanRecords(sink); }
 
   bool loaded() const { return loaded_.load(std::memory_order_acquire) != nullptr; }

@@ -103,7 +103,8 @@ int BuildersOf(const ServerOptions& options) {
 
 // Each stream holds a batch and the next, and small ones beyond these.
 std::uint64_t BatchesAndPlansCap(const ServerOptions& options) {
-  return std::uint64_t{options.max_streams} * (2 * options.max_batch_bytes + kStreamWindowBytes) +
+  return std::uint64_t{options.max_streams} *
+             (2 * wire::BodyPool::CapacityOf(options.max_batch_bytes) + kStreamWindowBytes) +
          options.plan_cache_bytes;
 }
 
@@ -111,6 +112,7 @@ MemoryCap CapOf(const ServerOptions& options) {
   return {.bench_bytes = options.enable_bench ? options.max_message_bytes : 0,
           .resident_datasets_bytes = options.resident_bytes,
           .batches_and_plans_bytes = BatchesAndPlansCap(options),
+          .kept_bodies_bytes = wire::kMaxKeptBodyBytes,
           .store_cache_bytes = options.store_cache_bytes};
 }
 
@@ -169,18 +171,18 @@ class GrpcServer final : public Server {
         idle_(options.idle_timeout),
         dataset_service_(*stores_.graphs, options.max_message_bytes, import_memory_,
                          {.idle_limit = options.idle_timeout}),
-        plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, memory_),
+        plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, {memory_, bodies_}),
         batch_service_({.store = *stores_.graphs,
                         .residents = residents_,
                         .plans = plans_,
                         .builders = builders_,
                         .planners = planners_,
-                        .memory = memory_,
+                        .memory = {memory_, bodies_},
                         .max_batch_bytes = options.max_batch_bytes,
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams, idle_),
         run_service_(*stores_.runs, options.max_message_bytes, idle_),
-        memory_account_(CapOf(options), memory_, import_memory_, residents_, *stores_.graphs),
+        memory_account_(CapOf(options), {memory_, bodies_}, import_memory_, residents_, *stores_.graphs),
         server_info_service_(LimitsOf(options), FeaturesOf(options), memory_account_),
         admin_service_(stores_.check, idle_) {
     if (options.enable_bench) bench_service_.emplace(options.max_message_bytes, memory_);
@@ -211,6 +213,7 @@ class GrpcServer final : public Server {
   }
 
   const std::shared_ptr<MemoryMeter> memory_ = std::make_shared<MemoryMeter>();
+  const std::shared_ptr<wire::BodyPool> bodies_ = wire::BodyPool::Create(wire::kMaxKeptBodyBytes);
   const std::shared_ptr<MemoryMeter> import_memory_ = std::make_shared<MemoryMeter>();
   CallCounter calls_;
   const Stores stores_;

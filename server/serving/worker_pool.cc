@@ -65,6 +65,11 @@ void WorkerPool::RunAll(std::size_t tasks, const std::function<void(std::size_t 
   loop->AwaitEnd();
 }
 
+bool WorkerPool::HasWaiting() const {
+  wire::MutexLock lock(mutex_);
+  return !tasks_.empty();
+}
+
 void WorkerPool::Work() {
   while (std::function<void()> task = Take()) task();
 }

@@ -30,6 +30,9 @@ class WorkerPool {
   // may call it, too.
   void RunAll(std::size_t tasks, const std::function<void(std::size_t task)>& run);
 
+  // Whether a task waits for a thread.
+  bool HasWaiting() const;
+
   int threads() const { return static_cast<int>(threads_.size()); }
 
  private:
@@ -40,7 +43,7 @@ class WorkerPool {
   std::vector<std::thread> threads_;
 
   wire::CondVar changed_;
-  wire::Mutex mutex_;
+  mutable wire::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
 };

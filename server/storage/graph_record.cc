@@ -15,8 +15,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are copied as they lie in memory");
 
-constexpr std::uint64_t kAlignment = 8;
-
 struct Header {
   std::uint16_t format;
   std::uint8_t endpoint_bytes;
@@ -37,28 +35,17 @@ Header HeaderOf(const std::byte* record) {
   return header;
 }
 
-constexpr std::uint64_t AlignUp(std::uint64_t offset) { return (offset + kAlignment - 1) & ~(kAlignment - 1); }
-
 std::uint8_t StoredEndpointBytes(const RecordLayout& layout, std::uint32_t n_node) {
   return layout.stores_edges() ? EndpointBytes(n_node) : 0;
-}
-
-// Calls `visit(bytes)` with the size of each section: the fields, senders, receivers.
-template <typename Visit>
-void ForEachSection(const RecordLayout& layout, std::uint32_t n_node, std::uint32_t n_edge, Visit visit) {
-  for (const RecordLayout::Field& field : layout.fields()) {
-    visit(RowsOf(field.scope, n_node, n_edge) * field.row_bytes);
-  }
-  const std::uint64_t endpoints = std::uint64_t{n_edge} * StoredEndpointBytes(layout, n_node);
-  visit(endpoints);
-  visit(endpoints);
 }
 
 // Cannot overflow: at most 64 fields of at most 2^32 rows of at most 2^19 bytes.
 std::uint64_t SourceIdOffset(const RecordLayout& layout, std::uint32_t n_node, std::uint32_t n_edge) {
   std::uint64_t offset = kRecordHeaderBytes;
-  ForEachSection(layout, n_node, n_edge, [&](std::uint64_t bytes) { offset = AlignUp(offset + bytes); });
-  return offset;
+  for (const RecordLayout::Field& field : layout.fields()) {
+    offset += AlignedRecordBytes(RowsOf(field.scope, n_node, n_edge) * field.row_bytes);
+  }
+  return offset + 2 * AlignedRecordBytes(std::uint64_t{n_edge} * StoredEndpointBytes(layout, n_node));
 }
 
 std::uint32_t Bandwidth(const RecordLayout& layout, const GraphView& graph) {
@@ -165,11 +152,6 @@ std::uint8_t EndpointBytes(std::uint32_t n_node) {
   return n_node <= 1u << 16 ? 2 : 4;
 }
 
-std::uint64_t RowsOf(v1::FieldScope scope, std::uint32_t n_node, std::uint32_t n_edge) {
-  if (scope == v1::FIELD_SCOPE_NODE) return n_node;
-  return scope == v1::FIELD_SCOPE_EDGE ? n_edge : 1;
-}
-
 std::uint64_t RecordBytes(const RecordLayout& layout, const GraphView& graph) {
   return SourceIdOffset(layout, graph.n_node, graph.n_edge) + graph.source_id.size();
 }
@@ -190,11 +172,11 @@ absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, st
   std::uint64_t offset = kRecordHeaderBytes;
   for (const std::string_view rows : graph.fields) {
     rows.copy(out.data() + offset, rows.size());
-    offset = AlignUp(offset + rows.size());
+    offset = AlignedRecordBytes(offset + rows.size());
   }
   for (const std::span<const std::uint32_t> nodes : {graph.senders, graph.receivers}) {
     WriteEndpoints(nodes, header.endpoint_bytes, out.data() + offset);
-    offset = AlignUp(offset + nodes.size() * header.endpoint_bytes);
+    offset = AlignedRecordBytes(offset + nodes.size() * header.endpoint_bytes);
   }
   graph.source_id.copy(out.data() + offset, graph.source_id.size());
   return absl::OkStatus();
@@ -219,6 +201,7 @@ absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::sp
 RecordView RecordView::OfParsed(const RecordLayout& layout, const std::byte* record) {
   const Header header = HeaderOf(record);
   RecordView view;
+  view.layout_ = &layout;
   view.bytes_ = {record, header.record_bytes};
   view.n_node_ = header.n_node;
   view.n_edge_ = header.n_edge;
@@ -226,16 +209,15 @@ RecordView RecordView::OfParsed(const RecordLayout& layout, const std::byte* rec
   view.endpoint_bytes_ = header.endpoint_bytes;
   view.source_id_ = {reinterpret_cast<const char*>(record) + header.record_bytes - header.source_id_bytes,
                      header.source_id_bytes};
-  view.TakeSections(layout);
   return view;
 }
 
-void RecordView::TakeSections(const RecordLayout& layout) {
-  std::uint64_t offset = kRecordHeaderBytes;
-  ForEachSection(layout, n_node_, n_edge_, [&](std::uint64_t bytes) {
-    sections_.push_back(bytes_.subspan(offset, bytes));
-    offset = AlignUp(offset + bytes);
+std::span<const std::byte> RecordView::section(std::size_t k) const {
+  std::span<const std::byte> found;
+  ForEachSection([&](std::span<const std::byte> bytes) {
+    if (k-- == 0) found = bytes;
   });
+  return found;
 }
 
 }  // namespace packtrain::storage

@@ -35,7 +35,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
@@ -44,6 +43,8 @@ namespace packtrain::storage {
 
 inline constexpr std::uint16_t kRecordFormat = 1;
 inline constexpr std::size_t kRecordHeaderBytes = 32;
+// Where each section starts, counted from the start of the record.
+inline constexpr std::uint64_t kRecordAlignment = 8;
 inline constexpr std::uint32_t kMaxRecordBytes = 1u << 30;
 
 // Where the records of one schema have what. Immutable; any number of threads may use it.
@@ -76,7 +77,15 @@ class RecordLayout {
 std::uint8_t EndpointBytes(std::uint32_t n_node);
 
 // Rows of a field of this scope.
-std::uint64_t RowsOf(v1::FieldScope scope, std::uint32_t n_node, std::uint32_t n_edge);
+inline std::uint64_t RowsOf(v1::FieldScope scope, std::uint32_t n_node, std::uint32_t n_edge) {
+  if (scope == v1::FIELD_SCOPE_NODE) return n_node;
+  return scope == v1::FIELD_SCOPE_EDGE ? n_edge : 1;
+}
+
+// What `bytes` of a section take with the bytes in front of the next one.
+constexpr std::uint64_t AlignedRecordBytes(std::uint64_t bytes) {
+  return (bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
+}
 
 // One graph in memory; everything is borrowed.
 struct GraphView {
@@ -114,25 +123,41 @@ class RecordView {
   std::uint32_t n_edge() const { return n_edge_; }
   std::uint32_t bandwidth() const { return bandwidth_; }
   // Rows of field k of the layout. Not aligned unless the record is.
-  std::span<const std::byte> field(std::size_t k) const { return sections_[k]; }
+  std::span<const std::byte> field(std::size_t k) const { return section(k); }
   // Bytes of one endpoint; 0 where edges are not stored, and then senders and receivers are empty.
   std::uint8_t endpoint_bytes() const { return endpoint_bytes_; }
-  std::span<const std::byte> senders() const { return sections_[sections_.size() - 2]; }
-  std::span<const std::byte> receivers() const { return sections_.back(); }
+  std::span<const std::byte> senders() const { return section(layout_->fields().size()); }
+  std::span<const std::byte> receivers() const { return section(layout_->fields().size() + 1); }
   std::string_view source_id() const { return source_id_; }
+
+  // Calls `visit(bytes)` for each field's rows in the layout's order, for the senders and for the receivers:
+  // all of them in less time than two by the functions above, which walk the record each.
+  template <typename Visit>
+  void ForEachSection(Visit visit) const {
+    const std::byte* at = bytes_.data() + kRecordHeaderBytes;
+    const auto next = [&](std::uint64_t bytes) {
+      visit(std::span(at, bytes));
+      at += AlignedRecordBytes(bytes);
+    };
+    for (const RecordLayout::Field& field : layout_->fields()) {
+      next(RowsOf(field.scope, n_node_, n_edge_) * field.row_bytes);
+    }
+    next(std::uint64_t{n_edge_} * endpoint_bytes_);
+    next(std::uint64_t{n_edge_} * endpoint_bytes_);
+  }
 
  private:
   RecordView() = default;
 
-  void TakeSections(const RecordLayout& layout);
+  std::span<const std::byte> section(std::size_t k) const;
 
+  const RecordLayout* layout_ = nullptr;
   std::span<const std::byte> bytes_;
   std::uint32_t n_node_ = 0;
   std::uint32_t n_edge_ = 0;
   std::uint32_t bandwidth_ = 0;
   std::uint8_t endpoint_bytes_ = 0;
   std::string_view source_id_;
-  absl::InlinedVector<std::span<const std::byte>, 10> sections_;  // fields, senders, receivers
 };
 
 }  // namespace packtrain::storage

@@ -41,6 +41,9 @@ class Dataset {
   using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, const RecordView& record)>;
   virtual absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const = 0;
 
+  // Whether ReadRecords now keeps the order of its graphs, and goes on doing so.
+  virtual bool reads_in_order() const { return false; }
+
   // The same for every graph of the data set, ascending, and k is the graph's index: one pass over what is
   // stored. It does not push out what other reads keep in caches.
   virtual absl::Status ScanRecords(RecordSink sink) const = 0;

@@ -13,7 +13,7 @@ namespace packtrain::storage {
 namespace {
 
 // Each record starts where its fields are aligned too.
-constexpr std::uint64_t kAlignment = 8;
+constexpr std::uint64_t kAlignment = kRecordAlignment;
 
 // Of records, with what aligning them may take.
 std::uint64_t Capacity(const v1::Dataset& description) {
@@ -22,10 +22,10 @@ std::uint64_t Capacity(const v1::Dataset& description) {
 
 // Graphs lie in no order, so every record, and its offset before it, is asked of memory while others are read.
 constexpr std::size_t kOffsetsAhead = 24;
-constexpr std::size_t kRecordsAhead = 12;
+constexpr std::size_t kRecordsAhead = 8;
 // What one prefetch brings; and how much of a record: the processor sees by itself where a longer one goes.
 constexpr std::size_t kCacheLine = 64;
-constexpr std::size_t kPrefetchedLines = 6;
+constexpr std::size_t kPrefetchedLines = 10;
 
 // Large pages, where the system has them: with small ones most reads would miss the processor's page table too.
 constexpr std::size_t kLargePage = 2 << 20;

@@ -30,7 +30,8 @@ void AddSection(BuiltBatch& batch, std::string field, wire::DType dtype, std::ve
 bool WriteParts(const wire::BatchHeader& header, const std::vector<std::byte>& body,
                 std::uint32_t max_message_bytes, std::size_t& parts_left,
                 grpc::ServerWriter<v1::StreamBatchesResponse>& writer) {
-  const auto parts = wire::EncodeBatch(header, {.build_ns = 5, .queue_ns = 7}, body, max_message_bytes);
+  const auto parts =
+      wire::EncodeBatch(wire::EncodeHeader(header), {.build_ns = 5, .queue_ns = 7}, body, max_message_bytes);
   for (const wire::EncodedPart& part : parts.value()) {
     if (parts_left-- == 0) return false;
     v1::StreamBatchesResponse message;

@@ -54,7 +54,8 @@ std::unique_ptr<DatasetWriter> Import(storage::GraphStore& store, Input& input) 
 }
 
 void ExpectDecodes(const serving::BuiltBatch& batch) {
-  const auto parts = wire::EncodeBatch(batch.header, {}, {batch.body.get(), batch.header.body_bytes}, 1 << 16);
+  const auto parts = wire::EncodeBatch(wire::EncodeHeader(batch.header), {},
+                                       {batch.body.get(), batch.header.body_bytes}, 1 << 16);
   if (!parts.ok()) return;  // a header of more than a message
   wire::BatchAssembler assembler(kMaxBatchBytes);
   for (const wire::EncodedPart& part : *parts) {
@@ -73,8 +74,8 @@ void ServeBatches(const std::shared_ptr<const storage::Dataset>& dataset) {
   const auto plan = batching::Plan::Create(
       {.spec = spec, .sizes = {dataset->n_node(), dataset->n_edge()}, .split = *all, .epoch = 1});
   if (!plan.ok()) return;  // a shape of too many slots
-  const auto builder =
-      serving::BatchBuilder::Create(dataset, kMaxBatchBytes, std::make_shared<serving::MemoryMeter>());
+  const auto builder = serving::BatchBuilder::Create(
+      dataset, kMaxBatchBytes, {std::make_shared<serving::MemoryMeter>(), wire::BodyPool::Create(0)});
   Expect(builder.ok(), "a stored schema is one that can be served");
   for (std::uint64_t k = 0; k < std::min((*plan)->steps(), kMaxBatches); ++k) {
     const auto planned = (*plan)->BatchAt(k);

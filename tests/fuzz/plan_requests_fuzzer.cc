@@ -50,6 +50,7 @@ std::unique_ptr<storage::GraphStore> MakeStore() {
 struct Server {
   const std::unique_ptr<storage::GraphStore> store = MakeStore();
   const std::shared_ptr<serving::MemoryMeter> memory = std::make_shared<serving::MemoryMeter>();
+  const std::shared_ptr<wire::BodyPool> bodies = wire::BodyPool::Create(0);
   serving::PlanCache plans{kMaxPlanBytes, memory};
 };
 
@@ -74,7 +75,8 @@ void Answer(Server& server, const v1::GetPlannedBatchRequest& request) {
   if (!plan.ok()) return;
   const auto batch = (*plan)->plan->BatchAt(request.index());
   if (!batch.ok()) return;
-  const auto builder = serving::BatchBuilder::Create((*plan)->dataset, kMaxBatchBytes, server.memory);
+  const auto builder =
+      serving::BatchBuilder::Create((*plan)->dataset, kMaxBatchBytes, {server.memory, server.bodies});
   const auto built = builder->Build(*batch, {.epoch = request.epoch(),
                                              .epoch_steps = (*plan)->plan->steps(),
                                              .world_size = serving::WorldSizeOrDefault(request.world_size()),
@@ -85,7 +87,7 @@ void Answer(Server& server, const v1::GetPlannedBatchRequest& request) {
 void Answer(Server& server, const v1::StreamBatchesRequest& request) {
   auto source = serving::ResolveBatchSource(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return;
-  auto builder = serving::BatchBuilder::Create(source->dataset, kMaxBatchBytes, server.memory);
+  auto builder = serving::BatchBuilder::Create(source->dataset, kMaxBatchBytes, {server.memory, server.bodies});
   serving::WorkerPool background(1);
   auto sequence = serving::BatchSequence::Open(*std::move(source),
                                                {.rank = request.rank(),

@@ -116,7 +116,8 @@ PlainBatch EmptyBatch() {
 
 std::vector<std::string> Messages(const PlainBatch& batch, std::uint32_t max_message_bytes) {
   std::vector<std::string> messages;
-  const auto parts = wire::EncodeBatch(batch.header, batch.timing, batch.body, max_message_bytes);
+  const auto parts =
+      wire::EncodeBatch(wire::EncodeHeader(batch.header), batch.timing, batch.body, max_message_bytes);
   for (const wire::EncodedPart& part : parts.value()) {
     messages.push_back(part.prefix);
     messages.back().append(reinterpret_cast<const char*>(part.body.data()), part.body.size());

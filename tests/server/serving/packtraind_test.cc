@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "proto/wire/body_pool.h"
 #include "server/serving/batch_stream.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/sample_molecules.h"
@@ -291,7 +292,8 @@ TEST_F(PacktraindTest, ClientsThatNeverReadHoldNoMoreThanIsStated) {
   }
   const std::uint64_t body = streams[0]->message().header().body_bytes();
   ASSERT_GT(body, 1 << 20);
-  const std::uint64_t stated = kStreams * (2 * body + serving::kStreamWindowBytes) + kDatasetAndPlans;
+  const std::uint64_t stated =
+      kStreams * (2 * wire::BodyPool::CapacityOf(body) + serving::kStreamWindowBytes) + kDatasetAndPlans;
   for (int look = 0; look < 50; ++look) {
     const v1::MemoryUse memory = client.GetServerInfo()->memory();
     EXPECT_LE(memory.used_bytes(), before + stated);

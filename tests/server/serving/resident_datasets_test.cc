@@ -172,8 +172,9 @@ TEST(ResidentBatchesOfRocksTest, BatchesFromMemoryEqualThoseFromTheStore) {
   const auto resident = residents.Use(source->dataset);
   residents.AwaitLoads();
   ASSERT_GT(residents.loaded_bytes(), 0u);
-  const auto stored_builder = BatchBuilder::Create(source->dataset, kPlenty, memory);
-  const auto resident_builder = BatchBuilder::Create(resident, kPlenty, memory);
+  const BodyMemory bodies{memory, wire::BodyPool::Create(kPlenty)};
+  const auto stored_builder = BatchBuilder::Create(source->dataset, kPlenty, bodies);
+  const auto resident_builder = BatchBuilder::Create(resident, kPlenty, bodies);
   PlanCache plans(kPlenty, memory);
   const auto plan = plans.Get(*source, 3, {});
   ASSERT_THAT(plan, IsOk());

@@ -34,7 +34,7 @@ serving::BatchSource Scenario::Source(const v1::BatchSpec& spec) {
 }
 
 serving::BatchBuilder Scenario::Builder(std::uint64_t max_batch_bytes) {
-  return *serving::BatchBuilder::Create(*store_.Open("molecules"), max_batch_bytes, memory_);
+  return *serving::BatchBuilder::Create(*store_.Open("molecules"), max_batch_bytes, {memory_, bodies_});
 }
 
 std::string BodyOf(const serving::BuiltBatch& batch) {

@@ -32,6 +32,7 @@ class Scenario {
  private:
   FakeGraphStore store_;
   std::shared_ptr<serving::MemoryMeter> memory_ = std::make_shared<serving::MemoryMeter>();
+  std::shared_ptr<wire::BodyPool> bodies_ = wire::BodyPool::Create(kPlenty);
 };
 
 std::string BodyOf(const serving::BuiltBatch& batch);
