@@ -15,7 +15,7 @@
 
 namespace packtrain::client {
 
-// How much is read ahead: up to `batches`, at least 1, and no further once these have bodies of `bytes` or
+// How much is read ahead: up to `batches`, and no further once these have bodies of `bytes` or
 // more.
 struct ReadAhead {
   std::size_t batches = 1;

@@ -5,6 +5,7 @@
 #include <grpcpp/support/slice.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -58,7 +59,7 @@ void SetSegments(const std::vector<Segment>& segments, v1::StreamBatchesRequest&
   }
 }
 
-// One thread of its own reads. Beside what lies ready it holds the batch that does not fit, finished.
+// Receives on the thread that asks for a batch.
 class GrpcBatchReader final : public BatchReader {
  public:
   GrpcBatchReader(std::shared_ptr<Connection> connection, const StreamRequest& request, v1::BatchSpec spec)
@@ -66,67 +67,88 @@ class GrpcBatchReader final : public BatchReader {
         request_(FirstRequest(request, std::move(spec), connection_->options().max_message_bytes)),
         position_(request),
         assembler_(connection_->options().max_batch_bytes),
-        ready_(request.read_ahead),
-        reader_([this] { Read(); }) {}
+        view_(std::in_place, ReachabilityOf(*connection_)),
+        retry_(connection_->options(), stop_, &*view_) {}
 
   ~GrpcBatchReader() override {
     Cancel();
-    reader_.join();
+    if (call_ != nullptr) (void)EndCall();
   }
 
-  absl::StatusOr<std::optional<wire::Batch>> Next() override { return ready_.Take(); }
-
-  void Cancel() override {
-    ready_.Cancel();
-    stop_.Stop();
+  absl::StatusOr<std::optional<wire::Batch>> Next() override {
+    if (!outcome_.has_value() && stop_.stopped()) outcome_ = Stopped();
+    if (outcome_.has_value()) return Outcome();
+    absl::StatusOr<std::optional<wire::Batch>> next = Receive();
+    if (next.ok() && next->has_value()) return next;
+    outcome_ = stop_.stopped() ? Stopped() : next.status();
+    view_.reset();
+    return Outcome();
   }
+
+  void Cancel() override { stop_.Stop(); }
 
  private:
-  // The reading thread.
-  void Read() { ready_.End(ReadEpochs()); }
+  // One call, and what can stop it.
+  struct Call {
+    Call(StopSignal& stop, grpc::Channel& channel, const v1::StreamBatchesRequest& request)
+        : attachment(stop, context), stream(OpenRawReader(channel, context, kStreamBatches, request)) {}
 
-  absl::Status ReadEpochs() {
-    Reachability::View view(ReachabilityOf(*connection_));
-    Retry retry(connection_->options(), stop_, &view);
-    while (!position_.AtEnd()) {
-      const absl::Status ended = ReadStream(retry);
-      if (ended.ok()) return position_.CheckEnd();
-      if (absl::Status failed = retry.WaitAfter(ended); !failed.ok()) return failed;
-    }
-    return absl::OkStatus();
+    grpc::ClientContext context;
+    StopSignal::Attachment attachment;
+    const std::unique_ptr<RawReader> stream;
+  };
+
+  static absl::Status Stopped() { return absl::CancelledError("the stream was cancelled by its reader"); }
+
+  absl::StatusOr<std::optional<wire::Batch>> Outcome() const {
+    if (!outcome_->ok()) return *outcome_;
+    return std::nullopt;
   }
 
-  // One call, from where we stand, until it ends.
-  absl::Status ReadStream(Retry& retry) {
+  // The next batch, over as many calls as it takes; nullopt at the end of the last epoch.
+  absl::StatusOr<std::optional<wire::Batch>> Receive() {
+    while (call_ != nullptr || !position_.AtEnd()) {
+      if (call_ == nullptr) OpenCall();
+      absl::StatusOr<std::optional<wire::Batch>> batch = ReceiveOfCall();
+      if (batch.ok() && batch->has_value()) return batch;
+      if (!batch.ok()) call_->context.TryCancel();
+      const absl::Status ended = EndCall();
+      const absl::Status status = batch.ok() ? ended : batch.status();
+      if (status.ok()) return position_.CheckEnd();
+      if (absl::Status failed = retry_.WaitAfter(status); !failed.ok()) return failed;
+    }
+    return std::nullopt;
+  }
+
+  void OpenCall() {
     request_.set_start_epoch(position_.epoch());
     request_.set_start_step(position_.step());
     request_.set_epochs(position_.epochs_left());
     SetSegments(position_.segments(), request_);
     request_.set_expected_fingerprint(position_.fingerprint());
     assembler_.Reset();
-    grpc::ClientContext context;
-    StopSignal::Attachment attachment(stop_, context);
-    const std::unique_ptr<RawReader> stream =
-        OpenRawReader(*ChannelOf(*connection_), context, kStreamBatches, request_);
-    const absl::Status read = ReadMessages(*stream, retry);
-    if (!read.ok()) context.TryCancel();
-    const absl::Status ended = wire::FromGrpcStatus(stream->Finish());
-    return read.ok() ? ended : read;
+    call_ = std::make_unique<Call>(stop_, *ChannelOf(*connection_), request_);
   }
 
-  absl::Status ReadMessages(RawReader& stream, Retry& retry) {
+  absl::Status EndCall() {
+    const absl::Status ended = wire::FromGrpcStatus(call_->stream->Finish());
+    call_.reset();
+    return ended;
+  }
+
+  // The next batch of the call; nullopt where it has ended.
+  absl::StatusOr<std::optional<wire::Batch>> ReceiveOfCall() {
     grpc::ByteBuffer message;
-    while (stream.Read(&message)) {
+    while (call_->stream->Read(&message)) {
       const std::vector<grpc::Slice> slices = SlicesOf(message);
       absl::StatusOr<std::optional<wire::Batch>> batch = assembler_.Add(FragmentsOf(slices));
       if (!batch.ok()) return AtPosition(batch.status());
       if (!batch->has_value()) continue;
-      retry.Succeeded();
+      retry_.Succeeded();
       if (absl::Status status = position_.Advance((*batch)->header()); !status.ok()) return status;
-      if (!ready_.Put(**std::move(batch)))
-        return absl::CancelledError("the stream was cancelled by its reader");
+      return batch;
     }
-    return absl::OkStatus();
+    return std::nullopt;
   }
 
   absl::Status AtPosition(const absl::Status& status) const {
@@ -138,16 +160,50 @@ class GrpcBatchReader final : public BatchReader {
   }
 
   const std::shared_ptr<Connection> connection_;
+  StopSignal stop_;
 
   // The reading thread's.
   v1::StreamBatchesRequest request_;
   StreamPosition position_;
   wire::BatchAssembler assembler_;
+  std::optional<Reachability::View> view_;  // until the outcome
+  Retry retry_;
+  std::unique_ptr<Call> call_;
+  std::optional<absl::Status> outcome_;  // once there is no other batch
+};
 
-  StopSignal stop_;
+// Reads ahead on a thread of its own. Beside what lies ready it holds the batch that does not fit, finished.
+class QueuedBatchReader final : public BatchReader {
+ public:
+  QueuedBatchReader(std::unique_ptr<BatchReader> reader, const ReadAhead& read_ahead)
+      : reader_(std::move(reader)), ready_(read_ahead), thread_([this] { ready_.End(ReadAll()); }) {}
+
+  ~QueuedBatchReader() override {
+    Cancel();
+    thread_.join();
+  }
+
+  absl::StatusOr<std::optional<wire::Batch>> Next() override { return ready_.Take(); }
+
+  void Cancel() override {
+    ready_.Cancel();
+    reader_->Cancel();
+  }
+
+ private:
+  absl::Status ReadAll() {
+    for (;;) {
+      absl::StatusOr<std::optional<wire::Batch>> batch = reader_->Next();
+      if (!batch.ok() || !batch->has_value()) return batch.status();
+      if (!ready_.Put(**std::move(batch)))
+        return absl::CancelledError("the stream was cancelled by its reader");
+    }
+  }
+
+  const std::unique_ptr<BatchReader> reader_;
   BatchQueue ready_;
 
-  std::thread reader_;  // last: it uses all of the above
+  std::thread thread_;  // last: it uses all of the above
 };
 
 }  // namespace
@@ -158,12 +214,11 @@ absl::StatusOr<std::unique_ptr<BatchReader>> BatchReader::Open(std::shared_ptr<C
     return absl::InvalidArgumentError(
         absl::StrCat("rank ", request.rank, " is outside a world of ", request.world_size));
   }
-  if (request.read_ahead.batches == 0) {
-    return absl::InvalidArgumentError("nothing is to be read ahead; a batch needs a place to lie ready");
-  }
   absl::StatusOr<v1::BatchSpec> spec = ToMessage(request.spec);
   if (!spec.ok()) return spec.status();
-  return std::make_unique<GrpcBatchReader>(std::move(connection), request, *std::move(spec));
+  auto reader = std::make_unique<GrpcBatchReader>(std::move(connection), request, *std::move(spec));
+  if (request.read_ahead.batches == 0) return reader;
+  return std::make_unique<QueuedBatchReader>(std::move(reader), request.read_ahead);
 }
 
 }  // namespace packtrain::client

@@ -35,10 +35,13 @@ struct StreamRequest {
   std::vector<Segment> segments;
   std::uint64_t epochs = 0;          // 0: without end
   std::string expected_fingerprint;  // empty: any
-  ReadAhead read_ahead;              // batches that lie ready while the next one is received
+  // Batches that lie ready while the next one is received. Of 0 batches, Next receives: that takes the least
+  // work, and is for callers that have nothing else to do meanwhile.
+  ReadAhead read_ahead;
 };
 
-// Used by one thread. A thread of its own receives, checks and copies ahead of it.
+// Used by one thread. A thread of its own receives, checks and copies ahead of it, unless nothing is read
+// ahead.
 class BatchReader {
  public:
   // Opens the stream; the first answer, or the server's refusal, comes with the first Next.

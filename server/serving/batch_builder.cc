@@ -25,6 +25,9 @@ using wire::Section;
 constexpr std::size_t kCountSections = 3;
 constexpr std::size_t kEndpointSections = 2;
 
+// A body that is built within a fraction of a millisecond.
+constexpr std::uint64_t kQuickBytes = 1 << 20;
+
 struct Body {
   wire::AlignedBytes bytes;
   MemoryMeter::Charge charge;
@@ -218,7 +221,8 @@ BatchBuilder::BatchBuilder(std::shared_ptr<const storage::Dataset> dataset, stor
       layout_(std::move(layout)),
       max_batch_bytes_(max_batch_bytes),
       memory_(std::move(memory)),
-      endpoint_type_(wire::EndpointType(LargestGraph(*dataset_))) {}
+      endpoint_type_(wire::EndpointType(LargestGraph(*dataset_))),
+      row_bytes_(SumRowBytes()) {}
 
 absl::StatusOr<BuiltBatch> BatchBuilder::Build(const PlannedBatch& batch, const EpochPosition& position) const {
   BuiltBatch built{.header = LayOut(batch, position), .body = nullptr};
@@ -232,6 +236,23 @@ absl::StatusOr<BuiltBatch> BatchBuilder::Build(const PlannedBatch& batch, const 
   built.header.body_crc32c = wire::Crc32c({body->bytes.get(), built.header.body_bytes});
   built.body = std::shared_ptr<const std::byte>(body, body->bytes.get());
   return built;
+}
+
+BatchBuilder::RowBytes BatchBuilder::SumRowBytes() const {
+  RowBytes sum{.graph = sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t)};
+  if (layout_.stores_edges()) sum.edge = kEndpointSections * wire::SizeOf(endpoint_type_);
+  for (const storage::RecordLayout::Field& field : layout_.fields()) {
+    (field.scope == v1::FIELD_SCOPE_NODE   ? sum.node
+     : field.scope == v1::FIELD_SCOPE_EDGE ? sum.edge
+                                           : sum.graph) += field.row_bytes;
+  }
+  return sum;
+}
+
+bool BatchBuilder::IsQuick(const PlannedBatch& batch) const {
+  const std::uint64_t bytes = batch.real.graphs * row_bytes_.graph + batch.real.nodes * row_bytes_.node +
+                              batch.real.edges * row_bytes_.edge;
+  return bytes <= kQuickBytes && dataset_->reads_in_order();
 }
 
 BatchHeader BatchBuilder::LayOut(const PlannedBatch& batch, const EpochPosition& position) const {

@@ -50,10 +50,22 @@ class BatchBuilder {
   // DATA_LOSS: a stored record is damaged, or contradicts the size index.
   absl::StatusOr<BuiltBatch> Build(const batching::PlannedBatch& batch, const EpochPosition& position) const;
 
+  // Whether the records come from memory and the body takes about as long to build as gRPC to send it: a thread
+  // that must not block may build it.
+  bool IsQuick(const batching::PlannedBatch& batch) const;
+
  private:
   BatchBuilder(std::shared_ptr<const storage::Dataset> dataset, storage::RecordLayout layout,
                std::uint64_t max_batch_bytes, BodyMemory memory);
 
+  // What a row takes in the body, over all sections.
+  struct RowBytes {
+    std::uint64_t graph = 0;
+    std::uint64_t node = 0;
+    std::uint64_t edge = 0;
+  };
+
+  RowBytes SumRowBytes() const;
   wire::BatchHeader LayOut(const batching::PlannedBatch& batch, const EpochPosition& position) const;
   absl::Status CheckSize(const wire::BatchHeader& header) const;
   absl::Status Fill(const batching::PlannedBatch& batch, const wire::BatchHeader& header,
@@ -64,6 +76,7 @@ class BatchBuilder {
   std::uint64_t max_batch_bytes_;
   BodyMemory memory_;
   wire::DType endpoint_type_;
+  RowBytes row_bytes_;
 };
 
 }  // namespace packtrain::serving

@@ -57,6 +57,13 @@ absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
   return *std::move(built);
 }
 
+bool BatchSequence::NextIsQuick() const {
+  if (step_ == plan_->plan->steps()) return IsLastEpoch();
+  const absl::StatusOr<batching::PlannedBatch> planned =
+      plan_->plan->BatchAt(plan_->plan->FirstOfStep(step_) + range_.rank);
+  return planned.ok() && builder_.IsQuick(*planned);
+}
+
 absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const batching::World& world) {
   absl::StatusOr<std::shared_ptr<const EpochPlan>> plan = plans_.Get(source_, epoch, world);
   if (!plan.ok()) return plan.status();

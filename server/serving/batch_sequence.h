@@ -40,6 +40,10 @@ class BatchSequence {
   // FAILED_PRECONDITION: an epoch has no step, which `drop_last` may bring about.
   absl::StatusOr<std::optional<BuiltBatch>> Next();
 
+  // Whether Next will neither plan, read from disk, nor take long, so that a thread which must not block may
+  // call it. Also at the end.
+  bool NextIsQuick() const;
+
  private:
   BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
                 WorkerPool& background);

@@ -136,20 +136,26 @@ void BatchStream::Build() {
       if (!BuildOne()) return;
     }
   } while (!environment_.builders.HasWaiting());
+  GoOnBuilding();
+}
+
+void BatchStream::GoOnBuilding() {
   environment_.builders.Post([self = shared_from_this()] { self->Build(); });
 }
 
 bool BatchStream::BuildOne() {
   absl::StatusOr<std::optional<ReadyBatch>> next = TakeNext();
+  const bool quick = sequence_ != nullptr && sequence_->NextIsQuick();
   bool more = false;
   {
     wire::MutexLock lock(mutex_);
+    quick_ = quick;
     if (next.ok() && next->has_value() && !finished_) {
       ready_.push_back(**std::move(next));
     } else if (!next.ok() || !next->has_value()) {
       end_ = next.status();
     }
-    building_ = more = MayBuild(kStreamWindowBytes);
+    building_ = more = !quick_ && MayBuild(kStreamWindowBytes);
   }
   Advance();
   return more;
@@ -212,6 +218,8 @@ void BatchStream::Advance() {
   Leftovers leftovers;
   bool write = false;
   std::optional<absl::Status> end;
+  // Itself, where it builds: another thread may finish the call meanwhile.
+  std::shared_ptr<BatchStream> builder;
   {
     wire::MutexLock lock(mutex_);
     if (finished_) {
@@ -223,6 +231,7 @@ void BatchStream::Advance() {
       if (!write) end = EndReached();
       finished_ = end.has_value();
       if (finished_) told_ = *end;
+      if (!write && TakesBuild()) builder = shared_from_this();
     }
     PostBuild();
   }
@@ -231,13 +240,22 @@ void BatchStream::Advance() {
     StartWrite(&message_);
   }
   if (end.has_value()) Finish(wire::ToGrpcStatus(*end));
+  if (builder != nullptr && builder->BuildOne()) builder->GoOnBuilding();
+}
+
+bool BatchStream::TakesBuild() {
+  if (!quick_ || building_ || !MayBuild(kStreamWindowBytes)) return false;
+  building_ = true;
+  return true;
 }
 
 void BatchStream::PostBuild() {
+  // What follows a write that is under way is built behind it, where that is quick.
+  if (quick_ && writing_) return;
   // Half a window at a time, so that not every body that is freed wakes a builder.
   if (building_ || !MayBuild(kStreamWindowBytes / 2)) return;
   building_ = true;
-  environment_.builders.Post([self = shared_from_this()] { self->Build(); });
+  GoOnBuilding();
 }
 
 bool BatchStream::MayBuild(std::uint64_t window_bytes) const {

@@ -43,13 +43,15 @@ struct StreamEnvironment {
 // What a stream builds ahead where its batches are small, so that threads meet seldom.
 inline constexpr std::uint64_t kStreamWindowBytes = 2 << 20;
 
-// Writes one batch while the next are built: one, or small ones up to kStreamWindowBytes. Bodies are counted
-// until gRPC has freed them, so that at most two of them and the window are alive, and a client that does not
-// read stops the building and nothing else.
+// Writes one batch while the next are built: one, or small ones up to kStreamWindowBytes. A batch that is quick
+// to build is built by the thread that writes it, once the one before is written: waking another thread, and
+// fetching the body from that one's caches, would take longer. Bodies are counted until gRPC has freed them, so
+// that at most two of them and the window are alive, and a client that does not read stops the building and
+// nothing else.
 //
-// gRPC's threads call the reactions, the pool's threads build, any thread may drain: state is guarded, and
-// no reaction blocks. Owns itself from Start to OnDone; a task or a body under way may keep the object a
-// little longer, finished.
+// gRPC's threads call the reactions, the pool's threads build what is not quick, any thread may drain: state is
+// guarded, and no reaction blocks. Owns itself from Start to OnDone; a task or a body under way may keep the
+// object a little longer, finished.
 class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                           public std::enable_shared_from_this<BatchStream> {
  public:
@@ -101,8 +103,10 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
   // On a builder's thread: builds while there is room, and for a while where others wait for the thread.
   void Build();
-  // Whether another may follow it at once.
+  // Whether it is to be followed by another at once, which is under way then.
   bool BuildOne();
+  // Leaves the build that is under way to the pool.
+  void GoOnBuilding();
   absl::StatusOr<std::optional<ReadyBatch>> TakeNext();
   absl::Status OpenSequence();
   // Counts the body here until gRPC has freed it.
@@ -110,8 +114,10 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
   // gRPC calls it in the middle of its own work: starts no operation of the call.
   void BodyFreed(std::uint64_t bytes);
-  // Starts whatever may be started now.
+  // Starts whatever may be started now; builds the next batch itself where that is quick.
   void Advance();
+  // Whether the caller, who has nothing to write, is to build a batch; it is under way then.
+  bool TakesBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PostBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether a batch is wanted, and the bodies alive leave room for it below `window_bytes`.
   bool MayBuild(std::uint64_t window_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -138,6 +144,7 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool building_ ABSL_GUARDED_BY(mutex_) = false;
+  bool quick_ ABSL_GUARDED_BY(mutex_) = false;  // the next batch
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   // Bodies alive: waiting, being sent, or not yet freed by gRPC; and what they hold.

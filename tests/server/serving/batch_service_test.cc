@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/wire/body_pool.h"
+#include "server/serving/batch_stream.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -329,8 +330,8 @@ TEST_F(BatchServiceTest, CancellingEndsAnEndlessStream) {
 }
 
 TEST_F(BatchServiceTest, ClientsThatDoNotReadHoldTwoBatchesEach) {
-  ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(5000))), IsOk());
-  v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 5000);
+  ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(50'000))), IsOk());
+  v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 50'000);
   request.set_dataset("many");
   ASSERT_THAT(client().Stream(request).status, IsOk());  // so that the records are in memory before
   request.set_epochs(0);
@@ -341,6 +342,7 @@ TEST_F(BatchServiceTest, ClientsThatDoNotReadHoldTwoBatchesEach) {
     ASSERT_TRUE(streams.back()->Read());
   }
   const std::uint64_t body_bytes = streams[0]->message().header().body_bytes();
+  ASSERT_GT(2 * body_bytes, kStreamWindowBytes);
   const auto info = client().GetServerInfo();
   ASSERT_THAT(info, IsOk());
   const std::uint64_t plans = 1 << 20;  // of three epochs, and more
