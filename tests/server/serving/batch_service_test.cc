@@ -342,7 +342,7 @@ TEST_F(BatchServiceTest, ClientsThatDoNotReadHoldTwoBatchesEach) {
     ASSERT_TRUE(streams.back()->Read());
   }
   const std::uint64_t body_bytes = streams[0]->message().header().body_bytes();
-  ASSERT_GT(2 * body_bytes, kStreamWindowBytes);
+  ASSERT_GT(2 * body_bytes, serving::kStreamWindowBytes);
   const auto info = client().GetServerInfo();
   ASSERT_THAT(info, IsOk());
   const std::uint64_t plans = 1 << 20;  // of three epochs, and more
