@@ -6,10 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <optional>
 #include <ostream>
 
 #include "absl/strings/cord.h"
 #include "client/escape_controls.h"
+#include "google/rpc/error_details.pb.h"
+#include "proto/wire/error_details.h"
 
 namespace packtrain::cli {
 namespace {
@@ -88,10 +91,41 @@ void AppendCsvRow(const std::vector<std::string>& cells, std::string* text) {
 // Invalid UTF-8, as file names may hold, is replaced and never thrown at.
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+Json ToJson(const google::rpc::ErrorInfo& info) {
+  Json metadata = Json::object();
+  for (const auto& [key, value] : info.metadata()) metadata[key] = value;
+  return {{"type", wire::kErrorInfoUrl},
+          {"reason", info.reason()},
+          {"domain", info.domain()},
+          {"metadata", metadata}};
+}
+
+Json ToJson(const google::rpc::BadRequest& request) {
+  Json violations = Json::array();
+  for (const auto& violation : request.field_violations()) {
+    violations.push_back({{"field", violation.field()}, {"description", violation.description()}});
+  }
+  return {{"type", wire::kBadRequestUrl}, {"field_violations", violations}};
+}
+
+template <typename Message>
+std::optional<Json> ParsedToJson(const std::string& payload) {
+  Message message;
+  if (!message.ParseFromString(payload)) return std::nullopt;
+  return ToJson(message);
+}
+
+Json DetailToJson(const std::string& type, const std::string& payload) {
+  std::optional<Json> known;
+  if (type == wire::kErrorInfoUrl) known = ParsedToJson<google::rpc::ErrorInfo>(payload);
+  if (type == wire::kBadRequestUrl) known = ParsedToJson<google::rpc::BadRequest>(payload);
+  return known.value_or(Json{{"type", type}, {"value", payload}});
+}
+
 Json Details(const absl::Status& status) {
   Json details = Json::array();
   status.ForEachPayload([&details](auto type_url, const absl::Cord& payload) {
-    details.push_back({{"type", std::string(type_url)}, {"value", std::string(payload)}});
+    details.push_back(DetailToJson(std::string(type_url), std::string(payload)));
   });
   return details;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/error_details.h"
 
 namespace packtrain::wire {
 namespace {
@@ -16,8 +17,9 @@ using google::protobuf::Message;
 
 absl::Status CheckNumber(const std::string& path, const FieldDescriptor& field, int number) {
   if (field.enum_type()->FindValueByNumber(number) != nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, " = ", number, " is not known to this server; it may be older than the client"));
+  return WithField(absl::InvalidArgumentError(absl::StrCat(
+                       path, " = ", number, " is not known to this server; it may be older than the client")),
+                   path);
 }
 
 absl::Status CheckNumbers(const std::string& path, const Message& message, const FieldDescriptor& field) {

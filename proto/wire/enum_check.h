@@ -14,7 +14,8 @@ class Message;
 namespace packtrain::wire {
 
 // INVALID_ARGUMENT: an enum in `message`, at any depth, has a value that is none of its own. The status names
-// field and value, such as "header.schema.fields.scope = 9", where `message` is called "header".
+// field and value, such as "header.schema.fields.scope = 9", where `message` is called "header"; and has the
+// field as a detail (error_details.h).
 absl::Status CheckEnums(std::string_view name, const google::protobuf::Message& message);
 
 }  // namespace packtrain::wire

@@ -1,4 +1,5 @@
-// absl::Status inside, grpc::Status at the edge. The code passes unchanged, details do not pass.
+// absl::Status inside, grpc::Status at the edge. The code passes unchanged, and so do payloads, as details of a
+// google.rpc.Status in the trailer grpc-status-details-bin.
 #ifndef PACKTRAIN_PROTO_WIRE_STATUS_CONVERT_H_
 #define PACKTRAIN_PROTO_WIRE_STATUS_CONVERT_H_
 
@@ -8,10 +9,13 @@
 
 namespace packtrain::wire {
 
-// A message of more than 1024 bytes is cut to at most as many, the last three being "...".
+// A message of more than 1024 bytes is cut to at most as many, the last three being "...". A failure without a
+// google.rpc.ErrorInfo gets one, its reason being the name of the code. Payloads that do not fit into 2048
+// bytes with those before them are left out.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// The message passes unchanged. A code that is none of gRPC's becomes UNKNOWN.
+// The message passes unchanged. A code that is none of gRPC's becomes UNKNOWN. Details that do not parse are
+// left out, as are those beyond the first 16.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
 }  // namespace packtrain::wire

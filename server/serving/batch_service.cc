@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/wire/error_details.h"
 #include "proto/wire/run_words.h"
 #include "server/log/event_log.h"
 #include "server/serving/refused_stream.h"
@@ -123,11 +124,14 @@ bool BatchService::AwaitNoStreams(std::chrono::steady_clock::time_point deadline
 
 absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream) {
   wire::MutexLock lock(mutex_);
-  if (draining_) return absl::UnavailableError("the server is shutting down; reconnect");
+  if (draining_) {
+    return wire::WithReason(absl::UnavailableError("the server is shutting down; reconnect"), "SHUTTING_DOWN");
+  }
   if (streams_.size() >= max_streams_) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the server has ", streams_.size(),
-                     " streams open, its limit; start packtraind with a greater --max-streams"));
+    return wire::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                                "the server has ", streams_.size(),
+                                " streams open, its limit; start packtraind with a greater --max-streams")),
+                            "STREAM_LIMIT", {{"limit", absl::StrCat(max_streams_)}, {"flag", "--max-streams"}});
   }
   streams_.insert(stream);
   return absl::OkStatus();

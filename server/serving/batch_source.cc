@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/wire/content_hash.h"
+#include "proto/wire/error_details.h"
 #include "server/serving/spec_convert.h"
 #include "server/serving/split_name.h"
 
@@ -17,18 +18,27 @@ std::string BatchSource::reference() const {
 absl::StatusOr<BatchSource> ResolveBatchSource(storage::GraphStore& store, std::string_view dataset,
                                                const v1::BatchSpec& spec) {
   if (dataset.empty())
-    return absl::InvalidArgumentError("dataset is missing: give NAME or NAME@VERSION (--dataset)");
+    return wire::WithField(
+        absl::InvalidArgumentError("dataset is missing: give NAME or NAME@VERSION (--dataset)"), "dataset");
   absl::StatusOr<batching::BatchSpec> converted = FromProto(spec);
   if (!converted.ok()) return converted.status();
-  if (absl::Status status = batching::CheckSpec(*converted); !status.ok()) return status;
+  if (absl::Status status = batching::CheckSpec(*converted); !status.ok()) {
+    return wire::WithField(std::move(status), "spec");
+  }
   absl::StatusOr<std::shared_ptr<const storage::Dataset>> opened = store.Open(dataset);
+  if (absl::IsNotFound(opened.status())) {
+    return wire::WithReason(opened.status(), "DATASET_NOT_FOUND", {{"dataset", std::string(dataset)}});
+  }
   if (!opened.ok()) return opened.status();
 
   BatchSource source{
       .dataset = *std::move(opened), .split = {}, .spec = *std::move(converted), .fingerprint = {}};
   const v1::Dataset& description = source.dataset->description();
   source.split = SplitOrDefault(spec.split(), description);
-  if (auto split = source.dataset->Split(source.split); !split.ok()) return split.status();
+  if (auto split = source.dataset->Split(source.split); !split.ok()) {
+    return wire::WithReason(split.status(), "SPLIT_NOT_FOUND",
+                            {{"dataset", source.reference()}, {"split", source.split}});
+  }
   source.fingerprint =
       wire::PlanFingerprint(description.version(), source.split, batching::CanonicalText(source.spec));
   return source;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/error_details.h"
 #include "proto/wire/run_words.h"
 #include "proto/wire/status_convert.h"
 #include "server/serving/spec_convert.h"
@@ -52,8 +53,9 @@ SequenceRange RangeOf(const v1::StreamBatchesRequest& request) {
 
 absl::Status CheckMessageBytes(std::uint32_t requested) {
   if (requested == 0 || requested >= kLeastMessageBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("max_message_bytes ", requested, " is below the least, ", kLeastMessageBytes));
+  return wire::WithField(absl::InvalidArgumentError(absl::StrCat("max_message_bytes ", requested,
+                                                                 " is below the least, ", kLeastMessageBytes)),
+                         "max_message_bytes");
 }
 
 std::uint32_t PartBytes(std::uint32_t requested, std::uint32_t limit) {
@@ -62,9 +64,12 @@ std::uint32_t PartBytes(std::uint32_t requested, std::uint32_t limit) {
 
 absl::Status CheckFingerprint(const std::string& expected, const BatchSource& source) {
   if (expected.empty() || expected == source.fingerprint) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the plan of ", source.reference(), " split ", source.split, " has fingerprint ", source.fingerprint,
-      ", expected was ", expected, ": data set, split, spec or plan version differ from the earlier run's"));
+  return wire::WithReason(absl::FailedPreconditionError(absl::StrCat(
+                              "the plan of ", source.reference(), " split ", source.split, " has fingerprint ",
+                              source.fingerprint, ", expected was ", expected,
+                              ": data set, split, spec or plan version differ from the earlier run's")),
+                          "FINGERPRINT_MISMATCH",
+                          {{"fingerprint", source.fingerprint}, {"expected", expected}});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "proto/wire/enum_check.h"
+#include "proto/wire/error_details.h"
 #include "proto/wire/planner_convert.h"
 
 namespace packtrain::serving {
@@ -11,8 +12,9 @@ namespace packtrain::serving {
 absl::StatusOr<batching::BatchSpec> FromProto(const v1::BatchSpec& spec) {
   if (absl::Status status = wire::CheckEnums("spec", spec); !status.ok()) return status;
   if (spec.policy() != v1::POLICY_UNSPECIFIED) return wire::ToPlanner<batching::BatchSpec>(spec);
-  return absl::InvalidArgumentError(
-      "spec.policy is missing: choose static, dynamic, packed or tuple (--policy)");
+  return wire::WithField(
+      absl::InvalidArgumentError("spec.policy is missing: choose static, dynamic, packed or tuple (--policy)"),
+      "spec.policy");
 }
 
 std::uint32_t WorldSizeOrDefault(std::uint32_t requested) { return std::max(requested, 1u); }

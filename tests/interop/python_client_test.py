@@ -1,7 +1,10 @@
 """A client in Python, of generated code alone, against the real data node and command line."""
 import csv
 import gzip
+import importlib.util
 import itertools
+import pathlib
+import sys
 import unittest
 
 import grpc
@@ -137,6 +140,57 @@ class StreamedBatches(Client):
         small = list(wire_format.batches(messages))
         self.assertEqual([b.body for b in small], [b.body for b in large])
         self.assertEqual([b.header for b in small], [b.header for b in large])
+
+
+def load_stub(path):
+    """A generated module by its file: the package `google` is Debian's, which lacks `rpc`."""
+    folder = next(folder for folder in map(pathlib.Path, sys.path) if (folder / path).exists())
+    spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, folder / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Errors(Client):
+    """Details of errors, as google.rpc has them."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.status_pb2 = load_stub("google/rpc/status_pb2.py")
+        cls.details_pb2 = load_stub("google/rpc/error_details_pb2.py")
+
+    def details_of(self, **request):
+        """ErrorInfo and BadRequest of the error that a stream ends with."""
+        with self.assertRaises(grpc.RpcError) as failed:
+            list(batch_pb2_grpc.BatchServiceStub(self.channel).StreamBatches(
+                batch_pb2.StreamBatchesRequest(**request), timeout=60))
+        error = failed.exception
+        trailers = dict(error.trailing_metadata())
+        self.assertLess(sum(len(key) + len(value) for key, value in trailers.items()), 8192)
+        status = self.status_pb2.Status.FromString(trailers["grpc-status-details-bin"])
+        self.assertEqual((status.code, status.message), (error.code().value[0], error.details()))
+        info, bad_request = self.details_pb2.ErrorInfo(), self.details_pb2.BadRequest()
+        for detail in status.details:
+            detail.Unpack(info) or detail.Unpack(bad_request)
+        self.assertEqual(info.domain, "packtrain")
+        return info, bad_request
+
+    def test_a_bad_field_is_named(self):
+        info, bad_request = self.details_of(dataset="sample")
+        self.assertEqual(info.reason, "INVALID_ARGUMENT")
+        self.assertEqual([violation.field for violation in bad_request.field_violations], ["spec.policy"])
+        self.assertIn("--policy", bad_request.field_violations[0].description)
+
+    def test_a_reason_has_its_facts(self):
+        info, bad_request = self.details_of(dataset="none", spec=batch_pb2.BatchSpec(**SPECS["dynamic"][1]))
+        self.assertEqual((info.reason, dict(info.metadata)), ("DATASET_NOT_FOUND", {"dataset": "none"}))
+        self.assertEqual(len(bad_request.field_violations), 0)
+
+    def test_the_command_line_prints_them(self):
+        printed = self.node.run("plan", "--dataset", "none", "--policy", "dynamic", "--graphs", "31")
+        self.assertIn({"type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "DATASET_NOT_FOUND",
+                       "domain": "packtrain", "metadata": {"dataset": "none"}}, printed.error["details"])
 
 
 class Imports(Client):

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "absl/strings/cord.h"
+#include "google/rpc/error_details.pb.h"
+#include "proto/wire/error_details.h"
+
 namespace packtrain::wire {
 namespace {
 
@@ -11,8 +17,53 @@ TEST(StatusConvert, KeepsEveryCodeAndItsMessage) {
     const grpc::Status there = ToGrpcStatus(status);
     EXPECT_EQ(static_cast<int>(there.error_code()), code);
     EXPECT_EQ(there.error_message(), "what went wrong");
-    EXPECT_EQ(FromGrpcStatus(there), status);
+    const absl::Status here = FromGrpcStatus(there);
+    EXPECT_EQ(here.code(), status.code());
+    EXPECT_EQ(here.message(), status.message());
   }
+}
+
+google::rpc::ErrorInfo InfoOf(const absl::Status& status) {
+  google::rpc::ErrorInfo info;
+  const auto payload = status.GetPayload(kErrorInfoUrl);
+  EXPECT_TRUE(payload.has_value() && info.ParseFromString(std::string(*payload))) << status;
+  return info;
+}
+
+TEST(StatusConvert, DetailsPass) {
+  const absl::Status status = WithField(
+      WithReason(absl::InvalidArgumentError("rank 5 is not below 4"), "RANK_RANGE", {{"world_size", "4"}}),
+      "rank");
+  const absl::Status here = FromGrpcStatus(ToGrpcStatus(status));
+  EXPECT_EQ(here, status);
+  EXPECT_EQ(InfoOf(here).reason(), "RANK_RANGE");
+  EXPECT_EQ(InfoOf(here).domain(), "packtrain");
+  EXPECT_EQ(InfoOf(here).metadata().at("world_size"), "4");
+  google::rpc::BadRequest request;
+  ASSERT_TRUE(request.ParseFromString(std::string(*here.GetPayload(kBadRequestUrl))));
+  ASSERT_EQ(request.field_violations_size(), 1);
+  EXPECT_EQ(request.field_violations(0).field(), "rank");
+  EXPECT_EQ(request.field_violations(0).description(), "rank 5 is not below 4");
+}
+
+TEST(StatusConvert, AFailureWithoutAReasonGetsThatOfItsCode) {
+  EXPECT_EQ(InfoOf(FromGrpcStatus(ToGrpcStatus(absl::DataLossError("damaged")))).reason(), "DATA_LOSS");
+}
+
+TEST(StatusConvert, DetailsStayWithinWhatMetadataTakes) {
+  absl::Status status = absl::InvalidArgumentError(std::string(5000, 'x'));
+  for (int k = 0; k < 100; ++k)
+    status.SetPayload("type/" + std::to_string(k), absl::Cord(std::string(1000, 'y')));
+  status.SetPayload("type/large", absl::Cord(std::string(1 << 20, 'z')));
+  const grpc::Status there = ToGrpcStatus(status);
+  // In base64, beside the message, percent-encoded.
+  EXPECT_LE(there.error_details().size() * 4 / 3 + 3 * there.error_message().size(), 8000);
+  EXPECT_FALSE(FromGrpcStatus(there).ok());
+}
+
+TEST(StatusConvert, DetailsThatAreNoneAreLeftOut) {
+  const grpc::Status there(grpc::StatusCode::NOT_FOUND, "none", "\xff\xff no google.rpc.Status");
+  EXPECT_EQ(FromGrpcStatus(there), absl::NotFoundError("none"));
 }
 
 TEST(StatusConvert, KeepsOk) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "client/escape_controls.h"
+#include "proto/wire/error_details.h"
 
 namespace packtrain::cli {
 namespace {
@@ -102,6 +103,20 @@ TEST_F(OutputTest, ErrorsGoWhereTheyAreExpected) {
   EXPECT_EQ(out_.str(),
             "{\"error\":{\"code\":\"NOT_FOUND\",\"message\":\"no data set 'x'\",\"details\":[]}}\n");
   EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(OutputTest, ReasonAndFieldAreDetails) {
+  const absl::Status status =
+      wire::WithField(wire::WithReason(absl::InvalidArgumentError("bad"), "BAD_RANK", {{"rank", "5"}}), "rank");
+  Make(OutputFormat::kJson).PrintError(status);
+  const Json details = Json::parse(out_.str())["error"]["details"];
+  const Json info = {{"type", wire::kErrorInfoUrl},
+                     {"reason", "BAD_RANK"},
+                     {"domain", "packtrain"},
+                     {"metadata", {{"rank", "5"}}}};
+  const Json field = {{"field", "rank"}, {"description", "bad"}};
+  EXPECT_THAT(details, ::testing::UnorderedElementsAre(info, Json{{"type", wire::kBadRequestUrl},
+                                                                  {"field_violations", Json::array({field})}}));
 }
 
 TEST_F(OutputTest, PayloadsAreDetails) {
