@@ -1,0 +1,167 @@
+"""A data node whose disk is full for a while, read-only, or gives wrong bytes: what was acknowledged stays, what can be
+read is read, and work goes on once the disk is well again. A full or read-only disk is one in memory, mounted for this
+process alone; where the system allows no mounts, those tests are skipped.
+"""
+import ctypes
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+import grpc
+
+from epoch_reader import EpochReader
+from harness import DataNode
+from protocol import Client, batch_pb2, run_pb2
+
+NEW_MOUNTS, NEW_USERS = 0x00020000, 0x10000000
+READ_ONLY, REMOUNT, RECURSIVE, PRIVATE = 1, 32, 0x4000, 1 << 18
+SIZE = b"size=256m"
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def enter_own_namespace():
+    """Whether this process may mount, seen by itself and what it starts alone; before it has any thread."""
+    user = os.getuid()
+    if libc.unshare(NEW_MOUNTS) != 0:
+        if libc.unshare(NEW_USERS | NEW_MOUNTS) != 0:
+            return False
+        pathlib.Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    return libc.mount(b"none", b"/", None, RECURSIVE | PRIVATE, None) == 0
+
+
+MAY_MOUNT = enter_own_namespace()
+
+
+def steps_of(first):
+    block = run_pb2.StepBlock(step=range(first, first + 1000))
+    for column in run_pb2.StepBlock.DESCRIPTOR.fields:
+        if column.name != "step":
+            getattr(block, column.name).extend([1] * 1000)
+    return block
+
+
+class Disk(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.data = self.folder / "data"
+        self.data.mkdir()
+        if not MAY_MOUNT or not self.mount(0):
+            self.skipTest("no right to mount a disk")
+        self.addCleanup(lambda: self.assertEqual(libc.umount2(bytes(self.data), 0), 0))
+
+    def mount(self, flags):
+        return libc.mount(b"tmpfs", bytes(self.data), b"tmpfs", flags, SIZE) == 0
+
+    def refused_as_full(self, call):
+        with self.assertRaises(grpc.RpcError) as refused:
+            call()
+        self.assertEqual(refused.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED, refused.exception)
+        self.assertIn("disk full", refused.exception.details())
+
+    def fill(self):
+        with open(self.data / "ballast", "wb", buffering=0) as ballast:
+            try:
+                while ballast.write(b"x" * 4096):
+                    pass
+            except OSError:
+                pass
+
+    def epoch(self, node):
+        spec = batch_pb2.BatchSpec(policy=batch_pb2.POLICY_DYNAMIC, graphs=8)
+        request = batch_pb2.StreamBatchesRequest(dataset="before", spec=spec, epochs=1)
+        return EpochReader(request).read(lambda: node.address).digests
+
+    def test_a_full_disk_loses_nothing_and_work_goes_on_once_there_is_space(self):
+        with DataNode(directory=self.folder) as node, Client(node.address) as client:
+            self.assertEqual(node.import_sample("--limit", 200, name="before").code, 0)
+            whole = self.epoch(node)
+            start = run_pb2.StartRunRequest(idempotency_key="of-a-full-disk", process_key="one",
+                                            description=run_pb2.RunDescription(world_size=1))
+            run = client.StartRun(start).run
+
+            def report(first):
+                client.ReportSteps(run_pb2.ReportStepsRequest(run=run, steps=steps_of(first)))
+
+            def stored():
+                blocks = client.ListSteps(run_pb2.ListStepsRequest(run=run))
+                return [step for block in blocks for step in block.steps.step]
+
+            report(0)
+            self.fill()
+            self.refused_as_full(lambda: report(1000))
+            self.refused_as_full(lambda: client.StartRun(run_pb2.StartRunRequest(
+                idempotency_key="another-run", description=run_pb2.RunDescription(world_size=1))))
+            imported = node.import_sample("--limit", 300, name="late")
+            self.assertEqual((imported.code, imported.error["code"]), (1, "RESOURCE_EXHAUSTED"), imported)
+            self.assertEqual(stored(), list(range(1000)))
+            self.assertEqual(self.epoch(node), whole)
+            (self.data / "ballast").unlink()
+            report(1000)
+            self.assertEqual(node.import_sample("--limit", 300, name="late").code, 0)
+            self.assertEqual(stored(), list(range(2000)))
+            self.assertEqual(node.terminate(), 0)
+        with DataNode(directory=self.folder) as node, Client(node.address) as client:
+            self.assertEqual(stored(), list(range(2000)))
+            self.assertEqual(sorted(entry["name"] for entry in node.run("dataset", "list").json), ["before", "late"])
+            self.assertEqual(self.epoch(node), whole)
+
+    def test_a_read_only_disk_is_refused_by_name_and_left_as_it_is(self):
+        with DataNode(directory=self.folder) as node:
+            self.assertEqual(node.import_sample("--limit", 50, name="before").code, 0)
+            whole = self.epoch(node)
+            self.assertEqual(node.terminate(), 0)
+        self.assertTrue(self.mount(REMOUNT | READ_ONLY))
+        with self.assertRaisesRegex(RuntimeError, f"{self.data}.*Read-only file system"):
+            DataNode(directory=self.folder).start()
+        self.assertTrue(self.mount(REMOUNT))
+        with DataNode(directory=self.folder) as node:
+            self.assertEqual(self.epoch(node), whole)
+
+
+class Damage(unittest.TestCase):
+    def batch(self, client, step):
+        """Reads the one batch of `step`, 8 graphs in the order of the data set; None once its code is DATA_LOSS."""
+        spec = batch_pb2.BatchSpec(policy=batch_pb2.POLICY_STATIC, graphs=8, order=batch_pb2.ORDER_NONE, split="all")
+        stream = client.StreamBatches(batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec, start_step=step,
+                                                                     epochs=1))
+        try:
+            part = next(stream)
+            stream.cancel()
+            return part.body
+        except grpc.RpcError as error:
+            self.assertEqual(error.code(), grpc.StatusCode.DATA_LOSS, error)
+            named = re.search(r"data set sample@[0-9a-f]+, graph (\d+)", error.details())
+            self.assertIsNotNone(named, error.details())
+            self.assertIn(int(named[1]), range(8 * step, 8 * step + 8))
+            return None
+
+    def test_a_damaged_graph_stops_its_batches_by_name_and_no_others(self):
+        with tempfile.TemporaryDirectory() as directory:
+            with DataNode(directory=directory) as node, Client(node.address) as client:
+                imported = node.import_sample()
+                self.assertEqual(imported.code, 0)
+                steps = imported.json["stored"] // 8
+                whole = [self.batch(client, step) for step in range(steps)]
+                self.assertNotIn(None, whole)
+                self.assertEqual(node.terminate(), 0)
+            files = pathlib.Path(directory, "data", "graphs").rglob("*.sst")
+            largest = max(files, key=lambda path: path.stat().st_size)
+            with open(largest, "r+b") as file:
+                file.seek(largest.stat().st_size // 3)
+                byte = file.read(1)[0]
+                file.seek(-1, os.SEEK_CUR)
+                file.write(bytes([byte ^ 0x10]))
+            with DataNode(directory=directory) as node, Client(node.address) as client:
+                found = [self.batch(client, step) for step in range(steps)]
+                self.assertIn(None, found)
+                self.assertLess(found.count(None), steps // 4)
+                for now, before in zip(found, whole, strict=True):
+                    self.assertIn(now, (None, before))
+
+
+if __name__ == "__main__":
+    unittest.main()
