@@ -1,5 +1,10 @@
 // What RocksRunStore promises beyond the contract.
 #include <gmock/gmock.h>
+#include <rocksdb/db.h>
+
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "tests/server/runs/run_store_conformance.h"
 #include "tests/testing/status_matchers.h"
@@ -31,6 +36,28 @@ TEST_F(RocksRunStoreTest, AReportThatWouldUseTheReserveOfTheDiskIsRefusedAndRead
 
 TEST_F(RocksRunStoreTest, ASecondStoreOnTheDirectoryIsRefused) {
   EXPECT_THAT(RocksRunStore::Open(store_.directory(), {}), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+// Puts a format into the run database of a folder that nobody has open.
+void SetFormat(const std::string& folder, const std::string& format) {
+  std::vector<std::string> names;
+  ASSERT_TRUE(rocksdb::DB::ListColumnFamilies({}, folder, &names).ok());
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const std::string& name : names) families.emplace_back(name, rocksdb::ColumnFamilyOptions());
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* opened = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open({}, folder, families, &handles, &opened).ok());
+  const std::unique_ptr<rocksdb::DB> database(opened);
+  EXPECT_TRUE(database->Put({}, "format", format).ok());
+  for (rocksdb::ColumnFamilyHandle* handle : handles) database->DestroyColumnFamilyHandle(handle);
+}
+
+TEST_F(RocksRunStoreTest, ADatabaseOfANewerFormatIsRefused) {
+  const std::string newer = store_.directory() + "/newer";
+  ASSERT_THAT(RocksRunStore::Open(newer, {}), IsOk());
+  SetFormat(newer, "2");
+  EXPECT_THAT(RocksRunStore::Open(newer, {}), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                                       HasSubstr("has format 2, this program reads format 1")));
 }
 
 TEST_F(RocksRunStoreTest, ADirectoryThatCannotBeMadeIsRefused) {
