@@ -33,7 +33,7 @@ struct Body {
   MemoryMeter::Charge charge;
 };
 
-// Counted until it is back in the pool, and then by the pool.
+// Counted until it is back in the pool.
 std::shared_ptr<Body> Allocate(const BodyMemory& memory, std::uint64_t size) {
   auto charge = memory.meter->Add(wire::BodyPool::CapacityOf(size));
   return std::make_shared<Body>(Body{memory.pool->Take(size), std::move(charge)});

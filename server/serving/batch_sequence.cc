@@ -17,28 +17,41 @@ std::uint64_t StepsOf(const std::vector<batching::Segment>& segments) {
   return steps;
 }
 
+// Equal for sequences of equal batches at equal epochs and indices.
+std::string PlanKey(const BatchSource& source, const SequenceRange& range) {
+  std::string key = absl::StrCat(source.reference(), " ", source.fingerprint, " ", range.world.size);
+  if (range.world.segments.empty()) return key;
+  absl::StrAppend(&key, " ", range.start_epoch);
+  for (const batching::Segment& segment : range.world.segments) {
+    absl::StrAppend(&key, " ", segment.world_size, ":", segment.steps);
+  }
+  return key;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BatchSequence>> BatchSequence::Open(BatchSource source, SequenceRange range,
                                                                    BatchBuilder builder, PlanCache& plans,
+                                                                   SharedBatches& shared,
                                                                    WorkerPool& background) {
   if (range.rank >= range.world.size) {
     return absl::InvalidArgumentError(absl::StrCat("rank ", range.rank, " is not below world_size ",
                                                    range.world.size, "; ranks count from 0"));
   }
   std::unique_ptr<BatchSequence> sequence(
-      new BatchSequence(std::move(source), std::move(range), std::move(builder), plans, background));
+      new BatchSequence(std::move(source), std::move(range), std::move(builder), plans, shared, background));
   if (absl::Status status = sequence->EnterStart(); !status.ok()) return status;
   return sequence;
 }
 
 BatchSequence::BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
-                             WorkerPool& background)
+                             SharedBatches& shared, WorkerPool& background)
     : source_(std::move(source)),
       range_(std::move(range)),
       builder_(std::move(builder)),
       plans_(plans),
-      background_(background) {}
+      background_(background),
+      shared_(shared, PlanKey(source_, range_)) {}
 
 absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
   if (step_ == plan_->plan->steps()) {
@@ -48,10 +61,12 @@ absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
   absl::StatusOr<batching::PlannedBatch> planned =
       plan_->plan->BatchAt(plan_->plan->FirstOfStep(step_) + range_.rank);
   if (!planned.ok()) return planned.status();
-  absl::StatusOr<BuiltBatch> built = builder_.Build(*planned, {.epoch = epoch_,
-                                                               .epoch_steps = plan_->plan->steps(),
-                                                               .world_size = range_.world.size,
-                                                               .fingerprint = source_.fingerprint});
+  absl::StatusOr<BuiltBatch> built = shared_.Get(epoch_, planned->index, builder_.IsQuick(*planned), [&] {
+    return builder_.Build(*planned, {.epoch = epoch_,
+                                     .epoch_steps = plan_->plan->steps(),
+                                     .world_size = range_.world.size,
+                                     .fingerprint = source_.fingerprint});
+  });
   if (!built.ok()) return built.status();
   ++step_;
   return *std::move(built);

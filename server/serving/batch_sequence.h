@@ -11,6 +11,7 @@
 #include "server/serving/batch_builder.h"
 #include "server/serving/batch_source.h"
 #include "server/serving/plan_cache.h"
+#include "server/serving/shared_batches.h"
 #include "server/serving/worker_pool.h"
 
 namespace packtrain::serving {
@@ -29,12 +30,12 @@ struct SequenceRange {
 // background where the cache can keep it, so that there is no gap between them.
 class BatchSequence {
  public:
-  // `plans` and `background` are borrowed and outlive the sequence and what it posted. INVALID_ARGUMENT: rank
-  // outside the world, or `start_step` inside its segments. OUT_OF_RANGE: `start_step` is past the epoch's
-  // end. Otherwise as batching::Plan::Create.
+  // `plans`, `shared` and `background` are borrowed and outlive the sequence and what it posted.
+  // INVALID_ARGUMENT: rank outside the world, or `start_step` inside its segments. OUT_OF_RANGE: `start_step`
+  // is past the epoch's end. Otherwise as batching::Plan::Create.
   static absl::StatusOr<std::unique_ptr<BatchSequence>> Open(BatchSource source, SequenceRange range,
                                                              BatchBuilder builder, PlanCache& plans,
-                                                             WorkerPool& background);
+                                                             SharedBatches& shared, WorkerPool& background);
 
   // The next batch; nullopt after the last. Codes as BatchBuilder::Build and batching::Plan::Create;
   // FAILED_PRECONDITION: an epoch has no step, which `drop_last` may bring about.
@@ -46,7 +47,7 @@ class BatchSequence {
 
  private:
   BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
-                WorkerPool& background);
+                SharedBatches& shared, WorkerPool& background);
 
   absl::Status EnterEpoch(std::uint64_t epoch, const batching::World& world);
   // Goes to the range's first position.
@@ -59,6 +60,7 @@ class BatchSequence {
   const BatchBuilder builder_;
   PlanCache& plans_;
   WorkerPool& background_;
+  SharedBatches::Reader shared_;
 
   std::shared_ptr<const EpochPlan> plan_;
   std::uint64_t epoch_ = 0;

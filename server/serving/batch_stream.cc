@@ -198,8 +198,9 @@ absl::Status BatchStream::OpenSequence() {
   absl::StatusOr<BatchBuilder> builder = BatchBuilder::Create(
       environment_.residents.Use(source->dataset), environment_.max_batch_bytes, environment_.memory);
   if (!builder.ok()) return builder.status();
-  absl::StatusOr<std::unique_ptr<BatchSequence>> sequence = BatchSequence::Open(
-      *std::move(source), RangeOf(request_), *std::move(builder), environment_.plans, environment_.planners);
+  absl::StatusOr<std::unique_ptr<BatchSequence>> sequence =
+      BatchSequence::Open(*std::move(source), RangeOf(request_), *std::move(builder), environment_.plans,
+                          environment_.shared, environment_.planners);
   if (!sequence.ok()) return sequence.status();
   sequence_ = *std::move(sequence);
   return absl::OkStatus();

@@ -31,6 +31,7 @@ struct StreamEnvironment {
   storage::GraphStore& store;
   ResidentDatasets& residents;
   PlanCache& plans;
+  SharedBatches& shared;
   WorkerPool& builders;
   // Plans coming epochs, so that no builder stands still for it.
   WorkerPool& planners;

@@ -5,11 +5,11 @@
 
 namespace packtrain::serving {
 
-MemoryAccount::MemoryAccount(MemoryCap cap, const BodyMemory& memory,
+MemoryAccount::MemoryAccount(MemoryCap cap, std::shared_ptr<const MemoryMeter> memory,
                              std::shared_ptr<const MemoryMeter> import_memory,
                              const ResidentDatasets& residents, const storage::GraphStore& store)
     : cap_(cap),
-      memory_(memory),
+      memory_(std::move(memory)),
       import_memory_(std::move(import_memory)),
       residents_(residents),
       store_(store) {}
@@ -19,7 +19,7 @@ metrics::MemoryReading MemoryAccount::Read() const {
   const std::uint64_t import_bytes = import_memory_->used_bytes();
   return {.cap_bytes = cap_.bench_bytes + cap_.resident_datasets_bytes + cap_.batches_and_plans_bytes +
                        cap_.kept_bodies_bytes + std::max(cap_.store_cache_bytes, store_bytes) + import_bytes,
-          .used_bytes = memory_.meter->used_bytes() + memory_.pool->kept_bytes() + store_bytes + import_bytes,
+          .used_bytes = memory_->used_bytes() + store_bytes + import_bytes,
           .resident_dataset_bytes = residents_.loaded_bytes()};
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "server/metrics/server_reading.h"
-#include "server/serving/batch_builder.h"
 #include "server/serving/memory_meter.h"
 #include "server/serving/resident_datasets.h"
 #include "server/storage/graph_store.h"
@@ -14,12 +13,13 @@
 namespace packtrain::serving {
 
 // The bound, part by part. The sizes of open data sets come on top of the store's caches, and what is kept of
-// imports under way on top of all: they are not caches, and are counted as they are.
+// imports under way on top of all: they are not caches, and are counted as they are. Memory of bodies that is
+// kept for bodies to come counts in the bound, and as used only while a body lies in it.
 struct MemoryCap {
   std::uint64_t bench_bytes = 0;
   std::uint64_t resident_datasets_bytes = 0;
   std::uint64_t batches_and_plans_bytes = 0;
-  // Of bodies that are not in use, kept for those to come.
+  // Of bodies that are kept: for streams a little behind, and those not in use for the ones to come.
   std::uint64_t kept_bodies_bytes = 0;
   std::uint64_t store_cache_bytes = 0;
 };
@@ -29,14 +29,15 @@ class MemoryAccount {
  public:
   // `residents` and `store` are borrowed. `memory` counts batches, plans, resident data sets and what the bench
   // sends, `import_memory` imports.
-  MemoryAccount(MemoryCap cap, const BodyMemory& memory, std::shared_ptr<const MemoryMeter> import_memory,
-                const ResidentDatasets& residents, const storage::GraphStore& store);
+  MemoryAccount(MemoryCap cap, std::shared_ptr<const MemoryMeter> memory,
+                std::shared_ptr<const MemoryMeter> import_memory, const ResidentDatasets& residents,
+                const storage::GraphStore& store);
 
   metrics::MemoryReading Read() const;
 
  private:
   const MemoryCap cap_;
-  const BodyMemory memory_;
+  const std::shared_ptr<const MemoryMeter> memory_;
   const std::shared_ptr<const MemoryMeter> import_memory_;
   const ResidentDatasets& residents_;
   const storage::GraphStore& store_;

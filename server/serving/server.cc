@@ -112,7 +112,7 @@ MemoryCap CapOf(const ServerOptions& options) {
   return {.bench_bytes = options.enable_bench ? options.max_message_bytes : 0,
           .resident_datasets_bytes = options.resident_bytes,
           .batches_and_plans_bytes = BatchesAndPlansCap(options),
-          .kept_bodies_bytes = wire::kMaxKeptBodyBytes,
+          .kept_bodies_bytes = wire::kMaxKeptBodyBytes + kMaxSharedBytes,
           .store_cache_bytes = options.store_cache_bytes};
 }
 
@@ -175,6 +175,7 @@ class GrpcServer final : public Server {
         batch_service_({.store = *stores_.graphs,
                         .residents = residents_,
                         .plans = plans_,
+                        .shared = shared_,
                         .builders = builders_,
                         .planners = planners_,
                         .memory = {memory_, bodies_},
@@ -182,7 +183,7 @@ class GrpcServer final : public Server {
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams, idle_),
         run_service_(*stores_.runs, options.max_message_bytes, idle_),
-        memory_account_(CapOf(options), {memory_, bodies_}, import_memory_, residents_, *stores_.graphs),
+        memory_account_(CapOf(options), memory_, import_memory_, residents_, *stores_.graphs),
         server_info_service_(LimitsOf(options), FeaturesOf(options), memory_account_),
         admin_service_(stores_.check, idle_) {
     if (options.enable_bench) bench_service_.emplace(options.max_message_bytes, memory_);
@@ -219,6 +220,7 @@ class GrpcServer final : public Server {
   const Stores stores_;
   ResidentDatasets residents_;
   PlanCache plans_;
+  SharedBatches shared_{kMaxSharedBytes};
   WorkerPool planners_;
   WorkerPool builders_;
   IdleWatch idle_;

@@ -96,8 +96,10 @@ void SharedBatches::Enter(const std::string& plan) {
 void SharedBatches::Leave(const std::string& plan) {
   wire::MutexLock lock(mutex_);
   const auto readers = readers_.find(plan);
-  if (--readers->second == 0) readers_.erase(readers);
-  else if (readers->second > 1) return;
+  if (--readers->second == 0)
+    readers_.erase(readers);
+  else if (readers->second > 1)
+    return;
   const auto is_of_plan = [&](const Kept& kept) { return kept.plan == plan; };
   for (const Kept& kept : kept_) kept_bytes_ -= is_of_plan(kept) ? kept.bytes : 0;
   std::erase_if(kept_, is_of_plan);

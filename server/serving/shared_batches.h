@@ -38,8 +38,8 @@ class SharedBatches {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    // Batch `index` of `epoch`: one that is still there, or the one that `build` returns. Waits for another reader
-    // that is building it; a `quick` call only for a quick one, so that it never waits for a disk.
+    // Batch `index` of `epoch`: one that is still there, or the one that `build` returns. Waits for another
+    // reader that is building it; a `quick` call only for a quick one, so that it never waits for a disk.
     absl::StatusOr<BuiltBatch> Get(std::uint64_t epoch, std::uint64_t index, bool quick, Build build);
 
    private:

@@ -88,6 +88,7 @@ void Answer(Server& server, const v1::StreamBatchesRequest& request) {
   auto source = serving::ResolveBatchSource(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return;
   auto builder = serving::BatchBuilder::Create(source->dataset, kMaxBatchBytes, {server.memory, server.bodies});
+  serving::SharedBatches shared(0);
   serving::WorkerPool background(1);
   auto sequence = serving::BatchSequence::Open(*std::move(source),
                                                {.rank = request.rank(),
@@ -95,7 +96,7 @@ void Answer(Server& server, const v1::StreamBatchesRequest& request) {
                                                 .start_epoch = request.start_epoch(),
                                                 .start_step = request.start_step(),
                                                 .epochs = request.epochs()},
-                                               *std::move(builder), server.plans, background);
+                                               *std::move(builder), server.plans, shared, background);
   for (int k = 0; sequence.ok() && k < kBatches; ++k) {
     const auto batch = (*sequence)->Next();
     if (!batch.ok() || !batch->has_value()) return;

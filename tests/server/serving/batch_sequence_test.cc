@@ -25,7 +25,7 @@ using ::testing::SizeIs;
 class BatchSequenceTest : public ::testing::Test {
  protected:
   absl::StatusOr<std::unique_ptr<BatchSequence>> Open(SequenceRange range) {
-    return BatchSequence::Open(scenario_.Source(4), std::move(range), scenario_.Builder(), plans_,
+    return BatchSequence::Open(scenario_.Source(4), std::move(range), scenario_.Builder(), plans_, shared_,
                                *background_);
   }
 
@@ -41,6 +41,7 @@ class BatchSequenceTest : public ::testing::Test {
 
   Scenario scenario_{20};
   PlanCache plans_{kPlenty, scenario_.memory()};
+  SharedBatches shared_{kPlenty};
   std::unique_ptr<WorkerPool> background_ = std::make_unique<WorkerPool>(1);
 };
 
@@ -52,6 +53,26 @@ TEST_F(BatchSequenceTest, EndsAfterItsEpochs) {
   EXPECT_EQ(batches[14].header.epoch, 2);
   EXPECT_EQ(batches[14].header.step, 4);
   EXPECT_THAT((*sequence)->Next(), IsOk());  // and stays at its end
+}
+
+TEST_F(BatchSequenceTest, SequencesOfOnePlanShareTheirBodies) {
+  auto one = Open({.epochs = 2}), other = Open({.epochs = 2});
+  ASSERT_THAT(one, IsOk());
+  ASSERT_THAT(other, IsOk());
+  const std::vector<BuiltBatch> batches = ReadAll(**one), same = ReadAll(**other);
+  ASSERT_THAT(batches, SizeIs(10));
+  ASSERT_THAT(same, SizeIs(10));
+  for (std::size_t k = 0; k < batches.size(); ++k) EXPECT_EQ(same[k].body, batches[k].body) << k;
+}
+
+TEST_F(BatchSequenceTest, SequencesOfOtherWorldsShareNone) {
+  auto one = Open({.epochs = 1}), other = Open({.world = {.size = 2}, .epochs = 1}),
+       third = Open({.epochs = 1});
+  ASSERT_THAT(other, IsOk());
+  auto batch = (*one)->Next(), of_other = (*other)->Next();
+  ASSERT_THAT(of_other, IsOk());
+  EXPECT_NE((**of_other).body, (**batch).body);
+  EXPECT_EQ((**of_other).header.world_size, 2);
 }
 
 TEST_F(BatchSequenceTest, TheNextEpochIsPlannedWhileThisOneIsRead) {
@@ -66,7 +87,8 @@ TEST_F(BatchSequenceTest, PlanningTheNextEpochHoldsUpNoBatchOfThisOne) {
   BatchSource source = scenario_.Source(4);
   const auto held = std::make_shared<HeldDataset>(source.dataset, /*free=*/1);
   source.dataset = held;
-  auto sequence = BatchSequence::Open(source, {.epochs = 2}, scenario_.Builder(), plans_, *background_);
+  auto sequence =
+      BatchSequence::Open(source, {.epochs = 2}, scenario_.Builder(), plans_, shared_, *background_);
   ASSERT_THAT(sequence, IsOk());
   held->AwaitAsked();
   for (int batch = 0; batch < 5; ++batch) {
@@ -96,8 +118,8 @@ TEST_F(BatchSequenceTest, NothingIsPlannedBehindTheLastEpoch) {
 
 TEST_F(BatchSequenceTest, NothingIsPlannedAheadThatTheCacheCannotKeep) {
   PlanCache plans(1, scenario_.memory());
-  auto sequence =
-      BatchSequence::Open(scenario_.Source(4), {.epochs = 2}, scenario_.Builder(), plans, *background_);
+  auto sequence = BatchSequence::Open(scenario_.Source(4), {.epochs = 2}, scenario_.Builder(), plans, shared_,
+                                      *background_);
   ASSERT_THAT(sequence, IsOk());
   background_ = nullptr;
   EXPECT_EQ(plans.planned(), 1);
@@ -109,7 +131,7 @@ TEST_F(BatchSequenceTest, AnEpochWithoutAStepIsRefused) {
   spec.set_graphs(20);
   spec.set_drop_last(true);
   EXPECT_THAT(BatchSequence::Open(scenario_.Source(spec), {.world = {.size = 2}}, scenario_.Builder(), plans_,
-                                  *background_),
+                                  shared_, *background_),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--drop-last leaves no step")));
 }
 

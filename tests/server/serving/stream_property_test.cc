@@ -75,7 +75,7 @@ class Streams {
         background_(builders) {}
 
   std::unique_ptr<BatchSequence> Open(const SequenceRange& range) {
-    auto sequence = BatchSequence::Open(source_, range, scenario_.Builder(), plans_, background_);
+    auto sequence = BatchSequence::Open(source_, range, scenario_.Builder(), plans_, shared_, background_);
     EXPECT_THAT(sequence, IsOk());
     return sequence.ok() ? *std::move(sequence) : nullptr;
   }
@@ -114,6 +114,7 @@ class Streams {
   Scenario& scenario_;
   const BatchSource source_;
   PlanCache plans_;
+  SharedBatches shared_{kPlenty};
   WorkerPool background_;
 };
 
