@@ -50,7 +50,7 @@ std::unique_ptr<storage::GraphStore> MakeStore() {
 struct Server {
   const std::unique_ptr<storage::GraphStore> store = MakeStore();
   const std::shared_ptr<serving::MemoryMeter> memory = std::make_shared<serving::MemoryMeter>();
-  const std::shared_ptr<wire::BodyPool> bodies = wire::BodyPool::Create(0);
+  const std::shared_ptr<packtrain::wire::BodyPool> bodies = packtrain::wire::BodyPool::Create(0);
   serving::PlanCache plans{kMaxPlanBytes, memory};
 };
 
