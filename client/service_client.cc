@@ -21,8 +21,6 @@
 namespace packtrain::client {
 namespace {
 
-using TakeSteps = absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)>;
-
 constexpr std::chrono::hours kListing{1};
 constexpr std::chrono::hours kCheck{24};
 
@@ -59,6 +57,14 @@ class GrpcImportStream final : public ImportStream {
     graphs_ += static_cast<std::uint64_t>(block.source_ids_size());
     v1::ImportGraphsRequest request;
     *request.mutable_block() = std::move(block);
+    return Send(request);
+  }
+
+  absl::Status Write(v1::RecordBlock records) override {
+    if (finished_) return AlreadyEnded();
+    graphs_ += static_cast<std::uint64_t>(records.records_size());
+    v1::ImportGraphsRequest request;
+    *request.mutable_records() = std::move(records);
     return Send(request);
   }
 
@@ -129,9 +135,20 @@ absl::Status ReadAll(std::chrono::seconds deadline, Open open, Take take) {
   return taken.ok() ? ended : taken;
 }
 
-absl::Status ListStepsOnce(v1::RunService::Stub& stub, const v1::ListStepsRequest& request, TakeSteps take) {
-  return ReadAll<v1::ListStepsResponse>(
-      kListing, [&](grpc::ClientContext* context) { return stub.ListSteps(context, request); }, take);
+// The same, repeated while the server is away, until the first message has come.
+template <typename Response, typename Open, typename Take>
+absl::Status ReadUntilTaken(const ConnectionOptions& options, Open open, Take take) {
+  StopSignal never_stopped;
+  Retry retry(options, never_stopped);
+  bool taken = false;
+  while (true) {
+    absl::Status status = ReadAll<Response>(kListing, open, [&](Response& response) {
+      taken = true;
+      return take(response);
+    });
+    if (status.ok() || taken) return status;
+    if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
+  }
 }
 
 }  // namespace
@@ -200,6 +217,41 @@ absl::StatusOr<v1::SealDatasetResponse> ServiceClient::SealDataset(const v1::Sea
   return Lost(*connection_, "did not say that the import was stored: take it as not stored", status);
 }
 
+absl::StatusOr<v1::DeriveDatasetResponse> ServiceClient::DeriveDataset(
+    const v1::DeriveDatasetRequest& request) {
+  StopSignal never_stopped;
+  v1::DeriveDatasetResponse response;
+  const absl::Status status = CallOnce(kListing, never_stopped, [&](grpc::ClientContext& context) {
+    return stubs_->dataset->DeriveDataset(&context, request, &response);
+  });
+  if (status.ok()) return response;
+  if (!IsLoss(status)) return status;
+  return Lost(*connection_, "did not say that the data set was stored: take it as not stored", status);
+}
+
+absl::StatusOr<v1::DeleteDatasetResponse> ServiceClient::DeleteDataset(
+    const v1::DeleteDatasetRequest& request) {
+  if (request.dry_run()) {
+    return CallMethod(connection_->options(), kLookUp, *stubs_->dataset,
+                      &v1::DatasetService::Stub::DeleteDataset, request);
+  }
+  StopSignal never_stopped;
+  v1::DeleteDatasetResponse response;
+  const absl::Status status = CallOnce(kWork, never_stopped, [&](grpc::ClientContext& context) {
+    return stubs_->dataset->DeleteDataset(&context, request, &response);
+  });
+  if (status.ok()) return response;
+  if (!IsLoss(status)) return status;
+  return Lost(*connection_, "did not say whether it deleted anything", status);
+}
+
+absl::Status ServiceClient::ExportDataset(const v1::ExportDatasetRequest& request,
+                                          absl::FunctionRef<absl::Status(v1::ExportDatasetResponse&)> take) {
+  return ReadUntilTaken<v1::ExportDatasetResponse>(
+      connection_->options(),
+      [&](grpc::ClientContext* context) { return stubs_->dataset->ExportDataset(context, request); }, take);
+}
+
 absl::StatusOr<v1::GetPlanResponse> ServiceClient::GetPlan(const v1::GetPlanRequest& request) {
   return CallMethod(connection_->options(), kWork, *stubs_->plan, &v1::PlanService::Stub::GetPlan, request);
 }
@@ -243,17 +295,9 @@ absl::StatusOr<v1::CompareRunsResponse> ServiceClient::CompareRuns(const v1::Com
 
 absl::Status ServiceClient::ListSteps(const v1::ListStepsRequest& request,
                                       absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)> take) {
-  StopSignal never_stopped;
-  Retry retry(connection_->options(), never_stopped);
-  bool taken = false;
-  while (true) {
-    absl::Status status = ListStepsOnce(*stubs_->run, request, [&](const v1::ListStepsResponse& response) {
-      taken = true;
-      return take(response);
-    });
-    if (status.ok() || taken) return status;
-    if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
-  }
+  return ReadUntilTaken<v1::ListStepsResponse>(
+      connection_->options(),
+      [&](grpc::ClientContext* context) { return stubs_->run->ListSteps(context, request); }, take);
 }
 
 absl::Status ServiceClient::Fsck(absl::FunctionRef<absl::Status(const v1::FsckResponse&)> take) {

@@ -37,6 +37,14 @@ class ServiceClient {
   // known; the whole import may be repeated, and changes nothing where it was stored after all.
   absl::StatusOr<v1::SealDatasetResponse> SealDataset(const v1::SealDatasetRequest& request);
 
+  // Not repeated, and as much as SealDataset says of a lost answer. The call may last an hour.
+  absl::StatusOr<v1::DeriveDatasetResponse> DeriveDataset(const v1::DeriveDatasetRequest& request);
+  // Repeated where it is a dry run only. UNAVAILABLE: maybe deleted.
+  absl::StatusOr<v1::DeleteDatasetResponse> DeleteDataset(const v1::DeleteDatasetRequest& request);
+  // As ListSteps.
+  absl::Status ExportDataset(const v1::ExportDatasetRequest& request,
+                             absl::FunctionRef<absl::Status(v1::ExportDatasetResponse&)> take);
+
   absl::StatusOr<v1::GetPlanResponse> GetPlan(const v1::GetPlanRequest& request);
   absl::StatusOr<v1::GetPlannedBatchResponse> GetPlannedBatch(const v1::GetPlannedBatchRequest& request);
 
@@ -76,6 +84,7 @@ class ImportStream {
   // Sends `block`, waiting as the server's flow control has it. Where the server has ended the call, its
   // status; any call after an error returns FAILED_PRECONDITION.
   virtual absl::Status Write(v1::GraphBlock block) = 0;
+  virtual absl::Status Write(v1::RecordBlock records) = 0;
 
   // Says that no block follows and waits for the server's answer.
   virtual absl::StatusOr<v1::ImportGraphsResponse> Finish() = 0;

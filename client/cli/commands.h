@@ -9,6 +9,9 @@ namespace packtrain::cli {
 
 void AddBenchCommand(CLI::App& program, Invocation& invocation);
 void AddDatasetCommand(CLI::App& program, Invocation& invocation);
+// Below `dataset`.
+void AddDatasetChangeCommands(CLI::App& dataset, Invocation& invocation);
+void AddDatasetExportCommand(CLI::App& dataset, Invocation& invocation);
 void AddFsckCommand(CLI::App& program, Invocation& invocation);
 void AddImportCommand(CLI::App& program, Invocation& invocation);
 void AddPlanCommand(CLI::App& program, Invocation& invocation);

@@ -71,6 +71,7 @@ Json ToJson(const v1::Lineage& lineage) {
   }
   return {{"sources", sources},
           {"edges", lineage.edges()},
+          {"derived_from", lineage.derived_from()},
           {"command", lineage.command()},
           {"program_version", lineage.program_version()},
           {"imported_at_ms", lineage.imported_at_ms()}};
@@ -168,8 +169,10 @@ absl::StatusOr<ExitCode> ListDatasets(const GlobalOptions& global, Output& outpu
 }  // namespace
 
 void AddDatasetCommand(CLI::App& program, Invocation& invocation) {
-  CLI::App* dataset = AddNoun(program, "dataset", "Looks at stored data sets",
-                              {"packtrain dataset list", "packtrain dataset show qm9"});
+  CLI::App* dataset = AddNoun(program, "dataset", "Looks at stored data sets, and changes which there are",
+                              {"packtrain dataset list", "packtrain dataset show qm9",
+                               "packtrain dataset derive qm9 --edges radius:5 --name qm9-r5",
+                               "packtrain dataset export qm9 --format native -o qm9.packtrain"});
   CLI::App* list = AddCommand(*dataset, "list", "Lists the data sets of a server",
                               {"packtrain dataset list", "packtrain dataset list --csv"});
   OnChosenPrintTable(*list, invocation, ListDatasets);
@@ -182,6 +185,8 @@ void AddDatasetCommand(CLI::App& program, Invocation& invocation) {
   OnChosen(*show, invocation, [reference](const GlobalOptions& global, Output& output) {
     return ShowDataset(*reference, global, output);
   });
+  AddDatasetChangeCommands(*dataset, invocation);
+  AddDatasetExportCommand(*dataset, invocation);
 }
 
 }  // namespace packtrain::cli

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/native_import.h"
 #include "client/ingest/block_feed.h"
 #include "client/ingest/extxyz_import.h"
 #include "client/ingest/ledger.h"
@@ -263,10 +266,10 @@ class ImportJob {
   std::map<std::string, std::uint64_t> unlisted_by_server_;  // by reason
 };
 
-Json ToJson(const ImportFlags& flags, const ImportResult& result, const ingest::Ledger& ledger) {
+Json ToJson(const std::string& name, const ImportResult& result, const ingest::Ledger& ledger) {
   Json by_reason = Json::object();
   for (const auto& [reason, count] : ledger.refused_by_reason()) by_reason[reason] = count;
-  return {{"dataset", flags.name},
+  return {{"dataset", name},
           {"version", result.sealed.dataset().version()},
           {"unchanged", result.sealed.unchanged()},
           {"read", ledger.read()},
@@ -314,7 +317,39 @@ absl::StatusOr<std::unique_ptr<ingest::LedgerFile>> OpenLedger(const ImportFlags
   return ingest::LedgerFile::Open(flags.ledger);
 }
 
-absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const GlobalOptions& global, Output& output) {
+absl::StatusOr<ExitCode> StoreNative(const ImportFlags& flags, const GlobalOptions& global, Output& output) {
+  if (flags.paths.size() != 1) return UsageError(output, "import native takes one FILE");
+  const auto start = Clock::now();
+  const absl::StatusOr<v1::SealDatasetResponse> sealed =
+      ImportNative(flags.paths.front(), flags.name, global, output);
+  if (!sealed.ok()) return DataError(output, sealed.status());
+  ImportResult result{*sealed, sealed->dataset().graphs(),
+                      std::chrono::duration<double>(Clock::now() - start).count()};
+  ingest::Ledger ledger;
+  for (std::uint64_t graph = 0; graph < result.stored; ++graph) ledger.AddRead();
+  output.Print(ToJson(sealed->dataset().name(), result, ledger), ToText(result, ledger));
+  return ExitCode::kDone;
+}
+
+// The first flag given that has no meaning for a native file; empty where there is none.
+std::string FlagOfOtherFormats(const CLI::App& command) {
+  static constexpr std::string_view kNative[] = {"FORMAT", "FILE", "--name"};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() > 0 && std::find(std::begin(kNative), std::end(kNative), name) == std::end(kNative)) {
+      return name;
+    }
+  }
+  return "";
+}
+
+absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const std::string& flag_of_other_formats,
+                                const GlobalOptions& global, Output& output) {
+  if (flags.format == "native") {
+    if (flag_of_other_formats.empty()) return StoreNative(flags, global, output);
+    return UsageError(output, flag_of_other_formats + " has no meaning for a native file");
+  }
+  if (flags.name.empty()) return UsageError(output, "--name is required");
   const std::vector<std::uint32_t>& permille = flags.split_permille;
   if (!permille.empty() && std::accumulate(permille.begin(), permille.end(), std::uint64_t{0}) != kPermille) {
     return UsageError(output, "--split-permille: the three numbers must add up to 1000");
@@ -329,22 +364,24 @@ absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const GlobalOptions& g
   if (!written.ok()) output.Note(absl::StrCat("packtrain: ", written.message()));
   if (!result.ok()) return DataError(output, result.status());
   NoteRefusals(written.ok() ? flags.ledger : "", ledger, output);
-  output.Print(ToJson(flags, *result, ledger), ToText(*result, ledger));
+  output.Print(ToJson(flags.name, *result, ledger), ToText(*result, ledger));
   if (!written.ok()) return ExitCode::kFailed;
   return ledger.refused_graphs() == 0 ? ExitCode::kDone : ExitCode::kGraphsRefused;
 }
 
 void AddSourceFlags(CLI::App& command, ImportFlags& flags) {
-  command.add_option("FORMAT", flags.format, "extxyz: extended xyz and plain multi-frame xyz, gzip too")
+  command
+      .add_option(
+          "FORMAT", flags.format,
+          "extxyz: extended xyz and plain multi-frame xyz, gzip too; native: a file of `packtrain dataset "
+          "export`, which takes no flag but --name (default: its own)")
       ->required()
-      ->check(CLI::IsMember({"extxyz"}))
+      ->check(CLI::IsMember({"extxyz", "native"}))
       ->option_text("REQUIRED");
   command.add_option("FILE", flags.paths, "Files, or folders with *.xyz and *.extxyz files, .gz too")
       ->required()
       ->option_text("... REQUIRED");
-  command.add_option("--name", flags.name, "Name of the data set")
-      ->required()
-      ->check(CLI::Validator(CheckName, ""));
+  command.add_option("--name", flags.name, "Name of the data set")->check(CLI::Validator(CheckName, ""));
   command
       .add_option(
           "--edges", flags.edges,
@@ -427,14 +464,16 @@ void AddImportCommand(CLI::App& program, Invocation& invocation) {
        "packtrain import extxyz mols.xyz.gz --name mols --join targets.csv --key name --targets gap,U0",
        "packtrain import extxyz qm9/*.xyz.gz --name qm9-r5 --edges radius:5",
        "packtrain import extxyz mols.xyz.gz --name mols --split-permille 800,100,100 --split-seed 7",
+       "packtrain import native qm9.packtrain",
        "packtrain import extxyz crystals/ --name crystals --on-error skip --ledger refused.jsonl"});
   const auto flags = std::make_shared<ImportFlags>();
   AddSourceFlags(*command, *flags);
   AddTargetFlags(*command, *flags);
   AddSplitFlags(*command, *flags);
   AddErrorFlags(*command, *flags);
-  OnChosen(*command, invocation,
-           [flags](const GlobalOptions& global, Output& output) { return Import(*flags, global, output); });
+  OnChosen(*command, invocation, [flags, command](const GlobalOptions& global, Output& output) {
+    return Import(*flags, FlagOfOtherFormats(*command), global, output);
+  });
 }
 
 }  // namespace packtrain::cli

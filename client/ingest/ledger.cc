@@ -1,10 +1,6 @@
 #include "client/ingest/ledger.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -23,10 +19,6 @@ std::string ToJsonLine(const RefusedGraph& graph) {
                      {"line", graph.origin.line}, {"id", graph.id},
                      {"reason", graph.reason},    {"message", graph.message}};
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
-absl::Status CannotWrite(const std::string& path, const std::string& why) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": cannot write the ledger: ", why));
 }
 
 }  // namespace
@@ -66,32 +58,15 @@ std::string Ledger::ToJsonLines() const {
   return text;
 }
 
-LedgerFile::LedgerFile(std::string path)
-    : path_(std::move(path)),
-      partial_(path_ + ".partial"),
-      file_(partial_, std::ios::binary | std::ios::trunc) {}
-
-LedgerFile::~LedgerFile() {
-  std::error_code error;
-  if (file_.is_open()) std::filesystem::remove(partial_, error);
-}
-
 absl::StatusOr<std::unique_ptr<LedgerFile>> LedgerFile::Open(std::string path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return CannotWrite(path, "it is a folder");
-  std::unique_ptr<LedgerFile> file(new LedgerFile(std::move(path)));
-  if (!file->file_) return CannotWrite(file->path_, std::strerror(errno));
-  return file;
+  absl::StatusOr<std::unique_ptr<WholeFile>> file = WholeFile::Create(std::move(path));
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<LedgerFile>(new LedgerFile(*std::move(file)));
 }
 
 absl::Status LedgerFile::Write(const Ledger& ledger) {
-  file_ << ledger.ToJsonLines() << std::flush;
-  if (!file_) return CannotWrite(path_, std::strerror(errno));
-  std::error_code error;
-  std::filesystem::rename(partial_, path_, error);
-  if (error) return CannotWrite(path_, error.message());
-  file_.close();
-  return absl::OkStatus();
+  if (absl::Status status = file_->Write(ledger.ToJsonLines()); !status.ok()) return status;
+  return file_->Commit();
 }
 
 }  // namespace packtrain::ingest

@@ -3,15 +3,16 @@
 #define PACKTRAIN_CLIENT_INGEST_LEDGER_H_
 
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/ingest/whole_file.h"
 
 namespace packtrain::ingest {
 
@@ -68,18 +69,13 @@ class LedgerFile {
   // Opens a file beside `path`, so that it shows early whether the ledger can be written. INVALID_ARGUMENT: it
   // cannot.
   static absl::StatusOr<std::unique_ptr<LedgerFile>> Open(std::string path);
-  // What is not written leaves no trace.
-  ~LedgerFile();
-
   // Writes ToJsonLines and puts it in place. To be called once.
   absl::Status Write(const Ledger& ledger);
 
  private:
-  explicit LedgerFile(std::string path);
+  explicit LedgerFile(std::unique_ptr<WholeFile> file) : file_(std::move(file)) {}
 
-  const std::string path_;
-  const std::string partial_;
-  std::ofstream file_;
+  const std::unique_ptr<WholeFile> file_;
 };
 
 }  // namespace packtrain::ingest

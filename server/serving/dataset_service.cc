@@ -1,7 +1,10 @@
 #include "server/serving/dataset_service.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,14 +16,56 @@
 #include "server/log/event_log.h"
 #include "server/serving/graph_sizes.h"
 #include "server/serving/page.h"
+#include "server/storage/derive.h"
+#include "server/storage/seal.h"
 
 namespace packtrain::serving {
 namespace {
 
 // What a page token of ListDatasets belongs to; the list takes no query.
 constexpr std::string_view kEveryDataset = "datasets";
+constexpr std::string_view kEveryVersion = "versions";
 
 constexpr std::size_t kMaxLineageBytes = 1 << 20;
+
+// Exports at one time: each holds a thread, and a block.
+constexpr std::size_t kMaxExports = 32;
+
+// Graphs between two looks at how much memory a derivation holds.
+constexpr std::uint64_t kGraphsOfMemoryCheck = 1024;
+
+// Key of a page token.
+std::string KeyOf(const v1::Dataset& dataset, bool all_versions) {
+  return all_versions ? absl::StrCat(dataset.name(), "@", dataset.version()) : dataset.name();
+}
+
+absl::StatusOr<std::vector<v1::Dataset>> DatasetsOf(const storage::GraphStore& store, bool all_versions) {
+  absl::StatusOr<std::vector<v1::Dataset>> current = store.List();
+  if (!current.ok() || !all_versions) return current;
+  std::vector<v1::Dataset> all;
+  for (const v1::Dataset& dataset : *current) {
+    absl::StatusOr<std::vector<v1::Dataset>> versions = store.Versions(dataset.name());
+    if (absl::IsNotFound(versions.status())) continue;  // deleted meanwhile
+    if (!versions.ok()) return versions.status();
+    std::move(versions->begin(), versions->end(), std::back_inserter(all));
+  }
+  // As their keys sort, which a name that goes on behind another one's end makes no order by name.
+  std::sort(all.begin(), all.end(),
+            [](const v1::Dataset& a, const v1::Dataset& b) { return KeyOf(a, true) < KeyOf(b, true); });
+  return all;
+}
+
+void LogSealed(const storage::DatasetWriter::SealResult& sealed) {
+  log::Log(log::Level::kInfo, "dataset_sealed",
+           {{"dataset", absl::StrCat(sealed.dataset.name(), "@", sealed.dataset.version())},
+            {"graphs", std::uint64_t{sealed.dataset.graphs()}},
+            {"unchanged", sealed.unchanged ? "true" : "false"}});
+}
+
+std::int64_t NowMs() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
+}
 
 absl::Status CheckEnd(const v1::ImportEnd& end, std::uint64_t received) {
   if (end.graphs() == received) return absl::OkStatus();
@@ -44,14 +89,18 @@ absl::Status NoEnd() {
 
 }  // namespace
 
-DatasetService::DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
-                               std::shared_ptr<MemoryMeter> memory, StagedImportsOptions options)
+DatasetService::DatasetService(storage::GraphStore& store, DatasetReclaimer& reclaimer, IdleWatch& idle,
+                               std::uint64_t max_message_bytes, std::shared_ptr<MemoryMeter> memory,
+                               StagedImportsOptions options)
     : store_(store),
+      reclaimer_(reclaimer),
+      idle_(idle),
       max_message_bytes_(max_message_bytes),
       max_refused_bytes_(std::min(storage::kMaxRefusedBytes, max_message_bytes / 2)),
       memory_(std::move(memory)),
       idle_limit_(options.idle_limit),
       imports_(options),
+      exports_(kMaxExports),
       importers_(static_cast<int>(options.max_imports)) {}
 
 grpc::ServerReadReactor<v1::ImportGraphsRequest>* DatasetService::ImportGraphs(
@@ -89,6 +138,71 @@ grpc::Status DatasetService::ListGraphSizes(grpc::ServerContext*, const v1::List
       serving::ListGraphSizes(store_, *request, max_message_bytes_);
   if (page.ok()) *response = *std::move(page);
   return wire::ToGrpcStatus(page.status());
+}
+
+grpc::Status DatasetService::DeriveDataset(grpc::ServerContext* context,
+                                           const v1::DeriveDatasetRequest* request,
+                                           v1::DeriveDatasetResponse* response) {
+  return wire::ToGrpcStatus(Derive(
+      *request, [context] { return context->IsCancelled(); }, *response));
+}
+
+grpc::Status DatasetService::DeleteDataset(grpc::ServerContext*, const v1::DeleteDatasetRequest* request,
+                                           v1::DeleteDatasetResponse* response) {
+  absl::StatusOr<v1::DeleteDatasetResponse> deleted = reclaimer_.Delete(*request);
+  if (deleted.ok()) *response = *std::move(deleted);
+  return wire::ToGrpcStatus(deleted.status());
+}
+
+grpc::Status DatasetService::ExportDataset(grpc::ServerContext* context,
+                                           const v1::ExportDatasetRequest* request,
+                                           grpc::ServerWriter<v1::ExportDatasetResponse>* writer) {
+  const std::optional<Slots::Slot> slot = exports_.Take();
+  if (!slot.has_value()) {
+    return wire::ToGrpcStatus(absl::ResourceExhaustedError(
+        absl::StrCat(kMaxExports, " exports are under way, the server's limit; export again later")));
+  }
+  IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
+  return wire::ToGrpcStatus(Export(*request, [&](const v1::ExportDatasetResponse& message) {
+    unread.BeginWait();
+    const bool written = writer->Write(message);
+    unread.EndWait();
+    return written ? CheckNotDraining() : absl::CancelledError("the client went away");
+  }));
+}
+
+absl::Status DatasetService::Export(const v1::ExportDatasetRequest& request, storage::ExportSink sink) {
+  const absl::StatusOr<std::shared_ptr<const storage::Dataset>> dataset = store_.Open(request.dataset());
+  if (!dataset.ok()) return dataset.status();
+  return storage::ExportDataset(**dataset, request.as_columns(), max_message_bytes_, sink);
+}
+
+absl::Status DatasetService::Derive(const v1::DeriveDatasetRequest& request,
+                                    absl::FunctionRef<bool()> cancelled, v1::DeriveDatasetResponse& response) {
+  if (absl::Status status = storage::CheckDatasetName(request.name()); !status.ok()) return status;
+  const absl::StatusOr<Slots::Slot> slot = Admit();
+  if (!slot.ok()) return slot.status();
+  const absl::StatusOr<std::shared_ptr<const storage::Dataset>> source = store_.Open(request.dataset());
+  if (!source.ok()) return source.status();
+  MemoryMeter::Charge memory;
+  std::uint64_t graphs = 0;
+  const auto progress = [&](std::uint64_t memory_bytes) {
+    if (graphs++ % kGraphsOfMemoryCheck == 0) memory = memory_->Add(memory_bytes);
+    return cancelled() ? absl::CancelledError("the client went away") : CheckNotDraining();
+  };
+  const absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> writer =
+      storage::StageDerived(store_, **source, request, progress);
+  if (!writer.ok()) return writer.status();
+  v1::SealDatasetRequest seal = storage::SealOfDerived(**source, request);
+  seal.mutable_lineage()->set_program_version(PACKTRAIN_VERSION);
+  seal.mutable_lineage()->set_imported_at_ms(NowMs());
+  if (absl::Status status = CheckLineage(seal.lineage()); !status.ok()) return status;
+  absl::StatusOr<storage::DatasetWriter::SealResult> sealed = (*writer)->Seal(seal);
+  if (!sealed.ok()) return sealed.status();
+  LogSealed(*sealed);
+  *response.mutable_dataset() = std::move(sealed->dataset);
+  response.set_unchanged(sealed->unchanged);
+  return absl::OkStatus();
 }
 
 absl::Status DatasetService::CheckNotDraining() const {
@@ -131,8 +245,10 @@ absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession
     if (*message != nullptr && (*message)->has_end()) {
       return CheckEnd((*message)->end(), session.response().received());
     }
-    if (*message == nullptr || !(*message)->has_block()) return NoEnd();
-    if (absl::Status status = session.Add((*message)->block()); !status.ok()) return status;
+    if (*message == nullptr || !((*message)->has_block() || (*message)->has_records())) return NoEnd();
+    const absl::Status added =
+        (*message)->has_block() ? session.Add((*message)->block()) : session.Add((*message)->records());
+    if (!added.ok()) return added;
     memory = memory_->Add(session.memory_bytes());
   }
 }
@@ -147,10 +263,7 @@ absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::Sea
     imports_.PutBack(request.import_id(), *std::move(import));
     return sealed.status();
   }
-  log::Log(log::Level::kInfo, "dataset_sealed",
-           {{"dataset", absl::StrCat(sealed->dataset.name(), "@", sealed->dataset.version())},
-            {"graphs", std::uint64_t{sealed->dataset.graphs()}},
-            {"unchanged", sealed->unchanged ? "true" : "false"}});
+  LogSealed(*sealed);
   *response.mutable_dataset() = std::move(sealed->dataset);
   response.set_unchanged(sealed->unchanged);
   return absl::OkStatus();
@@ -158,15 +271,17 @@ absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::Sea
 
 absl::Status DatasetService::List(const v1::ListDatasetsRequest& request,
                                   v1::ListDatasetsResponse& response) const {
-  const absl::StatusOr<std::string> after = KeyOfPageToken(request.page_token(), kEveryDataset);
+  const std::string_view query = request.all_versions() ? kEveryVersion : kEveryDataset;
+  const absl::StatusOr<std::string> after = KeyOfPageToken(request.page_token(), query);
   if (!after.ok()) return after.status();
-  absl::StatusOr<std::vector<v1::Dataset>> datasets = store_.List();
+  absl::StatusOr<std::vector<v1::Dataset>> datasets = DatasetsOf(store_, request.all_versions());
   if (!datasets.ok()) return datasets.status();
   Page page(request.page_size(), max_message_bytes_);
   for (v1::Dataset& dataset : *datasets) {
-    if (dataset.name() <= *after) continue;
+    if (KeyOf(dataset, request.all_versions()) <= *after) continue;
     if (!page.Take(dataset.ByteSizeLong())) {
-      response.set_next_page_token(PageToken(kEveryDataset, response.datasets().rbegin()->name()));
+      response.set_next_page_token(
+          PageToken(query, KeyOf(*response.datasets().rbegin(), request.all_versions())));
       break;
     }
     *response.add_datasets() = std::move(dataset);

@@ -7,13 +7,18 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
+#include "server/serving/dataset_reclaimer.h"
+#include "server/serving/idle_watch.h"
 #include "server/serving/import_call.h"
 #include "server/serving/memory_meter.h"
+#include "server/serving/slots.h"
 #include "server/serving/staged_imports.h"
 #include "server/serving/worker_pool.h"
+#include "server/storage/export.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/import_session.h"
 
@@ -24,9 +29,11 @@ namespace packtrain::serving {
 class DatasetService final
     : public v1::DatasetService::WithCallbackMethod_ImportGraphs<v1::DatasetService::Service> {
  public:
-  // `store` is borrowed. Answers fit into messages of `max_message_bytes`. `memory` counts imports.
-  DatasetService(storage::GraphStore& store, std::uint64_t max_message_bytes,
-                 std::shared_ptr<MemoryMeter> memory, StagedImportsOptions options = {});
+  // The first three are borrowed. Answers fit into messages of `max_message_bytes`. `memory` counts imports.
+  // `idle` cuts off exports whose client does not read.
+  DatasetService(storage::GraphStore& store, DatasetReclaimer& reclaimer, IdleWatch& idle,
+                 std::uint64_t max_message_bytes, std::shared_ptr<MemoryMeter> memory,
+                 StagedImportsOptions options = {});
 
   // From now on imports are neither begun nor sealed, and one under way ends with its next message.
   void Drain() { draining_ = true; }
@@ -41,6 +48,12 @@ class DatasetService final
                           v1::GetDatasetResponse* response) override;
   grpc::Status ListGraphSizes(grpc::ServerContext* context, const v1::ListGraphSizesRequest* request,
                               v1::ListGraphSizesResponse* response) override;
+  grpc::Status DeriveDataset(grpc::ServerContext* context, const v1::DeriveDatasetRequest* request,
+                             v1::DeriveDatasetResponse* response) override;
+  grpc::Status DeleteDataset(grpc::ServerContext* context, const v1::DeleteDatasetRequest* request,
+                             v1::DeleteDatasetResponse* response) override;
+  grpc::Status ExportDataset(grpc::ServerContext* context, const v1::ExportDatasetRequest* request,
+                             grpc::ServerWriter<v1::ExportDatasetResponse>* writer) override;
 
  private:
   absl::Status CheckNotDraining() const;
@@ -52,14 +65,21 @@ class DatasetService final
   absl::Status Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response);
   absl::Status List(const v1::ListDatasetsRequest& request, v1::ListDatasetsResponse& response) const;
   absl::Status Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response);
+  // As an import of what the server holds; ends early with CANCELLED where `cancelled` says so.
+  absl::Status Derive(const v1::DeriveDatasetRequest& request, absl::FunctionRef<bool()> cancelled,
+                      v1::DeriveDatasetResponse& response);
+  absl::Status Export(const v1::ExportDatasetRequest& request, storage::ExportSink sink);
 
   storage::GraphStore& store_;
+  DatasetReclaimer& reclaimer_;
+  IdleWatch& idle_;
   const std::uint64_t max_message_bytes_;
   const std::uint64_t max_refused_bytes_;
   const std::shared_ptr<MemoryMeter> memory_;
   const std::chrono::milliseconds idle_limit_;
   std::atomic<bool> draining_{false};
   StagedImports imports_;
+  Slots exports_;
   WorkerPool importers_;  // last: its threads use all of the above
 };
 

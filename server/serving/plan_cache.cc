@@ -1,6 +1,7 @@
 #include "server/serving/plan_cache.h"
 
 #include <chrono>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -128,11 +129,26 @@ void PlanCache::Keep(const Key& key, Slot& slot) {
   while (kept_bytes_ > max_bytes_) DropLeastRecentlyUsed();
 }
 
-void PlanCache::DropLeastRecentlyUsed() {
-  const auto slot = slots_.find(uses_.front());
-  kept_bytes_ -= (**slot->second->result)->charge->bytes();
-  slots_.erase(slot);
-  uses_.pop_front();
+void PlanCache::DropLeastRecentlyUsed() { Remove(uses_.begin()); }
+
+std::shared_ptr<PlanCache::Slot> PlanCache::Remove(std::list<Key>::iterator use) {
+  const auto found = slots_.find(*use);
+  std::shared_ptr<Slot> slot = std::move(found->second);
+  kept_bytes_ -= (**slot->result)->charge->bytes();
+  slots_.erase(found);
+  uses_.erase(use);
+  return slot;
+}
+
+void PlanCache::Drop(std::string_view dataset) {
+  std::vector<std::shared_ptr<Slot>> dropped;  // freed after the lock is
+  wire::MutexLock lock(mutex_);
+  for (auto use = uses_.begin(); use != uses_.end();) {
+    const auto next = std::next(use);
+    const v1::Dataset& of = (**slots_.at(*use)->result)->dataset->description();
+    if (absl::StrCat(of.name(), "@", of.version()) == dataset) dropped.push_back(Remove(use));
+    use = next;
+  }
 }
 
 }  // namespace packtrain::serving

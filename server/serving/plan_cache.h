@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "absl/status/statusor.h"
@@ -49,6 +50,9 @@ class PlanCache {
   // at hand or another thread plans it already. What fails here fails again, and is reported, in Get.
   void Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
 
+  // Lets go of every plan that holds the data set of this name, NAME@VERSION.
+  void Drop(std::string_view dataset);
+
   std::uint64_t max_bytes() const { return max_bytes_; }
   // Epochs planned so far, and graphs above the budget that were met on the way.
   std::uint64_t planned() const;
@@ -81,6 +85,8 @@ class PlanCache {
   Result Make(const BatchSource& source, const Key& key, const batching::ParallelFor& parallel_for);
   void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes a kept plan out.
+  std::shared_ptr<Slot> Remove(std::list<Key>::iterator use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::uint64_t max_bytes_;
   const std::shared_ptr<MemoryMeter> memory_;

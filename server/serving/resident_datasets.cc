@@ -132,6 +132,15 @@ void ResidentDatasets::Forget(const ResidentDataset& dataset) {
   entries_.remove_if([&](const Entry& entry) { return entry.dataset.get() == &dataset; });
 }
 
+void ResidentDatasets::Drop(std::string_view name) {
+  std::list<Entry> dropped;  // freed after the lock is
+  wire::MutexLock lock(mutex_);
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.name == name && entry.dataset.use_count() == 1;
+  });
+  if (found != entries_.end()) dropped.splice(dropped.end(), entries_, found);
+}
+
 std::uint64_t ResidentDatasets::loaded_bytes() const {
   wire::MutexLock lock(mutex_);
   std::uint64_t bytes = 0;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/wire/mutex.h"
@@ -33,6 +34,9 @@ class ResidentDatasets {
   // to `dataset`, which is itself the result where its records don't fit beside those in use. Never blocks on
   // a load.
   std::shared_ptr<const storage::Dataset> Use(std::shared_ptr<const storage::Dataset> dataset);
+
+  // Lets go of a data set, NAME@VERSION, that nobody uses.
+  void Drop(std::string_view name);
 
   // Bytes of the data sets that stand in memory whole.
   std::uint64_t loaded_bytes() const;

@@ -28,6 +28,7 @@
 #include "server/serving/batch_service.h"
 #include "server/serving/bench_service.h"
 #include "server/serving/call_counter.h"
+#include "server/serving/dataset_reclaimer.h"
 #include "server/serving/dataset_service.h"
 #include "server/serving/descriptor_limit.h"
 #include "server/serving/listen_address.h"
@@ -169,7 +170,8 @@ class GrpcServer final : public Server {
         planners_(BuildersOf(options)),
         builders_(BuildersOf(options)),
         idle_(options.idle_timeout),
-        dataset_service_(*stores_.graphs, options.max_message_bytes, import_memory_,
+        reclaimer_(*stores_.graphs, *stores_.runs, residents_, plans_),
+        dataset_service_(*stores_.graphs, reclaimer_, idle_, options.max_message_bytes, import_memory_,
                          {.idle_limit = options.idle_timeout}),
         plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, {memory_, bodies_}),
         batch_service_({.store = *stores_.graphs,
@@ -224,6 +226,7 @@ class GrpcServer final : public Server {
   WorkerPool planners_;
   WorkerPool builders_;
   IdleWatch idle_;
+  DatasetReclaimer reclaimer_;
   DatasetService dataset_service_;
   PlanService plan_service_;
   BatchService batch_service_;

@@ -85,6 +85,26 @@ class GraphStore {
   // Current versions, by name.
   virtual absl::StatusOr<std::vector<v1::Dataset>> List() const = 0;
 
+  // What `reference` names: all versions of NAME, by version, or NAME@VERSION alone. NOT_FOUND: none.
+  virtual absl::StatusOr<std::vector<v1::Dataset>> Versions(std::string_view reference) const = 0;
+
+  // Makes a version the one that its bare NAME means; synced. NOT_FOUND: no such version.
+  virtual absl::Status MakeCurrent(std::string_view reference) = 0;
+
+  // Takes what `reference` names off every list, atomically and synced. A bare NAME means the version imported
+  // last of those left from then on. What was deleted can still be opened as NAME@VERSION until it is
+  // reclaimed, and is as it was before once the same content is sealed under its name again. Returns what
+  // Versions gave.
+  virtual absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) = 0;
+
+  // NAME@VERSION of what is deleted and not reclaimed, ascending.
+  virtual absl::StatusOr<std::vector<std::string>> Deleted() const = 0;
+
+  // Gives back the space of a deleted version, as far as no other data set has the same content. Killed at any
+  // moment, it is done or to be done again. OK where there is nothing to reclaim. FAILED_PRECONDITION: somebody
+  // holds the version open.
+  virtual absl::Status Reclaim(std::string_view reference) = 0;
+
   // Bytes of memory held for caches and open data sets.
   virtual std::uint64_t memory_bytes() const = 0;
 };

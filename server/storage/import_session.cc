@@ -31,6 +31,7 @@ ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& s
       validator_(layout_, header.missing_target()),
       writer_(std::move(writer)),
       ids_(header.duplicate_ids()),
+      record_graph_(layout_, layout_),
       max_refused_bytes_(max_refused_bytes) {
   if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_);
 }
@@ -54,13 +55,31 @@ absl::Status ImportSession::Add(const v1::GraphBlock& block) {
   absl::StatusOr<BlockReader> reader = BlockReader::Open(layout_, block, !edge_filler_.has_value());
   if (!reader.ok()) return reader.status();
   while (reader->Next()) {
-    if (absl::Status status = AddGraph(reader->graph(), reader->origin()); !status.ok()) return status;
-    response_.set_received(response_.received() + 1);
+    if (absl::Status status = Receive(reader->graph(), reader->origin()); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status ImportSession::AddGraph(GraphView graph, std::string_view origin) {
+absl::Status ImportSession::Add(const v1::RecordBlock& block) {
+  if (edge_filler_) return absl::InvalidArgumentError("records hold edges, and the header sets build_edges");
+  for (const std::string& bytes : block.records()) {
+    const absl::StatusOr<RecordView> record = RecordView::Parse(layout_, std::as_bytes(std::span(bytes)));
+    if (!record.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("graph ", response_.received(), ": ", record.status().message()));
+    }
+    if (absl::Status status = Receive(record_graph_.Of(*record), {}); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ImportSession::Receive(const GraphView& graph, std::string_view origin) {
+  if (absl::Status status = StageOrRefuse(graph, origin); !status.ok()) return status;
+  response_.set_received(response_.received() + 1);
+  return absl::OkStatus();
+}
+
+absl::Status ImportSession::StageOrRefuse(GraphView graph, std::string_view origin) {
   if (std::optional<Refusal> refusal = validator_.Check(graph)) {
     return Refuse(graph, origin, *std::move(refusal));
   }

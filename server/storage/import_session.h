@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +17,7 @@
 #include "server/storage/graph_record.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/graph_validator.h"
+#include "server/storage/record_graph.h"
 
 namespace packtrain::storage {
 
@@ -36,6 +38,16 @@ class ImportSession {
   // policy is to stop; otherwise codes as DatasetWriter::Append. After a failure only destroying is left.
   absl::Status Add(const v1::GraphBlock& block);
 
+  // The same for graphs in the record format of the header's schema. INVALID_ARGUMENT: a record is none, or the
+  // header sets build_edges.
+  absl::Status Add(const v1::RecordBlock& block);
+
+  // The same for one graph, with the fields of layout(); without edges where the header sets build_edges.
+  absl::Status Add(const GraphView& graph) { return Receive(graph, {}); }
+
+  // Of what is stored.
+  const RecordLayout& layout() const { return layout_; }
+
   // Bytes of memory held for what was staged and refused.
   std::uint64_t memory_bytes() const;
 
@@ -49,7 +61,9 @@ class ImportSession {
   ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, RecordLayout layout,
                 std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes);
 
-  absl::Status AddGraph(GraphView graph, std::string_view origin);
+  // Counts a graph, and stages or refuses it.
+  absl::Status Receive(const GraphView& graph, std::string_view origin);
+  absl::Status StageOrRefuse(GraphView graph, std::string_view origin);
   absl::Status Refuse(const GraphView& graph, std::string_view origin, const Refusal& refusal);
   void List(const GraphView& graph, std::string_view origin, const Refusal& refusal);
   absl::Status Stage(const GraphView& graph);
@@ -59,6 +73,7 @@ class ImportSession {
   const GraphValidator validator_;
   std::unique_ptr<DatasetWriter> writer_;
   SourceIds ids_;
+  RecordGraph record_graph_;
   EdgeOrder edge_order_;
   std::optional<EdgeFiller> edge_filler_;  // where edges are built, and stored
   std::string record_;

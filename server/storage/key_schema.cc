@@ -26,6 +26,10 @@ std::string DatasetKey(std::string_view name, std::string_view version) {
   return Join(kDatasetPrefix, name).append("@").append(version);
 }
 
+std::string DeletedKey(std::string_view name, std::string_view version) {
+  return Join(kDeletedPrefix, name).append("@").append(version);
+}
+
 std::string NameKey(std::string_view name) { return Join(kNamePrefix, name); }
 
 std::string SplitKey(std::string_view version, std::string_view split) {

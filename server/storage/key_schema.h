@@ -11,6 +11,7 @@
 //   format             "1"
 //   content/HASH       storage id, u64 big-endian, of the graphs whose content has this hash
 //   dataset/NAME@VERSION  storage id, u64 big-endian; v1::Dataset, serialized
+//   deleted/NAME@VERSION  as dataset/: deleted, and not reclaimed yet
 //   name/NAME          the version that a bare NAME means
 //   split/VERSION/SPLIT   graph indices, u32 little-endian, ascending
 //
@@ -33,6 +34,7 @@ inline constexpr std::string_view kFormatKey = "format";
 inline constexpr std::string_view kStoreFormat = "1";
 inline constexpr std::string_view kContentPrefix = "content/";
 inline constexpr std::string_view kDatasetPrefix = "dataset/";
+inline constexpr std::string_view kDeletedPrefix = "deleted/";
 inline constexpr std::string_view kNamePrefix = "name/";
 
 inline constexpr std::uint64_t kSizesPerChunk = 1 << 16;
@@ -54,6 +56,7 @@ std::optional<std::uint64_t> StorageIdOf(std::string_view key);
 
 std::string ContentKey(std::string_view hash);
 std::string DatasetKey(std::string_view name, std::string_view version);
+std::string DeletedKey(std::string_view name, std::string_view version);
 std::string NameKey(std::string_view name);
 std::string SplitKey(std::string_view version, std::string_view split);
 

@@ -273,10 +273,13 @@ absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
   return handle_->ForEachFile(files, &Handle::CheckTakenIn);
 }
 
-absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries) {
+absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries,
+                                      const std::vector<std::string>& removed) {
   rocksdb::WriteBatch batch;
+  for (const std::string& key : removed) batch.Delete(handle_->Of(Family::kMeta), key);
   for (const auto& [key, value] : entries) batch.Put(handle_->Of(Family::kMeta), key, value);
-  if (absl::Status status = handle_->reserve.Require(batch.GetDataSize()); !status.ok()) return status;
+  const absl::Status space = handle_->reserve.Require(batch.GetDataSize());
+  if (!space.ok() && removed.empty()) return space;
   rocksdb::WriteOptions options;
   options.sync = true;
   const rocksdb::Status status =
@@ -294,10 +297,12 @@ absl::Status RocksDatabase::DropStorage(std::uint64_t storage_id) {
   const rocksdb::RangePtr range(&from, &to);
   for (const Family family : {Family::kGraphs, Family::kSizes}) {
     rocksdb::ColumnFamilyHandle* handle = handle_->Of(family);
-    // Whole files at once, which is all there is; the tombstone is for what a file might share.
+    // Whole files at once, which is all there is as a rule. The tombstone is for what a file might share, and
+    // the compaction for files of the first level, which DeleteFilesInRanges leaves alone.
     rocksdb::Status status = rocksdb::DeleteFilesInRanges(handle_->db.get(), handle, &range, 1, false);
     if (status.ok()) status = handle_->db->DeleteRange(rocksdb::WriteOptions(), handle, from, to);
-    if (!status.ok()) return ToStatus(status, "dropping unpublished graphs");
+    if (status.ok()) status = handle_->db->CompactRange(rocksdb::CompactRangeOptions(), handle, &from, &to);
+    if (!status.ok()) return ToStatus(status, "reclaiming graphs");
   }
   return absl::OkStatus();
 }

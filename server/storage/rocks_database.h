@@ -83,10 +83,12 @@ class RocksDatabase {
   // has been found there.
   absl::Status Ingest(const std::vector<FilesOfFamily>& files);
 
-  // Writes to `meta`; all or none, synced.
-  absl::Status WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries);
+  // Writes to `meta`, and takes the keys of `removed` out of it; all or none, synced. What removes keys may use
+  // the reserve of a full disk, since it is on its way to give space back.
+  absl::Status WriteMeta(const std::vector<std::pair<std::string, std::string>>& entries,
+                         const std::vector<std::string>& removed = {});
 
-  // Drops graphs and sizes of a storage id.
+  // Drops graphs and sizes of a storage id and gives their space back.
   absl::Status DropStorage(std::uint64_t storage_id);
 
   // Block cache and memtables.

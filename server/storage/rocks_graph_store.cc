@@ -46,14 +46,78 @@ absl::StatusOr<StoredDataset> DecodeDataset(std::string_view value) {
   return stored;
 }
 
-absl::StatusOr<std::optional<StoredDataset>> FindVersion(const RocksDatabase& database, std::string_view name,
-                                                         std::string_view version) {
-  const auto value = database.Get(Family::kMeta, DatasetKey(name, version));
+absl::StatusOr<std::optional<StoredDataset>> FindStored(const RocksDatabase& database, std::string_view key) {
+  const auto value = database.Get(Family::kMeta, key);
   if (!value.ok()) return value.status();
   if (!value->has_value()) return std::optional<StoredDataset>();
   absl::StatusOr<StoredDataset> stored = DecodeDataset(**value);
   if (!stored.ok()) return stored.status();
   return std::optional<StoredDataset>(*std::move(stored));
+}
+
+absl::StatusOr<std::optional<StoredDataset>> FindVersion(const RocksDatabase& database, std::string_view name,
+                                                         std::string_view version) {
+  return FindStored(database, DatasetKey(name, version));
+}
+
+std::string FullName(const v1::Dataset& description) {
+  return absl::StrCat(description.name(), "@", description.version());
+}
+
+// Every entry whose key begins with `prefix`, which is kDatasetPrefix or kDeletedPrefix and more.
+absl::StatusOr<std::vector<StoredDataset>> ScanStored(const RocksDatabase& database, std::string_view prefix) {
+  std::vector<StoredDataset> found;
+  const absl::Status status =
+      database.Scan(Family::kMeta, prefix, [&](std::string_view, std::string_view value) {
+        absl::StatusOr<StoredDataset> stored = DecodeDataset(value);
+        if (stored.ok()) found.push_back(*std::move(stored));
+        return stored.status();
+      });
+  if (!status.ok()) return status;
+  return found;
+}
+
+// What Versions answers, with their places.
+absl::StatusOr<std::vector<StoredDataset>> FindVersions(const RocksDatabase& database,
+                                                        const DatasetReference& reference) {
+  std::vector<StoredDataset> found;
+  if (reference.version) {
+    absl::StatusOr<std::optional<StoredDataset>> stored =
+        FindVersion(database, reference.name, *reference.version);
+    if (!stored.ok()) return stored.status();
+    if (stored->has_value()) found.push_back(**std::move(stored));
+  } else {
+    absl::StatusOr<std::vector<StoredDataset>> all = ScanStored(database, DatasetKey(reference.name, ""));
+    if (!all.ok()) return all.status();
+    found = *std::move(all);
+  }
+  if (found.empty()) return NoSuchDataset(reference);
+  return found;
+}
+
+std::vector<v1::Dataset> DescriptionsOf(const std::vector<StoredDataset>& stored) {
+  std::vector<v1::Dataset> descriptions;
+  for (const StoredDataset& one : stored) descriptions.push_back(one.description);
+  return descriptions;
+}
+
+bool WasImportedBefore(const StoredDataset& a, const StoredDataset& b) {
+  const auto rank = [](const v1::Dataset& dataset) {
+    return std::pair(dataset.lineage().imported_at_ms(), std::string_view(dataset.version()));
+  };
+  return rank(a.description) < rank(b.description);
+}
+
+// The key of the content that lies under a storage id; empty where none does.
+absl::StatusOr<std::string> ContentKeyOf(const RocksDatabase& database, std::uint64_t storage_id) {
+  std::string found;
+  const absl::Status status =
+      database.Scan(Family::kMeta, kContentPrefix, [&](std::string_view key, std::string_view value) {
+        if (rocks::ParseBigEndian<std::uint64_t>(value) == storage_id) found = key;
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
+  return found;
 }
 
 absl::StatusOr<std::optional<std::uint64_t>> FindContent(const RocksDatabase& database, std::string_view hash) {
@@ -389,8 +453,36 @@ absl::StatusOr<absl::flat_hash_set<std::uint64_t>> PublishedIds(const RocksDatab
   return ids;
 }
 
+// Takes a deleted version out of `meta`, with all that no other version has, and then drops its graphs where
+// none has them.
+absl::Status DropDeleted(RocksDatabase& database, const StoredDataset& stored) {
+  const std::string& version = stored.description.version();
+  std::vector<std::string> removed = {DeletedKey(stored.description.name(), version)};
+  bool shares_graphs = false, shares_splits = false;
+  for (const std::string_view prefix : {kDatasetPrefix, kDeletedPrefix}) {
+    const absl::StatusOr<std::vector<StoredDataset>> others = ScanStored(database, prefix);
+    if (!others.ok()) return others.status();
+    for (const StoredDataset& other : *others) {
+      if (prefix == kDeletedPrefix && FullName(other.description) == FullName(stored.description)) continue;
+      shares_graphs = shares_graphs || other.storage_id == stored.storage_id;
+      shares_splits = shares_splits || other.description.version() == version;
+    }
+  }
+  if (!shares_splits) {
+    for (const v1::Split& split : stored.description.splits())
+      removed.push_back(SplitKey(version, split.name()));
+  }
+  if (!shares_graphs) {
+    absl::StatusOr<std::string> content = ContentKeyOf(database, stored.storage_id);
+    if (!content.ok()) return content.status();
+    if (!content->empty()) removed.push_back(*std::move(content));
+  }
+  if (absl::Status status = database.WriteMeta({}, removed); !status.ok()) return status;
+  return shares_graphs ? absl::OkStatus() : database.DropStorage(stored.storage_id);
+}
+
 // Drops graphs and sizes that were never published, and returns the first storage id that was never used.
-absl::StatusOr<std::uint64_t> Reclaim(RocksDatabase& database) {
+absl::StatusOr<std::uint64_t> DropUnpublished(RocksDatabase& database) {
   const absl::StatusOr<absl::flat_hash_set<std::uint64_t>> published = PublishedIds(database);
   if (!published.ok()) return published.status();
   std::uint64_t next = 1;
@@ -426,7 +518,7 @@ absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std
   const std::filesystem::path staging = folder / "staging";
   if (absl::Status status = CheckFormat(**database); !status.ok()) return status;
   if (absl::Status status = RemoveStagedFiles(staging); !status.ok()) return status;
-  const absl::StatusOr<std::uint64_t> next_storage_id = Reclaim(**database);
+  const absl::StatusOr<std::uint64_t> next_storage_id = DropUnpublished(**database);
   if (!next_storage_id.ok()) return next_storage_id.status();
   return std::unique_ptr<RocksGraphStore>(
       new RocksGraphStore(staging, options, *std::move(database), *next_storage_id));
@@ -439,15 +531,46 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> RocksGraphStore::NewDataset(const
                                               options_.staging_file_bytes, *std::move(content));
 }
 
-absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string_view text) {
-  DatasetReference reference = ParseReference(text);
-  if (!reference.version) {
-    const auto newest = database_->Get(Family::kMeta, NameKey(reference.name));
-    if (!newest.ok()) return newest.status();
-    if (!newest->has_value()) return NoSuchDataset(reference);
-    reference.version = **newest;
+// Keeps a version from being reclaimed while it is opened.
+class RocksGraphStore::Opening {
+ public:
+  Opening(RocksGraphStore& store, std::string full_name) : store_(store), full_name_(std::move(full_name)) {
+    const wire::MutexLock lock(store_.mutex_);
+    allowed_ = !store_.forbidden_.contains(full_name_);
+    if (allowed_) ++store_.opening_[full_name_];
   }
-  const std::string full_name = absl::StrCat(reference.name, "@", *reference.version);
+  ~Opening() {
+    const wire::MutexLock lock(store_.mutex_);
+    if (allowed_ && --store_.opening_[full_name_] == 0) store_.opening_.erase(full_name_);
+  }
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+
+  // False where it is being reclaimed.
+  bool allowed() const { return allowed_; }
+
+ private:
+  RocksGraphStore& store_;
+  const std::string full_name_;
+  bool allowed_ = false;
+};
+
+absl::StatusOr<DatasetReference> RocksGraphStore::Resolve(std::string_view text) const {
+  DatasetReference reference = ParseReference(text);
+  if (reference.version) return reference;
+  auto newest = database_->Get(Family::kMeta, NameKey(reference.name));
+  if (!newest.ok()) return newest.status();
+  if (!newest->has_value()) return NoSuchDataset(reference);
+  reference.version = **std::move(newest);
+  return reference;
+}
+
+absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string_view text) {
+  const absl::StatusOr<DatasetReference> reference = Resolve(text);
+  if (!reference.ok()) return reference.status();
+  const std::string full_name = absl::StrCat(reference->name, "@", *reference->version);
+  const Opening opening(*this, full_name);
+  if (!opening.allowed()) return NoSuchDataset(*reference);
   {
     const wire::MutexLock lock(mutex_);
     if (const auto found = open_.find(full_name); found != open_.end()) {
@@ -455,9 +578,12 @@ absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string
     }
   }
   absl::StatusOr<std::optional<StoredDataset>> stored =
-      FindVersion(*database_, reference.name, *reference.version);
+      FindVersion(*database_, reference->name, *reference->version);
+  if (stored.ok() && !stored->has_value()) {
+    stored = FindStored(*database_, DeletedKey(reference->name, *reference->version));
+  }
   if (!stored.ok()) return stored.status();
-  if (!stored->has_value()) return NoSuchDataset(reference);
+  if (!stored->has_value()) return NoSuchDataset(*reference);
   absl::StatusOr<std::shared_ptr<const RocksDataset>> dataset =
       RocksDataset::Load(database_, *std::move(*stored));
   if (!dataset.ok()) return dataset.status();
@@ -490,6 +616,87 @@ absl::StatusOr<std::vector<std::string>> RocksGraphStore::References() const {
       });
   if (!status.ok()) return status;
   return references;
+}
+
+absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Versions(std::string_view reference) const {
+  const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, ParseReference(reference));
+  if (!found.ok()) return found.status();
+  return DescriptionsOf(*found);
+}
+
+absl::Status RocksGraphStore::MakeCurrent(std::string_view text) {
+  const DatasetReference reference = ParseReference(text);
+  const wire::MutexLock lock(*publishing_);
+  const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
+  if (!found.ok() || !reference.version) return found.status();
+  return database_->WriteMeta({{NameKey(reference.name), *reference.version}});
+}
+
+absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_view text) {
+  const DatasetReference reference = ParseReference(text);
+  const wire::MutexLock lock(*publishing_);
+  const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
+  if (!found.ok()) return found.status();
+  std::vector<std::pair<std::string, std::string>> entries;
+  std::vector<std::string> removed;
+  for (const StoredDataset& stored : *found) {
+    removed.push_back(DatasetKey(reference.name, stored.description.version()));
+    entries.emplace_back(DeletedKey(reference.name, stored.description.version()), Encode(stored));
+  }
+  absl::StatusOr<std::vector<StoredDataset>> left = ScanStored(*database_, DatasetKey(reference.name, ""));
+  if (!left.ok()) return left.status();
+  std::erase_if(*left, [&](const StoredDataset& stored) {
+    return !reference.version || stored.description.version() == *reference.version;
+  });
+  const absl::StatusOr<DatasetReference> current = Resolve(reference.name);
+  if (!current.ok()) return current.status();
+  if (left->empty()) {
+    removed.push_back(NameKey(reference.name));
+  } else if (current->version == reference.version) {
+    const StoredDataset& newest = *std::max_element(left->begin(), left->end(), WasImportedBefore);
+    entries.emplace_back(NameKey(reference.name), newest.description.version());
+  }
+  if (absl::Status status = database_->WriteMeta(entries, removed); !status.ok()) return status;
+  return DescriptionsOf(*found);
+}
+
+absl::StatusOr<std::vector<std::string>> RocksGraphStore::Deleted() const {
+  const absl::StatusOr<std::vector<StoredDataset>> found = ScanStored(*database_, kDeletedPrefix);
+  if (!found.ok()) return found.status();
+  std::vector<std::string> names;
+  for (const StoredDataset& stored : *found) names.push_back(FullName(stored.description));
+  return names;
+}
+
+absl::Status RocksGraphStore::Forbid(const std::string& full_name) {
+  const wire::MutexLock lock(mutex_);
+  const auto open = open_.find(full_name);
+  const bool held = open != open_.end() && !open->second.expired();
+  if (held || opening_.contains(full_name)) {
+    return absl::FailedPreconditionError(absl::StrCat("data set ", full_name, " is in use"));
+  }
+  if (open != open_.end()) open_.erase(open);
+  forbidden_.insert(full_name);
+  return absl::OkStatus();
+}
+
+void RocksGraphStore::Allow(const std::string& full_name) {
+  const wire::MutexLock lock(mutex_);
+  forbidden_.erase(full_name);
+}
+
+absl::Status RocksGraphStore::Reclaim(std::string_view text) {
+  const DatasetReference reference = ParseReference(text);
+  const std::string full_name(text);
+  const wire::MutexLock lock(*publishing_);
+  const absl::StatusOr<std::optional<StoredDataset>> stored =
+      FindStored(*database_, absl::StrCat(std::string(kDeletedPrefix), full_name));
+  if (!stored.ok()) return stored.status();
+  if (!stored->has_value()) return absl::OkStatus();
+  if (absl::Status status = Forbid(full_name); !status.ok()) return status;
+  const absl::Status status = DropDeleted(*database_, **stored);
+  Allow(full_name);
+  return status;
 }
 
 std::uint64_t RocksGraphStore::memory_bytes() const {

@@ -2,7 +2,9 @@
 // imports under way.
 //
 // A seal takes the staged files in with one ingest and then makes them visible with one synced write. Killed
-// before that write, an import leaves only files that the next opening removes.
+// before that write, an import leaves only files that the next opening removes. A deletion is one synced write,
+// too; what it leaves is reclaimed later, by another such write and then file by file. Killed before that write
+// it is reclaimed again, killed after it by the next opening.
 #ifndef PACKTRAIN_SERVER_STORAGE_ROCKS_GRAPH_STORE_H_
 #define PACKTRAIN_SERVER_STORAGE_ROCKS_GRAPH_STORE_H_
 
@@ -15,10 +17,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "proto/wire/mutex.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/rocks_database.h"
+#include "server/storage/seal.h"
 
 namespace packtrain::storage {
 
@@ -42,6 +46,11 @@ class RocksGraphStore : public GraphStore {
   absl::StatusOr<std::unique_ptr<DatasetWriter>> NewDataset(const v1::Schema& schema) override;
   absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) override;
   absl::StatusOr<std::vector<v1::Dataset>> List() const override;
+  absl::StatusOr<std::vector<v1::Dataset>> Versions(std::string_view reference) const override;
+  absl::Status MakeCurrent(std::string_view reference) override;
+  absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) override;
+  absl::StatusOr<std::vector<std::string>> Deleted() const override;
+  absl::Status Reclaim(std::string_view reference) override;
   std::uint64_t memory_bytes() const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
 
@@ -54,15 +63,28 @@ class RocksGraphStore : public GraphStore {
   RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
                   std::shared_ptr<RocksDatabase> database, std::uint64_t next_storage_id);
 
+  class Opening;
+
+  // The version that `reference` means. NOT_FOUND: no such name.
+  absl::StatusOr<DatasetReference> Resolve(std::string_view reference) const;
+  // Keeps the version from being opened until Allow. FAILED_PRECONDITION: somebody has it open, or opens it.
+  absl::Status Forbid(const std::string& full_name);
+  void Allow(const std::string& full_name);
+
   const std::filesystem::path staging_;
   const RocksGraphStoreOptions options_;
   const std::shared_ptr<RocksDatabase> database_;
-  const std::shared_ptr<wire::Mutex> publishing_;  // held by a seal from its look at `meta` to its write
+  const std::shared_ptr<wire::Mutex>
+      publishing_;  // held from a look at `meta` to the write that follows from it
   std::atomic<std::uint64_t> next_storage_id_;
 
   mutable wire::Mutex mutex_;
   // By NAME@VERSION; each opened data set as long as somebody holds it.
   absl::flat_hash_map<std::string, std::weak_ptr<const RocksDataset>> open_ ABSL_GUARDED_BY(mutex_);
+  // By NAME@VERSION: calls of Open under way.
+  absl::flat_hash_map<std::string, int> opening_ ABSL_GUARDED_BY(mutex_);
+  // NAME@VERSION of what is being reclaimed.
+  absl::flat_hash_set<std::string> forbidden_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace packtrain::storage

@@ -89,6 +89,44 @@ absl::StatusOr<std::vector<IndexSplit>> SplitByIds(const DatasetContent& content
   return splits;
 }
 
+// Takes each graph once, of those there are.
+class GraphTaker {
+ public:
+  explicit GraphTaker(std::uint64_t graphs) : taken_(graphs) {}
+
+  absl::Status Take(std::uint32_t graph, std::string_view split) {
+    if (graph >= taken_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("split '", std::string(split), "' names graph ", graph, " of ", taken_.size()));
+    }
+    if (taken_[graph]) {
+      return absl::InvalidArgumentError(absl::StrCat("split '", std::string(split), "' names graph ", graph,
+                                                     ", which a split names already"));
+    }
+    taken_[graph] = true;
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<bool> taken_;
+};
+
+absl::StatusOr<std::vector<IndexSplit>> SplitByIndex(const DatasetContent& content,
+                                                     const v1::SplitByIndex& by_index) {
+  GraphTaker taker(content.graphs());
+  std::vector<IndexSplit> splits;
+  const std::pair<std::string_view, decltype(&by_index.train())> lists[] = {
+      {"train", &by_index.train()}, {"val", &by_index.val()}, {"test", &by_index.test()}};
+  for (const auto& [name, graphs] : lists) {
+    IndexSplit& split = splits.emplace_back(IndexSplit{std::string(name), {graphs->begin(), graphs->end()}});
+    for (const std::uint32_t graph : split.graphs) {
+      if (absl::Status status = taker.Take(graph, name); !status.ok()) return status;
+    }
+    std::sort(split.graphs.begin(), split.graphs.end());
+  }
+  return splits;
+}
+
 absl::StatusOr<std::vector<IndexSplit>> ResolveSplits(const DatasetContent& content,
                                                       const v1::SealDatasetRequest& request) {
   switch (request.split_case()) {
@@ -96,6 +134,8 @@ absl::StatusOr<std::vector<IndexSplit>> ResolveSplits(const DatasetContent& cont
       return SplitByFractions(content, request.fractions());
     case v1::SealDatasetRequest::kByIds:
       return SplitByIds(content, request.by_ids());
+    case v1::SealDatasetRequest::kByIndex:
+      return SplitByIndex(content, request.by_index());
     case v1::SealDatasetRequest::SPLIT_NOT_SET:
       break;
   }
@@ -201,6 +241,13 @@ v1::Dataset Describe(const DatasetContent& content, const v1::SealDatasetRequest
   return dataset;
 }
 
+absl::Status CheckVersion(const std::string& version, const v1::SealDatasetRequest& request) {
+  if (request.expected_version().empty() || request.expected_version() == version) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("the graphs and splits make version ", version, ", not ",
+                                                    request.expected_version(), ": they are not those of ",
+                                                    request.name(), "@", request.expected_version()));
+}
+
 }  // namespace
 
 absl::Status CheckDatasetName(std::string_view name) {
@@ -220,6 +267,7 @@ absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::Sea
   SealedContent sealed{*std::move(splits), {}};
   sealed.description = Describe(content, request, sealed.splits);
   sealed.description.set_version(Version(content.Hash(), sealed.splits));
+  if (absl::Status status = CheckVersion(sealed.description.version(), request); !status.ok()) return status;
   return sealed;
 }
 

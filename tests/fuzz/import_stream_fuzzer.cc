@@ -43,8 +43,10 @@ std::unique_ptr<DatasetWriter> Import(storage::GraphStore& store, Input& input) 
   if (!Parse(input.Message(), &message) || !message.has_header()) return nullptr;
   auto session = storage::ImportSession::Begin(store, message.header(), kMaxRefusedBytes);
   if (!session.ok()) return nullptr;
-  while (Parse(input.Message(), &message) && message.has_block()) {
-    if (!(*session)->Add(message.block()).ok()) return nullptr;
+  while (Parse(input.Message(), &message) && (message.has_block() || message.has_records())) {
+    const absl::Status added =
+        message.has_block() ? (*session)->Add(message.block()) : (*session)->Add(message.records());
+    if (!added.ok()) return nullptr;
   }
   const v1::ImportGraphsResponse& response = (*session)->response();
   std::uint64_t refused = 0;

@@ -523,6 +523,44 @@ def words_seeds():
     return seeds
 
 
+# Native files.
+
+def crc32c(content):
+    crc = 0xFFFFFFFF
+    for byte in content:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def native_frame(message):
+    content = message.SerializeToString(deterministic=True)
+    return struct.pack("<II", len(content), crc32c(content)) + content
+
+
+def native_seeds():
+    response = dataset_pb2.ExportDatasetResponse
+    header = native_frame(response(header=dataset_pb2.ExportHeader(dataset=dataset_pb2.Dataset(name="ab"))))
+    block = native_frame(response(block=dataset_pb2.RecordBlock(records=[b"xyz"])))
+    split = native_frame(response(split=dataset_pb2.SplitBlock(split="test", graphs=[0])))
+    end = native_frame(response(end=dataset_pb2.ExportEnd(graphs=1)))
+    whole = b"packtrn1" + header + block + split + end
+    return {
+        "nothing": b"",
+        "magic_alone": whole[:8],
+        "newer": b"packtrn2" + whole[8:],
+        "whole": whole,
+        "cut_off": whole[:-1],
+        "garbage_behind": whole + b"x",
+        "count_too_high": whole[:8] + header + end,
+        "no_header": whole[:8] + block,
+        "wrong_checksum": whole[:-1] + b"\0",
+        "long_frame": whole[:8] + struct.pack("<II", 1 << 30, 0) + b"abc",
+        "records": dataset_pb2.RecordBlock(records=[b"abc", b"", b"hello"]).SerializeToString(),
+    }
+
+
 if __name__ == "__main__":
     write("batch_assembler", batch_seeds())
     write("byte_source", byte_source_seeds())
@@ -530,6 +568,7 @@ if __name__ == "__main__":
     write("extxyz", extxyz_seeds())
     write("graph_record", record_seeds())
     write("import_stream", import_seeds())
+    write("native_file", native_seeds())
     write("plan", plan_seeds())
     write("plan_requests", plan_request_seeds())
     write("run_filter", filter_seeds())

@@ -1,5 +1,6 @@
 #include "tests/testing/fake_graph_store.h"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -14,7 +15,8 @@ namespace packtrain::testing {
 struct FakeGraphStore::State {
   wire::Mutex mutex;
   std::map<std::string, std::shared_ptr<const storage::Dataset>> versions
-      ABSL_GUARDED_BY(mutex);                                       // NAME@VERSION
+      ABSL_GUARDED_BY(mutex);  // NAME@VERSION
+  std::map<std::string, std::shared_ptr<const storage::Dataset>> deleted ABSL_GUARDED_BY(mutex);  // likewise
   std::map<std::string, std::string> names ABSL_GUARDED_BY(mutex);  // NAME -> VERSION
   std::uint64_t bytes ABSL_GUARDED_BY(mutex) = 0;
   std::uint64_t reads_before_failure ABSL_GUARDED_BY(mutex) = 0;
@@ -25,6 +27,17 @@ struct FakeGraphStore::State {
     const wire::MutexLock lock(mutex);
     if (!failure || reads_before_failure-- > 0) return absl::OkStatus();
     return *std::exchange(failure, std::nullopt);
+  }
+
+  std::vector<v1::Dataset> VersionsOf(const storage::DatasetReference& reference) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::vector<v1::Dataset> found;
+    for (const auto& [name, dataset] : versions) {
+      const v1::Dataset& description = dataset->description();
+      if (description.name() != reference.name) continue;
+      if (!reference.version || description.version() == *reference.version) found.push_back(description);
+    }
+    return found;
   }
 
   absl::Status BeginScan() {
@@ -139,6 +152,7 @@ FakeGraphStore::FakeGraphStore() : state_(std::make_shared<State>()) {}
 FakeGraphStore::~FakeGraphStore() {
   const wire::MutexLock lock(state_->mutex);
   state_->versions.clear();
+  state_->deleted.clear();
 }
 
 absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> FakeGraphStore::NewDataset(const v1::Schema& schema) {
@@ -155,9 +169,67 @@ absl::StatusOr<std::shared_ptr<const storage::Dataset>> FakeGraphStore::Open(std
     if (newest == state_->names.end()) return storage::NoSuchDataset(reference);
     reference.version = newest->second;
   }
-  const auto found = state_->versions.find(absl::StrCat(reference.name, "@", *reference.version));
-  if (found == state_->versions.end()) return storage::NoSuchDataset(reference);
-  return found->second;
+  const std::string full_name = absl::StrCat(reference.name, "@", *reference.version);
+  for (const auto* of : {&state_->versions, &state_->deleted}) {
+    if (const auto found = of->find(full_name); found != of->end()) return found->second;
+  }
+  return storage::NoSuchDataset(reference);
+}
+
+absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::Versions(std::string_view text) const {
+  const storage::DatasetReference reference = storage::ParseReference(text);
+  const wire::MutexLock lock(state_->mutex);
+  std::vector<v1::Dataset> found = state_->VersionsOf(reference);
+  if (found.empty()) return storage::NoSuchDataset(reference);
+  return found;
+}
+
+absl::Status FakeGraphStore::MakeCurrent(std::string_view text) {
+  const storage::DatasetReference reference = storage::ParseReference(text);
+  const wire::MutexLock lock(state_->mutex);
+  if (state_->VersionsOf(reference).empty()) return storage::NoSuchDataset(reference);
+  if (reference.version) state_->names[reference.name] = *reference.version;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::Delete(std::string_view text) {
+  const storage::DatasetReference reference = storage::ParseReference(text);
+  const wire::MutexLock lock(state_->mutex);
+  std::vector<v1::Dataset> found = state_->VersionsOf(reference);
+  if (found.empty()) return storage::NoSuchDataset(reference);
+  for (const v1::Dataset& dataset : found) {
+    state_->deleted.insert(state_->versions.extract(absl::StrCat(dataset.name(), "@", dataset.version())));
+  }
+  const std::vector<v1::Dataset> left = state_->VersionsOf({reference.name, std::nullopt});
+  const auto imported = [](const v1::Dataset& dataset) {
+    return std::pair(dataset.lineage().imported_at_ms(), dataset.version());
+  };
+  const auto newest = std::max_element(left.begin(), left.end(),
+                                       [&](const auto& a, const auto& b) { return imported(a) < imported(b); });
+  if (left.empty()) {
+    state_->names.erase(reference.name);
+  } else if (state_->names[reference.name] == reference.version) {
+    state_->names[reference.name] = newest->version();
+  }
+  return found;
+}
+
+absl::StatusOr<std::vector<std::string>> FakeGraphStore::Deleted() const {
+  const wire::MutexLock lock(state_->mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, dataset] : state_->deleted) names.push_back(name);
+  return names;
+}
+
+absl::Status FakeGraphStore::Reclaim(std::string_view reference) {
+  const wire::MutexLock lock(state_->mutex);
+  const auto found = state_->deleted.find(std::string(reference));
+  if (found == state_->deleted.end()) return absl::OkStatus();
+  if (found->second.use_count() > 1) {
+    return absl::FailedPreconditionError(absl::StrCat("data set ", found->first, " is in use"));
+  }
+  state_->deleted.erase(found);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::List() const {

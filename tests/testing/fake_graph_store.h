@@ -25,6 +25,11 @@ class FakeGraphStore : public storage::GraphStore {
   absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> NewDataset(const v1::Schema& schema) override;
   absl::StatusOr<std::shared_ptr<const storage::Dataset>> Open(std::string_view reference) override;
   absl::StatusOr<std::vector<v1::Dataset>> List() const override;
+  absl::StatusOr<std::vector<v1::Dataset>> Versions(std::string_view reference) const override;
+  absl::Status MakeCurrent(std::string_view reference) override;
+  absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) override;
+  absl::StatusOr<std::vector<std::string>> Deleted() const override;
+  absl::Status Reclaim(std::string_view reference) override;
   std::uint64_t memory_bytes() const override;
 
   // The n-th ReadRecords from now, counted from 0 over all data sets, fails with `status`, once.

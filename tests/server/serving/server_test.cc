@@ -123,6 +123,15 @@ class HeldStore final : public storage::GraphStore {
     return store_.Open(reference);
   }
   absl::StatusOr<std::vector<v1::Dataset>> List() const override { return store_.List(); }
+  absl::StatusOr<std::vector<v1::Dataset>> Versions(std::string_view reference) const override {
+    return store_.Versions(reference);
+  }
+  absl::Status MakeCurrent(std::string_view reference) override { return store_.MakeCurrent(reference); }
+  absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) override {
+    return store_.Delete(reference);
+  }
+  absl::StatusOr<std::vector<std::string>> Deleted() const override { return store_.Deleted(); }
+  absl::Status Reclaim(std::string_view reference) override { return store_.Reclaim(reference); }
   std::uint64_t memory_bytes() const override { return store_.memory_bytes(); }
 
  private:

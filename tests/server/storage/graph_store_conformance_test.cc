@@ -250,6 +250,89 @@ TYPED_TEST(GraphStoreConformanceTest, VersionIsAFunctionOfContent) {
   EXPECT_NE(this->MustImport(nudged, SealAs("a")).version(), version);
 }
 
+TYPED_TEST(GraphStoreConformanceTest, WhatIsDeletedIsOnNoListAndUnderNoName) {
+  const v1::Dataset kept = this->MustImport(SampleMolecules(), SealAs("kept"));
+  const v1::Dataset gone = this->MustImport(ManyMolecules(9), SealAs("gone"));
+  const auto deleted = this->store().Delete("gone");
+  ASSERT_THAT(deleted, IsOk());
+  EXPECT_EQ(deleted->front().version(), gone.version());
+  EXPECT_THAT(this->store().Open("gone"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(this->store().Versions("gone"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(this->store().Delete("gone"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(*this->store().List(), SizeIs(1));
+  EXPECT_THAT(*this->store().Deleted(), ElementsAre("gone@" + gone.version()));
+  ASSERT_THAT(this->store().Reclaim("gone@" + gone.version()), IsOk());
+  EXPECT_THAT(this->store().Reclaim("gone@" + gone.version()), IsOk());
+  EXPECT_THAT(*this->store().Deleted(), IsEmpty());
+  EXPECT_THAT(this->store().Open("gone@" + gone.version()), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(Read(**this->store().Open("kept"), {4}), IsOk());
+}
+
+TYPED_TEST(GraphStoreConformanceTest, WhatIsDeletedOpensByVersionUntilItIsReclaimed) {
+  const v1::Dataset gone = this->MustImport(ManyMolecules(9), SealAs("gone"));
+  const std::string name = "gone@" + gone.version();
+  ASSERT_THAT(this->store().Delete("gone"), IsOk());
+  auto open = this->store().Open(name);
+  ASSERT_THAT(open, IsOk());
+  EXPECT_THAT(this->store().Reclaim(name), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr(name)));
+  EXPECT_THAT(Read(**open, {8}), IsOk());
+  open = absl::CancelledError("closed");
+  EXPECT_THAT(this->store().Reclaim(name), IsOk());
+}
+
+TYPED_TEST(GraphStoreConformanceTest, ANameMeansTheVersionImportedLastOfThoseLeft) {
+  std::vector<std::string> versions;
+  for (const std::uint32_t graphs : {7, 8, 9}) {
+    v1::SealDatasetRequest seal = SealAs("molecules");
+    seal.mutable_lineage()->set_imported_at_ms(graphs);
+    versions.push_back(this->MustImport(ManyMolecules(graphs), seal).version());
+  }
+  EXPECT_THAT(*this->store().Versions("molecules"), SizeIs(3));
+  EXPECT_THAT(*this->store().Versions("molecules@" + versions[0]), SizeIs(1));
+  const auto current = [&] { return (*this->store().Open("molecules"))->description().version(); };
+  ASSERT_THAT(this->store().Delete("molecules@" + versions[0]), IsOk());
+  EXPECT_EQ(current(), versions[2]);
+  ASSERT_THAT(this->store().Delete("molecules@" + versions[2]), IsOk());
+  EXPECT_EQ(current(), versions[1]);
+  ASSERT_THAT(this->store().Delete("molecules@" + versions[1]), IsOk());
+  EXPECT_THAT(this->store().Open("molecules"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, AVersionCanBeMadeCurrent) {
+  const std::string first = this->MustImport(ManyMolecules(7), SealAs("molecules")).version();
+  this->MustImport(ManyMolecules(8), SealAs("molecules"));
+  ASSERT_THAT(this->store().MakeCurrent("molecules@" + first), IsOk());
+  EXPECT_EQ((*this->store().Open("molecules"))->description().version(), first);
+  EXPECT_THAT(this->store().MakeCurrent("molecules@0123456789abcdef"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, WhatSharesItsGraphsOutlivesADeletion) {
+  const v1::SealDatasetRequest request = SealWithFractions("a", 800, 100, 100, 7);
+  const std::string version = this->MustImport(ManyMolecules(50), request).version();
+  this->MustImport(ManyMolecules(50), SealWithFractions("b", 800, 100, 100, 7));
+  this->MustImport(ManyMolecules(50), SealAs("c"));
+  ASSERT_THAT(this->store().Delete("a"), IsOk());
+  ASSERT_THAT(this->store().Reclaim("a@" + version), IsOk());
+  for (const char* name : {"b", "c"}) {
+    const auto dataset = this->store().Open(name);
+    ASSERT_THAT(dataset, IsOk());
+    EXPECT_THAT(Read(**dataset, {49}), IsOk());
+  }
+  EXPECT_THAT(this->SplitOf(**this->store().Open("b"), "train"), SizeIs(40));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, SealedAgainADeletedVersionIsThereAsBefore) {
+  const std::string name = "a@" + this->MustImport(ManyMolecules(50), SealAs("a")).version();
+  for (const bool reclaimed : {false, true}) {
+    ASSERT_THAT(this->store().Delete("a"), IsOk());
+    if (reclaimed) this->store().Reclaim(name).IgnoreError();
+    this->MustImport(ManyMolecules(50), SealAs("a"));
+    ASSERT_THAT(this->store().Reclaim(name), IsOk());
+    EXPECT_THAT(*this->store().Deleted(), IsEmpty());
+    EXPECT_THAT(Read(**this->store().Open("a"), {49}), IsOk());
+  }
+}
+
 TYPED_TEST(GraphStoreConformanceTest, AnotherSplitIsAnotherVersion) {
   const std::vector<Molecule> molecules = ManyMolecules(50);
   const v1::Dataset whole = this->MustImport(molecules, SealAs("molecules"));

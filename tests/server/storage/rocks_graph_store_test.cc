@@ -102,6 +102,61 @@ TEST_F(RocksGraphStoreTest, OpeningRemovesWhatAKilledImportStaged) {
   EXPECT_THAT(store->Open("molecules"), IsOk());
 }
 
+std::uint64_t BytesIn(const std::filesystem::path& folder) {
+  std::uint64_t bytes = 0;
+  for (const std::filesystem::path& file : FilesIn(folder)) {
+    if (file.extension() == ".sst") bytes += std::filesystem::file_size(file);
+  }
+  return bytes;
+}
+
+TEST_F(RocksGraphStoreTest, ReclaimingGivesSpaceBackAtOnce) {
+  const auto store = OpenStore();
+  ASSERT_THAT(Import(*store, SampleMolecules(), SealAs("kept")), IsOk());
+  const std::uint64_t before = BytesIn(db());
+  const std::string version = Import(*store, ManyMolecules(20'000), SealAs("gone"))->dataset.version();
+  const std::uint64_t with = BytesIn(db());
+  ASSERT_GT(with, before + (1 << 20));
+  ASSERT_THAT(store->Delete("gone"), IsOk());
+  ASSERT_THAT(store->Reclaim("gone@" + version), IsOk());
+  EXPECT_LT(BytesIn(db()), before + (with - before) / 20);
+  EXPECT_THAT(Read(**store->Open("kept"), FirstGraphs(5)), IsOk());
+}
+
+TEST_F(RocksGraphStoreTest, AReopenedStoreGoesOnWithADeletion) {
+  std::string version;
+  {
+    const auto store = OpenStore();
+    version = Import(*store, ManyMolecules(9), SealAs("gone"))->dataset.version();
+    ASSERT_THAT(store->Delete("gone"), IsOk());
+  }
+  EXPECT_THAT(StorageIds(Family::kGraphs), SizeIs(1));
+  {
+    const auto store = OpenStore();
+    EXPECT_THAT(store->Open("gone"), StatusIs(absl::StatusCode::kNotFound));
+    EXPECT_THAT(Read(**store->Open("gone@" + version), FirstGraphs(9)), IsOk());
+    ASSERT_THAT(store->Reclaim("gone@" + version), IsOk());
+  }
+  EXPECT_THAT(StorageIds(Family::kGraphs), IsEmpty());
+  EXPECT_THAT(StorageIds(Family::kSizes), IsEmpty());
+}
+
+TEST_F(RocksGraphStoreTest, ReclaimingWaitsForEveryOpening) {
+  const auto store = OpenStore();
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "a@" + Import(*store, ManyMolecules(50), SealAs("a"))->dataset.version();
+    ASSERT_THAT(store->Delete("a"), IsOk());
+    std::thread opener([&] {
+      const auto dataset = store->Open(name);
+      const absl::Status read = dataset.ok() ? Read(**dataset, FirstGraphs(50)).status() : absl::OkStatus();
+      EXPECT_THAT(read, IsOk());
+    });
+    store->Reclaim(name).IgnoreError();
+    opener.join();
+    ASSERT_THAT(store->Reclaim(name), IsOk());
+  }
+}
+
 TEST_F(RocksGraphStoreTest, OpeningDropsGraphsThatWereNeverPublished) {
   ASSERT_THAT(Import(*OpenStore(), SampleMolecules(), SealAs("molecules")), IsOk());
   const std::vector<std::uint64_t> published = StorageIds(Family::kGraphs);

@@ -1,0 +1,106 @@
+#include "server/serving/dataset_reclaimer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "server/log/event_log.h"
+
+namespace packtrain::serving {
+
+DatasetReclaimer::DatasetReclaimer(storage::GraphStore& store, const runs::RunStore& runs,
+                                   ResidentDatasets& residents, PlanCache& plans,
+                                   std::chrono::milliseconds interval)
+    : store_(store), runs_(runs), residents_(residents), plans_(plans), interval_(interval), thread_([this] {
+        ReclaimUntilStopped();
+      }) {}
+
+DatasetReclaimer::~DatasetReclaimer() {
+  {
+    const wire::MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+}
+
+absl::StatusOr<v1::DeleteDatasetResponse> DatasetReclaimer::Delete(const v1::DeleteDatasetRequest& request) {
+  const absl::StatusOr<std::vector<v1::Dataset>> versions = Versions(request);
+  if (!versions.ok()) return versions.status();
+  v1::DeleteDatasetResponse response;
+  for (const v1::Dataset& version : *versions) {
+    v1::DeletedVersion& deleted = *response.add_versions();
+    deleted.set_dataset(absl::StrCat(version.name(), "@", version.version()));
+    if (!request.dry_run()) log::Log(log::Level::kInfo, "dataset_deleted", {{"dataset", deleted.dataset()}});
+    deleted.set_graphs(version.graphs());
+    deleted.set_bytes(version.bytes());
+    const absl::StatusOr<std::vector<std::string>> running = RunningRuns(deleted.dataset());
+    if (!running.ok()) return running.status();
+    deleted.mutable_running_runs()->Add(running->begin(), running->end());
+    deleted.set_reclaimed(!request.dry_run() && Reclaim(deleted.dataset()));
+  }
+  const absl::StatusOr<std::vector<v1::Dataset>> current = store_.List();
+  if (!current.ok()) return current.status();
+  for (const v1::Dataset& dataset : *current) {
+    if (dataset.name() == versions->front().name()) response.set_current_version(dataset.version());
+  }
+  const wire::MutexLock lock(mutex_);
+  deleted_ = true;
+  changed_.NotifyAll();
+  return response;
+}
+
+absl::StatusOr<std::vector<v1::Dataset>> DatasetReclaimer::Versions(const v1::DeleteDatasetRequest& request) {
+  return request.dry_run() ? store_.Versions(request.dataset()) : store_.Delete(request.dataset());
+}
+
+absl::StatusOr<std::vector<std::string>> DatasetReclaimer::RunningRuns(std::string_view dataset) const {
+  std::vector<std::string> running;
+  const absl::Status status = runs_.ListAfter({}, [&](const v1::Run& run) {
+    const bool pins = run.state() == v1::RUN_STATE_RUNNING && run.description().dataset() == dataset;
+    if (pins) running.push_back(run.run());
+    return true;
+  });
+  if (!status.ok()) return status;
+  return running;
+}
+
+bool DatasetReclaimer::Reclaim(const std::string& dataset) {
+  const absl::StatusOr<std::vector<std::string>> running = RunningRuns(dataset);
+  if (!running.ok() || !running->empty()) return false;
+  plans_.Drop(dataset);
+  residents_.Drop(dataset);
+  const absl::Status status = store_.Reclaim(dataset);
+  if (status.ok()) log::Log(log::Level::kInfo, "dataset_reclaimed", {{"dataset", dataset}});
+  if (!status.ok() && !absl::IsFailedPrecondition(status)) {
+    log::Log(log::Level::kError, "dataset_not_reclaimed",
+             {{"dataset", dataset},
+              {"message", std::string_view(status.message().data(), status.message().size())}});
+  }
+  return status.ok();
+}
+
+bool DatasetReclaimer::ReclaimAll() {
+  const absl::StatusOr<std::vector<std::string>> deleted = store_.Deleted();
+  if (!deleted.ok()) return false;
+  const auto left = std::count_if(deleted->begin(), deleted->end(),
+                                  [this](const std::string& dataset) { return !Reclaim(dataset); });
+  return left == 0;
+}
+
+void DatasetReclaimer::ReclaimUntilStopped() {
+  while (AwaitWork(!ReclaimAll())) {
+  }
+}
+
+bool DatasetReclaimer::AwaitWork(bool something_left) {
+  const wire::MutexLock lock(mutex_);
+  if (something_left && !stopping_ && !deleted_)
+    changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + interval_);
+  while (!something_left && !stopping_ && !deleted_) changed_.Wait(mutex_);
+  deleted_ = false;
+  return !stopping_;
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,90 @@
+#include "server/storage/derive.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/import_session.h"
+#include "server/storage/record_graph.h"
+#include "server/storage/seal.h"
+
+namespace packtrain::storage {
+namespace {
+
+bool NamesASplit(const v1::DeriveDatasetRequest& request) {
+  return request.split_case() != v1::DeriveDatasetRequest::SPLIT_NOT_SET;
+}
+
+// Nothing of a data set is refused but what the new edges refuse.
+v1::ImportHeader HeaderOf(const v1::Schema& source, const v1::DeriveDatasetRequest& request) {
+  v1::ImportHeader header;
+  header.set_on_error(v1::ERROR_POLICY_STOP);
+  header.set_missing_target(v1::MISSING_TARGET_POLICY_NAN);
+  v1::Schema& schema = *header.mutable_schema();
+  schema = source;
+  if (request.edges().empty()) return header;
+  header.set_build_edges(true);
+  schema.set_edges(request.edges());
+  schema.set_edge_rule(request.edges() == "full" ? v1::EDGE_RULE_FULL : v1::EDGE_RULE_STORED);
+  auto& fields = *schema.mutable_fields();
+  fields.erase(std::remove_if(fields.begin(), fields.end(),
+                              [](const v1::Field& field) { return field.scope() == v1::FIELD_SCOPE_EDGE; }),
+               fields.end());
+  return header;
+}
+
+using Indices = google::protobuf::RepeatedField<std::uint32_t>;
+
+void CopySplit(const Dataset& source, std::string_view name, Indices* out) {
+  const absl::StatusOr<std::span<const std::uint32_t>> graphs = source.Split(name);
+  if (graphs.ok()) out->Add(graphs->begin(), graphs->end());
+}
+
+void CopySplits(const Dataset& source, v1::SealDatasetRequest& seal) {
+  if (source.description().splits_size() <= 1) return;  // "all" alone
+  v1::SplitByIndex& split = *seal.mutable_by_index();
+  CopySplit(source, "train", split.mutable_train());
+  CopySplit(source, "val", split.mutable_val());
+  CopySplit(source, "test", split.mutable_test());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DatasetWriter>> StageDerived(GraphStore& store, const Dataset& source,
+                                                            const v1::DeriveDatasetRequest& request,
+                                                            DeriveProgress progress) {
+  if (request.edges().empty() && !NamesASplit(request)) {
+    return absl::InvalidArgumentError("neither edges (--edges) nor a split is named: nothing would change");
+  }
+  const v1::Schema& schema = source.description().schema();
+  absl::StatusOr<std::unique_ptr<ImportSession>> session =
+      ImportSession::Begin(store, HeaderOf(schema, request));
+  if (!session.ok()) return session.status();
+  const absl::StatusOr<RecordLayout> layout = RecordLayout::Create(schema);
+  if (!layout.ok()) return layout.status();
+  RecordGraph graph(*layout, (*session)->layout());
+  const absl::Status staged = source.ScanRecords([&](std::size_t, const RecordView& record) {
+    if (absl::Status status = (*session)->Add(graph.Of(record)); !status.ok()) return status;
+    return progress((*session)->memory_bytes());
+  });
+  if (!staged.ok()) return staged;
+  return (*session)->TakeWriter();
+}
+
+v1::SealDatasetRequest SealOfDerived(const Dataset& source, const v1::DeriveDatasetRequest& request) {
+  const v1::Dataset& description = source.description();
+  v1::SealDatasetRequest seal;
+  seal.set_name(request.name());
+  if (request.has_fractions()) *seal.mutable_fractions() = request.fractions();
+  if (request.has_by_ids()) *seal.mutable_by_ids() = request.by_ids();
+  if (!NamesASplit(request)) CopySplits(source, seal);
+  v1::Lineage& lineage = *seal.mutable_lineage();
+  *lineage.mutable_sources() = description.lineage().sources();
+  lineage.set_command(request.command());
+  lineage.set_derived_from(absl::StrCat(description.name(), "@", description.version()));
+  return seal;
+}
+
+}  // namespace packtrain::storage

@@ -1,0 +1,33 @@
+// Data sets made out of stored ones.
+#ifndef PACKTRAIN_SERVER_STORAGE_DERIVE_H_
+#define PACKTRAIN_SERVER_STORAGE_DERIVE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "packtrain/v1/dataset.pb.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::storage {
+
+// Called after each graph with the bytes of memory held so far; an error ends the work with that error.
+using DeriveProgress = absl::FunctionRef<absl::Status(std::uint64_t memory_bytes)>;
+
+// Stages every graph of `source`, in order, with the request's edges, in `store`. What is staged and sealed by
+// SealOfDerived is what an import of the same graphs with these edges gives. INVALID_ARGUMENT: the request
+// names neither edges nor a split, the edges cannot be built from the fields (edge_filler.h), or those of a
+// graph cannot, which the message names. Otherwise codes as Dataset::ScanRecords and DatasetWriter::Append.
+absl::StatusOr<std::unique_ptr<DatasetWriter>> StageDerived(GraphStore& store, const Dataset& source,
+                                                            const v1::DeriveDatasetRequest& request,
+                                                            DeriveProgress progress);
+
+// Seals it under the request's name, with its split or else that of `source`. The lineage names `source` and
+// its files; the rest of it is the caller's.
+v1::SealDatasetRequest SealOfDerived(const Dataset& source, const v1::DeriveDatasetRequest& request);
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_DERIVE_H_

@@ -1,0 +1,130 @@
+#include "server/storage/export.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/graph_record.h"
+#include "server/storage/record_graph.h"
+#include "server/storage/seal.h"
+
+namespace packtrain::storage {
+namespace {
+
+constexpr std::uint64_t kBlockBytes = 1 << 20;
+constexpr std::size_t kSplitGraphs = 1 << 17;
+// Tags and lengths around what a block holds, at most.
+constexpr std::uint64_t kFrameBytes = 1 << 10;
+
+// Gathers graphs into messages.
+class BlockWriter {
+ public:
+  BlockWriter(const RecordLayout& layout, bool as_columns, std::uint64_t max_message_bytes, ExportSink sink)
+      : layout_(layout),
+        as_columns_(as_columns),
+        max_graph_bytes_(max_message_bytes - std::min(max_message_bytes, kFrameBytes)),
+        sink_(sink),
+        graph_(layout, layout) {}
+
+  absl::Status Add(std::size_t index, const RecordView& record) {
+    const GraphView graph = graph_.Of(record);
+    const std::uint64_t bytes = as_columns_ ? ColumnBytes(record, graph) : record.bytes().size();
+    if (bytes > max_graph_bytes_) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "graph ", index, " '", std::string(record.source_id()), "' takes ", bytes, " bytes, above the ",
+          max_graph_bytes_, " of a message; packtraind --max-message-bytes is the limit"));
+    }
+    if (bytes_ + bytes > std::min(kBlockBytes, max_graph_bytes_)) {
+      if (absl::Status status = Flush(); !status.ok()) return status;
+    }
+    bytes_ += bytes;
+    if (as_columns_) {
+      AddColumns(graph);
+    } else {
+      message_.mutable_block()->add_records(record.bytes().data(), record.bytes().size());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Flush() {
+    if (bytes_ == 0) return absl::OkStatus();
+    bytes_ = 0;
+    return sink_(std::exchange(message_, {}));
+  }
+
+ private:
+  // Endpoints and counts are varints of up to five bytes.
+  static std::uint64_t ColumnBytes(const RecordView& record, const GraphView& graph) {
+    return record.bytes().size() + 10 * graph.senders.size() + graph.source_id.size() + kRecordHeaderBytes;
+  }
+
+  void AddColumns(const GraphView& graph) {
+    v1::GraphBlock& block = *message_.mutable_columns();
+    block.add_source_ids(std::string(graph.source_id));
+    block.add_n_node(graph.n_node);
+    if (layout_.stores_edges()) block.add_n_edge(graph.n_edge);
+    block.mutable_senders()->Add(graph.senders.begin(), graph.senders.end());
+    block.mutable_receivers()->Add(graph.receivers.begin(), graph.receivers.end());
+    for (std::size_t k = 0; k < graph.fields.size(); ++k) {
+      v1::Column& column = static_cast<int>(k) < block.columns_size()
+                               ? *block.mutable_columns(static_cast<int>(k))
+                               : *block.add_columns();
+      column.set_field(layout_.fields()[k].name);
+      column.mutable_data()->append(graph.fields[k]);
+    }
+  }
+
+  const RecordLayout& layout_;
+  const bool as_columns_;
+  const std::uint64_t max_graph_bytes_;
+  const ExportSink sink_;
+  RecordGraph graph_;
+  v1::ExportDatasetResponse message_;
+  std::uint64_t bytes_ = 0;  // of message_
+};
+
+absl::Status ExportGraphs(const Dataset& dataset, bool as_columns, std::uint64_t max_message_bytes,
+                          ExportSink sink) {
+  const absl::StatusOr<RecordLayout> layout = RecordLayout::Create(dataset.description().schema());
+  if (!layout.ok()) return layout.status();
+  BlockWriter writer(*layout, as_columns, max_message_bytes, sink);
+  const absl::Status scanned = dataset.ScanRecords(
+      [&](std::size_t graph, const RecordView& record) { return writer.Add(graph, record); });
+  return scanned.ok() ? writer.Flush() : scanned;
+}
+
+absl::Status ExportSplit(const Dataset& dataset, const std::string& name, ExportSink sink) {
+  const absl::StatusOr<std::span<const std::uint32_t>> graphs = dataset.Split(name);
+  if (!graphs.ok()) return graphs.status();
+  for (std::size_t begin = 0; begin < graphs->size(); begin += kSplitGraphs) {
+    v1::ExportDatasetResponse message;
+    message.mutable_split()->set_split(name);
+    const auto part = graphs->subspan(begin, std::min(kSplitGraphs, graphs->size() - begin));
+    message.mutable_split()->mutable_graphs()->Add(part.begin(), part.end());
+    if (absl::Status status = sink(message); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExportDataset(const Dataset& dataset, bool as_columns, std::uint64_t max_message_bytes,
+                           ExportSink sink) {
+  v1::ExportDatasetResponse header;
+  *header.mutable_header()->mutable_dataset() = dataset.description();
+  if (absl::Status status = sink(header); !status.ok()) return status;
+  if (absl::Status status = ExportGraphs(dataset, as_columns, max_message_bytes, sink); !status.ok())
+    return status;
+  for (const v1::Split& split : dataset.description().splits()) {
+    if (split.name() == kAllSplit) continue;
+    if (absl::Status status = ExportSplit(dataset, split.name(), sink); !status.ok()) return status;
+  }
+  v1::ExportDatasetResponse end;
+  end.mutable_end()->set_graphs(dataset.description().graphs());
+  return sink(end);
+}
+
+}  // namespace packtrain::storage

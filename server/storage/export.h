@@ -1,0 +1,24 @@
+// Whole data sets as streams of messages.
+#ifndef PACKTRAIN_SERVER_STORAGE_EXPORT_H_
+#define PACKTRAIN_SERVER_STORAGE_EXPORT_H_
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "packtrain/v1/dataset.pb.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::storage {
+
+using ExportSink = absl::FunctionRef<absl::Status(const v1::ExportDatasetResponse& message)>;
+
+// Hands the messages of DatasetService.ExportDataset to `sink`, in order, each of about 1 MiB and at most
+// `max_message_bytes`. RESOURCE_EXHAUSTED: a graph alone is above that. A failing sink ends the export with its
+// status; otherwise codes as Dataset::ScanRecords.
+absl::Status ExportDataset(const Dataset& dataset, bool as_columns, std::uint64_t max_message_bytes,
+                           ExportSink sink);
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_EXPORT_H_
