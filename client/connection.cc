@@ -135,6 +135,8 @@ absl::Status CheckServerAddress(const std::string& server) {
 std::shared_ptr<grpc::Channel> NewChannel(const ConnectionOptions& options, grpc::ChannelArguments arguments) {
   SetKeepalive(arguments);
   SetRedialling(arguments);
+  // Calls and streams are dealt out in turn to the servers that answer, where the address names several.
+  arguments.SetServiceConfigJSON(R"({"loadBalancingConfig":[{"round_robin":{}}]})");
   arguments.SetMaxReceiveMessageSize(options.max_message_bytes);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // no sockets shared between connections

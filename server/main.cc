@@ -106,6 +106,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_flag("!--no-reflection", options.reflection, "Do not answer gRPC's reflection service");
   app.add_flag("--enable-bench", options.enable_bench,
                "Serve the bare byte stream that `packtrain bench stream` measures batches against");
+  app.add_option("--replica-of", options.replica_of,
+                 "Copy the data sets of this server, HOST:PORT, into --data and serve them; take no writes");
   app.add_flag("--insecure", options.insecure, "Allow plain text on an address that other machines can reach");
 }
 
@@ -203,6 +205,7 @@ int Main(int argc, char** argv) {
   CLI::App app(
       "Stores graphs and streams packed batches of them.\n\n"
       "  packtraind --data /srv/packtrain\n"
+      "  packtraind --data /srv/copy --listen 127.0.0.1:7078 --replica-of 127.0.0.1:7077\n"
       "  packtraind --data /srv/packtrain --listen 0.0.0.0:7077 --insecure\n",
       "packtraind");
   app.set_version_flag("--version", PACKTRAIN_VERSION);

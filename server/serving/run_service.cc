@@ -105,11 +105,17 @@ absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& st
 
 }  // namespace
 
-RunService::RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle)
-    : store_(store), max_message_bytes_(max_message_bytes), idle_(idle), reads_(kMaxReads) {}
+RunService::RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle,
+                       absl::Status may_start)
+    : store_(store),
+      may_start_(std::move(may_start)),
+      max_message_bytes_(max_message_bytes),
+      idle_(idle),
+      reads_(kMaxReads) {}
 
 grpc::Status RunService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                   v1::StartRunResponse* response) {
+  if (!may_start_.ok()) return wire::ToGrpcStatus(may_start_);
   return Answer(store_.Start(*request), response);
 }
 

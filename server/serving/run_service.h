@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "server/runs/run_store.h"
 #include "server/serving/idle_watch.h"
@@ -16,8 +17,10 @@ namespace packtrain::serving {
 class RunService final : public v1::RunService::Service {
  public:
   // `store` and `idle` are borrowed. Lists come in pages that fit into messages of `max_message_bytes`; `idle`
-  // cuts off listings whose client does not read.
-  RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle);
+  // cuts off listings whose client does not read. Where `may_start` is an error, no run begins: StartRun gives
+  // it.
+  RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle,
+             absl::Status may_start = absl::OkStatus());
 
   grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
                         v1::StartRunResponse* response) override;
@@ -46,6 +49,7 @@ class RunService final : public v1::RunService::Service {
 
  private:
   runs::RunStore& store_;
+  const absl::Status may_start_;
   const std::uint64_t max_message_bytes_;
   IdleWatch& idle_;
   Slots reads_;  // of step records

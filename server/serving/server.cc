@@ -35,6 +35,8 @@
 #include "server/serving/listener.h"
 #include "server/serving/memory_account.h"
 #include "server/serving/plan_service.h"
+#include "server/serving/replica_graph_store.h"
+#include "server/serving/replicator.h"
 #include "server/serving/run_service.h"
 #include "server/serving/server_info_service.h"
 #include "server/storage/rocks_graph_store.h"
@@ -97,6 +99,20 @@ absl::StatusOr<ListenAddress> CheckAddress(const ServerOptions& options) {
   return address;
 }
 
+// What goes to the primary is plain text, too.
+absl::Status CheckPrimary(const ServerOptions& options) {
+  if (options.replica_of.empty()) return absl::OkStatus();
+  const absl::StatusOr<ListenAddress> primary = ListenAddress::Parse(options.replica_of);
+  if (!primary.ok() || (!primary->unix_socket && primary->port == 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--replica-of '", options.replica_of, "' is no HOST:PORT, [IPV6]:PORT or unix:PATH"));
+  }
+  if (primary->IsLocal() || options.insecure) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--replica-of ", options.replica_of,
+                                                 " is on another machine, and ",
+                                                 "this server speaks plain text: say --insecure"));
+}
+
 int BuildersOf(const ServerOptions& options) {
   if (options.builders > 0) return options.builders;
   return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
@@ -126,8 +142,14 @@ v1::Limits LimitsOf(const ServerOptions& options) {
 }
 
 std::vector<std::string> FeaturesOf(const ServerOptions& options) {
-  if (!options.enable_bench) return {};
-  return {"bench"};
+  std::vector<std::string> features;
+  if (options.enable_bench) features.push_back("bench");
+  if (!options.replica_of.empty()) features.push_back("replica");
+  return features;
+}
+
+absl::Status MayStartRuns(const ServerOptions& options) {
+  return options.replica_of.empty() ? absl::OkStatus() : WrittenAtPrimary(options.replica_of);
 }
 
 // What is held before a store is touched.
@@ -162,6 +184,8 @@ class GrpcServer final : public Server {
  public:
   GrpcServer(const ServerOptions& options, Stores stores)
       : stores_(std::move(stores)),
+        replica_(*stores_.graphs, options.replica_of),
+        graphs_(options.replica_of.empty() ? *stores_.graphs : replica_),
         residents_(options.resident_bytes, memory_),
         plans_(options.plan_cache_bytes, memory_,
                [this](std::size_t tasks, const std::function<void(std::size_t)>& run) {
@@ -170,11 +194,11 @@ class GrpcServer final : public Server {
         planners_(BuildersOf(options)),
         builders_(BuildersOf(options)),
         idle_(options.idle_timeout),
-        reclaimer_(*stores_.graphs, *stores_.runs, residents_, plans_),
-        dataset_service_(*stores_.graphs, reclaimer_, idle_, options.max_message_bytes, import_memory_,
+        reclaimer_(graphs_, *stores_.runs, residents_, plans_),
+        dataset_service_(graphs_, reclaimer_, idle_, options.max_message_bytes, import_memory_,
                          {.idle_limit = options.idle_timeout}),
-        plan_service_(*stores_.graphs, plans_, options.max_batch_bytes, {memory_, bodies_}),
-        batch_service_({.store = *stores_.graphs,
+        plan_service_(graphs_, plans_, options.max_batch_bytes, {memory_, bodies_}),
+        batch_service_({.store = graphs_,
                         .residents = residents_,
                         .plans = plans_,
                         .shared = shared_,
@@ -184,10 +208,15 @@ class GrpcServer final : public Server {
                         .max_batch_bytes = options.max_batch_bytes,
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams, idle_),
-        run_service_(*stores_.runs, options.max_message_bytes, idle_),
-        memory_account_(CapOf(options), memory_, import_memory_, residents_, *stores_.graphs),
+        run_service_(*stores_.runs, options.max_message_bytes, idle_, MayStartRuns(options)),
+        memory_account_(CapOf(options), memory_, import_memory_, residents_, graphs_),
         server_info_service_(LimitsOf(options), FeaturesOf(options), memory_account_),
         admin_service_(stores_.check, idle_) {
+    if (!options.replica_of.empty()) {
+      replicator_.emplace(
+          *stores_.graphs, import_memory_,
+          ReplicatorOptions{.primary = options.replica_of, .max_message_bytes = options.max_message_bytes});
+    }
     if (options.enable_bench) bench_service_.emplace(options.max_message_bytes, memory_);
   }
 
@@ -220,6 +249,8 @@ class GrpcServer final : public Server {
   const std::shared_ptr<MemoryMeter> import_memory_ = std::make_shared<MemoryMeter>();
   CallCounter calls_;
   const Stores stores_;
+  ReplicaGraphStore replica_;    // what clients of a replica read
+  storage::GraphStore& graphs_;  // what clients read and write
   ResidentDatasets residents_;
   PlanCache plans_;
   SharedBatches shared_{kMaxSharedBytes};
@@ -235,6 +266,7 @@ class GrpcServer final : public Server {
   ServerInfoService server_info_service_;
   AdminService admin_service_;
   std::optional<BenchService> bench_service_;
+  std::optional<Replicator> replicator_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Listener> listener_;
@@ -378,6 +410,7 @@ absl::StatusOr<std::unique_ptr<metrics::Exposer>> StartExposer(const ServerOptio
 // What has to be in order before a store is touched.
 absl::StatusOr<Addresses> Prepare(const ServerOptions& options) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  if (absl::Status status = CheckPrimary(options); !status.ok()) return status;
   absl::StatusOr<ListenAddress> address = CheckAddress(options);
   if (!address.ok()) return address.status();
   absl::StatusOr<std::unique_ptr<metrics::Exposer>> exposer = StartExposer(options);

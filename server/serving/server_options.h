@@ -17,6 +17,8 @@ struct ServerOptions {
   // Where scrapes are answered: PORT on loopback, HOST:PORT or [IPV6]:PORT; port 0 takes a free one. Empty:
   // nowhere, and RocksDB does not count.
   std::string metrics_port;
+  // HOST:PORT or unix:PATH of the server whose data sets this one copies; empty: it is none's replica.
+  std::string replica_of;
   // Allows plain text on an address that other machines can reach.
   bool insecure = false;
   // Answers gRPC's reflection service, by which generic clients learn the protocol.
