@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "client/connection.h"
@@ -83,11 +83,14 @@ TEST_F(ImportCommandTest, SampleOfQm9IsStoredWithTargetsAndSplits) {
 // What a program of its own counts, in whole numbers of the four decimals of the file. The versions are hashes
 // of every byte that is stored: the same whatever compiled the server.
 TEST_F(ImportCommandTest, EdgesOfTheSampleAreThoseOfTheReference) {
-  for (const auto& [edges, count] :
-       {std::pair{"radius:5", 787'778}, {"radius:3", 415'124}, {"knn:24", 886'450}, {"knn:12", 602'918}}) {
+  for (const auto& [edges, count, version] : {std::tuple{"radius:5", 787'778, "e8233aa140d39a04"},
+                                              {"radius:3", 415'124, "c02106fde175e70e"},
+                                              {"knn:24", 886'450, "2b9715974e27ce36"},
+                                              {"knn:12", 602'918, "8a5ce908e8a14b6a"}}) {
     const Printed printed = RunLine({"import", "extxyz", kData + "/qm9/qm9_sample.xyz.gz", "--name", "qm9",
                                      "--edges", edges, "--server", server_->address(), "--json"});
     ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
+    EXPECT_EQ(printed.Json()["version"], version) << edges;
     const nlohmann::json shown =
         RunLine({"dataset", "show", "qm9", "--server", server_->address(), "--json"}).Json();
     EXPECT_EQ(shown["edges"]["total"], count) << edges;
