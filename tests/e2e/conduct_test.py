@@ -7,7 +7,7 @@ import unittest
 
 import grpc
 
-from harness import DataNode
+from harness import DataNode, imported_sample
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -121,8 +121,7 @@ class Conduct(unittest.TestCase):
             self.assertEqual(refused.exception.code(), grpc.StatusCode.NOT_FOUND)
 
     def test_a_stream_that_nobody_reads_is_cut_off(self):
-        with DataNode("--idle-timeout", "0.5", "--max-streams", "1") as node:
-            self.assertEqual(node.import_sample().code, 0)
+        with DataNode("--idle-timeout", "0.5", "--max-streams", "1", directory=imported_sample(self)) as node:
             request = batch_pb2.StreamBatchesRequest(
                 dataset="sample", spec=batch_pb2.BatchSpec(policy=batch_pb2.POLICY_STATIC, graphs=500))
             with Client(node.address) as unread, Client(node.address) as other:

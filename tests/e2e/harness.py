@@ -129,6 +129,17 @@ class DataNode:
         return [finished(process, timeout) for process in self.start_training(*arguments, ranks=ranks)]
 
 
+def imported_sample(test):
+    """A directory for data nodes, gone with `test`, whose store holds the sample: for limits too short to import under."""
+    folder = tempfile.TemporaryDirectory()
+    test.addCleanup(folder.cleanup)
+    with DataNode(directory=folder.name) as node:
+        imported = node.import_sample()
+        test.assertEqual(imported.code, 0, imported)
+        test.assertEqual(node.terminate(), 0)
+    return folder.name
+
+
 class OnSmallSample(unittest.TestCase):
     """One data node for the class, `node`, with 400 molecules of the sample as data set `small`."""
 
