@@ -6,11 +6,13 @@ import time
 
 import grpc
 
-from protocol import Client, batch_pb2
+from protocol import OPTIONS, Client, batch_pb2
 
 # What ends a stream that may be opened again. RESOURCE_EXHAUSTED: every place is taken, by streams that the server
 # has not yet seen end.
 TRANSIENT = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.RESOURCE_EXHAUSTED}
+# The window stays at 64 kB, so that a stream that breaks has batches which the client lacks.
+NARROW = [*OPTIONS, ("grpc.http2.bdp_probe", 0)]
 SECONDS_BETWEEN_TRIES = 0.05
 
 
@@ -38,7 +40,7 @@ class EpochReader:
         """Reads to the end; `address()` is where the server is at that moment."""
         while self._request.start_epoch < self._end:
             try:
-                with Client(address(), timeout=None) as client:
+                with Client(address(), timeout=None, options=NARROW) as client:
                     self._read(client)
             except grpc.RpcError as error:
                 if error.code() not in TRANSIENT:

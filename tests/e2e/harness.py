@@ -130,7 +130,7 @@ class DataNode:
 
 
 def imported_sample(test):
-    """A directory for data nodes, gone with `test`, whose store holds the sample: for limits too short to import under."""
+    """A directory for data nodes, gone with `test`, whose store holds the sample: for limits too short for imports."""
     folder = tempfile.TemporaryDirectory()
     test.addCleanup(folder.cleanup)
     with DataNode(directory=folder.name) as node:
