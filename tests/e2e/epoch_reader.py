@@ -9,8 +9,11 @@ import grpc
 from protocol import OPTIONS, Client, batch_pb2
 
 # What ends a stream that may be opened again. RESOURCE_EXHAUSTED: every place is taken, by streams that the server
-# has not yet seen end.
-TRANSIENT = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.RESOURCE_EXHAUSTED}
+# has not yet seen end. DEADLINE_EXCEEDED: of SECONDS_OF_STREAM.
+TRANSIENT = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.RESOURCE_EXHAUSTED,
+             grpc.StatusCode.DEADLINE_EXCEEDED}
+# A call whose connection went while it was dialled may wait for ever in Python's gRPC.
+SECONDS_OF_STREAM = 60
 # The window stays at 64 kB, so that a stream that breaks has batches which the client lacks.
 NARROW = [*OPTIONS, ("grpc.http2.bdp_probe", 0)]
 SECONDS_BETWEEN_TRIES = 0.05
@@ -40,7 +43,7 @@ class EpochReader:
         """Reads to the end; `address()` is where the server is at that moment."""
         while self._request.start_epoch < self._end:
             try:
-                with Client(address(), timeout=None, options=NARROW) as client:
+                with Client(address(), timeout=SECONDS_OF_STREAM, options=NARROW) as client:
                     self._read(client)
             except grpc.RpcError as error:
                 if error.code() not in TRANSIENT:

@@ -20,7 +20,7 @@ import traceback
 import grpc
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-from epoch_reader import TRANSIENT, EpochReader, together  # noqa: E402
+from epoch_reader import SECONDS_OF_STREAM, TRANSIENT, EpochReader, together  # noqa: E402
 from harness import DataNode  # noqa: E402
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2, server_info_pb2  # noqa: E402
 from proxy import Proxy  # noqa: E402
@@ -100,7 +100,7 @@ class Soak:
         """Streams that are opened and left, for the idle limit to end."""
         choice = random.Random(f"{self.seed} unread")
         while not self.over():
-            with Client(self.address(), timeout=None) as client:
+            with Client(self.address(), timeout=SECONDS_OF_STREAM) as client:
                 request = batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec_of(choice.choice(POLICIES)))
                 streams = [client.StreamBatches(request) for _ in range(3)]
                 try:
@@ -121,7 +121,7 @@ class Soak:
                 with Client(self.address()) as client:
                     return call(client)
             except grpc.RpcError as error:
-                if error.code() not in TRANSIENT | {grpc.StatusCode.DEADLINE_EXCEEDED}:
+                if error.code() not in TRANSIENT:
                     raise
                 time.sleep(0.05)
 
