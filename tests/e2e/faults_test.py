@@ -2,7 +2,7 @@
 thousand, and batches are as large as they may be. Nothing is lost or comes twice, and what a fault held is freed.
 
 Faults of other kinds: bad_input_test.py (wrong input), conduct_test.py (silent and unread streams), crash_test.py
-(kill -9 under imports and reports), disk_test.py (a full or read-only disk), resume_test.py (trainers).
+and kill_test.py (kill -9), disk_test.py (a full or read-only disk, damaged graphs), resume_test.py (trainers).
 """
 import collections
 import contextlib
