@@ -114,9 +114,15 @@ class GrpcBatchReader final : public BatchReader {
       if (!batch.ok()) call_->context.TryCancel();
       const absl::Status ended = EndCall();
       const absl::Status status = batch.ok() ? ended : batch.status();
-      if (status.ok()) return position_.CheckEnd();
+      if (status.ok()) return End();
       if (absl::Status failed = retry_.WaitAfter(status); !failed.ok()) return failed;
     }
+    return std::nullopt;
+  }
+
+  // What it means that the server has nothing more to send.
+  absl::StatusOr<std::optional<wire::Batch>> End() const {
+    if (absl::Status status = position_.CheckEnd(); !status.ok()) return status;
     return std::nullopt;
   }
 
