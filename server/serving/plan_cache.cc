@@ -1,6 +1,7 @@
 #include "server/serving/plan_cache.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -18,6 +19,18 @@ std::string NameOf(const storage::Dataset& dataset, std::uint32_t graph) {
   return ids.ok() ? std::move(ids->front()) : absl::StrCat("graph ", graph);
 }
 
+std::uint64_t& TotalOf(batching::Oversize action, metrics::OversizeTotals& totals) {
+  switch (action) {
+    case batching::Oversize::kError:
+      return totals.error;
+    case batching::Oversize::kAlone:
+      return totals.alone;
+    case batching::Oversize::kSkip:
+      return totals.skip;
+  }
+  std::abort();
+}
+
 }  // namespace
 
 PlanCache::PlanCache(std::uint64_t max_bytes, std::shared_ptr<MemoryMeter> memory,
@@ -30,12 +43,8 @@ std::uint64_t PlanCache::planned() const {
 }
 
 metrics::OversizeTotals PlanCache::oversize() const {
-  const auto of = [this](batching::Oversize action) {
-    return oversize_[static_cast<std::size_t>(action)].load(std::memory_order_relaxed);
-  };
-  return {.error = of(batching::Oversize::kError),
-          .alone = of(batching::Oversize::kAlone),
-          .skip = of(batching::Oversize::kSkip)};
+  wire::MutexLock lock(mutex_);
+  return oversize_;
 }
 
 absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSource& source, std::uint64_t epoch,
@@ -104,7 +113,8 @@ PlanCache::Result PlanCache::Make(const BatchSource& source, const Key& key,
   request.world = key.world;
   request.graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); };
   request.on_oversize = [this, action = source.spec.oversize](std::uint64_t graphs) {
-    oversize_[static_cast<std::size_t>(action)].fetch_add(graphs, std::memory_order_relaxed);
+    wire::MutexLock lock(mutex_);
+    TotalOf(action, oversize_) += graphs;
   };
   request.parallel_for = parallel_for;
   absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);

@@ -2,8 +2,6 @@
 #ifndef PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_
 #define PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -91,7 +89,6 @@ class PlanCache {
   const std::uint64_t max_bytes_;
   const std::shared_ptr<MemoryMeter> memory_;
   const batching::ParallelFor parallel_for_;
-  std::array<std::atomic<std::uint64_t>, 3> oversize_{};  // by batching::Oversize
 
   wire::CondVar planned_one_;
   mutable wire::Mutex mutex_;
@@ -100,6 +97,7 @@ class PlanCache {
   std::list<Key> uses_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t planned_ ABSL_GUARDED_BY(mutex_) = 0;
+  metrics::OversizeTotals oversize_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace packtrain::serving
