@@ -1,7 +1,9 @@
 """Reads epochs as the client library does: goes on at its batch wherever the stream breaks."""
 import collections
 import hashlib
+import queue
 import struct
+import threading
 import time
 
 import grpc
@@ -12,8 +14,8 @@ from protocol import OPTIONS, Client, batch_pb2
 # has not yet seen end. DEADLINE_EXCEEDED: of SECONDS_OF_STREAM.
 TRANSIENT = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.RESOURCE_EXHAUSTED,
              grpc.StatusCode.DEADLINE_EXCEEDED}
-# A call whose connection went while it was dialled may wait for ever in Python's gRPC.
 SECONDS_OF_STREAM = 60
+SECONDS_WITHOUT_ANSWER = 20
 # The window stays at 64 kB, so that a stream that breaks has batches which the client lacks.
 NARROW = [*OPTIONS, ("grpc.http2.bdp_probe", 0)]
 SECONDS_BETWEEN_TRIES = 0.05
@@ -23,6 +25,37 @@ def graphs_of(header, body):
     """Indexes in the data set of the real graphs of a batch."""
     (section,) = [section for section in header.sections if section.field == "graph_index"]
     return struct.unpack_from(f"<{section.dims[0]}Q", body, section.offset_bytes)
+
+
+class Stalled(Exception):
+    """A call that neither answers nor ends."""
+
+
+def in_time(call):
+    """The answers of a streaming call, on a thread of its own: Python's gRPC 1.51 now and then keeps neither the deadline
+    nor the cancellation of a call whose connection went while it was dialled. Stalled then; the thread is left behind.
+    """
+    answers = queue.Queue(maxsize=1)
+
+    def pump():
+        try:
+            for answer in call:
+                answers.put((answer, None))
+            answers.put((None, None))
+        except grpc.RpcError as error:
+            answers.put((None, error))
+
+    threading.Thread(target=pump, daemon=True).start()
+    while True:
+        try:
+            answer, error = answers.get(timeout=SECONDS_WITHOUT_ANSWER)
+        except queue.Empty:
+            raise Stalled from None
+        if error is not None:
+            raise error
+        if answer is None:
+            return
+        yield answer
 
 
 class EpochReader:
@@ -45,8 +78,8 @@ class EpochReader:
             try:
                 with Client(address(), timeout=SECONDS_OF_STREAM, options=NARROW) as client:
                     self._read(client)
-            except grpc.RpcError as error:
-                if error.code() not in TRANSIENT:
+            except (grpc.RpcError, Stalled) as error:
+                if isinstance(error, grpc.RpcError) and error.code() not in TRANSIENT:
                     raise
                 self.breaks += 1
                 time.sleep(SECONDS_BETWEEN_TRIES)
@@ -55,7 +88,7 @@ class EpochReader:
     def _read(self, client):
         self._request.epochs = self._end - self._request.start_epoch
         header, body = None, b""
-        for part in client.StreamBatches(self._request):
+        for part in in_time(client.StreamBatches(self._request)):
             if part.HasField("header"):
                 header, body = part.header, b""
             body += part.body

@@ -8,7 +8,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import threading
 
 import grpc
 from google.protobuf import descriptor_pb2
@@ -56,18 +55,7 @@ class Client:
         call = getattr(self.channel, kind)(f"/{service.full_name}/{method.name}",
                                            request_serializer=lambda message: message.SerializeToString(),
                                            response_deserializer=response.FromString)
-        return self._watched(call) if description.server_streaming else lambda request: call(request, timeout=self.timeout)
-
-    def _watched(self, call):
-        """Python's gRPC now and then forgets the deadline of a stream whose connection went while it was dialled."""
-        def stream(request):
-            answers = call(request, timeout=self.timeout)
-            watchdog = threading.Timer(self.timeout + 1, answers.cancel)
-            watchdog.daemon = True
-            watchdog.start()
-            answers.add_done_callback(lambda _: watchdog.cancel())
-            return answers
-        return stream
+        return lambda request: call(request, timeout=self.timeout)
 
     def pages(self, list_method, request, field):
         """Every entry of `field` over all pages of ListRuns or ListDatasets."""

@@ -20,7 +20,7 @@ import traceback
 import grpc
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-from epoch_reader import SECONDS_OF_STREAM, TRANSIENT, EpochReader, together  # noqa: E402
+from epoch_reader import SECONDS_OF_STREAM, TRANSIENT, EpochReader, Stalled, in_time, together  # noqa: E402
 from harness import DataNode  # noqa: E402
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2, server_info_pb2  # noqa: E402
 from proxy import Proxy  # noqa: E402
@@ -105,8 +105,10 @@ class Soak:
                 streams = [client.StreamBatches(request) for _ in range(3)]
                 try:
                     for stream in streams:
-                        next(stream)
+                        next(in_time(stream))
                     self.count("unread", len(streams))
+                except Stalled:
+                    pass
                 except grpc.RpcError as error:
                     if error.code() not in TRANSIENT:
                         raise
