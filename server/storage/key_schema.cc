@@ -36,4 +36,20 @@ std::string SplitKey(std::string_view version, std::string_view split) {
   return Join("split/", version).append("/").append(split);
 }
 
+std::string IndexBytes(std::span<const std::uint32_t> indices) {
+  return std::string(reinterpret_cast<const char*>(indices.data()), indices.size_bytes());
+}
+
+void AppendIndices(std::string_view bytes, std::vector<std::uint32_t>& to) {
+  const std::size_t before = to.size();
+  to.resize(before + bytes.size() / sizeof(std::uint32_t));
+  bytes.copy(reinterpret_cast<char*>(to.data() + before), bytes.size());
+}
+
+std::uint64_t ChunksOf(std::uint64_t graphs) { return (graphs + kSizesPerChunk - 1) / kSizesPerChunk; }
+
+std::uint64_t GraphsOfChunk(std::uint64_t graphs, std::uint64_t chunk) {
+  return std::min(kSizesPerChunk, graphs - chunk * kSizesPerChunk);
+}
+
 }  // namespace packtrain::storage

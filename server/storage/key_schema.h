@@ -25,8 +25,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace packtrain::storage {
 
@@ -59,6 +61,14 @@ std::string DatasetKey(std::string_view name, std::string_view version);
 std::string DeletedKey(std::string_view name, std::string_view version);
 std::string NameKey(std::string_view name);
 std::string SplitKey(std::string_view version, std::string_view split);
+
+// An array of u32 as a value holds it, and back, appended to what is there.
+std::string IndexBytes(std::span<const std::uint32_t> indices);
+void AppendIndices(std::string_view bytes, std::vector<std::uint32_t>& to);
+
+// Chunks of `sizes` of a data set of so many graphs, and the graphs of one of them.
+std::uint64_t ChunksOf(std::uint64_t graphs);
+std::uint64_t GraphsOfChunk(std::uint64_t graphs, std::uint64_t chunk);
 
 }  // namespace packtrain::storage
 

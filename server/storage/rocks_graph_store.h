@@ -22,11 +22,9 @@
 #include "proto/wire/mutex.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/rocks_database.h"
-#include "server/storage/seal.h"
+#include "server/storage/rocks_dataset.h"
 
 namespace packtrain::storage {
-
-class RocksDataset;
 
 struct RocksGraphStoreOptions {
   RocksDatabaseOptions database;

@@ -1,0 +1,131 @@
+#include "server/storage/rocks_dataset_writer.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/key_schema.h"
+#include "server/storage/stored_dataset.h"
+
+namespace packtrain::storage {
+namespace {
+
+class RocksDatasetWriter : public DatasetWriter {
+ public:
+  RocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database, std::shared_ptr<wire::Mutex> publishing,
+                     std::uint64_t storage_id, const std::filesystem::path& staging, std::uint64_t file_bytes,
+                     DatasetContent content)
+      : database_(database),
+        publishing_(std::move(publishing)),
+        storage_id_(storage_id),
+        content_(std::move(content)),
+        graphs_(database, Family::kGraphs, Stem(staging, storage_id, "graphs"), file_bytes),
+        sizes_stem_(Stem(staging, storage_id, "sizes")),
+        file_bytes_(file_bytes) {}
+
+  absl::Status Append(std::span<const std::byte> record) override {
+    const std::uint64_t graph = content_.graphs();
+    if (absl::Status status = content_.Add(record); !status.ok()) return status;
+    return graphs_.Add(StorageKey(storage_id_, graph).view(),
+                       {reinterpret_cast<const char*>(record.data()), record.size()});
+  }
+
+  std::uint64_t graphs() const override { return content_.graphs(); }
+  std::uint64_t memory_bytes() const override { return content_.memory_bytes(); }
+
+  absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
+    absl::StatusOr<SealedContent> sealed = SealContent(content_, request);
+    if (!sealed.ok()) return sealed.status();
+    const wire::MutexLock lock(*publishing_);
+    const std::string& version = sealed->description.version();
+    const auto existing = FindVersion(*database_, request.name(), version);
+    if (!existing.ok()) return existing.status();
+    if (existing->has_value()) return Keep((*existing)->description);
+    return Publish(*std::move(sealed));
+  }
+
+ private:
+  static std::string Stem(const std::filesystem::path& staging, std::uint64_t storage_id, const char* what) {
+    return (staging / absl::StrCat(storage_id, "-", what)).string();
+  }
+
+  absl::StatusOr<SealResult> Keep(const v1::Dataset& existing) {
+    const absl::Status status = database_->WriteMeta({{NameKey(existing.name()), existing.version()}});
+    if (!status.ok()) return status;
+    return SealResult{existing, true};
+  }
+
+  absl::StatusOr<SealResult> Publish(SealedContent sealed) {
+    const absl::StatusOr<std::uint64_t> storage_id = StoredContent();
+    if (!storage_id.ok()) return storage_id.status();
+    const std::string& name = sealed.description.name();
+    const std::string& version = sealed.description.version();
+    std::vector<std::pair<std::string, std::string>> entries = {
+        {ContentKey(content_.Hash()), EncodeStorageId(*storage_id)},
+        {DatasetKey(name, version), Encode({*storage_id, sealed.description})},
+        {NameKey(name), version}};
+    for (const IndexSplit& split : sealed.splits) {
+      entries.emplace_back(SplitKey(version, split.name), IndexBytes(split.graphs));
+    }
+    if (absl::Status status = database_->WriteMeta(entries); !status.ok()) return status;
+    return SealResult{std::move(sealed.description), false};
+  }
+
+  // Where graphs of this content are in the database, which takes in the staged ones unless it has them.
+  absl::StatusOr<std::uint64_t> StoredContent() {
+    const auto stored = FindContent(*database_, content_.Hash());
+    if (!stored.ok()) return stored.status();
+    if (stored->has_value()) return **stored;
+    if (!taken_in_) {
+      if (absl::Status status = TakeIn(); !status.ok()) return status;
+      taken_in_ = true;
+    }
+    return storage_id_;
+  }
+
+  absl::Status TakeIn() {
+    absl::StatusOr<RocksDatabase::FilesOfFamily> graphs = graphs_.Finish();
+    if (!graphs.ok()) return graphs.status();
+    SortedFiles sizes(database_, Family::kSizes, sizes_stem_, file_bytes_);
+    if (absl::Status status = StageSizes(sizes); !status.ok()) return status;
+    absl::StatusOr<RocksDatabase::FilesOfFamily> size_files = sizes.Finish();
+    if (!size_files.ok()) return size_files.status();
+    return database_->Ingest({*std::move(graphs), *std::move(size_files)});
+  }
+
+  absl::Status StageSizes(SortedFiles& sizes) const {
+    for (std::uint64_t chunk = 0; chunk < ChunksOf(graphs()); ++chunk) {
+      const std::uint64_t begin = chunk * kSizesPerChunk;
+      const std::uint64_t count = GraphsOfChunk(graphs(), chunk);
+      std::string columns;
+      for (const auto column : {content_.n_node(), content_.n_edge(), content_.bandwidth()}) {
+        columns += IndexBytes(column.subspan(begin, count));
+      }
+      if (absl::Status status = sizes.Add(StorageKey(storage_id_, chunk).view(), columns); !status.ok()) {
+        return status;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<RocksDatabase> database_;
+  const std::shared_ptr<wire::Mutex> publishing_;
+  const std::uint64_t storage_id_;
+  DatasetContent content_;
+  SortedFiles graphs_;
+  const std::string sizes_stem_;
+  const std::uint64_t file_bytes_;
+  bool taken_in_ = false;  // what was staged is in the database
+};
+
+}  // namespace
+
+std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database,
+                                                     std::shared_ptr<wire::Mutex> publishing,
+                                                     std::uint64_t storage_id,
+                                                     const std::filesystem::path& staging,
+                                                     std::uint64_t file_bytes, DatasetContent content) {
+  return std::make_unique<RocksDatasetWriter>(database, std::move(publishing), storage_id, staging, file_bytes,
+                                              std::move(content));
+}
+
+}  // namespace packtrain::storage

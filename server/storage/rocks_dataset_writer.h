@@ -1,0 +1,26 @@
+// An import on its way into RocksDB (rocks_graph_store.h says how it becomes visible).
+#ifndef PACKTRAIN_SERVER_STORAGE_ROCKS_DATASET_WRITER_H_
+#define PACKTRAIN_SERVER_STORAGE_ROCKS_DATASET_WRITER_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "proto/wire/mutex.h"
+#include "server/storage/dataset_content.h"
+#include "server/storage/graph_store.h"
+#include "server/storage/rocks_database.h"
+
+namespace packtrain::storage {
+
+// `publishing` is held from a look at `meta` to the write that follows from it, `storage_id` is used by nobody
+// else, and a file in `staging` is ended when it has `file_bytes`.
+std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database,
+                                                     std::shared_ptr<wire::Mutex> publishing,
+                                                     std::uint64_t storage_id,
+                                                     const std::filesystem::path& staging,
+                                                     std::uint64_t file_bytes, DatasetContent content);
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_ROCKS_DATASET_WRITER_H_
