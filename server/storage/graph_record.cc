@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/wire/batch_layout.h"
 #include "server/edges/full.h"
@@ -106,6 +107,12 @@ absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat("damaged graph record: ", std::string(what)));
 }
 
+// Whether all sizes of the header add up to the record's, so that the source id is where it says.
+bool AddsUp(const RecordLayout& layout, const Header& header, std::uint64_t size) {
+  return header.record_bytes == size &&
+         SourceIdOffset(layout, header.n_node, header.n_edge) + header.source_id_bytes == size;
+}
+
 absl::Status CheckHeader(const RecordLayout& layout, const Header& header, std::uint64_t size) {
   if (header.format != kRecordFormat) {
     return Damaged(absl::StrCat("format ", header.format, ", this program reads format ", kRecordFormat));
@@ -119,9 +126,19 @@ absl::Status CheckHeader(const RecordLayout& layout, const Header& header, std::
     const absl::StatusOr<std::uint32_t> full = edges::FullEdgeCount(header.n_node);
     if (!full.ok() || header.n_edge != *full) return Damaged("edge count");
   }
-  const std::uint64_t id_offset = SourceIdOffset(layout, header.n_node, header.n_edge);
-  if (id_offset + header.source_id_bytes != size) return Damaged("its counts don't add up to its length");
+  if (!AddsUp(layout, header, size)) return Damaged("its counts don't add up to its length");
   return absl::OkStatus();
+}
+
+// Of a record whose header adds up.
+std::string_view SourceIdOf(const Header& header, const std::byte* record) {
+  return {reinterpret_cast<const char*>(record) + header.record_bytes - header.source_id_bytes,
+          header.source_id_bytes};
+}
+
+// Whatever bytes a damaged id may have, the message is text.
+std::string Quoted(std::string_view source_id) {
+  return absl::StrCat("'", absl::CEscape({source_id.data(), source_id.size()}), "'");
 }
 
 }  // namespace
@@ -185,17 +202,19 @@ absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, st
 absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::span<const std::byte> record) {
   if (record.size() < kRecordHeaderBytes) return Damaged("shorter than its header");
   const Header header = HeaderOf(record.data());
-  if (absl::Status status = CheckHeader(layout, header, record.size()); !status.ok()) return status;
-  return OfParsed(layout, record.data());
+  const absl::Status status = CheckHeader(layout, header, record.size());
+  if (status.ok()) return OfParsed(layout, record.data());
+  if (header.format != kRecordFormat || !AddsUp(layout, header, record.size())) return status;
+  return absl::DataLossError(absl::StrCat(Quoted(SourceIdOf(header, record.data())), ": ", status.message()));
 }
 
 absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::span<const std::byte> record,
                                              std::uint32_t n_node, std::uint32_t n_edge) {
   absl::StatusOr<RecordView> view = Parse(layout, record);
   if (!view.ok() || (view->n_node_ == n_node && view->n_edge_ == n_edge)) return view;
-  return absl::DataLossError(absl::StrCat("'", std::string(view->source_id_), "' has ", view->n_node_,
-                                          " nodes and ", view->n_edge_, " edges, the size index says ", n_node,
-                                          " and ", n_edge));
+  return absl::DataLossError(absl::StrCat(Quoted(view->source_id_), " has ", view->n_node_, " nodes and ",
+                                          view->n_edge_, " edges, the size index says ", n_node, " and ",
+                                          n_edge));
 }
 
 RecordView RecordView::OfParsed(const RecordLayout& layout, const std::byte* record) {
@@ -207,8 +226,7 @@ RecordView RecordView::OfParsed(const RecordLayout& layout, const std::byte* rec
   view.n_edge_ = header.n_edge;
   view.bandwidth_ = header.bandwidth;
   view.endpoint_bytes_ = header.endpoint_bytes;
-  view.source_id_ = {reinterpret_cast<const char*>(record) + header.record_bytes - header.source_id_bytes,
-                     header.source_id_bytes};
+  view.source_id_ = SourceIdOf(header, record);
   return view;
 }
 

@@ -107,8 +107,9 @@ absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, st
 // A checked look at one record. Borrows record and layout.
 class RecordView {
  public:
-  // DATA_LOSS: the bytes are no record of this layout. Every offset and size is checked; elements are not:
-  // endpoints and floats are as the writer left them.
+  // DATA_LOSS: the bytes are no record of this layout; the message names the source id where the record's sizes
+  // add up, so that it can be read. Every offset and size is checked; elements are not: endpoints and floats
+  // are as the writer left them.
   static absl::StatusOr<RecordView> Parse(const RecordLayout& layout, std::span<const std::byte> record);
   // The same of a record that is known to be of so many nodes and edges. Also DATA_LOSS: it has others; the
   // message names the source id.

@@ -37,7 +37,8 @@ class Dataset {
   // Calls `sink(k, record)` once for each graphs[k], in any order, on the calling thread, with its record,
   // valid during that call: parsed, and of n_node()[graphs[k]] nodes and n_edge()[graphs[k]] edges.
   // OUT_OF_RANGE: no such graph. DATA_LOSS: a record is damaged, or contradicts the sizes; the message names
-  // data set, graph index, and source id where it can be read. A failing sink ends the call with its status.
+  // data set, graph index, and source id where it can be read: never of a record whose checksum fails, of which
+  // nothing is believed. A failing sink ends the call with its status.
   using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, const RecordView& record)>;
   virtual absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const = 0;
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -19,8 +21,10 @@ using ::packtrain::testing::MoleculeSchema;
 using ::packtrain::testing::RecordOf;
 using ::packtrain::testing::SampleMolecules;
 using ::packtrain::testing::StatusIs;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 std::string Golden(const std::string& name) {
   std::ifstream file(std::string(PACKTRAIN_GOLDEN) + "/" + name);
@@ -193,6 +197,39 @@ TEST(GraphRecordTest, ARecordOfOtherSizesIsDataLossThatNamesIt) {
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr(id)));
   EXPECT_THAT(RecordView::Parse(bonded.layout, AsBytes(record), n_node, n_edge - 1),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr(id)));
+}
+
+// Offsets of the header's fields: bandwidth 12, flags 3, encodings 24, endpoint bytes 2.
+TEST(GraphRecordTest, ADamagedRecordIsNamedWhereItsSizesAddUp) {
+  const BondedWater bonded;
+  const std::string id = "'" + std::string(bonded.graph.source_id) + "': damaged graph record";
+  for (const auto& [offset, what] : std::vector<std::pair<std::size_t, std::string>>{
+           {12, "bandwidth"}, {3, "flags"}, {24, "encodings"}, {2, "endpoint width"}}) {
+    std::string record = Golden("graph_record_stored.hex");
+    record[offset] = static_cast<char>(0x7f);
+    EXPECT_THAT(RecordView::Parse(bonded.layout, AsBytes(record)),
+                StatusIs(absl::StatusCode::kDataLoss, AllOf(StartsWith(id), HasSubstr(what))));
+  }
+}
+
+// Its format, counts, length and the length of its id: 0, 4, 8, 16 and 20.
+TEST(GraphRecordTest, ADamagedRecordIsNotNamedWhereItsSizesDoNotAddUp) {
+  const BondedWater bonded;
+  for (const std::size_t offset : {0, 4, 8, 16, 20}) {
+    std::string record = Golden("graph_record_stored.hex");
+    record[offset] = static_cast<char>(record[offset] ^ 0x40);
+    EXPECT_THAT(RecordView::Parse(bonded.layout, AsBytes(record)),
+                StatusIs(absl::StatusCode::kDataLoss, StartsWith("damaged graph record")))
+        << offset;
+  }
+}
+
+TEST(GraphRecordTest, ADamagedSourceIdIsNamedInPlainText) {
+  const BondedWater bonded;
+  std::string record = Golden("graph_record_stored.hex");
+  record.back() = '\xff';
+  EXPECT_THAT(RecordView::Parse(bonded.layout, AsBytes(record), bonded.graph.n_node, 1),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("\\377' has")));
 }
 
 TEST(GraphRecordTest, ARecordOfAnotherSchemaIsDataLoss) {
