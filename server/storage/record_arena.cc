@@ -23,22 +23,23 @@ std::uint64_t Capacity(const v1::Dataset& description) {
 // Graphs lie in no order, so every record, and its offset before it, is asked of memory while others are read.
 constexpr std::size_t kOffsetsAhead = 24;
 constexpr std::size_t kRecordsAhead = 8;
-// What one prefetch brings; and how much of a record: the processor sees by itself where a longer one goes.
+// What one prefetch brings; and the most of one record: the processor sees by itself where a longer one goes.
 constexpr std::size_t kCacheLine = 64;
-constexpr std::size_t kPrefetchedLines = 10;
+constexpr std::size_t kPrefetchedBytes = 2 << 10;
 
 // Large pages, where the system has them: with small ones most reads would miss the processor's page table too.
 constexpr std::size_t kLargePage = 2 << 20;
 
 // Inlined by force: GCC takes a call that does nothing but prefetch for one without effect, and drops it.
-[[gnu::always_inline]] inline void PrefetchRecord(const std::byte* record) {
-  for (std::size_t line = 0; line < kPrefetchedLines; ++line) __builtin_prefetch(record + line * kCacheLine);
+[[gnu::always_inline]] inline void Prefetch(std::span<const std::byte> record) {
+  const std::size_t bytes = std::min(record.size(), kPrefetchedBytes);
+  for (std::size_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(record.data() + at);
 }
 
 }  // namespace
 
 std::uint64_t RecordArena::BytesFor(const v1::Dataset& description) {
-  return Capacity(description) + description.graphs() * sizeof(std::uint64_t);
+  return Capacity(description) + (description.graphs() + 1) * sizeof(std::uint64_t);
 }
 
 absl::StatusOr<std::unique_ptr<const RecordArena>> RecordArena::Load(const Dataset& dataset,
@@ -53,7 +54,7 @@ absl::StatusOr<std::unique_ptr<const RecordArena>> RecordArena::Load(const Datas
         absl::StrCat("no memory for the ", capacity, " bytes of data set ", description.name()));
   }
   std::unique_ptr<RecordArena> arena(new RecordArena(*std::move(layout), std::move(bytes), capacity));
-  arena->offsets_.reserve(description.graphs());
+  arena->offsets_.reserve(description.graphs() + 1);
   const auto append = [&](std::size_t, const RecordView& record) {
     if (stop.stop_requested()) return absl::CancelledError("the records are not wanted any more");
     return arena->Append(record);
@@ -66,20 +67,23 @@ absl::Status RecordArena::Read(std::span<const std::uint32_t> graphs, Dataset::R
   if (graphs.empty()) return absl::OkStatus();
   // Of the k-th graph, or of the last.
   const auto offset = [&](std::size_t k) { return &offsets_[graphs[std::min(k, graphs.size() - 1)]]; };
-  const auto record = [&](std::size_t k) { return bytes_.get() + *offset(k); };
+  const auto record = [&](std::size_t k) {
+    const std::uint64_t* const begin = offset(k);
+    return std::span<const std::byte>(bytes_.get() + begin[0], begin[1] - begin[0]);
+  };
   for (std::size_t k = 0; k < kOffsetsAhead; ++k) __builtin_prefetch(offset(k));
-  for (std::size_t k = 0; k < kRecordsAhead; ++k) PrefetchRecord(record(k));
+  for (std::size_t k = 0; k < kRecordsAhead; ++k) Prefetch(record(k));
   for (std::size_t k = 0; k < graphs.size(); ++k) {
     __builtin_prefetch(offset(k + kOffsetsAhead));
-    PrefetchRecord(record(k + kRecordsAhead));
-    const RecordView view = RecordView::OfParsed(layout_, record(k));
+    Prefetch(record(k + kRecordsAhead));
+    const RecordView view = RecordView::OfParsed(layout_, record(k).data());
     if (absl::Status status = sink(k, view); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 RecordArena::RecordArena(RecordLayout layout, Memory bytes, std::uint64_t capacity)
-    : layout_(std::move(layout)), bytes_(std::move(bytes)), capacity_bytes_(capacity) {}
+    : layout_(std::move(layout)), bytes_(std::move(bytes)), capacity_bytes_(capacity), offsets_(1, 0) {}
 
 void RecordArena::Free::operator()(std::byte* memory) const { std::free(memory); }
 
@@ -95,12 +99,12 @@ RecordArena::Memory RecordArena::Allocate(std::uint64_t size) {
 absl::Status RecordArena::Append(const RecordView& record) {
   const std::size_t size = record.bytes().size();
   if (size > capacity_bytes_ - used_bytes_) {
-    return absl::DataLossError(absl::StrCat("graph ", offsets_.size(), ", '", std::string(record.source_id()),
+    return absl::DataLossError(absl::StrCat("graph ", graphs(), ", '", std::string(record.source_id()),
                                             "': the records are larger than the data set's description says"));
   }
   std::memcpy(bytes_.get() + used_bytes_, record.bytes().data(), size);
-  offsets_.push_back(used_bytes_);
   used_bytes_ = std::min(capacity_bytes_, (used_bytes_ + size + kAlignment - 1) / kAlignment * kAlignment);
+  offsets_.push_back(used_bytes_);
   return absl::OkStatus();
 }
 

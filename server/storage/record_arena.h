@@ -27,7 +27,7 @@ class RecordArena {
   // the data set's description says; RESOURCE_EXHAUSTED: no memory; CANCELLED: `stop` was requested.
   static absl::StatusOr<std::unique_ptr<const RecordArena>> Load(const Dataset& dataset, std::stop_token stop);
 
-  std::uint32_t graphs() const { return static_cast<std::uint32_t>(offsets_.size()); }
+  std::uint32_t graphs() const { return static_cast<std::uint32_t>(offsets_.size() - 1); }
 
   // As Dataset::ReadRecords, in the order of `graphs`, each of which is below graphs(). Views borrow the arena.
   absl::Status Read(std::span<const std::uint32_t> graphs, Dataset::RecordSink sink) const;
@@ -47,7 +47,7 @@ class RecordArena {
   const Memory bytes_;
   const std::uint64_t capacity_bytes_;
   std::uint64_t used_bytes_ = 0;
-  std::vector<std::uint64_t> offsets_;
+  std::vector<std::uint64_t> offsets_;  // of each record, and of the end
 };
 
 }  // namespace packtrain::storage
