@@ -230,22 +230,58 @@ absl::Status BadEndpoint(std::size_t graph, std::uint64_t endpoint, std::uint64_
 }
 
 template <typename T>
-absl::Status CheckStoredEdges(const Batch& batch, const Counts& counts) {
-  const std::span<const T> senders = *batch.Elements<T>(kSendersSection);
-  const std::span<const T> receivers = *batch.Elements<T>(kReceiversSection);
-  std::size_t first = 0;
-  for (std::size_t k = 0; k < counts.n_node.size(); ++k) {
-    const std::size_t n_edge = counts.n_edge[k];
-    const EdgeFacts<T> facts =
-        EdgeScan<T>::Run(receivers.subspan(first, n_edge), senders.subspan(first, n_edge));
-    if (facts.largest >= counts.n_node[k]) return BadEndpoint(k, facts.largest, counts.n_node[k]);
-    if (!facts.ascend) {
-      return absl::DataLossError(
-          absl::StrCat("batch: the edges of graph ", k, " do not ascend by receiver, then sender"));
-    }
-    first += n_edge;
+struct Endpoints {
+  std::span<const T> senders;
+  std::span<const T> receivers;
+
+  Endpoints Of(std::size_t first, std::size_t n_edge) const {
+    return {senders.subspan(first, n_edge), receivers.subspan(first, n_edge)};
   }
-  return absl::OkStatus();
+};
+
+// Where the first graph stands whose edges break a rule, or the end.
+struct GraphPlace {
+  std::size_t graph = 0;
+  std::size_t first_edge = 0;
+};
+
+template <typename T, std::size_t kVectorBytes>
+[[gnu::always_inline]] inline GraphPlace FindBadEdges(const Endpoints<T>& all, const Counts& counts) {
+  constexpr std::uint32_t kMost = std::numeric_limits<T>::max();
+  GraphPlace at;
+  for (; at.graph < counts.n_node.size(); at.first_edge += counts.n_edge[at.graph++]) {
+    const Endpoints<T> edges = all.Of(at.first_edge, counts.n_edge[at.graph]);
+    const T last = static_cast<T>(std::min(counts.n_node[at.graph] - 1, kMost));
+    if (!EdgeScan<T, kVectorBytes>::Holds(edges.receivers, edges.senders, last)) break;
+  }
+  return at;
+}
+
+#if defined(__x86_64__)
+template <typename T>
+[[gnu::target("avx2")]] GraphPlace FindBadEdgesByAvx2(const Endpoints<T>& all, const Counts& counts) {
+  return FindBadEdges<T, 32>(all, counts);
+}
+#endif
+
+template <typename T>
+GraphPlace FindBadEdges(const Endpoints<T>& all, const Counts& counts) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return FindBadEdgesByAvx2(all, counts);
+#endif
+  return FindBadEdges<T, 16>(all, counts);
+}
+
+template <typename T>
+absl::Status CheckStoredEdges(const Batch& batch, const Counts& counts) {
+  const Endpoints<T> all{*batch.Elements<T>(kSendersSection), *batch.Elements<T>(kReceiversSection)};
+  const auto [k, first_edge] = FindBadEdges(all, counts);
+  if (k == counts.n_node.size()) return absl::OkStatus();
+  const Endpoints<T> edges = all.Of(first_edge, counts.n_edge[k]);
+  const EdgeFacts<T> facts = FactsOf(edges.receivers, edges.senders);
+  if (facts.largest >= counts.n_node[k]) return BadEndpoint(k, facts.largest, counts.n_node[k]);
+  return absl::DataLossError(
+      absl::StrCat("batch: the edges of graph ", k, " do not ascend by receiver, then sender"));
 }
 
 absl::Status CheckEdges(const Batch& batch, const Counts& counts) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -15,63 +16,77 @@ struct EdgeFacts {
   bool ascend = true;  // by receiver, then sender; equal edges ascend
 };
 
-// Looks at many edges at once, in vectors that every x86-64 has, and at no edge with a branch of its own.
-// T is an unsigned integer.
+// `receivers` and `senders` are of one length; T is an unsigned integer.
 template <typename T>
+EdgeFacts<T> FactsOf(std::span<const T> receivers, std::span<const T> senders) {
+  EdgeFacts<T> facts;
+  for (std::size_t k = 0; k < receivers.size(); ++k) {
+    facts.largest = std::max({facts.largest, receivers[k], senders[k]});
+    facts.ascend &= k == 0 || receivers[k - 1] < receivers[k] ||
+                    (receivers[k - 1] == receivers[k] && senders[k - 1] <= senders[k]);
+  }
+  return facts;
+}
+
+// Looks at many edges at once, in vectors of `kVectorBytes`, and at no edge with a branch of its own. All of it
+// is inlined, and its caller compiled for a processor that has such vectors: every x86-64 has those of 16
+// bytes.
+template <typename T, std::size_t kVectorBytes>
 class EdgeScan {
  public:
-  // `receivers` and `senders` are of one length.
-  static EdgeFacts<T> Run(std::span<const T> receivers, std::span<const T> senders) {
-    if (receivers.empty()) return {};
-    const EdgeFacts<T> first{std::max(receivers[0], senders[0]), true};
+  // Whether the edges ascend and no end of one is above `last`. Arguments as of FactsOf.
+  [[gnu::always_inline]] static inline bool Holds(std::span<const T> receivers, std::span<const T> senders,
+                                                  T last) {
+    if (receivers.size() <= kLanes) return HoldsOfFew(receivers, senders, last);
+    // Where receivers ascend, none is above the last one.
+    if (receivers.back() > last || senders.front() > last) return false;
     const std::size_t pairs = receivers.size() - 1;
-    if (pairs < kLanes) return OneByOne(receivers, senders, first);
-    EdgeScan scan;
-    for (std::size_t k = 0; k + kLanes < pairs; k += kLanes) scan.AddPairs(&receivers[k], &senders[k]);
+    const Lanes limit = last - Lanes{};
+    Lanes bad = {};
+    for (std::size_t k = 0; k + kLanes < pairs; k += kLanes) AddPairs(&receivers[k], &senders[k], limit, bad);
     // Up to the last pair; some of these may have been looked at before.
-    scan.AddPairs(&receivers[pairs - kLanes], &senders[pairs - kLanes]);
-    return scan.Sum(first);
+    AddPairs(&receivers[pairs - kLanes], &senders[pairs - kLanes], limit, bad);
+    return IsZero(bad);
   }
 
  private:
-  static constexpr std::size_t kLanes = 16 / sizeof(T);
-  typedef T Lanes __attribute__((vector_size(16)));
+  static constexpr std::size_t kLeastVectorBytes = 16;
+  static constexpr std::size_t kLanes = kVectorBytes / sizeof(T);
+  typedef T Lanes __attribute__((vector_size(kVectorBytes)));
 
-  static Lanes Load(const T* from) {
-    Lanes lanes;
-    std::memcpy(&lanes, from, sizeof(lanes));
-    return lanes;
-  }
-
-  // Edges k and k + 1 for k = 0 .. kLanes - 1: kLanes + 1 edges.
-  void AddPairs(const T* receivers, const T* senders) {
-    const Lanes receiver = Load(receivers), next_receiver = Load(receivers + 1);
-    const Lanes sender = Load(senders), next_sender = Load(senders + 1);
-    descents_ |= (Lanes)(receiver > next_receiver) |
-                 ((Lanes)(receiver == next_receiver) & (Lanes)(sender > next_sender));
-    largest_ = next_receiver > largest_ ? next_receiver : largest_;
-    largest_ = next_sender > largest_ ? next_sender : largest_;
-  }
-
-  EdgeFacts<T> Sum(EdgeFacts<T> facts) const {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      facts.largest = std::max<T>(facts.largest, largest_[lane]);
-      facts.ascend = facts.ascend && descents_[lane] == 0;
+  // Of edges without a vector of pairs.
+  [[gnu::always_inline]] static inline bool HoldsOfFew(std::span<const T> receivers, std::span<const T> senders,
+                                                       T last) {
+    if constexpr (kVectorBytes > kLeastVectorBytes) {
+      return EdgeScan<T, kVectorBytes / 2>::Holds(receivers, senders, last);
+    } else {
+      const EdgeFacts<T> facts = FactsOf(receivers, senders);
+      return facts.ascend && facts.largest <= last;
     }
-    return facts;
   }
 
-  static EdgeFacts<T> OneByOne(std::span<const T> receivers, std::span<const T> senders, EdgeFacts<T> facts) {
-    for (std::size_t k = 1; k < receivers.size(); ++k) {
-      facts.largest = std::max({facts.largest, receivers[k], senders[k]});
-      facts.ascend &=
-          receivers[k - 1] < receivers[k] || (receivers[k - 1] == receivers[k] && senders[k - 1] <= senders[k]);
-    }
-    return facts;
+  // Of edges k and k + 1 for k = 0 .. kLanes - 1, which are kLanes + 1 edges: sets lanes of `bad`.
+  [[gnu::always_inline]] static inline void AddPairs(const T* receivers, const T* senders, const Lanes& limit,
+                                                     Lanes& bad) {
+    Lanes receiver, next_receiver, sender, next_sender;
+    std::memcpy(&receiver, receivers, sizeof(Lanes));
+    std::memcpy(&next_receiver, receivers + 1, sizeof(Lanes));
+    std::memcpy(&sender, senders, sizeof(Lanes));
+    std::memcpy(&next_sender, senders + 1, sizeof(Lanes));
+    // Processors compare bytes for "at most", not for "more".
+    const Lanes receivers_ascend = (Lanes)(receiver <= next_receiver);
+    const Lanes senders_ascend = (Lanes)(sender <= next_sender);
+    const Lanes in_limit = (Lanes)(next_sender <= limit);
+    bad |= ~(receivers_ascend & in_limit) | (~senders_ascend & (Lanes)(receiver == next_receiver));
   }
 
-  Lanes descents_ = {};
-  Lanes largest_ = {};
+  [[gnu::always_inline]] static inline bool IsZero(const Lanes& lanes) {
+    std::uint64_t words[kVectorBytes / sizeof(std::uint64_t)];
+    std::memcpy(words, &lanes, sizeof(words));
+    std::uint64_t any = 0;
+    for (const std::uint64_t word : words) any |= word;
+    return any == 0;
+  }
 };
 
 }  // namespace packtrain::wire

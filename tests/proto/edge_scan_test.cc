@@ -12,7 +12,16 @@ namespace {
 template <typename T>
 struct Edges {
   std::vector<T> receivers, senders;
-  EdgeFacts<T> Facts() const { return EdgeScan<T>::Run(receivers, senders); }
+
+  EdgeFacts<T> Facts() const { return FactsOf<T>(receivers, senders); }
+
+  // In vectors of every width; fails where they do not agree.
+  bool Hold(T last) const {
+    const bool narrow = EdgeScan<T, 16>::Holds(receivers, senders, last);
+    EXPECT_EQ((EdgeScan<T, 32>::Holds(receivers, senders, last)), narrow);
+    return narrow;
+  }
+  bool Hold() const { return Hold(std::numeric_limits<T>::max()); }
 };
 
 // `count` edges: three into each of nodes 0, 1, ...
@@ -31,12 +40,13 @@ class EdgeScanTest : public ::testing::Test {};
 using Endpoints = ::testing::Types<std::uint8_t, std::uint16_t, std::uint32_t>;
 TYPED_TEST_SUITE(EdgeScanTest, Endpoints);
 
-// More than two vectors of the smallest type, and every rest.
+// More than two of the widest vectors of the smallest type, and every rest.
 constexpr std::size_t kMostEdges = 70;
 
 TYPED_TEST(EdgeScanTest, NoEdgesHaveNoLargestEndpoint) {
   EXPECT_EQ(Ascending<TypeParam>(0).Facts().largest, 0);
   EXPECT_TRUE(Ascending<TypeParam>(0).Facts().ascend);
+  EXPECT_TRUE(Ascending<TypeParam>(0).Hold(0));
 }
 
 TYPED_TEST(EdgeScanTest, SeesTheLargestEndpointWhereverItIs) {
@@ -47,6 +57,7 @@ TYPED_TEST(EdgeScanTest, SeesTheLargestEndpointWhereverItIs) {
         Edges<TypeParam> edges = Ascending<TypeParam>(count);
         (edges.*end)[at] = kLargest;
         ASSERT_EQ(edges.Facts().largest, kLargest) << at << " of " << count;
+        ASSERT_FALSE(edges.Hold(kLargest - 1)) << at << " of " << count;
       }
     }
   }
@@ -55,13 +66,16 @@ TYPED_TEST(EdgeScanTest, SeesTheLargestEndpointWhereverItIs) {
 TYPED_TEST(EdgeScanTest, SeesADescentWhereverItIs) {
   for (std::size_t count = 2; count <= kMostEdges; ++count) {
     ASSERT_TRUE(Ascending<TypeParam>(count).Facts().ascend) << count;
+    ASSERT_TRUE(Ascending<TypeParam>(count).Hold()) << count;
     for (std::size_t at = 0; at + 1 < count; ++at) {
       Edges<TypeParam> receivers = Ascending<TypeParam>(count);
       receivers.receivers[at] = 100;
       ASSERT_FALSE(receivers.Facts().ascend) << at << " of " << count;
+      ASSERT_FALSE(receivers.Hold()) << at << " of " << count;
       Edges<TypeParam> senders = Ascending<TypeParam>(count);
       senders.senders[at] = 100;
       ASSERT_EQ(senders.Facts().ascend, at % 3 == 2) << at << " of " << count;
+      ASSERT_EQ(senders.Hold(), at % 3 == 2) << at << " of " << count;
     }
   }
 }
@@ -71,6 +85,7 @@ TYPED_TEST(EdgeScanTest, EqualEdgesAscend) {
                                std::vector<TypeParam>(kMostEdges, 201)};
   EXPECT_TRUE(edges.Facts().ascend);
   EXPECT_EQ(edges.Facts().largest, 201);
+  EXPECT_TRUE(edges.Hold(201));
 }
 
 }  // namespace
