@@ -1,5 +1,6 @@
 #include "client/ingest/whole_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,24 +20,36 @@ absl::Status CannotWrite(const std::string& path, std::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", std::string(why)));
 }
 
+constexpr mode_t kAsTheUserHasIt = 0666;  // less the umask
+
+// In the folder of `path`; null where the file system has no files without a name.
+std::FILE* OpenUnnamed(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const char* const where = folder.empty() ? "." : folder.c_str();
+  const int fd = ::open(where, O_TMPFILE | O_WRONLY | O_CLOEXEC, kAsTheUserHasIt);
+  return fd < 0 ? nullptr : ::fdopen(fd, "wb");
+}
+
 }  // namespace
 
-WholeFile::WholeFile(std::string path, std::FILE* file)
-    : path_(std::move(path)), partial_(PartialOf(path_)), file_(file) {}
+WholeFile::WholeFile(std::string path, std::FILE* file, bool named)
+    : path_(std::move(path)), partial_(PartialOf(path_)), file_(file), named_(named) {}
 
 WholeFile::~WholeFile() {
   if (file_ == nullptr) return;
   std::fclose(file_);
   std::error_code ignored;
-  std::filesystem::remove(partial_, ignored);
+  if (named_) std::filesystem::remove(partial_, ignored);
 }
 
 absl::StatusOr<std::unique_ptr<WholeFile>> WholeFile::Create(std::string path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return CannotWrite(path, "it is a folder");
-  std::FILE* const file = std::fopen(PartialOf(path).c_str(), "wb");
+  std::FILE* file = OpenUnnamed(path);
+  const bool named = file == nullptr;
+  if (named) file = std::fopen(PartialOf(path).c_str(), "wb");
   if (file == nullptr) return CannotWrite(path, std::strerror(errno));
-  return std::unique_ptr<WholeFile>(new WholeFile(std::move(path), file));
+  return std::unique_ptr<WholeFile>(new WholeFile(std::move(path), file, named));
 }
 
 absl::Status WholeFile::Failed() const { return CannotWrite(path_, std::strerror(errno)); }
@@ -45,8 +58,19 @@ absl::Status WholeFile::Write(std::string_view bytes) {
   return std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() ? absl::OkStatus() : Failed();
 }
 
+// A file cannot be linked over another one, hence not at once as PATH.
+absl::Status WholeFile::GiveName() {
+  if (named_) return absl::OkStatus();
+  ::unlink(partial_.c_str());
+  const std::string held = absl::StrCat("/proc/self/fd/", ::fileno(file_));
+  if (::linkat(AT_FDCWD, held.c_str(), AT_FDCWD, partial_.c_str(), AT_SYMLINK_FOLLOW) != 0) return Failed();
+  named_ = true;
+  return absl::OkStatus();
+}
+
 absl::Status WholeFile::Commit() {
   if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) return Failed();
+  if (absl::Status status = GiveName(); !status.ok()) return status;
   std::error_code error;
   std::filesystem::rename(partial_, path_, error);
   if (error) return CannotWrite(path_, error.message());

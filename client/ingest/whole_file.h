@@ -12,12 +12,14 @@
 
 namespace packtrain::ingest {
 
-// Written beside its place, as PATH.partial, and put there at the end. Used by one thread.
+// Written to a file without a name in its folder, which ends with the program however that ends, and put in its
+// place at the end. Where a file system has no such files (NFS), to PATH.partial: that stays when the program
+// is killed, and the next one writes over it. Used by one thread.
 class WholeFile {
  public:
   // INVALID_ARGUMENT: it cannot be written; also of Write and Commit. The message names the path.
   static absl::StatusOr<std::unique_ptr<WholeFile>> Create(std::string path);
-  // What is not committed leaves no trace, unless the program is killed: then PATH.partial stays.
+  // What is not committed leaves no trace.
   ~WholeFile();
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
@@ -28,12 +30,14 @@ class WholeFile {
   absl::Status Commit();
 
  private:
-  WholeFile(std::string path, std::FILE* file);
+  WholeFile(std::string path, std::FILE* file, bool named);
   absl::Status Failed() const;
+  absl::Status GiveName();
 
   const std::string path_;
   const std::string partial_;
   std::FILE* file_;  // null once committed
+  bool named_;       // it is PATH.partial
 };
 
 }  // namespace packtrain::ingest

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from harness import SAMPLE, DataNode, program
+from harness import SAMPLE, DataNode, program, target_of
 from protocol import Client, batch_pb2, run_pb2
 
 
@@ -143,20 +143,33 @@ class Derivation(OnOneNode):
             self.assertIn("derived", self.names())
 
 
+def holds_unnamed_file(pid):
+    """Whether the process writes a file that has no name yet."""
+    folder = f"/proc/{pid}/fd"
+    try:
+        return any(target_of(f"{folder}/{name}").endswith(" (deleted)") for name in os.listdir(folder))
+    except FileNotFoundError:
+        return False
+
+
 class Export(OnOneNode):
-    def test_an_export_that_is_killed_leaves_no_file_in_its_place(self):
+    def test_an_export_that_a_signal_ends_leaves_nothing(self):
         self.import_as("mols", "--edges", "radius:5")
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "mols")
-            exporting = subprocess.Popen([*program("packtrain"), "dataset", "export", "mols", "--format", "jsonl", "-o",
-                                          file, "--server", self.node.address], stdout=subprocess.DEVNULL)
-            eventually(lambda: pathlib.Path(f"{file}.partial").exists() or exporting.poll() is not None)
-            exporting.kill()
-            if exporting.wait() != 0:
-                self.assertFalse(file.exists())
-            again = self.node.run("dataset", "export", "mols", "--format", "jsonl", "-o", file)
-            self.assertEqual(again.code, 0, again)
-            self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ["mols"])
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(how=how), tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder, "mols")
+                exporting = subprocess.Popen(
+                    [*program("packtrain"), "dataset", "export", "mols", "--format", "jsonl", "-o", file, "--server",
+                     self.node.address], stdout=subprocess.DEVNULL)
+                eventually(lambda: holds_unnamed_file(exporting.pid) or exporting.poll() is not None)
+                exporting.send_signal(how)
+                exporting.wait()
+                left = [path.name for path in pathlib.Path(folder).iterdir()]
+                self.assertEqual(left, ["mols"] if exporting.returncode == 0 or file.exists() else [])
+                pathlib.Path(f"{file}.partial").write_text("left by another program")
+                again = self.node.run("dataset", "export", "mols", "--format", "jsonl", "-o", file)
+                self.assertEqual(again.code, 0, again)
+                self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ["mols"])
 
 
 @unittest.skipUnless(os.environ.get("PACKTRAIN_DATA"), "PACKTRAIN_DATA is unset")

@@ -1,0 +1,109 @@
+#include "client/ingest/whole_file.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_file.h"
+
+namespace packtrain::ingest {
+namespace {
+
+using packtrain::testing::IsOk;
+using packtrain::testing::ReadFile;
+using packtrain::testing::StatusIs;
+using packtrain::testing::TempFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class WholeFileTest : public ::testing::Test {
+ protected:
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.PathOf(""))) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+  // A process that has written a part of the file when this returns.
+  pid_t BeginInAnotherProcess() {
+    int began[2];
+    EXPECT_EQ(pipe(began), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto file = WholeFile::Create(path_);
+      const bool written = file.ok() && (*file)->Write(std::string(1 << 20, 'x')).ok();
+      if (write(began[1], written ? "y" : "n", 1) != 1) _exit(1);
+      while (true) pause();
+    }
+    char written = 0;
+    EXPECT_EQ(read(began[0], &written, 1), 1);
+    EXPECT_EQ(written, 'y');
+    close(began[0]);
+    close(began[1]);
+    return child;
+  }
+
+  const TempFolder folder_;
+  const std::string path_ = folder_.PathOf("file");
+};
+
+TEST_F(WholeFileTest, IsThereOnceItIsCommitted) {
+  {
+    const auto file = WholeFile::Create(path_);
+    ASSERT_THAT(file, IsOk());
+    ASSERT_THAT((*file)->Write("first "), IsOk());
+    ASSERT_THAT((*file)->Write("second"), IsOk());
+    EXPECT_FALSE(std::filesystem::exists(path_));
+    EXPECT_THAT((*file)->Commit(), IsOk());
+  }
+  EXPECT_EQ(ReadFile(path_), "first second");
+  EXPECT_THAT(Names(), ElementsAre("file"));
+}
+
+TEST_F(WholeFileTest, TakesThePlaceOfOnesBefore) {
+  folder_.Write("file", "old");
+  folder_.Write("file.partial", "left by a kill");
+  const auto file = WholeFile::Create(path_);
+  ASSERT_THAT(file, IsOk());
+  ASSERT_THAT((*file)->Write("new"), IsOk());
+  EXPECT_EQ(ReadFile(path_), "old");
+  EXPECT_THAT((*file)->Commit(), IsOk());
+  EXPECT_EQ(ReadFile(path_), "new");
+  EXPECT_THAT(Names(), ElementsAre("file"));
+}
+
+TEST_F(WholeFileTest, LeavesNoTraceUncommitted) {
+  { ASSERT_THAT((*WholeFile::Create(path_))->Write("some"), IsOk()); }
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(WholeFileTest, LeavesNoTraceOfAProgramThatASignalEnds) {
+  for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+    const pid_t child = BeginInAnotherProcess();
+    kill(child, signal);
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_THAT(Names(), IsEmpty()) << signal;
+  }
+}
+
+TEST_F(WholeFileTest, WhatCannotBeWrittenIsNamed) {
+  const std::string nowhere = folder_.PathOf("none/file");
+  EXPECT_THAT(WholeFile::Create(nowhere).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(nowhere + ": No such file")));
+  EXPECT_THAT(WholeFile::Create(folder_.PathOf("")).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("it is a folder")));
+}
+
+}  // namespace
+}  // namespace packtrain::ingest
