@@ -2,10 +2,13 @@
 
 #include <grpcpp/server_context.h>
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "server/log/event_log.h"
+#include "server/log/line_limit.h"
 
 namespace packtrain::serving {
 namespace {
@@ -19,28 +22,34 @@ bool IsFault(grpc::StatusCode code) {
   return code == grpc::INTERNAL || code == grpc::DATA_LOSS || code == grpc::UNKNOWN;
 }
 
-void LogFailure(grpc::experimental::ServerRpcInfo& call, const grpc::Status& status) {
+void LogFailure(log::LineLimit& limit, grpc::experimental::ServerRpcInfo& call, const grpc::Status& status) {
+  const std::string code = absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()));
+  const std::optional<std::uint64_t> left_out = limit.Admit(code);
+  if (!left_out) return;
   log::Log(IsFault(status.error_code()) ? log::Level::kError : log::Level::kInfo, "call_failed",
            {{"method", call.method()},
             {"peer", call.server_context()->peer()},
-            {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()))},
-            {"message", status.error_message()}});
+            {"code", code},
+            {"message", status.error_message()},
+            {"left_out", *left_out}});
 }
 
 // gRPC makes one for each call and destroys it with the call.
 class CountedCall final : public grpc::experimental::Interceptor {
  public:
-  CountedCall(CallCounter& counter, grpc::experimental::ServerRpcInfo* info) : token_(counter), info_(info) {}
+  CountedCall(CallCounter& counter, log::LineLimit& limit, grpc::experimental::ServerRpcInfo* info)
+      : token_(counter), limit_(limit), info_(info) {}
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(grpc::experimental::InterceptionHookPoints::PRE_SEND_STATUS)) {
       const grpc::Status status = methods->GetSendStatus();
-      if (!status.ok()) LogFailure(*info_, status);
+      if (!status.ok()) LogFailure(limit_, *info_, status);
     }
     methods->Proceed();
   }
 
  private:
   const CallCounter::Token token_;
+  log::LineLimit& limit_;
   grpc::experimental::ServerRpcInfo* const info_;  // outlives the interceptor
 };
 
@@ -52,11 +61,12 @@ class CountedCalls final : public grpc::experimental::ServerInterceptorFactoryIn
   grpc::experimental::Interceptor* CreateServerInterceptor(grpc::experimental::ServerRpcInfo* info) override {
     const std::string_view method = info->method();
     const bool counted = method.starts_with(kOurServices) && method != kStreamBatches && method != kStreamBytes;
-    return counted ? new CountedCall(counter_, info) : nullptr;
+    return counted ? new CountedCall(counter_, limit_, info) : nullptr;
   }
 
  private:
   CallCounter& counter_;
+  log::LineLimit limit_;
 };
 
 }  // namespace

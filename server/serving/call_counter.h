@@ -32,7 +32,7 @@ class CallCounter {
   bool AwaitNone(std::chrono::steady_clock::time_point deadline);
 
   // What makes a gRPC server count its calls of packtrain's services, each until its answer has been sent, and
-  // log those that fail.
+  // log those that fail, as far as there are few of a code (log::LineLimit).
   // StreamBatches is left out, since BatchService knows its streams; so are StreamBytes, which is worth no
   // wait, and gRPC's own services: a watch of the health service has no end.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> NewInterceptors();

@@ -17,7 +17,7 @@ RULES = {
     "server/batching/": ["server/batching/"],
     "server/edges/": ["server/edges/", "proto/wire/"],
     "server/rocks/": ["server/rocks/"],
-    "server/log/": ["server/log/"],
+    "server/log/": ["server/log/", "proto/wire/"],
     "server/metrics/": ["server/metrics/", "server/rocks/", "proto/wire/"],
     "server/storage/": ["server/storage/", "server/rocks/", "server/batching/", "server/edges/", "proto/"],
     "server/runs/": ["server/runs/", "server/rocks/", "proto/"],

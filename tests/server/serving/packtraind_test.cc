@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "proto/wire/body_pool.h"
+#include "server/log/line_limit.h"
 #include "server/serving/batch_stream.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/sample_molecules.h"
@@ -179,6 +180,20 @@ TEST_F(PacktraindTest, EachEventIsALineOfItsNameAndFields) {
   EXPECT_EQ(Of(lines, "drain_began").size(), 1);
   EXPECT_EQ(Of(lines, "drain_began")[0].at("signal"), "TERM");
   EXPECT_EQ(lines.back().at("event"), "stopped");
+}
+
+TEST_F(PacktraindTest, AFloodOfFailingCallsWritesAFewLines) {
+  constexpr std::uint64_t kCalls = 10'000;
+  Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--log-format", "json"});
+  const std::string address = program.NextLine().substr(sizeof("listening on ") - 1);
+  ServingClient client(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  for (std::uint64_t call = 0; call < kCalls; ++call) EXPECT_FALSE(client.Get("none").ok());
+  program.Signal(SIGTERM);
+  EXPECT_EQ(program.Wait(), 0);
+  const std::vector<nlohmann::json> failed = Of(Lines(program), "call_failed");
+  EXPECT_GE(failed.size(), log::LineLimit::kLines);
+  EXPECT_LT(failed.size(), kCalls / 10);
+  EXPECT_EQ(failed[0].at("left_out"), 0);
 }
 
 TEST_F(PacktraindTest, LinesBelowTheLevelAreLeftOut) {

@@ -1,0 +1,45 @@
+// Bounds how many lines of one sort a server writes.
+#ifndef PACKTRAIN_SERVER_LOG_LINE_LIMIT_H_
+#define PACKTRAIN_SERVER_LOG_LINE_LIMIT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proto/wire/mutex.h"
+
+namespace packtrain::log {
+
+// At most kLines lines of a sort begin in each stretch of kStretch. Any number of threads may use it.
+class LineLimit {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  static constexpr std::uint64_t kLines = 10;
+  static constexpr std::chrono::seconds kStretch{10};
+
+  // `now` is Clock::now but in tests.
+  explicit LineLimit(std::function<Clock::time_point()> now = Clock::now);
+
+  // None: the line is to be left out. Otherwise how many of its sort were since the last one.
+  std::optional<std::uint64_t> Admit(std::string_view sort);
+
+ private:
+  struct Sort {
+    Clock::time_point stretch_began;
+    std::uint64_t lines = 0;  // in this stretch
+    std::uint64_t left_out = 0;
+  };
+
+  const std::function<Clock::time_point()> now_;
+  wire::Mutex mutex_;
+  std::map<std::string, Sort, std::less<>> sorts_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace packtrain::log
+
+#endif  // PACKTRAIN_SERVER_LOG_LINE_LIMIT_H_
