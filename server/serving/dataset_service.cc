@@ -112,9 +112,17 @@ grpc::ServerReadReactor<v1::ImportGraphsRequest>* DatasetService::ImportGraphs(
     return call;
   }
   importers_.Post([this, call, response, slot = std::make_shared<Slots::Slot>(*std::move(slot))] {
-    call->End(Import(*call, std::move(*slot), *response));
+    open_imports_.Add(*call);
+    const absl::Status status = Import(*call, std::move(*slot), *response);
+    open_imports_.Remove(*call);
+    call->End(status);
   });
   return call;
+}
+
+void DatasetService::Drain() {
+  draining_ = true;
+  open_imports_.BreakAll(CheckNotDraining());
 }
 
 grpc::Status DatasetService::SealDataset(grpc::ServerContext*, const v1::SealDatasetRequest* request,

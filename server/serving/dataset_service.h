@@ -35,8 +35,9 @@ class DatasetService final
                  std::uint64_t max_message_bytes, std::shared_ptr<MemoryMeter> memory,
                  StagedImportsOptions options = {});
 
-  // From now on imports are neither begun nor sealed, and one under way ends with its next message.
-  void Drain() { draining_ = true; }
+  // From now on imports are neither begun nor sealed, and those under way end as soon as they wait for their
+  // client, or with its next message.
+  void Drain();
 
   grpc::ServerReadReactor<v1::ImportGraphsRequest>* ImportGraphs(grpc::CallbackServerContext* context,
                                                                  v1::ImportGraphsResponse* response) override;
@@ -78,6 +79,7 @@ class DatasetService final
   const std::shared_ptr<MemoryMeter> memory_;
   const std::chrono::milliseconds idle_limit_;
   std::atomic<bool> draining_{false};
+  OpenImports open_imports_;
   StagedImports imports_;
   Slots exports_;
   WorkerPool importers_;  // last: its threads use all of the above

@@ -13,13 +13,13 @@ absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
   }
   StartRead(&message_);
   wire::MutexLock lock(mutex_);
-  while (reading_ && !cancelled_) {
+  while (reading_ && broken_.ok()) {
     if (changed_.WaitUntil(mutex_, deadline)) continue;
     return absl::DeadlineExceededError(absl::StrCat("the import sent nothing for ",
                                                     static_cast<double>(idle_limit_.count()) / 1000,
                                                     " s and was dropped (packtraind --idle-timeout)"));
   }
-  if (cancelled_) return absl::CancelledError("the import broke off and was dropped");
+  if (!broken_.ok()) return broken_;
   return more_ ? &message_ : nullptr;
 }
 
@@ -32,10 +32,29 @@ void ImportCall::OnReadDone(bool ok) {
   changed_.NotifyAll();
 }
 
-void ImportCall::OnCancel() {
+void ImportCall::Break(const absl::Status& why) {
   wire::MutexLock lock(mutex_);
-  cancelled_ = true;
+  broken_.Update(why);
   changed_.NotifyAll();
+}
+
+void ImportCall::OnCancel() { Break(absl::CancelledError("the import broke off and was dropped")); }
+
+void OpenImports::Add(ImportCall& call) {
+  wire::MutexLock lock(mutex_);
+  calls_.insert(&call);
+  if (!broken_.ok()) call.Break(broken_);
+}
+
+void OpenImports::Remove(ImportCall& call) {
+  wire::MutexLock lock(mutex_);
+  calls_.erase(&call);
+}
+
+void OpenImports::BreakAll(const absl::Status& why) {
+  wire::MutexLock lock(mutex_);
+  broken_ = why;
+  for (ImportCall* call : calls_) call->Break(why);
 }
 
 }  // namespace packtrain::serving

@@ -5,6 +5,7 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <chrono>
+#include <set>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,8 +22,11 @@ class ImportCall final : public grpc::ServerReadReactor<v1::ImportGraphsRequest>
   explicit ImportCall(std::chrono::milliseconds idle_limit) : idle_limit_(idle_limit) {}
 
   // The next message, valid until the next call of Next or End; null where the client sends no more or a
-  // message does not parse. CANCELLED: the call broke off. DEADLINE_EXCEEDED: nothing came for the limit.
+  // message does not parse. CANCELLED: the call broke off. DEADLINE_EXCEEDED: nothing came for the limit. After
+  // Break, its status.
   absl::StatusOr<const v1::ImportGraphsRequest*> Next();
+  // Ends the wait of Next, and those to come, with `why`. Any thread, before End.
+  void Break(const absl::Status& why);
   // Answers the client.
   void End(const absl::Status& status);
 
@@ -39,7 +43,22 @@ class ImportCall final : public grpc::ServerReadReactor<v1::ImportGraphsRequest>
   wire::Mutex mutex_;
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool more_ ABSL_GUARDED_BY(mutex_) = true;
-  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status broken_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The imports that are waited for when a server stops. Any number of threads may use it.
+class OpenImports {
+ public:
+  // Keeps `call` in view until Remove, which comes before its end.
+  void Add(ImportCall& call);
+  void Remove(ImportCall& call);
+  // Breaks all there are, and those that come.
+  void BreakAll(const absl::Status& why);
+
+ private:
+  wire::Mutex mutex_;
+  std::set<ImportCall*> calls_ ABSL_GUARDED_BY(mutex_);
+  absl::Status broken_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace packtrain::serving

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "packtrain/v1/dataset.grpc.pb.h"
 #include "proto/wire/body_pool.h"
 #include "server/log/line_limit.h"
 #include "server/serving/batch_stream.h"
@@ -33,6 +34,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // Reads until the writers have closed.
@@ -266,6 +268,34 @@ TEST_F(PacktraindTest, ADrainEndsInTimeThoughOneOfEightStreamsIsNotRead) {
   EXPECT_EQ(program.Wait(), 0);
   EXPECT_THAT(program.Stderr(), HasSubstr("event=drain_cut_off drain_seconds=2 "));
   EXPECT_FALSE(unread.Finish().ok());
+}
+
+// One import that its client has opened and sends nothing more of.
+struct SilentImport {
+  explicit SilentImport(const std::string& address)
+      : stub(v1::DatasetService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+        stream(stub->ImportGraphs(&context, &response)) {}
+
+  grpc::ClientContext context;
+  v1::ImportGraphsResponse response;
+  std::unique_ptr<v1::DatasetService::Stub> stub;
+  std::unique_ptr<grpc::ClientWriter<v1::ImportGraphsRequest>> stream;
+};
+
+TEST_F(PacktraindTest, ADrainDoesNotWaitForSilentImports) {
+  Program program({"--data", Data(), "--listen", "127.0.0.1:0", "--drain", "3600"});
+  const std::string address = program.NextLine().substr(sizeof("listening on ") - 1);
+  SilentImport bare(address), begun(address);
+  v1::ImportGraphsRequest header;
+  *header.mutable_header()->mutable_schema() = MoleculeSchema();
+  ASSERT_TRUE(begun.stream->Write(header));
+  ASSERT_THAT(ServingClient(grpc::CreateChannel(address, grpc::InsecureChannelCredentials())).List(), IsOk());
+  program.Signal(SIGTERM);
+  EXPECT_EQ(program.Wait(), 0);
+  for (SilentImport* import : {&bare, &begun}) {
+    EXPECT_EQ(import->stream->Finish().error_code(), grpc::UNAVAILABLE);
+  }
+  EXPECT_THAT(program.Stderr(), Not(HasSubstr("drain_cut_off")));
 }
 
 TEST_F(PacktraindTest, AStoreInUseIsNamedWithItsHolder) {
