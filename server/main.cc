@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -17,9 +18,12 @@
 
 #include "absl/status/statusor.h"
 #include "proto/wire/flag_checks.h"
+#include "proto/wire/fsck_report.h"
 #include "server/log/event_log.h"
+#include "server/rocks/check_report.h"
 #include "server/serving/descriptor_limit.h"
 #include "server/serving/server.h"
+#include "server/serving/store_check.h"
 
 namespace packtrain {
 namespace {
@@ -32,6 +36,7 @@ constexpr std::uint64_t kMostBuilders = std::numeric_limits<int>::max();
 
 struct Flags {
   serving::ServerOptions options;
+  bool fsck = false;
   std::uint32_t drain_seconds = 30;
   std::uint32_t lost_after_seconds = 600;
   double idle_seconds = 600;
@@ -58,6 +63,11 @@ void AddWord(CLI::App& app, const std::string& flag, T& value, const std::map<st
 void AddFlags(CLI::App& app, Flags& flags) {
   serving::ServerOptions& options = flags.options;
   app.add_option("--data", options.data, "Folder of the stores; made where it does not exist")->required();
+  app.add_flag(
+      "--fsck", flags.fsck,
+      "Serve nothing: read all that --data holds, print what is damaged, and exit with 1 where anything "
+      "is. Changes nothing, and also reads stores that cannot be served any more; `packtrain fsck` asks a "
+      "server that runs");
   app.add_option("--listen", options.listen, "HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one")
       ->capture_default_str();
   app.add_option("--metrics-port", options.metrics_port,
@@ -201,12 +211,34 @@ int Serve(const Flags& flags) {
   return 0;
 }
 
+// Prints what is damaged, and what was read.
+int Check(const Flags& flags) {
+  std::string lines;
+  absl::Status status;
+  {
+    wire::FsckProgress progress(std::cerr, wire::IsTerminal(STDERR_FILENO));
+    const auto take = [&](const v1::FsckResponse& event) {
+      if (event.has_progress()) progress.Show(event.progress());
+      if (event.has_finding()) lines += wire::FsckLine(event.finding());
+      return absl::OkStatus();
+    };
+    rocks::CheckReport report(take);
+    status = serving::CheckFolder(flags.options.data, report);
+    if (status.ok()) lines += wire::FsckLines(report.summary());
+    if (status.ok() && report.summary().findings() > 0) status = absl::DataLossError("the stores are damaged");
+  }
+  std::cout << lines << std::flush;
+  if (!status.ok()) std::fprintf(stderr, "packtraind: %s\n", std::string(status.message()).c_str());
+  return status.ok() && std::cout.good() ? 0 : kFailed;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(
       "Stores graphs and streams packed batches of them.\n\n"
       "  packtraind --data /srv/packtrain\n"
       "  packtraind --data /srv/copy --listen 127.0.0.1:7078 --replica-of 127.0.0.1:7077\n"
-      "  packtraind --data /srv/packtrain --listen 0.0.0.0:7077 --insecure\n",
+      "  packtraind --data /srv/packtrain --listen 0.0.0.0:7077 --insecure\n"
+      "  packtraind --data /srv/packtrain --fsck\n",
       "packtraind");
   app.set_version_flag("--version", PACKTRAIN_VERSION);
   Flags flags;
@@ -217,6 +249,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : WrongUsage(error.what());
   }
+  if (flags.fsck) return Check(flags);
   flags.options.run_lost_after = std::chrono::seconds(flags.lost_after_seconds);
   flags.options.idle_timeout = Milliseconds(flags.idle_seconds);
   flags.options.ping_after = Milliseconds(flags.ping_after_seconds);

@@ -1,35 +1,20 @@
 // packtrain fsck
+#include <unistd.h>
+
 #include <string>
 
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
 #include "client/cli/service_call.h"
+#include "proto/wire/fsck_report.h"
 
 namespace packtrain::cli {
 namespace {
 
-// "FSCK_KIND_GRAPH" as "graph".
-std::string KindName(v1::FsckKind kind) {
-  switch (kind) {
-    case v1::FSCK_KIND_FILE:
-      return "file";
-    case v1::FSCK_KIND_DATASET:
-      return "dataset";
-    case v1::FSCK_KIND_GRAPH:
-      return "graph";
-    case v1::FSCK_KIND_SPLIT:
-      return "split";
-    case v1::FSCK_KIND_RUN:
-      return "run";
-    default:
-      return "unknown";
-  }
-}
-
 Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json ToJson(const v1::FsckFinding& finding) {
-  return {{"kind", KindName(finding.kind())},
+  return {{"kind", wire::FsckKindName(finding.kind())},
           {"message", finding.message()},
           {"dataset", TextOrNull(finding.dataset())},
           {"graph", finding.has_graph() ? Json(finding.graph()) : Json()},
@@ -37,26 +22,6 @@ Json ToJson(const v1::FsckFinding& finding) {
           {"split", TextOrNull(finding.split())},
           {"run", TextOrNull(finding.run())},
           {"file", TextOrNull(finding.file())}};
-}
-
-std::string ToLine(const v1::FsckFinding& finding) {
-  std::string line = KindName(finding.kind());
-  for (const std::string& name : {finding.file(), finding.dataset(), finding.split(), finding.run()}) {
-    if (!name.empty()) line += " " + name;
-  }
-  if (finding.has_graph()) line += " " + std::to_string(finding.graph());
-  if (!finding.source_id().empty()) line += " (" + finding.source_id() + ")";
-  return line + ": " + finding.message() + "\n";
-}
-
-std::string ToLine(const v1::FsckSummary& summary) {
-  return FormatCount(static_cast<double>(summary.files())) + " files, " +
-         FormatCount(static_cast<double>(summary.graphs())) + " graphs of " +
-         FormatCount(static_cast<double>(summary.datasets())) + " data sets, " +
-         FormatCount(static_cast<double>(summary.runs())) + " runs read: " +
-         (summary.findings() == 0 ? "all well"
-                                  : FormatCount(static_cast<double>(summary.findings())) + " findings") +
-         "\n";
 }
 
 struct Found {
@@ -68,28 +33,32 @@ struct Found {
     if (event.has_summary()) summary = event.summary();
     if (!event.has_finding()) return;
     findings.push_back(ToJson(event.finding()));
-    lines += ToLine(event.finding());
+    lines += wire::FsckLine(event.finding());
   }
 };
 
 Json ToJson(const Found& found) {
-  return {{"findings", found.findings},
-          {"files", found.summary.files()},
-          {"datasets", found.summary.datasets()},
-          {"graphs", found.summary.graphs()},
-          {"runs", found.summary.runs()}};
+  return {{"findings", found.findings},           {"files", found.summary.files()},
+          {"datasets", found.summary.datasets()}, {"graphs", found.summary.graphs()},
+          {"runs", found.summary.runs()},         {"bytes", found.summary.bytes()},
+          {"unused", found.summary.unused()}};
 }
 
-absl::StatusOr<ExitCode> Check(const GlobalOptions& global, Output& output) {
-  Found found;
-  const absl::Status status = CallService(global, [&](client::ServiceClient& services) {
+absl::Status Check(const GlobalOptions& global, Output& output, Found& found) {
+  wire::FsckProgress progress(output.messages(), wire::IsTerminal(STDERR_FILENO));
+  return CallService(global, [&](client::ServiceClient& services) {
     return services.Fsck([&](const v1::FsckResponse& event) {
+      if (event.has_progress() && !global.json) progress.Show(event.progress());
       found.Take(event);
       return absl::OkStatus();
     });
   });
-  if (!status.ok()) return status;
-  output.Print(ToJson(found), found.lines + ToLine(found.summary));
+}
+
+absl::StatusOr<ExitCode> Fsck(const GlobalOptions& global, Output& output) {
+  Found found;
+  if (absl::Status status = Check(global, output, found); !status.ok()) return status;
+  output.Print(ToJson(found), found.lines + wire::FsckLines(found.summary));
   return found.summary.findings() == 0 ? ExitCode::kDone : ExitCode::kFailed;
 }
 
@@ -98,9 +67,9 @@ absl::StatusOr<ExitCode> Check(const GlobalOptions& global, Output& output) {
 void AddFsckCommand(CLI::App& program, Invocation& invocation) {
   CLI::App* fsck = AddCommand(program, "fsck",
                               "Reads all that a server stores and names what is damaged; exit code 1 where "
-                              "anything is",
+                              "anything is. `packtraind --data DIR --fsck` does it where no server runs",
                               {"packtrain fsck", "packtrain fsck --server data-node:7077 --json"});
-  OnChosen(*fsck, invocation, Check);
+  OnChosen(*fsck, invocation, Fsck);
 }
 
 }  // namespace packtrain::cli

@@ -23,13 +23,13 @@
 #include "client/ingest/block_feed.h"
 #include "client/ingest/extxyz_import.h"
 #include "client/ingest/ledger.h"
-#include "client/ingest/progress.h"
 #include "client/ingest/source_files.h"
 #include "client/ingest/split_file.h"
 #include "client/ingest/text.h"
 #include "client/service_client.h"
 #include "proto/wire/edge_spec.h"
 #include "proto/wire/flag_checks.h"
+#include "proto/wire/progress.h"
 
 namespace packtrain::cli {
 namespace {
@@ -186,8 +186,8 @@ class ImportJob {
   }
 
   absl::Status SendBlocks(client::ImportStream& stream) {
-    ingest::Progress progress(output_.messages(), ingest::IsTerminal(STDERR_FILENO), reader_->total_bytes(),
-                              Clock::now);
+    wire::Progress progress(output_.messages(), wire::IsTerminal(STDERR_FILENO),
+                            {"import", "graphs", reader_->total_bytes()}, Clock::now);
     ingest::BlockFeed feed(*reader_);
     while (true) {
       absl::StatusOr<std::optional<ingest::ReadBlock>> next = feed.Next();

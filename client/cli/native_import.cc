@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "client/connection.h"
 #include "client/ingest/native_file.h"
-#include "client/ingest/progress.h"
 #include "client/service_client.h"
+#include "proto/wire/progress.h"
 
 namespace packtrain::cli {
 namespace {
@@ -59,8 +59,8 @@ absl::StatusOr<v1::SealDatasetResponse> ImportNative(const std::string& path, co
       client::ImportStream::Open(*connection, HeaderOf((*file)->dataset()));
   if (!stream.ok()) return stream.status();
   v1::SealDatasetRequest seal = SealOf((*file)->dataset(), name);
-  ingest::Progress progress(output.messages(), ingest::IsTerminal(STDERR_FILENO), (*file)->bytes(),
-                            std::chrono::steady_clock::now);
+  wire::Progress progress(output.messages(), wire::IsTerminal(STDERR_FILENO),
+                          {"import", "graphs", (*file)->bytes()}, std::chrono::steady_clock::now);
   std::uint64_t graphs = 0;
   v1::ExportDatasetResponse message;
   while (true) {

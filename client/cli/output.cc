@@ -10,9 +10,9 @@
 #include <ostream>
 
 #include "absl/strings/cord.h"
-#include "client/escape_controls.h"
 #include "google/rpc/error_details.pb.h"
 #include "proto/wire/error_details.h"
+#include "proto/wire/escape_controls.h"
 
 namespace packtrain::cli {
 namespace {
@@ -21,9 +21,9 @@ constexpr double kFirstWithExponent = 1e15;
 
 Table EscapeCells(const Table& table) {
   Table escaped = table;
-  for (std::string& column : escaped.columns) column = client::EscapeControls(column);
+  for (std::string& column : escaped.columns) column = wire::EscapeControls(column);
   for (std::vector<std::string>& row : escaped.rows) {
-    for (std::string& cell : row) cell = client::EscapeControls(cell);
+    for (std::string& cell : row) cell = wire::EscapeControls(cell);
   }
   return escaped;
 }
@@ -189,7 +189,7 @@ void Output::Print(const Json& json, std::string_view text) {
   if (format_ == OutputFormat::kJson) {
     out_ << Dump(json) << '\n';
   } else {
-    out_ << client::EscapeControlsInLines(text);
+    out_ << wire::EscapeControlsInLines(text);
   }
   out_.flush();
 }
@@ -211,7 +211,7 @@ absl::Status Output::Written() const {
   return out_ ? absl::OkStatus() : absl::InternalError("standard output could not be written");
 }
 
-void Output::Note(std::string_view text) { err_ << client::EscapeControls(text) << std::endl; }
+void Output::Note(std::string_view text) { err_ << wire::EscapeControls(text) << std::endl; }
 
 void Output::PrintError(const absl::Status& status) {
   if (format_ == OutputFormat::kJson) {

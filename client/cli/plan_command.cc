@@ -9,9 +9,9 @@
 #include "client/cli/commands.h"
 #include "client/cli/local_plan.h"
 #include "client/cli/service_call.h"
-#include "client/escape_controls.h"
 #include "client/spec_convert.h"
 #include "client/spec_flags.h"
+#include "proto/wire/escape_controls.h"
 #include "proto/wire/flag_checks.h"
 #include "proto/wire/run_words.h"
 
@@ -124,7 +124,7 @@ std::string ToText(const v1::GetPlannedBatchResponse& batch) {
   text << "batch " << batch.index() << " (step " << batch.step() << ", rank " << batch.rank()
        << "): " << batch.source_ids_size() << " graphs, padded to " << ShapeText(batch.padded()) << '\n';
   for (int i = 0; i < batch.source_ids_size() && i < kGraphsShown; ++i) {
-    text << "  " << client::EscapeControls(batch.source_ids(i)) << ": " << batch.n_node(i) << " nodes, "
+    text << "  " << wire::EscapeControls(batch.source_ids(i)) << ": " << batch.n_node(i) << " nodes, "
          << batch.n_edge(i) << " edges\n";
   }
   if (batch.source_ids_size() > kGraphsShown) text << "  ... (--json lists all)\n";

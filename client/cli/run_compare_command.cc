@@ -10,7 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run_commands.h"
 #include "client/cli/service_call.h"
-#include "client/escape_controls.h"
+#include "proto/wire/escape_controls.h"
 
 namespace packtrain::cli {
 namespace {
@@ -123,7 +123,7 @@ std::string ExcludedText(const v1::CompareRunsResponse& response) {
   const int shown = std::min(response.excluded_size(), kExcludedShown);
   for (int i = 0; i < shown; ++i) {
     text << "left out: "
-         << client::EscapeControls(response.excluded(i).run() + ", " + response.excluded(i).reason()) << '\n';
+         << wire::EscapeControls(response.excluded(i).run() + ", " + response.excluded(i).reason()) << '\n';
   }
   if (shown < response.excluded_size()) {
     text << "left out: " << response.excluded_size() - shown << " more runs (--json lists all)\n";
@@ -137,10 +137,10 @@ std::string ToText(const v1::CompareRunsResponse& response, bool any_run) {
   for (const v1::ComparisonCell& cell : response.cells()) {
     text << '\n';
     for (const auto& [key, value] : FactorsOf(cell))
-      text << client::EscapeControls(absl::StrCat(key, "=", QuoteForWhere(value))) << "  ";
+      text << wire::EscapeControls(absl::StrCat(key, "=", QuoteForWhere(value))) << "  ";
     text << '\n' << FormatText(PairsTable(cell));
     for (const v1::PairComparison& pair : cell.pairs())
-      text << "=> " << client::EscapeControls(pair.sentence()) << '\n';
+      text << "=> " << wire::EscapeControls(pair.sentence()) << '\n';
   }
   if (response.cells().empty()) {
     text << "nothing to compare: "

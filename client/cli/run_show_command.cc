@@ -8,7 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run_commands.h"
 #include "client/cli/service_call.h"
-#include "client/escape_controls.h"
+#include "proto/wire/escape_controls.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
@@ -104,7 +104,7 @@ std::string SummaryToText(const RunSummary& read) {
     text << "energy    " << FormatNumber(summary.joules_per_graph()) << " J a graph\n";
   }
   for (const v1::EventTotal& event : summary.events()) {
-    text << "event     " << client::EscapeControls(event.name()) << ": " << event.count() << " times, "
+    text << "event     " << wire::EscapeControls(event.name()) << ": " << event.count() << " times, "
          << FormatNumber(event.seconds()) << " s in all\n";
   }
   return text.str();
@@ -141,13 +141,13 @@ std::string ShowToText(const RunSummary& read) {
   std::ostringstream text;
   text << "run " << run.run() << ": " << wire::StateName(run.state()) << ", " << run.steps() << " of "
        << about.planned_steps() << " steps"
-       << (run.message().empty() ? "" : "; " + client::EscapeControls(run.message())) << '\n'
-       << "model     " << client::EscapeControls(about.model()) << ", "
+       << (run.message().empty() ? "" : "; " + wire::EscapeControls(run.message())) << '\n'
+       << "model     " << wire::EscapeControls(about.model()) << ", "
        << FormatCount(static_cast<double>(about.parameters())) << " parameters, target "
-       << client::EscapeControls(about.target()) << '\n'
+       << wire::EscapeControls(about.target()) << '\n'
        << "data      " << about.dataset() << ", plan " << about.plan_fingerprint() << '\n'
-       << "trained   " << about.world_size() << " ranks on " << client::EscapeControls(about.hardware().name())
-       << ", " << client::EscapeControls(about.precision() + ", " + about.engine()) << '\n'
+       << "trained   " << about.world_size() << " ranks on " << wire::EscapeControls(about.hardware().name())
+       << ", " << wire::EscapeControls(about.precision() + ", " + about.engine()) << '\n'
        << "started   " << FormatTime(run.started_ms()) << "\n\n"
        << SummaryToText(read);
   return text.str();

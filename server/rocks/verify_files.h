@@ -1,11 +1,19 @@
-// Reads the files of a database as they lie on disk.
+// Reads the files of a database as they lie on disk, past all caches.
+//
+// Covered: each sorted file, every block by its checksum; the manifest and the write-ahead logs, every record
+// by its checksum (log_file.h); CURRENT, which names the manifest. Not covered, since the database is opened
+// without them: OPTIONS-*, IDENTITY, RocksDB's log of messages, and sorted files that the manifest does not
+// name.
 #ifndef PACKTRAIN_SERVER_ROCKS_VERIFY_FILES_H_
 #define PACKTRAIN_SERVER_ROCKS_VERIFY_FILES_H_
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace rocksdb {
 class DB;
@@ -13,13 +21,39 @@ class DB;
 
 namespace packtrain::rocks {
 
-// A path, and DATA_LOSS or UNAVAILABLE where the file is not as it was written. A failing sink ends the
-// reading.
-using FileSink = absl::FunctionRef<absl::Status(const std::string& path, const absl::Status& status)>;
+struct StoredFile {
+  std::filesystem::path path;
+  std::uint64_t bytes = 0;  // that are in force: a log that grows has more
+  bool grows = false;       // somebody may write to it
+};
 
-// Verifies the checksum of every block of each live sorted file, past all caches, and calls `sink` once for
-// each file. The database may be in use. Any thread.
-absl::Status VerifyFiles(rocksdb::DB& database, FileSink sink);
+// DATA_LOSS: the file is not as it was written, or missing. UNAVAILABLE: the disk fails. Any thread.
+absl::Status VerifyFile(const StoredFile& file);
+
+// The files of a database that may be in use. They stay as long as this lives. `database` must outlive it.
+class LiveFiles {
+ public:
+  explicit LiveFiles(rocksdb::DB& database);
+  ~LiveFiles();
+  LiveFiles(const LiveFiles&) = delete;
+  LiveFiles& operator=(const LiveFiles&) = delete;
+
+  // UNAVAILABLE: the database cannot tell.
+  absl::StatusOr<std::vector<StoredFile>> List() const;
+
+ private:
+  rocksdb::DB& database_;
+};
+
+// CURRENT, manifests and logs in the folder of a database that nobody has open; of manifests that of CURRENT,
+// or all where CURRENT names none.
+std::vector<StoredFile> JournalsIn(const std::filesystem::path& folder);
+
+// The sorted files that a database opened for reading names.
+std::vector<StoredFile> SortedFilesOf(rocksdb::DB& database);
+
+// All sorted files in a folder, for a database that cannot be opened.
+std::vector<StoredFile> SortedFilesIn(const std::filesystem::path& folder);
 
 }  // namespace packtrain::rocks
 

@@ -54,8 +54,8 @@ class RocksRunStore final : public RunStore {
   absl::Status ReadSamples(std::string_view run, SampleSink sink) const override;
   absl::Status ReadEvents(std::string_view run, EventSink sink) const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
-  // As rocks::VerifyFiles.
-  absl::Status VerifyFiles(rocks::FileSink sink) const { return database_->VerifyFiles(sink); }
+  // For reading.
+  const RunDatabase& database() const { return *database_; }
 
  private:
   using EntryPtr = std::shared_ptr<RunEntry>;

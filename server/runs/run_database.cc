@@ -130,6 +130,18 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
   return std::unique_ptr<RunDatabase>(new RunDatabase(std::move(handles)));
 }
 
+absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::OpenForCheck(const std::string& directory) {
+  auto handles = std::make_unique<Handles>(directory, rocks::kDefaultReserveBytes);
+  rocksdb::DBOptions options = DatabaseOptions(nullptr);
+  options.paranoid_checks = false;  // or one damaged file would keep all others from being read
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::OpenForReadOnly(options, directory, Families(), &handles->families, &db);
+  if (!status.ok()) return ToStatus(status, absl::StrCat("opening ", directory));
+  handles->db.reset(db);
+  return std::unique_ptr<RunDatabase>(new RunDatabase(std::move(handles)));
+}
+
 absl::Status RunDatabase::Write(const std::vector<KeyValue>& entries, Durability durability) {
   rocksdb::WriteBatch batch;
   for (const KeyValue& entry : entries) batch.Put(handles_->of(entry.family), entry.key, entry.value);
@@ -151,9 +163,24 @@ absl::Status RunDatabase::Scan(Family family, std::string_view prefix, Visitor v
   return ToStatus(iterator->status(), "reading run database");
 }
 
-absl::Status RunDatabase::VerifyFiles(rocks::FileSink sink) const {
-  return rocks::VerifyFiles(*handles_->db, sink);
+absl::StatusOr<std::vector<std::string>> RunDatabase::NamesIn(Family family, std::string_view prefix) const {
+  const std::unique_ptr<rocksdb::Iterator> iterator(handles_->db->NewIterator({}, handles_->of(family)));
+  std::vector<std::string> names;
+  iterator->Seek(ToSlice(prefix));
+  while (iterator->Valid() && iterator->key().starts_with(ToSlice(prefix))) {
+    const std::string_view rest = FromSlice(iterator->key()).substr(prefix.size());
+    const std::string& name = names.emplace_back(rest.substr(0, rest.find('\0')));
+    iterator->Seek(absl::StrCat(std::string(prefix), name, "\x01"));
+  }
+  if (!iterator->status().ok()) return ToStatus(iterator->status(), "reading run database");
+  return names;
 }
+
+std::unique_ptr<rocks::LiveFiles> RunDatabase::live_files() const {
+  return std::make_unique<rocks::LiveFiles>(*handles_->db);
+}
+
+std::vector<rocks::StoredFile> RunDatabase::sorted_files() const { return rocks::SortedFilesOf(*handles_->db); }
 
 rocks::DatabaseStatistics RunDatabase::statistics() const {
   return rocks::ReadStatistics(*handles_->db, handles_->statistics.get());

@@ -53,6 +53,9 @@ class RunDatabase {
   // version wrote it.
   static absl::StatusOr<std::unique_ptr<RunDatabase>> Open(const std::string& directory,
                                                            const RunDatabaseOptions& options);
+  // Opens what can be read of a database that nobody has open, for reading alone: each write fails. What is
+  // damaged is passed over where RocksDB can; rocks::VerifyFile finds it.
+  static absl::StatusOr<std::unique_ptr<RunDatabase>> OpenForCheck(const std::string& directory);
   ~RunDatabase();
 
   // All or none.
@@ -63,9 +66,13 @@ class RunDatabase {
   using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)>;
   absl::Status Scan(Family family, std::string_view prefix, Visitor visit) const;
 
+  // The distinct names in keys that are `prefix`, NAME, a zero and more, ascending. Reads one key for each.
+  absl::StatusOr<std::vector<std::string>> NamesIn(Family family, std::string_view prefix) const;
+
   rocks::DatabaseStatistics statistics() const;
-  // As rocks::VerifyFiles.
-  absl::Status VerifyFiles(rocks::FileSink sink) const;
+  // What rocks::VerifyFile reads.
+  std::unique_ptr<rocks::LiveFiles> live_files() const;
+  std::vector<rocks::StoredFile> sorted_files() const;
 
  private:
   struct Handles;

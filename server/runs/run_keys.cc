@@ -70,6 +70,8 @@ std::string EventKey(const Reporter& reporter, std::int64_t start_ns, std::strin
   return key.append(name);
 }
 
+std::string AttemptPrefix(std::string_view run) { return RunPrefix(kAttemptPrefix, run); }
+
 std::string EvaluationPrefix(std::string_view run) { return RunPrefix("e", run); }
 
 std::string StepPrefix(std::string_view run) { return RunPrefix("", run); }

@@ -37,6 +37,7 @@ inline constexpr std::string_view kDescriptionPrefix = "d";
 inline constexpr std::string_view kProgressPrefix = "p";
 inline constexpr std::string_view kIdempotencyPrefix = "k";
 inline constexpr std::string_view kAttemptPrefix = "a";
+std::string AttemptPrefix(std::string_view run);
 std::string EvaluationPrefix(std::string_view run);
 std::string StepPrefix(std::string_view run);
 std::string SamplePrefix(std::string_view run);

@@ -30,9 +30,13 @@ grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequ
     unread.EndWait();
     return written ? absl::OkStatus() : absl::CancelledError("the client went away");
   };
-  v1::FsckResponse last;
-  absl::Status status = fsck_(*last.mutable_summary(), send);
-  if (status.ok()) status = send(last);
+  rocks::CheckReport report(send);
+  absl::Status status = fsck_(report);
+  if (status.ok()) {
+    v1::FsckResponse last;
+    *last.mutable_summary() = report.summary();
+    status = send(last);
+  }
   return wire::ToGrpcStatus(status);
 }
 

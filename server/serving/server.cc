@@ -50,9 +50,6 @@ constexpr std::uint32_t kLeastMessageBytes = 64 << 10;
 constexpr std::uint32_t kMostMessageBytes = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kLeastBatchBytes = 4 << 10;
 constexpr int kMaxBuilders = 1024;
-// Folders of the stores, in that of --data.
-constexpr char kGraphs[] = "graphs";
-constexpr char kRuns[] = "runs";
 // Bounds of what a stranger can make the server hold: calls of one connection, threads of all synchronous
 // calls, and the time until a connection has begun to speak HTTP/2.
 constexpr int kMaxCallsOfConnection = 1'000;
@@ -362,7 +359,8 @@ bool GrpcServer::Drain(milliseconds patience) {
 
 // Whether `folder` is new, empty or holds our stores; lost+found is that of a file system made for them.
 bool MayHoldStores(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / kGraphs) || std::filesystem::exists(folder / kRuns)) return true;
+  if (std::filesystem::exists(folder / kGraphsFolder) || std::filesystem::exists(folder / kRunsFolder))
+    return true;
   const std::filesystem::directory_iterator files(folder);
   return std::all_of(begin(files), end(files),
                      [](const auto& file) { return file.path().filename() == "lost+found"; });
@@ -382,7 +380,7 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   }
   const bool scraped = !options.metrics_port.empty();
   auto graphs = storage::RocksGraphStore::Open(
-      options.data / kGraphs,
+      options.data / kGraphsFolder,
       {.database = {.block_cache_bytes = options.store_cache_bytes, .statistics = scraped}});
   if (!graphs.ok()) return graphs.status();
   const auto steps = std::make_shared<metrics::StepDurations>();
@@ -390,7 +388,7 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
   run_options.database.statistics = scraped;
   if (scraped) run_options.on_steps = [steps](const auto& stored) { steps->Observe(stored); };
-  auto run_store = runs::RocksRunStore::Open((options.data / kRuns).string(), run_options);
+  auto run_store = runs::RocksRunStore::Open((options.data / kRunsFolder).string(), run_options);
   if (!run_store.ok()) return run_store.status();
   const auto databases = [&graphs = **graphs, &runs = **run_store] {
     return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};

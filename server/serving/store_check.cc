@@ -1,47 +1,107 @@
 #include "server/serving/store_check.h"
 
+#include <iterator>
+#include <memory>
 #include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "server/rocks/folder_lock.h"
+#include "server/rocks/verify_files.h"
 #include "server/runs/fsck.h"
 #include "server/storage/fsck.h"
 
 namespace packtrain::serving {
 namespace {
 
-using Sink = absl::FunctionRef<absl::Status(const v1::FsckResponse& event)>;
+namespace fs = std::filesystem;
+using Files = std::vector<rocks::StoredFile>;
 
-absl::Status ReportFile(const std::string& path, const absl::Status& status, v1::FsckSummary& summary,
-                        Sink sink) {
-  summary.set_files(summary.files() + 1);
-  v1::FsckResponse event;
-  if (status.ok()) {
-    event.mutable_progress()->set_subject("files");
-    event.mutable_progress()->set_done(summary.files());
-    return sink(event);
+// Each file is read once, and its rows are once more.
+absl::Status CheckFiles(const Files& files, rocks::CheckReport& report) {
+  for (const rocks::StoredFile& file : files) report.Expect(2 * file.bytes);
+  v1::FsckSummary& summary = report.summary();
+  for (const rocks::StoredFile& file : files) {
+    if (absl::Status status = report.Tell("files", summary.files(), files.size()); !status.ok()) return status;
+    summary.set_files(summary.files() + 1);
+    report.CountBytes(file.bytes);
+    const absl::Status verified = rocks::VerifyFile(file);
+    if (verified.ok()) continue;
+    v1::FsckFinding finding = rocks::Finding(v1::FSCK_KIND_FILE, std::string(verified.message()));
+    finding.set_file(file.path.string());
+    if (absl::Status status = report.Find(std::move(finding)); !status.ok()) return status;
   }
-  summary.set_findings(summary.findings() + 1);
-  event.mutable_finding()->set_kind(v1::FSCK_KIND_FILE);
-  event.mutable_finding()->set_file(path);
-  event.mutable_finding()->set_message(std::string(status.message()));
-  return sink(event);
+  return absl::OkStatus();
+}
+
+absl::Status CheckLiveFiles(const storage::RocksDatabase& graphs, const runs::RunDatabase& runs,
+                            rocks::CheckReport& report) {
+  const std::unique_ptr<rocks::LiveFiles> of_graphs = graphs.live_files(), of_runs = runs.live_files();
+  absl::StatusOr<Files> files = of_graphs->List();
+  if (!files.ok()) return files.status();
+  absl::StatusOr<Files> more = of_runs->List();
+  if (!more.ok()) return more.status();
+  std::move(more->begin(), more->end(), std::back_inserter(*files));
+  return CheckFiles(*files, report);
 }
 
 absl::Status CheckAll(storage::RocksGraphStore& graphs, runs::RocksRunStore& run_store,
-                      v1::FsckSummary& summary, Sink sink) {
-  const auto file = [&](const std::string& path, const absl::Status& status) {
-    return ReportFile(path, status, summary, sink);
-  };
-  if (absl::Status status = graphs.VerifyFiles(file); !status.ok()) return status;
-  if (absl::Status status = run_store.VerifyFiles(file); !status.ok()) return status;
-  if (absl::Status status = storage::Fsck(graphs, summary, sink); !status.ok()) return status;
-  return runs::Fsck(run_store, summary, sink);
+                      rocks::CheckReport& report) {
+  absl::Status status = CheckLiveFiles(graphs.database(), run_store.database(), report);
+  if (status.ok()) status = storage::Fsck(graphs, report);
+  return status.ok() ? runs::Fsck(run_store.database(), report) : status;
+}
+
+absl::Status ReportStore(const fs::path& folder, const absl::Status& status, rocks::CheckReport& report) {
+  v1::FsckFinding finding = rocks::Finding(v1::FSCK_KIND_STORE, std::string(status.message()));
+  finding.set_file(folder.string());
+  return report.Find(std::move(finding));
+}
+
+bool IsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+// One of the two databases, of type Database, while no server has it open.
+template <typename Database>
+absl::Status CheckDatabase(const fs::path& folder, rocks::CheckReport& report,
+                           absl::Status (*check)(const Database& database, rocks::CheckReport& report)) {
+  if (!IsFolder(folder)) return ReportStore(folder, absl::NotFoundError("there is no such folder"), report);
+  const absl::StatusOr<std::unique_ptr<rocks::FolderLock>> lock = rocks::FolderLock::Take(folder);
+  if (!lock.ok()) return lock.status();
+  Files files = rocks::JournalsIn(folder);
+  const auto database = Database::element_type::OpenForCheck(folder.string());
+  const Files sorted = database.ok() ? (*database)->sorted_files() : rocks::SortedFilesIn(folder);
+  files.insert(files.end(), sorted.begin(), sorted.end());
+  if (absl::Status status = CheckFiles(files, report); !status.ok()) return status;
+  return database.ok() ? check(*database, report) : ReportStore(folder, database.status(), report);
+}
+
+absl::Status CheckGraphs(const std::shared_ptr<storage::RocksDatabase>& database, rocks::CheckReport& report) {
+  return storage::Fsck(database, report);
+}
+
+absl::Status CheckRuns(const std::unique_ptr<runs::RunDatabase>& database, rocks::CheckReport& report) {
+  return runs::Fsck(*database, report);
 }
 
 }  // namespace
 
 StoreCheck CheckOf(storage::RocksGraphStore& graphs, runs::RocksRunStore& runs) {
-  return
-      [&graphs, &runs](v1::FsckSummary& summary, Sink sink) { return CheckAll(graphs, runs, summary, sink); };
+  return [&graphs, &runs](rocks::CheckReport& report) { return CheckAll(graphs, runs, report); };
+}
+
+absl::Status CheckFolder(const fs::path& data, rocks::CheckReport& report) {
+  const fs::path graphs = data / kGraphsFolder, runs = data / kRunsFolder;
+  if (!IsFolder(graphs) && !IsFolder(runs)) {
+    return absl::NotFoundError(absl::StrCat("--data ", data.string(), " holds no stores"));
+  }
+  absl::Status status = CheckDatabase(storage::RocksGraphStore::DatabaseFolder(graphs), report, CheckGraphs);
+  return status.ok() ? CheckDatabase(runs, report, CheckRuns) : status;
 }
 
 }  // namespace packtrain::serving

@@ -2,22 +2,29 @@
 #ifndef PACKTRAIN_SERVER_SERVING_STORE_CHECK_H_
 #define PACKTRAIN_SERVER_SERVING_STORE_CHECK_H_
 
+#include <filesystem>
 #include <functional>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "packtrain/v1/admin.pb.h"
+#include "server/rocks/check_report.h"
 #include "server/runs/rocks_run_store.h"
 #include "server/storage/rocks_graph_store.h"
 
 namespace packtrain::serving {
 
-// Adds to `summary` what was read and found; findings and progress go to `sink`, whose failure ends the check.
-using StoreCheck = std::function<absl::Status(
-    v1::FsckSummary& summary, absl::FunctionRef<absl::Status(const v1::FsckResponse& event)> sink)>;
+// Folders of the stores, in that of --data.
+inline constexpr char kGraphsFolder[] = "graphs";
+inline constexpr char kRunsFolder[] = "runs";
 
-// Files of both stores, then graphs, then runs. Both are borrowed.
+// Tells `report`, and ends where that fails. What is damaged is no failure.
+using StoreCheck = std::function<absl::Status(rocks::CheckReport& report)>;
+
+// Files of both stores, then graphs, then runs. Both are borrowed, and may be in use.
 StoreCheck CheckOf(storage::RocksGraphStore& graphs, runs::RocksRunStore& runs);
+
+// The same of the stores in `data` that no server has open, also of those that none can open; changes nothing.
+// NOT_FOUND: there are none. FAILED_PRECONDITION: a server has them open; the message names its process.
+absl::Status CheckFolder(const std::filesystem::path& data, rocks::CheckReport& report);
 
 }  // namespace packtrain::serving
 

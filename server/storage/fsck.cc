@@ -14,6 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/dataset_content.h"
 #include "server/storage/graph_record.h"
+#include "server/storage/key_schema.h"
+#include "server/storage/rocks_dataset.h"
 #include "server/storage/seal.h"
 
 namespace packtrain::storage {
@@ -50,61 +52,70 @@ absl::Status CheckEndpoints(const RecordView& record) {
 // The check of one data set.
 class DatasetCheck {
  public:
-  DatasetCheck(const Dataset& dataset, const std::string& reference, v1::FsckSummary& summary, FsckSink sink)
-      : dataset_(dataset), reference_(reference), summary_(summary), sink_(sink) {}
+  DatasetCheck(const Dataset& dataset, const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth,
+               rocks::CheckReport& report)
+      : dataset_(dataset),
+        bandwidth_(bandwidth),
+        reference_(FullName(dataset.description())),
+        report_(report) {}
 
   absl::Status Run() {
-    if (absl::Status status = CheckTotals(); !status.ok()) return status;
+    if (absl::Status status = CheckIndex(); !status.ok()) return status;
     if (absl::Status status = CheckSplits(); !status.ok()) return status;
     absl::StatusOr<DatasetContent> content = DatasetContent::Create(dataset_.description().schema());
     if (!content.ok()) return Report(Finding(v1::FSCK_KIND_DATASET, content.status().message()));
-    const absl::Status scanned = dataset_.ScanRecords(
-        [&](std::size_t graph, const RecordView& record) { return CheckGraph(graph, record, *content); });
+    const absl::Status scanned = dataset_.ScanRecords([&](std::size_t graph, const RecordView& record) {
+      stopped_ = CheckGraph(graph, record);
+      checked_ = graph + 1;
+      return stopped_.ok() ? content->Add(record.bytes()) : stopped_;
+    });
     if (!stopped_.ok()) return stopped_;
-    return scanned.ok() ? CheckVersion(*content) : NameUnreadable(scanned);
+    return scanned.ok() ? CheckVersion(*content) : CheckOneByOne(scanned);
   }
 
  private:
   v1::FsckFinding Finding(v1::FsckKind kind, absl::string_view message) const {
-    v1::FsckFinding finding;
-    finding.set_kind(kind);
+    v1::FsckFinding finding = rocks::Finding(kind, {message.data(), message.size()});
     finding.set_dataset(reference_);
-    finding.set_message(std::string(message));
     return finding;
   }
 
-  absl::Status Report(v1::FsckFinding finding) {
-    summary_.set_findings(summary_.findings() + 1);
-    v1::FsckResponse event;
-    *event.mutable_finding() = std::move(finding);
-    return sink_(event);
-  }
+  absl::Status Report(v1::FsckFinding finding) { return report_.Find(std::move(finding)); }
 
   absl::Status ReportGraph(std::size_t graph, std::string_view source_id, absl::string_view message) {
+    if (++named_ > kMostNamedGraphs + 1) return absl::OkStatus();
+    if (named_ > kMostNamedGraphs) {
+      return Report(Finding(v1::FSCK_KIND_DATASET, "more graphs than are named are damaged"));
+    }
     v1::FsckFinding finding = Finding(v1::FSCK_KIND_GRAPH, message);
     finding.set_graph(graph);
     finding.set_source_id(std::string(source_id));
     return Report(std::move(finding));
   }
 
-  absl::Status Tell(std::uint64_t done) {
-    v1::FsckResponse event;
-    event.mutable_progress()->set_subject(reference_);
-    event.mutable_progress()->set_done(done);
-    event.mutable_progress()->set_total(dataset_.description().graphs());
-    return sink_(event);
+  absl::Status CheckGraph(std::size_t graph, const RecordView& record) {
+    report_.summary().set_graphs(report_.summary().graphs() + 1);
+    report_.CountBytes(record.bytes().size());
+    if (graph % kGraphsBetweenProgress == 0) {
+      const absl::Status told = report_.Tell(reference_, graph, dataset_.description().graphs());
+      if (!told.ok()) return told;
+    }
+    absl::Status sound = CheckEndpoints(record);
+    if (sound.ok()) sound = CheckBandwidth(graph, record);
+    return sound.ok() ? absl::OkStatus() : ReportGraph(graph, record.source_id(), sound.message());
   }
 
-  absl::Status CheckGraph(std::size_t graph, const RecordView& record, DatasetContent& content) {
-    summary_.set_graphs(summary_.graphs() + 1);
-    if (graph % kGraphsBetweenProgress == 0) stopped_ = Tell(graph);
-    const absl::Status sound = CheckEndpoints(record);
-    if (stopped_.ok() && !sound.ok()) stopped_ = ReportGraph(graph, record.source_id(), sound.message());
-    if (!stopped_.ok()) return stopped_;
-    return content.Add(record.bytes());
+  absl::Status CheckBandwidth(std::size_t graph, const RecordView& record) const {
+    if (!bandwidth_.ok() || (*bandwidth_)[graph] == record.bandwidth()) return absl::OkStatus();
+    return absl::DataLossError(
+        absl::StrCat("its bandwidth is ", record.bandwidth(), ", the size index has ", (*bandwidth_)[graph]));
   }
 
-  absl::Status CheckTotals() {
+  absl::Status CheckIndex() {
+    if (!bandwidth_.ok()) {
+      const absl::Status told = Report(Finding(v1::FSCK_KIND_DATASET, bandwidth_.status().message()));
+      if (!told.ok()) return told;
+    }
     const v1::Dataset& description = dataset_.description();
     const std::uint64_t nodes = Sum(dataset_.n_node()), edges = Sum(dataset_.n_edge());
     if (nodes == description.nodes().total() && edges == description.edges().total()) return absl::OkStatus();
@@ -149,57 +160,92 @@ class DatasetCheck {
     return Report(Finding(v1::FSCK_KIND_DATASET, absl::StrCat("its graphs and splits make version ", version)));
   }
 
-  // One by one, after a scan that failed.
-  absl::Status NameUnreadable(const absl::Status& scanned) {
-    std::uint64_t named = 0;
-    for (std::uint32_t graph = 0; graph < dataset_.description().graphs(); ++graph) {
+  // The graphs behind the one where the scan failed, and that one.
+  absl::Status CheckOneByOne(const absl::Status& scanned) {
+    const std::uint64_t named_before = named_;
+    for (std::uint32_t graph = checked_; graph < dataset_.description().graphs(); ++graph) {
       const absl::Status read = dataset_.ReadRecords(
-          std::span(&graph, 1), [](std::size_t, const RecordView&) { return absl::OkStatus(); });
+          std::span(&graph, 1),
+          [&](std::size_t, const RecordView& record) { return stopped_ = CheckGraph(graph, record); });
+      if (!stopped_.ok()) return stopped_;
       if (read.ok()) continue;
-      if (++named > kMostNamedGraphs) {
-        return Report(Finding(v1::FSCK_KIND_DATASET, "more graphs than are named cannot be read"));
-      }
       if (absl::Status status = ReportGraph(graph, "", read.message()); !status.ok()) return status;
     }
-    return named > 0 ? absl::OkStatus() : Report(Finding(v1::FSCK_KIND_DATASET, scanned.message()));
+    return named_ > named_before ? absl::OkStatus() : Report(Finding(v1::FSCK_KIND_DATASET, scanned.message()));
   }
 
   const Dataset& dataset_;
-  const std::string& reference_;
-  v1::FsckSummary& summary_;
-  const FsckSink sink_;
-  absl::Status stopped_;  // the sink's failure
+  const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth_;
+  const std::string reference_;
+  rocks::CheckReport& report_;
+  std::uint32_t checked_ = 0;  // graphs that the scan has read
+  std::uint64_t named_ = 0;    // graphs
+  absl::Status stopped_;       // the report's failure
 };
 
-absl::Status ReportUnopened(const std::string& reference, const absl::Status& status, v1::FsckSummary& summary,
-                            FsckSink sink) {
-  summary.set_findings(summary.findings() + 1);
-  v1::FsckResponse event;
-  event.mutable_finding()->set_kind(v1::FSCK_KIND_DATASET);
-  event.mutable_finding()->set_dataset(reference);
-  event.mutable_finding()->set_message(std::string(status.message()));
-  return sink(event);
+// The third column of `sizes`. DATA_LOSS: it is incomplete.
+absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidth(const RocksDatabase& database,
+                                                         const StoredDataset& stored) {
+  const std::uint64_t graphs = stored.description.graphs();
+  std::vector<std::uint32_t> bandwidth;
+  for (std::uint64_t chunk = 0; chunk < ChunksOf(graphs); ++chunk) {
+    const auto value = database.Get(Family::kSizes, StorageKey(stored.storage_id, chunk).view());
+    if (!value.ok()) return value.status();
+    const std::uint64_t column = GraphsOfChunk(graphs, chunk) * sizeof(std::uint32_t);
+    if (!value->has_value() || (*value)->size() != 3 * column) {
+      return absl::DataLossError("its sizes are incomplete");
+    }
+    AppendIndices(std::string_view(**value).substr(2 * column), bandwidth);
+  }
+  return bandwidth;
+}
+
+absl::Status ReportUnopened(const std::string& reference, const absl::Status& status,
+                            rocks::CheckReport& report) {
+  v1::FsckFinding finding =
+      rocks::Finding(v1::FSCK_KIND_DATASET, {status.message().data(), status.message().size()});
+  finding.set_dataset(reference);
+  return report.Find(std::move(finding));
+}
+
+using OpenDataset =
+    absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Dataset>>(const StoredDataset& stored)>;
+
+absl::Status Check(const RocksDatabase& database, const IndexCheck& index, OpenDataset open,
+                   rocks::CheckReport& report) {
+  report.summary().set_unused(index.unused);
+  for (const v1::FsckFinding& finding : index.findings) {
+    if (absl::Status status = report.Find(finding); !status.ok()) return status;
+  }
+  for (const StoredDataset& stored : index.datasets) {
+    report.summary().set_datasets(report.summary().datasets() + 1);
+    const absl::StatusOr<std::shared_ptr<const Dataset>> dataset = open(stored);
+    if (absl::IsNotFound(dataset.status())) continue;  // deleted since
+    const absl::Status status = dataset.ok()
+                                    ? FsckDataset(**dataset, ReadBandwidth(database, stored), report)
+                                    : ReportUnopened(FullName(stored.description), dataset.status(), report);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status FsckDataset(const Dataset& dataset, const std::string& reference, v1::FsckSummary& summary,
-                         FsckSink sink) {
-  return DatasetCheck(dataset, reference, summary, sink).Run();
+absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth,
+                         rocks::CheckReport& report) {
+  return DatasetCheck(dataset, bandwidth, report).Run();
 }
 
-absl::Status Fsck(RocksGraphStore& store, v1::FsckSummary& summary, FsckSink sink) {
-  const absl::StatusOr<std::vector<std::string>> references = store.References();
-  if (!references.ok()) return references.status();
-  for (const std::string& reference : *references) {
-    summary.set_datasets(summary.datasets() + 1);
-    const absl::StatusOr<std::shared_ptr<const Dataset>> dataset = store.Open(reference);
-    if (absl::IsNotFound(dataset.status())) continue;  // deleted since
-    const absl::Status status = dataset.ok() ? FsckDataset(**dataset, reference, summary, sink)
-                                             : ReportUnopened(reference, dataset.status(), summary, sink);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
+absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report) {
+  const auto open = [&store](const StoredDataset& stored) { return store.Open(FullName(stored.description)); };
+  return Check(store.database(), store.CheckIndex(), open, report);
+}
+
+absl::Status Fsck(const std::shared_ptr<const RocksDatabase>& database, rocks::CheckReport& report) {
+  const auto open = [&](const StoredDataset& stored) -> absl::StatusOr<std::shared_ptr<const Dataset>> {
+    return RocksDataset::Load(database, stored);
+  };
+  return Check(*database, CheckIndex(*database), open, report);
 }
 
 }  // namespace packtrain::storage

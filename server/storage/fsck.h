@@ -2,26 +2,30 @@
 #ifndef PACKTRAIN_SERVER_STORAGE_FSCK_H_
 #define PACKTRAIN_SERVER_STORAGE_FSCK_H_
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "packtrain/v1/admin.pb.h"
+#include "absl/status/statusor.h"
+#include "server/rocks/check_report.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/rocks_graph_store.h"
 
 namespace packtrain::storage {
 
-// Takes a finding or a progress message; one that fails ends the check.
-using FsckSink = absl::FunctionRef<absl::Status(const v1::FsckResponse& event)>;
+// The list of data sets, and each version of each. What is damaged is told and is no failure; of one data set's
+// graphs at most 1,000 are named. `report` ends the check where it fails.
 
-// Each version of each data set. Adds to `summary` what was read and found. What is damaged goes to
-// `sink` and is no failure; of one data set's graphs at most 1,000 are named. May run beside all other use.
-absl::Status Fsck(RocksGraphStore& store, v1::FsckSummary& summary, FsckSink sink);
+// Of a store that may be in use.
+absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report);
+// Of a database that was opened for a check.
+absl::Status Fsck(const std::shared_ptr<const RocksDatabase>& database, rocks::CheckReport& report);
 
-// One data set, `reference` being its NAME@VERSION.
-absl::Status FsckDataset(const Dataset& dataset, const std::string& reference, v1::FsckSummary& summary,
-                         FsckSink sink);
+// One data set. `bandwidth` is what the size index has of each graph.
+absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth,
+                         rocks::CheckReport& report);
 
 }  // namespace packtrain::storage
 

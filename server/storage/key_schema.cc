@@ -33,7 +33,7 @@ std::string DeletedKey(std::string_view name, std::string_view version) {
 std::string NameKey(std::string_view name) { return Join(kNamePrefix, name); }
 
 std::string SplitKey(std::string_view version, std::string_view split) {
-  return Join("split/", version).append("/").append(split);
+  return Join(kSplitPrefix, version).append("/").append(split);
 }
 
 std::string IndexBytes(std::span<const std::uint32_t> indices) {

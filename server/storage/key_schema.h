@@ -38,6 +38,7 @@ inline constexpr std::string_view kContentPrefix = "content/";
 inline constexpr std::string_view kDatasetPrefix = "dataset/";
 inline constexpr std::string_view kDeletedPrefix = "deleted/";
 inline constexpr std::string_view kNamePrefix = "name/";
+inline constexpr std::string_view kSplitPrefix = "split/";
 
 inline constexpr std::uint64_t kSizesPerChunk = 1 << 16;
 

@@ -75,6 +75,15 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const std::shared_ptr<
   return options;
 }
 
+std::vector<rocksdb::ColumnFamilyDescriptor> Families(const std::shared_ptr<rocksdb::Cache>& cache) {
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const Family family : {Family::kMeta, Family::kGraphs, Family::kSizes}) {
+    families.emplace_back(kFamilyNames[static_cast<std::size_t>(family)], FamilyOptions(family, cache));
+  }
+  families.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
+  return families;
+}
+
 rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const rocks::DiskFailures& failures) {
   rocksdb::DBOptions options;
   options.env = env;
@@ -141,20 +150,29 @@ absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::Open(const std::fi
   if (error) return absl::FailedPreconditionError(absl::StrCat(folder.string(), ": ", error.message()));
   auto handle = std::make_unique<Handle>(path, options);
   handle->cache = rocksdb::NewLRUCache(options.block_cache_bytes);
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  for (const Family family : {Family::kMeta, Family::kGraphs, Family::kSizes}) {
-    families.emplace_back(kFamilyNames[static_cast<std::size_t>(family)], FamilyOptions(family, handle->cache));
-  }
-  families.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
   rocksdb::DBOptions database_options = DatabaseOptions(handle->env.get(), handle->failures);
   if (options.statistics) database_options.statistics = handle->statistics = rocks::NewStatistics();
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
-      rocksdb::DB::Open(database_options, path.string(), families, &handle->families, &db);
+      rocksdb::DB::Open(database_options, path.string(), Families(handle->cache), &handle->families, &db);
   if (!status.ok()) return rocks::OpenFailure(status, path);
   handle->db.reset(db);
   if (const rocksdb::Status kept = rocks::KeepRecoverable(*db); !kept.ok())
     return rocks::OpenFailure(kept, path);
+  return std::shared_ptr<RocksDatabase>(new RocksDatabase(std::move(handle)));
+}
+
+absl::StatusOr<std::shared_ptr<RocksDatabase>> RocksDatabase::OpenForCheck(
+    const std::filesystem::path& folder) {
+  auto handle = std::make_unique<Handle>(folder, RocksDatabaseOptions());
+  handle->cache = rocksdb::NewLRUCache(RocksDatabaseOptions().block_cache_bytes);
+  rocksdb::DBOptions options = DatabaseOptions(handle->env.get(), handle->failures);
+  options.paranoid_checks = false;  // or one damaged file would keep all others from being read
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::OpenForReadOnly(options, folder.string(), Families(handle->cache), &handle->families, &db);
+  if (!status.ok()) return ToStatus(status, absl::StrCat("opening ", folder.string()));
+  handle->db.reset(db);
   return std::shared_ptr<RocksDatabase>(new RocksDatabase(std::move(handle)));
 }
 
@@ -320,8 +338,12 @@ rocks::DatabaseStatistics RocksDatabase::statistics() const {
   return rocks::ReadStatistics(*handle_->db, handle_->statistics.get());
 }
 
-absl::Status RocksDatabase::VerifyFiles(rocks::FileSink sink) const {
-  return rocks::VerifyFiles(*handle_->db, sink);
+std::unique_ptr<rocks::LiveFiles> RocksDatabase::live_files() const {
+  return std::make_unique<rocks::LiveFiles>(*handle_->db);
+}
+
+std::vector<rocks::StoredFile> RocksDatabase::sorted_files() const {
+  return rocks::SortedFilesOf(*handle_->db);
 }
 
 struct SortedFiles::Writer {

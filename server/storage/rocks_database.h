@@ -50,6 +50,9 @@ class RocksDatabase {
   // or this one; the message names the process.
   static absl::StatusOr<std::shared_ptr<RocksDatabase>> Open(const std::filesystem::path& folder,
                                                              const RocksDatabaseOptions& options);
+  // Opens what can be read of a database that nobody has open, for reading alone: each write fails. What is
+  // damaged is passed over where RocksDB can; rocks::VerifyFile finds it.
+  static absl::StatusOr<std::shared_ptr<RocksDatabase>> OpenForCheck(const std::filesystem::path& folder);
   ~RocksDatabase();
 
   // The value of a key, none where there is no such key.
@@ -94,8 +97,9 @@ class RocksDatabase {
   // Block cache and memtables.
   std::uint64_t memory_bytes() const;
   rocks::DatabaseStatistics statistics() const;
-  // As rocks::VerifyFiles.
-  absl::Status VerifyFiles(rocks::FileSink sink) const;
+  // What rocks::VerifyFile reads.
+  std::unique_ptr<rocks::LiveFiles> live_files() const;
+  std::vector<rocks::StoredFile> sorted_files() const;
 
  private:
   friend class SortedFiles;

@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std
                                                                        const RocksGraphStoreOptions& options) {
   if (absl::Status status = CreateFolders(folder); !status.ok()) return status;
   absl::StatusOr<std::shared_ptr<RocksDatabase>> database =
-      RocksDatabase::Open(folder / "db", options.database);
+      RocksDatabase::Open(DatabaseFolder(folder), options.database);
   if (!database.ok()) return database.status();
   const std::filesystem::path staging = folder / "staging";
   if (absl::Status status = CheckFormat(**database); !status.ok()) return status;
@@ -154,15 +154,9 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
   return datasets;
 }
 
-absl::StatusOr<std::vector<std::string>> RocksGraphStore::References() const {
-  std::vector<std::string> references;
-  const absl::Status status =
-      database_->Scan(Family::kMeta, kDatasetPrefix, [&](std::string_view key, std::string_view) {
-        references.emplace_back(key.substr(kDatasetPrefix.size()));
-        return absl::OkStatus();
-      });
-  if (!status.ok()) return status;
-  return references;
+IndexCheck RocksGraphStore::CheckIndex() const {
+  const wire::MutexLock lock(*publishing_);
+  return storage::CheckIndex(*database_);
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Versions(std::string_view reference) const {

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "proto/wire/mutex.h"
 #include "server/storage/graph_store.h"
+#include "server/storage/index_check.h"
 #include "server/storage/rocks_database.h"
 #include "server/storage/rocks_dataset.h"
 
@@ -41,6 +42,9 @@ class RocksGraphStore : public GraphStore {
   static absl::StatusOr<std::unique_ptr<RocksGraphStore>> Open(const std::filesystem::path& folder,
                                                                const RocksGraphStoreOptions& options);
 
+  // Where the database of a store in `folder` is.
+  static std::filesystem::path DatabaseFolder(const std::filesystem::path& folder) { return folder / "db"; }
+
   absl::StatusOr<std::unique_ptr<DatasetWriter>> NewDataset(const v1::Schema& schema) override;
   absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) override;
   absl::StatusOr<std::vector<v1::Dataset>> List() const override;
@@ -52,10 +56,10 @@ class RocksGraphStore : public GraphStore {
   std::uint64_t memory_bytes() const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
 
-  // NAME@VERSION of every version of every data set, ascending.
-  absl::StatusOr<std::vector<std::string>> References() const;
-  // As rocks::VerifyFiles.
-  absl::Status VerifyFiles(rocks::FileSink sink) const { return database_->VerifyFiles(sink); }
+  // For reading.
+  const RocksDatabase& database() const { return *database_; }
+  // As CheckIndex.
+  storage::IndexCheck CheckIndex() const;
 
  private:
   RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,

@@ -7,7 +7,6 @@
 #include "server/storage/key_schema.h"
 
 namespace packtrain::storage {
-namespace {
 
 absl::StatusOr<StoredDataset> DecodeDataset(std::string_view value) {
   StoredDataset stored;
@@ -20,8 +19,6 @@ absl::StatusOr<StoredDataset> DecodeDataset(std::string_view value) {
   }
   return stored;
 }
-
-}  // namespace
 
 std::string EncodeStorageId(std::uint64_t id) {
   std::string bytes;

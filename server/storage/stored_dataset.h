@@ -26,6 +26,8 @@ std::string Encode(const StoredDataset& stored);
 
 // Each of these: DATA_LOSS where an entry is damaged.
 
+absl::StatusOr<StoredDataset> DecodeDataset(std::string_view value);
+
 // The entry of a key; none where there is no such key.
 absl::StatusOr<std::optional<StoredDataset>> FindStored(const RocksDatabase& database, std::string_view key);
 // The same of a version that is not deleted.

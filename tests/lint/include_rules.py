@@ -16,7 +16,7 @@ RULES = {
     "server/": ["server/", "proto/"],
     "server/batching/": ["server/batching/"],
     "server/edges/": ["server/edges/", "proto/wire/"],
-    "server/rocks/": ["server/rocks/"],
+    "server/rocks/": ["server/rocks/", "proto/"],
     "server/log/": ["server/log/", "proto/wire/"],
     "server/metrics/": ["server/metrics/", "server/rocks/", "proto/wire/"],
     "server/storage/": ["server/storage/", "server/rocks/", "server/batching/", "server/edges/", "proto/"],
@@ -31,7 +31,7 @@ RULES = {
 HEADER_RULES = {
     r"(torch|ATen|c10)/": [r"trainer/", r"tests/trainer/"],
     r"rocksdb/": [r"server/(rocks|storage|runs)/.*\.cc$", r"tests/testing/faulty_disk\.cc$",
-                  r"tests/server/runs/rocks_run_store_test\.cc$"],
+                  r"tests/server/runs/rocks_run_store_test\.cc$", r"tests/server/rocks/"],
     r"(grpc|grpcpp)/|packtrain/v1/.*\.grpc\.pb\.h": [
         r"server/serving/", r"server/main\.cc$", r"proto/wire/status_convert", r"client/[^/]*\.cc$",
         r"client/channel\.h$", r"tests/"],

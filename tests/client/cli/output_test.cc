@@ -6,8 +6,8 @@
 #include <limits>
 #include <sstream>
 
-#include "client/escape_controls.h"
 #include "proto/wire/error_details.h"
+#include "proto/wire/escape_controls.h"
 
 namespace packtrain::cli {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(OutputTest, NanIsNullAndBadTextIsReplaced) {
 TEST_F(OutputTest, ControlCharactersAreSpeltOutForPeopleOnly) {
   const std::string wild = "a\x1b[2J\n\t\x7f\xc2\x9b\xc3\xa9";
   const std::string tame = "a\\x1b[2J\\n\\x09\\x7f\\x9b\xc3\xa9";
-  EXPECT_EQ(client::EscapeControls(wild), tame);
+  EXPECT_EQ(wire::EscapeControls(wild), tame);
   EXPECT_EQ(FormatText({{"label"}, {{wild}}}), "label\n" + tame + "\n");
   EXPECT_EQ(FormatCsv({{"label"}, {{wild}}}), "label\n\"" + wild + "\"\n");
   Make(OutputFormat::kText).Print(Json(), "x\x1b\ny\n");

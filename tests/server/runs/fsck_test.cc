@@ -21,17 +21,16 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::vector<v1::FsckFinding> Check(const RunStore& store, std::uint64_t runs) {
-  v1::FsckSummary summary;
+std::vector<v1::FsckFinding> Check(const RunDatabase& database, std::uint64_t runs) {
   std::vector<v1::FsckFinding> findings;
-  EXPECT_THAT(Fsck(store, summary,
-                   [&findings](const v1::FsckResponse& event) {
-                     if (event.has_finding()) findings.push_back(event.finding());
-                     return absl::OkStatus();
-                   }),
-              IsOk());
-  EXPECT_EQ(summary.runs(), runs);
-  EXPECT_EQ(summary.findings(), findings.size());
+  const auto take = [&findings](const v1::FsckResponse& event) {
+    if (event.has_finding()) findings.push_back(event.finding());
+    return absl::OkStatus();
+  };
+  rocks::CheckReport report(take);
+  EXPECT_THAT(Fsck(database, report), IsOk());
+  EXPECT_EQ(report.summary().runs(), runs);
+  EXPECT_EQ(report.summary().findings(), findings.size());
   return findings;
 }
 
@@ -45,7 +44,7 @@ TEST(RunFsckTest, RowsThatDoNotDecodeAreNamedByRunAndSort) {
     whole = StartRun(*store, StartRequest("whole one"));
     for (const Reporter& reporter : {damaged, whole})
       ASSERT_THAT(store->AddSteps(reporter, Steps(0, 9)), IsOk());
-    EXPECT_THAT(Check(*store, 2), IsEmpty());
+    EXPECT_THAT(Check(store->database(), 2), IsEmpty());
   }
   {
     const auto database = *RunDatabase::Open(directory, {});
@@ -55,7 +54,7 @@ TEST(RunFsckTest, RowsThatDoNotDecodeAreNamedByRunAndSort) {
                 IsOk());
   }
   const auto store = *RocksRunStore::Open(directory, {});
-  const std::vector<v1::FsckFinding> findings = Check(*store, 2);
+  const std::vector<v1::FsckFinding> findings = Check(store->database(), 2);
   ASSERT_THAT(findings, SizeIs(2));
   for (const v1::FsckFinding& finding : findings) {
     EXPECT_EQ(finding.kind(), v1::FSCK_KIND_RUN);
@@ -63,6 +62,44 @@ TEST(RunFsckTest, RowsThatDoNotDecodeAreNamedByRunAndSort) {
   }
   EXPECT_THAT(findings[0].message(), HasSubstr("steps: "));
   EXPECT_THAT(findings[1].message(), HasSubstr("evaluations: "));
+}
+
+TEST(RunFsckTest, EachDamagedRowCounts) {
+  const TempFolder folder;
+  Reporter run;
+  {
+    const auto store = *RocksRunStore::Open(folder.PathOf("runs"), {});
+    run = StartRun(*store, StartRequest("the only one"));
+  }
+  const auto database = *RunDatabase::Open(folder.PathOf("runs"), {});
+  ASSERT_THAT(database->Write({{Family::kSteps, StepBlockKey(run, 0), "\xff"},
+                               {Family::kSteps, StepBlockKey(run, 9), "\xff"},
+                               {Family::kSteps, StepBlockKey(run, 20), "\xff"}},
+                              Durability::kProcess),
+              IsOk());
+  const std::vector<v1::FsckFinding> findings = Check(*database, 1);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].message(), HasSubstr("and 2 more like it"));
+}
+
+TEST(RunFsckTest, RowsOfARunThatIsNotThereAreNamed) {
+  const TempFolder folder;
+  const auto database = *RunDatabase::Open(folder.PathOf("runs"), {});
+  const Reporter steps{"gone-1", 0, 0}, samples{"gone-2", 0, 0};
+  ASSERT_THAT(database->Write({{Family::kSteps, StepBlockKey(steps, 0), ""},
+                               {Family::kSteps, StepBlockKey(steps, 5), ""},
+                               {Family::kSamples, SampleKey(samples, 7), ""},
+                               {Family::kRuns, IdempotencyKey("key"), "gone-3"},
+                               {Family::kRuns, ProgressKey("gone-4"), ""}},
+                              Durability::kProcess),
+              IsOk());
+  const std::vector<v1::FsckFinding> findings = Check(*database, 0);
+  ASSERT_THAT(findings, SizeIs(4));
+  for (std::size_t k = 0; k < findings.size(); ++k) {
+    EXPECT_EQ(findings[k].kind(), v1::FSCK_KIND_RUN);
+    EXPECT_EQ(findings[k].run(), "gone-" + std::to_string(k + 1));
+    EXPECT_THAT(findings[k].message(), HasSubstr("no such run"));
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <latch>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -296,6 +297,34 @@ TEST_F(PacktraindTest, ADrainDoesNotWaitForSilentImports) {
     EXPECT_EQ(import->stream->Finish().error_code(), grpc::UNAVAILABLE);
   }
   EXPECT_THAT(program.Stderr(), Not(HasSubstr("drain_cut_off")));
+}
+
+TEST_F(PacktraindTest, ACheckOfAFolderNamesWhatIsDamagedAndExitsWithOne) {
+  {
+    Program program({"--data", Data(), "--listen", "127.0.0.1:0"});
+    const std::string address = program.NextLine().substr(sizeof("listening on ") - 1);
+    ServingClient client(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+    ASSERT_THAT(client.Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(20))), IsOk());
+    Program held({"--data", Data(), "--fsck"});
+    EXPECT_EQ(held.Wait(), 1);
+    EXPECT_THAT(held.Stderr(), HasSubstr("in use by process"));
+    program.Signal(SIGTERM);
+    EXPECT_EQ(program.Wait(), 0);
+  }
+  Program whole({"--data", Data(), "--fsck"});
+  EXPECT_EQ(whole.Wait(), 0);
+  EXPECT_THAT(whole.Stdout(), HasSubstr("20 graphs of 1 data sets"));
+  EXPECT_EQ(whole.Stderr(), "");
+  const std::filesystem::path current = folder_ / "data" / "graphs" / "db" / "CURRENT";
+  std::ofstream(current) << "nothing\n";
+  Program refused({"--data", Data(), "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(refused.Wait(), 1);
+  Program damaged({"--data", Data(), "--fsck"});
+  EXPECT_EQ(damaged.Wait(), 1);
+  EXPECT_THAT(damaged.Stdout(), HasSubstr("file " + current.string() + ": "));
+  Program nothing({"--data", Data("none"), "--fsck"});
+  EXPECT_EQ(nothing.Wait(), 1);
+  EXPECT_FALSE(std::filesystem::exists(Data("none")));
 }
 
 TEST_F(PacktraindTest, AStoreInUseIsNamedWithItsHolder) {

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "server/storage/dataset_content.h"
+#include "server/storage/key_schema.h"
 #include "server/storage/seal.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/status_matchers.h"
@@ -32,11 +35,17 @@ struct Checked {
   std::vector<v1::FsckFinding> findings;
 };
 
-auto Into(Checked& checked) {
-  return [&checked](const v1::FsckResponse& event) {
+Checked RunCheck(absl::FunctionRef<absl::Status(rocks::CheckReport& report)> check) {
+  Checked checked;
+  const auto take = [&checked](const v1::FsckResponse& event) {
     if (event.has_finding()) checked.findings.push_back(event.finding());
     return absl::OkStatus();
   };
+  rocks::CheckReport report(take);
+  EXPECT_THAT(check(report), IsOk());
+  checked.summary = report.summary();
+  EXPECT_EQ(checked.summary.findings(), checked.findings.size());
+  return checked;
 }
 
 // A data set that the test composes and may corrupt.
@@ -51,6 +60,7 @@ class ComposedDataset final : public Dataset {
     }
     nodes_.assign(content.n_node().begin(), content.n_node().end());
     edges_.assign(content.n_edge().begin(), content.n_edge().end());
+    bandwidth.assign(content.bandwidth().begin(), content.bandwidth().end());
     SealedContent sealed = *SealContent(content, SealWithFractions("composed", 800, 100, 100, 3));
     description_ = sealed.description;
     for (IndexSplit& split : sealed.splits) splits[split.name] = std::move(split.graphs);
@@ -78,6 +88,7 @@ class ComposedDataset final : public Dataset {
   std::string reference() const { return description_.name() + "@" + description_.version(); }
 
   std::vector<std::string> records;
+  std::vector<std::uint32_t> bandwidth;  // in the size index
   std::map<std::string, std::vector<std::uint32_t>> splits;
 
  private:
@@ -93,10 +104,7 @@ class ComposedDataset final : public Dataset {
 };
 
 Checked Check(const ComposedDataset& dataset) {
-  Checked checked;
-  EXPECT_THAT(FsckDataset(dataset, dataset.reference(), checked.summary, Into(checked)), IsOk());
-  EXPECT_EQ(checked.summary.findings(), checked.findings.size());
-  return checked;
+  return RunCheck([&](rocks::CheckReport& report) { return FsckDataset(dataset, dataset.bandwidth, report); });
 }
 
 TEST(FsckDatasetTest, AWholeDataSetHasNoFinding) {
@@ -139,12 +147,106 @@ TEST(FsckDatasetTest, ASplitThatChangedShowsInTheVersionAndWhereItSharesAGraph) 
   EXPECT_EQ(checked.findings[1].kind(), v1::FSCK_KIND_DATASET);
 }
 
-TEST(FsckDatasetTest, ASinkThatFailsEndsTheCheck) {
+TEST(FsckDatasetTest, ABandwidthThatIsNotThatOfTheRecordIsNamed) {
+  ComposedDataset dataset(ManyMolecules(50));
+  ++dataset.bandwidth[11];
+  const Checked checked = Check(dataset);
+  ASSERT_THAT(checked.findings, SizeIs(1));
+  EXPECT_EQ(checked.findings[0].kind(), v1::FSCK_KIND_GRAPH);
+  EXPECT_EQ(checked.findings[0].graph(), 11);
+  EXPECT_THAT(checked.findings[0].message(), HasSubstr("bandwidth"));
+}
+
+TEST(FsckDatasetTest, GraphsBehindADamagedOneAreCheckedToo) {
+  ComposedDataset dataset(ManyMolecules(50));
+  dataset.records[7][0] ^= 1;
+  ++dataset.bandwidth[40];
+  const Checked checked = Check(dataset);
+  ASSERT_THAT(checked.findings, SizeIs(2));
+  EXPECT_EQ(checked.findings[0].graph(), 7);
+  EXPECT_EQ(checked.findings[1].graph(), 40);
+  EXPECT_EQ(checked.summary.graphs(), 49);
+}
+
+TEST(FsckDatasetTest, AReportThatFailsEndsTheCheck) {
   const ComposedDataset dataset(ManyMolecules(50));
-  v1::FsckSummary summary;
-  EXPECT_THAT(FsckDataset(dataset, "composed", summary,
-                          [](const v1::FsckResponse&) { return absl::CancelledError("the client went away"); }),
-              StatusIs(absl::StatusCode::kCancelled));
+  const auto gone = [](const v1::FsckResponse&) { return absl::CancelledError("the client went away"); };
+  rocks::CheckReport report(gone);
+  EXPECT_THAT(FsckDataset(dataset, dataset.bandwidth, report), StatusIs(absl::StatusCode::kCancelled));
+}
+
+// What a check finds once `write` has changed the entries of a store of two data sets.
+std::vector<v1::FsckFinding> FindingsAfter(absl::FunctionRef<void(RocksDatabase& database)> write) {
+  const TemporaryFolder folder;
+  {
+    const auto store = *RocksGraphStore::Open(folder.path(), {});
+    EXPECT_THAT(Import(*store, ManyMolecules(30), SealWithFractions("molecules", 800, 100, 100, 3)), IsOk());
+    EXPECT_THAT(Import(*store, ManyMolecules(20), SealAs("others")), IsOk());
+  }
+  {
+    const auto database = *RocksDatabase::Open(RocksGraphStore::DatabaseFolder(folder.path()), {});
+    write(*database);
+  }
+  const auto database = *RocksDatabase::OpenForCheck(RocksGraphStore::DatabaseFolder(folder.path()));
+  return RunCheck([&](rocks::CheckReport& report) { return Fsck(database, report); }).findings;
+}
+
+TEST(FsckIndexTest, AWholeListHasNoFinding) {
+  EXPECT_THAT(FindingsAfter([](RocksDatabase&) {}), IsEmpty());
+}
+
+// One change each of the list of data sets, and what is said of it.
+TEST(FsckIndexTest, WhatContradictsItselfIsNamed) {
+  struct Change {
+    std::vector<std::pair<std::string, std::string>> written;
+    std::vector<std::string> removed;
+    v1::FsckKind kind;
+    std::string said;
+  };
+  const std::string nowhere("\0\0\0\0\0\0\0\x77", 8);
+  for (const Change& change : std::vector<Change>{
+           {{{NameKey("lost"), "0123456789abcdef"}}, {}, v1::FSCK_KIND_DATASET, "version 0123456789abcdef"},
+           {{}, {NameKey("others")}, v1::FSCK_KIND_DATASET, "bare name means no version"},
+           {{{DatasetKey("broken", "0123456789abcdef"), "short"}}, {}, v1::FSCK_KIND_DATASET, "damaged"},
+           {{{ContentKey("feed"), nowhere}}, {}, v1::FSCK_KIND_STORE, "content feed belongs to no data set"},
+           {{{ContentKey("feed"), "id"}}, {}, v1::FSCK_KIND_STORE, "does not say where"},
+           {{{SplitKey("0123456789abcdef", "train"), ""}},
+            {},
+            v1::FSCK_KIND_STORE,
+            "split 0123456789abcdef/train"},
+           {{{"unheard/of", ""}}, {}, v1::FSCK_KIND_STORE, "no known form: unheard/of"},
+           {{{std::string(kFormatKey), "99"}}, {}, v1::FSCK_KIND_STORE, "format '99'"}}) {
+    const std::vector<v1::FsckFinding> findings = FindingsAfter([&](RocksDatabase& database) {
+      EXPECT_THAT(database.WriteMeta(change.written, change.removed), IsOk());
+    });
+    ASSERT_THAT(findings, SizeIs(1)) << change.said;
+    EXPECT_EQ(findings[0].kind(), change.kind) << change.said;
+    EXPECT_THAT(findings[0].message(), HasSubstr(change.said));
+  }
+}
+
+TEST(FsckIndexTest, GraphsWithoutContentAreNamedAndTheirSpaceIsToldToBeUnused) {
+  const TemporaryFolder folder;
+  std::string hash;
+  {
+    const auto store = *RocksGraphStore::Open(folder.path(), {});
+    EXPECT_THAT(Import(*store, ManyMolecules(20), SealAs("others")), IsOk());
+    EXPECT_THAT(store->database().Scan(Family::kMeta, kContentPrefix,
+                                       [&](std::string_view key, std::string_view) {
+                                         hash = key;
+                                         return absl::OkStatus();
+                                       }),
+                IsOk());
+  }
+  {
+    const auto database = *RocksDatabase::Open(RocksGraphStore::DatabaseFolder(folder.path()), {});
+    ASSERT_THAT(database->WriteMeta({}, {hash}), IsOk());
+  }
+  const auto database = *RocksDatabase::OpenForCheck(RocksGraphStore::DatabaseFolder(folder.path()));
+  const Checked checked = RunCheck([&](rocks::CheckReport& report) { return Fsck(database, report); });
+  ASSERT_THAT(checked.findings, SizeIs(1));
+  EXPECT_THAT(checked.findings[0].message(), HasSubstr("does not have its graphs"));
+  EXPECT_EQ(checked.summary.unused(), 1);
 }
 
 // The largest sorted file: that of the graphs.
@@ -157,7 +259,7 @@ std::filesystem::path GraphsFile(const std::filesystem::path& db) {
   return largest;
 }
 
-TEST(FsckTest, AFlippedBitOfAFileIsFoundInTheFileAndItsGraphs) {
+TEST(FsckTest, AFlippedBitOfAFileIsFoundInItsGraphs) {
   const TemporaryFolder folder;
   std::string reference;
   {
@@ -167,8 +269,7 @@ TEST(FsckTest, AFlippedBitOfAFileIsFoundInTheFileAndItsGraphs) {
     ASSERT_THAT(sealed, IsOk());
     reference = "molecules@" + sealed->dataset.version();
     ASSERT_THAT(Import(**store, ManyMolecules(20), SealAs("others")), IsOk());
-    Checked checked;
-    EXPECT_THAT(Fsck(**store, checked.summary, Into(checked)), IsOk());
+    const Checked checked = RunCheck([&](rocks::CheckReport& report) { return Fsck(**store, report); });
     EXPECT_THAT(checked.findings, IsEmpty());
     EXPECT_EQ(checked.summary.datasets(), 2);
     EXPECT_EQ(checked.summary.graphs(), 520);
@@ -180,16 +281,7 @@ TEST(FsckTest, AFlippedBitOfAFileIsFoundInTheFileAndItsGraphs) {
   file.close();
   const auto store = RocksGraphStore::Open(folder.path(), {});
   ASSERT_THAT(store, IsOk());
-  std::vector<std::string> bad_files;
-  EXPECT_THAT((*store)->VerifyFiles([&](const std::string& path, const absl::Status& status) {
-    if (!status.ok()) bad_files.push_back(path);
-    return absl::OkStatus();
-  }),
-              IsOk());
-  ASSERT_THAT(bad_files, SizeIs(1));
-  EXPECT_EQ(std::filesystem::path(bad_files[0]).filename(), damaged.filename());
-  Checked checked;
-  EXPECT_THAT(Fsck(**store, checked.summary, Into(checked)), IsOk());
+  const Checked checked = RunCheck([&](rocks::CheckReport& report) { return Fsck(**store, report); });
   ASSERT_THAT(checked.findings, Not(IsEmpty()));
   for (const v1::FsckFinding& finding : checked.findings) {
     EXPECT_EQ(finding.kind(), v1::FSCK_KIND_GRAPH);

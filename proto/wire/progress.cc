@@ -1,4 +1,4 @@
-#include "client/ingest/progress.h"
+#include "proto/wire/progress.h"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace packtrain::ingest {
+namespace packtrain::wire {
 namespace {
 
 using std::chrono::milliseconds;
@@ -35,11 +35,10 @@ std::string Duration(double seconds) {
 
 }  // namespace
 
-Progress::Progress(std::ostream& out, bool terminal, std::uint64_t total_bytes,
-                   std::function<Clock::time_point()> now)
+Progress::Progress(std::ostream& out, bool terminal, Subject subject, std::function<Clock::time_point()> now)
     : out_(out),
       terminal_(terminal),
-      total_bytes_(total_bytes),
+      subject_(std::move(subject)),
       now_(std::move(now)),
       start_(now_()),
       last_(start_) {}
@@ -48,26 +47,26 @@ Progress::~Progress() {
   if (terminal_ && shown_) out_ << kClearLine << std::flush;
 }
 
-void Progress::Update(std::uint64_t graphs, std::uint64_t consumed_bytes) {
+void Progress::Update(std::uint64_t units, std::uint64_t consumed_bytes) {
   const Clock::time_point now = now_();
   if (now - last_ < (terminal_ ? kBarEvery : kLineEvery)) return;
   last_ = now;
   shown_ = true;
   const double share =
-      total_bytes_ == 0
+      subject_.total_bytes == 0
           ? 1.0
-          : std::min(1.0, static_cast<double>(consumed_bytes) / static_cast<double>(total_bytes_));
-  const std::string text = Describe(graphs, share, std::chrono::duration<double>(now - start_).count());
+          : std::min(1.0, static_cast<double>(consumed_bytes) / static_cast<double>(subject_.total_bytes));
+  const std::string text = Describe(units, share, std::chrono::duration<double>(now - start_).count());
   if (terminal_) {
     out_ << kClearLine << Bar(share) << ' ' << text << std::flush;
   } else {
-    out_ << "import: " << text << std::endl;
+    out_ << subject_.what << ": " << text << std::endl;
   }
 }
 
-std::string Progress::Describe(std::uint64_t graphs, double share, double seconds) const {
-  std::string text = absl::StrFormat("%3.0f %%, %d graphs, %.0f graphs/s", 100 * share, graphs,
-                                     static_cast<double>(graphs) / seconds);
+std::string Progress::Describe(std::uint64_t units, double share, double seconds) const {
+  std::string text = absl::StrFormat("%3.0f %%, %d %s, %.0f %s/s", 100 * share, units, subject_.unit,
+                                     static_cast<double>(units) / seconds, subject_.unit);
   if (share > 0) text += ", " + Duration(seconds * (1 - share) / share) + " left";
   return text;
 }
@@ -77,4 +76,4 @@ bool IsTerminal(int descriptor) {
   return isatty(descriptor) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
-}  // namespace packtrain::ingest
+}  // namespace packtrain::wire

@@ -1,10 +1,10 @@
-#include "client/ingest/progress.h"
+#include "proto/wire/progress.h"
 
 #include <gmock/gmock.h>
 
 #include <sstream>
 
-namespace packtrain::ingest {
+namespace packtrain::wire {
 namespace {
 
 using std::chrono::milliseconds;
@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 class ProgressTest : public ::testing::Test {
  protected:
   Progress Make(bool terminal) {
-    return Progress(out_, terminal, 1000, [this] { return now_; });
+    return Progress(out_, terminal, {"import", "graphs", 1000}, [this] { return now_; });
   }
   void Pass(milliseconds time) { now_ += time; }
   std::string TakeText() { return std::exchange(out_, std::ostringstream()).str(); }
@@ -55,4 +55,4 @@ TEST_F(ProgressTest, NothingIsShownOfAShortImport) {
 }
 
 }  // namespace
-}  // namespace packtrain::ingest
+}  // namespace packtrain::wire

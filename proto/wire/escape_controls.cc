@@ -1,6 +1,6 @@
-#include "client/escape_controls.h"
+#include "proto/wire/escape_controls.h"
 
-namespace packtrain::client {
+namespace packtrain::wire {
 namespace {
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
@@ -39,4 +39,4 @@ std::string EscapeControls(std::string_view text) { return Escape(text, /*keep_l
 
 std::string EscapeControlsInLines(std::string_view text) { return Escape(text, /*keep_line_ends=*/true); }
 
-}  // namespace packtrain::client
+}  // namespace packtrain::wire

@@ -1,11 +1,11 @@
 // Text from elsewhere, such as labels and ids, on its way to a terminal.
-#ifndef PACKTRAIN_CLIENT_ESCAPE_CONTROLS_H_
-#define PACKTRAIN_CLIENT_ESCAPE_CONTROLS_H_
+#ifndef PACKTRAIN_PROTO_WIRE_ESCAPE_CONTROLS_H_
+#define PACKTRAIN_PROTO_WIRE_ESCAPE_CONTROLS_H_
 
 #include <string>
 #include <string_view>
 
-namespace packtrain::client {
+namespace packtrain::wire {
 
 // Control characters (C0, DEL, and C1 in UTF-8) spelt out, "\n" and "\x1b", so that text stays on its line and
 // does not drive a terminal.
@@ -13,6 +13,6 @@ std::string EscapeControls(std::string_view text);
 // The same, but for the ends of lines, which stay.
 std::string EscapeControlsInLines(std::string_view text);
 
-}  // namespace packtrain::client
+}  // namespace packtrain::wire
 
-#endif  // PACKTRAIN_CLIENT_ESCAPE_CONTROLS_H_
+#endif  // PACKTRAIN_PROTO_WIRE_ESCAPE_CONTROLS_H_

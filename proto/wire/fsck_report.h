@@ -1,0 +1,37 @@
+// What a check of stores (AdminService.Fsck) says to people.
+#ifndef PACKTRAIN_PROTO_WIRE_FSCK_REPORT_H_
+#define PACKTRAIN_PROTO_WIRE_FSCK_REPORT_H_
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include "packtrain/v1/admin.pb.h"
+#include "proto/wire/progress.h"
+
+namespace packtrain::wire {
+
+// FSCK_KIND_GRAPH as "graph".
+std::string FsckKindName(v1::FsckKind kind);
+
+// A line each; of a summary, two where there is more to say. Control characters are escaped.
+std::string FsckLine(const v1::FsckFinding& finding);
+std::string FsckLines(const v1::FsckSummary& summary);
+
+// Shows how far a check is. Used by one thread.
+class FsckProgress {
+ public:
+  // `out` is borrowed; `terminal` says whether it is one.
+  FsckProgress(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
+
+  void Show(const v1::FsckProgress& event);
+
+ private:
+  std::ostream& out_;
+  const bool terminal_;
+  std::optional<Progress> progress_;  // from the first event on
+};
+
+}  // namespace packtrain::wire
+
+#endif  // PACKTRAIN_PROTO_WIRE_FSCK_REPORT_H_
