@@ -90,9 +90,9 @@ std::string ToText(const client::SpecFlags& flags, const v1::GetPlanResponse& pl
   text << plan.dataset() << ", " << flags.spec.policy << (flags.spec.pad.empty() ? "" : " " + flags.spec.pad)
        << ", epoch " << flags.epoch << ", ranks " << flags.world_size << '\n'
        << "batches   " << plan.batches() << " in " << plan.steps() << " steps (at least "
-       << plan.bound_batches() << " by the budget)\n"
-       << "graphs    " << FormatCount(static_cast<double>(plan.graphs())) << ", a batch "
-       << FormatNumber(plan.mean_graphs()) << " (" << plan.min_graphs() << " to " << plan.max_graphs() << ")\n"
+       << plan.bound_batches() << (plan.has_budget() ? " by the budget)\n" : " by --graphs)\n") << "graphs    "
+       << FormatCount(static_cast<double>(plan.graphs())) << ", a batch " << FormatNumber(plan.mean_graphs())
+       << " (" << plan.min_graphs() << " to " << plan.max_graphs() << ")\n"
        << "fill      nodes " << FormatNumber(plan.fill().nodes()) << ", edges "
        << FormatNumber(plan.fill().edges()) << ", graphs " << FormatNumber(plan.fill().graphs()) << '\n';
   if (plan.has_budget()) text << "budget    " << ShapeText(plan.budget()) << '\n';

@@ -81,11 +81,30 @@ Slots MostSlots(Pad pad, const PlanRequest& request) {
   return std::max(bound.nodes, bound.edges) <= kMaxSlots ? bound : LargestSlots(pad, request);
 }
 
-absl::Status CheckSlots(std::uint64_t slots, const char* what, const BatchSpec& spec) {
-  if (slots <= kMaxSlots) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("--graphs ", spec.graphs, " with --pad ", PadText(spec),
-                                                    " can give a batch of ", slots, " ", what,
-                                                    " slots; the most is ", kMaxSlots, ": lower --graphs"));
+// Slots that hold the largest graph.
+Slots SlotsOfOne(Pad pad, const SizeTotals& totals) {
+  if (pad == Pad::kConstant) return ConstantSlots(1, totals);
+  return {PadNodes(pad, totals.max_node), PadEdges(pad, totals.max_edge)};
+}
+
+bool TooMany(const Slots& slots) { return std::max(slots.nodes, slots.edges) > kMaxSlots; }
+
+// What helps where a batch can be too large.
+const char* AdviceFor(Pad pad, const SizeTotals& totals) {
+  if (!TooMany(SlotsOfOne(pad, totals))) return "lower --graphs";
+  if (!TooMany(SlotsOfOne(Pad::kNone, totals))) return "the largest graph alone takes more; take --pad none";
+  return "the largest graph alone takes more; leave it out with --policy dynamic, --nodes, --edges and "
+         "--oversize "
+         "skip";
+}
+
+absl::Status CheckSlots(const Slots& most, Pad pad, const PlanRequest& request) {
+  if (!TooMany(most)) return absl::OkStatus();
+  const bool nodes = most.nodes > kMaxSlots;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--graphs ", request.spec.graphs, " with --pad ", PadText(request.spec), " can give a batch of ",
+      nodes ? most.nodes : most.edges, nodes ? " node" : " edge", " slots; the most is ", kMaxSlots, ": ",
+      AdviceFor(pad, MeasureSizes(request.sizes, request.split))));
 }
 
 Pad PadOf(const BatchSpec& spec) { return spec.pad.value_or(Pad::kMultiple); }
@@ -139,8 +158,7 @@ std::string PadText(const BatchSpec& spec) {
 absl::StatusOr<Padding> Padding::Create(const PlanRequest& request) {
   const Pad pad = PadOf(request.spec);
   const Slots most = MostSlots(pad, request);
-  if (absl::Status status = CheckSlots(most.nodes, "node", request.spec); !status.ok()) return status;
-  if (absl::Status status = CheckSlots(most.edges, "edge", request.spec); !status.ok()) return status;
+  if (absl::Status status = CheckSlots(most, pad, request); !status.ok()) return status;
   const SlotPair top = {static_cast<std::uint32_t>(most.nodes), static_cast<std::uint32_t>(most.edges)};
   Padding padding(pad, request.spec.graphs);
   if (pad == Pad::kConstant) padding.settled_ = {{padding.graph_slots_, top.nodes, top.edges}};

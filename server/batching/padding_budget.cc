@@ -22,10 +22,16 @@ absl::Status CheckGiven(const char* flag, std::optional<std::uint32_t> value, st
       absl::StrCat(flag, " ", *value, " is out of range: ", least, " to ", kMaxSlots));
 }
 
-absl::StatusOr<std::uint32_t> CheckDerived(const char* flag, std::uint64_t slots, std::uint32_t graphs) {
+// `most` is the greatest size of a graph.
+absl::StatusOr<std::uint32_t> CheckDerived(const char* flag, std::uint64_t slots, std::uint32_t most,
+                                           std::uint32_t graphs) {
   if (slots <= kMaxSlots) return static_cast<std::uint32_t>(slots);
-  return absl::FailedPreconditionError(absl::StrCat("the budget for --graphs ", graphs, " would be ", flag, " ",
-                                                    slots, "; the most is ", kMaxSlots, ": lower --graphs"));
+  const bool one_is_too_large = NextMultipleOf64(most) > kMaxSlots;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the budget for --graphs ", graphs, " would be ", flag, " ", slots, "; the most is ", kMaxSlots,
+      one_is_too_large ? ": the largest graph alone takes more; give --nodes and --edges, and leave it "
+                         "out with --oversize skip"
+                       : ": lower --graphs"));
 }
 
 }  // namespace
@@ -46,9 +52,11 @@ absl::StatusOr<PaddingBudget> ResolveBudget(const BatchSpec& spec, const GraphSi
   const SizeTotals totals = MeasureSizes(sizes, split.first(count));
   const std::uint64_t derived_nodes = DeriveSlots(spec, totals.nodes, totals.max_node, count);
   const std::uint64_t derived_edges = DeriveSlots(spec, totals.edges, totals.max_edge, count);
-  const auto nodes = CheckDerived("--nodes", spec.nodes ? *spec.nodes : derived_nodes, spec.graphs);
+  const auto nodes =
+      CheckDerived("--nodes", spec.nodes ? *spec.nodes : derived_nodes, totals.max_node, spec.graphs);
   if (!nodes.ok()) return nodes.status();
-  const auto edges = CheckDerived("--edges", spec.edges ? *spec.edges : derived_edges, spec.graphs);
+  const auto edges =
+      CheckDerived("--edges", spec.edges ? *spec.edges : derived_edges, totals.max_edge, spec.graphs);
   if (!edges.ok()) return edges.status();
   return PaddingBudget{MaxGraphs(spec), *nodes, *edges};
 }

@@ -132,6 +132,18 @@ TEST_F(PlanTest, RefusesShapesThatInt32CannotNumber) {
   ExpectImpossible(Dynamic(2), "would be --edges");
 }
 
+TEST_F(PlanTest, AShapeThatInt32CannotNumberIsRefusedWithWhatHelps) {
+  SetSizes({0x40000000, 0x40000000, 1}, {1, 1, 1});
+  ExpectImpossible(Static(2, Pad::kMultiple), "2147483647: lower --graphs");
+  SetSizes({0x7fffff00, 1000, 1}, {1, 1, 1});
+  ExpectImpossible(Static(1, Pad::kPow2), "takes more; take --pad none");
+  ExpectImpossible(Static(1, Pad::kConstant), "takes more; take --pad none");
+  ExpectImpossible(Dynamic(3), "lower --graphs");
+  SetSizes({0x80000000, 1, 1}, {1, 1, 1});
+  ExpectImpossible(Static(1, Pad::kNone), "leave it out with --policy dynamic");
+  ExpectImpossible(Dynamic(1), "give --nodes and --edges, and leave it out with --oversize skip");
+}
+
 TEST_F(PlanTest, TheShapeLimitCountsTheLargestGraphsAlone) {
   // Three times the largest would be too many; the three largest are not.
   SetSizes({0x70000000, 1, 1, 1}, {1, 1, 1, 1});
