@@ -21,6 +21,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Key;
+using ::testing::Not;
 
 using Samples = std::map<std::string, double>;
 
@@ -81,6 +82,25 @@ TEST_F(MetricsTest, CountsEachBatchOnceUnderItsPolicyAndDataSet) {
     EXPECT_EQ(samples.at("packtrain_datasets"), 2);
     EXPECT_EQ(samples.at("packtrain_plans_made_total"), 4);
   }
+}
+
+TEST_F(MetricsTest, TheSeriesOfADataSetEndWhenItIsDeleted) {
+  StoreMolecules("one", 60);
+  StoreMolecules("two", 30);
+  for (const char* name : {"one", "two"}) ASSERT_THAT(Client().Stream(StaticRequest(name, 10)).status, IsOk());
+  const Samples before = Scraped();
+  EXPECT_EQ(before.at(BatchesSent("static", "one")), 6);
+  v1::DeleteDatasetRequest request;
+  request.set_dataset("one");
+  v1::DeleteDatasetResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(
+      v1::DatasetService::NewStub(server_->NewChannel())->DeleteDataset(&context, request, &response).ok());
+  const Samples after = Scraped();
+  for (const auto& [name, value] : after) EXPECT_THAT(name, Not(HasSubstr("dataset=\"one\"")));
+  EXPECT_EQ(after.at(BatchesSent("static", "two")), 3);
+  EXPECT_EQ(after.at("packtrain_datasets"), 1);
+  EXPECT_EQ(after.at("packtrain_graphs_sent_total"), 60 + 30);
 }
 
 TEST_F(MetricsTest, StreamsAreCountedWhileOpenAndByTheirEnd) {

@@ -174,6 +174,20 @@ TEST_F(PlanCacheTest, TheLeastRecentlyUsedPlanGoesFirst) {
   EXPECT_EQ(plans.planned(), 4);
 }
 
+TEST_F(PlanCacheTest, HoweverManySpecsAreAskedForTheirPlansStayWithinTheLimit) {
+  const std::uint64_t limit =
+      3 * (*PlanCache(kPlenty, scenario_.memory()).Get(scenario_.Source(4), 0, {}))->charge->bytes();
+  PlanCache plans(limit, scenario_.memory());
+  for (std::uint32_t graphs = 1; graphs <= 20; ++graphs) {
+    for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
+      ASSERT_THAT(plans.Get(scenario_.Source(graphs), epoch, {}), IsOk());
+      ASSERT_LE(scenario_.memory()->used_bytes(), limit);
+    }
+  }
+  EXPECT_EQ(plans.planned(), 400);
+  EXPECT_GT(scenario_.memory()->used_bytes(), limit / 2);
+}
+
 TEST_F(PlanCacheTest, APlanThatIsHeldIsCountedAlsoWhenItIsNotKept) {
   PlanCache plans(0, scenario_.memory());
   auto plan = plans.Get(scenario_.Source(4), 0, {});
