@@ -9,6 +9,9 @@
 
 namespace packtrain::rocks {
 
+// The reason of a failure that is for want of space (proto/packtrain/v1/ERRORS.md).
+inline constexpr char kDiskFull[] = "DISK_FULL";
+
 inline constexpr std::uint64_t kDefaultReserveBytes = std::uint64_t{64} << 20;
 
 // A write that would go below the reserve is refused before it begins, so that RocksDB itself never finds the

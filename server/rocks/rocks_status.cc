@@ -7,6 +7,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/error_details.h"
+#include "server/rocks/disk_reserve.h"
 
 namespace packtrain::rocks {
 namespace {
@@ -37,7 +39,9 @@ absl::Status ToStatus(const rocksdb::Status& status, std::string_view doing) {
   if (status.severity() >= rocksdb::Status::kFatalError) {
     absl::StrAppend(&message, "; the store takes no more writes until the server is started again");
   }
-  if (status.IsNoSpace()) return absl::ResourceExhaustedError(absl::StrCat("disk full while ", message));
+  if (status.IsNoSpace()) {
+    return wire::WithReason(absl::ResourceExhaustedError(absl::StrCat("disk full while ", message)), kDiskFull);
+  }
   if (status.IsCorruption()) return absl::DataLossError(message);
   if (status.IsNotFound()) return absl::NotFoundError(message);
   return absl::UnavailableError(message);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "proto/wire/error_details.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/block_merger.h"
 #include "server/runs/run_entry.h"
@@ -29,6 +30,11 @@ std::string Suffix(std::string_view key, int attempt) {
     hash /= kAlphabet.size();
   }
   return suffix;
+}
+
+absl::Status NoSuchRun(std::string_view run) {
+  return wire::WithReason(absl::NotFoundError(absl::StrCat("no run ", std::string(run))), "RUN_NOT_FOUND",
+                          {{"run", std::string(run)}});
 }
 
 ListPosition PositionOf(RunEntry& entry) {
@@ -187,7 +193,7 @@ absl::StatusOr<RocksRunStore::EntryPtr> RocksRunStore::Find(std::string_view run
   wire::MutexLock lock(mutex_);
   const auto found = entries_.find(run);
   if (found != entries_.end()) return found->second;
-  return absl::NotFoundError(absl::StrCat("no run ", std::string(run)));
+  return NoSuchRun(run);
 }
 
 absl::StatusOr<RocksRunStore::EntryPtr> RocksRunStore::FindByPrefix(std::string_view prefix) const {
@@ -200,7 +206,7 @@ absl::StatusOr<RocksRunStore::EntryPtr> RocksRunStore::FindByPrefix(std::string_
     if (candidates.size() < kMaxCandidatesShown) candidates.push_back(it->first);
   }
   if (candidates.size() == 1) return first->second;
-  if (candidates.empty()) return absl::NotFoundError(absl::StrCat("no run ", std::string(prefix)));
+  if (candidates.empty()) return NoSuchRun(prefix);
   return absl::InvalidArgumentError(absl::StrCat("several runs begin with ", std::string(prefix), ": ",
                                                  absl::StrJoin(candidates, ", "),
                                                  candidates.size() == kMaxCandidatesShown ? ", ..." : ""));

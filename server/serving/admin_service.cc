@@ -1,8 +1,10 @@
 #include "server/serving/admin_service.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "proto/wire/error_details.h"
 #include "proto/wire/status_convert.h"
 
 namespace packtrain::serving {
@@ -21,7 +23,9 @@ grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequ
   if (!fsck_) return wire::ToGrpcStatus(absl::UnimplementedError("this server has no stores of its own"));
   const std::optional<Slots::Slot> slot = checks_.Take();
   if (!slot.has_value()) {
-    return wire::ToGrpcStatus(absl::ResourceExhaustedError("another check is under way; wait for its end"));
+    return wire::ToGrpcStatus(
+        wire::WithReason(absl::ResourceExhaustedError("another check is under way; wait for its end"),
+                         "CHECK_LIMIT", {{"limit", std::to_string(kMaxChecks)}}));
   }
   IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
   const auto send = [&](const v1::FsckResponse& event) {

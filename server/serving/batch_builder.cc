@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/wire/aligned_bytes.h"
 #include "proto/wire/crc32c.h"
+#include "proto/wire/error_details.h"
 
 namespace packtrain::serving {
 namespace {
@@ -283,11 +284,15 @@ BatchHeader BatchBuilder::LayOut(const PlannedBatch& batch, const EpochPosition&
 
 absl::Status BatchBuilder::CheckSize(const BatchHeader& header) const {
   if (header.body_bytes <= max_batch_bytes_) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("batch ", header.index, " of epoch ", header.epoch, " has ", header.body_bytes, " bytes (",
-                   header.real.graphs, " graphs, ", header.real.nodes, " nodes, ", header.real.edges,
-                   " edges); the server's limit is ", max_batch_bytes_,
-                   ": ask for fewer graphs, or start packtraind with a greater --max-batch-bytes"));
+  return wire::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                              "batch ", header.index, " of epoch ", header.epoch, " has ", header.body_bytes,
+                              " bytes (", header.real.graphs, " graphs, ", header.real.nodes, " nodes, ",
+                              header.real.edges, " edges); the server's limit is ", max_batch_bytes_,
+                              ": ask for fewer graphs, or start packtraind with a greater --max-batch-bytes")),
+                          "BATCH_TOO_LARGE",
+                          {{"bytes", absl::StrCat(header.body_bytes)},
+                           {"limit", absl::StrCat(max_batch_bytes_)},
+                           {"flag", "--max-batch-bytes"}});
 }
 
 absl::Status BatchBuilder::Fill(const PlannedBatch& batch, const BatchHeader& header, std::byte* body) const {

@@ -26,19 +26,13 @@ absl::StatusOr<BatchSource> ResolveBatchSource(storage::GraphStore& store, std::
     return wire::WithField(std::move(status), "spec");
   }
   absl::StatusOr<std::shared_ptr<const storage::Dataset>> opened = store.Open(dataset);
-  if (absl::IsNotFound(opened.status())) {
-    return wire::WithReason(opened.status(), "DATASET_NOT_FOUND", {{"dataset", std::string(dataset)}});
-  }
   if (!opened.ok()) return opened.status();
 
   BatchSource source{
       .dataset = *std::move(opened), .split = {}, .spec = *std::move(converted), .fingerprint = {}};
   const v1::Dataset& description = source.dataset->description();
   source.split = SplitOrDefault(spec.split(), description);
-  if (auto split = source.dataset->Split(source.split); !split.ok()) {
-    return wire::WithReason(split.status(), "SPLIT_NOT_FOUND",
-                            {{"dataset", source.reference()}, {"split", source.split}});
-  }
+  if (auto split = source.dataset->Split(source.split); !split.ok()) return split.status();
   source.fingerprint =
       wire::PlanFingerprint(description.version(), source.split, batching::CanonicalText(source.spec));
   return source;

@@ -301,7 +301,9 @@ void BatchStream::TakeReady(Leftovers& leftovers) {
 std::optional<absl::Status> BatchStream::EndReached() const {
   if (cancelled_) return absl::CancelledError("the client ended the stream");
   if (draining_) {
-    return absl::UnavailableError("the server is shutting down; reconnect and ask for the next step");
+    return wire::WithReason(
+        absl::UnavailableError("the server is shutting down; reconnect and ask for the next step"),
+        "SHUTTING_DOWN");
   }
   if (end_.has_value() && ready_.empty()) return end_;
   return std::nullopt;

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/wire/error_details.h"
 #include "proto/wire/status_convert.h"
 #include "server/log/event_log.h"
 #include "server/serving/graph_sizes.h"
@@ -77,8 +78,10 @@ absl::Status CheckEnd(const v1::ImportEnd& end, std::uint64_t received) {
 absl::Status CheckLineage(const v1::Lineage& lineage) {
   const std::size_t bytes = lineage.ByteSizeLong();
   if (bytes <= kMaxLineageBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("lineage has ", bytes, " bytes, at most ", kMaxLineageBytes,
-                                                 " are taken; name fewer sources"));
+  return wire::WithField(
+      absl::InvalidArgumentError(absl::StrCat("lineage has ", bytes, " bytes, at most ", kMaxLineageBytes,
+                                              " are taken; name fewer sources")),
+      "lineage");
 }
 
 absl::Status NoEnd() {
@@ -167,8 +170,10 @@ grpc::Status DatasetService::ExportDataset(grpc::ServerContext* context,
                                            grpc::ServerWriter<v1::ExportDatasetResponse>* writer) {
   const std::optional<Slots::Slot> slot = exports_.Take();
   if (!slot.has_value()) {
-    return wire::ToGrpcStatus(absl::ResourceExhaustedError(
-        absl::StrCat(kMaxExports, " exports are under way, the server's limit; export again later")));
+    return wire::ToGrpcStatus(
+        wire::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                             kMaxExports, " exports are under way, the server's limit; export again later")),
+                         "EXPORT_LIMIT", {{"limit", absl::StrCat(kMaxExports)}}));
   }
   IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
   return wire::ToGrpcStatus(Export(*request, [&](const v1::ExportDatasetResponse& message) {
@@ -215,7 +220,9 @@ absl::Status DatasetService::Derive(const v1::DeriveDatasetRequest& request,
 
 absl::Status DatasetService::CheckNotDraining() const {
   if (!draining_) return absl::OkStatus();
-  return absl::UnavailableError("the server is shutting down and takes no import; import again later");
+  return wire::WithReason(
+      absl::UnavailableError("the server is shutting down and takes no import; import again later"),
+      "SHUTTING_DOWN");
 }
 
 absl::StatusOr<Slots::Slot> DatasetService::Admit() {

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/wire/crc32c.h"
+#include "proto/wire/error_details.h"
 
 namespace packtrain::serving {
 namespace {
@@ -22,9 +23,11 @@ std::string CheckOf(std::string_view query, std::string_view key) {
 }
 
 absl::Status BadToken() {
-  return absl::InvalidArgumentError(
-      "page_token is no next_page_token of this list; send it unchanged, with the same query, or leave it "
-      "empty to begin again");
+  return wire::WithField(
+      absl::InvalidArgumentError(
+          "page_token is no next_page_token of this list; send it unchanged, with the same query, or leave it "
+          "empty to begin again"),
+      "page_token");
 }
 
 }  // namespace

@@ -1,19 +1,22 @@
 #include "server/serving/replica_graph_store.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/error_details.h"
 
 namespace packtrain::serving {
 
 absl::Status WrittenAtPrimary(std::string_view primary) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("this server is a replica (--replica-of) and takes no writes; ", "write to its primary, ",
-                   std::string(primary)));
+  return wire::WithReason(absl::FailedPreconditionError(
+                              absl::StrCat("this server is a replica (--replica-of) and takes no writes; ",
+                                           "write to its primary, ", std::string(primary))),
+                          "REPLICA", {{"primary", std::string(primary)}});
 }
 
 absl::Status ReplicaGraphStore::NotHere(const absl::Status& status) const {
   if (!absl::IsNotFound(status)) return status;
-  return absl::UnavailableError(
-      absl::StrCat("this replica of ", primary_, " has not got it, or not yet: ", status.message()));
+  return wire::WithReason(absl::UnavailableError(absl::StrCat(
+                              "this replica of ", primary_, " has not got it, or not yet: ", status.message())),
+                          "NOT_REPLICATED", {{"primary", primary_}});
 }
 
 absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> ReplicaGraphStore::NewDataset(const v1::Schema&) {

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/wire/error_details.h"
 #include "proto/wire/status_convert.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/comparison.h"
@@ -24,8 +25,11 @@ namespace {
 constexpr std::size_t kMaxReads = 32;
 
 absl::Status TooManyReads() {
-  return absl::ResourceExhaustedError(absl::StrCat(
-      kMaxReads, " listings, summaries and comparisons are under way, the server's limit; ask again later"));
+  return wire::WithReason(
+      absl::ResourceExhaustedError(absl::StrCat(
+          kMaxReads,
+          " listings, summaries and comparisons are under way, the server's limit; ask again later")),
+      "READ_LIMIT", {{"limit", absl::StrCat(kMaxReads)}});
 }
 
 // Moves a result into the response, or converts its status.

@@ -8,11 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/wire/error_details.h"
 #include "proto/wire/random_hex.h"
 
 namespace packtrain::serving {
-namespace {}  // namespace
-
 StagedImports::StagedImports(StagedImportsOptions options)
     : options_(options), slots_(options.max_imports), dropper_([this] { DropIdleUntilStopped(); }) {}
 
@@ -28,10 +27,12 @@ StagedImports::~StagedImports() {
 
 absl::StatusOr<Slots::Slot> StagedImports::Begin() {
   if (std::optional<Slots::Slot> slot = slots_.Take()) return *std::move(slot);
-  return absl::ResourceExhaustedError(absl::StrCat(
-      options_.max_imports, " imports are under way or wait to be sealed, the server's limit; seal them, ",
-      "or wait ", std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(),
-      " minutes for the idle ones to be dropped"));
+  return wire::WithReason(
+      absl::ResourceExhaustedError(absl::StrCat(
+          options_.max_imports, " imports are under way or wait to be sealed, the server's limit; seal them, ",
+          "or wait ", std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(),
+          " minutes for the idle ones to be dropped")),
+      "IMPORT_LIMIT", {{"limit", absl::StrCat(options_.max_imports)}});
 }
 
 std::string StagedImports::Add(Import import) {
@@ -52,9 +53,11 @@ absl::StatusOr<StagedImports::Import> StagedImports::Take(const std::string& id)
   wire::MutexLock lock(mutex_);
   auto found = imports_.extract(id);
   if (found.empty()) {
-    return absl::NotFoundError(absl::StrCat(
-        "no import '", id, "': never begun, sealed already, being sealed, or dropped after waiting for ",
-        std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(), " minutes"));
+    return wire::WithReason(
+        absl::NotFoundError(absl::StrCat(
+            "no import '", id, "': never begun, sealed already, being sealed, or dropped after waiting for ",
+            std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(), " minutes")),
+        "IMPORT_NOT_FOUND", {{"import_id", id}});
   }
   return std::move(found.mapped().import);
 }

@@ -11,10 +11,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/wire/content_hash.h"
+#include "proto/wire/error_details.h"
 #include "server/batching/split.h"
 
 namespace packtrain::storage {
 namespace {
+
+constexpr char kDatasetNotFound[] = "DATASET_NOT_FOUND";
 
 constexpr std::size_t kMaxNameBytes = 128;
 constexpr std::size_t kVersionDigits = 16;
@@ -254,9 +257,10 @@ absl::Status CheckDatasetName(std::string_view name) {
   const bool good = !name.empty() && name.size() <= kMaxNameBytes && IsLetterOrDigit(name.front()) &&
                     std::all_of(name.begin(), name.end(), IsNameByte);
   if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("data set name '", std::string(name), "' must be 1 to ", kMaxNameBytes,
-                   " characters of [A-Za-z0-9._-], the first one a letter or digit"));
+  return wire::WithField(absl::InvalidArgumentError(absl::StrCat(
+                             "data set name '", std::string(name), "' must be 1 to ", kMaxNameBytes,
+                             " characters of [A-Za-z0-9._-], the first one a letter or digit")),
+                         "name");
 }
 
 absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::SealDatasetRequest& request) {
@@ -278,16 +282,23 @@ DatasetReference ParseReference(std::string_view text) {
 }
 
 absl::Status NoSuchDataset(const DatasetReference& reference) {
-  if (!reference.version) return absl::NotFoundError(absl::StrCat("no data set '", reference.name, "'"));
-  return absl::NotFoundError(
-      absl::StrCat("no data set '", reference.name, "' of version '", *reference.version, "'"));
+  if (!reference.version) {
+    return wire::WithReason(absl::NotFoundError(absl::StrCat("no data set '", reference.name, "'")),
+                            kDatasetNotFound, {{"dataset", reference.name}});
+  }
+  return wire::WithReason(absl::NotFoundError(absl::StrCat("no data set '", reference.name, "' of version '",
+                                                           *reference.version, "'")),
+                          kDatasetNotFound, {{"dataset", reference.name}, {"version", *reference.version}});
 }
 
 absl::Status NoSuchSplit(const v1::Dataset& dataset, std::string_view split) {
   const std::string known = absl::StrJoin(dataset.splits(), ", ",
                                           [](std::string* out, const v1::Split& s) { out->append(s.name()); });
-  return absl::NotFoundError(
-      absl::StrCat("data set '", dataset.name(), "' has no split '", std::string(split), "'; it has: ", known));
+  return wire::WithReason(
+      absl::NotFoundError(absl::StrCat("data set '", dataset.name(), "' has no split '", std::string(split),
+                                       "'; it has: ", known)),
+      "SPLIT_NOT_FOUND",
+      {{"dataset", absl::StrCat(dataset.name(), "@", dataset.version())}, {"split", std::string(split)}});
 }
 
 }  // namespace packtrain::storage
