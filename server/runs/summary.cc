@@ -128,6 +128,7 @@ absl::Status SetFromEvents(const RunStore& store, v1::SummarizeRunResponse& summ
   });
   if (!read.ok()) return read;
   std::vector<v1::EventTotal> longest;
+  longest.reserve(totals.size());
   for (auto& [name, total] : totals) longest.push_back(std::move(total));
   std::ranges::stable_sort(longest, std::greater(), &v1::EventTotal::seconds);
   longest.resize(std::min(longest.size(), kMostEventNames));

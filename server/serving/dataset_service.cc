@@ -147,8 +147,9 @@ grpc::Status DatasetService::ListGraphSizes(grpc::ServerContext*, const v1::List
                                             v1::ListGraphSizesResponse* response) {
   absl::StatusOr<v1::ListGraphSizesResponse> page =
       serving::ListGraphSizes(store_, *request, max_message_bytes_);
-  if (page.ok()) *response = *std::move(page);
-  return wire::ToGrpcStatus(page.status());
+  if (!page.ok()) return wire::ToGrpcStatus(page.status());
+  *response = *std::move(page);
+  return grpc::Status::OK;
 }
 
 grpc::Status DatasetService::DeriveDataset(grpc::ServerContext* context,
@@ -161,8 +162,9 @@ grpc::Status DatasetService::DeriveDataset(grpc::ServerContext* context,
 grpc::Status DatasetService::DeleteDataset(grpc::ServerContext*, const v1::DeleteDatasetRequest* request,
                                            v1::DeleteDatasetResponse* response) {
   absl::StatusOr<v1::DeleteDatasetResponse> deleted = reclaimer_.Delete(*request);
-  if (deleted.ok()) *response = *std::move(deleted);
-  return wire::ToGrpcStatus(deleted.status());
+  if (!deleted.ok()) return wire::ToGrpcStatus(deleted.status());
+  *response = *std::move(deleted);
+  return grpc::Status::OK;
 }
 
 grpc::Status DatasetService::ExportDataset(grpc::ServerContext* context,
@@ -261,7 +263,7 @@ absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession
       return CheckEnd((*message)->end(), session.response().received());
     }
     if (*message == nullptr || !((*message)->has_block() || (*message)->has_records())) return NoEnd();
-    const absl::Status added =
+    absl::Status added =
         (*message)->has_block() ? session.Add((*message)->block()) : session.Add((*message)->records());
     if (!added.ok()) return added;
     memory = memory_->Add(session.memory_bytes());

@@ -48,7 +48,7 @@ class Copy {
     if (message.has_header()) return Begin(message.header().dataset());
     if (session_ == nullptr) return absl::DataLossError("the copy does not begin with its header");
     if (message.has_block()) {
-      const absl::Status status = session_->Add(message.block());
+      absl::Status status = session_->Add(message.block());
       charge_ = memory_.Add(session_->memory_bytes());
       return status;
     }
@@ -150,19 +150,19 @@ milliseconds Replicator::BackOff() {
 }
 
 absl::Status Replicator::Follow() {
-  const absl::Status status = ListDatasets(
+  absl::Status status = ListDatasets(
       /*all_versions=*/true, [this](v1::Dataset& dataset) { return PullIfMissing(FullName(dataset)); });
   if (!status.ok()) return status;
   return ListDatasets(/*all_versions=*/false, [this](v1::Dataset& dataset) { return FollowName(dataset); });
 }
 
-absl::Status Replicator::ListDatasets(bool all_versions, Take take) {
+absl::Status Replicator::ListDatasets(bool all_versions, const Take& take) {
   v1::ListDatasetsRequest request;
   request.set_all_versions(all_versions);
   absl::Status failure;
   while (true) {
     v1::ListDatasetsResponse response;
-    const absl::Status status = Call(kLookUp, [&](grpc::ClientContext& context) {
+    absl::Status status = Call(kLookUp, [&](grpc::ClientContext& context) {
       return stub_->ListDatasets(&context, request, &response);
     });
     if (!status.ok()) return status;
@@ -174,9 +174,9 @@ absl::Status Replicator::ListDatasets(bool all_versions, Take take) {
 }
 
 absl::Status Replicator::PullIfMissing(const std::string& dataset) {
-  const absl::Status here = store_.Versions(dataset).status();
+  absl::Status here = store_.Versions(dataset).status();
   if (!absl::IsNotFound(here)) return here;
-  const absl::Status pulled = Pull(dataset);
+  absl::Status pulled = Pull(dataset);
   if (absl::IsNotFound(pulled)) return absl::OkStatus();  // deleted meanwhile
   if (pulled.ok()) {
     log::Log(log::Level::kInfo, "replica_pulled", {{"dataset", dataset}, {"primary", options_.primary}});

@@ -53,7 +53,7 @@ class Replicator {
 
   // One look, and what follows from it.
   absl::Status Follow();
-  absl::Status ListDatasets(bool all_versions, Take take);
+  absl::Status ListDatasets(bool all_versions, const Take& take);
   absl::Status PullIfMissing(const std::string& dataset);
   absl::Status Pull(const std::string& dataset);
   absl::Status FollowName(const v1::Dataset& current);

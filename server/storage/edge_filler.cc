@@ -74,7 +74,8 @@ std::optional<Refusal> EdgeFiller::Fill(GraphView& graph) {
   TakePositions(graph);
   const std::uint64_t taken = RecordBytes(layout_, graph) + kPaddingBytes;
   const std::uint64_t room = taken < kMaxRecordBytes ? kMaxRecordBytes - taken : 0;
-  const std::uint64_t most = std::min(edges::kMaxEdges, room / (2 * EndpointBytes(graph.n_node)));
+  const std::uint64_t most =
+      std::min(edges::kMaxEdges, room / (std::uint64_t{2} * EndpointBytes(graph.n_node)));
   if (const absl::Status status = builder_.Build(nodes_, most); !status.ok()) {
     return Refusal{refusal_reason::kTooManyEdges, std::string(status.message())};
   }

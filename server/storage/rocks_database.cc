@@ -296,7 +296,7 @@ absl::Status RocksDatabase::WriteMeta(const std::vector<std::pair<std::string, s
   rocksdb::WriteBatch batch;
   for (const std::string& key : removed) batch.Delete(handle_->Of(Family::kMeta), key);
   for (const auto& [key, value] : entries) batch.Put(handle_->Of(Family::kMeta), key, value);
-  const absl::Status space = handle_->reserve.Require(batch.GetDataSize());
+  absl::Status space = handle_->reserve.Require(batch.GetDataSize());
   if (!space.ok() && removed.empty()) return space;
   rocksdb::WriteOptions options;
   options.sync = true;

@@ -235,7 +235,7 @@ absl::Status RocksGraphStore::Reclaim(std::string_view text) {
   if (!stored.ok()) return stored.status();
   if (!stored->has_value()) return absl::OkStatus();
   if (absl::Status status = Forbid(full_name); !status.ok()) return status;
-  const absl::Status status = DropDeleted(*database_, **stored);
+  absl::Status status = DropDeleted(*database_, **stored);
   Allow(full_name);
   return status;
 }

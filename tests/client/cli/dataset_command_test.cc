@@ -12,7 +12,6 @@
 namespace packtrain::cli {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::Printed;
 using testing::ReadFile;
@@ -120,7 +119,7 @@ TEST_F(DatasetCommandTest, OfTwoVersionsOneIsLeft) {
 class ExportTest : public DatasetCommandTest {
  protected:
   std::string Export(const std::string& dataset, const std::string& format) {
-    const std::string file = folder_.PathOf(format);
+    std::string file = folder_.PathOf(format);
     const Printed printed = Run({"dataset", "export", dataset, "--format", format, "-o", file});
     EXPECT_EQ(printed.exit_code, 0) << printed.out << printed.err;
     EXPECT_EQ(printed.Json()["graphs"], 300);
@@ -131,7 +130,7 @@ class ExportTest : public DatasetCommandTest {
   // What the import of these bytes says, which must fail and store nothing.
   std::string ErrorOfImport(const std::string& bytes) {
     const std::string file = folder_.Write("bad", bytes);
-    const std::string message = ErrorOf({"import", "native", file, "--name", "bad"});
+    std::string message = ErrorOf({"import", "native", file, "--name", "bad"});
     EXPECT_THAT(message, HasSubstr(file));
     EXPECT_EQ(Run({"dataset", "show", "bad"}).exit_code, 1);
     return message;

@@ -95,7 +95,9 @@ TEST(CheckSpecTest, RefusesTheOptionsOfOtherPolicies) {
                   {Policy::kDynamic, "dynamic", false, true, false},
                   {Policy::kPacked, "packed", false, true, true},
                   {Policy::kTuple, "tuple", false, true, false}};
-  for (const auto& [policy, name, pad, budget, lookahead] : policies) {
+  for (const auto& [its_policy, its_name, pad, budget, lookahead] : policies) {
+    const Policy policy = its_policy;  // C++20's lambdas capture bindings, clang 14's do not
+    const char* const name = its_name;
     const auto expect = [&](const char* flag, bool taken, auto set) {
       BatchSpec spec = {.policy = policy, .graphs = 8};
       set(spec);

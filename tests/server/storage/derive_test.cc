@@ -34,7 +34,7 @@ v1::DeriveDatasetRequest Request(const std::string& edges) {
 class DeriveTest : public ::testing::Test {
  protected:
   // Imports fifty molecules with edges that are built, in one block.
-  v1::Dataset ImportWith(const std::string& edges, v1::SealDatasetRequest seal) {
+  v1::Dataset ImportWith(const std::string& edges, const v1::SealDatasetRequest& seal) {
     v1::ImportHeader header;
     *header.mutable_schema() = MoleculeSchema();
     header.mutable_schema()->set_edges(edges);
