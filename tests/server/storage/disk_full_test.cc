@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "proto/wire/error_details.h"
+#include "server/rocks/disk_reserve.h"
 #include "server/storage/rocks_graph_store.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/status_matchers.h"
@@ -21,6 +23,7 @@ using ::packtrain::testing::ManyMolecules;
 using ::packtrain::testing::RecordOf;
 using ::packtrain::testing::SampleMolecules;
 using ::packtrain::testing::StatusIs;
+using ::testing::HasSubstr;
 
 constexpr char kDiskSize[] = "size=48m";
 const RocksGraphStoreOptions kOptions = {.database = {.reserve_bytes = 8 << 20}};
@@ -94,6 +97,9 @@ TEST_F(DiskFullTest, AnImportThatFillsTheDiskIsDroppedAndWorkGoesOn) {
   absl::Status status;
   while (status.ok()) status = (*writer)->Append(std::as_bytes(std::span(record)));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
+  const auto reason = status.GetPayload(wire::kErrorInfoUrl);
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_THAT(std::string(*reason), HasSubstr(rocks::kDiskFull));
   writer->reset();
   ExpectWorkGoesOn();
 }
