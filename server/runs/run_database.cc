@@ -1,6 +1,7 @@
 #include "server/runs/run_database.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/statistics.h>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/rocks/message_log.h"
 #include "server/rocks/recovery.h"
 #include "server/rocks/rocks_status.h"
 
@@ -57,7 +59,7 @@ std::vector<rocksdb::ColumnFamilyDescriptor> Families() {
 
 rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env) {
   rocksdb::DBOptions options;
-  if (env != nullptr) options.env = env;
+  options.env = env;
   options.listeners.push_back(rocks::DiskFailures().listener());
   options.create_if_missing = true;
   options.create_missing_column_families = true;
@@ -75,7 +77,8 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env) {
 }  // namespace
 
 struct RunDatabase::Handles {
-  Handles(const std::filesystem::path& folder, std::uint64_t reserve_bytes) : reserve(folder, reserve_bytes) {}
+  Handles(const std::filesystem::path& folder, const RunDatabaseOptions& options)
+      : env(rocks::LoseMessages(options.env)), reserve(folder, options.reserve_bytes) {}
   ~Handles() {
     for (rocksdb::ColumnFamilyHandle* family : families) db->DestroyColumnFamilyHandle(family);
   }
@@ -97,6 +100,7 @@ struct RunDatabase::Handles {
     return ToStatus(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
   }
 
+  const std::unique_ptr<rocksdb::Env> env;
   const rocks::DiskReserve reserve;
   std::shared_ptr<rocksdb::Statistics> statistics;
   rocks::RecoveringWrites writes;
@@ -115,8 +119,8 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
   if (error) {
     return absl::FailedPreconditionError(absl::StrCat("cannot create ", directory, ": ", error.message()));
   }
-  auto handles = std::make_unique<Handles>(directory, options.reserve_bytes);
-  rocksdb::DBOptions database_options = DatabaseOptions(options.env);
+  auto handles = std::make_unique<Handles>(directory, options);
+  rocksdb::DBOptions database_options = DatabaseOptions(handles->env.get());
   if (options.statistics) database_options.statistics = handles->statistics = rocks::NewStatistics();
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
@@ -131,8 +135,8 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
 }
 
 absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::OpenForCheck(const std::string& directory) {
-  auto handles = std::make_unique<Handles>(directory, rocks::kDefaultReserveBytes);
-  rocksdb::DBOptions options = DatabaseOptions(nullptr);
+  auto handles = std::make_unique<Handles>(directory, RunDatabaseOptions());
+  rocksdb::DBOptions options = DatabaseOptions(handles->env.get());
   options.paranoid_checks = false;  // or one damaged file would keep all others from being read
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =

@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/rocks/disk_reserve.h"
 #include "server/rocks/manifest_guard.h"
+#include "server/rocks/message_log.h"
 #include "server/rocks/recovery.h"
 #include "server/rocks/rocks_status.h"
 #include "server/storage/key_schema.h"
@@ -107,7 +108,9 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env* env, const rocks::DiskFailures&
 
 struct RocksDatabase::Handle {
   Handle(const std::filesystem::path& folder, const RocksDatabaseOptions& options)
-      : env(rocks::GuardManifest(options.env)), reserve(folder, options.reserve_bytes) {}
+      : messages(rocks::LoseMessages(options.env)),
+        env(rocks::GuardManifest(messages.get())),
+        reserve(folder, options.reserve_bytes) {}
   ~Handle() {
     for (rocksdb::ColumnFamilyHandle* family : families) db->DestroyColumnFamilyHandle(family);
   }
@@ -129,6 +132,7 @@ struct RocksDatabase::Handle {
   // Finds the ends in the database, for the case that they had left the cache again.
   absl::Status CheckTakenIn(Family family, const SortedFile& file) const;
 
+  const std::unique_ptr<rocksdb::Env> messages;  // under `env`
   const std::unique_ptr<rocksdb::Env> env;
   std::shared_ptr<rocksdb::Statistics> statistics;
   const rocks::DiskFailures failures;

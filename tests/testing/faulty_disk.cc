@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,11 @@ struct FaultyDisk::State {
   // Counts one operation and says what becomes of it.
   IOStatus Next(const char* operation, const std::string& path) {
     const std::string file = std::filesystem::path(path).filename().string();
-    if (file.starts_with("LOG")) return IOStatus::OK();
     const wire::MutexLock lock(mutex);
+    if (file.starts_with("LOG")) {
+      const bool fails = messages_fail && std::string_view(operation) == "write";
+      return fails ? IOStatus::NoSpace(file, "injected") : IOStatus::OK();
+    }
     if (!left.has_value()) return IOStatus::OK();
     if (*left > 0) {
       --*left;
@@ -45,6 +49,7 @@ struct FaultyDisk::State {
   Fault fault ABSL_GUARDED_BY(mutex) = Fault::kIoError;
   Duration duration ABSL_GUARDED_BY(mutex) = Duration::kOnce;
   std::string failed ABSL_GUARDED_BY(mutex);
+  bool messages_fail ABSL_GUARDED_BY(mutex) = false;
 };
 
 namespace {
@@ -183,6 +188,11 @@ class FaultyFileSystem : public rocksdb::FileSystemWrapper {
     return Open<FaultyWritableFile>(
         path, file, [&] { return target()->ReuseWritableFile(path, old_path, options, file, debug); });
   }
+  // Not the wrapper's, which takes the file from the system.
+  IOStatus NewLogger(const std::string& path, const IOOptions& options, std::shared_ptr<rocksdb::Logger>* log,
+                     IODebugContext* debug) override {
+    return FileSystem::NewLogger(path, options, log, debug);
+  }
   IOStatus NewDirectory(const std::string& path, const IOOptions& options,
                         std::unique_ptr<FSDirectory>* directory, IODebugContext* debug) override {
     return Open<FaultyDirectory>(path, directory,
@@ -281,6 +291,11 @@ void FaultyDisk::Fail(std::uint64_t n, Fault fault, Duration duration) {
   state_->fault = fault;
   state_->duration = duration;
   state_->failed.clear();
+}
+
+void FaultyDisk::FailMessages() {
+  const wire::MutexLock lock(state_->mutex);
+  state_->messages_fail = true;
 }
 
 void FaultyDisk::Heal() {

@@ -27,7 +27,8 @@ std::string NameOf(const FaultCase& fault_case);
 
 // Files are those of the real file system. What is synced is not: no test here cuts the power, and a sync takes
 // longer than all else. Operations are opens, reads, writes, syncs, closes, renames, links, deletions and
-// listings, those of RocksDB's own log of messages left out. Any number of threads may use it.
+// listings, those of RocksDB's own log of messages left out: FailMessages is for these. Any number of threads
+// may use it.
 class FaultyDisk {
  public:
   FaultyDisk();
@@ -40,7 +41,9 @@ class FaultyDisk {
 
   // The operation that comes after `n` others fails.
   void Fail(std::uint64_t n, Fault fault, Duration duration);
-  // Nothing fails any more.
+  // From now on every write to RocksDB's own log of messages fails, as on a full disk.
+  void FailMessages();
+  // Nothing but messages fails any more.
   void Heal();
 
   // The operation that failed first since Fail, such as "sync 000007.log"; empty: none did.

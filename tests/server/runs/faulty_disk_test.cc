@@ -146,6 +146,14 @@ class FaultyDiskTest : public ::testing::TestWithParam<packtrain::testing::Fault
   static void Report(Scene& scene) { EXPECT_THAT(scene.trainer.Run(*scene.store), IsOk()); }
 };
 
+TEST(MessagesTest, NothingEndsWhereRocksDbCannotWriteItsOwn) {
+  Scene scene;
+  scene.disk.FailMessages();
+  EXPECT_THAT(scene.trainer.Run(*scene.store), IsOk());
+  scene.store.Reopen();
+  scene.trainer.ExpectStored(*scene.store);
+}
+
 TEST_P(FaultyDiskTest, WhatWasAcknowledgedIsThereOnce) {
   ForEveryOperation([](Scene&) {}, [](Scene& scene) { (void)scene.trainer.Run(*scene.store); });
 }
