@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/channel.h"
+#include "client/dialer.h"
 #include "client/reachability.h"
 #include "client/retry.h"
 #include "client/unary_call.h"
@@ -30,7 +31,10 @@ constexpr milliseconds kShortestAttempt{1'000};
 class ChannelConnection final : public Connection {
  public:
   ChannelConnection(ConnectionOptions options, std::shared_ptr<grpc::Channel> channel)
-      : options_(std::move(options)), channel_(std::move(channel)), reachability_(options_) {}
+      : options_(std::move(options)),
+        channel_(std::move(channel)),
+        reachability_(options_),
+        dialer_(channel_) {}
 
   const ConnectionOptions& options() const override { return options_; }
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
@@ -40,6 +44,7 @@ class ChannelConnection final : public Connection {
   const ConnectionOptions options_;
   const std::shared_ptr<grpc::Channel> channel_;
   Reachability reachability_;
+  const Dialer dialer_;
 };
 
 // Takes `prefix` off the front of `text`; false where it does not begin so.

@@ -16,9 +16,9 @@ import unittest
 import grpc
 
 from epoch_reader import TRANSIENT, EpochReader, together
-from harness import DataNode, imported_sample
+from harness import DataNode, imported_sample, packtrain
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2, server_info_pb2
-from proxy import Proxy
+from proxy import Proxy, reset
 
 RANKS = 8
 EPOCHS = 40
@@ -91,6 +91,27 @@ class Cut(unittest.TestCase):
             broken = EpochReader(request(epochs=3), cut).read(lambda: proxy.address)
             self.assertGreater(broken.breaks, 3)
             self.assertEqual((broken.digests, broken.graphs), (unbroken.digests, unbroken.graphs))
+
+
+class TurnedAway(unittest.TestCase):
+    def test_a_client_that_is_turned_away_dials_again_and_again(self):
+        """gRPC by itself looks every five seconds at a connection that no call waits for."""
+        dialled = []
+
+        def turn_away(door):
+            with contextlib.suppress(OSError):
+                while True:
+                    reset(door.accept()[0])
+                    dialled.append(1)
+
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            thread = threading.Thread(target=turn_away, args=[door])
+            thread.start()
+            done = packtrain("server", "info", "--give-up", "4", server=f"127.0.0.1:{door.getsockname()[1]}")
+            door.shutdown(socket.SHUT_RDWR)
+            thread.join()
+        self.assertEqual(done.code, 3, done)
+        self.assertGreater(len(dialled), 4)
 
 
 class Stopped(Exception):
