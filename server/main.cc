@@ -78,6 +78,14 @@ void AddFlags(CLI::App& app, Flags& flags) {
                  "stream reads goes first")
       ->check(wire::CountBetween(0, kMostBytes))
       ->capture_default_str();
+  app.add_option("--plan-cache-bytes", options.plan_cache_bytes,
+                 "Memory for plans of epochs, kept for streams to come; the least recently used go first")
+      ->check(wire::CountBetween(0, kMostBytes))
+      ->capture_default_str();
+  app.add_option("--store-cache-bytes", options.store_cache_bytes,
+                 "Memory for blocks of the stored graphs that were read from disk")
+      ->check(wire::CountBetween(0, kMostBytes))
+      ->capture_default_str();
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
       ->check(wire::CountBetween(0, kMostBuilders))
       ->capture_default_str();
