@@ -2,7 +2,6 @@
 read is read, and work goes on once the disk is well again. A full or read-only disk is one in memory, mounted for this
 process alone; where the system allows no mounts, those tests are skipped.
 """
-import ctypes
 import os
 import pathlib
 import re
@@ -11,27 +10,13 @@ import unittest
 
 import grpc
 
+import own_disk
 from epoch_reader import EpochReader
 from harness import DataNode
 from protocol import Client, batch_pb2, run_pb2
 
-NEW_MOUNTS, NEW_USERS = 0x00020000, 0x10000000
-READ_ONLY, REMOUNT, RECURSIVE, PRIVATE = 1, 32, 0x4000, 1 << 18
-SIZE = b"size=256m"
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def enter_own_namespace():
-    """Whether this process may mount, seen by itself and what it starts alone; before it has any thread."""
-    user = os.getuid()
-    if libc.unshare(NEW_MOUNTS) != 0:
-        if libc.unshare(NEW_USERS | NEW_MOUNTS) != 0:
-            return False
-        pathlib.Path("/proc/self/uid_map").write_text(f"0 {user} 1")
-    return libc.mount(b"none", b"/", None, RECURSIVE | PRIVATE, None) == 0
-
-
-MAY_MOUNT = enter_own_namespace()
+SIZE = 256  # MiB
+MAY_MOUNT = own_disk.enter_own_namespace()
 
 
 def steps_of(first):
@@ -49,26 +34,15 @@ class Disk(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.data = self.folder / "data"
         self.data.mkdir()
-        if not MAY_MOUNT or not self.mount(0):
+        if not MAY_MOUNT or not own_disk.mount(self.data, SIZE):
             self.skipTest("no right to mount a disk")
-        self.addCleanup(lambda: self.assertEqual(libc.umount2(bytes(self.data), 0), 0))
-
-    def mount(self, flags):
-        return libc.mount(b"tmpfs", bytes(self.data), b"tmpfs", flags, SIZE) == 0
+        self.addCleanup(lambda: self.assertTrue(own_disk.unmount(self.data)))
 
     def refused_as_full(self, call):
         with self.assertRaises(grpc.RpcError) as refused:
             call()
         self.assertEqual(refused.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED, refused.exception)
         self.assertIn("disk full", refused.exception.details())
-
-    def fill(self):
-        with open(self.data / "ballast", "wb", buffering=0) as ballast:
-            try:
-                while ballast.write(b"x" * 4096):
-                    pass
-            except OSError:
-                pass
 
     def epoch(self, node):
         spec = batch_pb2.BatchSpec(policy=batch_pb2.POLICY_DYNAMIC, graphs=8)
@@ -91,7 +65,7 @@ class Disk(unittest.TestCase):
                 return [step for block in blocks for step in block.steps.step]
 
             report(0)
-            self.fill()
+            ballast = own_disk.fill(self.data)
             self.refused_as_full(lambda: report(1000))
             self.refused_as_full(lambda: client.StartRun(run_pb2.StartRunRequest(
                 idempotency_key="another-run", description=run_pb2.RunDescription(world_size=1))))
@@ -99,7 +73,7 @@ class Disk(unittest.TestCase):
             self.assertEqual((imported.code, imported.error["code"]), (1, "RESOURCE_EXHAUSTED"), imported)
             self.assertEqual(stored(), list(range(1000)))
             self.assertEqual(self.epoch(node), whole)
-            (self.data / "ballast").unlink()
+            ballast.unlink()
             report(1000)
             self.assertEqual(node.import_sample("--limit", 300, name="late").code, 0)
             self.assertEqual(stored(), list(range(2000)))
@@ -114,10 +88,10 @@ class Disk(unittest.TestCase):
             self.assertEqual(node.import_sample("--limit", 50, name="before").code, 0)
             whole = self.epoch(node)
             self.assertEqual(node.terminate(), 0)
-        self.assertTrue(self.mount(REMOUNT | READ_ONLY))
+        self.assertTrue(own_disk.mount(self.data, SIZE, own_disk.REMOUNT | own_disk.READ_ONLY))
         with self.assertRaisesRegex(RuntimeError, f"{self.data}.*Read-only file system"):
             DataNode(directory=self.folder).start()
-        self.assertTrue(self.mount(REMOUNT))
+        self.assertTrue(own_disk.mount(self.data, SIZE, own_disk.REMOUNT))
         with DataNode(directory=self.folder) as node:
             self.assertEqual(self.epoch(node), whole)
 

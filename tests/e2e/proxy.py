@@ -9,7 +9,7 @@ CHUNK = 64 << 10
 class Proxy:
     """Forwards connections to `target`, HOST:PORT. Any number of threads may use it.
 
-    cut(): every connection ends at once, by a reset on both sides; new ones are taken.
+    cut(): every connection ends at once, by a reset on both sides, and returns how many; new ones are taken.
     freeze(): nothing is forwarded any more and nothing closed, as when a host vanishes; thaw() undoes it.
     """
 
@@ -37,6 +37,7 @@ class Proxy:
             ends, self._ends = self._ends, set()
         for end in ends:
             reset(end)
+        return len(ends) // 2
 
     def freeze(self):
         self._flowing.clear()

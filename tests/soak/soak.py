@@ -1,204 +1,161 @@
-"""A data node under load and faults for a while: 8 clients stream epochs through a proxy while it is killed, stopped and
-started again, connections are cut, others read slowly or never, and data sets and reports come in beside them.
+"""A data node under load and faults for a while: 8 trainers stream epochs and others report runs through a proxy, beside
+imports, derivations, exports and deletions, while the node is killed, stopped and started again, its disk is full,
+connections are cut, frozen, or read slowly or never.
 
-Checked: every epoch of every client is exactly the one that nobody disturbed, no acknowledged step of a run is lost,
-nothing acknowledged of an import is lost, resident memory stays within 10 % of the stated cap, and at the end SIGTERM
-ends the daemon with exit code 0.
+Checked: every epoch of every trainer is the one that nobody disturbed, bit for bit, each graph once; every step of every
+run is there once; data sets are as their last acknowledged command left them; SIGTERM ends the node with exit code 0;
+resident memory stays within 10 % of the stated cap, which is set close to what this load needs, and where the soak lasts
+long enough for caches to fill, the last quarter's is at most a tenth of the cap above that of the third, the node being
+the same since the first half; at the end all that is stored is whole.
 
-Run by hand: the calls of Python's gRPC 1.51 that it breaks thousands of times now and then never end, which in_time()
-mends for streams but not for plain calls. Needs PACKTRAIN_BIN, PACKTRAIN_PROTO and PACKTRAIN_TEST_DATA, as tests/e2e.
-
-usage: soak.py [--seconds S] [--seed N]; exit code 0: all of it held. The seed decides which faults come in which
-order; when they meet whom depends on the machine.
+usage: soak.py [--seconds S] [--seed N] [--any-memory]; exit code 0: all of it held. The seed decides which faults come in which order;
+when they meet whom depends on the machine. Needs PACKTRAIN_BIN and PACKTRAIN_TEST_DATA, as ctest sets them. Where the
+system allows no mounts, the disk is never full.
 """
 import argparse
-import os
+import collections
+import json
+import math
 import pathlib
 import random
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
 
-import grpc
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-from epoch_reader import SECONDS_OF_STREAM, TRANSIENT, EpochReader, Stalled, in_time, together  # noqa: E402
-from harness import DataNode  # noqa: E402
-from protocol import Client, batch_pb2, dataset_pb2, run_pb2, server_info_pb2  # noqa: E402
+import own_disk  # noqa: E402
+from harness import SAMPLE, DataNode, packtrain, program  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
-CLIENTS = 8
-EPOCHS_IN_TURN = 4
-STEPS_IN_BLOCK = 50
-IMPORTED_GRAPHS = 100
-POLICIES = (batch_pb2.POLICY_STATIC, batch_pb2.POLICY_DYNAMIC, batch_pb2.POLICY_PACKED, batch_pb2.POLICY_TUPLE)
-NODE = ("--idle-timeout", "5", "--max-streams", "32", "--max-batch-bytes", "1048576", "--resident-bytes",
-        "8388608", "--drain", "10")
+# A cap near what 8 trainers, 6 that never read, and the commands beside them need.
+CAP_FLAGS = ("--max-streams", 16, "--max-batch-bytes", 128 << 10, "--resident-bytes", 2 << 20, "--plan-cache-bytes",
+             2 << 20, "--store-cache-bytes", 2 << 20)
+LARGEST_CAP = 110 << 20
+NODE = (*map(str, CAP_FLAGS), "--idle-timeout", "5", "--drain", "2")
+DISK_MEBIBYTES = 512
+SECONDS_TO_END = 240
+SECONDS_TO_FILL = 300
+# What a command may end with while the node is disturbed. NOT_FOUND: of an import that a restart forgot, or a data set
+# that may have been deleted.
+DISTURBED = {"UNAVAILABLE", "CANCELLED", "RESOURCE_EXHAUSTED", "NOT_FOUND"}
 
 
-def spec_of(policy):
-    return batch_pb2.BatchSpec(policy=policy, graphs=8, seed=11)
+class Beside:
+    """Commands on data sets of their own, and what each name may be since: a set of numbers of graphs, None for absent."""
+
+    def __init__(self, proxy, folder, seed, counts):
+        self.proxy, self.folder, self.counts = proxy, folder, counts
+        self.choice = random.Random(f"{seed} beside")
+        self.possible = collections.defaultdict(lambda: {None})
+
+    def run(self, command, *arguments):
+        """Whether `packtrain COMMAND ARGUMENTS` was acknowledged."""
+        done = packtrain(*command.split(), *arguments, "--json", "--give-up", 5, server=self.proxy.address,
+                         timeout=SECONDS_TO_END)
+        assert done.code == 0 or done.error["code"] in DISTURBED, (command, arguments, done)
+        self.counts[done.error["code"] if done.code else command] += 1
+        return done.code == 0
+
+    def settle(self, name, acknowledged, outcomes):
+        self.possible[name] = set(outcomes) if acknowledged else self.possible[name] | set(outcomes)
+
+    def bring(self, name):
+        limit = self.choice.randrange(1, 200)
+        done = self.run("import extxyz", SAMPLE, "--name", name, "--edges", "full", "--limit", limit)
+        self.settle(name, done, {limit})
+
+    def derive(self, name):
+        done = self.run("dataset derive", name, "--edges", "radius:3", "--name", name + "-r3")
+        self.settle(name + "-r3", done, self.possible[name] - {None})
+
+    def delete(self, name):
+        done = self.run("dataset delete", name, "--yes")
+        self.settle(name, done, {None})
+
+    def export(self, name):
+        file = self.folder / f"{name}.jsonl"
+        file.unlink(missing_ok=True)
+        done = self.run("dataset export", name, "--format", "jsonl", "-o", file)
+        assert file.exists() == done, f"an export ended with {done}, its file is there: {file.exists()}"
+        if done:
+            with open(file, encoding="utf-8") as lines:
+                graphs = sum(bool(json.loads(line)) for line in lines)
+            assert graphs in self.possible[name], f"{graphs} graphs of {name} were exported, of {self.possible[name]}"
+
+    def step(self):
+        name = f"beside{self.choice.randrange(3)}"
+        work = self.choice.choice((self.bring, self.derive, self.delete, self.export))
+        if self.possible[name] == {None}:
+            work = self.bring
+        work(name)
+        self.check()
+
+    def check(self):
+        """Each name is one of what it may be. What was not acknowledged may still come to be."""
+        listed = packtrain("dataset", "list", "--json", "--give-up", 60, server=self.proxy.address)
+        assert listed.code == 0, listed
+        graphs = {entry["name"]: entry["graphs"] for entry in listed.json}
+        for name, possible in self.possible.items():
+            assert graphs.get(name) in possible, f"{name} has {graphs.get(name)} graphs, which is none of {possible}"
+
+
+class Memory:
+    """Resident memory of the node, in the course of time."""
+
+    def __init__(self, cap, most):
+        self.cap, self.most_allowed = cap, most
+        self.readings = []  # (time, bytes)
+
+    def read(self, node):
+        try:
+            resident = node.memory_bytes()
+        except (OSError, ValueError):  # between two lives
+            return
+        self.readings.append((time.monotonic(), resident))
+        assert resident <= self.most_allowed, f"resident memory {resident} is above the cap {self.cap}"
+
+    def most(self, begin, end):
+        return max(resident for at, resident in self.readings if begin <= at < end)
 
 
 class Soak:
-    def __init__(self, node, proxy, seed, seconds):
-        self.node, self.proxy, self.seed = node, proxy, seed
-        self.deadline = time.monotonic() + seconds
-        self.lock = threading.Lock()
+    def __init__(self, node, proxy, arguments, may_fill):
+        self.node, self.proxy = node, proxy
+        self.seed, self.seconds, self.any_memory = arguments.seed, arguments.seconds, arguments.any_memory
+        self.data = node.directory / "data"
+        self.counts = collections.Counter()
         self.failures = []
-        self.counts = dict.fromkeys(("epochs", "batches", "breaks", "kills", "stops", "cuts", "freezes", "imports",
-                                     "steps", "unread"), 0)
-        self.most_memory = 0.0
-        self.expected = {}
+        self.over = threading.Event()
+        self.beside = Beside(proxy, node.directory, self.seed, self.counts)
+        self.memory = None
+        self.gentle = [self.cut, self.cut, self.cut, self.freeze] + [self.fill] * may_fill
+        self.harsh = self.gentle + [self.kill, self.stop]
 
-    def count(self, what, number=1):
-        with self.lock:
-            self.counts[what] += number
-
-    def over(self):
-        return time.monotonic() >= self.deadline or bool(self.failures)
-
-    def guarded(self, work, *arguments):
-        """A thread of `work`, whose failure ends the soak."""
+    def guarded(self, work):
+        """A thread that works over and over until the end; its failure ends the soak."""
         def run():
             try:
-                work(*arguments)
+                while not self.over.is_set():
+                    work()
             except Exception:
-                with self.lock:
-                    self.failures.append(traceback.format_exc())
+                self.failures.append(traceback.format_exc())
         thread = threading.Thread(target=run)
         thread.start()
         return thread
-
-    def address(self):
-        return self.proxy.address
-
-    def learn(self):
-        """What each policy's epochs are when nobody disturbs them."""
-        for policy in POLICIES:
-            reader = EpochReader(batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec_of(policy),
-                                                                epochs=EPOCHS_IN_TURN))
-            self.expected[policy] = reader.read(lambda: self.node.address)
-
-    def stream(self, number):
-        """One client: epochs of a policy, over and over; every second one reads slowly."""
-        choice = random.Random(f"{self.seed} client {number}")
-        while not self.over():
-            policy = choice.choice(POLICIES)
-            pause = choice.choice((0.0, 0.0, 0.002, 0.01))
-            reader = EpochReader(batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec_of(policy),
-                                                                epochs=EPOCHS_IN_TURN),
-                                 on_batch=lambda reader: time.sleep(pause))
-            reader.read(self.address)
-            _, graphs = together([reader])
-            assert all(set(counts.values()) == {1} for counts in graphs.values()), "a graph came twice in an epoch"
-            assert graphs == self.expected[policy].graphs, "an epoch lacks graphs"
-            assert reader.digests == self.expected[policy].digests, "a batch has other bytes"
-            self.count("epochs", EPOCHS_IN_TURN)
-            self.count("batches", len(reader.digests))
-            self.count("breaks", reader.breaks)
-
-    def never_read(self):
-        """Streams that are opened and left, for the idle limit to end."""
-        choice = random.Random(f"{self.seed} unread")
-        while not self.over():
-            with Client(self.address(), timeout=SECONDS_OF_STREAM) as client:
-                request = batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec_of(choice.choice(POLICIES)))
-                streams = [client.StreamBatches(request) for _ in range(3)]
-                try:
-                    for stream in streams:
-                        next(in_time(stream))
-                    self.count("unread", len(streams))
-                except Stalled:
-                    pass
-                except grpc.RpcError as error:
-                    if error.code() not in TRANSIENT:
-                        raise
-                time.sleep(choice.uniform(0, 2))
-                for stream in streams:
-                    stream.cancel()
-
-    def again(self, call):
-        """Calls until it is answered; what it does must be safe to do twice."""
-        while True:
-            try:
-                with Client(self.address()) as client:
-                    return call(client)
-            except Stalled:
-                continue
-            except grpc.RpcError as error:
-                if error.code() not in TRANSIENT:
-                    raise
-                time.sleep(0.05)
-
-    def report(self, number):
-        """Runs whose blocks of steps are reported until they are acknowledged, then read back."""
-        run_number = 0
-        while not self.over():
-            key = f"soak-{self.seed}-{number}-{run_number:06d}"
-            start = run_pb2.StartRunRequest(idempotency_key=key, process_key=key,
-                                            description=run_pb2.RunDescription(model="none", world_size=1))
-            run = self.again(lambda client: client.StartRun(start)).run
-            blocks = 20
-            for block in range(blocks):
-                self.again(lambda client: client.ReportSteps(run_pb2.ReportStepsRequest(
-                    run=run, steps=step_block(block * STEPS_IN_BLOCK))))
-                self.count("steps", STEPS_IN_BLOCK)
-            listing = run_pb2.ListStepsRequest(run=run)
-            stored = self.again(lambda client: [step for part in in_time(client.ListSteps(listing))
-                                                for step in part.steps.step])
-            assert stored == list(range(blocks * STEPS_IN_BLOCK)), f"run {run} lost steps or has some twice"
-            self.again(lambda client: client.FinishRun(run_pb2.FinishRunRequest(run=run, state=run_pb2.RUN_STATE_DONE)))
-            run_number += 1
-
-    def bring_data(self):
-        """Imports under names of its own; what was acknowledged is listed from then on."""
-        choice = random.Random(f"{self.seed} imports")
-        acknowledged = {}
-        while not self.over():
-            name = f"beside{choice.randrange(3)}"
-            limit = choice.randrange(1, IMPORTED_GRAPHS)
-            done = self.node.import_sample("--limit", limit, "--give-up", 0.5, name=name)
-            if done.code == 0:
-                acknowledged[name] = {limit}
-                self.count("imports")
-            else:
-                acknowledged.setdefault(name, {None}).add(limit)
-            listed = self.again(lambda client: list(client.pages(
-                "ListDatasets", dataset_pb2.ListDatasetsRequest(), "datasets")))
-            graphs = {entry.name: entry.graphs for entry in listed}
-            for name, possible in acknowledged.items():
-                assert graphs.get(name) in possible, f"{name} has {graphs.get(name)} graphs, not one of {possible}"
-
-    def watch_memory(self):
-        while not self.over():
-            memory = self.again(lambda client: client.GetServerInfo(server_info_pb2.GetServerInfoRequest())).memory
-            share = memory.process_rss_bytes / memory.cap_bytes
-            self.most_memory = max(self.most_memory, share)
-            assert share <= 1.1, f"resident memory {memory.process_rss_bytes} is above the cap {memory.cap_bytes}"
-            assert memory.used_bytes <= memory.cap_bytes, f"{memory.used_bytes} counted, the cap is {memory.cap_bytes}"
-            time.sleep(0.2)
-
-    def disturb(self):
-        """One fault after another, on this thread, until the time is over."""
-        choice = random.Random(f"{self.seed} faults")
-        faults = [self.kill, self.stop, self.cut, self.cut, self.cut, self.freeze]
-        while not self.over():
-            time.sleep(choice.uniform(0.1, 1.5))
-            choice.choice(faults)(choice)
 
     def kill(self, choice):
         self.node.process.kill()
         self.node.process.wait()
         self.node.process.stdout.close()
         self.start_again(choice)
-        self.count("kills")
 
     def stop(self, choice):
-        assert self.node.terminate() == 0, self.node.log()[-2000:]
+        code = self.node.terminate()
+        assert code == 0, f"SIGTERM ended the node with {code}"
         self.start_again(choice)
-        self.count("stops")
 
     def start_again(self, choice):
         self.proxy.cut()
@@ -206,56 +163,118 @@ class Soak:
         self.node.start()
         self.proxy.target = self.node.address
 
-    def cut(self, choice):
-        self.proxy.cut()
-        self.count("cuts")
+    def cut(self, _):
+        self.counts["connections"] += self.proxy.cut()
 
     def freeze(self, choice):
         """Every host behind the proxy is gone for a moment."""
         self.proxy.freeze()
         time.sleep(choice.uniform(0.1, 1.0))
         self.proxy.thaw()
-        self.count("freezes")
+
+    def fill(self, choice):
+        ballast = own_disk.fill(self.data)
+        time.sleep(choice.uniform(0.1, 1.0))
+        ballast.unlink()
+
+    def disturb(self, trainers):
+        """One fault after another, on this thread, each kind as often; in the second half none that ends the node."""
+        choice = random.Random(f"{self.seed} faults")
+        begin, due = time.monotonic(), []
+        while (passed := time.monotonic() - begin) < self.seconds and not self.failures and trainers.poll() is None:
+            time.sleep(choice.uniform(0.05, 0.5))
+            due = due or choice.sample(self.harsh, len(self.harsh))
+            fault = due.pop()
+            if passed < self.seconds / 2 or fault in self.gentle:
+                fault(choice)
+                self.counts[fault.__name__] += 1
+        return begin
+
+    def watch_memory(self):
+        self.memory.read(self.node)
+        time.sleep(0.1)
+
+    def check_memory(self, begin):
+        """Says how much it was; what grows without end shows in the last quarter."""
+        quarter = self.seconds / 4
+        before = self.memory.most(begin + 2 * quarter, begin + 3 * quarter)
+        after = self.memory.most(begin + 3 * quarter, begin + 4 * quarter)
+        most = max(resident for _, resident in self.memory.readings)
+        print(f"resident memory: cap {self.memory.cap >> 20} MiB, most {most / self.memory.cap:.0%} of it; third quarter "
+              f"{before >> 20} MiB, last {after >> 20} MiB", flush=True)
+        if self.seconds >= SECONDS_TO_FILL and not self.any_memory:
+            assert after <= before + self.memory.cap / 10, "resident memory grows"
 
     def run(self):
-        self.learn()
-        workers = [self.guarded(self.stream, number) for number in range(CLIENTS)]
-        workers += [self.guarded(self.report, number) for number in range(2)]
-        workers += [self.guarded(work) for work in (self.never_read, self.bring_data, self.watch_memory)]
-        self.guarded(self.disturb).join()
-        for worker in workers:
-            worker.join()
-        if not self.failures:
-            assert self.node.terminate() == 0, self.node.log()[-2000:]
+        imported = self.node.import_sample()
+        assert imported.code == 0, imported
+        graphs = self.node.run("dataset", "show", "sample").json["splits"]["train"]["graphs"]
+        cap = self.node.run("server", "info").json["memory"]["cap_bytes"]
+        assert cap < LARGEST_CAP, cap
+        self.memory = Memory(cap, math.inf if self.any_memory else 1.1 * cap)
+        trainers = subprocess.Popen([*program("soak_trainers"), self.proxy.address, "sample", str(graphs), str(self.seed)],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            self.disturb_all(trainers)
+        finally:
+            trainers.kill()
 
+    def disturb_all(self, trainers):
+        assert trainers.stdout.readline() == "ready\n", "the trainers did not begin"
+        threads = [self.guarded(self.beside.step), self.guarded(self.watch_memory)]
+        try:
+            begin = self.disturb(trainers)
+        finally:
+            self.over.set()
+            for thread in threads:
+                thread.join()
+        assert not self.failures, self.failures[0]
+        read, _ = trainers.communicate(timeout=SECONDS_TO_END)
+        assert trainers.returncode == 0, "the trainers did not get what they should"
+        self.counts.update(json.loads(read))
+        print(f"seed {self.seed}: {dict(self.counts)}", flush=True)
+        self.check_memory(begin)
+        self.check_stored()
 
-def step_block(first):
-    block = run_pb2.StepBlock(step=range(first, first + STEPS_IN_BLOCK))
-    for column in run_pb2.StepBlock.DESCRIPTOR.fields:
-        if column.name != "step":
-            getattr(block, column.name).extend([1] * STEPS_IN_BLOCK)
-    return block
+    def check_stored(self):
+        """Also after a last restart."""
+        assert self.node.terminate() == 0, "the last SIGTERM"
+        self.node.start()
+        self.proxy.target = self.node.address
+        self.beside.check()
+        checked = self.node.run("fsck", timeout=SECONDS_TO_END)
+        assert checked.code == 0, checked
+        assert self.node.terminate() == 0, "the very last SIGTERM"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--seed", type=int, default=int(os.environ.get("PACKTRAIN_SEED",
-                                                                       random.SystemRandom().randrange(2**32))))
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    parser.add_argument("--any-memory", action="store_true", help="for programs under sanitizers, whose memory is another")
     arguments = parser.parse_args()
-    print(f"seed {arguments.seed}, {arguments.seconds:g} s", flush=True)
-    with DataNode(*NODE) as node, Proxy(node.address) as proxy:
-        imported = node.import_sample()
-        assert imported.code == 0, imported
-        soak = Soak(node, proxy, arguments.seed, arguments.seconds)
-        soak.run()
-        counts = ", ".join(f"{number} {what}" for what, number in soak.counts.items())
-        print(f"seed {arguments.seed}: {counts}; most resident memory {soak.most_memory:.0%} of the cap")
-        for failure in soak.failures:
-            print(failure, file=sys.stderr)
-        if soak.failures:
-            print(node.log()[-4000:], file=sys.stderr)
-        return 1 if soak.failures else 0
+    may_fill = own_disk.enter_own_namespace()
+    print(f"seed {arguments.seed}, {arguments.seconds:g} s{'' if may_fill else ', without a full disk'}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        data = pathlib.Path(folder, "data")
+        data.mkdir()
+        may_fill = may_fill and own_disk.mount(data, DISK_MEBIBYTES)
+        try:
+            return soak(folder, arguments, may_fill)
+        finally:
+            if may_fill:
+                own_disk.unmount(data)
+
+
+def soak(folder, arguments, may_fill):
+    with DataNode(*NODE, directory=folder) as node, Proxy(node.address) as proxy:
+        try:
+            Soak(node, proxy, arguments, may_fill).run()
+            return 0
+        except Exception:
+            traceback.print_exc()
+            print(f"seed {arguments.seed}; the node's last lines:\n{node.log()[-4000:]}", file=sys.stderr)
+            return 1
 
 
 if __name__ == "__main__":
