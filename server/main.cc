@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "proto/wire/flag_checks.h"
 #include "proto/wire/fsck_report.h"
+#include "proto/wire/lock_order.h"
 #include "server/log/event_log.h"
 #include "server/rocks/check_report.h"
 #include "server/serving/descriptor_limit.h"
@@ -269,6 +270,7 @@ int Main(int argc, char** argv) {
 }  // namespace packtrain
 
 int main(int argc, char** argv) {
+  packtrain::wire::ForgetLockOrder();
   try {
     return packtrain::Main(argc, argv);
   } catch (const std::exception& error) {  // the flags' and the log's libraries throw
