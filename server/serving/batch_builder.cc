@@ -271,6 +271,7 @@ BatchHeader BatchBuilder::LayOut(const PlannedBatch& batch, const EpochPosition&
                      .fingerprint = position.fingerprint,
                      .edge_rule = static_cast<wire::EdgeRule>(schema.edge_rule()),
                      .sections = {}};
+  header.sections.reserve(kCountSections + kEndpointSections + schema.fields_size());
   AddSection(wire::kGraphIndexSection, DType::kU64, {header.real.graphs}, header);
   AddSection(wire::kNodeCountSection, DType::kU32, {header.real.graphs}, header);
   AddSection(wire::kEdgeCountSection, DType::kU32, {header.real.graphs}, header);

@@ -58,25 +58,21 @@ absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
     if (IsLastEpoch()) return std::nullopt;
     if (absl::Status status = EnterEpoch(epoch_ + 1, {.size = range_.world.size}); !status.ok()) return status;
   }
-  absl::StatusOr<batching::PlannedBatch> planned =
-      plan_->plan->BatchAt(plan_->plan->FirstOfStep(step_) + range_.rank);
-  if (!planned.ok()) return planned.status();
-  absl::StatusOr<BuiltBatch> built = shared_.Get(epoch_, planned->index, builder_.IsQuick(*planned), [&] {
-    return builder_.Build(*planned, {.epoch = epoch_,
-                                     .epoch_steps = plan_->plan->steps(),
-                                     .world_size = range_.world.size,
-                                     .fingerprint = source_.fingerprint});
+  if (!planned_.ok()) return planned_.status();
+  absl::StatusOr<BuiltBatch> built = shared_.Get(epoch_, planned_->index, builder_.IsQuick(*planned_), [&] {
+    return builder_.Build(*planned_, {.epoch = epoch_,
+                                      .epoch_steps = plan_->plan->steps(),
+                                      .world_size = range_.world.size,
+                                      .fingerprint = source_.fingerprint});
   });
   if (!built.ok()) return built.status();
-  ++step_;
+  GoTo(step_ + 1);
   return *std::move(built);
 }
 
 bool BatchSequence::NextIsQuick() const {
   if (step_ == plan_->plan->steps()) return IsLastEpoch();
-  const absl::StatusOr<batching::PlannedBatch> planned =
-      plan_->plan->BatchAt(plan_->plan->FirstOfStep(step_) + range_.rank);
-  return planned.ok() && builder_.IsQuick(*planned);
+  return planned_.ok() && builder_.IsQuick(*planned_);
 }
 
 absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const batching::World& world) {
@@ -84,9 +80,14 @@ absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const batching::Worl
   if (!plan.ok()) return plan.status();
   plan_ = *std::move(plan);
   epoch_ = epoch;
-  step_ = 0;
+  GoTo(0);
   if (!IsLastEpoch()) PlanAhead();
   return absl::OkStatus();
+}
+
+void BatchSequence::GoTo(std::uint64_t step) {
+  step_ = step;
+  planned_ = plan_->plan->BatchAt(plan_->plan->FirstOfStep(step) + range_.rank);
 }
 
 absl::Status BatchSequence::EnterStart() {
@@ -101,7 +102,7 @@ absl::Status BatchSequence::EnterStart() {
     return absl::InvalidArgumentError(
         absl::StrCat("start_step ", step, " is inside the segments, which have ", before, " steps together"));
   }
-  step_ = step;
+  GoTo(step);
   return absl::OkStatus();
 }
 

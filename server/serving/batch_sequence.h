@@ -50,6 +50,8 @@ class BatchSequence {
                 SharedBatches& shared, WorkerPool& background);
 
   absl::Status EnterEpoch(std::uint64_t epoch, const batching::World& world);
+  // `step` is of the epoch, or its end.
+  void GoTo(std::uint64_t step);
   // Goes to the range's first position.
   absl::Status EnterStart();
   void PlanAhead() const;
@@ -65,6 +67,7 @@ class BatchSequence {
   std::shared_ptr<const EpochPlan> plan_;
   std::uint64_t epoch_ = 0;
   std::uint64_t step_ = 0;
+  absl::StatusOr<batching::PlannedBatch> planned_;  // of the step; an error at the end
 };
 
 }  // namespace packtrain::serving
