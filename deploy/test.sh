@@ -15,7 +15,7 @@ options=()
 readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-60} at_once=$(nproc)
 sanitized=(wire_layout_test wire_convert_test padded_batch_test replays)
 threaded=(batch_builder_test graph_store_conformance_test wire_layout_test)
-beside_sanitizers='_NOT_BUILT$|^(deploy|e2e|interop|lint)\.'
+beside_sanitizers='_NOT_BUILT$|^(deploy|e2e|interop|lint|soak)(\.|$)'
 all=no
 for argument in "$@"; do
   case "$argument" in
@@ -53,7 +53,7 @@ if [ $all = yes ]; then
   # does not see their atomics, such as RocksDB's counts of references. Tests that open RocksDB have it in their names.
   ./deploy/build.sh tsan "${threaded[@]}"
   say "tests under the thread sanitizer"
-  run_tests tsan 'Rocks|_NOT_BUILT$|^(deploy|e2e|interop|lint|fuzz)\.'
+  run_tests tsan 'Rocks|_NOT_BUILT$|^(deploy|e2e|interop|lint|fuzz|soak)(\.|$)'
   ./deploy/build.sh fuzz fuzzers
   say "fuzz targets, $fuzz_seconds seconds each"
   (cd build && ../tests/fuzz/fuzz_all.sh fuzz/bin ../tests/fuzz/corpus "$fuzz_seconds")
