@@ -47,6 +47,7 @@ v1::StreamBatchesRequest FirstRequest(const StreamRequest& request, v1::BatchSpe
   message.set_rank(request.rank);
   message.set_world_size(request.world_size);
   message.set_max_message_bytes(static_cast<std::uint32_t>(max_message_bytes));
+  if (request.on_corrupt == OnCorrupt::kSkip) message.set_on_corrupt(v1::ON_CORRUPT_SKIP);
   return message;
 }
 

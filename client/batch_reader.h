@@ -23,6 +23,12 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
+// What becomes of a graph that the server finds damaged; see OnCorrupt in packtrain/v1/batch.proto.
+enum class OnCorrupt : std::uint8_t {
+  kStop,  // the stream ends with DATA_LOSS
+  kSkip,  // its batch comes without it; BatchHeader::corrupt_graphs lists it
+};
+
 struct StreamRequest {
   std::string dataset;  // NAME or NAME@VERSION
   BatchSpec spec;
@@ -35,6 +41,7 @@ struct StreamRequest {
   std::vector<Segment> segments;
   std::uint64_t epochs = 0;          // 0: without end
   std::string expected_fingerprint;  // empty: any
+  OnCorrupt on_corrupt = OnCorrupt::kStop;
   // Batches that lie ready while the next one is received. Of 0 batches, Next receives: that takes the least
   // work, and is for callers that have nothing else to do meanwhile.
   ReadAhead read_ahead;
@@ -52,8 +59,9 @@ class BatchReader {
   // The next batch, checked (layout and CRC32C) and aligned; nullopt at the end of the last epoch.
   // Blocks. When the stream breaks it reconnects with jittered back-off and goes on at the same batch,
   // until Connection's `give_up` has passed: then UNAVAILABLE, naming the server. DATA_LOSS: what came is not
-  // a valid batch, or not the one that was due. FAILED_PRECONDITION: the plan is no longer the same. Other
-  // codes are the server's. After an error, or the end, every call returns the same again.
+  // a valid batch, or not the one that was due; or a stored graph is damaged and `on_corrupt` is kStop.
+  // FAILED_PRECONDITION: the plan is no longer the same. Other codes are the server's. After an error, or the
+  // end, every call returns the same again.
   virtual absl::StatusOr<std::optional<wire::Batch>> Next() = 0;
 
   // Ends the stream; a blocked Next returns CANCELLED. The one call that any thread may make.

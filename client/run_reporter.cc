@@ -25,6 +25,8 @@ constexpr milliseconds kReportDeadline{10'000};
 // Most rows of one ReportSteps.
 constexpr std::size_t kMostBlockSteps = 65'536;
 constexpr std::size_t kBlockRecords = 1'024;
+// Each of them may list many graphs.
+constexpr std::size_t kBlockCorruptBatches = 64;
 
 v1::Hardware ToHardware(const RunDescription& description) {
   v1::Hardware hardware;
@@ -59,6 +61,8 @@ absl::StatusOr<v1::RunDescription> ToMessage(const RunDescription& description) 
   message.mutable_labels()->insert(description.labels.begin(), description.labels.end());
   message.set_timing_method(description.timing_method);
   message.set_planned_steps(description.planned_steps);
+  message.set_on_corrupt(description.on_corrupt == OnCorrupt::kSkip ? v1::ON_CORRUPT_SKIP
+                                                                    : v1::ON_CORRUPT_STOP);
   return message;
 }
 
@@ -97,6 +101,16 @@ v1::Event ToMessage(const Event& event) {
   message.set_name(event.name);
   message.set_start_ns(event.start_ns);
   message.set_duration_ns(event.duration_ns);
+  return message;
+}
+
+v1::CorruptGraphs ToMessage(const CorruptGraphs& batch) {
+  v1::CorruptGraphs message;
+  message.set_step(batch.step);
+  message.set_epoch(batch.epoch);
+  message.set_batch_index(batch.batch_index);
+  message.set_split(batch.split);
+  message.mutable_graphs()->Add(batch.graphs.begin(), batch.graphs.end());
   return message;
 }
 
@@ -159,6 +173,7 @@ class GrpcRunReporter final : public RunReporter {
         evaluations_(options_.max_queued_steps),
         samples_(options_.max_queued_steps),
         events_(options_.max_queued_steps),
+        corrupt_graphs_(options_.max_queued_steps),
         sender_([this] { Send(); }) {}
 
   ~GrpcRunReporter() override {
@@ -204,10 +219,16 @@ class GrpcRunReporter final : public RunReporter {
     events_.Add(event);
   }
 
+  void AddCorruptGraphs(const CorruptGraphs& batch) override {
+    wire::MutexLock lock(mutex_);
+    corrupt_graphs_.Add(batch);
+  }
+
   absl::Status Flush() override {
     const auto deadline = std::chrono::steady_clock::now() + connection_->options().give_up;
     wire::MutexLock lock(mutex_);
-    const Position target{steps_.added(), evaluations_.added(), samples_.added(), events_.added()};
+    const Position target{steps_.added(), evaluations_.added(), samples_.added(), events_.added(),
+                          corrupt_graphs_.added()};
     ++flushing_;
     ++flushes_;
     wake_.NotifyOne();
@@ -245,7 +266,8 @@ class GrpcRunReporter final : public RunReporter {
 
   std::uint64_t dropped() const override {
     wire::MutexLock lock(mutex_);
-    return steps_.dropped() + evaluations_.dropped() + samples_.dropped() + events_.dropped();
+    return steps_.dropped() + evaluations_.dropped() + samples_.dropped() + events_.dropped() +
+           corrupt_graphs_.dropped();
   }
 
  private:
@@ -255,16 +277,18 @@ class GrpcRunReporter final : public RunReporter {
     std::uint64_t evaluations;
     std::uint64_t samples;
     std::uint64_t events;
+    std::uint64_t corrupt_graphs;
   };
 
   bool IsSettled(const Position& target) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return steps_.settled_up_to() >= target.steps && evaluations_.settled_up_to() >= target.evaluations &&
-           samples_.settled_up_to() >= target.samples && events_.settled_up_to() >= target.events;
+           samples_.settled_up_to() >= target.samples && events_.settled_up_to() >= target.events &&
+           corrupt_graphs_.settled_up_to() >= target.corrupt_graphs;
   }
 
   std::size_t Outstanding() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return steps_.outstanding().size() + evaluations_.outstanding().size() + samples_.outstanding().size() +
-           events_.outstanding().size();
+           events_.outstanding().size() + corrupt_graphs_.outstanding().size();
   }
 
   absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -292,6 +316,8 @@ class GrpcRunReporter final : public RunReporter {
       while (SendSamples()) {
       }
       while (SendEvents()) {
+      }
+      while (SendCorruptGraphs()) {
       }
     }
   }
@@ -332,20 +358,26 @@ class GrpcRunReporter final : public RunReporter {
 
   bool SendSamples() {
     return SendOwn<v1::ReportSamplesRequest>(
-        &GrpcRunReporter::samples_, &v1::RunService::Stub::ReportSamples,
+        &GrpcRunReporter::samples_, kBlockRecords, &v1::RunService::Stub::ReportSamples,
         [](const Sample& sample, auto& request) { *request.add_samples() = ToMessage(sample); });
   }
 
   bool SendEvents() {
     return SendOwn<v1::ReportEventsRequest>(
-        &GrpcRunReporter::events_, &v1::RunService::Stub::ReportEvents,
+        &GrpcRunReporter::events_, kBlockRecords, &v1::RunService::Stub::ReportEvents,
         [](const Event& event, auto& request) { *request.add_events() = ToMessage(event); });
+  }
+
+  bool SendCorruptGraphs() {
+    return SendOwn<v1::ReportCorruptGraphsRequest>(
+        &GrpcRunReporter::corrupt_graphs_, kBlockCorruptBatches, &v1::RunService::Stub::ReportCorruptGraphs,
+        [](const CorruptGraphs& batch, auto& request) { *request.add_batches() = ToMessage(batch); });
   }
 
   // Records of this process.
   template <typename Request, typename T, typename Method, typename Add>
-  bool SendOwn(Outbox<T> GrpcRunReporter::*outbox, Method method, Add add) {
-    const std::vector<T> block = Take(outbox, kBlockRecords, AnyTwo<T>);
+  bool SendOwn(Outbox<T> GrpcRunReporter::*outbox, std::size_t most, Method method, Add add) {
+    const std::vector<T> block = Take(outbox, most, AnyTwo<T>);
     if (block.empty()) return false;
     Request request;
     request.set_run(run());
@@ -423,6 +455,7 @@ class GrpcRunReporter final : public RunReporter {
   Outbox<Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);
   Outbox<Sample> samples_ ABSL_GUARDED_BY(mutex_);
   Outbox<Event> events_ ABSL_GUARDED_BY(mutex_);
+  Outbox<CorruptGraphs> corrupt_graphs_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::size_t flushing_ ABSL_GUARDED_BY(mutex_) = 0;   // calls of Flush that wait
   std::uint64_t flushes_ ABSL_GUARDED_BY(mutex_) = 0;  // calls of Flush so far

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/batch_reader.h"
 #include "client/batch_spec.h"
 #include "client/connection.h"
 #include "proto/wire/step_record.h"
@@ -42,6 +43,7 @@ struct RunDescription {
   std::map<std::string, std::string> labels;
   std::string timing_method;
   std::uint64_t planned_steps = 0;
+  OnCorrupt on_corrupt = OnCorrupt::kStop;
 };
 
 // Metrics of the model on one split, in the target's unit.
@@ -73,6 +75,15 @@ struct Event {
   std::string name;
   std::int64_t start_ns = 0;
   std::uint64_t duration_ns = 0;
+};
+
+// What one batch came without; see CorruptGraphs in packtrain/v1/run.proto.
+struct CorruptGraphs {
+  std::uint64_t step = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t batch_index = 0;
+  std::string split;
+  std::vector<std::uint64_t> graphs;  // ascending, at least one
 };
 
 // Step records of one rank and attempt, ascending.
@@ -120,6 +131,7 @@ class RunReporter {
   // The sample's step becomes the last one that AddStep was given.
   virtual void AddSample(const Sample& sample) = 0;
   virtual void AddEvent(const Event& event) = 0;
+  virtual void AddCorruptGraphs(const CorruptGraphs& batch) = 0;
 
   // Blocks until everything added so far is acknowledged or dropped, or `give_up` has passed: then
   // UNAVAILABLE, saying how many records were not delivered; they stay queued. Where the server refused
@@ -129,8 +141,9 @@ class RunReporter {
   // one rank, after all have flushed. The run stays open where Flush found the server UNAVAILABLE.
   virtual absl::Status Finish(bool failed, const std::string& message) = 0;
 
-  // Everything added that is neither acknowledged, refused nor dropped, samples and events excepted. To be
-  // added again by whoever goes on with this run: a record that has arrived after all counts once.
+  // Everything added that is neither acknowledged, refused nor dropped, samples, events and corrupt graphs
+  // excepted. To be added again by whoever goes on with this run: a record that has arrived after all counts
+  // once.
   virtual UnsentRecords unsent() const = 0;
 
   // Records dropped because the queue was full. They are gone for good: neither Flush nor a server that comes

@@ -8,6 +8,7 @@ StreamPosition::StreamPosition(const StreamRequest& request)
     : rank_(request.rank),
       world_size_(request.world_size),
       end_epoch_(request.epochs == 0 ? 0 : request.start_epoch + request.epochs),
+      on_corrupt_(request.on_corrupt),
       fingerprint_(request.expected_fingerprint),
       epoch_(request.start_epoch),
       step_(request.start_step),
@@ -55,6 +56,11 @@ absl::Status StreamPosition::CheckPlan(const wire::BatchHeader& header) const {
   if (header.rank != rank_ || header.world_size != world_size_) {
     return absl::DataLossError(absl::StrCat("a batch of rank ", header.rank, " of ", header.world_size,
                                             " came to rank ", rank_, " of ", world_size_));
+  }
+  if (on_corrupt_ == OnCorrupt::kStop && !header.corrupt_graphs.empty()) {
+    return absl::DataLossError(absl::StrCat("batch ", header.index, " came without ",
+                                            header.corrupt_graphs.size(),
+                                            " of its graphs, which nobody asked for"));
   }
   if (fingerprint_.empty() || header.fingerprint == fingerprint_) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("the plan is another one: fingerprint ", header.fingerprint,

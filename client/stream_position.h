@@ -49,6 +49,7 @@ class StreamPosition {
   const std::uint32_t rank_;
   const std::uint32_t world_size_;
   const std::uint64_t end_epoch_;  // 0: without end
+  const OnCorrupt on_corrupt_;
   std::string fingerprint_;
   std::uint64_t epoch_;
   std::uint64_t step_;

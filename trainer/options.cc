@@ -50,6 +50,12 @@ void AddServerFlags(CLI::App& app, Options& options) {
   app.add_option("--server", options.training.server, "HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
       ->envname("PACKTRAIN_SERVER")
       ->default_str("127.0.0.1:7077");
+  app.add_option(
+         "--run-server", options.training.run_server,
+         "Where the run is reported, where that is another data node than batches come from, as a replica "
+         "begins no run [--server]")
+      ->check(CLI::Validator([](std::string& server) { return server.empty() ? "it is empty" : ""; }, ""))
+      ->type_name("ADDRESS");
   app.add_option_function<double>(
          "--give-up",
          [&options](double seconds) {
@@ -119,6 +125,17 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
       ->check(wire::CountBetween(1, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str()
+      ->group(kRunGroup);
+  app.add_option_function<std::string>(
+         "--on-corrupt",
+         [&options](const std::string& word) {
+           options.on_corrupt = word == "skip" ? client::OnCorrupt::kSkip : client::OnCorrupt::kStop;
+         },
+         "What becomes of a graph that the data node finds damaged: stop (the training ends), or skip (its "
+         "batch "
+         "is trained without it, and the run lists it); a resume may change it")
+      ->check(CLI::IsMember({"stop", "skip"}))
+      ->default_str("stop")
       ->group(kRunGroup);
   app.add_flag(
          "--synthetic", options.synthetic,

@@ -1,4 +1,5 @@
 // packtrain run show | summary
+#include <algorithm>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -40,6 +41,21 @@ Json FiguresToJson(const v1::StepFigures& figures) {
           {"left_out", figures.left_out()}};
 }
 
+Json ToJson(const v1::CorruptGraphSummary& summary) {
+  Json list = Json::array();
+  for (const v1::CorruptGraph& graph : summary.list()) {
+    list.push_back({{"epoch", graph.epoch()},
+                    {"step", graph.step()},
+                    {"batch", graph.batch_index()},
+                    {"split", graph.split()},
+                    {"graph", graph.graph()}});
+  }
+  return {{"count", summary.count()},
+          {"graphs", summary.graphs()},
+          {"list", list},
+          {"truncated", summary.truncated()}};
+}
+
 struct RunSummary {
   v1::Run run;
   v1::SummarizeRunResponse figures;
@@ -67,6 +83,7 @@ Json SummaryToJson(const RunSummary& read) {
   for (const v1::EventTotal& event : summary.events()) {
     events.push_back({{"name", event.name()}, {"count", event.count()}, {"seconds", event.seconds()}});
   }
+  json["corrupt_graphs"] = ToJson(summary.corrupt_graphs());
   Json& whole = json["whole"] = Json::object();
   whole["steps"] = summary.whole().steps();
   whole.update(FiguresToJson(summary.whole()));
@@ -82,6 +99,22 @@ Table PhasesTable(const v1::StepFigures& figures) {
   for (const auto& [name, quantiles] : TrainerPhases(figures.phases_us())) add(name, *quantiles);
   add("server build", figures.phases_us().server_build());
   return table;
+}
+
+// The first ones, a line each; nothing where there are none.
+std::string CorruptGraphsToText(const v1::CorruptGraphSummary& summary) {
+  constexpr int kMostShown = 20;
+  if (summary.count() == 0) return "";
+  std::ostringstream text;
+  text << "corrupt   " << summary.graphs() << " damaged graphs were left out, " << summary.count()
+       << " times in all (--on-corrupt skip)\n";
+  for (int k = 0; k < std::min(summary.list_size(), kMostShown); ++k) {
+    const v1::CorruptGraph& graph = summary.list(k);
+    text << "          graph " << graph.graph() << ": step " << graph.step() << ", epoch " << graph.epoch()
+         << ", batch " << graph.batch_index() << " of " << wire::EscapeControls(graph.split()) << '\n';
+  }
+  if (summary.count() > kMostShown) text << "          ... (--json lists the first 1,000)\n";
+  return text.str();
 }
 
 std::string SummaryToText(const RunSummary& read) {
@@ -107,6 +140,7 @@ std::string SummaryToText(const RunSummary& read) {
     text << "event     " << wire::EscapeControls(event.name()) << ": " << event.count() << " times, "
          << FormatNumber(event.seconds()) << " s in all\n";
   }
+  text << CorruptGraphsToText(summary.corrupt_graphs());
   return text.str();
 }
 
@@ -125,6 +159,9 @@ Json ShowToJson(const RunSummary& read) {
   json["optimizer"] = about.optimizer();
   json["learning_rate"] = about.learning_rate();
   json["planned_steps"] = about.planned_steps();
+  json["on_corrupt"] = about.on_corrupt() == v1::ON_CORRUPT_UNSPECIFIED
+                           ? "stop"
+                           : wire::WordOf(about.on_corrupt(), wire::kOnCorruptWords);
   json["timing_method"] = about.timing_method();
   json["git_revision"] = about.git_revision();
   json["device"] = HardwareToJson(about.hardware());

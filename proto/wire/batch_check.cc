@@ -1,6 +1,7 @@
 #include "proto/wire/batch_check.h"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <numeric>
@@ -65,6 +66,18 @@ absl::Status CheckShapes(const BatchHeader& header) {
     return BadHeader(real.graphs, " real graphs, flagged ", header.empty ? "empty" : "not empty");
   }
   return CheckPadding(real, padded);
+}
+
+// Each of them had a graph slot, and at least one node slot.
+absl::Status CheckCorruptGraphs(const BatchHeader& header) {
+  const std::vector<std::uint64_t>& graphs = header.corrupt_graphs;
+  const auto slots = [](std::uint32_t real, std::uint32_t padded) { return std::uint64_t{padded} - real; };
+  const std::uint64_t room =
+      std::min(slots(header.real.graphs, header.padded.graphs), slots(header.real.nodes, header.padded.nodes));
+  if (graphs.size() > room) return BadHeader(graphs.size(), " graphs left out, room for ", room);
+  const auto fall = std::adjacent_find(graphs.begin(), graphs.end(), std::greater_equal<>());
+  if (fall == graphs.end()) return absl::OkStatus();
+  return BadHeader("graph ", *(fall + 1), " follows graph ", *fall, " among those left out");
 }
 
 absl::Status CheckDims(const Section& section, const Shape& real) {
@@ -176,6 +189,19 @@ absl::Status CheckRequiredSections(const BatchHeader& header) {
   if (absl::Status s = RequireVector(header, kNodeCountSection, graphs, {DType::kU32}); !s.ok()) return s;
   if (absl::Status s = RequireVector(header, kEdgeCountSection, graphs, {DType::kU32}); !s.ok()) return s;
   return CheckEndpointSections(header);
+}
+
+// No graph is both in the batch and left out of it.
+absl::Status CheckLeftOut(const Batch& batch) {
+  const std::vector<std::uint64_t>& corrupt = batch.header().corrupt_graphs;
+  if (corrupt.empty()) return absl::OkStatus();
+  const std::span<const std::uint64_t> graphs = *batch.Elements<std::uint64_t>(kGraphIndexSection);
+  for (const std::uint64_t graph : graphs) {
+    if (!std::binary_search(corrupt.begin(), corrupt.end(), graph)) continue;
+    return absl::DataLossError(
+        absl::StrCat("batch: graph ", graph, " is in it, the header says it is left out"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckGap(std::span<const std::byte> body, std::uint64_t begin, std::uint64_t end) {
@@ -315,6 +341,7 @@ absl::Status CheckHeader(const BatchHeader& header, std::uint64_t max_body_bytes
   if (absl::Status status = CheckPosition(header); !status.ok()) return status;
   if (absl::Status status = CheckShapes(header); !status.ok()) return status;
   if (absl::Status status = CheckSlotBytes(header.padded, max_body_bytes); !status.ok()) return status;
+  if (absl::Status status = CheckCorruptGraphs(header); !status.ok()) return status;
   if (absl::Status status = CheckSections(header); !status.ok()) return status;
   return CheckRequiredSections(header);
 }
@@ -326,6 +353,7 @@ absl::Status CheckContent(const Batch& batch) {
   if (absl::Status s = CheckSum(kNodeCountSection, counts.n_node, real.nodes); !s.ok()) return s;
   if (absl::Status s = CheckSum(kEdgeCountSection, counts.n_edge, real.edges); !s.ok()) return s;
   if (absl::Status s = CheckNodeCounts(counts.n_node); !s.ok()) return s;
+  if (absl::Status s = CheckLeftOut(batch); !s.ok()) return s;
   if (absl::Status s = CheckGaps(batch); !s.ok()) return s;
   return CheckEdges(batch, counts);
 }

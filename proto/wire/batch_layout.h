@@ -77,6 +77,7 @@ struct BatchHeader {
   std::vector<Section> sections;
   std::uint64_t body_bytes = 0;
   std::uint32_t body_crc32c = 0;
+  std::vector<std::uint64_t> corrupt_graphs = {};
 };
 
 // Times of the server, in nanoseconds; outside checksum and purity.

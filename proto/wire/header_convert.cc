@@ -95,6 +95,7 @@ v1::BatchHeader ToMessage(const BatchHeader& header) {
   for (const Section& section : header.sections) *message.add_sections() = ToMessage(section);
   message.set_body_bytes(header.body_bytes);
   message.set_body_crc32c(header.body_crc32c);
+  message.mutable_corrupt_graphs()->Add(header.corrupt_graphs.begin(), header.corrupt_graphs.end());
   return message;
 }
 
@@ -127,6 +128,7 @@ absl::StatusOr<BatchHeader> FromMessage(const v1::BatchHeader& message, std::uin
   header.sections = *std::move(sections);
   header.body_bytes = message.body_bytes();
   header.body_crc32c = message.body_crc32c();
+  header.corrupt_graphs.assign(message.corrupt_graphs().begin(), message.corrupt_graphs().end());
   if (absl::Status status = CheckHeader(header, max_body_bytes); !status.ok()) return status;
   return header;
 }

@@ -25,6 +25,8 @@ inline constexpr Word<v1::Pad> kPadWords[] = {{"none", v1::PAD_NONE},
                                               {"constant", v1::PAD_CONSTANT}};
 inline constexpr Word<v1::Oversize> kOversizeWords[] = {
     {"error", v1::OVERSIZE_ERROR}, {"alone", v1::OVERSIZE_ALONE}, {"skip", v1::OVERSIZE_SKIP}};
+inline constexpr Word<v1::OnCorrupt> kOnCorruptWords[] = {{"stop", v1::ON_CORRUPT_STOP},
+                                                          {"skip", v1::ON_CORRUPT_SKIP}};
 inline constexpr Word<v1::RunState> kStateWords[] = {{"running", v1::RUN_STATE_RUNNING},
                                                      {"done", v1::RUN_STATE_DONE},
                                                      {"failed", v1::RUN_STATE_FAILED},

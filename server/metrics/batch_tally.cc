@@ -16,6 +16,7 @@ void BatchTally::Count(const wire::BatchHeader& batch, std::chrono::nanoseconds 
   ++batches;
   graphs += batch.real.graphs;
   body_bytes += batch.body_bytes;
+  corrupt_graphs += batch.corrupt_graphs.size();
   build_seconds.Observe(std::chrono::duration<double>(build_time).count());
   padding_ratio.Observe(PaddingRatio(batch.real, batch.padded));
 }
@@ -24,6 +25,7 @@ void BatchTally::Add(const BatchTally& other) {
   batches += other.batches;
   graphs += other.graphs;
   body_bytes += other.body_bytes;
+  corrupt_graphs += other.corrupt_graphs;
   build_seconds.Add(other.build_seconds);
   padding_ratio.Add(other.padding_ratio);
 }

@@ -27,6 +27,7 @@ struct BatchTally {
   std::uint64_t batches = 0;
   std::uint64_t graphs = 0;
   std::uint64_t body_bytes = 0;
+  std::uint64_t corrupt_graphs = 0;  // left out
   Histogram build_seconds{kBuildSeconds};
   // Of each batch, the share of its node and edge slots that is padding; 1 of an empty one.
   Histogram padding_ratio{kPaddingRatios};

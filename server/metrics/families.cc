@@ -126,6 +126,10 @@ void AddStreams(const StreamsReading& streams, std::vector<MetricFamily>& out) {
   out.push_back(Counter("packtrain_graphs_sent_total", "Graphs in batches sent").Add(all.graphs).Take());
   out.push_back(
       Counter("packtrain_sent_bytes_total", "Bytes of the bodies of batches sent").Add(all.body_bytes).Take());
+  out.push_back(Counter("packtrain_corrupt_graphs_total",
+                        "Graphs left out of batches sent, as they are damaged, --on-corrupt skip")
+                    .Add(all.corrupt_graphs)
+                    .Take());
   out.push_back(
       Distribution("packtrain_batch_build_duration_seconds",
                    "Time to read and lay out a batch that was sent; of a stream's first, planning too")

@@ -48,11 +48,13 @@ constexpr Sort kDescriptions = {"description", Family::kRuns, DescriptionKey, Ch
 constexpr Sort kProgress = {"progress", Family::kRuns, ProgressKey, CheckMessage<v1::Run>};
 
 // Of one run: keys that are the prefix, NAME, a zero and more.
-constexpr Sort kRows[] = {{"attempts", Family::kRuns, AttemptPrefix, CheckAttempt},
-                          {"steps", Family::kSteps, StepPrefix, CheckSteps},
-                          {"evaluations", Family::kRuns, EvaluationPrefix, CheckMessage<v1::Evaluation>},
-                          {"samples", Family::kSamples, SamplePrefix, CheckSample},
-                          {"events", Family::kSamples, EventPrefix, CheckMessage<v1::Event>}};
+constexpr Sort kRows[] = {
+    {"attempts", Family::kRuns, AttemptPrefix, CheckAttempt},
+    {"steps", Family::kSteps, StepPrefix, CheckSteps},
+    {"evaluations", Family::kRuns, EvaluationPrefix, CheckMessage<v1::Evaluation>},
+    {"samples", Family::kSamples, SamplePrefix, CheckSample},
+    {"events", Family::kSamples, EventPrefix, CheckMessage<v1::Event>},
+    {"corrupt graphs", Family::kSamples, CorruptGraphsPrefix, CheckMessage<v1::CorruptGraphs>}};
 
 // What of a sort is to be told. One bad row hides none of those behind it.
 class Damage {

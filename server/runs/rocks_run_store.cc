@@ -170,6 +170,9 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const 
   if (const std::uint64_t planned = request.description().planned_steps(); planned > 0) {
     run.mutable_description()->set_planned_steps(planned);
   }
+  if (request.description().on_corrupt() == v1::ON_CORRUPT_SKIP) {
+    run.mutable_description()->set_on_corrupt(v1::ON_CORRUPT_SKIP);
+  }
   status = database_->Write(
       {DescriptionEntry(run), ProgressEntry(entry.name, run.steps(), now), AttemptEntry(reporter, request)},
       Durability::kDisk);
@@ -239,50 +242,6 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
   entry.run.set_steps(count);
   entry.run.set_last_report_ms(now);
   return *entry.coverage->by_reporter[{reporter.rank, reporter.attempt}].last();
-}
-
-absl::Status RocksRunStore::AddReport(std::string_view run, const Reporter* reporter,
-                                      std::vector<KeyValue> entries) {
-  absl::StatusOr<EntryPtr> found = Find(run);
-  if (!found.ok()) return found.status();
-  RunEntry& entry = **found;
-  wire::MutexLock lock(entry.mutex);
-  absl::Status status = entry.CheckTakesReports();
-  if (status.ok() && reporter != nullptr) status = entry.CheckReporter(*reporter);
-  if (!status.ok()) return status;
-  const std::int64_t now = clock_.NowMs();
-  entries.push_back(ProgressEntry(entry.name, entry.run.steps(), now));
-  status = database_->Write(entries, Durability::kProcess);
-  if (status.ok()) entry.run.set_last_report_ms(now);
-  return status;
-}
-
-absl::Status RocksRunStore::AddEvaluation(std::string_view run, const v1::Evaluation& evaluation) {
-  if (absl::Status status = ValidateEvaluation(evaluation); !status.ok()) return status;
-  return AddReport(run, nullptr,
-                   {{Family::kRuns, EvaluationKey(run, evaluation.step(), evaluation.split()),
-                     evaluation.SerializeAsString()}});
-}
-
-absl::Status RocksRunStore::AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) {
-  if (absl::Status status = ValidateSamples(samples); !status.ok()) return status;
-  std::vector<KeyValue> entries;
-  entries.reserve(samples.size());
-  for (const v1::Sample& sample : samples) {
-    entries.push_back({Family::kSamples, SampleKey(reporter, sample.time_ns()), sample.SerializeAsString()});
-  }
-  return AddReport(reporter.run, &reporter, std::move(entries));
-}
-
-absl::Status RocksRunStore::AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) {
-  if (absl::Status status = ValidateEvents(events); !status.ok()) return status;
-  std::vector<KeyValue> entries;
-  entries.reserve(events.size());
-  for (const v1::Event& event : events) {
-    entries.push_back(
-        {Family::kSamples, EventKey(reporter, event.start_ns(), event.name()), event.SerializeAsString()});
-  }
-  return AddReport(reporter.run, &reporter, std::move(entries));
 }
 
 absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std::string_view message) {
@@ -365,42 +324,6 @@ absl::Status RocksRunStore::ReadSteps(std::string_view run, StepSink sink) const
         return merger.Add(*std::move(reporter), *std::move(steps));
       });
   return status.ok() ? merger.Flush() : status;
-}
-
-absl::StatusOr<std::vector<v1::Evaluation>> RocksRunStore::ReadEvaluations(std::string_view run) const {
-  absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
-  if (!entry.ok()) return entry.status();
-  std::vector<v1::Evaluation> evaluations;
-  absl::Status status = database_->Scan(Family::kRuns, EvaluationPrefix((*entry)->name),
-                                        [&evaluations](std::string_view, std::string_view value) {
-                                          return ParseRecord(value, evaluations.emplace_back());
-                                        });
-  if (!status.ok()) return status;
-  return evaluations;
-}
-
-absl::Status RocksRunStore::ReadSamples(std::string_view run, SampleSink sink) const {
-  absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
-  if (!entry.ok()) return entry.status();
-  return database_->Scan(Family::kSamples, SamplePrefix((*entry)->name),
-                         [&sink](std::string_view key, std::string_view value) {
-                           const absl::StatusOr<Reporter> reporter = ReporterOfSampleKey(key);
-                           if (!reporter.ok()) return reporter.status();
-                           v1::Sample sample;
-                           if (absl::Status status = ParseRecord(value, sample); !status.ok()) return status;
-                           return sink(*reporter, sample);
-                         });
-}
-
-absl::Status RocksRunStore::ReadEvents(std::string_view run, EventSink sink) const {
-  absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
-  if (!entry.ok()) return entry.status();
-  return database_->Scan(Family::kSamples, EventPrefix((*entry)->name),
-                         [&sink](std::string_view, std::string_view value) {
-                           v1::Event event;
-                           absl::Status status = ParseRecord(value, event);
-                           return status.ok() ? sink(event) : status;
-                         });
 }
 
 }  // namespace packtrain::runs

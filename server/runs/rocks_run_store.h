@@ -44,6 +44,8 @@ class RocksRunStore final : public RunStore {
   absl::Status AddEvaluation(std::string_view run, const v1::Evaluation& evaluation) override;
   absl::Status AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) override;
   absl::Status AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) override;
+  absl::Status AddCorruptGraphs(const Reporter& reporter,
+                                const std::vector<v1::CorruptGraphs>& batches) override;
   absl::Status Finish(std::string_view run, v1::RunState state, std::string_view message) override;
 
   absl::StatusOr<v1::Run> Get(std::string_view run) const override;
@@ -53,6 +55,7 @@ class RocksRunStore final : public RunStore {
   absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const override;
   absl::Status ReadSamples(std::string_view run, SampleSink sink) const override;
   absl::Status ReadEvents(std::string_view run, EventSink sink) const override;
+  absl::Status ReadCorruptGraphs(std::string_view run, CorruptGraphsSink sink) const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
   // For reading.
   const RunDatabase& database() const { return *database_; }

@@ -24,6 +24,7 @@ std::string ReporterPrefix(std::string_view kind, const Reporter& reporter) {
 
 constexpr std::string_view kSamplePrefix = "s";
 constexpr std::string_view kEventPrefix = "e";
+constexpr std::string_view kCorruptGraphsPrefix = "c";
 
 absl::Status UnknownForm() { return absl::DataLossError("the run database holds a key of unknown form"); }
 
@@ -70,6 +71,14 @@ std::string EventKey(const Reporter& reporter, std::int64_t start_ns, std::strin
   return key.append(name);
 }
 
+std::string CorruptGraphsKey(std::string_view run, const v1::CorruptGraphs& graphs) {
+  std::string key = CorruptGraphsPrefix(run);
+  for (const std::uint64_t number : {graphs.step(), graphs.epoch(), graphs.batch_index()}) {
+    rocks::AppendBigEndian(number, key);
+  }
+  return key.append(graphs.split());
+}
+
 std::string AttemptPrefix(std::string_view run) { return RunPrefix(kAttemptPrefix, run); }
 
 std::string EvaluationPrefix(std::string_view run) { return RunPrefix("e", run); }
@@ -79,6 +88,8 @@ std::string StepPrefix(std::string_view run) { return RunPrefix("", run); }
 std::string SamplePrefix(std::string_view run) { return RunPrefix(kSamplePrefix, run); }
 
 std::string EventPrefix(std::string_view run) { return RunPrefix(kEventPrefix, run); }
+
+std::string CorruptGraphsPrefix(std::string_view run) { return RunPrefix(kCorruptGraphsPrefix, run); }
 
 absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key) {
   if (!key.starts_with(kAttemptPrefix)) return UnknownForm();

@@ -10,6 +10,7 @@
 //   steps    NAME 0 rank:4 attempt:4 step:8       StepBlock that starts with this step
 //   samples  s NAME 0 rank:4 attempt:4 time:8     Sample
 //   samples  e NAME 0 rank:4 attempt:4 start:8 EVENT_NAME   Event
+//   samples  c NAME 0 step:8 epoch:8 batch:8 SPLIT          CorruptGraphs
 #ifndef PACKTRAIN_SERVER_RUNS_RUN_KEYS_H_
 #define PACKTRAIN_SERVER_RUNS_RUN_KEYS_H_
 
@@ -37,11 +38,13 @@ inline constexpr std::string_view kDescriptionPrefix = "d";
 inline constexpr std::string_view kProgressPrefix = "p";
 inline constexpr std::string_view kIdempotencyPrefix = "k";
 inline constexpr std::string_view kAttemptPrefix = "a";
+std::string CorruptGraphsKey(std::string_view run, const v1::CorruptGraphs& graphs);
 std::string AttemptPrefix(std::string_view run);
 std::string EvaluationPrefix(std::string_view run);
 std::string StepPrefix(std::string_view run);
 std::string SamplePrefix(std::string_view run);
 std::string EventPrefix(std::string_view run);
+std::string CorruptGraphsPrefix(std::string_view run);
 
 // The reporter in an attempt's key, a step block's or a sample's. DATA_LOSS: the key is none.
 absl::StatusOr<Reporter> ReporterOfAttemptKey(std::string_view key);

@@ -3,6 +3,7 @@
 #include <google/protobuf/map.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -131,6 +132,24 @@ absl::Status ValidateEvents(const std::vector<v1::Event>& events) {
   for (const v1::Event& event : events) {
     if (absl::Status status = CheckNamed("an event's name", event.name()); !status.ok()) return status;
     if (absl::Status status = CheckTime("start_ns", event.start_ns()); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateCorruptGraphs(const std::vector<v1::CorruptGraphs>& batches) {
+  if (absl::Status status = CheckCount("batches", batches.size()); !status.ok()) return status;
+  for (const v1::CorruptGraphs& batch : batches) {
+    if (absl::Status status = CheckNamed("split", batch.split()); !status.ok()) return status;
+    const auto& graphs = batch.graphs();
+    if (graphs.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("batch ", batch.batch_index(), " of epoch ", batch.epoch(), " lacks no graph"));
+    }
+    const auto fall = std::adjacent_find(graphs.begin(), graphs.end(), std::greater_equal<>());
+    if (fall == graphs.end()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("graphs do not ascend: graph ", *(fall + 1),
+                                                   " follows graph ", *fall, " in batch ", batch.batch_index(),
+                                                   " of epoch ", batch.epoch()));
   }
   return absl::OkStatus();
 }

@@ -27,6 +27,7 @@ absl::Status ValidateSteps(const std::vector<wire::StepRecord>& steps);
 absl::Status ValidateEvaluation(const v1::Evaluation& evaluation);
 absl::Status ValidateSamples(const std::vector<v1::Sample>& samples);
 absl::Status ValidateEvents(const std::vector<v1::Event>& events);
+absl::Status ValidateCorruptGraphs(const std::vector<v1::CorruptGraphs>& batches);
 absl::Status ValidateFinish(v1::RunState state, std::string_view message);
 
 }  // namespace packtrain::runs

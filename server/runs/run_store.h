@@ -53,6 +53,8 @@ class RunStore {
   virtual absl::Status AddEvaluation(std::string_view run, const v1::Evaluation& evaluation) = 0;
   virtual absl::Status AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) = 0;
   virtual absl::Status AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) = 0;
+  virtual absl::Status AddCorruptGraphs(const Reporter& reporter,
+                                        const std::vector<v1::CorruptGraphs>& batches) = 0;
 
   // `state` is RUN_STATE_DONE or RUN_STATE_FAILED. Synced. The same state again changes nothing; the other
   // one is FAILED_PRECONDITION.
@@ -80,6 +82,9 @@ class RunStore {
   // Calls `sink` with each event: by rank, then attempt, then start.
   using EventSink = absl::FunctionRef<absl::Status(const v1::Event& event)>;
   virtual absl::Status ReadEvents(std::string_view run, EventSink sink) const = 0;
+  // Calls `sink` with what each batch came without: by step, epoch, batch, then split.
+  using CorruptGraphsSink = absl::FunctionRef<absl::Status(const v1::CorruptGraphs& batch)>;
+  virtual absl::Status ReadCorruptGraphs(std::string_view run, CorruptGraphsSink sink) const = 0;
 };
 
 }  // namespace packtrain::runs

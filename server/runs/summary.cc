@@ -136,6 +136,30 @@ absl::Status SetFromEvents(const RunStore& store, v1::SummarizeRunResponse& summ
   return absl::OkStatus();
 }
 
+constexpr int kMostCorruptGraphsListed = 1000;
+
+absl::Status SetFromCorruptGraphs(const RunStore& store, v1::SummarizeRunResponse& response) {
+  v1::CorruptGraphSummary& summary = *response.mutable_corrupt_graphs();
+  std::set<std::uint64_t> distinct;
+  absl::Status read = store.ReadCorruptGraphs(response.run(), [&](const v1::CorruptGraphs& batch) {
+    summary.set_count(summary.count() + static_cast<std::uint64_t>(batch.graphs_size()));
+    distinct.insert(batch.graphs().begin(), batch.graphs().end());
+    for (const std::uint64_t graph : batch.graphs()) {
+      if (summary.list_size() == kMostCorruptGraphsListed) break;
+      v1::CorruptGraph& listed = *summary.add_list();
+      listed.set_graph(graph);
+      listed.set_step(batch.step());
+      listed.set_epoch(batch.epoch());
+      listed.set_batch_index(batch.batch_index());
+      listed.set_split(batch.split());
+    }
+    return absl::OkStatus();
+  });
+  summary.set_graphs(distinct.size());
+  summary.set_truncated(summary.count() > static_cast<std::uint64_t>(summary.list_size()));
+  return read;
+}
+
 // Follows the steps of a run and adds up each epoch from its first step on.
 class EpochClock {
  public:
@@ -255,6 +279,7 @@ absl::StatusOr<v1::SummarizeRunResponse> Summarize(const RunStore& store, std::s
   if (const std::optional<double> seconds = SecondsPerEpoch(*steps)) summary.set_seconds_per_epoch(*seconds);
   if (absl::Status status = SetFromSamples(store, *steps, summary); !status.ok()) return status;
   if (absl::Status status = SetFromEvents(store, summary); !status.ok()) return status;
+  if (absl::Status status = SetFromCorruptGraphs(store, summary); !status.ok()) return status;
   return summary;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "server/serving/damaged_graphs.h"
 
 namespace packtrain::serving {
 namespace {
@@ -19,7 +20,8 @@ std::uint64_t StepsOf(const std::vector<batching::Segment>& segments) {
 
 // Equal for sequences of equal batches at equal epochs and indices.
 std::string PlanKey(const BatchSource& source, const SequenceRange& range) {
-  std::string key = absl::StrCat(source.reference(), " ", source.fingerprint, " ", range.world.size);
+  std::string key = absl::StrCat(source.reference(), " ", source.fingerprint, " ", range.world.size,
+                                 range.skip_corrupt ? " skip" : "");
   if (range.world.segments.empty()) return key;
   absl::StrAppend(&key, " ", range.start_epoch);
   for (const batching::Segment& segment : range.world.segments) {
@@ -59,15 +61,23 @@ absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
     if (absl::Status status = EnterEpoch(epoch_ + 1, {.size = range_.world.size}); !status.ok()) return status;
   }
   if (!planned_.ok()) return planned_.status();
-  absl::StatusOr<BuiltBatch> built = shared_.Get(epoch_, planned_->index, builder_.IsQuick(*planned_), [&] {
-    return builder_.Build(*planned_, {.epoch = epoch_,
-                                      .epoch_steps = plan_->plan->steps(),
-                                      .world_size = range_.world.size,
-                                      .fingerprint = source_.fingerprint});
-  });
+  absl::StatusOr<BuiltBatch> built =
+      shared_.Get(epoch_, planned_->index, builder_.IsQuick(*planned_), [&] { return Build(*planned_); });
   if (!built.ok()) return built.status();
   GoTo(step_ + 1);
   return *std::move(built);
+}
+
+absl::StatusOr<BuiltBatch> BatchSequence::Build(const batching::PlannedBatch& planned) const {
+  const EpochPosition position{.epoch = epoch_,
+                               .epoch_steps = plan_->plan->steps(),
+                               .world_size = range_.world.size,
+                               .fingerprint = source_.fingerprint};
+  absl::StatusOr<BuiltBatch> built = builder_.Build(planned, position);
+  if (built.ok() || !absl::IsDataLoss(built.status())) return built;
+  if (range_.skip_corrupt) return BuildWithoutDamaged(builder_, *source_.dataset, planned, position);
+  return absl::DataLossError(
+      absl::StrCat(built.status().message(), "; --on-corrupt skip goes on without what is damaged"));
 }
 
 bool BatchSequence::NextIsQuick() const {

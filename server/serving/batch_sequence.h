@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "server/batching/plan.h"
@@ -24,6 +25,7 @@ struct SequenceRange {
   std::uint64_t start_epoch = 0;
   std::uint64_t start_step = 0;
   std::uint64_t epochs = 0;  // 0: without end
+  bool skip_corrupt = false;
 };
 
 // Used by one thread at a time. While an epoch is being read, the plan of the next one is made in the
@@ -37,9 +39,13 @@ class BatchSequence {
                                                              BatchBuilder builder, PlanCache& plans,
                                                              SharedBatches& shared, WorkerPool& background);
 
-  // The next batch; nullopt after the last. Codes as BatchBuilder::Build and batching::Plan::Create;
-  // FAILED_PRECONDITION: an epoch has no step, which `drop_last` may bring about.
+  // The next batch; nullopt after the last. Codes as BatchBuilder::Build, or BuildWithoutDamaged where the
+  // range skips corrupt graphs, and batching::Plan::Create; FAILED_PRECONDITION: an epoch has no step, which
+  // `drop_last` may bring about.
   absl::StatusOr<std::optional<BuiltBatch>> Next();
+
+  // NAME@VERSION.
+  std::string dataset() const { return source_.reference(); }
 
   // Whether Next will neither plan, read from disk, nor take long, so that a thread which must not block may
   // call it. Also at the end.
@@ -49,6 +55,7 @@ class BatchSequence {
   BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
                 SharedBatches& shared, WorkerPool& background);
 
+  absl::StatusOr<BuiltBatch> Build(const batching::PlannedBatch& planned) const;
   absl::Status EnterEpoch(std::uint64_t epoch, const batching::World& world);
   // `step` is of the epoch, or its end.
   void GoTo(std::uint64_t step);

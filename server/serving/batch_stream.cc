@@ -43,12 +43,13 @@ grpc::ByteBuffer ToByteBuffer(const wire::EncodedPart& part, const std::shared_p
 
 std::uint64_t Nanoseconds(std::chrono::nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
 
-SequenceRange RangeOf(const v1::StreamBatchesRequest& request) {
+SequenceRange RangeOf(const v1::StreamBatchesRequest& request, bool skip_corrupt) {
   return {.rank = request.rank(),
           .world = WorldOf(request),
           .start_epoch = request.start_epoch(),
           .start_step = request.start_step(),
-          .epochs = request.epochs()};
+          .epochs = request.epochs(),
+          .skip_corrupt = skip_corrupt};
 }
 
 absl::Status CheckMessageBytes(std::uint32_t requested) {
@@ -174,6 +175,9 @@ absl::StatusOr<std::optional<BatchStream::ReadyBatch>> BatchStream::TakeNext() {
   absl::StatusOr<std::optional<BuiltBatch>> next = sequence_->Next();
   if (!next.ok()) return next.status();
   if (!next->has_value()) return std::nullopt;
+  if (const wire::BatchHeader& header = (*next)->header; !header.corrupt_graphs.empty()) {
+    environment_.damage.Add(sequence_->dataset(), header);
+  }
   Track(**next);
   ReadyBatch ready{.batch = **std::move(next), .header = {}, .build_time = {}, .complete = {}};
   ready.header = wire::EncodeHeader(ready.batch.header);
@@ -184,6 +188,8 @@ absl::StatusOr<std::optional<BatchStream::ReadyBatch>> BatchStream::TakeNext() {
 
 absl::Status BatchStream::OpenSequence() {
   if (absl::Status status = CheckMessageBytes(request_.max_message_bytes()); !status.ok()) return status;
+  const absl::StatusOr<bool> skip_corrupt = SkipsCorrupt(request_);
+  if (!skip_corrupt.ok()) return skip_corrupt.status();
   absl::StatusOr<BatchSource> source =
       ResolveBatchSource(environment_.store, request_.dataset(), request_.spec());
   if (!source.ok()) return source.status();
@@ -199,8 +205,8 @@ absl::Status BatchStream::OpenSequence() {
       environment_.residents.Use(source->dataset), environment_.max_batch_bytes, environment_.memory);
   if (!builder.ok()) return builder.status();
   absl::StatusOr<std::unique_ptr<BatchSequence>> sequence =
-      BatchSequence::Open(*std::move(source), RangeOf(request_), *std::move(builder), environment_.plans,
-                          environment_.shared, environment_.planners);
+      BatchSequence::Open(*std::move(source), RangeOf(request_, *skip_corrupt), *std::move(builder),
+                          environment_.plans, environment_.shared, environment_.planners);
   if (!sequence.ok()) return sequence.status();
   sequence_ = *std::move(sequence);
   return absl::OkStatus();

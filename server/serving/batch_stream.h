@@ -21,6 +21,7 @@
 #include "proto/wire/mutex.h"
 #include "server/metrics/batch_tally.h"
 #include "server/serving/batch_sequence.h"
+#include "server/serving/damage_log.h"
 #include "server/serving/idle_watch.h"
 #include "server/serving/resident_datasets.h"
 
@@ -35,6 +36,7 @@ struct StreamEnvironment {
   WorkerPool& builders;
   // Plans coming epochs, so that no builder stands still for it.
   WorkerPool& planners;
+  DamageLog& damage;
   BodyMemory memory;
   std::uint64_t max_batch_bytes = 0;
   // Upper limit of a part, whatever the client takes.

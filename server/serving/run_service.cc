@@ -145,6 +145,13 @@ grpc::Status RunService::ReportEvents(grpc::ServerContext*, const v1::ReportEven
       store_.AddEvents(ReporterOf(*request), {request->events().begin(), request->events().end()}));
 }
 
+grpc::Status RunService::ReportCorruptGraphs(grpc::ServerContext*,
+                                             const v1::ReportCorruptGraphsRequest* request,
+                                             v1::ReportCorruptGraphsResponse*) {
+  return wire::ToGrpcStatus(
+      store_.AddCorruptGraphs(ReporterOf(*request), {request->batches().begin(), request->batches().end()}));
+}
+
 grpc::Status RunService::FinishRun(grpc::ServerContext*, const v1::FinishRunRequest* request,
                                    v1::FinishRunResponse*) {
   return wire::ToGrpcStatus(store_.Finish(request->run(), request->state(), request->message()));

@@ -32,6 +32,8 @@ class RunService final : public v1::RunService::Service {
                              v1::ReportSamplesResponse* response) override;
   grpc::Status ReportEvents(grpc::ServerContext* context, const v1::ReportEventsRequest* request,
                             v1::ReportEventsResponse* response) override;
+  grpc::Status ReportCorruptGraphs(grpc::ServerContext* context, const v1::ReportCorruptGraphsRequest* request,
+                                   v1::ReportCorruptGraphsResponse* response) override;
   grpc::Status FinishRun(grpc::ServerContext* context, const v1::FinishRunRequest* request,
                          v1::FinishRunResponse* response) override;
   grpc::Status ListRuns(grpc::ServerContext* context, const v1::ListRunsRequest* request,

@@ -201,6 +201,7 @@ class GrpcServer final : public Server {
                         .shared = shared_,
                         .builders = builders_,
                         .planners = planners_,
+                        .damage = damage_,
                         .memory = {memory_, bodies_},
                         .max_batch_bytes = options.max_batch_bytes,
                         .max_part_bytes = options.max_message_bytes},
@@ -251,6 +252,7 @@ class GrpcServer final : public Server {
   ResidentDatasets residents_;
   PlanCache plans_;
   SharedBatches shared_{kMaxSharedBytes};
+  DamageLog damage_;
   WorkerPool planners_;
   WorkerPool builders_;
   IdleWatch idle_;

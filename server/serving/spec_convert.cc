@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "proto/wire/enum_check.h"
 #include "proto/wire/error_details.h"
 #include "proto/wire/planner_convert.h"
@@ -18,6 +19,14 @@ absl::StatusOr<batching::BatchSpec> FromProto(const v1::BatchSpec& spec) {
 }
 
 std::uint32_t WorldSizeOrDefault(std::uint32_t requested) { return std::max(requested, 1u); }
+
+absl::StatusOr<bool> SkipsCorrupt(const v1::StreamBatchesRequest& request) {
+  if (v1::OnCorrupt_IsValid(request.on_corrupt())) return request.on_corrupt() == v1::ON_CORRUPT_SKIP;
+  return wire::WithField(
+      absl::InvalidArgumentError(absl::StrCat("on_corrupt = ", static_cast<int>(request.on_corrupt()),
+                                              " is not known to this server; it may be older than the client")),
+      "on_corrupt");
+}
 
 batching::World WorldOf(const v1::StreamBatchesRequest& request) {
   batching::World world{.size = WorldSizeOrDefault(request.world_size())};

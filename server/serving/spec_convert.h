@@ -17,6 +17,8 @@ absl::StatusOr<batching::BatchSpec> FromProto(const v1::BatchSpec& spec);
 
 // What a request's world_size means: 1 where it is absent.
 std::uint32_t WorldSizeOrDefault(std::uint32_t requested);
+// INVALID_ARGUMENT: `on_corrupt` is unknown.
+absl::StatusOr<bool> SkipsCorrupt(const v1::StreamBatchesRequest& request);
 // As requested; whether the segments fit the epoch is the planner's to say.
 batching::World WorldOf(const v1::StreamBatchesRequest& request);
 

@@ -42,6 +42,7 @@ RunDescription Description() {
   description.labels = {{"sweep", "7"}};
   description.libraries = {{"libtorch", "2.11.0"}};
   description.planned_steps = 50;
+  description.on_corrupt = OnCorrupt::kSkip;
   return description;
 }
 
@@ -108,6 +109,7 @@ TEST(RunReporter, StartsARunWithItsWholeDescription) {
   EXPECT_EQ(start.description().labels().at("sweep"), "7");
   EXPECT_EQ(start.description().libraries().at("libtorch"), "2.11.0");
   EXPECT_EQ(start.description().planned_steps(), 50u);
+  EXPECT_EQ(start.description().on_corrupt(), v1::ON_CORRUPT_SKIP);
 }
 
 TEST(RunReporter, TellsOfALossAndOfTheReturnOnceEach) {
@@ -183,6 +185,29 @@ TEST(RunReporter, SendsEvaluationsSamplesAndEvents) {
   EXPECT_EQ(served.runs.events()[0].name(), "checkpoint");
   EXPECT_EQ(served.runs.events()[0].start_ns(), 5);
   EXPECT_EQ(served.runs.events()[0].duration_ns(), 3u);
+}
+
+TEST(RunReporter, SendsWhatBatchesCameWithout) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  for (std::uint64_t step = 0; step < 65; ++step) {
+    reporter->AddCorruptGraphs(
+        {.step = step, .epoch = 2, .batch_index = 2 * step + 1, .split = "train", .graphs = {step, 900}});
+  }
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  const std::vector<v1::ReportCorruptGraphsRequest> calls = served.runs.corrupt_graphs();
+  ASSERT_THAT(calls, SizeIs(2));
+  EXPECT_EQ(calls[0].run(), "r1");
+  EXPECT_EQ(calls[0].rank(), 1u);
+  EXPECT_EQ(calls[0].attempt(), 4u);
+  EXPECT_EQ(calls[0].batches_size(), 64);
+  ASSERT_EQ(calls[1].batches_size(), 1);
+  const v1::CorruptGraphs& batch = calls[1].batches(0);
+  EXPECT_EQ(batch.step(), 64u);
+  EXPECT_EQ(batch.epoch(), 2u);
+  EXPECT_EQ(batch.batch_index(), 129u);
+  EXPECT_EQ(batch.split(), "train");
+  EXPECT_THAT(batch.graphs(), ElementsAre(64, 900));
 }
 
 TEST(RunReporter, ASampleHasTheLastStepOfItsOwnProcess) {

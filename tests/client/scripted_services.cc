@@ -155,6 +155,11 @@ std::vector<v1::Event> ScriptedRuns::events() const {
   return events_;
 }
 
+std::vector<v1::ReportCorruptGraphsRequest> ScriptedRuns::corrupt_graphs() const {
+  wire::MutexLock lock(mutex_);
+  return corrupt_graphs_;
+}
+
 std::vector<v1::StartRunRequest> ScriptedRuns::starts() const {
   wire::MutexLock lock(mutex_);
   return starts_;
@@ -205,6 +210,14 @@ grpc::Status ScriptedRuns::ReportEvents(grpc::ServerContext*, const v1::ReportEv
                                         v1::ReportEventsResponse*) {
   wire::MutexLock lock(mutex_);
   events_.insert(events_.end(), request->events().begin(), request->events().end());
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedRuns::ReportCorruptGraphs(grpc::ServerContext*,
+                                               const v1::ReportCorruptGraphsRequest* request,
+                                               v1::ReportCorruptGraphsResponse*) {
+  wire::MutexLock lock(mutex_);
+  corrupt_graphs_.push_back(*request);
   return grpc::Status::OK;
 }
 

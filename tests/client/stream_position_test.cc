@@ -121,6 +121,16 @@ TEST(StreamPosition, CountsBatchesBehindSegmentsOfTheFirstEpoch) {
   EXPECT_THAT(position.Advance(Header(2, 0, 9)), IsOk());
 }
 
+TEST(StreamPosition, TakesABatchWithoutGraphsOnlyWhereThatWasAskedFor) {
+  wire::BatchHeader header = Header(0, 0, 3);
+  header.corrupt_graphs = {4, 9};
+  StreamRequest request = Request(0, 0, 1);
+  EXPECT_THAT(StreamPosition(request).Advance(header),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("without 2 of its graphs")));
+  request.on_corrupt = OnCorrupt::kSkip;
+  EXPECT_THAT(StreamPosition(request).Advance(header), IsOk());
+}
+
 TEST(StreamPosition, RefusesAnotherPlan) {
   StreamPosition position(Request(0, 0, 1));
   ASSERT_THAT(position.Advance(Header(0, 0, 4)), IsOk());

@@ -51,8 +51,8 @@ class Monitoring(unittest.TestCase):
     def test_the_names_that_are_documented_are_exported(self):
         for name in ("packtrain_batches_sent_total", "packtrain_batch_build_duration_seconds_bucket",
                      "packtrain_padding_ratio_bucket", "packtrain_stream_queue_bytes",
-                     "packtrain_oversize_graphs_total", "packtrain_step_duration_seconds_bucket",
-                     "packtrain_build_info"):
+                     "packtrain_oversize_graphs_total", "packtrain_corrupt_graphs_total",
+                     "packtrain_step_duration_seconds_bucket", "packtrain_build_info"):
             self.assertIn(name, self.exported)
 
 

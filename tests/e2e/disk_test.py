@@ -12,7 +12,7 @@ import grpc
 
 import own_disk
 from epoch_reader import EpochReader
-from harness import DataNode
+from harness import DataNode, damage_store
 from protocol import Client, batch_pb2, run_pb2
 
 SIZE = 256  # MiB
@@ -122,13 +122,7 @@ class Damage(unittest.TestCase):
                 whole = [self.batch(client, step) for step in range(steps)]
                 self.assertNotIn(None, whole)
                 self.assertEqual(node.terminate(), 0)
-            files = pathlib.Path(directory, "data", "graphs").rglob("*.sst")
-            largest = max(files, key=lambda path: path.stat().st_size)
-            with open(largest, "r+b") as file:
-                file.seek(largest.stat().st_size // 3)
-                byte = file.read(1)[0]
-                file.seek(-1, os.SEEK_CUR)
-                file.write(bytes([byte ^ 0x10]))
+            damage_store(directory)
             with DataNode(directory=directory) as node, Client(node.address) as client:
                 found = [self.batch(client, step) for step in range(steps)]
                 self.assertIn(None, found)

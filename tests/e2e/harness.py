@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 BIN = pathlib.Path(os.environ.get("PACKTRAIN_BIN", ""))
@@ -111,22 +112,45 @@ class DataNode:
         return self.run("import", "extxyz", SAMPLE, "--name", name, "--edges", "full", "--join", SAMPLE_TARGETS,
                         "--key", "name", "--split-permille", "800,100,100", *arguments)
 
-    def start_training(self, *arguments, ranks=1, trainer="packtrain-trainer", cards=None):
-        """Starts a training of `ranks` processes, each on its card of the host [its rank]; returns them."""
+    def start_training(self, *arguments, ranks=1, trainer="packtrain-trainer", cards=None, server=None):
+        """Starts a training of `ranks` processes, each on its card of the host [its rank]; returns them. Batches come
+        from `server` [this node]."""
         port = free_port()
-        return [self.start_rank(*arguments, rank=rank, ranks=ranks, port=port, trainer=trainer, card=card)
+        return [self.start_rank(*arguments, rank=rank, ranks=ranks, port=port, trainer=trainer, card=card, server=server)
                 for rank, card in enumerate(cards or range(ranks))]
 
-    def start_rank(self, *arguments, rank, ranks, port, trainer="packtrain-trainer", card=None, host="127.0.0.1"):
+    def start_rank(self, *arguments, rank, ranks, port, trainer="packtrain-trainer", card=None, host="127.0.0.1",
+                   server=None):
         """Starts one process of a training of `ranks`, which meet at `host`:`port`; returns it."""
         environment = {**TRAINER_DEFAULTS, **os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks),
                        "LOCAL_RANK": str(rank if card is None else card), "MASTER_ADDR": host, "MASTER_PORT": str(port)}
-        return subprocess.Popen([*program(trainer), "--server", self.address, *map(str, arguments)], env=environment,
+        return subprocess.Popen([*program(trainer), "--server", server or self.address, *map(str, arguments)], env=environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def train(self, *arguments, ranks=1, timeout=240):
         """Runs one training of `ranks` processes; returns their results."""
         return [finished(process, timeout) for process in self.start_training(*arguments, ranks=ranks)]
+
+
+def damage_store(directory):
+    """Flips a bit of a record in the store of a node that has ended, and so takes the block that holds it."""
+    files = pathlib.Path(directory, "data", "graphs").rglob("*.sst")
+    largest = max(files, key=lambda path: path.stat().st_size)
+    with open(largest, "r+b") as file:
+        file.seek(largest.stat().st_size // 3)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 0x10]))
+
+
+def eventually(holds, seconds=60):
+    """Whether `holds()` comes true in time."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.2)
+    return True
 
 
 def imported_sample(test):

@@ -8,18 +8,8 @@ import unittest
 
 import grpc
 
-from harness import DataNode, program
+from harness import DataNode, eventually, program
 from protocol import Client, batch_pb2, run_pb2
-
-
-def eventually(holds, seconds=60):
-    """Whether `holds()` comes true in time."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.2)
-    return True
 
 
 def shown(node, dataset):

@@ -9,7 +9,7 @@ import unittest
 
 import grpc
 import numpy
-from harness import SAMPLE, SAMPLE_TARGETS, DataNode
+from harness import SAMPLE, SAMPLE_TARGETS, DataNode, damage_store
 from packtrain.v1 import batch_pb2, batch_pb2_grpc, dataset_pb2, dataset_pb2_grpc, run_pb2, run_pb2_grpc
 
 import wire_format
@@ -140,6 +140,27 @@ class StreamedBatches(Client):
         small = list(wire_format.batches(messages))
         self.assertEqual([b.body for b in small], [b.body for b in large])
         self.assertEqual([b.header for b in small], [b.header for b in large])
+
+
+class DamagedBatches(Client):
+    def test_a_client_that_says_so_gets_each_batch_without_its_damaged_graphs(self):
+        spec = batch_pb2.BatchSpec(policy=batch_pb2.POLICY_DYNAMIC, graphs=31, split="all")
+        whole = list(wire_format.batches(self.stream(spec=spec)))
+        self.assertEqual(self.node.terminate(), 0)
+        damage_store(self.node.directory)
+        self.node.start()
+        self.channel = self.enterContext(grpc.insecure_channel(self.node.address))
+        skipped = list(wire_format.batches(self.stream(spec=spec, on_corrupt=batch_pb2.ON_CORRUPT_SKIP)))
+        self.assertEqual([batch.header.padded for batch in skipped], [batch.header.padded for batch in whole])
+        self.assertTrue(any(batch.header.corrupt_graphs for batch in skipped))
+        for now, before in zip(skipped, whole):
+            corrupt = set(now.header.corrupt_graphs)
+            kept = [graph not in corrupt for graph in before["graph_index"]]
+            for field in ("graph_index", "n_node", "n_edge", "y"):
+                numpy.testing.assert_array_equal(now[field], before[field][kept])
+        with self.assertRaises(grpc.RpcError) as stopped:
+            self.stream(spec=spec)
+        self.assertEqual(stopped.exception.code(), grpc.StatusCode.DATA_LOSS)
 
 
 def load_stub(path):

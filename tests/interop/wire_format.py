@@ -70,6 +70,10 @@ class Batch:
         assert len(self.body) == self.header.body_bytes
         assert crc32c(self.body) == self.header.body_crc32c
         self.sections = {section.field: self._array(section) for section in self.header.sections}
+        corrupt = list(self.header.corrupt_graphs)
+        assert corrupt == sorted(set(corrupt))
+        assert not set(corrupt) & set(self["graph_index"])
+        assert self.header.real.graphs + len(corrupt) <= self.header.padded.graphs
 
     def __getitem__(self, field):
         return self.sections[field]

@@ -102,6 +102,15 @@ TEST(BatchAssembler, GivesTheTimingThatWasSent) {
   EXPECT_EQ((*result)->timing().queue_ns, 34u);
 }
 
+TEST(BatchAssembler, GivesTheGraphsThatWereLeftOut) {
+  PlainBatch sent = StoredBatch(DType::kU8);
+  sent.header.padded.graphs = 6;
+  sent.header.corrupt_graphs = {7, std::uint64_t{1} << 40};
+  const Result result = Assemble(Messages(sent, kLimit));
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ((*result)->header().corrupt_graphs, sent.header.corrupt_graphs);
+}
+
 TEST(BatchAssembler, TakesMessagesCutAnywhere) {
   const PlainBatch sent = StoredBatch(DType::kU16);
   for (std::size_t piece_bytes = 1; piece_bytes < 90; ++piece_bytes) ExpectArrives(sent, 512, piece_bytes);
@@ -248,6 +257,12 @@ TEST(BatchAssembler, ChecksTheContent) {
   PlainBatch batch = StoredBatch(DType::kU8);
   batch.Set("senders", 0, std::uint8_t{4});
   ExpectDataLoss(Messages(batch, kLimit), "graph 0 has an edge at node 4 of 4 nodes");
+}
+
+TEST(BatchAssembler, RefusesAGraphThatIsInTheBatchAndLeftOut) {
+  PlainBatch sent = StoredBatch(DType::kU8);
+  sent.header.corrupt_graphs = {1000};
+  ExpectDataLoss(Messages(sent, kLimit), "graph 1000 is in it");
 }
 
 TEST(BatchAssembler, StartsAfreshAfterAnError) {

@@ -24,6 +24,9 @@ TEST(CheckHeader, TakesBatchesOfEveryKind) {
   EXPECT_THAT(CheckHeader(FullBatch({3, 1, 29}).header, kLimit), IsOk());
   EXPECT_THAT(CheckHeader(StoredBatch(DType::kU16).header, kLimit), IsOk());
   EXPECT_THAT(CheckHeader(EmptyBatch().header, kLimit), IsOk());
+  BatchHeader left_out = EmptyBatch().header;
+  left_out.corrupt_graphs = {4, 9};
+  EXPECT_THAT(CheckHeader(left_out, kLimit), IsOk());
 }
 
 TEST(CheckHeader, TakesAShapeWithoutPadding) {
@@ -112,6 +115,29 @@ const Damage kDamages[] = {
     {"StartsOutside", [](BatchHeader& h) { h.sections[5].offset_bytes = ~0ull - 63; }, "ends outside the body"},
     {"NoName", [](BatchHeader& h) { h.sections[5].field = ""; }, "without a name"},
     {"SameNameTwice", [](BatchHeader& h) { h.sections[5].field = "n_node"; }, "two sections \"n_node\""},
+    {"GraphsLeftOutWithoutRoom",
+     [](BatchHeader& h) {
+       h.corrupt_graphs = {1, 2};
+     },
+     "2 graphs left out, room for 1"},
+    {"NodesLeftOutWithoutRoom",
+     [](BatchHeader& h) {
+       h.padded = {7, 9, 7};
+       h.corrupt_graphs = {1, 2};
+     },
+     "2 graphs left out, room for 1"},
+    {"GraphsLeftOutNotSorted",
+     [](BatchHeader& h) {
+       h.padded.graphs = 6;
+       h.corrupt_graphs = {3, 5, 4};
+     },
+     "graph 4 follows graph 5 among those left out"},
+    {"GraphLeftOutTwice",
+     [](BatchHeader& h) {
+       h.padded.graphs = 6;
+       h.corrupt_graphs = {3, 3};
+     },
+     "graph 3 follows graph 3 among those left out"},
     {"TooManySections", [](BatchHeader& h) { h.sections.resize(257); }, "257 sections"},
 };
 
@@ -193,6 +219,16 @@ TEST(CheckContent, TakesSeveralEdgesBetweenTwoNodes) {
   PlainBatch batch = StoredBatch(DType::kU8);
   batch.Set("senders", 1, std::uint8_t{2});
   EXPECT_THAT(CheckContentOf(batch), IsOk());
+}
+
+TEST(CheckContent, RefusesAGraphThatIsInItAndLeftOut) {
+  PlainBatch batch = StoredBatch(DType::kU8);  // of graphs 1000 to 1002
+  batch.header.padded.graphs = 6;
+  batch.header.corrupt_graphs = {7, 999};
+  EXPECT_THAT(CheckHeader(batch.header, kLimit), IsOk());
+  EXPECT_THAT(CheckContentOf(batch), IsOk());
+  batch.header.corrupt_graphs = {7, 1001};
+  EXPECT_THAT(CheckContentOf(batch), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 1001 is in it")));
 }
 
 TEST(CheckContent, RefusesBytesBetweenSections) {

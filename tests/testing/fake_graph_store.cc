@@ -22,11 +22,17 @@ struct FakeGraphStore::State {
   std::uint64_t reads_before_failure ABSL_GUARDED_BY(mutex) = 0;
   std::optional<absl::Status> failure ABSL_GUARDED_BY(mutex);
   absl::Status scan_failure ABSL_GUARDED_BY(mutex);
+  std::set<std::uint32_t> damaged ABSL_GUARDED_BY(mutex);
 
   absl::Status BeginRead() {
     const wire::MutexLock lock(mutex);
     if (!failure || reads_before_failure-- > 0) return absl::OkStatus();
     return *std::exchange(failure, std::nullopt);
+  }
+
+  bool IsDamaged(std::uint32_t graph) {
+    const wire::MutexLock lock(mutex);
+    return damaged.contains(graph);
   }
 
   std::vector<v1::Dataset> VersionsOf(const storage::DatasetReference& reference) const
@@ -96,6 +102,10 @@ class FakeDataset : public storage::Dataset {
 
  private:
   absl::Status Deliver(std::size_t k, std::uint32_t graph, RecordSink sink) const {
+    if (state_->IsDamaged(graph)) {
+      return absl::DataLossError(
+          absl::StrCat("data set ", description_.name(), ", graph ", graph, ": damaged"));
+    }
     const absl::StatusOr<storage::RecordView> record = storage::RecordView::Parse(
         layout_, std::as_bytes(std::span(records_[graph])), n_node_[graph], n_edge_[graph]);
     return record.ok() ? sink(k, *record) : record.status();
@@ -251,6 +261,11 @@ void FakeGraphStore::FailRead(std::uint64_t n, absl::Status status) {
   const wire::MutexLock lock(state_->mutex);
   state_->reads_before_failure = n;
   state_->failure = std::move(status);
+}
+
+void FakeGraphStore::Damage(std::set<std::uint32_t> graphs) {
+  const wire::MutexLock lock(state_->mutex);
+  state_->damaged = std::move(graphs);
 }
 
 void FakeGraphStore::FailScans(absl::Status status) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ class FakeGraphStore : public storage::GraphStore {
 
   // The n-th ReadRecords from now, counted from 0 over all data sets, fails with `status`, once.
   void FailRead(std::uint64_t n, absl::Status status);
+  // Every ReadRecords with one of these graphs, and every ScanRecords, fails with DATA_LOSS that names the
+  // graph.
+  void Damage(std::set<std::uint32_t> graphs);
   // Every ScanRecords from now on fails with `status`, until it is OK.
   void FailScans(absl::Status status);
 

@@ -222,6 +222,26 @@ TEST(StepEngine, AnEmptyBatchWithoutSlotsHasNoGradient) {
   }
 }
 
+// As where all graphs of a batch are left out: all of its slots are padding.
+TEST(StepEngine, AnEmptyBatchInTheShapeOfAWholeOneChangesNothing) {
+  Trainee trainee(Alone());
+  const at::Tensor before = trainee.parameters().values().clone();
+  const wire::Shape whole = BatchOf(Molecules()).header().real;
+  EXPECT_EQ(trainee.GradientOf(BatchOf({}, whole)).abs().max().item<float>(), 0);
+  EXPECT_TRUE(trainee.parameters().values().equal(before));
+  EXPECT_TRUE(std::isnan(trainee.steps().front().loss));
+}
+
+TEST(StepEngine, WhatIsLeftOfABatchInItsShapeIsABatchOfItsOwn) {
+  const std::vector<Molecule> molecules = Molecules();
+  const std::span<const Molecule> left = std::span(molecules).subspan(2);
+  Trainee of_left_out(Alone()), of_own(Alone());
+  const at::Tensor in_shape_of_all = of_left_out.GradientOf(BatchOf(left, BatchOf(molecules).header().real));
+  const at::Tensor by_itself = of_own.GradientOf(PaddedBatch(left));
+  EXPECT_LT((in_shape_of_all - by_itself).abs().max().item<float>(), 1e-4);
+  EXPECT_EQ(in_shape_of_all[-static_cast<int>(kStepSums) + kGraphs].item<float>(), 3) << "graphs that count";
+}
+
 TEST(StepEngine, AGraphWithoutTheTargetHasNoGradient) {
   const std::vector<Molecule> molecules = Molecules();
   Trainee all(Alone()), known(Alone());
@@ -437,8 +457,11 @@ TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
       {{molecules[0], molecules[1]}, {}, {molecules[2], molecules[3], molecules[4]}}, absl::OkStatus());
   const std::unique_ptr<Evaluator> evaluator =
       Evaluator::Create(trainee.model(), feed, trainee.device(), {}).value();
-  const absl::StatusOr<SplitErrors> errors = evaluator->Evaluate(*batches, target, *sync);
+  int seen = 0;
+  const absl::StatusOr<SplitErrors> errors =
+      evaluator->Evaluate(*batches, target, *sync, [&](const wire::BatchHeader&) { ++seen; });
   ASSERT_THAT(errors, IsOk());
+  EXPECT_EQ(seen, 3) << "headers, that of the empty batch too";
   EXPECT_EQ(errors->graphs, 4);
   EXPECT_NEAR(errors->mae, absolute, 1e-5);
   EXPECT_NEAR(errors->rmse, std::sqrt(square), 1e-5);
@@ -453,8 +476,9 @@ TEST(Evaluate, FailsWithTheStream) {
   const auto batches = testing::ReaderOf({Molecules()}, absl::UnavailableError("the server is gone"));
   const std::unique_ptr<Evaluator> evaluator =
       Evaluator::Create(trainee.model(), feed, trainee.device(), {}).value();
-  EXPECT_THAT(evaluator->Evaluate(*batches, testing::MoleculesTarget("energy"), *sync),
-              StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(
+      evaluator->Evaluate(*batches, testing::MoleculesTarget("energy"), *sync, [](const wire::BatchHeader&) {}),
+      StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST(EvaluationSpec, KeepsTheShapeOfTheTrainingPlan) {

@@ -241,6 +241,27 @@ TEST(CommandLine, OfATrainingRun) {
   EXPECT_THAT(line.options.training.labels, UnorderedElementsAre(Pair("a", "b"), Pair("c", "")));
 }
 
+TEST(CommandLine, SaysWhatBecomesOfADamagedGraph) {
+  std::vector<const char*> words = kWhole;
+  EXPECT_EQ(Parse(words).options.training.on_corrupt, client::OnCorrupt::kStop);
+  words.insert(words.end(), {"--on-corrupt", "skip"});
+  EXPECT_EQ(Parse(words).options.training.on_corrupt, client::OnCorrupt::kSkip);
+  words.back() = "stop";
+  EXPECT_EQ(Parse(words).options.training.on_corrupt, client::OnCorrupt::kStop);
+  words.back() = "drop";
+  EXPECT_EQ(Parse(words).exit_code, 2);
+}
+
+TEST(CommandLine, ReportsToAServerOfItsOwn) {
+  std::vector<const char*> words = kWhole;
+  EXPECT_EQ(Parse(words).options.training.run_server, "");
+  words.insert(words.end(), {"--server", "replica:7077", "--run-server", "primary:7077"});
+  EXPECT_EQ(Parse(words).options.training.server, "replica:7077");
+  EXPECT_EQ(Parse(words).options.training.run_server, "primary:7077");
+  words.back() = "";
+  EXPECT_EQ(Parse(words).exit_code, 2);
+}
+
 TEST(CommandLine, WithoutWhatARunNeedsIsWrongUsage) {
   for (std::size_t i = 0; i < 10; i += 2) {
     std::vector<const char*> words = kWhole;

@@ -44,6 +44,7 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
   data.connection = std::move(connection);
   data.spec = request.spec;
   data.read_ahead_mib = request.read_ahead_mib;
+  data.on_corrupt = request.on_corrupt;
   data.rank = request.rank;
   data.world_size = request.world_size;
   absl::StatusOr<client::DatasetInfo> dataset = client::GetDatasetInfo(*data.connection, request.dataset);
@@ -71,6 +72,7 @@ absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingD
                         .segments = std::move(start.segments),
                         .epochs = epochs,
                         .expected_fingerprint = fingerprint,
+                        .on_corrupt = data.on_corrupt,
                         .read_ahead = {.batches = kMostBatchesAhead, .bytes = data.read_ahead_mib << 20}});
 }
 

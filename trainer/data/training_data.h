@@ -24,6 +24,7 @@ struct TrainingDataRequest {
   std::string target;                   // empty: the first one
   std::optional<std::int64_t> classes;  // rows of the embedding; absent: as many as the data set has
   std::uint64_t read_ahead_mib = kReadAheadMib;
+  client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
 };
@@ -38,6 +39,7 @@ struct TrainingData {
   ClassTable class_table{};
   std::int64_t classes = 0;
   std::uint64_t read_ahead_mib = kReadAheadMib;
+  client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
 };

@@ -78,10 +78,11 @@ Evaluator::Evaluator(Model& model, DeviceFeed& feed, const Device& device)
       sums_(at::zeros({kErrorSums}, at::TensorOptions(at::kDouble).device(device.torch_device()))) {}
 
 absl::StatusOr<SplitErrors> Evaluator::Evaluate(client::BatchReader& batches, const Target& target,
-                                                GradientSync& sync) {
+                                                GradientSync& sync,
+                                                absl::FunctionRef<void(const wire::BatchHeader&)> on_batch) {
   const at::NoGradGuard no_grad;
   sums_.zero_();
-  const absl::Status read = AddErrors(batches);
+  const absl::Status read = AddErrors(batches, on_batch);
   const at::Tensor sums = at::cat({sums_.cpu(), at::full({1}, read.ok() ? 0 : 1, at::kDouble)});
   if (absl::Status status = sync.Sum(sums); !status.ok()) return read.ok() ? status : WithReason(status, read);
   if (!read.ok()) return read;
@@ -89,11 +90,13 @@ absl::StatusOr<SplitErrors> Evaluator::Evaluate(client::BatchReader& batches, co
   return Unnormalise(sums, target.scale);
 }
 
-absl::Status Evaluator::AddErrors(client::BatchReader& batches) {
+absl::Status Evaluator::AddErrors(client::BatchReader& batches,
+                                  absl::FunctionRef<void(const wire::BatchHeader&)> on_batch) {
   while (true) {
     const absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
     if (!batch.ok()) return batch.status();
     if (!batch->has_value()) return absl::OkStatus();
+    on_batch((*batch)->header());
     if ((*batch)->header().empty) continue;
     const GraphTensors& graphs = executor_->InputsFor((*batch)->header().padded);
     if (absl::Status status = feed_.Expand(**batch, graphs); !status.ok()) return status;

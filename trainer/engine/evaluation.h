@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "client/batch_reader.h"
 #include "client/batch_spec.h"
@@ -45,17 +46,19 @@ class Evaluator {
   static absl::StatusOr<std::unique_ptr<Evaluator>> Create(Model& model, DeviceFeed& feed, const Device& device,
                                                            const EngineOptions& options);
 
-  // Reads `batches` to their end. All ranks call it, each with its own part of the split; all get the same
-  // result. Where one cannot read on, it returns why and the others AnotherRankCannotGoOn, all at the same
-  // place. ABORTED: a rank is gone.
-  absl::StatusOr<SplitErrors> Evaluate(client::BatchReader& batches, const Target& target, GradientSync& sync);
+  // Reads `batches` to their end, and calls `on_batch` with the header of each. All ranks call it, each with
+  // its own part of the split; all get the same result. Where one cannot read on, it returns why and the others
+  // AnotherRankCannotGoOn, all at the same place. ABORTED: a rank is gone.
+  absl::StatusOr<SplitErrors> Evaluate(client::BatchReader& batches, const Target& target, GradientSync& sync,
+                                       absl::FunctionRef<void(const wire::BatchHeader&)> on_batch);
 
   CaptureCounts captures() const { return executor_->counts(); }
 
  private:
   Evaluator(Model& model, DeviceFeed& feed, const Device& device);
 
-  absl::Status AddErrors(client::BatchReader& batches);
+  absl::Status AddErrors(client::BatchReader& batches,
+                         absl::FunctionRef<void(const wire::BatchHeader&)> on_batch);
 
   Model& model_;
   DeviceFeed& feed_;

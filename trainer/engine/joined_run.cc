@@ -25,6 +25,7 @@ class NoReports final : public client::RunReporter {
   void AddEvaluation(const client::Evaluation&) override {}
   void AddSample(const client::Sample&) override {}
   void AddEvent(const client::Event&) override {}
+  void AddCorruptGraphs(const client::CorruptGraphs&) override {}
   absl::Status Flush() override { return absl::OkStatus(); }
   absl::Status Finish(bool, const std::string&) override { return absl::OkStatus(); }
   client::UnsentRecords unsent() const override { return {}; }

@@ -127,11 +127,14 @@ class Session {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const std::string& server) const {
+    return client::Connection::Open({.server = server,
+                                     .give_up = options_.give_up,
+                                     .on_notice = [this](const std::string& line) { Notice(line); }});
+  }
+
   absl::Status LoadData() {
-    absl::StatusOr<std::shared_ptr<client::Connection>> connection = client::Connection::Open(
-        {.server = options_.server, .give_up = options_.give_up, .on_notice = [this](const std::string& line) {
-           Notice(line);
-         }});
+    absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(options_.server);
     if (!connection.ok()) return connection.status();
     absl::StatusOr<TrainingData> data =
         LoadTrainingData(*std::move(connection), {.dataset = options_.dataset,
@@ -139,6 +142,7 @@ class Session {
                                                   .target = options_.target,
                                                   .classes = options_.classes,
                                                   .read_ahead_mib = options_.read_ahead_mib,
+                                                  .on_corrupt = options_.on_corrupt,
                                                   .rank = options_.world.rank,
                                                   .world_size = options_.world.size});
     if (!data.ok()) return data.status();
@@ -196,6 +200,7 @@ class Session {
     settings.push_back({"--checkpoint-every", absl::StrCat(checkpoint.every)});
     settings.push_back({"--resume", checkpoint.resume ? "yes" : "no"});
     settings.push_back({"--synthetic", options_.synthetic ? "yes" : "no"});
+    settings.push_back({"--on-corrupt", options_.on_corrupt == client::OnCorrupt::kSkip ? "skip" : "stop"});
     settings.push_back({"their initial parameters", trained_->parameters().Checksum()});
     for (const Setting& setting : settings) {
       if (absl::Status status = sync_->Agree(setting.name, setting.value); !status.ok()) return status;
@@ -262,7 +267,10 @@ class Session {
 
   // The checkpoint's totals are of all ranks, so rank 0 goes on with them for all.
   absl::Status StartReporter() {
-    absl::StatusOr<JoinedRun> joined = JoinRun(data_.connection, DescribeRun(), state_, *sync_,
+    absl::StatusOr<std::shared_ptr<client::Connection>> connection =
+        options_.run_server.empty() ? data_.connection : Connect(options_.run_server);
+    if (!connection.ok()) return connection.status();
+    absl::StatusOr<JoinedRun> joined = JoinRun(*std::move(connection), DescribeRun(), state_, *sync_,
                                                [this](const std::string& line) { Progress(line); });
     if (!joined.ok()) return joined.status();
     if (state_.position.steps > 0)
@@ -305,6 +313,7 @@ class Session {
     if (options_.synthetic) run.labels.emplace("input", "synthetic");
     run.timing_method = trained_->clock().method();
     run.planned_steps = options_.steps;
+    run.on_corrupt = options_.on_corrupt;
     return run;
   }
 

@@ -103,7 +103,7 @@ absl::Status TrainingLoop::MakeStep(BatchSource& batches) {
   }
   const absl::StatusOr<std::uint64_t> capture_ns = parts_.trained.engine().Step(issued_steps());
   if (!capture_ns.ok()) return capture_ns.status();
-  issued_.push_back(PositionBehind(batches.header()));
+  issued_.push_back({.behind = PositionBehind(batches.header()), .left_out = LeftOutOf(batches.header())});
   timeline_.End(*capture_ns);
   Settle();
   return halt_ ? EndTogether(*halt_) : absl::OkStatus();
@@ -128,6 +128,10 @@ wire::StepRecord TrainingLoop::RecordOf(const wire::BatchHeader& header, const w
   if (header.step == 0) record.flags |= wire::kFirstOfEpoch;
   if (IsShort(header, parts_.data.spec.graphs)) record.flags |= wire::kShortBatch;
   return record;
+}
+
+TrainingLoop::LeftOut TrainingLoop::LeftOutOf(const wire::BatchHeader& header) {
+  return {.epoch = header.epoch, .batch_index = header.index, .graphs = header.corrupt_graphs};
 }
 
 Position TrainingLoop::PositionBehind(const wire::BatchHeader& header) const {
@@ -167,7 +171,8 @@ void TrainingLoop::Learn(const wire::StepRecord& step, const StepReading& readin
     issued_.clear();
     return;
   }
-  state_.position = std::move(issued_.front());
+  state_.position = std::move(issued_.front().behind);
+  ReportCorrupt(step.step, parts_.data.spec.split, issued_.front().left_out);
   issued_.pop_front();
   Report(step);
 }
@@ -180,6 +185,20 @@ void TrainingLoop::Report(const wire::StepRecord& step) {
   Progress(absl::StrFormat("step %d/%d  epoch %d  loss %.4g  %.1f ms", step.step + 1, options_.steps,
                            step.epoch, statistics_.totals().last_loss,
                            static_cast<double>(step.total_ns) * 1e-6));
+}
+
+void TrainingLoop::ReportCorrupt(std::uint64_t step, const std::string& split, const LeftOut& left_out) {
+  if (left_out.graphs.empty()) return;
+  parts_.reporter.AddCorruptGraphs({.step = step,
+                                    .epoch = left_out.epoch,
+                                    .batch_index = left_out.batch_index,
+                                    .split = split,
+                                    .graphs = left_out.graphs});
+  if (std::exchange(told_of_corrupt_, true) || !options_.progress) return;
+  const std::string rank = options_.world.size > 1 ? absl::StrCat("rank ", options_.world.rank, ": ") : "";
+  options_.progress(absl::StrCat(rank, "graph ", left_out.graphs.front(), " of ", parts_.data.dataset.reference,
+                                 " is damaged and left out, as is each that is found so; `packtrain run show ",
+                                 parts_.reporter.run(), "` lists them"));
 }
 
 // Where the others cannot even be told, they are what `reason` is about, or they are gone as well.
@@ -254,8 +273,9 @@ absl::Status TrainingLoop::ReadSplit(const std::string& split) {
       OpenBatches(parts_.data, spec, /*fingerprint=*/"", /*epochs=*/1, /*start=*/{});
   if (!batches.ok()) return batches.status();
   const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
-  const absl::StatusOr<SplitErrors> errors =
-      parts_.evaluator.Evaluate(**batches, parts_.data.target, parts_.sync);
+  const absl::StatusOr<SplitErrors> errors = parts_.evaluator.Evaluate(
+      **batches, parts_.data.target, parts_.sync,
+      [&](const wire::BatchHeader& header) { ReportCorrupt(steps(), split, LeftOutOf(header)); });
   if (!errors.ok()) return errors.status();
   splits_[split] = *errors;
   return absl::OkStatus();

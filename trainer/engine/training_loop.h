@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -57,16 +58,30 @@ class TrainingLoop {
   const std::map<std::string, SplitErrors>& splits() const { return splits_; }
 
  private:
+  // The damaged graphs that a batch came without; none of most.
+  struct LeftOut {
+    std::uint64_t epoch = 0;
+    std::uint64_t batch_index = 0;
+    std::vector<std::uint64_t> graphs = {};
+  };
+  struct Issued {
+    Position behind = {};
+    LeftOut left_out = {};
+  };
+
   absl::Status MakeSteps();
   absl::StatusOr<std::unique_ptr<BatchSource>> OpenSource() const;
   absl::Status MakeStep(BatchSource& batches);
   absl::Status NextBatch(BatchSource& batches) const;
   wire::StepRecord RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing);
+  static LeftOut LeftOutOf(const wire::BatchHeader& header);
   Position PositionBehind(const wire::BatchHeader& header) const;
 
   void Settle();
   void Learn(const wire::StepRecord& step, const StepReading& reading);
   void Report(const wire::StepRecord& step);
+  // Tells the run, and once the user, of what a batch of the step came without.
+  void ReportCorrupt(std::uint64_t step, const std::string& split, const LeftOut& left_out);
 
   absl::Status Withdraw(const absl::Status& reason);
   absl::Status EndTogether(const absl::Status& reason);
@@ -90,10 +105,11 @@ class TrainingLoop {
   const StreamStart start_;
   const std::uint64_t first_step_;
   Checkpoint state_;                  // its totals are statistics_, its model is parts_
-  std::deque<Position> issued_;       // behind each step that may or may not have been made
+  std::deque<Issued> issued_;         // steps that may or may not have been made
   std::optional<absl::Status> halt_;  // why no step is made any more
   std::uint64_t saved_steps_;
   std::uint32_t flags_of_next_ = 0;
+  bool told_of_corrupt_ = false;
   StepStatistics statistics_;
   std::map<std::string, SplitErrors> splits_;
   std::chrono::steady_clock::time_point next_progress_;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "client/batch_reader.h"
 #include "client/batch_spec.h"
 #include "trainer/data/read_ahead.h"
 #include "trainer/engine/engine_options.h"
@@ -25,7 +26,8 @@ struct CheckpointOptions {
 };
 
 struct TrainingOptions {
-  std::string server;
+  std::string server;      // of batches
+  std::string run_server;  // that the run is reported to; empty: `server`
   std::chrono::milliseconds give_up{60'000};
   std::string dataset;
   client::BatchSpec spec;
@@ -43,6 +45,7 @@ struct TrainingOptions {
   std::size_t max_captures = EngineOptions().max_captures;
   bool plain_kernels = false;  // Torch's operators in place of kernels of ours
   std::uint64_t read_ahead_mib = kReadAheadMib;
+  client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
   bool synthetic = false;  // serve the first batches again and again, as if input cost nothing
   std::map<std::string, std::string> labels;
   World world;

@@ -112,6 +112,30 @@ TEST_F(RunCommandTest, ShowAndSummaryTellOfEvents) {
   }
 }
 
+TEST_F(RunCommandTest, ShowAndSummaryListGraphsThatWereLeftOut) {
+  const auto reporter = StartRun("static");
+  reporter->AddCorruptGraphs({.step = 12, .epoch = 1, .batch_index = 4, .split = "train", .graphs = {7, 9}});
+  ASSERT_THAT(reporter->Finish(false, ""), IsOk());
+  for (const char* verb : {"show", "summary"}) {
+    const nlohmann::json corrupt = Run({"run", verb, reporter->run(), "--json"}).Json()["corrupt_graphs"];
+    EXPECT_EQ(corrupt, nlohmann::json::parse(R"({"count": 2, "graphs": 2, "truncated": false, "list": [
+        {"epoch": 1, "step": 12, "batch": 4, "split": "train", "graph": 7},
+        {"epoch": 1, "step": 12, "batch": 4, "split": "train", "graph": 9}]})"));
+    EXPECT_THAT(Run({"run", verb, reporter->run()}).out,
+                HasSubstr("corrupt   2 damaged graphs were left out, 2 times in all (--on-corrupt skip)\n"
+                          "          graph 7: step 12, epoch 1, batch 4 of train\n"
+                          "          graph 9: step 12, epoch 1, batch 4 of train\n"));
+  }
+  EXPECT_EQ(Run({"run", "show", reporter->run(), "--json"}).Json()["on_corrupt"], "stop");
+}
+
+TEST_F(RunCommandTest, ARunWithoutDamageListsNone) {
+  const std::string run = AddRun("static", 1'000'000);
+  EXPECT_EQ(Run({"run", "show", run, "--json"}).Json()["corrupt_graphs"],
+            nlohmann::json::parse(R"({"count": 0, "graphs": 0, "truncated": false, "list": []})"));
+  EXPECT_THAT(Run({"run", "show", run}).out, ::testing::Not(HasSubstr("corrupt")));
+}
+
 TEST_F(RunCommandTest, ComparisonNamesItsTest) {
   AddBothPolicies();
   const nlohmann::json welch = Run({"run", "compare", "--by", "policy", "--json"}).Json();

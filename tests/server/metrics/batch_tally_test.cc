@@ -32,6 +32,18 @@ TEST(BatchTallyTest, PaddingIsTheShareOfNodeAndEdgeSlots) {
   EXPECT_EQ(tally.body_bytes, 400);
 }
 
+TEST(BatchTallyTest, GraphsLeftOutAreCounted) {
+  wire::BatchHeader batch = Batch({2, 10, 20}, {6, 16, 24});
+  batch.corrupt_graphs = {3, 8};
+  BatchTally tally;
+  tally.Count(batch, nanoseconds(1));
+  BatchTally all;
+  all.Add(tally);
+  all.Add(tally);
+  EXPECT_EQ(all.corrupt_graphs, 4);
+  EXPECT_EQ(all.graphs, 4);
+}
+
 TEST(BatchTotalsTest, TheSeriesOfADataSetGoWithItAndTheTotalsStay) {
   BatchTotals totals;
   BatchTally tally;

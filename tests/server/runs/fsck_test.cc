@@ -49,19 +49,21 @@ TEST(RunFsckTest, RowsThatDoNotDecodeAreNamedByRunAndSort) {
   {
     const auto database = *RunDatabase::Open(directory, {});
     ASSERT_THAT(database->Write({{Family::kSteps, StepBlockKey(damaged, 0), "\xff"},
-                                 {Family::kRuns, EvaluationKey(damaged.run, 5, "val"), "\xff"}},
+                                 {Family::kRuns, EvaluationKey(damaged.run, 5, "val"), "\xff"},
+                                 {Family::kSamples, CorruptGraphsKey(damaged.run, {}), "\xff"}},
                                 Durability::kDisk),
                 IsOk());
   }
   const auto store = *RocksRunStore::Open(directory, {});
   const std::vector<v1::FsckFinding> findings = Check(store->database(), 2);
-  ASSERT_THAT(findings, SizeIs(2));
+  ASSERT_THAT(findings, SizeIs(3));
   for (const v1::FsckFinding& finding : findings) {
     EXPECT_EQ(finding.kind(), v1::FSCK_KIND_RUN);
     EXPECT_EQ(finding.run(), damaged.run);
   }
   EXPECT_THAT(findings[0].message(), HasSubstr("steps: "));
   EXPECT_THAT(findings[1].message(), HasSubstr("evaluations: "));
+  EXPECT_THAT(findings[2].message(), HasSubstr("corrupt graphs: "));
 }
 
 TEST(RunFsckTest, EachDamagedRowCounts) {

@@ -1,4 +1,4 @@
-// The contract of RunStore: evaluations, samples and events.
+// The contract of RunStore: evaluations, samples, events and corrupt graphs.
 #include <gmock/gmock.h>
 
 #include "tests/server/runs/run_store_conformance.h"
@@ -73,6 +73,53 @@ TEST_F(RunStoreConformance, EventsAreReadByAttemptThenStartAndCountOnce) {
               IsOk());
   EXPECT_THAT(read,
               ElementsAre(Pair(20, "checkpoint"), Pair(300, "checkpoint"), Pair(300, "gc"), Pair(7, "gc")));
+}
+
+TEST_F(RunStoreConformance, CorruptGraphsAreReadByStepAndThoseOfABatchReplace) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  const Reporter next = StartRun(*store_, StartRequest("key-00000001"));
+  const Reporter other = StartRun(*store_, StartRequest("key-00000002"));
+  ASSERT_THAT(
+      store_->AddCorruptGraphs(rank, {CorruptAt(300, 7, "train", {4}), CorruptAt(20, 2, "train", {1, 9})}),
+      IsOk());
+  ASSERT_THAT(
+      store_->AddCorruptGraphs(next, {CorruptAt(300, 7, "train", {4, 5}), CorruptAt(300, 7, "val", {6})}),
+      IsOk());
+  ASSERT_THAT(store_->AddCorruptGraphs(other, {CorruptAt(1, 1, "train", {8})}), IsOk());
+  ASSERT_THAT(store_->AddEvents(rank, {[] {
+                                  v1::Event event;
+                                  event.set_name("gc");
+                                  return event;
+                                }()}),
+              IsOk());
+  store_.Reopen();
+  std::vector<std::string> read;
+  ASSERT_THAT(store_->ReadCorruptGraphs(rank.run,
+                                        [&read](const v1::CorruptGraphs& batch) {
+                                          read.push_back(batch.ShortDebugString());
+                                          return absl::OkStatus();
+                                        }),
+              IsOk());
+  EXPECT_THAT(read, ElementsAre(CorruptAt(20, 2, "train", {1, 9}).ShortDebugString(),
+                                CorruptAt(300, 7, "train", {4, 5}).ShortDebugString(),
+                                CorruptAt(300, 7, "val", {6}).ShortDebugString()));
+}
+
+TEST_F(RunStoreConformance, BadCorruptGraphsAreRefused) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  const auto invalid = absl::StatusCode::kInvalidArgument;
+  EXPECT_THAT(store_->AddCorruptGraphs(rank, {}), StatusIs(invalid, HasSubstr("no batches")));
+  EXPECT_THAT(store_->AddCorruptGraphs(rank, {CorruptAt(3, 7, "", {4})}),
+              StatusIs(invalid, HasSubstr("split is empty")));
+  EXPECT_THAT(store_->AddCorruptGraphs(rank, {CorruptAt(3, 7, "train", {})}),
+              StatusIs(invalid, HasSubstr("batch 7 of epoch 1 lacks no graph")));
+  EXPECT_THAT(store_->AddCorruptGraphs(rank, {CorruptAt(3, 7, "train", {4, 4})}),
+              StatusIs(invalid, HasSubstr("graph 4 follows graph 4 in batch 7 of epoch 1")));
+  EXPECT_THAT(store_->AddCorruptGraphs({rank.run, 1, 0}, {CorruptAt(3, 7, "train", {4})}),
+              StatusIs(invalid, HasSubstr("rank 1")));
+  ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+  EXPECT_THAT(store_->AddCorruptGraphs(rank, {CorruptAt(3, 7, "train", {4})}),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST_F(RunStoreConformance, BadSamplesAndEventsAreRefused) {

@@ -84,6 +84,19 @@ TEST_F(RunStoreConformance, ANewAttemptSaysHowManyStepsThereAreToBe) {
   EXPECT_EQ(Get(first.run).description().planned_steps(), 30u);
 }
 
+TEST_F(RunStoreConformance, ARunThatOnceSkipsCorruptGraphsSaysSo) {
+  v1::StartRunRequest request = StartRequest("key-00000001");
+  request.mutable_description()->set_on_corrupt(v1::ON_CORRUPT_STOP);
+  const Reporter first = StartRun(*store_, request);
+  EXPECT_EQ(Get(first.run).description().on_corrupt(), v1::ON_CORRUPT_STOP);
+  request.mutable_description()->set_on_corrupt(v1::ON_CORRUPT_SKIP);
+  StartRun(*store_, request);
+  request.mutable_description()->set_on_corrupt(v1::ON_CORRUPT_STOP);
+  StartRun(*store_, request);
+  store_.Reopen();
+  EXPECT_EQ(Get(first.run).description().on_corrupt(), v1::ON_CORRUPT_SKIP);
+}
+
 TEST_F(RunStoreConformance, ARestartedProcessGetsTheNextAttempt) {
   v1::StartRunRequest request = StartRequest("key-00000001");
   request.set_process_key("process a");

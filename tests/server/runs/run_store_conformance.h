@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/server/runs/run_fixtures.h"
 #include "tests/testing/status_matchers.h"
@@ -34,6 +35,17 @@ inline v1::Evaluation TestEvaluation(std::uint64_t step, const std::string& spli
   evaluation.set_split(split);
   evaluation.set_mae(mae);
   return evaluation;
+}
+
+inline v1::CorruptGraphs CorruptAt(std::uint64_t step, std::uint64_t batch, const std::string& split,
+                                   const std::vector<std::uint64_t>& graphs) {
+  v1::CorruptGraphs corrupt;
+  corrupt.set_step(step);
+  corrupt.set_epoch(1);
+  corrupt.set_batch_index(batch);
+  corrupt.set_split(split);
+  corrupt.mutable_graphs()->Add(graphs.begin(), graphs.end());
+  return corrupt;
 }
 
 inline v1::Sample SampleAt(std::int64_t time_ns) {

@@ -219,6 +219,42 @@ TEST(Summary, OfManyNamesOfEventsTheLongestAreTold) {
   EXPECT_EQ(summary.events(63).name(), "event 36");
 }
 
+v1::CorruptGraphs CorruptAt(std::uint64_t step, std::uint64_t first, std::uint64_t end) {
+  v1::CorruptGraphs batch;
+  batch.set_step(step);
+  batch.set_epoch(step / 10);
+  batch.set_batch_index(step % 10);
+  batch.set_split("train");
+  for (std::uint64_t graph = first; graph < end; ++graph) batch.add_graphs(graph);
+  return batch;
+}
+
+TEST(Summary, GraphsThatBatchesCameWithoutAreListed) {
+  TestRunStore store;
+  const Reporter rank = StartRun(*store, StartRequest("key-00000001"));
+  ASSERT_THAT(store->AddCorruptGraphs(rank, {CorruptAt(13, 5, 6), CorruptAt(2, 5, 7)}), IsOk());
+  const v1::CorruptGraphSummary corrupt = SummaryOf(*store, rank.run).corrupt_graphs();
+  EXPECT_EQ(corrupt.count(), 3u);
+  EXPECT_EQ(corrupt.graphs(), 2u);
+  EXPECT_FALSE(corrupt.truncated());
+  ASSERT_EQ(corrupt.list_size(), 3);
+  EXPECT_EQ(corrupt.list(1).ShortDebugString(), "graph: 6 step: 2 batch_index: 2 split: \"train\"");
+  EXPECT_EQ(corrupt.list(2).ShortDebugString(), "graph: 5 step: 13 epoch: 1 batch_index: 3 split: \"train\"");
+}
+
+TEST(Summary, OfManyCorruptGraphsTheFirstThousandAreListed) {
+  TestRunStore store;
+  const Reporter rank = StartRun(*store, StartRequest("key-00000001"));
+  ASSERT_THAT(store->AddCorruptGraphs(rank, {CorruptAt(0, 0, 999), CorruptAt(1, 0, 1)}), IsOk());
+  EXPECT_FALSE(SummaryOf(*store, rank.run).corrupt_graphs().truncated());
+  ASSERT_THAT(store->AddCorruptGraphs(rank, {CorruptAt(2, 0, 7)}), IsOk());
+  const v1::CorruptGraphSummary corrupt = SummaryOf(*store, rank.run).corrupt_graphs();
+  EXPECT_EQ(corrupt.count(), 1007u);
+  EXPECT_EQ(corrupt.graphs(), 999u);
+  EXPECT_EQ(corrupt.list_size(), 1000);
+  EXPECT_TRUE(corrupt.truncated());
+}
+
 TEST(Summary, ARunWithoutStepsHasZeros) {
   TestRunStore store;
   const Reporter rank = StartRun(*store, StartRequest("key-00000001"));
