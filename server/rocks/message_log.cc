@@ -61,7 +61,7 @@ class LossyFileSystem : public rocksdb::FileSystemWrapper {
   // Not the wrapper's, which takes the file from `base`.
   IOStatus NewLogger(const std::string& path, const IOOptions& options, std::shared_ptr<rocksdb::Logger>* log,
                      IODebugContext* debug) override {
-    return FileSystem::NewLogger(path, options, log, debug);
+    return FileSystem::NewLogger(path, options, log, debug);  // NOLINT(bugprone-parent-virtual-call)
   }
 };
 

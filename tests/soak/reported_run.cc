@@ -39,8 +39,9 @@ absl::StatusOr<std::unique_ptr<client::RunReporter>> Start(
   std::unique_ptr<client::RunReporter> reporter;
   const absl::Status status = OnceThereIsSpace([&] {
     auto started = client::RunReporter::Start(connection, description, options);
-    if (started.ok()) reporter = *std::move(started);
-    return started.status();
+    if (!started.ok()) return started.status();
+    reporter = *std::move(started);
+    return absl::OkStatus();
   });
   if (!status.ok()) return status;
   return reporter;

@@ -64,8 +64,9 @@ absl::Status ShareReader::Open() {
   request_.epochs = end_ == 0 ? 0 : end_ - request_.start_epoch;
   absl::StatusOr<std::unique_ptr<client::BatchReader>> reader =
       client::BatchReader::Open(connection_, request_);
-  if (reader.ok()) reader_ = *std::move(reader);
-  return reader.status();
+  if (!reader.ok()) return reader.status();
+  reader_ = *std::move(reader);
+  return absl::OkStatus();
 }
 
 absl::Status ShareReader::Add(const wire::Batch& batch) {

@@ -191,7 +191,7 @@ class FaultyFileSystem : public rocksdb::FileSystemWrapper {
   // Not the wrapper's, which takes the file from the system.
   IOStatus NewLogger(const std::string& path, const IOOptions& options, std::shared_ptr<rocksdb::Logger>* log,
                      IODebugContext* debug) override {
-    return FileSystem::NewLogger(path, options, log, debug);
+    return FileSystem::NewLogger(path, options, log, debug);  // NOLINT(bugprone-parent-virtual-call)
   }
   IOStatus NewDirectory(const std::string& path, const IOOptions& options,
                         std::unique_ptr<FSDirectory>* directory, IODebugContext* debug) override {
