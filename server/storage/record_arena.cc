@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/prefetch.h"
 
 namespace packtrain::storage {
 namespace {
@@ -20,21 +21,11 @@ std::uint64_t Capacity(const v1::Dataset& description) {
   return description.bytes() + description.graphs() * (kAlignment - 1);
 }
 
-// Graphs lie in no order, so every record, and its offset before it, is asked of memory while others are read.
+// A record's offset is asked of memory before the record is.
 constexpr std::size_t kOffsetsAhead = 24;
-constexpr std::size_t kRecordsAhead = 8;
-// What one prefetch brings; and the most of one record: the processor sees by itself where a longer one goes.
-constexpr std::size_t kCacheLine = 64;
-constexpr std::size_t kPrefetchedBytes = 2 << 10;
 
 // Large pages, where the system has them: with small ones most reads would miss the processor's page table too.
 constexpr std::size_t kLargePage = 2 << 20;
-
-// Inlined by force: GCC takes a call that does nothing but prefetch for one without effect, and drops it.
-[[gnu::always_inline]] inline void Prefetch(std::span<const std::byte> record) {
-  const std::size_t bytes = std::min(record.size(), kPrefetchedBytes);
-  for (std::size_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(record.data() + at);
-}
 
 }  // namespace
 

@@ -1,21 +1,32 @@
 #include "server/storage/rocks_dataset.h"
 
 #include <algorithm>
+#include <compare>
 #include <numeric>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "server/storage/key_schema.h"
 
 namespace packtrain::storage {
 namespace {
 
-std::vector<std::uint32_t> AscendingOrder(std::span<const std::uint32_t> graphs) {
-  std::vector<std::uint32_t> order(graphs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return graphs[a] < graphs[b]; });
-  return order;
+// Most reads are of one batch, for which none of these takes the heap.
+constexpr std::size_t kInlineKeys = 160;
+
+// A graph that is asked for, and where it stands among them.
+struct Wanted {
+  std::uint32_t graph = 0;
+  std::uint32_t k = 0;
+  friend auto operator<=>(const Wanted&, const Wanted&) = default;
+};
+
+absl::InlinedVector<Wanted, kInlineKeys> Ascending(std::span<const std::uint32_t> graphs) {
+  absl::InlinedVector<Wanted, kInlineKeys> wanted(graphs.size());
+  for (std::uint32_t k = 0; k < graphs.size(); ++k) wanted[k] = {graphs[k], k};
+  std::sort(wanted.begin(), wanted.end());
+  return wanted;
 }
 
 }  // namespace
@@ -40,19 +51,17 @@ absl::StatusOr<std::span<const std::uint32_t>> RocksDataset::Split(std::string_v
 
 absl::Status RocksDataset::ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const {
   if (absl::Status status = CheckIndices(graphs); !status.ok()) return status;
-  const std::vector<std::uint32_t> order = AscendingOrder(graphs);
-  std::vector<StorageKey> keys;
-  std::vector<std::string_view> views;
+  const auto wanted = Ascending(graphs);
+  absl::InlinedVector<StorageKey, kInlineKeys> keys;
+  absl::InlinedVector<std::string_view, kInlineKeys> views;
   keys.reserve(graphs.size());
   views.reserve(graphs.size());
-  for (const std::uint32_t k : order) {
-    views.push_back(keys.emplace_back(storage_id_, graphs[k]).view());
-  }
+  for (const Wanted& one : wanted) views.push_back(keys.emplace_back(storage_id_, one.graph).view());
   return database_->MultiGet(Family::kGraphs, views,
-                             [&](std::size_t k, const absl::StatusOr<std::string_view>& value) {
-                               const std::uint32_t graph = graphs[order[k]];
+                             [&](std::size_t i, const absl::StatusOr<std::string_view>& value) {
+                               const auto& [graph, k] = wanted[i];
                                if (!value.ok()) return Unreadable(graph, value.status());
-                               return Deliver(order[k], graph, *value, sink);
+                               return Deliver(k, graph, *value, sink);
                              });
 }
 
