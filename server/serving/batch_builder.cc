@@ -250,10 +250,13 @@ BatchBuilder::RowBytes BatchBuilder::SumRowBytes() const {
   return sum;
 }
 
+std::uint64_t BatchBuilder::BodyBytes(const PlannedBatch& batch) const {
+  return batch.real.graphs * row_bytes_.graph + batch.real.nodes * row_bytes_.node +
+         batch.real.edges * row_bytes_.edge;
+}
+
 bool BatchBuilder::IsQuick(const PlannedBatch& batch) const {
-  const std::uint64_t bytes = batch.real.graphs * row_bytes_.graph + batch.real.nodes * row_bytes_.node +
-                              batch.real.edges * row_bytes_.edge;
-  return bytes <= kQuickBytes && dataset_->reads_in_order();
+  return BodyBytes(batch) <= kQuickBytes && dataset_->reads_in_order();
 }
 
 BatchHeader BatchBuilder::LayOut(const PlannedBatch& batch, const EpochPosition& position) const {

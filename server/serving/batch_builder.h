@@ -50,6 +50,9 @@ class BatchBuilder {
   // DATA_LOSS: a stored record is damaged, or contradicts the size index.
   absl::StatusOr<BuiltBatch> Build(const batching::PlannedBatch& batch, const EpochPosition& position) const;
 
+  // What the body takes, save for the gaps between its sections.
+  std::uint64_t BodyBytes(const batching::PlannedBatch& batch) const;
+
   // Whether the records come from memory and the body takes about as long to build as gRPC to send it: a thread
   // that must not block may build it.
   bool IsQuick(const batching::PlannedBatch& batch) const;

@@ -55,27 +55,30 @@ BatchSequence::BatchSequence(BatchSource source, SequenceRange range, BatchBuild
       background_(background),
       shared_(shared, PlanKey(source_, range_)) {}
 
-absl::StatusOr<std::optional<BuiltBatch>> BatchSequence::Next() {
+absl::StatusOr<std::optional<BatchSequence::Planned>> BatchSequence::Next() {
   if (step_ == plan_->plan->steps()) {
     if (IsLastEpoch()) return std::nullopt;
     if (absl::Status status = EnterEpoch(epoch_ + 1, {.size = range_.world.size}); !status.ok()) return status;
   }
   if (!planned_.ok()) return planned_.status();
-  absl::StatusOr<BuiltBatch> built =
-      shared_.Get(epoch_, planned_->index, builder_.IsQuick(*planned_), [&] { return Build(*planned_); });
-  if (!built.ok()) return built.status();
+  Planned next{plan_, *planned_, epoch_};
   GoTo(step_ + 1);
-  return *std::move(built);
+  return next;
 }
 
-absl::StatusOr<BuiltBatch> BatchSequence::Build(const batching::PlannedBatch& planned) const {
-  const EpochPosition position{.epoch = epoch_,
-                               .epoch_steps = plan_->plan->steps(),
+absl::StatusOr<BuiltBatch> BatchSequence::Build(const Planned& planned) const {
+  return shared_.Get(planned.epoch, planned.batch.index, builder_.IsQuick(planned.batch),
+                     [&] { return BuildAnew(planned); });
+}
+
+absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned) const {
+  const EpochPosition position{.epoch = planned.epoch,
+                               .epoch_steps = planned.plan->plan->steps(),
                                .world_size = range_.world.size,
                                .fingerprint = source_.fingerprint};
-  absl::StatusOr<BuiltBatch> built = builder_.Build(planned, position);
+  absl::StatusOr<BuiltBatch> built = builder_.Build(planned.batch, position);
   if (built.ok() || !absl::IsDataLoss(built.status())) return built;
-  if (range_.skip_corrupt) return BuildWithoutDamaged(builder_, *source_.dataset, planned, position);
+  if (range_.skip_corrupt) return BuildWithoutDamaged(builder_, *source_.dataset, planned.batch, position);
   return absl::DataLossError(
       absl::StrCat(built.status().message(), "; --on-corrupt skip goes on without what is damaged"));
 }

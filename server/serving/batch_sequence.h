@@ -28,10 +28,17 @@ struct SequenceRange {
   bool skip_corrupt = false;
 };
 
-// Used by one thread at a time. While an epoch is being read, the plan of the next one is made in the
-// background where the cache can keep it, so that there is no gap between them.
+// Used by one thread at a time, save for Build. While an epoch is being read, the plan of the next one is made
+// in the background where the cache can keep it, so that there is no gap between them.
 class BatchSequence {
  public:
+  // A batch that is to be built.
+  struct Planned {
+    std::shared_ptr<const EpochPlan> plan;  // which `batch` borrows from
+    batching::PlannedBatch batch;
+    std::uint64_t epoch = 0;
+  };
+
   // `plans`, `shared` and `background` are borrowed and outlive the sequence and what it posted.
   // INVALID_ARGUMENT: rank outside the world, or `start_step` inside its segments. OUT_OF_RANGE: `start_step`
   // is past the epoch's end. Otherwise as batching::Plan::Create.
@@ -39,23 +46,29 @@ class BatchSequence {
                                                              BatchBuilder builder, PlanCache& plans,
                                                              SharedBatches& shared, WorkerPool& background);
 
-  // The next batch; nullopt after the last. Codes as BatchBuilder::Build, or BuildWithoutDamaged where the
-  // range skips corrupt graphs, and batching::Plan::Create; FAILED_PRECONDITION: an epoch has no step, which
-  // `drop_last` may bring about.
-  absl::StatusOr<std::optional<BuiltBatch>> Next();
+  // Steps to the next batch; nullopt after the last. Codes as batching::Plan::Create; FAILED_PRECONDITION: an
+  // epoch has no step, which `drop_last` may bring about.
+  absl::StatusOr<std::optional<Planned>> Next();
+
+  // Any number of threads may build what Next has returned, in any order. Codes as BatchBuilder::Build, or
+  // BuildWithoutDamaged where the range skips corrupt graphs.
+  absl::StatusOr<BuiltBatch> Build(const Planned& planned) const;
+  // About what its body takes.
+  std::uint64_t BodyBytes(const Planned& planned) const { return builder_.BodyBytes(planned.batch); }
 
   // NAME@VERSION.
   std::string dataset() const { return source_.reference(); }
 
-  // Whether Next will neither plan, read from disk, nor take long, so that a thread which must not block may
-  // call it. Also at the end.
+  // Whether the next batch takes neither a plan, nor a read from disk, nor long, so that a thread which must
+  // not block may step to it and build it. Also at the end.
   bool NextIsQuick() const;
 
  private:
   BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
                 SharedBatches& shared, WorkerPool& background);
 
-  absl::StatusOr<BuiltBatch> Build(const batching::PlannedBatch& planned) const;
+  // Where no other stream has it.
+  absl::StatusOr<BuiltBatch> BuildAnew(const Planned& planned) const;
   absl::Status EnterEpoch(std::uint64_t epoch, const batching::World& world);
   // `step` is of the epoch, or its end.
   void GoTo(std::uint64_t step);

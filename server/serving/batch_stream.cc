@@ -18,13 +18,20 @@ namespace {
 constexpr int kLeastBodies = 2;
 // Of a batch beside its body, in the window.
 constexpr std::uint64_t kBatchBytes = 4 << 10;
-// Batches that a stream builds before it lets others have its builder.
-constexpr int kBatchesInTurn = 8;
 // Below gRPC's default receive limit of 4 MiB, with room for what a client may add.
 constexpr std::uint32_t kDefaultMessageBytes = (4 << 20) - (64 << 10);
 constexpr std::uint32_t kLeastMessageBytes = 4 << 10;
 
 using Clock = std::chrono::steady_clock;
+
+// Of a batch with such a body, in the window.
+std::uint64_t HeldBytes(std::uint64_t body_bytes) {
+  return wire::BodyPool::CapacityOf(body_bytes) + kBatchBytes;
+}
+
+std::uint64_t ReservedBytes(const BatchSequence& sequence, const BatchSequence::Planned& planned) {
+  return HeldBytes(sequence.BodyBytes(planned));
+}
 
 // A slice of `body` that keeps it alive.
 grpc::Slice BodySlice(const wire::EncodedPart& part, const std::shared_ptr<const std::byte>& body) {
@@ -137,53 +144,92 @@ void BatchStream::BodyFreed(std::uint64_t bytes) {
 }
 
 void BatchStream::Build() {
-  do {
-    for (int built = 0; built < kBatchesInTurn; ++built) {
-      if (!BuildOne()) return;
-    }
-  } while (!environment_.builders.HasWaiting());
-  GoOnBuilding();
+  for (int built = 1; BuildOne(); ++built) {
+    if (environment_.builders.HasWaiting() && GivesWay(built)) return;
+  }
 }
 
 void BatchStream::GoOnBuilding() {
   environment_.builders.Post([self = shared_from_this()] { self->Build(); });
 }
 
-bool BatchStream::BuildOne() {
-  absl::StatusOr<std::optional<ReadyBatch>> next = TakeNext();
-  const bool quick = sequence_ != nullptr && sequence_->NextIsQuick();
-  bool more = false;
+bool BatchStream::GivesWay(int built) {
   {
     wire::MutexLock lock(mutex_);
-    quick_ = quick;
-    if (next.ok() && next->has_value() && !finished_) {
-      ready_.push_back(**std::move(next));
-    } else if (!next.ok() || !next->has_value()) {
-      end_ = next.status();
+    if (builders_ > 1) {
+      --builders_;
+      turn_ = false;
+      return true;
     }
-    building_ = more = !quick_ && MayBuild(kStreamWindowBytes);
   }
+  if (built < kBatchesInTurn) return false;
+  GoOnBuilding();
+  return true;
+}
+
+bool BatchStream::BuildOne() {
+  const absl::StatusOr<std::optional<BatchSequence::Planned>> next = TakeNext();
+  const std::shared_ptr<Place> place = TakePlace(next);
+  bool more = false;
+  if (place != nullptr) more = FillPlace(*place, BuildPlanned(**next), ReservedBytes(*sequence_, **next));
   Advance();
   return more;
 }
 
-absl::StatusOr<std::optional<BatchStream::ReadyBatch>> BatchStream::TakeNext() {
-  const Clock::time_point start = Clock::now();
+absl::StatusOr<std::optional<BatchSequence::Planned>> BatchStream::TakeNext() {
   if (sequence_ == nullptr) {
     if (absl::Status status = OpenSequence(); !status.ok()) return status;
   }
-  absl::StatusOr<std::optional<BuiltBatch>> next = sequence_->Next();
-  if (!next.ok()) return next.status();
-  if (!next->has_value()) return std::nullopt;
-  if (const wire::BatchHeader& header = (*next)->header; !header.corrupt_graphs.empty()) {
-    environment_.damage.Add(sequence_->dataset(), header);
+  return sequence_->Next();
+}
+
+std::shared_ptr<BatchStream::Place> BatchStream::TakePlace(
+    const absl::StatusOr<std::optional<BatchSequence::Planned>>& next) {
+  const bool quick = sequence_ != nullptr && sequence_->NextIsQuick();
+  wire::MutexLock lock(mutex_);
+  quick_ = quick;
+  turn_ = false;
+  const bool taken = next.ok() && next->has_value();
+  if (!taken && !end_.has_value()) end_ = next.status();
+  if (!taken || finished_) {
+    --builders_;
+    return nullptr;
   }
-  Track(**next);
-  ReadyBatch ready{.batch = **std::move(next), .header = {}, .build_time = {}, .complete = {}};
+  ++bodies_;
+  held_bytes_ += ReservedBytes(*sequence_, **next);
+  PostBuild();
+  return places_.emplace_back(std::make_shared<Place>());
+}
+
+absl::StatusOr<BatchStream::ReadyBatch> BatchStream::BuildPlanned(const BatchSequence::Planned& planned) const {
+  const Clock::time_point start = Clock::now();
+  absl::StatusOr<BuiltBatch> built = sequence_->Build(planned);
+  if (!built.ok()) return built.status();
+  if (!built->header.corrupt_graphs.empty()) environment_.damage.Add(sequence_->dataset(), built->header);
+  ReadyBatch ready{.batch = *std::move(built), .header = {}, .build_time = {}, .complete = {}};
   ready.header = wire::EncodeHeader(ready.batch.header);
   ready.complete = Clock::now();
   ready.build_time = ready.complete - start;
   return ready;
+}
+
+bool BatchStream::FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std::uint64_t reserved_bytes) {
+  wire::MutexLock lock(mutex_);
+  --bodies_;
+  held_bytes_ -= reserved_bytes;
+  if (built.ok()) {
+    Track(built->batch);
+  } else if (!end_.has_value()) {
+    end_ = built.status();
+  }
+  place.built = std::move(built);
+  const bool more = !quick_ && !turn_ && MayBuild(kStreamWindowBytes);
+  if (more) {
+    turn_ = true;
+  } else {
+    --builders_;
+  }
+  return more;
 }
 
 absl::Status BatchStream::OpenSequence() {
@@ -213,12 +259,9 @@ absl::Status BatchStream::OpenSequence() {
 }
 
 void BatchStream::Track(BuiltBatch& batch) {
-  const std::uint64_t bytes = wire::BodyPool::CapacityOf(batch.header.body_bytes) + kBatchBytes;
-  {
-    wire::MutexLock lock(mutex_);
-    ++bodies_;
-    held_bytes_ += bytes;
-  }
+  const std::uint64_t bytes = HeldBytes(batch.header.body_bytes);
+  ++bodies_;
+  held_bytes_ += bytes;
   const auto tell = [stream = weak_from_this(), body = batch.body, bytes](const std::byte*) mutable {
     body.reset();
     if (const std::shared_ptr<BatchStream> alive = stream.lock()) alive->BodyFreed(bytes);
@@ -235,7 +278,7 @@ void BatchStream::Advance() {
   {
     wire::MutexLock lock(mutex_);
     if (finished_) {
-      leftovers.ready.swap(ready_);
+      leftovers.places.swap(places_);
       return;
     }
     if (!writing_) {
@@ -256,17 +299,20 @@ void BatchStream::Advance() {
 }
 
 bool BatchStream::TakesBuild() {
-  if (!quick_ || building_ || !MayBuild(kStreamWindowBytes)) return false;
-  building_ = true;
+  if (!quick_ || builders_ > 0 || !MayBuild(kStreamWindowBytes)) return false;
+  ++builders_;
+  turn_ = true;
   return true;
 }
 
 void BatchStream::PostBuild() {
   // What follows a write that is under way is built behind it, where that is quick.
-  if (quick_ && writing_) return;
+  if (quick_ && (writing_ || builders_ > 0)) return;
   // Half a window at a time, so that not every body that is freed wakes a builder.
-  if (building_ || !MayBuild(kStreamWindowBytes / 2)) return;
-  building_ = true;
+  if (turn_ || !MayBuild(kStreamWindowBytes / 2)) return;
+  if (builders_ > 0 && !environment_.builders.HasIdle()) return;
+  ++builders_;
+  turn_ = true;
   GoOnBuilding();
 }
 
@@ -287,8 +333,13 @@ bool BatchStream::PrepareWrite(Leftovers& leftovers) {
 }
 
 void BatchStream::TakeReady(Leftovers& leftovers) {
-  if (ready_.empty()) return;
-  ReadyBatch& ready = ready_.front();
+  if (places_.empty() || !places_.front()->built.has_value()) return;
+  if (const absl::Status& status = places_.front()->built->status(); !status.ok()) {
+    end_ = status;
+    leftovers.places.swap(places_);
+    return;
+  }
+  ReadyBatch& ready = **places_.front()->built;
   const wire::BatchTiming timing{.build_ns = Nanoseconds(ready.build_time),
                                  .queue_ns = Nanoseconds(Clock::now() - ready.complete)};
   absl::StatusOr<std::vector<wire::EncodedPart>> parts =
@@ -296,12 +347,12 @@ void BatchStream::TakeReady(Leftovers& leftovers) {
                         PartBytes(request_.max_message_bytes(), environment_.max_part_bytes));
   if (!parts.ok()) {
     end_ = parts.status();
-    leftovers.ready.swap(ready_);
+    leftovers.places.swap(places_);
     return;
   }
   sent_.Count(ready.batch.header, ready.build_time);
   sending_ = Sending{std::move(ready.batch.body), *std::move(parts)};
-  ready_.pop_front();
+  places_.pop_front();
 }
 
 std::optional<absl::Status> BatchStream::EndReached() const {
@@ -311,7 +362,7 @@ std::optional<absl::Status> BatchStream::EndReached() const {
         absl::UnavailableError("the server is shutting down; reconnect and ask for the next step"),
         "SHUTTING_DOWN");
   }
-  if (end_.has_value() && ready_.empty()) return end_;
+  if (end_.has_value() && places_.empty()) return end_;
   return std::nullopt;
 }
 

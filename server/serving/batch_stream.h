@@ -46,11 +46,15 @@ struct StreamEnvironment {
 // What a stream builds ahead where its batches are small, so that threads meet seldom.
 inline constexpr std::uint64_t kStreamWindowBytes = 2 << 20;
 
+// Batches that a stream builds before it lets others have its builder.
+inline constexpr int kBatchesInTurn = 8;
+
 // Writes one batch while the next are built: one, or small ones up to kStreamWindowBytes. A batch that is quick
 // to build is built by the thread that writes it, once the one before is written: waking another thread, and
-// fetching the body from that one's caches, would take longer. Bodies are counted until gRPC has freed them, so
-// that at most two of them and the window are alive, and a client that does not read stops the building and
-// nothing else.
+// fetching the body from that one's caches, would take longer. Others are built side by side, by as many of the
+// pool's threads as have nothing else to do. Bodies are counted from the moment they are begun until gRPC has
+// freed them, so that at most two of them and the window are alive, and a client that does not read stops the
+// building and nothing else.
 //
 // gRPC's threads call the reactions, the pool's threads build what is not quick, any thread may drain: state is
 // guarded, and no reaction blocks. Owns itself from Start to OnDone; a task or a body under way may keep the
@@ -90,6 +94,10 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     std::chrono::nanoseconds build_time{0};
     std::chrono::steady_clock::time_point complete;
   };
+  // A batch that the stream has stepped to, in the order in which they are sent.
+  struct Place {
+    std::optional<absl::StatusOr<ReadyBatch>> built;  // guarded by the stream's mutex_
+  };
   struct Sending {
     std::shared_ptr<const std::byte> body;
     std::vector<wire::EncodedPart> parts;
@@ -97,7 +105,7 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   };
   // What a step leaves behind. Freed without the lock, because freeing a body comes back to BodyFreed.
   struct Leftovers {
-    std::deque<ReadyBatch> ready;
+    std::deque<std::shared_ptr<Place>> places;
     std::optional<Sending> sending;
     grpc::ByteBuffer message;
   };
@@ -106,21 +114,30 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
   // On a builder's thread: builds while there is room, and for a while where others wait for the thread.
   void Build();
-  // Whether it is to be followed by another at once, which is under way then.
+  // By who has the turn, and gives it up. Whether to build another at once: the turn is the caller's again.
   bool BuildOne();
-  // Leaves the build that is under way to the pool.
+  // Leaves the turn to the pool.
   void GoOnBuilding();
-  absl::StatusOr<std::optional<ReadyBatch>> TakeNext();
+  // By a builder who has the turn and has built so many, while others wait for the pool's threads. Whether its
+  // thread is theirs now: that of one of several builders at once.
+  bool GivesWay(int built);
+  absl::StatusOr<std::optional<BatchSequence::Planned>> TakeNext();
   absl::Status OpenSequence();
+  // Gives the turn up, for a place of the batch that was taken, if it is to be built.
+  std::shared_ptr<Place> TakePlace(const absl::StatusOr<std::optional<BatchSequence::Planned>>& next);
+  absl::StatusOr<ReadyBatch> BuildPlanned(const BatchSequence::Planned& planned) const;
+  // Whether the builder is to build another, for which it has the turn then.
+  bool FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std::uint64_t reserved_bytes);
   // Counts the body here until gRPC has freed it.
-  void Track(BuiltBatch& batch);
+  void Track(BuiltBatch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // gRPC calls it in the middle of its own work: starts no operation of the call.
   void BodyFreed(std::uint64_t bytes);
   // Starts whatever may be started now; builds the next batch itself where that is quick.
   void Advance();
-  // Whether the caller, who has nothing to write, is to build a batch; it is under way then.
+  // Whether the caller, who has nothing to write, is to build a batch, for which it has the turn then.
   bool TakesBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Posts a builder where there is none, and one more where a thread has nothing else to do.
   void PostBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether a batch is wanted, and the bodies alive leave room for it below `window_bytes`.
   bool MayBuild(std::uint64_t window_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -137,7 +154,7 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   std::shared_ptr<BatchStream> self_;      // set from Start to OnDone
   std::optional<IdleWatch::Call> unread_;  // the same
 
-  // Used by the one build under way.
+  // Set by the first to have the turn, who alone steps through it.
   std::unique_ptr<BatchSequence> sequence_;
 
   // Used by the one write under way.
@@ -146,16 +163,17 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   mutable wire::Mutex mutex_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
-  bool building_ ABSL_GUARDED_BY(mutex_) = false;
+  bool turn_ ABSL_GUARDED_BY(mutex_) = false;   // somebody has it, or is posted to take it
+  int builders_ ABSL_GUARDED_BY(mutex_) = 0;    // posted or at work
   bool quick_ ABSL_GUARDED_BY(mutex_) = false;  // the next batch
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
-  // Bodies alive: waiting, being sent, or not yet freed by gRPC; and what they hold.
+  // Bodies alive: being built, waiting, being sent, or not yet freed by gRPC; and what they hold.
   int bodies_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::deque<ReadyBatch> ready_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<Place>> places_ ABSL_GUARDED_BY(mutex_);
   std::optional<Sending> sending_ ABSL_GUARDED_BY(mutex_);
-  // Set when the sequence has ended or failed: how to finish after what is ready.
+  // Set when the sequence has ended or anything failed: how to finish after what has a place.
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   metrics::Series series_ ABSL_GUARDED_BY(mutex_);
   metrics::BatchTally sent_ ABSL_GUARDED_BY(mutex_);

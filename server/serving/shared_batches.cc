@@ -19,7 +19,7 @@ SharedBatches::Reader::Reader(SharedBatches& batches, std::string plan)
 SharedBatches::Reader::~Reader() { batches_.Leave(plan_); }
 
 absl::StatusOr<BuiltBatch> SharedBatches::Reader::Get(std::uint64_t epoch, std::uint64_t index, bool quick,
-                                                      Build build) {
+                                                      Build build) const {
   const Key key(plan_, epoch, index);
   std::shared_ptr<Slot> mine;
   {

@@ -40,7 +40,7 @@ class SharedBatches {
 
     // Batch `index` of `epoch`: one that is still there, or the one that `build` returns. Waits for another
     // reader that is building it; a `quick` call only for a quick one, so that it never waits for a disk.
-    absl::StatusOr<BuiltBatch> Get(std::uint64_t epoch, std::uint64_t index, bool quick, Build build);
+    absl::StatusOr<BuiltBatch> Get(std::uint64_t epoch, std::uint64_t index, bool quick, Build build) const;
 
    private:
     SharedBatches& batches_;

@@ -36,6 +36,7 @@ class SharedLoop {
 
 WorkerPool::WorkerPool(int threads) {
   const int count = std::max(threads, 1);
+  idle_ = count;
   threads_.reserve(count);
   for (int i = 0; i < count; ++i) threads_.emplace_back([this] { Work(); });
 }
@@ -70,8 +71,18 @@ bool WorkerPool::HasWaiting() const {
   return !tasks_.empty();
 }
 
+bool WorkerPool::HasIdle() const {
+  wire::MutexLock lock(mutex_);
+  return idle_ > tasks_.size();
+}
+
 void WorkerPool::Work() {
-  while (std::function<void()> task = Take()) task();
+  while (std::function<void()> task = Take()) {
+    task();
+    task = nullptr;
+    wire::MutexLock lock(mutex_);
+    ++idle_;
+  }
 }
 
 std::function<void()> WorkerPool::Take() {
@@ -80,6 +91,7 @@ std::function<void()> WorkerPool::Take() {
   if (tasks_.empty()) return {};
   std::function<void()> task = std::move(tasks_.front());
   tasks_.pop_front();
+  --idle_;
   return task;
 }
 

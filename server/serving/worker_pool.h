@@ -32,6 +32,8 @@ class WorkerPool {
 
   // Whether a task waits for a thread.
   bool HasWaiting() const;
+  // Whether a task that is posted now finds a thread that does nothing.
+  bool HasIdle() const;
 
   int threads() const { return static_cast<int>(threads_.size()); }
 
@@ -46,6 +48,7 @@ class WorkerPool {
   mutable wire::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::size_t idle_ ABSL_GUARDED_BY(mutex_) = 0;  // threads that wait for a task, or have not begun to
 };
 
 }  // namespace packtrain::serving

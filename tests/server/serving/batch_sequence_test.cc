@@ -17,6 +17,7 @@ using ::packtrain::testing::BodyOf;
 using ::packtrain::testing::HeldDataset;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::kPlenty;
+using ::packtrain::testing::NextBuilt;
 using ::packtrain::testing::Scenario;
 using ::packtrain::testing::StatusIs;
 using ::testing::HasSubstr;
@@ -32,7 +33,7 @@ class BatchSequenceTest : public ::testing::Test {
   std::vector<BuiltBatch> ReadAll(BatchSequence& sequence) {
     std::vector<BuiltBatch> batches;
     while (true) {
-      auto next = sequence.Next();
+      auto next = NextBuilt(sequence);
       EXPECT_THAT(next, IsOk());
       if (!next.ok() || !next->has_value()) return batches;
       batches.push_back(**std::move(next));
@@ -52,7 +53,7 @@ TEST_F(BatchSequenceTest, EndsAfterItsEpochs) {
   ASSERT_THAT(batches, SizeIs(15));
   EXPECT_EQ(batches[14].header.epoch, 2);
   EXPECT_EQ(batches[14].header.step, 4);
-  EXPECT_THAT((*sequence)->Next(), IsOk());  // and stays at its end
+  EXPECT_THAT(NextBuilt(**sequence), IsOk());  // and stays at its end
 }
 
 TEST_F(BatchSequenceTest, SequencesOfOnePlanShareTheirBodies) {
@@ -69,7 +70,7 @@ TEST_F(BatchSequenceTest, SequencesOfOtherWorldsShareNone) {
   auto one = Open({.epochs = 1}), other = Open({.world = {.size = 2}, .epochs = 1}),
        third = Open({.epochs = 1});
   ASSERT_THAT(other, IsOk());
-  auto batch = (*one)->Next(), of_other = (*other)->Next();
+  auto batch = NextBuilt(**one), of_other = NextBuilt(**other);
   ASSERT_THAT(of_other, IsOk());
   EXPECT_NE((**of_other).body, (**batch).body);
   EXPECT_EQ((**of_other).header.world_size, 2);
@@ -92,7 +93,7 @@ TEST_F(BatchSequenceTest, PlanningTheNextEpochHoldsUpNoBatchOfThisOne) {
   ASSERT_THAT(sequence, IsOk());
   held->AwaitAsked();
   for (int batch = 0; batch < 5; ++batch) {
-    auto next = (*sequence)->Next();
+    auto next = NextBuilt(**sequence);
     ASSERT_THAT(next, IsOk());
     EXPECT_EQ((**next).header.epoch, 0);
   }
@@ -100,7 +101,7 @@ TEST_F(BatchSequenceTest, PlanningTheNextEpochHoldsUpNoBatchOfThisOne) {
   held->Release();
   background_ = nullptr;  // what was posted has run
   EXPECT_EQ(plans_.planned(), 2);
-  auto first = (*sequence)->Next();
+  auto first = NextBuilt(**sequence);
   ASSERT_THAT(first, IsOk());
   EXPECT_EQ((**first).header.epoch, 1);
   EXPECT_EQ(plans_.planned(), 2);
@@ -197,8 +198,8 @@ TEST_F(BatchSequenceTest, AFailedReadEndsInItsCode) {
     auto sequence = Open({.epochs = 1});
     ASSERT_THAT(sequence, IsOk());
     scenario_.store().FailRead(n, absl::DataLossError("damaged"));
-    for (std::uint64_t i = 0; i < n; ++i) EXPECT_THAT((*sequence)->Next(), IsOk());
-    EXPECT_THAT((*sequence)->Next(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("damaged")));
+    for (std::uint64_t i = 0; i < n; ++i) EXPECT_THAT(NextBuilt(**sequence), IsOk());
+    EXPECT_THAT(NextBuilt(**sequence), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("damaged")));
   }
 }
 

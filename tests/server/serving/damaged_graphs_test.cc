@@ -17,6 +17,7 @@ namespace {
 using ::packtrain::testing::BodyOf;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::kPlenty;
+using ::packtrain::testing::NextBuilt;
 using ::packtrain::testing::Scenario;
 using ::packtrain::testing::StatusIs;
 using ::testing::AllOf;
@@ -39,7 +40,7 @@ class DamagedGraphsTest : public ::testing::Test {
   std::vector<BuiltBatch> ReadAll(bool skip_corrupt = true) {
     const auto sequence = Open(skip_corrupt);
     std::vector<BuiltBatch> batches;
-    for (auto next = sequence->Next(); next.ok() && next->has_value(); next = sequence->Next()) {
+    for (auto next = NextBuilt(*sequence); next.ok() && next->has_value(); next = NextBuilt(*sequence)) {
       batches.push_back(**std::move(next));
     }
     return batches;
@@ -107,8 +108,8 @@ TEST_F(DamagedGraphsTest, ABatchOfWhichNothingIsLeftIsEmpty) {
 TEST_F(DamagedGraphsTest, WithoutASkipTheMessageNamesTheGraphAndTheFlag) {
   scenario_.store().Damage({5});
   const auto sequence = Open(/*skip_corrupt=*/false);
-  EXPECT_THAT(sequence->Next(), IsOk());
-  EXPECT_THAT(sequence->Next(),
+  EXPECT_THAT(NextBuilt(*sequence), IsOk());
+  EXPECT_THAT(NextBuilt(*sequence),
               StatusIs(absl::StatusCode::kDataLoss,
                        AllOf(HasSubstr("data set molecules, graph 5"), HasSubstr("--on-corrupt skip"))));
 }
@@ -119,7 +120,7 @@ TEST_F(DamagedGraphsTest, ADiskThatDoesNotAnswerStillEndsTheStream) {
   for (std::uint64_t read = 0; read < 5; ++read) {
     const auto sequence = Open(/*skip_corrupt=*/true);
     scenario_.store().FailRead(read, absl::UnavailableError("input/output error"));
-    EXPECT_THAT(sequence->Next(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("input/output error")))
+    EXPECT_THAT(NextBuilt(*sequence), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("input/output error")))
         << read;
   }
 }
@@ -128,11 +129,11 @@ TEST_F(DamagedGraphsTest, AStreamThatStopsSharesNothingWithOneThatSkips) {
   scenario_.store().Damage({1});
   const auto skips = Open(/*skip_corrupt=*/true), skips_too = Open(/*skip_corrupt=*/true);
   const auto stops = Open(/*skip_corrupt=*/false), stops_too = Open(/*skip_corrupt=*/false);
-  const auto skipped = skips->Next();
+  const auto skipped = NextBuilt(*skips);
   ASSERT_THAT(skipped, IsOk());
   EXPECT_THAT((*skipped)->header.corrupt_graphs, ElementsAre(1));
-  EXPECT_THAT(stops->Next(), StatusIs(absl::StatusCode::kDataLoss));
-  const auto again = skips_too->Next();
+  EXPECT_THAT(NextBuilt(*stops), StatusIs(absl::StatusCode::kDataLoss));
+  const auto again = NextBuilt(*skips_too);
   ASSERT_THAT(again, IsOk());
   EXPECT_EQ((*again)->body, (*skipped)->body);
   EXPECT_THAT((*again)->header.corrupt_graphs, ElementsAre(1));

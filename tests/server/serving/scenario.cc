@@ -41,4 +41,13 @@ std::string BodyOf(const serving::BuiltBatch& batch) {
   return std::string(reinterpret_cast<const char*>(batch.body.get()), batch.header.body_bytes);
 }
 
+absl::StatusOr<std::optional<serving::BuiltBatch>> NextBuilt(serving::BatchSequence& sequence) {
+  const auto planned = sequence.Next();
+  if (!planned.ok()) return planned.status();
+  if (!planned->has_value()) return std::nullopt;
+  absl::StatusOr<serving::BuiltBatch> built = sequence.Build(**planned);
+  if (!built.ok()) return built.status();
+  return *std::move(built);
+}
+
 }  // namespace packtrain::testing

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "packtrain/v1/batch.pb.h"
 #include "server/serving/batch_builder.h"
+#include "server/serving/batch_sequence.h"
 #include "server/serving/batch_source.h"
 #include "server/serving/memory_meter.h"
 #include "tests/testing/fake_graph_store.h"
@@ -36,6 +39,9 @@ class Scenario {
 };
 
 std::string BodyOf(const serving::BuiltBatch& batch);
+
+// Steps to the next batch and builds it; nullopt after the last.
+absl::StatusOr<std::optional<serving::BuiltBatch>> NextBuilt(serving::BatchSequence& sequence);
 
 }  // namespace packtrain::testing
 

@@ -25,6 +25,7 @@ namespace {
 using ::packtrain::testing::BodyOf;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::kPlenty;
+using ::packtrain::testing::NextBuilt;
 using ::packtrain::testing::Scenario;
 using ::testing::SizeIs;
 
@@ -84,7 +85,7 @@ class Streams {
   static std::vector<BuiltBatch> Read(BatchSequence& sequence, std::uint64_t count) {
     std::vector<BuiltBatch> batches;
     while (batches.size() < count) {
-      auto next = sequence.Next();
+      auto next = NextBuilt(sequence);
       EXPECT_THAT(next, IsOk());
       if (!next.ok() || !next->has_value()) break;
       batches.push_back(**std::move(next));
