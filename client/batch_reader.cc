@@ -18,6 +18,7 @@
 #include "client/stream_position.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "proto/wire/batch_assembler.h"
+#include "proto/wire/error_details.h"
 #include "proto/wire/status_convert.h"
 
 namespace packtrain::client {
@@ -114,11 +115,19 @@ class GrpcBatchReader final : public BatchReader {
       if (batch.ok() && batch->has_value()) return batch;
       if (!batch.ok()) call_->context.TryCancel();
       const absl::Status ended = EndCall();
-      const absl::Status status = batch.ok() ? ended : batch.status();
+      const absl::Status status = batch.ok() ? OfReturn(ended) : batch.status();
       if (status.ok()) return End();
       if (absl::Status failed = retry_.WaitAfter(status); !failed.ok()) return failed;
     }
     return std::nullopt;
+  }
+
+  // A reader that comes back, or that resumes, may still hold its former place: until the server has seen that
+  // stream break, the limit of streams is no reason to end.
+  absl::Status OfReturn(const absl::Status& ended) const {
+    const bool returns = !position_.fingerprint().empty();
+    if (!returns || wire::ReasonOf(ended) != wire::kStreamLimit) return ended;
+    return absl::UnavailableError(ended.message());
   }
 
   // What it means that the server has nothing more to send.

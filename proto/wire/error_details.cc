@@ -16,6 +16,13 @@ absl::Status WithReason(absl::Status status, std::string_view reason,
   return status;
 }
 
+std::string ReasonOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kErrorInfoUrl);
+  google::rpc::ErrorInfo info;
+  if (!payload.has_value() || !info.ParseFromString(std::string(*payload))) return "";
+  return info.reason();
+}
+
 absl::Status WithField(absl::Status status, std::string_view field) {
   if (status.ok()) return status;
   google::rpc::BadRequest request;

@@ -15,6 +15,9 @@ namespace packtrain::wire {
 // Of every ErrorInfo.
 inline constexpr char kErrorDomain[] = "packtrain";
 
+// As many batch streams are open as the server lets be: ERRORS.md.
+inline constexpr char kStreamLimit[] = "STREAM_LIMIT";
+
 inline constexpr char kErrorInfoUrl[] = "type.googleapis.com/google.rpc.ErrorInfo";
 inline constexpr char kBadRequestUrl[] = "type.googleapis.com/google.rpc.BadRequest";
 
@@ -22,6 +25,9 @@ inline constexpr char kBadRequestUrl[] = "type.googleapis.com/google.rpc.BadRequ
 // snake_case. OK stays as it is.
 absl::Status WithReason(absl::Status status, std::string_view reason,
                         std::initializer_list<std::pair<std::string_view, std::string>> metadata = {});
+
+// The reason of the ErrorInfo; empty where there is none.
+std::string ReasonOf(const absl::Status& status);
 
 // The failure with a BadRequest whose one violation is of `field`, a path in the request such as
 // "spec.policy"; what is wrong is the failure's message. OK stays as it is.

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "proto/wire/error_details.h"
+#include "proto/wire/status_convert.h"
 #include "tests/client/scripted_services.h"
 #include "tests/testing/status_matchers.h"
 
@@ -201,6 +203,27 @@ TEST(BatchReader, SurvivesManyBreaks) {
   EXPECT_THAT(received.status, IsOk());
   ExpectBatches(received.batches, 2);
   EXPECT_THAT(served.batches.requests(), SizeIs(5));
+}
+
+grpc::Status AtStreamLimit() {
+  return wire::ToGrpcStatus(
+      wire::WithReason(absl::ResourceExhaustedError("128 batch streams are open"), wire::kStreamLimit));
+}
+
+TEST(BatchReader, ComesBackUntilItsFormerPlaceIsFree) {
+  Served served(
+      Calls{{.parts = 5}, {.parts = 0, .end = AtStreamLimit()}, {.parts = 0, .end = AtStreamLimit()}});
+  const Received received = ReadAll(served.connection, Request(2));
+  EXPECT_THAT(received.status, IsOk());
+  ExpectBatches(received.batches, 2);
+  EXPECT_THAT(served.batches.requests(), SizeIs(4));
+}
+
+TEST(BatchReader, DoesNotWaitForAFirstPlace) {
+  Served served(Calls{{.parts = 0, .end = AtStreamLimit()}});
+  EXPECT_THAT(ReadAll(served.connection, Request(1)).status,
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("128 batch streams")));
+  EXPECT_THAT(served.batches.requests(), SizeIs(1));
 }
 
 TEST(BatchReader, AsksForTheSamePlanAfterABreak) {
