@@ -147,7 +147,7 @@ class GrpcBatchReader final : public BatchReader {
   }
 
   absl::Status EndCall() {
-    const absl::Status ended = wire::FromGrpcStatus(call_->stream->Finish());
+    absl::Status ended = wire::FromGrpcStatus(call_->stream->Finish());
     call_.reset();
     return ended;
   }

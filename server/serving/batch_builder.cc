@@ -311,7 +311,7 @@ absl::Status BatchBuilder::Fill(const PlannedBatch& batch, const BatchHeader& he
   const Firsts firsts = in_order ? Firsts(1) : FirstsOf(batch.graphs, *dataset_);
   if (!in_order && firsts.back() != writer.end()) return contradiction();
   First next;
-  const absl::Status status =
+  absl::Status status =
       dataset_->ReadRecords(batch.graphs, [&](std::size_t k, const storage::RecordView& record) {
         const First first = in_order ? next : firsts[k];
         if (!writer.Fits(first, record)) return contradiction();

@@ -19,9 +19,10 @@ using testing::TestServer;
 class FsckCommandTest : public ::testing::Test {
  protected:
   FsckCommandTest() {
-    const Printed imported = Run(
-        {"import", "extxyz", PACKTRAIN_TEST_DATA "/qm9/qm9_sample.xyz.gz", "--name", "qm9", "--edges", "full",
-         "--join", PACKTRAIN_TEST_DATA "/qm9/qm9_sample_targets.csv.gz", "--key", "name", "--json"});
+    const std::string graphs = PACKTRAIN_TEST_DATA "/qm9/qm9_sample.xyz.gz";
+    const std::string targets = PACKTRAIN_TEST_DATA "/qm9/qm9_sample_targets.csv.gz";
+    const Printed imported = Run({"import", "extxyz", graphs, "--name", "qm9", "--edges", "full", "--join",
+                                  targets, "--key", "name", "--json"});
     EXPECT_EQ(imported.exit_code, 0) << imported.err;
     reference_ = "qm9@" + imported.Json()["version"].get<std::string>();
   }
