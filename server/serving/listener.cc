@@ -14,7 +14,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +24,8 @@
 
 namespace packtrain::serving {
 namespace {
+
+using std::chrono::milliseconds;
 
 constexpr std::chrono::minutes kBetweenWarnings{1};
 // After the system could not hand a connection over.
@@ -96,12 +100,14 @@ Name WithPort(const addrinfo& address, std::uint16_t port) {
 }
 
 // The socket, or one that is not valid, with the reason in errno.
-FileDescriptor BindInternetSocket(const addrinfo& name, std::uint16_t port) {
+FileDescriptor BindInternetSocket(const addrinfo& name, std::uint16_t port, milliseconds send_timeout) {
   FileDescriptor socket = NewSocket(name.ai_family);
   if (!socket.valid()) return socket;
   // Connections of an earlier server that are still closing do not count.
   SetOption(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-  SetOption(socket, IPPROTO_TCP, TCP_NODELAY, 1);  // for its connections
+  // These are for its connections.
+  SetOption(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  SetOption(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(send_timeout.count()));
   if (name.ai_family == AF_INET6) SetOption(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   const Name bound = WithPort(name, port);
   const int error = bind(socket.get(), reinterpret_cast<const sockaddr*>(&bound), name.ai_addrlen);
@@ -113,6 +119,18 @@ std::uint16_t PortOf(const FileDescriptor& socket) {
   socklen_t size = sizeof(name);
   getsockname(socket.get(), reinterpret_cast<sockaddr*>(&name), &size);
   return ntohs(name.v4.sin_port);
+}
+
+// Whether this is the server's side of a connection to `address`.
+bool IsConnectionTo(const ListenAddress& address, int descriptor) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof(own);
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &size) != 0) return false;
+  if (address.unix_socket) {
+    return own.ss_family == AF_UNIX && address.host == reinterpret_cast<const sockaddr_un*>(&own)->sun_path;
+  }
+  const bool internet = own.ss_family == AF_INET || own.ss_family == AF_INET6;
+  return internet && ntohs(reinterpret_cast<const sockaddr_in*>(&own)->sin_port) == address.port;
 }
 
 // The other side has reset the connection already.
@@ -133,13 +151,14 @@ absl::StatusOr<AddressList> Resolve(const ListenAddress& address) {
 }
 
 // All addresses that the name stands for, on one port; "localhost" may stand for one that is not set up.
-absl::StatusOr<std::vector<FileDescriptor>> BindInternetSockets(ListenAddress& address) {
+absl::StatusOr<std::vector<FileDescriptor>> BindInternetSockets(ListenAddress& address,
+                                                                milliseconds send_timeout) {
   std::vector<FileDescriptor> sockets;
   const absl::StatusOr<AddressList> names = Resolve(address);
   if (!names.ok()) return names.status();
   int error = 0;
   for (const addrinfo* name = names->get(); name != nullptr; name = name->ai_next) {
-    FileDescriptor socket = BindInternetSocket(*name, address.port);
+    FileDescriptor socket = BindInternetSocket(*name, address.port, send_timeout);
     if (socket.valid()) {
       address.port = PortOf(socket);
       sockets.push_back(std::move(socket));
@@ -152,8 +171,8 @@ absl::StatusOr<std::vector<FileDescriptor>> BindInternetSockets(ListenAddress& a
   return sockets;
 }
 
-absl::StatusOr<std::vector<FileDescriptor>> BindSockets(ListenAddress& address) {
-  if (!address.unix_socket) return BindInternetSockets(address);
+absl::StatusOr<std::vector<FileDescriptor>> BindSockets(ListenAddress& address, milliseconds send_timeout) {
+  if (!address.unix_socket) return BindInternetSockets(address, send_timeout);
   absl::StatusOr<FileDescriptor> socket = BindUnixSocket(address);
   if (!socket.ok()) return socket.status();
   std::vector<FileDescriptor> sockets;
@@ -163,8 +182,8 @@ absl::StatusOr<std::vector<FileDescriptor>> BindSockets(ListenAddress& address) 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(ListenAddress address) {
-  absl::StatusOr<std::vector<FileDescriptor>> sockets = BindSockets(address);
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(ListenAddress address, milliseconds send_timeout) {
+  absl::StatusOr<std::vector<FileDescriptor>> sockets = BindSockets(address, send_timeout);
   if (!sockets.ok()) return sockets.status();
   FileDescriptor stop(eventfd(0, EFD_CLOEXEC));
   if (!stop.valid()) return CannotListen(address, errno);
@@ -221,6 +240,14 @@ bool Listener::AcceptAll(const FileDescriptor& socket) {
     } else {
       Warn("too many open files");
     }
+  }
+}
+
+void CutOffConnections(const ListenAddress& address) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const int descriptor = std::stoi(entry.path().filename().string());
+    if (IsConnectionTo(address, descriptor)) shutdown(descriptor, SHUT_RDWR);
   }
 }
 

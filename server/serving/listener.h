@@ -22,9 +22,12 @@ class Listener {
   using Take = std::function<void(int listener, FileDescriptor connection)>;
 
   // Holds the address, so that nobody else gets it. Until Start, connections to a port are refused; those to a
-  // Unix socket wait, since only a socket that listens shows that its path is in use. FAILED_PRECONDITION: the
-  // address cannot be had; the message has the system's reason.
-  static absl::StatusOr<std::unique_ptr<Listener>> Bind(ListenAddress address);
+  // Unix socket wait, since only a socket that listens shows that its path is in use. A connection by TCP that
+  // has had something to send for `send_timeout` without its peer taking it is closed: gRPC sets that for
+  // sockets of its own only, and closes none in the middle of a write. FAILED_PRECONDITION: the address cannot
+  // be had; the message has the system's reason.
+  static absl::StatusOr<std::unique_ptr<Listener>> Bind(ListenAddress address,
+                                                        std::chrono::milliseconds send_timeout);
   // Takes no connection any more.
   ~Listener();
   Listener(const Listener&) = delete;
@@ -57,6 +60,9 @@ class Listener {
 
   std::thread acceptor_;
 };
+
+// Shuts down every connection to `address`, with its port, that this process has taken, whoever owns it now.
+void CutOffConnections(const ListenAddress& address);
 
 }  // namespace packtrain::serving
 

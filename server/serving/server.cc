@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <limits>
 #include <optional>
 #include <set>
@@ -55,6 +56,8 @@ constexpr int kMaxBuilders = 1024;
 constexpr int kMaxCallsOfConnection = 1'000;
 constexpr int kMaxThreads = 2'000;
 constexpr milliseconds kHandshake{20'000};
+// What connections have for their last writes when the server ends.
+constexpr milliseconds kLastWrites{1'000};
 
 // Keepalive, a pair with the client's: a client may ping every 10 s, also while it has no call open. Clients
 // ping every 30 s.
@@ -226,6 +229,8 @@ class GrpcServer final : public Server {
   bool Drain(milliseconds patience) override;
 
  private:
+  // Takes no connection any more and closes those there are, also those whose peers do not read.
+  void EndConnections();
   metrics::ServerReading Read();
   std::vector<const char*> ServiceNames() const {
     std::vector<const char*> names = {
@@ -352,11 +357,23 @@ bool GrpcServer::Drain(milliseconds patience) {
   batch_service_.Drain();
   const bool streams_ended = batch_service_.AwaitNoStreams(deadline);
   const bool calls_ended = calls_.AwaitNone(deadline);
+  EndConnections();
+  return streams_ended && calls_ended;
+}
+
+void GrpcServer::EndConnections() {
+  const ListenAddress address = listener_ == nullptr ? ListenAddress() : listener_->address();
   listener_.reset();
-  server_->Shutdown(std::chrono::system_clock::now() + milliseconds(0));
+  std::promise<void> ended;
+  std::thread last_resort([&address, done = ended.get_future()] {
+    // gRPC waits for a write that is under way, which a peer that does not read holds up for ever.
+    if (done.wait_for(kLastWrites) == std::future_status::timeout) CutOffConnections(address);
+  });
+  server_->Shutdown(std::chrono::system_clock::now());
   server_->Wait();
   server_.reset();
-  return streams_ended && calls_ended;
+  ended.set_value();
+  last_resort.join();
 }
 
 // Whether `folder` is new, empty or holds our stores; lost+found is that of a file system made for them.
@@ -415,7 +432,8 @@ absl::StatusOr<Addresses> Prepare(const ServerOptions& options) {
   if (!address.ok()) return address.status();
   absl::StatusOr<std::unique_ptr<metrics::Exposer>> exposer = StartExposer(options);
   if (!exposer.ok()) return exposer.status();
-  absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Bind(*std::move(address));
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      Listener::Bind(*std::move(address), options.ping_after + options.ping_timeout);
   if (!listener.ok()) return listener.status();
   return Addresses{*std::move(listener), *std::move(exposer)};
 }

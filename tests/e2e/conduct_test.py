@@ -7,6 +7,7 @@ import unittest
 
 import grpc
 
+from deaf_client import deaf_client
 from harness import DataNode, imported_sample
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2
 
@@ -55,6 +56,19 @@ class Conduct(unittest.TestCase):
         info = node.run("server", "info")
         self.assertEqual(info.code, 0, info)
         return info.json
+
+    def test_a_client_that_takes_nothing_off_its_socket_does_not_hold_up_the_end(self):
+        with DataNode("--drain", "1", directory=imported_sample(self)) as node, deaf_client(node.address):
+            self.assertEqual(node.terminate(), 0)
+            self.assertIn("drain_cut_off", node.log())
+
+    def test_a_client_that_takes_nothing_off_its_socket_is_closed(self):
+        with DataNode("--ping-after", "1", "--ping-timeout", "1", directory=imported_sample(self)) as node:
+            self.assert_answers(node)
+            sockets = node.sockets()
+            with deaf_client(node.address):
+                while node.sockets() > sockets:
+                    self.assert_answers(node)
 
     def test_more_connections_than_open_files(self):
         with DataNode(open_files=256) as node:

@@ -98,9 +98,11 @@ void Answer(Server& server, const v1::StreamBatchesRequest& request) {
                                                 .epochs = request.epochs()},
                                                *std::move(builder), server.plans, shared, background);
   for (int k = 0; sequence.ok() && k < kBatches; ++k) {
-    const auto batch = (*sequence)->Next();
-    if (!batch.ok() || !batch->has_value()) return;
-    Expect((*batch)->header.rank == request.rank(), "a stream holds the batches of its rank");
+    const auto planned = (*sequence)->Next();
+    if (!planned.ok() || !planned->has_value()) return;
+    const auto built = (*sequence)->Build(**planned);
+    if (!built.ok()) return;
+    Expect(built->header.rank == request.rank(), "a stream holds the batches of its rank");
   }
 }
 

@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 constexpr int kEnough = 1'000'000;
 
 absl::StatusOr<std::unique_ptr<Listener>> Bind(const std::string& address) {
-  return Listener::Bind(*ListenAddress::Parse(address));
+  return Listener::Bind(*ListenAddress::Parse(address), std::chrono::seconds(20));
 }
 
 FileDescriptor ConnectTo(const Listener& listener) {
