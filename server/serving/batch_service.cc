@@ -131,7 +131,8 @@ absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream) {
     return wire::WithReason(absl::ResourceExhaustedError(absl::StrCat(
                                 "the server has ", streams_.size(),
                                 " streams open, its limit; start packtraind with a greater --max-streams")),
-                            wire::kStreamLimit, {{"limit", absl::StrCat(max_streams_)}, {"flag", "--max-streams"}});
+                            wire::kStreamLimit,
+                            {{"limit", absl::StrCat(max_streams_)}, {"flag", "--max-streams"}});
   }
   streams_.insert(stream);
   return absl::OkStatus();
