@@ -117,7 +117,11 @@ class GrpcBatchReader final : public BatchReader {
       const absl::Status ended = EndCall();
       const absl::Status status = batch.ok() ? OfReturn(ended) : batch.status();
       if (status.ok()) return End();
-      if (absl::Status failed = retry_.WaitAfter(status); !failed.ok()) return failed;
+      if (absl::Status failed = retry_.WaitAfter(status); !failed.ok()) {
+        // The server was there all the time, and full.
+        const bool full = absl::IsUnavailable(failed) && wire::ReasonOf(ended) == wire::kStreamLimit;
+        return full ? ended : failed;
+      }
     }
     return std::nullopt;
   }

@@ -61,8 +61,8 @@ class BatchReader {
   // until Connection's `give_up` has passed: then UNAVAILABLE, naming the server. DATA_LOSS: what came is not
   // a valid batch, or not the one that was due; or a stored graph is damaged and `on_corrupt` is kStop.
   // FAILED_PRECONDITION: the plan is no longer the same. Other codes are the server's; its limit of streams
-  // ends only a reader whose plan is not known yet, by a batch or by the request. After an error, or the end,
-  // every call returns the same again.
+  // is waited for until `give_up` where the plan is known already, by a batch or by the request. After an
+  // error, or the end, every call returns the same again.
   virtual absl::StatusOr<std::optional<wire::Batch>> Next() = 0;
 
   // Ends the stream; a blocked Next returns CANCELLED. The one call that any thread may make.

@@ -193,12 +193,12 @@ void ServeUntilStopped(const Flags& flags, std::unique_ptr<serving::Server> serv
   const std::uint64_t patience = flags.drain_seconds;
   log::Log(log::Level::kInfo, "drain_began", {{"signal", sigabbrev_np(signal)}, {"drain_seconds", patience}});
   const bool ended = server->Drain(std::chrono::seconds(patience));
-  server.reset();
   if (!ended) {
     log::Log(log::Level::kWarn, "drain_cut_off",
              {{"drain_seconds", patience},
               {"message", "streams or calls had not ended within --drain and were cut off"}});
   }
+  server.reset();
   log::Log(log::Level::kInfo, "stopped", {});
 }
 

@@ -57,7 +57,10 @@ absl::Status Check(const GlobalOptions& global, Output& output, Found& found) {
 
 absl::StatusOr<ExitCode> Fsck(const GlobalOptions& global, Output& output) {
   Found found;
-  if (absl::Status status = Check(global, output, found); !status.ok()) return status;
+  if (absl::Status status = Check(global, output, found); !status.ok()) {
+    output.messages() << found.lines;
+    return status;
+  }
   output.Print(ToJson(found), found.lines + wire::FsckLines(found.summary));
   return found.summary.findings() == 0 ? ExitCode::kDone : ExitCode::kFailed;
 }

@@ -22,34 +22,46 @@ absl::Status CannotWrite(const std::string& path, std::string_view why) {
 
 constexpr mode_t kAsTheUserHasIt = 0666;  // less the umask
 
-// In the folder of `path`; null where the file system has no files without a name.
+// In the folder of `path`; null where there can be no files without a name.
 std::FILE* OpenUnnamed(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const char* const where = folder.empty() ? "." : folder.c_str();
+  if (::access("/proc/self/fd", X_OK) != 0) return nullptr;  // by which it gets its name
   const int fd = ::open(where, O_TMPFILE | O_WRONLY | O_CLOEXEC, kAsTheUserHasIt);
-  return fd < 0 ? nullptr : ::fdopen(fd, "wb");
+  if (fd < 0) return nullptr;
+  std::FILE* const file = ::fdopen(fd, "wb");
+  if (file == nullptr) ::close(fd);
+  return file;
 }
 
 }  // namespace
 
-WholeFile::WholeFile(std::string path, std::FILE* file, bool named)
-    : path_(std::move(path)), partial_(PartialOf(path_)), file_(file), named_(named) {}
+WholeFile::WholeFile(std::string path, std::FILE* file, Place place)
+    : path_(std::move(path)), partial_(PartialOf(path_)), file_(file), place_(place) {}
 
 WholeFile::~WholeFile() {
   if (file_ == nullptr) return;
   std::fclose(file_);
   std::error_code ignored;
-  if (named_) std::filesystem::remove(partial_, ignored);
+  if (place_ == Place::kPartial) std::filesystem::remove(partial_, ignored);
 }
 
 absl::StatusOr<std::unique_ptr<WholeFile>> WholeFile::Create(std::string path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return CannotWrite(path, "it is a folder");
-  std::FILE* file = OpenUnnamed(path);
-  const bool named = file == nullptr;
-  if (named) file = std::fopen(PartialOf(path).c_str(), "wb");
+  const std::filesystem::file_status there = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(there)) return CannotWrite(path, "it is a folder");
+  Place place = Place::kAsItIs;
+  std::FILE* file = nullptr;
+  if (std::filesystem::is_other(there)) {
+    file = std::fopen(path.c_str(), "wb");
+  } else if (file = OpenUnnamed(path); file != nullptr) {
+    place = Place::kUnnamed;
+  } else {
+    place = Place::kPartial;
+    file = std::fopen(PartialOf(path).c_str(), "wb");
+  }
   if (file == nullptr) return CannotWrite(path, std::strerror(errno));
-  return std::unique_ptr<WholeFile>(new WholeFile(std::move(path), file, named));
+  return std::unique_ptr<WholeFile>(new WholeFile(std::move(path), file, place));
 }
 
 absl::Status WholeFile::Failed() const { return CannotWrite(path_, std::strerror(errno)); }
@@ -60,16 +72,18 @@ absl::Status WholeFile::Write(std::string_view bytes) {
 
 // A file cannot be linked over another one, hence not at once as PATH.
 absl::Status WholeFile::GiveName() {
-  if (named_) return absl::OkStatus();
+  if (place_ == Place::kPartial) return absl::OkStatus();
   ::unlink(partial_.c_str());
   const std::string held = absl::StrCat("/proc/self/fd/", ::fileno(file_));
   if (::linkat(AT_FDCWD, held.c_str(), AT_FDCWD, partial_.c_str(), AT_SYMLINK_FOLLOW) != 0) return Failed();
-  named_ = true;
+  place_ = Place::kPartial;
   return absl::OkStatus();
 }
 
 absl::Status WholeFile::Commit() {
-  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) return Failed();
+  if (std::fflush(file_) != 0) return Failed();
+  if (place_ == Place::kAsItIs) return absl::OkStatus();
+  if (::fsync(::fileno(file_)) != 0) return Failed();
   if (absl::Status status = GiveName(); !status.ok()) return status;
   std::error_code error;
   std::filesystem::rename(partial_, path_, error);

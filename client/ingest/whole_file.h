@@ -14,7 +14,8 @@ namespace packtrain::ingest {
 
 // Written to a file without a name in its folder, which ends with the program however that ends, and put in its
 // place at the end. Where a file system has no such files (NFS), to PATH.partial: that stays when the program
-// is killed, and the next one writes over it. Used by one thread.
+// is killed, and the next one writes over it. What is there and no file, such as a device or a pipe, is written
+// to as it is. Used by one thread.
 class WholeFile {
  public:
   // INVALID_ARGUMENT: it cannot be written; also of Write and Commit. The message names the path.
@@ -30,14 +31,16 @@ class WholeFile {
   absl::Status Commit();
 
  private:
-  WholeFile(std::string path, std::FILE* file, bool named);
+  enum class Place { kUnnamed, kPartial, kAsItIs };
+
+  WholeFile(std::string path, std::FILE* file, Place place);
   absl::Status Failed() const;
   absl::Status GiveName();
 
   const std::string path_;
   const std::string partial_;
   std::FILE* file_;  // null once committed
-  bool named_;       // it is PATH.partial
+  Place place_;
 };
 
 }  // namespace packtrain::ingest

@@ -65,6 +65,7 @@ void FsckProgress::Show(const v1::FsckProgress& event) {
     progress_.emplace(out_, terminal_, Progress::Subject{"fsck", "MiB", event.total_bytes()},
                       Progress::Clock::now);
   }
+  progress_->SetTotal(event.total_bytes());
   progress_->Update(event.read_bytes() >> 20, event.read_bytes());
 }
 

@@ -27,6 +27,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // A total that is known better than before.
+  void SetTotal(std::uint64_t bytes) { subject_.total_bytes = bytes; }
+
   // Shows at most ten bars a second, or a line each five seconds.
   void Update(std::uint64_t units, std::uint64_t consumed_bytes);
 
@@ -35,7 +38,7 @@ class Progress {
 
   std::ostream& out_;
   const bool terminal_;
-  const Subject subject_;
+  Subject subject_;
   const std::function<Clock::time_point()> now_;
   const Clock::time_point start_;
   Clock::time_point last_;

@@ -138,9 +138,15 @@ absl::Status ValidateEvents(const std::vector<v1::Event>& events) {
 
 absl::Status ValidateCorruptGraphs(const std::vector<v1::CorruptGraphs>& batches) {
   if (absl::Status status = CheckCount("batches", batches.size()); !status.ok()) return status;
+  std::size_t in_all = 0;
   for (const v1::CorruptGraphs& batch : batches) {
     if (absl::Status status = CheckNamed("split", batch.split()); !status.ok()) return status;
     const auto& graphs = batch.graphs();
+    in_all += static_cast<std::size_t>(graphs.size());
+    if (in_all > kMaxCorruptGraphs) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a report lists at most ", kMaxCorruptGraphs, " corrupt graphs"));
+    }
     if (graphs.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat("batch ", batch.batch_index(), " of epoch ", batch.epoch(), " lacks no graph"));

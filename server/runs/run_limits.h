@@ -27,6 +27,8 @@ absl::Status ValidateSteps(const std::vector<wire::StepRecord>& steps);
 absl::Status ValidateEvaluation(const v1::Evaluation& evaluation);
 absl::Status ValidateSamples(const std::vector<v1::Sample>& samples);
 absl::Status ValidateEvents(const std::vector<v1::Event>& events);
+// Of one report.
+inline constexpr std::size_t kMaxCorruptGraphs = 1 << 20;
 absl::Status ValidateCorruptGraphs(const std::vector<v1::CorruptGraphs>& batches);
 absl::Status ValidateFinish(v1::RunState state, std::string_view message);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "server/runs/energy.h"
 #include "server/runs/significance.h"
@@ -140,10 +141,10 @@ constexpr int kMostCorruptGraphsListed = 1000;
 
 absl::Status SetFromCorruptGraphs(const RunStore& store, v1::SummarizeRunResponse& response) {
   v1::CorruptGraphSummary& summary = *response.mutable_corrupt_graphs();
-  std::set<std::uint64_t> distinct;
+  std::vector<std::uint64_t> graphs;
   absl::Status read = store.ReadCorruptGraphs(response.run(), [&](const v1::CorruptGraphs& batch) {
     summary.set_count(summary.count() + static_cast<std::uint64_t>(batch.graphs_size()));
-    distinct.insert(batch.graphs().begin(), batch.graphs().end());
+    graphs.insert(graphs.end(), batch.graphs().begin(), batch.graphs().end());
     for (const std::uint64_t graph : batch.graphs()) {
       if (summary.list_size() == kMostCorruptGraphsListed) break;
       v1::CorruptGraph& listed = *summary.add_list();
@@ -155,7 +156,8 @@ absl::Status SetFromCorruptGraphs(const RunStore& store, v1::SummarizeRunRespons
     }
     return absl::OkStatus();
   });
-  summary.set_graphs(distinct.size());
+  std::sort(graphs.begin(), graphs.end());
+  summary.set_graphs(static_cast<std::uint64_t>(std::unique(graphs.begin(), graphs.end()) - graphs.begin()));
   summary.set_truncated(summary.count() > static_cast<std::uint64_t>(summary.list_size()));
   return read;
 }

@@ -32,7 +32,10 @@ grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequ
     unread.BeginWait();
     const bool written = writer->Write(event);
     unread.EndWait();
-    return written ? absl::OkStatus() : absl::CancelledError("the client went away");
+    if (!written) return absl::CancelledError("the client went away");
+    if (!draining_) return absl::OkStatus();
+    return wire::WithReason(absl::UnavailableError("the server is shutting down; check again later"),
+                            "SHUTTING_DOWN");
   };
   rocks::CheckReport report(send);
   absl::Status status = fsck_(report);

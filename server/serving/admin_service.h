@@ -2,6 +2,8 @@
 #ifndef PACKTRAIN_SERVER_SERVING_ADMIN_SERVICE_H_
 #define PACKTRAIN_SERVER_SERVING_ADMIN_SERVICE_H_
 
+#include <atomic>
+
 #include "packtrain/v1/admin.grpc.pb.h"
 #include "server/serving/idle_watch.h"
 #include "server/serving/slots.h"
@@ -16,6 +18,9 @@ class AdminService final : public v1::AdminService::Service {
   // not read.
   AdminService(StoreCheck fsck, IdleWatch& idle);
 
+  // Ends a check under way with UNAVAILABLE. Any thread.
+  void Drain() { draining_ = true; }
+
   grpc::Status Fsck(grpc::ServerContext* context, const v1::FsckRequest* request,
                     grpc::ServerWriter<v1::FsckResponse>* writer) override;
 
@@ -23,6 +28,7 @@ class AdminService final : public v1::AdminService::Service {
   const StoreCheck fsck_;
   IdleWatch& idle_;
   Slots checks_;
+  std::atomic<bool> draining_ = false;
 };
 
 }  // namespace packtrain::serving

@@ -79,8 +79,8 @@ absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned) cons
   absl::StatusOr<BuiltBatch> built = builder_.Build(planned.batch, position);
   if (built.ok() || !absl::IsDataLoss(built.status())) return built;
   if (range_.skip_corrupt) return BuildWithoutDamaged(builder_, *source_.dataset, planned.batch, position);
-  return absl::DataLossError(
-      absl::StrCat(built.status().message(), "; --on-corrupt skip goes on without what is damaged"));
+  return absl::DataLossError(absl::StrCat(
+      built.status().message(), "; packtrain-trainer --on-corrupt skip goes on without what is damaged"));
 }
 
 bool BatchSequence::NextIsQuick() const {

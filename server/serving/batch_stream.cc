@@ -20,7 +20,7 @@ constexpr int kLeastBodies = 2;
 constexpr std::uint64_t kBatchBytes = 4 << 10;
 // Below gRPC's default receive limit of 4 MiB, with room for what a client may add.
 constexpr std::uint32_t kDefaultMessageBytes = (4 << 20) - (64 << 10);
-constexpr std::uint32_t kLeastMessageBytes = 4 << 10;
+constexpr std::uint32_t kLeastRequestedBytes = 4 << 10;
 
 using Clock = std::chrono::steady_clock;
 
@@ -60,9 +60,9 @@ SequenceRange RangeOf(const v1::StreamBatchesRequest& request, bool skip_corrupt
 }
 
 absl::Status CheckMessageBytes(std::uint32_t requested) {
-  if (requested == 0 || requested >= kLeastMessageBytes) return absl::OkStatus();
-  return wire::WithField(absl::InvalidArgumentError(absl::StrCat("max_message_bytes ", requested,
-                                                                 " is below the least, ", kLeastMessageBytes)),
+  if (requested == 0 || requested >= kLeastRequestedBytes) return absl::OkStatus();
+  return wire::WithField(absl::InvalidArgumentError(absl::StrCat(
+                             "max_message_bytes ", requested, " is below the least, ", kLeastRequestedBytes)),
                          "max_message_bytes");
 }
 

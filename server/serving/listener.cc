@@ -245,10 +245,14 @@ bool Listener::AcceptAll(const FileDescriptor& socket) {
 
 void CutOffConnections(const ListenAddress& address) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    const int descriptor = std::stoi(entry.path().filename().string());
-    if (IsConnectionTo(address, descriptor)) shutdown(descriptor, SHUT_RDWR);
+  std::uint64_t cut = 0;
+  std::filesystem::directory_iterator entry("/proc/self/fd", error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const int descriptor = std::stoi(entry->path().filename().string());
+    if (IsConnectionTo(address, descriptor) && shutdown(descriptor, SHUT_RDWR) == 0) ++cut;
   }
+  log::Log(log::Level::kWarn, "connections_cut_off",
+           {{"connections", cut}, {"message", error ? error.message() : "their peers did not read"}});
 }
 
 void Listener::Warn(const char* why) {

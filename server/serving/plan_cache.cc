@@ -81,6 +81,7 @@ PlanCache::Result PlanCache::GetKept(const BatchSource& source, const Key& key) 
 }
 
 void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world) {
+  if (!preparing_) return;
   const Key key = KeyOf(source, epoch, world);
   const auto slot = std::make_shared<Slot>();
   {

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_
 #define PACKTRAIN_SERVER_SERVING_PLAN_CACHE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -47,6 +48,8 @@ class PlanCache {
   // Plans an epoch that somebody will ask for with `world`, on the calling thread. Returns at once where it is
   // at hand or another thread plans it already. What fails here fails again, and is reported, in Get.
   void Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
+  // Prepare does nothing from then on.
+  void EndPreparing() { preparing_ = false; }
 
   // Lets go of every plan that holds the data set of this name, NAME@VERSION.
   void Drop(std::string_view dataset);
@@ -91,6 +94,7 @@ class PlanCache {
   const batching::ParallelFor parallel_for_;
 
   wire::CondVar planned_one_;
+  std::atomic<bool> preparing_ = true;
   mutable wire::Mutex mutex_;
   std::map<Key, std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
   // Keys of finished slots, least recently used first.

@@ -354,7 +354,9 @@ bool GrpcServer::Drain(milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   server_->GetHealthCheckService()->SetServingStatus(false);
   dataset_service_.Drain();
+  admin_service_.Drain();
   batch_service_.Drain();
+  plans_.EndPreparing();
   const bool streams_ended = batch_service_.AwaitNoStreams(deadline);
   const bool calls_ended = calls_.AwaitNone(deadline);
   EndConnections();

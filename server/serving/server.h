@@ -49,7 +49,8 @@ class Server {
   // Reports NOT_SERVING, begins no stream and no import, seals none, lets each stream finish the batch it is
   // sending and ends it with UNAVAILABLE, so that clients reconnect elsewhere or later; ends imports in the
   // same way with their next message; waits for the other calls in flight; then stops. What has not ended after
-  // `patience` is cut off. False where something was.
+  // `patience` is cut off, save for a plan, a seal or a deletion under way, which is waited for. False where
+  // something was.
   virtual bool Drain(std::chrono::milliseconds patience) = 0;
 };
 

@@ -97,6 +97,20 @@ TEST_F(WholeFileTest, LeavesNoTraceOfAProgramThatASignalEnds) {
   }
 }
 
+TEST_F(WholeFileTest, LeavesADeviceInItsPlace) {
+  const std::string path = folder_.PathOf("device");
+  std::filesystem::create_symlink("/dev/null", path);
+  {
+    const auto file = WholeFile::Create(path);
+    ASSERT_THAT(file, IsOk());
+    EXPECT_THAT((*file)->Write("bytes"), IsOk());
+    EXPECT_THAT((*file)->Commit(), IsOk());
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_THAT(Names(), ElementsAre("device"));
+}
+
 TEST_F(WholeFileTest, WhatCannotBeWrittenIsNamed) {
   const std::string nowhere = folder_.PathOf("none/file");
   EXPECT_THAT(WholeFile::Create(nowhere).status(),
