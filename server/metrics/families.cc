@@ -131,8 +131,7 @@ void AddStreams(const StreamsReading& streams, std::vector<MetricFamily>& out) {
                     .Add(all.corrupt_graphs)
                     .Take());
   out.push_back(
-      Distribution("packtrain_batch_build_duration_seconds",
-                   "Time to read and lay out a batch that was sent; of a stream's first, planning too")
+      Distribution("packtrain_batch_build_duration_seconds", "Time to read and lay out a batch that was sent")
           .Add(all.build_seconds)
           .Take());
   out.push_back(
