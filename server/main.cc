@@ -1,4 +1,5 @@
 // packtraind: flags -> options -> server.
+#include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <pthread.h>
 #include <signal.h>
@@ -61,6 +62,12 @@ void AddWord(CLI::App& app, const std::string& flag, T& value, const std::map<st
   app.add_option_function<std::string>(flag, take, help)->check(CLI::IsMember(words))->default_str(preset);
 }
 
+// For flags that mean something else when they are absent, as an unset variable of a shell would make them.
+CLI::Validator NotEmpty() {
+  return {[](const std::string& value) { return value.empty() ? std::string("is empty") : std::string(); }, "",
+          ""};
+}
+
 void AddFlags(CLI::App& app, Flags& flags) {
   serving::ServerOptions& options = flags.options;
   app.add_option("--data", options.data, "Folder of the stores; made where it does not exist")->required();
@@ -73,7 +80,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--metrics-port", options.metrics_port,
                  "Answer Prometheus' scrapes, GET /metrics, on this port of 127.0.0.1, or on HOST:PORT or "
-                 "[IPV6]:PORT; port 0 takes a free one");
+                 "[IPV6]:PORT; port 0 takes a free one")
+      ->check(NotEmpty());
   app.add_option("--resident-bytes", options.resident_bytes,
                  "Memory for the records of data sets that fit into it whole; the least recently used that no "
                  "stream reads goes first")
@@ -126,7 +134,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_flag("--enable-bench", options.enable_bench,
                "Serve the bare byte stream that `packtrain bench stream` measures batches against");
   app.add_option("--replica-of", options.replica_of,
-                 "Copy the data sets of this server, HOST:PORT, into --data and serve them; take no writes");
+                 "Copy the data sets of this server, HOST:PORT, into --data and serve them; take no writes")
+      ->check(NotEmpty());
   app.add_flag("--insecure", options.insecure, "Allow plain text on an address that other machines can reach");
 }
 
@@ -205,6 +214,8 @@ void ServeUntilStopped(const Flags& flags, std::unique_ptr<serving::Server> serv
 int Serve(const Flags& flags) {
   const sigset_t signals = BlockStopSignals();
   SetUpLog(flags.log);
+  // Never given back: gRPC's last shutdown waits up to 10 s for a poller that a blocked write has started.
+  grpc_init();
   serving::RaiseDescriptorLimit();
   absl::StatusOr<std::unique_ptr<serving::Server>> server = serving::Server::Start(flags.options);
   if (!server.ok()) {

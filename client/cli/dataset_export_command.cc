@@ -72,13 +72,19 @@ absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& g
       client::ServiceClient(*connection).ExportDataset(request, [&](const v1::ExportDatasetResponse& message) {
         return writer.Take(message);
       });
+  const bool to_stdout = (*file)->IsStandardOutput();
   if (status.ok()) status = (*file)->Commit();
   if (!status.ok()) return DataError(output, status);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  output.Print(ToJson(flags, writer, seconds),
-               absl::StrCat(writer.dataset().name(), "@", writer.dataset().version(), ": ",
-                            FormatCount(static_cast<double>(writer.dataset().graphs())), " graphs, ",
-                            FormatBytes(static_cast<double>(writer.bytes())), " in ", flags.file, "\n"));
+  const std::string text =
+      absl::StrCat(writer.dataset().name(), "@", writer.dataset().version(), ": ",
+                   FormatCount(static_cast<double>(writer.dataset().graphs())), " graphs, ",
+                   FormatBytes(static_cast<double>(writer.bytes())), " in ", flags.file);
+  if (to_stdout) {
+    output.Note(text);
+  } else {
+    output.Print(ToJson(flags, writer, seconds), text + "\n");
+  }
   return ExitCode::kDone;
 }
 

@@ -1,6 +1,7 @@
 #include "client/ingest/whole_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,6 +35,22 @@ std::FILE* OpenUnnamed(const std::string& path) {
   return file;
 }
 
+// Whether it stands for an open file: one of /proc/PID/fd, or a link to one.
+bool IsOpenFile(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(path.parent_path(), error);
+  const std::filesystem::path link = std::filesystem::read_symlink(path, error);
+  return folder.native().starts_with("/proc/") || link.native().starts_with("/proc/");
+}
+
+// Where a link leads, also one that leads nowhere yet.
+std::string Followed(std::string path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  return error ? path : target.string();
+}
+
 }  // namespace
 
 WholeFile::WholeFile(std::string path, std::FILE* file, Place place)
@@ -50,18 +67,33 @@ absl::StatusOr<std::unique_ptr<WholeFile>> WholeFile::Create(std::string path) {
   std::error_code error;
   const std::filesystem::file_status there = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(there)) return CannotWrite(path, "it is a folder");
-  Place place = Place::kAsItIs;
-  std::FILE* file = nullptr;
-  if (std::filesystem::is_other(there)) {
-    file = std::fopen(path.c_str(), "wb");
-  } else if (file = OpenUnnamed(path); file != nullptr) {
-    place = Place::kUnnamed;
-  } else {
+  if (std::filesystem::is_other(there) || IsOpenFile(path)) {
+    std::FILE* const file = std::fopen(path.c_str(), "wb");
+    return Of(std::move(path), file, Place::kAsItIs);
+  }
+  path = Followed(std::move(path));
+  Place place = Place::kUnnamed;
+  std::FILE* file = OpenUnnamed(path);
+  if (file == nullptr) {
     place = Place::kPartial;
     file = std::fopen(PartialOf(path).c_str(), "wb");
   }
+  // It takes the place of one that only some may read.
+  const bool replaces = file != nullptr && std::filesystem::is_regular_file(there);
+  if (replaces) (void)::fchmod(::fileno(file), static_cast<mode_t>(there.permissions()));
+  return Of(std::move(path), file, place);
+}
+
+absl::StatusOr<std::unique_ptr<WholeFile>> WholeFile::Of(std::string path, std::FILE* file, Place place) {
   if (file == nullptr) return CannotWrite(path, std::strerror(errno));
   return std::unique_ptr<WholeFile>(new WholeFile(std::move(path), file, place));
+}
+
+bool WholeFile::IsStandardOutput() const {
+  struct stat own {
+  }, standard{};
+  return ::fstat(::fileno(file_), &own) == 0 && ::fstat(STDOUT_FILENO, &standard) == 0 &&
+         own.st_dev == standard.st_dev && own.st_ino == standard.st_ino;
 }
 
 absl::Status WholeFile::Failed() const { return CannotWrite(path_, std::strerror(errno)); }

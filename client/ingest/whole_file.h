@@ -14,8 +14,8 @@ namespace packtrain::ingest {
 
 // Written to a file without a name in its folder, which ends with the program however that ends, and put in its
 // place at the end. Where a file system has no such files (NFS), to PATH.partial: that stays when the program
-// is killed, and the next one writes over it. What is there and no file, such as a device or a pipe, is written
-// to as it is. Used by one thread.
+// is killed, and the next one writes over it. A link is followed. What is there and no file, such as a device,
+// a pipe or what /dev/stdout leads to, is written to as it is. Used by one thread.
 class WholeFile {
  public:
   // INVALID_ARGUMENT: it cannot be written; also of Write and Commit. The message names the path.
@@ -24,6 +24,9 @@ class WholeFile {
   ~WholeFile();
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
+
+  // Whether it is what the program's results are printed to.
+  bool IsStandardOutput() const;
 
   absl::Status Write(std::string_view bytes);
 
@@ -34,6 +37,8 @@ class WholeFile {
   enum class Place { kUnnamed, kPartial, kAsItIs };
 
   WholeFile(std::string path, std::FILE* file, Place place);
+  // `file` is null, and errno says why, where it cannot be written.
+  static absl::StatusOr<std::unique_ptr<WholeFile>> Of(std::string path, std::FILE* file, Place place);
   absl::Status Failed() const;
   absl::Status GiveName();
 

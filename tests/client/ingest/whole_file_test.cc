@@ -1,10 +1,12 @@
 #include "client/ingest/whole_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -109,6 +111,38 @@ TEST_F(WholeFileTest, LeavesADeviceInItsPlace) {
   EXPECT_TRUE(std::filesystem::is_symlink(path));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
   EXPECT_THAT(Names(), ElementsAre("device"));
+}
+
+TEST_F(WholeFileTest, FollowsALinkAndKeepsWhoMayRead) {
+  const std::string target = folder_.Write("target", "before");
+  const auto only_owner = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+  std::filesystem::permissions(target, only_owner);
+  const std::string link = folder_.PathOf("link");
+  std::filesystem::create_symlink(target, link);
+  const auto file = WholeFile::Create(link);
+  ASSERT_THAT(file, IsOk());
+  EXPECT_THAT((*file)->Write("after"), IsOk());
+  EXPECT_EQ(ReadFile(target), "before");
+  EXPECT_THAT((*file)->Commit(), IsOk());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(ReadFile(target), "after");
+  EXPECT_EQ(std::filesystem::status(target).permissions(), only_owner);
+}
+
+TEST_F(WholeFileTest, WritesToAnOpenFileAsItIs) {
+  const std::string target = folder_.Write("held", "");
+  const int held = ::open(target.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(held, 0);
+  const std::string link = folder_.PathOf("link");
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(held), link);
+  const auto file = WholeFile::Create(link);
+  ASSERT_THAT(file, IsOk());
+  EXPECT_THAT((*file)->Write("bytes"), IsOk());
+  EXPECT_THAT((*file)->Commit(), IsOk());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  std::array<char, 5> bytes{};
+  EXPECT_EQ(::read(held, bytes.data(), bytes.size()), 5);
+  ::close(held);
 }
 
 TEST_F(WholeFileTest, WhatCannotBeWrittenIsNamed) {
