@@ -317,7 +317,7 @@ TEST(BatchReader, RefusesABadRequestWithoutAServer) {
 TEST(BatchReader, CancelEndsABlockedNext) {
   for (const std::size_t depth : {0, 1}) {
     Served served(Calls{}, kPatient);
-    StreamRequest request = Request(1);
+    StreamRequest request = Request(0);
     request.read_ahead.batches = depth;
     const auto reader = BatchReader::Open(served.connection, request);
     ASSERT_THAT(reader, IsOk());
