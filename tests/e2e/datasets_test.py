@@ -1,4 +1,5 @@
 """Data sets after their import: edges, deletion, and what a killed program leaves."""
+import functools
 import glob
 import os
 import pathlib
@@ -10,6 +11,7 @@ import time
 import unittest
 
 from harness import SAMPLE, DataNode, program, target_of
+from harness import eventually as harness_eventually
 from protocol import Client, batch_pb2, run_pb2
 
 
@@ -18,14 +20,7 @@ def stored_bytes(node):
     return sum(path.stat().st_size for path in (node.directory / "data" / "graphs").rglob("*.sst"))
 
 
-def eventually(holds, seconds=30):
-    """Whether `holds()` comes true in time."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.2)
-    return True
+eventually = functools.partial(harness_eventually, seconds=30)
 
 
 class OnOneNode(unittest.TestCase):
