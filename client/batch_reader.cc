@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/batch_queue.h"
-#include "client/channel.h"
-#include "client/retry.h"
-#include "client/spec_convert.h"
-#include "client/stream_position.h"
+#include "client/internal/batch_queue.h"
+#include "client/internal/channel.h"
+#include "client/internal/retry.h"
+#include "client/internal/spec_convert.h"
+#include "client/internal/stream_position.h"
 #include "packtrain/v1/batch.grpc.pb.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_convert.h"
 #include "proto/wire/batch_assembler.h"
-#include "proto/wire/error_details.h"
-#include "proto/wire/status_convert.h"
 
 namespace packtrain::client {
 namespace {
@@ -119,7 +119,7 @@ class GrpcBatchReader final : public BatchReader {
       if (status.ok()) return End();
       if (absl::Status failed = retry_.WaitAfter(status); !failed.ok()) {
         // The server was there all the time, and full.
-        const bool full = absl::IsUnavailable(failed) && wire::ReasonOf(ended) == wire::kStreamLimit;
+        const bool full = absl::IsUnavailable(failed) && base::ReasonOf(ended) == base::kStreamLimit;
         return full ? ended : failed;
       }
     }
@@ -130,7 +130,7 @@ class GrpcBatchReader final : public BatchReader {
   // stream break, the limit of streams is no reason to end.
   absl::Status OfReturn(const absl::Status& ended) const {
     const bool returns = !position_.fingerprint().empty();
-    if (!returns || wire::ReasonOf(ended) != wire::kStreamLimit) return ended;
+    if (!returns || base::ReasonOf(ended) != base::kStreamLimit) return ended;
     return absl::UnavailableError(ended.message());
   }
 
@@ -151,7 +151,7 @@ class GrpcBatchReader final : public BatchReader {
   }
 
   absl::Status EndCall() {
-    absl::Status ended = wire::FromGrpcStatus(call_->stream->Finish());
+    absl::Status ended = base::FromGrpcStatus(call_->stream->Finish());
     call_.reset();
     return ended;
   }

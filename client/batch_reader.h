@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/batch_queue.h"
 #include "client/batch_spec.h"
 #include "client/connection.h"
+#include "client/internal/batch_queue.h"
 #include "proto/wire/batch.h"
 
 namespace packtrain::client {

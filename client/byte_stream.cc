@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "client/channel.h"
+#include "client/internal/channel.h"
 #include "packtrain/v1/bench.pb.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/status_convert.h"
 
 namespace packtrain::client {
 namespace {
@@ -22,7 +22,7 @@ constexpr int kWideWindowBytes = 8 << 20;
 
 absl::Status Ended(const grpc::Status& status) {
   if (status.ok()) return absl::InternalError("the server ended a stream that has no end");
-  return wire::FromGrpcStatus(status);
+  return base::FromGrpcStatus(status);
 }
 
 class BlockingByteStream final : public ByteStream {

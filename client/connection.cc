@@ -12,13 +12,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "client/channel.h"
-#include "client/dialer.h"
-#include "client/reachability.h"
-#include "client/retry.h"
-#include "client/unary_call.h"
+#include "client/internal/channel.h"
+#include "client/internal/dialer.h"
+#include "client/internal/reachability.h"
+#include "client/internal/retry.h"
+#include "client/internal/unary_call.h"
 #include "packtrain/v1/server_info.grpc.pb.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/status_convert.h"
 
 namespace packtrain::client {
 namespace {

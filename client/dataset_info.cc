@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "client/channel.h"
-#include "client/spec_convert.h"
-#include "client/unary_call.h"
+#include "client/internal/channel.h"
+#include "client/internal/spec_convert.h"
+#include "client/internal/unary_call.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "proto/wire/batch_check.h"

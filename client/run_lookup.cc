@@ -1,8 +1,8 @@
 #include "client/run_lookup.h"
 
 #include "absl/strings/str_cat.h"
-#include "client/channel.h"
-#include "client/unary_call.h"
+#include "client/internal/channel.h"
+#include "client/internal/unary_call.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "proto/wire/run_words.h"
 

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/channel.h"
-#include "client/outbox.h"
-#include "client/retry.h"
-#include "client/spec_convert.h"
-#include "client/unary_call.h"
+#include "client/internal/channel.h"
+#include "client/internal/outbox.h"
+#include "client/internal/retry.h"
+#include "client/internal/spec_convert.h"
+#include "client/internal/unary_call.h"
 #include "packtrain/v1/run.grpc.pb.h"
-#include "proto/wire/random_hex.h"
+#include "proto/base/random_hex.h"
 #include "proto/wire/step_convert.h"
 
 namespace packtrain::client {
@@ -178,7 +178,7 @@ class GrpcRunReporter final : public RunReporter {
 
   ~GrpcRunReporter() override {
     {
-      wire::MutexLock lock(mutex_);
+      base::MutexLock lock(mutex_);
       stopping_ = true;
       wake_.NotifyAll();
     }
@@ -190,43 +190,43 @@ class GrpcRunReporter final : public RunReporter {
   std::uint32_t attempt() const override { return started_.attempt(); }
 
   void AddStep(const wire::StepRecord& step) override {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     steps_.Add({options_.rank, attempt(), step});
     last_step_ = static_cast<std::int64_t>(step.step);
     if (steps_.waiting() == options_.block_steps) wake_.NotifyOne();
   }
 
   void AddSteps(const AttemptSteps& steps) override {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     for (const wire::StepRecord& step : steps.steps) steps_.Add({steps.rank, steps.attempt, step});
     wake_.NotifyOne();
   }
 
   void AddEvaluation(const Evaluation& evaluation) override {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     evaluations_.Add(evaluation);
   }
 
   void AddSample(const Sample& sample) override {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     Sample stamped = sample;
     stamped.step = last_step_;
     samples_.Add(std::move(stamped));
   }
 
   void AddEvent(const Event& event) override {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     events_.Add(event);
   }
 
   void AddCorruptGraphs(const CorruptGraphs& batch) override {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     corrupt_graphs_.Add(batch);
   }
 
   absl::Status Flush() override {
     const auto deadline = std::chrono::steady_clock::now() + connection_->options().give_up;
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     const Position target{steps_.added(), evaluations_.added(), samples_.added(), events_.added(),
                           corrupt_graphs_.added()};
     ++flushing_;
@@ -252,7 +252,7 @@ class GrpcRunReporter final : public RunReporter {
   }
 
   UnsentRecords unsent() const override {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     UnsentRecords unsent;
     const AddressedStep* last = nullptr;
     for (const AddressedStep& step : steps_.outstanding()) {
@@ -265,7 +265,7 @@ class GrpcRunReporter final : public RunReporter {
   }
 
   std::uint64_t dropped() const override {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     return steps_.dropped() + evaluations_.dropped() + samples_.dropped() + events_.dropped() +
            corrupt_graphs_.dropped();
   }
@@ -325,7 +325,7 @@ class GrpcRunReporter final : public RunReporter {
   // False when the reporter is being destroyed.
   bool WaitUntilDue() {
     const auto deadline = std::chrono::steady_clock::now() + options_.flush_every;
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     while (!stopping_ && steps_.waiting() < options_.block_steps && (flushing_ == 0 || Outstanding() == 0)) {
       if (!wake_.WaitUntil(mutex_, deadline)) break;
     }
@@ -389,7 +389,7 @@ class GrpcRunReporter final : public RunReporter {
 
   template <typename T>
   std::vector<T> Take(Outbox<T> GrpcRunReporter::*outbox, std::size_t most, bool (*alike)(const T&, const T&)) {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     return (this->*outbox).Take(most, alike);
   }
 
@@ -416,7 +416,7 @@ class GrpcRunReporter final : public RunReporter {
   // Waits for `delay`, or less when a Flush begins; false when the reporter is being destroyed.
   bool WaitToRetry(const absl::Status& failure, milliseconds delay) {
     const auto deadline = std::chrono::steady_clock::now() + delay;
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     last_failure_ = failure;
     const std::uint64_t flushes = flushes_;
     while (!stopping_ && flushes_ == flushes) {
@@ -428,7 +428,7 @@ class GrpcRunReporter final : public RunReporter {
   template <typename T>
   bool Settle(Outbox<T> GrpcRunReporter::*kind, const absl::Status& status) {
     if (absl::IsCancelled(status)) return false;
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     Outbox<T>& outbox = this->*kind;
     if (!status.ok()) {
       if (refused_ == 0) refusal_ = status;
@@ -447,9 +447,9 @@ class GrpcRunReporter final : public RunReporter {
   StopSignal stop_;          // cancels the call in progress
   Reachability::View view_;  // the sender's
 
-  mutable wire::Mutex mutex_;
-  wire::CondVar wake_;     // the sender waits: a block is full, a Flush began, the end
-  wire::CondVar settled_;  // Flush waits: a block was settled
+  mutable base::Mutex mutex_;
+  base::CondVar wake_;     // the sender waits: a block is full, a Flush began, the end
+  base::CondVar settled_;  // Flush waits: a block was settled
   Outbox<AddressedStep> steps_ ABSL_GUARDED_BY(mutex_);
   std::int64_t last_step_ ABSL_GUARDED_BY(mutex_) = -1;  // that was added of this process's own
   Outbox<Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);
@@ -479,7 +479,7 @@ absl::StatusOr<std::unique_ptr<RunReporter>> RunReporter::Start(std::shared_ptr<
   request.set_idempotency_key(options.idempotency_key);
   request.set_rank(options.rank);
   request.set_first_step(options.first_step);
-  request.set_process_key(wire::RandomHex());
+  request.set_process_key(base::RandomHex());
   auto stub = v1::RunService::NewStub(ChannelOf(*connection));
   absl::StatusOr<v1::StartRunResponse> started =
       CallMethod(connection->options(), kLookUp, *stub, &v1::RunService::Stub::StartRun, request);

@@ -13,8 +13,8 @@ source deploy/lib.sh
 
 options=()
 readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-60} at_once=$(nproc)
-sanitized=(wire_layout_test wire_convert_test padded_batch_test replays)
-threaded=(batch_builder_test graph_store_conformance_test wire_layout_test)
+sanitized=(base_test base_errors_test wire_layout_test wire_convert_test padded_batch_test replays)
+threaded=(base_test batch_builder_test graph_store_conformance_test wire_layout_test)
 beside_sanitizers='_NOT_BUILT$|^(deploy|e2e|interop|lint|soak)(\.|$)'
 all=no
 for argument in "$@"; do
@@ -60,7 +60,7 @@ if [ $all = yes ]; then
   say "thread-safety analysis"
   python3 tests/lint/thread_safety.py build/fuzz
   say "clang-tidy"
-  ./tests/lint/clang_tidy.sh build/release
+  ./tests/lint/clang_tidy.sh build/fuzz
 fi
 say "all tests"
 ctest --preset release --parallel "$at_once"

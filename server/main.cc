@@ -18,13 +18,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "proto/wire/flag_checks.h"
+#include "proto/base/flag_checks.h"
+#include "proto/base/lock_order.h"
 #include "proto/wire/fsck_report.h"
-#include "proto/wire/lock_order.h"
 #include "server/log/event_log.h"
+#include "server/node/descriptor_limit.h"
+#include "server/node/server.h"
 #include "server/rocks/check_report.h"
-#include "server/serving/descriptor_limit.h"
-#include "server/serving/server.h"
 #include "server/serving/store_check.h"
 
 namespace packtrain {
@@ -37,7 +37,7 @@ constexpr std::uint64_t kMostCount = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostBuilders = std::numeric_limits<int>::max();
 
 struct Flags {
-  serving::ServerOptions options;
+  node::ServerOptions options;
   bool fsck = false;
   std::uint32_t drain_seconds = 30;
   std::uint32_t lost_after_seconds = 600;
@@ -69,7 +69,7 @@ CLI::Validator NotEmpty() {
 }
 
 void AddFlags(CLI::App& app, Flags& flags) {
-  serving::ServerOptions& options = flags.options;
+  node::ServerOptions& options = flags.options;
   app.add_option("--data", options.data, "Folder of the stores; made where it does not exist")->required();
   app.add_flag(
       "--fsck", flags.fsck,
@@ -85,46 +85,46 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--resident-bytes", options.resident_bytes,
                  "Memory for the records of data sets that fit into it whole; the least recently used that no "
                  "stream reads goes first")
-      ->check(wire::CountBetween(0, kMostBytes))
+      ->check(base::CountBetween(0, kMostBytes))
       ->capture_default_str();
   app.add_option("--plan-cache-bytes", options.plan_cache_bytes,
                  "Memory for plans of epochs, kept for streams to come; the least recently used go first")
-      ->check(wire::CountBetween(0, kMostBytes))
+      ->check(base::CountBetween(0, kMostBytes))
       ->capture_default_str();
   app.add_option("--store-cache-bytes", options.store_cache_bytes,
                  "Memory for blocks of the stored graphs that were read from disk")
-      ->check(wire::CountBetween(0, kMostBytes))
+      ->check(base::CountBetween(0, kMostBytes))
       ->capture_default_str();
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
-      ->check(wire::CountBetween(0, kMostBuilders))
+      ->check(base::CountBetween(0, kMostBuilders))
       ->capture_default_str();
   app.add_option("--drain", flags.drain_seconds, "Seconds that open streams have to end on SIGTERM or SIGINT")
-      ->check(wire::CountBetween(0, kMostCount))
+      ->check(base::CountBetween(0, kMostCount))
       ->capture_default_str();
   app.add_option("--idle-timeout", flags.idle_seconds,
                  "Seconds that a stream may wait for its client, and an import for its seal")
-      ->check(wire::NumberBetween(0.001, 1e6))
+      ->check(base::NumberBetween(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--ping-after", flags.ping_after_seconds,
                  "Seconds without a sign of life after which a client is pinged")
-      ->check(wire::NumberBetween(0.001, 1e6))
+      ->check(base::NumberBetween(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--ping-timeout", flags.ping_timeout_seconds,
                  "Seconds without an answer to a ping after which the connection is closed")
-      ->check(wire::NumberBetween(0.001, 1e6))
+      ->check(base::NumberBetween(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--lost-after", flags.lost_after_seconds,
                  "Seconds without a report after which a run is shown as lost")
-      ->check(wire::CountBetween(0, kMostCount))
+      ->check(base::CountBetween(0, kMostCount))
       ->capture_default_str();
   app.add_option("--max-batch-bytes", options.max_batch_bytes, "Largest body of one batch")
-      ->check(wire::CountBetween(0, kMostBytes))
+      ->check(base::CountBetween(0, kMostBytes))
       ->capture_default_str();
   app.add_option("--max-message-bytes", options.max_message_bytes, "Largest message received or sent")
-      ->check(wire::CountBetween(0, kMostCount))
+      ->check(base::CountBetween(0, kMostCount))
       ->capture_default_str();
   app.add_option("--max-streams", options.max_streams, "Most batch streams open at one time")
-      ->check(wire::CountBetween(0, kMostCount))
+      ->check(base::CountBetween(0, kMostCount))
       ->capture_default_str();
   AddWord(app, "--log-format", flags.log.format, kLogFormats,
           "Lines on stderr: logfmt (KEY=VALUE) or json, one object a line", "logfmt");
@@ -178,7 +178,7 @@ int WrongUsage(const std::string& message) {
   return kWrongUsage;
 }
 
-void LogServing(const Flags& flags, const serving::Server& server) {
+void LogServing(const Flags& flags, const node::Server& server) {
   log::Log(log::Level::kInfo, "listening",
            {{"address", server.address()},
             {"metrics", server.metrics_address()},
@@ -187,7 +187,7 @@ void LogServing(const Flags& flags, const serving::Server& server) {
             {"pid", static_cast<std::uint64_t>(getpid())}});
 }
 
-void PrintServing(const serving::Server& server) {
+void PrintServing(const node::Server& server) {
   std::printf("listening on %s\n", server.address().c_str());
   if (!server.metrics_address().empty()) {
     std::printf("metrics on http://%s/metrics\n", server.metrics_address().c_str());
@@ -196,7 +196,7 @@ void PrintServing(const serving::Server& server) {
 }
 
 // Until a signal comes; then drains.
-void ServeUntilStopped(const Flags& flags, std::unique_ptr<serving::Server> server, const sigset_t& signals) {
+void ServeUntilStopped(const Flags& flags, std::unique_ptr<node::Server> server, const sigset_t& signals) {
   int signal = 0;
   sigwait(&signals, &signal);
   const std::uint64_t patience = flags.drain_seconds;
@@ -216,8 +216,8 @@ int Serve(const Flags& flags) {
   SetUpLog(flags.log);
   // Never given back: gRPC's last shutdown waits up to 10 s for a poller that a blocked write has started.
   grpc_init();
-  serving::RaiseDescriptorLimit();
-  absl::StatusOr<std::unique_ptr<serving::Server>> server = serving::Server::Start(flags.options);
+  node::RaiseDescriptorLimit();
+  absl::StatusOr<std::unique_ptr<node::Server>> server = node::Server::Start(flags.options);
   if (!server.ok()) {
     const std::string message(server.status().message());
     if (absl::IsInvalidArgument(server.status())) return WrongUsage(message);
@@ -236,7 +236,7 @@ int Check(const Flags& flags) {
   std::string lines;
   absl::Status status;
   {
-    wire::FsckProgress progress(std::cerr, wire::IsTerminal(STDERR_FILENO));
+    wire::FsckProgress progress(std::cerr, base::IsTerminal(STDERR_FILENO));
     const auto take = [&](const v1::FsckResponse& event) {
       if (event.has_progress()) progress.Show(event.progress());
       if (event.has_finding()) lines += wire::FsckLine(event.finding());
@@ -264,7 +264,7 @@ int Main(int argc, char** argv) {
   Flags flags;
   AddFlags(app, flags);
   try {
-    wire::RefuseFlagsWithoutValue(argc, argv);
+    base::RefuseFlagsWithoutValue(argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : WrongUsage(error.what());
@@ -281,7 +281,7 @@ int Main(int argc, char** argv) {
 }  // namespace packtrain
 
 int main(int argc, char** argv) {
-  packtrain::wire::ForgetLockOrder();
+  packtrain::base::ForgetLockOrder();
   try {
     return packtrain::Main(argc, argv);
   } catch (const std::exception& error) {  // the flags' and the log's libraries throw

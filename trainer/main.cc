@@ -15,11 +15,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/process_memory.h"
-#include "trainer/engine/training.h"
-#include "trainer/engine/world.h"
 #include "trainer/models/model.h"
 #include "trainer/options.h"
 #include "trainer/output.h"
+#include "trainer/ranks/world.h"
+#include "trainer/run/training.h"
 #include "trainer/selftest/selftest_command.h"
 
 namespace packtrain::trainer {

@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "client/spec_flags.h"
-#include "proto/wire/flag_checks.h"
+#include "client/flags/spec_flags.h"
+#include "proto/base/flag_checks.h"
 #include "trainer/output.h"
 
 namespace packtrain::trainer {
@@ -62,7 +62,7 @@ void AddServerFlags(CLI::App& app, Options& options) {
            options.training.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
          },
          "Seconds to go on trying while the server cannot be reached")
-      ->check(wire::NumberBetween(0, kLongestGiveUpSeconds))
+      ->check(base::NumberBetween(0, kLongestGiveUpSeconds))
       ->type_name("SECONDS")
       ->default_str("60");
   app.add_flag("--json", options.json, "Print a failure, too, as one line of JSON on stdout");
@@ -71,10 +71,10 @@ void AddServerFlags(CLI::App& app, Options& options) {
 void AddModelFlags(CLI::App& app, Options& options) {
   app.add_option("--model", options.training.model, "schnet")->required()->group(kModelGroup);
   app.add_option("--classes", options.training.classes, "Atom classes of the embedding [those of the data set]")
-      ->check(wire::CountBetween(1, 1'000'000))
+      ->check(base::CountBetween(1, 1'000'000))
       ->group(kModelGroup);
   app.add_option("--model-seed", options.training.model_seed, "Seed of the initial parameters")
-      ->check(wire::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
+      ->check(base::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str()
       ->group(kModelGroup);
   app.add_flag("--describe", options.describe, "Print the model's layers as JSON, and end")->group(kModelGroup);
@@ -84,15 +84,15 @@ void AddRunFlags(CLI::App& app, TrainingOptions& options) {
   app.add_option("--dataset", options.dataset, "NAME or NAME@VERSION")->group(kRunGroup);
   app.add_option("--target", options.target, "What to learn [the first target]")->group(kRunGroup);
   app.add_option("--steps", options.steps, "Training steps in all")
-      ->check(wire::CountFrom(1))
+      ->check(base::CountFrom(1))
       ->group(kRunGroup);
   app.add_option("--lr", options.learning_rate, "Learning rate of Adam, before its decay")
-      ->check(wire::NumberBetween(1e-12, 1e3))
+      ->check(base::NumberBetween(1e-12, 1e3))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option("--evaluate-every", options.evaluate_every,
                  "Steps from one evaluation to the next [only at the end]")
-      ->check(wire::CountFrom(1))
+      ->check(base::CountFrom(1))
       ->group(kRunGroup);
   app.add_option_function<std::string>(
          "--labels",
@@ -113,7 +113,7 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
           ->group(kRunGroup);
   app.add_option("--checkpoint-every", options.checkpoint.every,
                  "Steps from one checkpoint to the next [only at the end, also of a run that is stopped]")
-      ->check(wire::CountFrom(1))
+      ->check(base::CountFrom(1))
       ->needs(checkpoint)
       ->group(kRunGroup);
   app.add_flag("--resume", options.checkpoint.resume,
@@ -122,7 +122,7 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
       ->group(kRunGroup);
   app.add_option("--read-ahead", options.read_ahead_mib,
                  "MiB of memory for batches that have come before they are due; at most 256 batches")
-      ->check(wire::CountBetween(1, 1 << 20))
+      ->check(base::CountBetween(1, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str()
       ->group(kRunGroup);
@@ -170,12 +170,12 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->group(kRunGroup);
   app.add_option("--max-captures", options.training.max_captures,
                  "Shapes whose CUDA graphs are kept; beyond, the one that was not used for longest goes")
-      ->check(wire::CountBetween(1, 1 << 20))
+      ->check(base::CountBetween(1, 1 << 20))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option("--threads", options.threads,
                  "CPU threads of this process [the cores shared among LOCAL_WORLD_SIZE]")
-      ->check(wire::CountBetween(1, 4096))
+      ->check(base::CountBetween(1, 4096))
       ->group(kRunGroup);
 }
 
@@ -227,7 +227,7 @@ CommandLine ParseCommandLine(const std::string& program, int argc, const char* c
   AddDeviceFlags(app, line.options);
   client::AddSpecFlags(app, spec, {.required = false, .epoch = false, .world_size = false});
   try {
-    wire::RefuseFlagsWithoutValue(argc, argv);
+    base::RefuseFlagsWithoutValue(argc, argv);
     app.parse(argc, argv);
     line.options.training.spec = spec.spec;
     if (!line.options.describe) RequireRun(line.options.training);

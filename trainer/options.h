@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "trainer/engine/training_options.h"
+#include "trainer/run/training_options.h"
 
 namespace packtrain::trainer {
 

@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "proto/wire/escape_controls.h"
+#include "proto/base/escape_controls.h"
 
 namespace packtrain::trainer {
 
@@ -16,13 +16,13 @@ absl::Status PrintResult(const Json& result) {
 
 void PrintFailure(const std::string& program, const absl::Status& status, bool json) {
   const std::string message(status.message());
-  std::cerr << program << ": " << wire::EscapeControls(message) << std::endl;
+  std::cerr << program << ": " << base::EscapeControls(message) << std::endl;
   if (!json) return;
   const std::string code = absl::StatusCodeToString(status.code());
   // What cannot be written here is on stderr.
   PrintResult({{"error", {{"code", code}, {"message", message}, {"details", Json::array()}}}}).IgnoreError();
 }
 
-void PrintProgress(const std::string& line) { std::cerr << wire::EscapeControls(line) + '\n' << std::flush; }
+void PrintProgress(const std::string& line) { std::cerr << base::EscapeControls(line) + '\n' << std::flush; }
 
 }  // namespace packtrain::trainer

@@ -2,10 +2,10 @@
 
 #include "client/cli/program.h"
 #include "client/process_memory.h"
-#include "proto/wire/lock_order.h"
+#include "proto/base/lock_order.h"
 
 int main(int argc, char** argv) {
-  packtrain::wire::ForgetLockOrder();
+  packtrain::base::ForgetLockOrder();
   packtrain::client::KeepFreedMemory();
   return packtrain::cli::RunProgram(argc, argv, std::cout, std::cerr);
 }

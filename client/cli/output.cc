@@ -11,8 +11,8 @@
 
 #include "absl/strings/cord.h"
 #include "google/rpc/error_details.pb.h"
-#include "proto/wire/error_details.h"
-#include "proto/wire/escape_controls.h"
+#include "proto/base/error_details.h"
+#include "proto/base/escape_controls.h"
 
 namespace packtrain::cli {
 namespace {
@@ -21,9 +21,9 @@ constexpr double kFirstWithExponent = 1e15;
 
 Table EscapeCells(const Table& table) {
   Table escaped = table;
-  for (std::string& column : escaped.columns) column = wire::EscapeControls(column);
+  for (std::string& column : escaped.columns) column = base::EscapeControls(column);
   for (std::vector<std::string>& row : escaped.rows) {
-    for (std::string& cell : row) cell = wire::EscapeControls(cell);
+    for (std::string& cell : row) cell = base::EscapeControls(cell);
   }
   return escaped;
 }
@@ -94,7 +94,7 @@ std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 Json ToJson(const google::rpc::ErrorInfo& info) {
   Json metadata = Json::object();
   for (const auto& [key, value] : info.metadata()) metadata[key] = value;
-  return {{"type", wire::kErrorInfoUrl},
+  return {{"type", base::kErrorInfoUrl},
           {"reason", info.reason()},
           {"domain", info.domain()},
           {"metadata", metadata}};
@@ -105,7 +105,7 @@ Json ToJson(const google::rpc::BadRequest& request) {
   for (const auto& violation : request.field_violations()) {
     violations.push_back({{"field", violation.field()}, {"description", violation.description()}});
   }
-  return {{"type", wire::kBadRequestUrl}, {"field_violations", violations}};
+  return {{"type", base::kBadRequestUrl}, {"field_violations", violations}};
 }
 
 template <typename Message>
@@ -117,8 +117,8 @@ std::optional<Json> ParsedToJson(const std::string& payload) {
 
 Json DetailToJson(const std::string& type, const std::string& payload) {
   std::optional<Json> known;
-  if (type == wire::kErrorInfoUrl) known = ParsedToJson<google::rpc::ErrorInfo>(payload);
-  if (type == wire::kBadRequestUrl) known = ParsedToJson<google::rpc::BadRequest>(payload);
+  if (type == base::kErrorInfoUrl) known = ParsedToJson<google::rpc::ErrorInfo>(payload);
+  if (type == base::kBadRequestUrl) known = ParsedToJson<google::rpc::BadRequest>(payload);
   return known.value_or(Json{{"type", type}, {"value", payload}});
 }
 
@@ -189,7 +189,7 @@ void Output::Print(const Json& json, std::string_view text) {
   if (format_ == OutputFormat::kJson) {
     out_ << Dump(json) << '\n';
   } else {
-    out_ << wire::EscapeControlsInLines(text);
+    out_ << base::EscapeControlsInLines(text);
   }
   out_.flush();
 }
@@ -211,7 +211,7 @@ absl::Status Output::Written() const {
   return out_ ? absl::OkStatus() : absl::InternalError("standard output could not be written");
 }
 
-void Output::Note(std::string_view text) { err_ << wire::EscapeControls(text) << std::endl; }
+void Output::Note(std::string_view text) { err_ << base::EscapeControls(text) << std::endl; }
 
 void Output::PrintError(const absl::Status& status) {
   if (format_ == OutputFormat::kJson) {

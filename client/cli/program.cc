@@ -14,7 +14,7 @@
 #include "client/cli/command.h"
 #include "client/cli/commands.h"
 #include "client/cli/output.h"
-#include "proto/wire/flag_checks.h"
+#include "proto/base/flag_checks.h"
 
 namespace packtrain::cli {
 namespace {
@@ -32,7 +32,7 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
            global.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
          },
          "Seconds to wait for a server that cannot be reached")
-      ->check(wire::NumberBetween(0, kLongestGiveUpSeconds))
+      ->check(base::NumberBetween(0, kLongestGiveUpSeconds))
       ->option_text("SECONDS (default 10)");
   app.add_flag("--json", global.json, "Print one line of JSON on stdout, errors too");
   app.add_flag("--csv", global.csv, "Print CSV, where the command prints a table")->excludes("--json");
@@ -108,7 +108,7 @@ int RunProgram(int argc, const char* const* argv, std::ostream& out, std::ostrea
   AddGlobalFlags(app, invocation.global);
   AddCommands(app, invocation);
   try {
-    wire::RefuseFlagsWithoutValue(argc, argv);
+    base::RefuseFlagsWithoutValue(argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
     return static_cast<int>(ReportParseEnd(app, end, Output(out, err, FormatOf(argc, argv))));

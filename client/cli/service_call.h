@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "client/cli/command.h"
-#include "client/service_client.h"
+#include "client/internal/service_client.h"
 
 namespace packtrain::cli {
 

@@ -13,7 +13,7 @@ BlockFeed::BlockFeed(ExtxyzImport& import) : import_(import), thread_([this] { R
 
 BlockFeed::~BlockFeed() {
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     stopped_ = true;
   }
   changed_.NotifyAll();
@@ -23,7 +23,7 @@ BlockFeed::~BlockFeed() {
 absl::StatusOr<std::optional<ReadBlock>> BlockFeed::Next() {
   std::optional<ReadBlock> block;
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     while (blocks_.empty() && !end_) changed_.Wait(mutex_);
     if (blocks_.empty()) {
       if (!end_->ok()) return *end_;
@@ -49,7 +49,7 @@ void BlockFeed::ReadAll() {
 
 bool BlockFeed::Push(ReadBlock block) {
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     while (blocks_.size() >= kBlocksAhead && !stopped_) changed_.Wait(mutex_);
     if (stopped_) return false;
     blocks_.push_back(std::move(block));
@@ -60,7 +60,7 @@ bool BlockFeed::Push(ReadBlock block) {
 
 void BlockFeed::End(absl::Status status) {
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     end_ = std::move(status);
   }
   changed_.NotifyAll();

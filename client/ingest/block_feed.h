@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "client/ingest/extxyz_import.h"
 #include "packtrain/v1/dataset.pb.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::ingest {
 
@@ -42,8 +42,8 @@ class BlockFeed {
   void End(absl::Status status);
 
   ExtxyzImport& import_;
-  wire::Mutex mutex_;
-  wire::CondVar changed_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
   std::deque<ReadBlock> blocks_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);  // set once nothing more is read
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;

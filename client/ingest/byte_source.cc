@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
-#include "proto/wire/content_hash.h"
+#include "proto/base/content_hash.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -85,7 +85,7 @@ class ByteSource::File {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::uint64_t read_bytes_ = 0;
-  wire::Sha256 hash_;
+  base::Sha256 hash_;
 };
 
 // Unpacks gzip members, one after the other.

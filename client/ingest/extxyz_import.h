@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/ingest/extxyz_reader.h"
+#include "client/ingest/formats/extxyz_reader.h"
 #include "client/ingest/frame.h"
 #include "client/ingest/graph_block_builder.h"
 #include "client/ingest/ledger.h"

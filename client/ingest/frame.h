@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "client/ingest/extxyz_comment.h"
+#include "client/ingest/formats/extxyz_comment.h"
 
 namespace packtrain::ingest {
 

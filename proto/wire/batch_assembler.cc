@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "packtrain/v1/batch.pb.h"
+#include "proto/base/crc32c.h"
 #include "proto/wire/batch_check.h"
-#include "proto/wire/crc32c.h"
 #include "proto/wire/fragment_stream.h"
 #include "proto/wire/header_convert.h"
 #include "proto/wire/part_reader.h"
@@ -39,7 +39,7 @@ std::uint64_t TotalBytes(std::span<const Fragment> message) {
 // The header of a first part, after its checksum and checks.
 absl::StatusOr<BatchHeader> ParseHeader(const std::string& bytes, std::optional<std::uint32_t> crc32c,
                                         std::uint64_t max_body_bytes) {
-  if (crc32c != Crc32c(std::as_bytes(std::span(bytes)))) {
+  if (crc32c != base::Crc32c(std::as_bytes(std::span(bytes)))) {
     return BadPart("the header does not match its CRC32C");
   }
   v1::BatchHeader message;
@@ -117,7 +117,7 @@ void BatchAssembler::TakeBody(CodedInputStream* input, std::uint64_t size) {
     const std::uint64_t n = std::min<std::uint64_t>(size, available);
     std::byte* to = pending_->body.get() + pending_->received_bytes;
     std::memcpy(to, data, n);
-    pending_->crc32c = ExtendCrc32c(pending_->crc32c, {to, n});
+    pending_->crc32c = base::ExtendCrc32c(pending_->crc32c, {to, n});
     pending_->received_bytes += n;
     input->Skip(static_cast<int>(n));
     size -= n;

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "packtrain/v1/batch.pb.h"
-#include "proto/wire/crc32c.h"
+#include "proto/base/crc32c.h"
 #include "proto/wire/header_convert.h"
 
 namespace packtrain::wire {
@@ -43,7 +43,7 @@ std::string TagOf(int field, std::size_t size) {
 
 Front FirstPart(const std::string& header, const BatchTiming& timing) {
   Front front{TagOf(v1::StreamBatchesResponse::kHeaderFieldNumber, header.size()) + header, {}};
-  front.rest.set_header_crc32c(Crc32c(std::as_bytes(std::span(header))));
+  front.rest.set_header_crc32c(base::Crc32c(std::as_bytes(std::span(header))));
   *front.rest.mutable_timing() = ToMessage(timing);
   return front;
 }

@@ -15,7 +15,7 @@ std::shared_ptr<BodyPool> BodyPool::Create(std::uint64_t max_kept_bytes) {
 }
 
 BodyPool::~BodyPool() {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   for (const auto& [capacity, kept] : kept_) {
     for (std::byte* memory : kept.memory) FreeAligned(memory);
   }
@@ -24,7 +24,7 @@ BodyPool::~BodyPool() {
 AlignedBytes BodyPool::Take(std::size_t size) {
   const std::size_t capacity = CapacityOf(size);
   {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     Kept& kept = kept_[capacity];
     kept.taken = ++takes_;
     if (!kept.memory.empty()) {
@@ -45,13 +45,13 @@ std::size_t BodyPool::CapacityOf(std::size_t size) {
 }
 
 std::uint64_t BodyPool::kept_bytes() const {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return kept_bytes_;
 }
 
 void BodyPool::Return(std::byte* memory, std::size_t capacity) {
   if (capacity > max_kept_bytes_) return FreeAligned(memory);
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   MakeRoom(capacity);
   kept_[capacity].memory.push_back(memory);
   kept_bytes_ += capacity;

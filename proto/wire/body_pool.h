@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "proto/base/mutex.h"
 #include "proto/wire/aligned_bytes.h"
-#include "proto/wire/mutex.h"
 
 namespace packtrain::wire {
 
@@ -53,7 +53,7 @@ class BodyPool : public std::enable_shared_from_this<BodyPool> {
 
   const std::uint64_t max_kept_bytes_;
 
-  mutable Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::map<std::size_t, Kept> kept_ ABSL_GUARDED_BY(mutex_);  // by capacity
   std::uint64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t takes_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/escape_controls.h"
+#include "proto/base/escape_controls.h"
 
 namespace packtrain::wire {
 namespace {
@@ -43,7 +43,7 @@ std::string FsckLine(const v1::FsckFinding& finding) {
   }
   if (finding.has_graph()) line += " " + std::to_string(finding.graph());
   if (!finding.source_id().empty()) line += " (" + finding.source_id() + ")";
-  return EscapeControls(line + ": " + finding.message()) + "\n";
+  return base::EscapeControls(line + ": " + finding.message()) + "\n";
 }
 
 std::string FsckLines(const v1::FsckSummary& summary) {
@@ -62,8 +62,8 @@ std::string FsckLines(const v1::FsckSummary& summary) {
 
 void FsckProgress::Show(const v1::FsckProgress& event) {
   if (!progress_) {
-    progress_.emplace(out_, terminal_, Progress::Subject{"fsck", "MiB", event.total_bytes()},
-                      Progress::Clock::now);
+    progress_.emplace(out_, terminal_, base::Progress::Subject{"fsck", "MiB", event.total_bytes()},
+                      base::Progress::Clock::now);
   }
   progress_->SetTotal(event.total_bytes());
   progress_->Update(event.read_bytes() >> 20, event.read_bytes());

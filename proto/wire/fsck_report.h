@@ -7,7 +7,7 @@
 #include <string>
 
 #include "packtrain/v1/admin.pb.h"
-#include "proto/wire/progress.h"
+#include "proto/base/progress.h"
 
 namespace packtrain::wire {
 
@@ -29,7 +29,7 @@ class FsckProgress {
  private:
   std::ostream& out_;
   const bool terminal_;
-  std::optional<Progress> progress_;  // from the first event on
+  std::optional<base::Progress> progress_;  // from the first event on
 };
 
 }  // namespace packtrain::wire

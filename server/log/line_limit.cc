@@ -8,7 +8,7 @@ LineLimit::LineLimit(std::function<Clock::time_point()> now) : now_(std::move(no
 
 std::optional<std::uint64_t> LineLimit::Admit(std::string_view sort) {
   const Clock::time_point now = now_();
-  const wire::MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   auto found = sorts_.find(sort);
   if (found == sorts_.end()) found = sorts_.emplace(sort, Sort{now, 0, 0}).first;
   Sort& state = found->second;

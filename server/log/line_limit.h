@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::log {
 
@@ -36,7 +36,7 @@ class LineLimit {
   };
 
   const std::function<Clock::time_point()> now_;
-  wire::Mutex mutex_;
+  base::Mutex mutex_;
   std::map<std::string, Sort, std::less<>> sorts_ ABSL_GUARDED_BY(mutex_);
 };
 

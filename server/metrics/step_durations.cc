@@ -5,7 +5,7 @@
 namespace packtrain::metrics {
 
 void StepDurations::Observe(std::span<const wire::StepRecord> steps) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   for (const wire::StepRecord& step : steps) {
     for (std::size_t k = 0; k < kStepPhases.size(); ++k) {
       histograms_.by_phase[k].Observe(static_cast<double>(step.*kStepPhases[k].nanoseconds) * 1e-9);
@@ -14,7 +14,7 @@ void StepDurations::Observe(std::span<const wire::StepRecord> steps) {
 }
 
 StepHistograms StepDurations::Read() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return histograms_;
 }
 

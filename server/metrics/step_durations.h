@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 #include "proto/wire/step_record.h"
 #include "server/metrics/histogram.h"
 
@@ -42,7 +42,7 @@ class StepDurations {
   StepHistograms Read() const;
 
  private:
-  mutable wire::Mutex mutex_;
+  mutable base::Mutex mutex_;
   StepHistograms histograms_ ABSL_GUARDED_BY(mutex_);
 };
 

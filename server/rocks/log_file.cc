@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/crc32c.h"
+#include "proto/base/crc32c.h"
 
 namespace packtrain::rocks {
 namespace {
@@ -77,7 +77,7 @@ class LogCheck {
   }
 
   absl::Status CheckRecord(Bytes record) {
-    if (LittleEndian(record.first(4)) != Masked(wire::Crc32c(record.subspan(kTypeAt)))) {
+    if (LittleEndian(record.first(4)) != Masked(base::Crc32c(record.subspan(kTypeAt)))) {
       return Damaged("does not have its checksum");
     }
     const std::byte type = record[kTypeAt];

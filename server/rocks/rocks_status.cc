@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/error_details.h"
+#include "proto/base/error_details.h"
 #include "server/rocks/disk_reserve.h"
 
 namespace packtrain::rocks {
@@ -40,7 +40,7 @@ absl::Status ToStatus(const rocksdb::Status& status, std::string_view doing) {
     absl::StrAppend(&message, "; the store takes no more writes until the server is started again");
   }
   if (status.IsNoSpace()) {
-    return wire::WithReason(absl::ResourceExhaustedError(absl::StrCat("disk full while ", message)), kDiskFull);
+    return base::WithReason(absl::ResourceExhaustedError(absl::StrCat("disk full while ", message)), kDiskFull);
   }
   if (status.IsCorruption()) return absl::DataLossError(message);
   if (status.IsNotFound()) return absl::NotFoundError(message);

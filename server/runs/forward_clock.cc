@@ -25,7 +25,7 @@ ForwardClock::ForwardClock(Source system_ms, Source steady_ms)
       known_steady_ms_(steady_ms_()) {}
 
 std::int64_t ForwardClock::NowMs() {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   const std::int64_t steady = steady_ms_();
   known_ms_ = std::max(system_ms_(), known_ms_ + (steady - known_steady_ms_));
   known_steady_ms_ = steady;
@@ -33,7 +33,7 @@ std::int64_t ForwardClock::NowMs() {
 }
 
 void ForwardClock::NotBefore(std::int64_t ms) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   known_ms_ = std::max(known_ms_, ms);
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::runs {
 
@@ -30,7 +30,7 @@ class ForwardClock {
   const Source system_ms_;
   const Source steady_ms_;
 
-  wire::Mutex mutex_;
+  base::Mutex mutex_;
   // A moment by both clocks.
   std::int64_t known_ms_ ABSL_GUARDED_BY(mutex_);
   std::int64_t known_steady_ms_ ABSL_GUARDED_BY(mutex_);

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "proto/wire/error_details.h"
+#include "proto/base/error_details.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/block_merger.h"
 #include "server/runs/run_entry.h"
@@ -33,12 +33,12 @@ std::string Suffix(std::string_view key, int attempt) {
 }
 
 absl::Status NoSuchRun(std::string_view run) {
-  return wire::WithReason(absl::NotFoundError(absl::StrCat("no run ", std::string(run))), "RUN_NOT_FOUND",
+  return base::WithReason(absl::NotFoundError(absl::StrCat("no run ", std::string(run))), "RUN_NOT_FOUND",
                           {{"run", std::string(run)}});
 }
 
 ListPosition PositionOf(RunEntry& entry) {
-  wire::MutexLock lock(entry.mutex);
+  base::MutexLock lock(entry.mutex);
   return {entry.run.started_ms(), entry.name};
 }
 
@@ -66,7 +66,7 @@ absl::Status RocksRunStore::Load() {
     absl::Status status = ParseRecord(value, run);
     if (!status.ok()) return status;
     clock_.NotBefore(std::max({run.started_ms(), run.last_report_ms(), run.finished_ms()}));
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     const std::string name = run.run();
     entries_.emplace(name, std::make_shared<RunEntry>(std::move(run)));
     return status;
@@ -78,12 +78,12 @@ absl::Status RocksRunStore::Load() {
     if (!status.ok()) return status;
     clock_.NotBefore(progress.last_report_ms());
     RunEntry& loaded = **entry;
-    wire::MutexLock lock(loaded.mutex);
+    base::MutexLock lock(loaded.mutex);
     loaded.run.MergeFrom(progress);
     return status;
   };
   const auto load_key = [this](std::string_view key, std::string_view value) {
-    wire::MutexLock lock(start_mutex_);
+    base::MutexLock lock(start_mutex_);
     names_by_key_.emplace(key.substr(kIdempotencyPrefix.size()), value);
     return absl::OkStatus();
   };
@@ -102,7 +102,7 @@ absl::Status RocksRunStore::LoadAttempts() {
     absl::Status status = entry.ok() ? ParseRecord(value, request) : entry.status();
     if (!status.ok()) return status;
     RunEntry& loaded = **entry;
-    wire::MutexLock lock(loaded.mutex);
+    base::MutexLock lock(loaded.mutex);
     loaded.AddAttempt(*reporter, request.process_key());
     return status;
   });
@@ -110,7 +110,7 @@ absl::Status RocksRunStore::LoadAttempts() {
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::Start(const v1::StartRunRequest& request) {
   if (absl::Status status = ValidateStart(request); !status.ok()) return status;
-  wire::MutexLock lock(start_mutex_);
+  base::MutexLock lock(start_mutex_);
   const auto known = names_by_key_.find(request.idempotency_key());
   if (known == names_by_key_.end()) return StartNew(request);
   absl::StatusOr<EntryPtr> entry = Find(known->second);
@@ -141,17 +141,17 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
   names_by_key_.emplace(request.idempotency_key(), run.run());
   auto entry = std::make_shared<RunEntry>(std::move(run));
   {
-    wire::MutexLock lock(entry->mutex);
+    base::MutexLock lock(entry->mutex);
     entry->AddAttempt(reporter, request.process_key());
     entry->coverage.emplace();
   }
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   entries_.emplace(reporter.run, std::move(entry));
   return response;
 }
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const v1::StartRunRequest& request) {
-  wire::MutexLock lock(entry.mutex);
+  base::MutexLock lock(entry.mutex);
   absl::Status status = ValidateRank(request.rank(), entry.run.description().world_size());
   if (!status.ok()) return status;
   v1::StartRunResponse response;
@@ -185,7 +185,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const 
 
 std::string RocksRunStore::NewName(std::string_view key, std::int64_t now_ms) const {
   const std::string time = absl::FormatTime("%Y%m%d-%H%M%S", absl::FromUnixMillis(now_ms), absl::UTCTimeZone());
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   for (int attempt = 0;; ++attempt) {
     std::string name = absl::StrCat(time, "-", Suffix(key, attempt));
     if (entries_.find(name) == entries_.end()) return name;
@@ -193,7 +193,7 @@ std::string RocksRunStore::NewName(std::string_view key, std::int64_t now_ms) co
 }
 
 absl::StatusOr<RocksRunStore::EntryPtr> RocksRunStore::Find(std::string_view run) const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   const auto found = entries_.find(run);
   if (found != entries_.end()) return found->second;
   return NoSuchRun(run);
@@ -201,7 +201,7 @@ absl::StatusOr<RocksRunStore::EntryPtr> RocksRunStore::Find(std::string_view run
 
 absl::StatusOr<RocksRunStore::EntryPtr> RocksRunStore::FindByPrefix(std::string_view prefix) const {
   if (prefix.empty()) return absl::InvalidArgumentError("the run's name is empty");
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   const auto first = entries_.lower_bound(prefix);
   std::vector<std::string> candidates;
   for (auto it = first; it != entries_.end() && it->first.starts_with(prefix); ++it) {
@@ -221,7 +221,7 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
   absl::StatusOr<EntryPtr> found = Find(reporter.run);
   if (!found.ok()) return found.status();
   RunEntry& entry = **found;
-  wire::MutexLock lock(entry.mutex);
+  base::MutexLock lock(entry.mutex);
   absl::Status status = entry.CheckTakesReports();
   if (status.ok()) status = entry.CheckReporter(reporter);
   if (status.ok()) status = entry.EnsureCoverage(*database_);
@@ -249,7 +249,7 @@ absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std
   absl::StatusOr<EntryPtr> found = Find(run);
   if (!found.ok()) return found.status();
   RunEntry& entry = **found;
-  wire::MutexLock lock(entry.mutex);
+  base::MutexLock lock(entry.mutex);
   if (entry.run.state() == state) return absl::OkStatus();
   if (absl::Status status = entry.CheckTakesReports(); !status.ok()) return status;
   v1::Run finished = entry.run;
@@ -264,7 +264,7 @@ absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std
 }
 
 v1::Run RocksRunStore::Snapshot(RunEntry& entry) const {
-  wire::MutexLock lock(entry.mutex);
+  base::MutexLock lock(entry.mutex);
   v1::Run run = entry.run;
   const bool silent = clock_.NowMs() - run.last_report_ms() > options_.lost_after_ms;
   if (!IsFinished(run) && silent) run.set_state(v1::RUN_STATE_LOST);
@@ -297,7 +297,7 @@ absl::Status RocksRunStore::ListAfter(const ListPosition& after, RunSink sink) c
 std::vector<RocksRunStore::EntryPtr> RocksRunStore::EntriesAfter(const ListPosition& after) const {
   std::vector<EntryPtr> entries;
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     for (const auto& [name, entry] : entries_) entries.push_back(entry);
   }
   std::vector<std::pair<ListPosition, EntryPtr>> listed;

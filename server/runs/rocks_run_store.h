@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 #include "server/runs/forward_clock.h"
 #include "server/runs/run_database.h"
 #include "server/runs/run_store.h"
@@ -88,10 +88,10 @@ class RocksRunStore final : public RunStore {
 
   // Held while a run begins or is joined. Order: start_mutex_, then an entry's mutex or mutex_; the latter two
   // are never held together.
-  wire::Mutex start_mutex_;
+  base::Mutex start_mutex_;
   std::map<std::string, std::string, std::less<>> names_by_key_ ABSL_GUARDED_BY(start_mutex_);
 
-  mutable wire::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::map<std::string, EntryPtr, std::less<>> entries_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -14,7 +14,7 @@ absl::Status RocksRunStore::AddReport(std::string_view run, const Reporter* repo
   absl::StatusOr<EntryPtr> found = Find(run);
   if (!found.ok()) return found.status();
   RunEntry& entry = **found;
-  wire::MutexLock lock(entry.mutex);
+  base::MutexLock lock(entry.mutex);
   absl::Status status = entry.CheckTakesReports();
   if (status.ok() && reporter != nullptr) status = entry.CheckReporter(*reporter);
   if (!status.ok()) return status;

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "packtrain/v1/run.pb.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 #include "proto/wire/step_record.h"
 #include "server/runs/run_database.h"
 #include "server/runs/run_store.h"
@@ -65,7 +65,7 @@ struct RunEntry {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   const std::string name;
-  wire::Mutex mutex;
+  base::Mutex mutex;
   v1::Run run ABSL_GUARDED_BY(mutex);  // never RUN_STATE_LOST: that depends on when one looks
   std::vector<Attempt> attempts ABSL_GUARDED_BY(mutex);
   std::map<std::uint32_t, std::uint32_t> attempts_by_rank ABSL_GUARDED_BY(mutex);

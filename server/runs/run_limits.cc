@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/enum_check.h"
+#include "proto/base/enum_check.h"
 
 namespace packtrain::runs {
 namespace {
@@ -53,7 +53,7 @@ absl::Status CheckTime(std::string_view what, std::int64_t time_ns) {
 }
 
 absl::Status ValidateDescription(const v1::RunDescription& description) {
-  if (absl::Status status = wire::CheckEnums("description", description); !status.ok()) return status;
+  if (absl::Status status = base::CheckEnums("description", description); !status.ok()) return status;
   const v1::Hardware& hardware = description.hardware();
   const std::pair<std::string_view, std::string_view> texts[] = {
       {"model", description.model()},

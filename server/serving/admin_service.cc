@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "proto/wire/error_details.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_convert.h"
 
 namespace packtrain::serving {
 namespace {
@@ -20,11 +20,11 @@ AdminService::AdminService(StoreCheck fsck, IdleWatch& idle)
 
 grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequest*,
                                 grpc::ServerWriter<v1::FsckResponse>* writer) {
-  if (!fsck_) return wire::ToGrpcStatus(absl::UnimplementedError("this server has no stores of its own"));
-  const std::optional<Slots::Slot> slot = checks_.Take();
+  if (!fsck_) return base::ToGrpcStatus(absl::UnimplementedError("this server has no stores of its own"));
+  const std::optional<limits::Slots::Slot> slot = checks_.Take();
   if (!slot.has_value()) {
-    return wire::ToGrpcStatus(
-        wire::WithReason(absl::ResourceExhaustedError("another check is under way; wait for its end"),
+    return base::ToGrpcStatus(
+        base::WithReason(absl::ResourceExhaustedError("another check is under way; wait for its end"),
                          "CHECK_LIMIT", {{"limit", std::to_string(kMaxChecks)}}));
   }
   IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
@@ -34,7 +34,7 @@ grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequ
     unread.EndWait();
     if (!written) return absl::CancelledError("the client went away");
     if (!draining_) return absl::OkStatus();
-    return wire::WithReason(absl::UnavailableError("the server is shutting down; check again later"),
+    return base::WithReason(absl::UnavailableError("the server is shutting down; check again later"),
                             "SHUTTING_DOWN");
   };
   rocks::CheckReport report(send);
@@ -44,7 +44,7 @@ grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequ
     *last.mutable_summary() = report.summary();
     status = send(last);
   }
-  return wire::ToGrpcStatus(status);
+  return base::ToGrpcStatus(status);
 }
 
 }  // namespace packtrain::serving

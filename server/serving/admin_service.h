@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "packtrain/v1/admin.grpc.pb.h"
+#include "server/limits/slots.h"
 #include "server/serving/idle_watch.h"
-#include "server/serving/slots.h"
 #include "server/serving/store_check.h"
 
 namespace packtrain::serving {
@@ -27,7 +27,7 @@ class AdminService final : public v1::AdminService::Service {
  private:
   const StoreCheck fsck_;
   IdleWatch& idle_;
-  Slots checks_;
+  limits::Slots checks_;
   std::atomic<bool> draining_ = false;
 };
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "proto/wire/error_details.h"
+#include "proto/base/error_details.h"
 #include "proto/wire/run_words.h"
 #include "server/log/event_log.h"
 #include "server/serving/refused_stream.h"
@@ -75,7 +75,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::StreamBatches(grpc::Ca
 grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::Refuse(const absl::Status& status,
                                                                  const std::string& peer) {
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     ++ended_[absl::StatusCodeToString(status.code())];
   }
   log::Log(log::Level::kInfo, "stream_refused",
@@ -86,7 +86,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::Refuse(const absl::Sta
 void BatchService::Drain() {
   std::vector<std::shared_ptr<BatchStream>> streams;
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     draining_ = true;
     streams.assign(streams_.begin(), streams_.end());
   }
@@ -98,7 +98,7 @@ metrics::StreamsReading BatchService::Read(const std::optional<std::set<std::str
   reading.most = max_streams_;
   std::vector<std::shared_ptr<BatchStream>> streams;
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     if (datasets.has_value()) sent_.Keep(*datasets);
     reading.sent = sent_;
     reading.ended = ended_;
@@ -115,7 +115,7 @@ metrics::StreamsReading BatchService::Read(const std::optional<std::set<std::str
 }
 
 bool BatchService::AwaitNoStreams(std::chrono::steady_clock::time_point deadline) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   while (!streams_.empty()) {
     if (!removed_.WaitUntil(mutex_, deadline)) return streams_.empty();
   }
@@ -123,15 +123,15 @@ bool BatchService::AwaitNoStreams(std::chrono::steady_clock::time_point deadline
 }
 
 absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (draining_) {
-    return wire::WithReason(absl::UnavailableError("the server is shutting down; reconnect"), "SHUTTING_DOWN");
+    return base::WithReason(absl::UnavailableError("the server is shutting down; reconnect"), "SHUTTING_DOWN");
   }
   if (streams_.size() >= max_streams_) {
-    return wire::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+    return base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
                                 "the server has ", streams_.size(),
                                 " streams open, its limit; start packtraind with a greater --max-streams")),
-                            wire::kStreamLimit,
+                            base::kStreamLimit,
                             {{"limit", absl::StrCat(max_streams_)}, {"flag", "--max-streams"}});
   }
   streams_.insert(stream);
@@ -141,7 +141,7 @@ absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream) {
 void BatchService::Remove(const std::shared_ptr<BatchStream>& stream, const Opened& opened) {
   const BatchStream::Progress progress = stream->progress();
   LogEnded(opened, progress);
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   streams_.erase(stream);
   sent_.Add(progress.series, progress.sent);
   ++ended_[absl::StatusCodeToString(progress.end.code())];

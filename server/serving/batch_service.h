@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "packtrain/v1/batch.grpc.pb.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 #include "server/metrics/server_reading.h"
 #include "server/serving/batch_stream.h"
 
@@ -56,8 +56,8 @@ class BatchService final
   IdleWatch& idle_;
   std::atomic<std::uint64_t> next_stream_{1};
 
-  wire::CondVar removed_;
-  wire::Mutex mutex_;
+  base::CondVar removed_;
+  base::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   std::set<std::shared_ptr<BatchStream>> streams_ ABSL_GUARDED_BY(mutex_);
   // Of streams that have ended; `ended_` of those refused, too.

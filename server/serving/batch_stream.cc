@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/error_details.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_convert.h"
 #include "proto/wire/run_words.h"
-#include "proto/wire/status_convert.h"
-#include "server/serving/spec_convert.h"
+#include "server/batches/spec_convert.h"
 
 namespace packtrain::serving {
 namespace {
@@ -29,7 +29,8 @@ std::uint64_t HeldBytes(std::uint64_t body_bytes) {
   return wire::BodyPool::CapacityOf(body_bytes) + kBatchBytes;
 }
 
-std::uint64_t ReservedBytes(const BatchSequence& sequence, const BatchSequence::Planned& planned) {
+std::uint64_t ReservedBytes(const batches::BatchSequence& sequence,
+                            const batches::BatchSequence::Planned& planned) {
   return HeldBytes(sequence.BodyBytes(planned));
 }
 
@@ -50,9 +51,9 @@ grpc::ByteBuffer ToByteBuffer(const wire::EncodedPart& part, const std::shared_p
 
 std::uint64_t Nanoseconds(std::chrono::nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
 
-SequenceRange RangeOf(const v1::StreamBatchesRequest& request, bool skip_corrupt) {
+batches::SequenceRange RangeOf(const v1::StreamBatchesRequest& request, bool skip_corrupt) {
   return {.rank = request.rank(),
-          .world = WorldOf(request),
+          .world = batches::WorldOf(request),
           .start_epoch = request.start_epoch(),
           .start_step = request.start_step(),
           .epochs = request.epochs(),
@@ -61,7 +62,7 @@ SequenceRange RangeOf(const v1::StreamBatchesRequest& request, bool skip_corrupt
 
 absl::Status CheckMessageBytes(std::uint32_t requested) {
   if (requested == 0 || requested >= kLeastRequestedBytes) return absl::OkStatus();
-  return wire::WithField(absl::InvalidArgumentError(absl::StrCat(
+  return base::WithField(absl::InvalidArgumentError(absl::StrCat(
                              "max_message_bytes ", requested, " is below the least, ", kLeastRequestedBytes)),
                          "max_message_bytes");
 }
@@ -70,9 +71,9 @@ std::uint32_t PartBytes(std::uint32_t requested, std::uint32_t limit) {
   return std::min(requested == 0 ? kDefaultMessageBytes : requested, limit);
 }
 
-absl::Status CheckFingerprint(const std::string& expected, const BatchSource& source) {
+absl::Status CheckFingerprint(const std::string& expected, const batches::BatchSource& source) {
   if (expected.empty() || expected == source.fingerprint) return absl::OkStatus();
-  return wire::WithReason(absl::FailedPreconditionError(absl::StrCat(
+  return base::WithReason(absl::FailedPreconditionError(absl::StrCat(
                               "the plan of ", source.reference(), " split ", source.split, " has fingerprint ",
                               source.fingerprint, ", expected was ", expected,
                               ": data set, split, spec or plan version differ from the earlier run's")),
@@ -99,21 +100,21 @@ void BatchStream::Start(IdleWatch& idle, std::function<void()> cut_off) {
 
 void BatchStream::Drain() {
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     draining_ = true;
   }
   Advance();
 }
 
 BatchStream::Progress BatchStream::progress() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return {series_, sent_, held_bytes_, told_};
 }
 
 void BatchStream::OnWriteDone(bool ok) {
   unread_->EndWait();
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     writing_ = false;
     if (!ok) cancelled_ = true;
   }
@@ -122,7 +123,7 @@ void BatchStream::OnWriteDone(bool ok) {
 
 void BatchStream::OnCancel() {
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     cancelled_ = true;
   }
   Advance();
@@ -137,7 +138,7 @@ void BatchStream::OnDone() {
 }
 
 void BatchStream::BodyFreed(std::uint64_t bytes) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   --bodies_;
   held_bytes_ -= bytes;
   PostBuild();
@@ -155,7 +156,7 @@ void BatchStream::GoOnBuilding() {
 
 bool BatchStream::GivesWay(int built) {
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     if (builders_ > 1) {
       --builders_;
       turn_ = false;
@@ -168,7 +169,7 @@ bool BatchStream::GivesWay(int built) {
 }
 
 bool BatchStream::BuildOne() {
-  const absl::StatusOr<std::optional<BatchSequence::Planned>> next = TakeNext();
+  const absl::StatusOr<std::optional<batches::BatchSequence::Planned>> next = TakeNext();
   const std::shared_ptr<Place> place = TakePlace(next);
   bool more = false;
   if (place != nullptr) more = FillPlace(*place, BuildPlanned(**next), ReservedBytes(*sequence_, **next));
@@ -176,7 +177,7 @@ bool BatchStream::BuildOne() {
   return more;
 }
 
-absl::StatusOr<std::optional<BatchSequence::Planned>> BatchStream::TakeNext() {
+absl::StatusOr<std::optional<batches::BatchSequence::Planned>> BatchStream::TakeNext() {
   if (sequence_ == nullptr) {
     if (absl::Status status = OpenSequence(); !status.ok()) return status;
   }
@@ -184,9 +185,9 @@ absl::StatusOr<std::optional<BatchSequence::Planned>> BatchStream::TakeNext() {
 }
 
 std::shared_ptr<BatchStream::Place> BatchStream::TakePlace(
-    const absl::StatusOr<std::optional<BatchSequence::Planned>>& next) {
+    const absl::StatusOr<std::optional<batches::BatchSequence::Planned>>& next) {
   const bool quick = sequence_ != nullptr && sequence_->NextIsQuick();
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   quick_ = quick;
   turn_ = false;
   const bool taken = next.ok() && next->has_value();
@@ -201,9 +202,10 @@ std::shared_ptr<BatchStream::Place> BatchStream::TakePlace(
   return places_.emplace_back(std::make_shared<Place>());
 }
 
-absl::StatusOr<BatchStream::ReadyBatch> BatchStream::BuildPlanned(const BatchSequence::Planned& planned) const {
+absl::StatusOr<BatchStream::ReadyBatch> BatchStream::BuildPlanned(
+    const batches::BatchSequence::Planned& planned) const {
   const Clock::time_point start = Clock::now();
-  absl::StatusOr<BuiltBatch> built = sequence_->Build(planned);
+  absl::StatusOr<batches::BuiltBatch> built = sequence_->Build(planned);
   if (!built.ok()) return built.status();
   if (!built->header.corrupt_graphs.empty()) environment_.damage.Add(sequence_->dataset(), built->header);
   ReadyBatch ready{.batch = *std::move(built), .header = {}, .build_time = {}, .complete = {}};
@@ -214,7 +216,7 @@ absl::StatusOr<BatchStream::ReadyBatch> BatchStream::BuildPlanned(const BatchSeq
 }
 
 bool BatchStream::FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std::uint64_t reserved_bytes) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   --bodies_;
   held_bytes_ -= reserved_bytes;
   if (built.ok()) {
@@ -234,31 +236,31 @@ bool BatchStream::FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std:
 
 absl::Status BatchStream::OpenSequence() {
   if (absl::Status status = CheckMessageBytes(request_.max_message_bytes()); !status.ok()) return status;
-  const absl::StatusOr<bool> skip_corrupt = SkipsCorrupt(request_);
+  const absl::StatusOr<bool> skip_corrupt = batches::SkipsCorrupt(request_);
   if (!skip_corrupt.ok()) return skip_corrupt.status();
-  absl::StatusOr<BatchSource> source =
-      ResolveBatchSource(environment_.store, request_.dataset(), request_.spec());
+  absl::StatusOr<batches::BatchSource> source =
+      batches::ResolveBatchSource(environment_.store, request_.dataset(), request_.spec());
   if (!source.ok()) return source.status();
   if (absl::Status status = CheckFingerprint(request_.expected_fingerprint(), *source); !status.ok())
     return status;
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     series_ = {wire::WordOf(request_.spec().policy(), wire::kPolicyWords),
                source->dataset->description().name()};
   }
   // Plans go on holding the stored data set: kept ones must not keep records in memory.
-  absl::StatusOr<BatchBuilder> builder = BatchBuilder::Create(
+  absl::StatusOr<batches::BatchBuilder> builder = batches::BatchBuilder::Create(
       environment_.residents.Use(source->dataset), environment_.max_batch_bytes, environment_.memory);
   if (!builder.ok()) return builder.status();
-  absl::StatusOr<std::unique_ptr<BatchSequence>> sequence =
-      BatchSequence::Open(*std::move(source), RangeOf(request_, *skip_corrupt), *std::move(builder),
-                          environment_.plans, environment_.shared, environment_.planners);
+  absl::StatusOr<std::unique_ptr<batches::BatchSequence>> sequence =
+      batches::BatchSequence::Open(*std::move(source), RangeOf(request_, *skip_corrupt), *std::move(builder),
+                                   environment_.plans, environment_.shared, environment_.planners);
   if (!sequence.ok()) return sequence.status();
   sequence_ = *std::move(sequence);
   return absl::OkStatus();
 }
 
-void BatchStream::Track(BuiltBatch& batch) {
+void BatchStream::Track(batches::BuiltBatch& batch) {
   const std::uint64_t bytes = HeldBytes(batch.header.body_bytes);
   ++bodies_;
   held_bytes_ += bytes;
@@ -276,7 +278,7 @@ void BatchStream::Advance() {
   // Itself, where it builds: another thread may finish the call meanwhile.
   std::shared_ptr<BatchStream> builder;
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     if (finished_) {
       leftovers.places.swap(places_);
       return;
@@ -294,7 +296,7 @@ void BatchStream::Advance() {
     unread_->BeginWait();
     StartWrite(&message_);
   }
-  if (end.has_value()) Finish(wire::ToGrpcStatus(*end));
+  if (end.has_value()) Finish(base::ToGrpcStatus(*end));
   if (builder != nullptr && builder->BuildOne()) builder->GoOnBuilding();
 }
 
@@ -358,7 +360,7 @@ void BatchStream::TakeReady(Leftovers& leftovers) {
 std::optional<absl::Status> BatchStream::EndReached() const {
   if (cancelled_) return absl::CancelledError("the client ended the stream");
   if (draining_) {
-    return wire::WithReason(
+    return base::WithReason(
         absl::UnavailableError("the server is shutting down; reconnect and ask for the next step"),
         "SHUTTING_DOWN");
   }

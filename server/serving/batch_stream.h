@@ -17,27 +17,27 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/batch.pb.h"
+#include "proto/base/mutex.h"
 #include "proto/wire/batch_encoder.h"
-#include "proto/wire/mutex.h"
+#include "server/batches/batch_sequence.h"
+#include "server/batches/damage_log.h"
+#include "server/batches/resident_datasets.h"
 #include "server/metrics/batch_tally.h"
-#include "server/serving/batch_sequence.h"
-#include "server/serving/damage_log.h"
 #include "server/serving/idle_watch.h"
-#include "server/serving/resident_datasets.h"
 
 namespace packtrain::serving {
 
 // What all streams of a server share; everything outlives them.
 struct StreamEnvironment {
   storage::GraphStore& store;
-  ResidentDatasets& residents;
-  PlanCache& plans;
-  SharedBatches& shared;
-  WorkerPool& builders;
+  batches::ResidentDatasets& residents;
+  batches::PlanCache& plans;
+  batches::SharedBatches& shared;
+  batches::WorkerPool& builders;
   // Plans coming epochs, so that no builder stands still for it.
-  WorkerPool& planners;
-  DamageLog& damage;
-  BodyMemory memory;
+  batches::WorkerPool& planners;
+  batches::DamageLog& damage;
+  batches::BodyMemory memory;
   std::uint64_t max_batch_bytes = 0;
   // Upper limit of a part, whatever the client takes.
   std::uint32_t max_part_bytes = 0;
@@ -89,7 +89,7 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
  private:
   struct ReadyBatch {
-    BuiltBatch batch;
+    batches::BuiltBatch batch;
     std::string header;  // as it is sent
     std::chrono::nanoseconds build_time{0};
     std::chrono::steady_clock::time_point complete;
@@ -121,15 +121,15 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   // By a builder who has the turn and has built so many, while others wait for the pool's threads. Whether its
   // thread is theirs now: that of one of several builders at once.
   bool GivesWay(int built);
-  absl::StatusOr<std::optional<BatchSequence::Planned>> TakeNext();
+  absl::StatusOr<std::optional<batches::BatchSequence::Planned>> TakeNext();
   absl::Status OpenSequence();
   // Gives the turn up, for a place of the batch that was taken, if it is to be built.
-  std::shared_ptr<Place> TakePlace(const absl::StatusOr<std::optional<BatchSequence::Planned>>& next);
-  absl::StatusOr<ReadyBatch> BuildPlanned(const BatchSequence::Planned& planned) const;
+  std::shared_ptr<Place> TakePlace(const absl::StatusOr<std::optional<batches::BatchSequence::Planned>>& next);
+  absl::StatusOr<ReadyBatch> BuildPlanned(const batches::BatchSequence::Planned& planned) const;
   // Whether the builder is to build another, for which it has the turn then.
   bool FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std::uint64_t reserved_bytes);
   // Counts the body here until gRPC has freed it.
-  void Track(BuiltBatch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Track(batches::BuiltBatch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // gRPC calls it in the middle of its own work: starts no operation of the call.
   void BodyFreed(std::uint64_t bytes);
@@ -155,12 +155,12 @@ class BatchStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   std::optional<IdleWatch::Call> unread_;  // the same
 
   // Set by the first to have the turn, who alone steps through it.
-  std::unique_ptr<BatchSequence> sequence_;
+  std::unique_ptr<batches::BatchSequence> sequence_;
 
   // Used by the one write under way.
   grpc::ByteBuffer message_;
 
-  mutable wire::Mutex mutex_;
+  mutable base::Mutex mutex_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool turn_ ABSL_GUARDED_BY(mutex_) = false;   // somebody has it, or is posted to take it

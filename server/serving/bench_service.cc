@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "packtrain/v1/batch.pb.h"
+#include "proto/base/status_convert.h"
 #include "proto/wire/batch_encoder.h"
-#include "proto/wire/status_convert.h"
 #include "server/serving/refused_stream.h"
 
 namespace packtrain::serving {
@@ -92,7 +92,7 @@ class ByteStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
 
 }  // namespace
 
-BenchService::BenchService(std::uint32_t max_message_bytes, const std::shared_ptr<MemoryMeter>& memory)
+BenchService::BenchService(std::uint32_t max_message_bytes, const std::shared_ptr<limits::MemoryMeter>& memory)
     : max_message_bytes_(max_message_bytes),
       charge_(memory->Add(max_message_bytes)),
       bytes_(FilledSlice(max_message_bytes)) {}

@@ -72,17 +72,17 @@ class CountedCalls final : public grpc::experimental::ServerInterceptorFactoryIn
 }  // namespace
 
 void CallCounter::Enter() {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   ++calls_;
 }
 
 void CallCounter::Leave() {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (--calls_ == 0) none_left_.NotifyAll();
 }
 
 bool CallCounter::AwaitNone(std::chrono::steady_clock::time_point deadline) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   while (calls_ > 0) {
     if (!none_left_.WaitUntil(mutex_, deadline)) return calls_ == 0;
   }

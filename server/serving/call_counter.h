@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::serving {
 
@@ -41,8 +41,8 @@ class CallCounter {
   void Enter();
   void Leave();
 
-  wire::CondVar none_left_;
-  wire::Mutex mutex_;
+  base::CondVar none_left_;
+  base::Mutex mutex_;
   std::uint64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace packtrain::serving {
 
 DatasetReclaimer::DatasetReclaimer(storage::GraphStore& store, const runs::RunStore& runs,
-                                   ResidentDatasets& residents, PlanCache& plans,
+                                   batches::ResidentDatasets& residents, batches::PlanCache& plans,
                                    std::chrono::milliseconds interval)
     : store_(store), runs_(runs), residents_(residents), plans_(plans), interval_(interval), thread_([this] {
         ReclaimUntilStopped();
@@ -18,7 +18,7 @@ DatasetReclaimer::DatasetReclaimer(storage::GraphStore& store, const runs::RunSt
 
 DatasetReclaimer::~DatasetReclaimer() {
   {
-    const wire::MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     stopping_ = true;
     changed_.NotifyAll();
   }
@@ -45,7 +45,7 @@ absl::StatusOr<v1::DeleteDatasetResponse> DatasetReclaimer::Delete(const v1::Del
   for (const v1::Dataset& dataset : *current) {
     if (dataset.name() == versions->front().name()) response.set_current_version(dataset.version());
   }
-  const wire::MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   deleted_ = true;
   changed_.NotifyAll();
   return response;
@@ -95,7 +95,7 @@ void DatasetReclaimer::ReclaimUntilStopped() {
 }
 
 bool DatasetReclaimer::AwaitWork(bool something_left) {
-  const wire::MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (something_left && !stopping_ && !deleted_)
     changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + interval_);
   while (!something_left && !stopping_ && !deleted_) changed_.Wait(mutex_);

@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
+#include "server/batches/plan_cache.h"
+#include "server/batches/resident_datasets.h"
 #include "server/runs/run_store.h"
-#include "server/serving/plan_cache.h"
-#include "server/serving/resident_datasets.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::serving {
@@ -23,8 +23,8 @@ namespace packtrain::serving {
 class DatasetReclaimer {
  public:
   // All of them are borrowed. While something is pinned the thread looks again after each `interval`.
-  DatasetReclaimer(storage::GraphStore& store, const runs::RunStore& runs, ResidentDatasets& residents,
-                   PlanCache& plans, std::chrono::milliseconds interval = std::chrono::seconds(2));
+  DatasetReclaimer(storage::GraphStore& store, const runs::RunStore& runs, batches::ResidentDatasets& residents,
+                   batches::PlanCache& plans, std::chrono::milliseconds interval = std::chrono::seconds(2));
   ~DatasetReclaimer();
   DatasetReclaimer(const DatasetReclaimer&) = delete;
   DatasetReclaimer& operator=(const DatasetReclaimer&) = delete;
@@ -47,12 +47,12 @@ class DatasetReclaimer {
 
   storage::GraphStore& store_;
   const runs::RunStore& runs_;
-  ResidentDatasets& residents_;
-  PlanCache& plans_;
+  batches::ResidentDatasets& residents_;
+  batches::PlanCache& plans_;
   const std::chrono::milliseconds interval_;
 
-  wire::CondVar changed_;
-  wire::Mutex mutex_;
+  base::CondVar changed_;
+  base::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool deleted_ ABSL_GUARDED_BY(mutex_) = false;  // since the thread looked
 

@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "proto/wire/error_details.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_convert.h"
 #include "server/log/event_log.h"
 #include "server/serving/graph_sizes.h"
 #include "server/serving/page.h"
@@ -78,7 +78,7 @@ absl::Status CheckEnd(const v1::ImportEnd& end, std::uint64_t received) {
 absl::Status CheckLineage(const v1::Lineage& lineage) {
   const std::size_t bytes = lineage.ByteSizeLong();
   if (bytes <= kMaxLineageBytes) return absl::OkStatus();
-  return wire::WithField(
+  return base::WithField(
       absl::InvalidArgumentError(absl::StrCat("lineage has ", bytes, " bytes, at most ", kMaxLineageBytes,
                                               " are taken; name fewer sources")),
       "lineage");
@@ -93,8 +93,8 @@ absl::Status NoEnd() {
 }  // namespace
 
 DatasetService::DatasetService(storage::GraphStore& store, DatasetReclaimer& reclaimer, IdleWatch& idle,
-                               std::uint64_t max_message_bytes, std::shared_ptr<MemoryMeter> memory,
-                               StagedImportsOptions options)
+                               std::uint64_t max_message_bytes, std::shared_ptr<limits::MemoryMeter> memory,
+                               storage::StagedImportsOptions options)
     : store_(store),
       reclaimer_(reclaimer),
       idle_(idle),
@@ -109,12 +109,12 @@ DatasetService::DatasetService(storage::GraphStore& store, DatasetReclaimer& rec
 grpc::ServerReadReactor<v1::ImportGraphsRequest>* DatasetService::ImportGraphs(
     grpc::CallbackServerContext*, v1::ImportGraphsResponse* response) {
   auto* const call = new ImportCall(idle_limit_);
-  absl::StatusOr<Slots::Slot> slot = Admit();
+  absl::StatusOr<limits::Slots::Slot> slot = Admit();
   if (!slot.ok()) {
     call->End(slot.status());
     return call;
   }
-  importers_.Post([this, call, response, slot = std::make_shared<Slots::Slot>(*std::move(slot))] {
+  importers_.Post([this, call, response, slot = std::make_shared<limits::Slots::Slot>(*std::move(slot))] {
     open_imports_.Add(*call);
     const absl::Status status = Import(*call, std::move(*slot), *response);
     open_imports_.Remove(*call);
@@ -130,24 +130,24 @@ void DatasetService::Drain() {
 
 grpc::Status DatasetService::SealDataset(grpc::ServerContext*, const v1::SealDatasetRequest* request,
                                          v1::SealDatasetResponse* response) {
-  return wire::ToGrpcStatus(Seal(*request, *response));
+  return base::ToGrpcStatus(Seal(*request, *response));
 }
 
 grpc::Status DatasetService::ListDatasets(grpc::ServerContext*, const v1::ListDatasetsRequest* request,
                                           v1::ListDatasetsResponse* response) {
-  return wire::ToGrpcStatus(List(*request, *response));
+  return base::ToGrpcStatus(List(*request, *response));
 }
 
 grpc::Status DatasetService::GetDataset(grpc::ServerContext*, const v1::GetDatasetRequest* request,
                                         v1::GetDatasetResponse* response) {
-  return wire::ToGrpcStatus(Get(*request, *response));
+  return base::ToGrpcStatus(Get(*request, *response));
 }
 
 grpc::Status DatasetService::ListGraphSizes(grpc::ServerContext*, const v1::ListGraphSizesRequest* request,
                                             v1::ListGraphSizesResponse* response) {
   absl::StatusOr<v1::ListGraphSizesResponse> page =
       serving::ListGraphSizes(store_, *request, max_message_bytes_);
-  if (!page.ok()) return wire::ToGrpcStatus(page.status());
+  if (!page.ok()) return base::ToGrpcStatus(page.status());
   *response = *std::move(page);
   return grpc::Status::OK;
 }
@@ -155,14 +155,14 @@ grpc::Status DatasetService::ListGraphSizes(grpc::ServerContext*, const v1::List
 grpc::Status DatasetService::DeriveDataset(grpc::ServerContext* context,
                                            const v1::DeriveDatasetRequest* request,
                                            v1::DeriveDatasetResponse* response) {
-  return wire::ToGrpcStatus(Derive(
+  return base::ToGrpcStatus(Derive(
       *request, [context] { return context->IsCancelled(); }, *response));
 }
 
 grpc::Status DatasetService::DeleteDataset(grpc::ServerContext*, const v1::DeleteDatasetRequest* request,
                                            v1::DeleteDatasetResponse* response) {
   absl::StatusOr<v1::DeleteDatasetResponse> deleted = reclaimer_.Delete(*request);
-  if (!deleted.ok()) return wire::ToGrpcStatus(deleted.status());
+  if (!deleted.ok()) return base::ToGrpcStatus(deleted.status());
   *response = *std::move(deleted);
   return grpc::Status::OK;
 }
@@ -170,15 +170,15 @@ grpc::Status DatasetService::DeleteDataset(grpc::ServerContext*, const v1::Delet
 grpc::Status DatasetService::ExportDataset(grpc::ServerContext* context,
                                            const v1::ExportDatasetRequest* request,
                                            grpc::ServerWriter<v1::ExportDatasetResponse>* writer) {
-  const std::optional<Slots::Slot> slot = exports_.Take();
+  const std::optional<limits::Slots::Slot> slot = exports_.Take();
   if (!slot.has_value()) {
-    return wire::ToGrpcStatus(
-        wire::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+    return base::ToGrpcStatus(
+        base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
                              kMaxExports, " exports are under way, the server's limit; export again later")),
                          "EXPORT_LIMIT", {{"limit", absl::StrCat(kMaxExports)}}));
   }
   IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
-  return wire::ToGrpcStatus(Export(*request, [&](const v1::ExportDatasetResponse& message) {
+  return base::ToGrpcStatus(Export(*request, [&](const v1::ExportDatasetResponse& message) {
     unread.BeginWait();
     const bool written = writer->Write(message);
     unread.EndWait();
@@ -195,11 +195,11 @@ absl::Status DatasetService::Export(const v1::ExportDatasetRequest& request, sto
 absl::Status DatasetService::Derive(const v1::DeriveDatasetRequest& request,
                                     absl::FunctionRef<bool()> cancelled, v1::DeriveDatasetResponse& response) {
   if (absl::Status status = storage::CheckDatasetName(request.name()); !status.ok()) return status;
-  const absl::StatusOr<Slots::Slot> slot = Admit();
+  const absl::StatusOr<limits::Slots::Slot> slot = Admit();
   if (!slot.ok()) return slot.status();
   const absl::StatusOr<std::shared_ptr<const storage::Dataset>> source = store_.Open(request.dataset());
   if (!source.ok()) return source.status();
-  MemoryMeter::Charge memory;
+  limits::MemoryMeter::Charge memory;
   std::uint64_t graphs = 0;
   const auto progress = [&](std::uint64_t memory_bytes) {
     if (graphs++ % kGraphsOfMemoryCheck == 0) memory = memory_->Add(memory_bytes);
@@ -222,17 +222,18 @@ absl::Status DatasetService::Derive(const v1::DeriveDatasetRequest& request,
 
 absl::Status DatasetService::CheckNotDraining() const {
   if (!draining_) return absl::OkStatus();
-  return wire::WithReason(
+  return base::WithReason(
       absl::UnavailableError("the server is shutting down and takes no import; import again later"),
       "SHUTTING_DOWN");
 }
 
-absl::StatusOr<Slots::Slot> DatasetService::Admit() {
+absl::StatusOr<limits::Slots::Slot> DatasetService::Admit() {
   if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
   return imports_.Begin();
 }
 
-absl::Status DatasetService::Import(ImportCall& call, Slots::Slot slot, v1::ImportGraphsResponse& response) {
+absl::Status DatasetService::Import(ImportCall& call, limits::Slots::Slot slot,
+                                    v1::ImportGraphsResponse& response) {
   const absl::StatusOr<const v1::ImportGraphsRequest*> first = call.Next();
   if (!first.ok()) return first.status();
   if (*first == nullptr || !(*first)->has_header()) {
@@ -242,7 +243,7 @@ absl::Status DatasetService::Import(ImportCall& call, Slots::Slot slot, v1::Impo
       storage::ImportSession::Begin(store_, (*first)->header(), max_refused_bytes_);
   if (!session.ok()) return session.status();
   log::Log(log::Level::kInfo, "import_began", {});
-  MemoryMeter::Charge memory;
+  limits::MemoryMeter::Charge memory;
   if (absl::Status status = ReadBlocks(call, **session, memory); !status.ok()) return status;
   response = (*session)->response();
   log::Log(log::Level::kInfo, "import_staged",
@@ -254,7 +255,7 @@ absl::Status DatasetService::Import(ImportCall& call, Slots::Slot slot, v1::Impo
 }
 
 absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession& session,
-                                        MemoryMeter::Charge& memory) {
+                                        limits::MemoryMeter::Charge& memory) {
   while (true) {
     const absl::StatusOr<const v1::ImportGraphsRequest*> message = call.Next();
     if (!message.ok()) return message.status();
@@ -273,7 +274,7 @@ absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession
 absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response) {
   if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
   if (absl::Status status = CheckLineage(request.lineage()); !status.ok()) return status;
-  absl::StatusOr<StagedImports::Import> import = imports_.Take(request.import_id());
+  absl::StatusOr<storage::StagedImports::Import> import = imports_.Take(request.import_id());
   if (!import.ok()) return import.status();
   absl::StatusOr<storage::DatasetWriter::SealResult> sealed = import->writer->Seal(request);
   if (!sealed.ok()) {

@@ -11,16 +11,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
+#include "server/batches/worker_pool.h"
+#include "server/limits/memory_meter.h"
+#include "server/limits/slots.h"
 #include "server/serving/dataset_reclaimer.h"
 #include "server/serving/idle_watch.h"
 #include "server/serving/import_call.h"
-#include "server/serving/memory_meter.h"
-#include "server/serving/slots.h"
-#include "server/serving/staged_imports.h"
-#include "server/serving/worker_pool.h"
 #include "server/storage/export.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/import_session.h"
+#include "server/storage/staged_imports.h"
 
 namespace packtrain::serving {
 
@@ -32,8 +32,8 @@ class DatasetService final
   // The first three are borrowed. Answers fit into messages of `max_message_bytes`. `memory` counts imports.
   // `idle` cuts off exports whose client does not read.
   DatasetService(storage::GraphStore& store, DatasetReclaimer& reclaimer, IdleWatch& idle,
-                 std::uint64_t max_message_bytes, std::shared_ptr<MemoryMeter> memory,
-                 StagedImportsOptions options = {});
+                 std::uint64_t max_message_bytes, std::shared_ptr<limits::MemoryMeter> memory,
+                 storage::StagedImportsOptions options = {});
 
   // From now on imports are neither begun nor sealed, and those under way end as soon as they wait for their
   // client, or with its next message.
@@ -58,11 +58,12 @@ class DatasetService final
 
  private:
   absl::Status CheckNotDraining() const;
-  absl::StatusOr<Slots::Slot> Admit();
+  absl::StatusOr<limits::Slots::Slot> Admit();
   // Reads, stages and keeps one import.
-  absl::Status Import(ImportCall& call, Slots::Slot slot, v1::ImportGraphsResponse& response);
+  absl::Status Import(ImportCall& call, limits::Slots::Slot slot, v1::ImportGraphsResponse& response);
   // Stages the blocks that follow the header, up to the end message; `memory` counts what is held of them.
-  absl::Status ReadBlocks(ImportCall& call, storage::ImportSession& session, MemoryMeter::Charge& memory);
+  absl::Status ReadBlocks(ImportCall& call, storage::ImportSession& session,
+                          limits::MemoryMeter::Charge& memory);
   absl::Status Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response);
   absl::Status List(const v1::ListDatasetsRequest& request, v1::ListDatasetsResponse& response) const;
   absl::Status Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response);
@@ -76,13 +77,13 @@ class DatasetService final
   IdleWatch& idle_;
   const std::uint64_t max_message_bytes_;
   const std::uint64_t max_refused_bytes_;
-  const std::shared_ptr<MemoryMeter> memory_;
+  const std::shared_ptr<limits::MemoryMeter> memory_;
   const std::chrono::milliseconds idle_limit_;
   std::atomic<bool> draining_{false};
   OpenImports open_imports_;
-  StagedImports imports_;
-  Slots exports_;
-  WorkerPool importers_;  // last: its threads use all of the above
+  storage::StagedImports imports_;
+  limits::Slots exports_;
+  batches::WorkerPool importers_;  // last: its threads use all of the above
 };
 
 }  // namespace packtrain::serving

@@ -8,8 +8,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "server/batches/split_name.h"
 #include "server/serving/page.h"
-#include "server/serving/split_name.h"
 
 namespace packtrain::serving {
 namespace {
@@ -42,7 +42,7 @@ absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(storage::GraphStore& s
   const v1::Dataset& description = (*dataset)->description();
   v1::ListGraphSizesResponse response;
   response.set_dataset(absl::StrCat(description.name(), "@", description.version()));
-  response.set_split(SplitOrDefault(request.split(), description));
+  response.set_split(batches::SplitOrDefault(request.split(), description));
   const absl::StatusOr<std::span<const std::uint32_t>> split = (*dataset)->Split(response.split());
   if (!split.ok()) return split.status();
   response.set_graphs(split->size());

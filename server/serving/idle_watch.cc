@@ -9,7 +9,7 @@ IdleWatch::IdleWatch(std::chrono::milliseconds limit)
 
 IdleWatch::~IdleWatch() {
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     stopping_ = true;
   }
   changed_.NotifyAll();
@@ -18,18 +18,18 @@ IdleWatch::~IdleWatch() {
 
 IdleWatch::Call::Call(IdleWatch& watch, std::function<void()> cut_off)
     : watch_(watch), cut_off_(std::move(cut_off)) {
-  wire::MutexLock lock(watch_.mutex_);
+  base::MutexLock lock(watch_.mutex_);
   watch_.calls_.insert(this);
 }
 
 IdleWatch::Call::~Call() {
-  wire::MutexLock lock(watch_.mutex_);
+  base::MutexLock lock(watch_.mutex_);
   watch_.calls_.erase(this);
 }
 
 void IdleWatch::CutOff(Clock::time_point now) {
   const Clock::rep latest = (now - limit_).time_since_epoch().count();
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   for (Call* call : calls_) {
     Clock::rep since = call->waits_since_;
     // The call itself may begin another wait meanwhile.
@@ -42,7 +42,7 @@ void IdleWatch::WatchUntilStopped() {
   while (true) {
     CutOff(Clock::now());
     const Clock::time_point next = Clock::now() + limit_;
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     while (!stopping_ && changed_.WaitUntil(mutex_, next)) continue;
     if (stopping_) return;
   }

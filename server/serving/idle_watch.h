@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::serving {
 
@@ -54,8 +54,8 @@ class IdleWatch {
 
   const std::chrono::milliseconds limit_;
 
-  wire::CondVar changed_;
-  wire::Mutex mutex_;
+  base::CondVar changed_;
+  base::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::set<Call*> calls_ ABSL_GUARDED_BY(mutex_);
 

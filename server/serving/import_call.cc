@@ -1,18 +1,18 @@
 #include "server/serving/import_call.h"
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/status_convert.h"
 
 namespace packtrain::serving {
 
 absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
   const auto deadline = std::chrono::steady_clock::now() + idle_limit_;
   {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     reading_ = true;
   }
   StartRead(&message_);
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   while (reading_ && broken_.ok()) {
     if (changed_.WaitUntil(mutex_, deadline)) continue;
     return absl::DeadlineExceededError(absl::StrCat("the import sent nothing for ",
@@ -23,17 +23,17 @@ absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
   return more_ ? &message_ : nullptr;
 }
 
-void ImportCall::End(const absl::Status& status) { Finish(wire::ToGrpcStatus(status)); }
+void ImportCall::End(const absl::Status& status) { Finish(base::ToGrpcStatus(status)); }
 
 void ImportCall::OnReadDone(bool ok) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   reading_ = false;
   more_ = ok;
   changed_.NotifyAll();
 }
 
 void ImportCall::Break(const absl::Status& why) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   broken_.Update(why);
   changed_.NotifyAll();
 }
@@ -41,18 +41,18 @@ void ImportCall::Break(const absl::Status& why) {
 void ImportCall::OnCancel() { Break(absl::CancelledError("the import broke off and was dropped")); }
 
 void OpenImports::Add(ImportCall& call) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   calls_.insert(&call);
   if (!broken_.ok()) call.Break(broken_);
 }
 
 void OpenImports::Remove(ImportCall& call) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   calls_.erase(&call);
 }
 
 void OpenImports::BreakAll(const absl::Status& why) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   broken_ = why;
   for (ImportCall* call : calls_) call->Break(why);
 }

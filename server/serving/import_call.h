@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::serving {
 
@@ -39,8 +39,8 @@ class ImportCall final : public grpc::ServerReadReactor<v1::ImportGraphsRequest>
 
   v1::ImportGraphsRequest message_;  // the read's while one is under way
 
-  wire::CondVar changed_;
-  wire::Mutex mutex_;
+  base::CondVar changed_;
+  base::Mutex mutex_;
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool more_ ABSL_GUARDED_BY(mutex_) = true;
   absl::Status broken_ ABSL_GUARDED_BY(mutex_);
@@ -56,7 +56,7 @@ class OpenImports {
   void BreakAll(const absl::Status& why);
 
  private:
-  wire::Mutex mutex_;
+  base::Mutex mutex_;
   std::set<ImportCall*> calls_ ABSL_GUARDED_BY(mutex_);
   absl::Status broken_ ABSL_GUARDED_BY(mutex_);
 };

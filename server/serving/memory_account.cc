@@ -5,9 +5,9 @@
 
 namespace packtrain::serving {
 
-MemoryAccount::MemoryAccount(MemoryCap cap, std::shared_ptr<const MemoryMeter> memory,
-                             std::shared_ptr<const MemoryMeter> import_memory,
-                             const ResidentDatasets& residents, const storage::GraphStore& store)
+MemoryAccount::MemoryAccount(MemoryCap cap, std::shared_ptr<const limits::MemoryMeter> memory,
+                             std::shared_ptr<const limits::MemoryMeter> import_memory,
+                             const batches::ResidentDatasets& residents, const storage::GraphStore& store)
     : cap_(cap),
       memory_(std::move(memory)),
       import_memory_(std::move(import_memory)),

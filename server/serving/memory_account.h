@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "server/batches/resident_datasets.h"
+#include "server/limits/memory_meter.h"
 #include "server/metrics/server_reading.h"
-#include "server/serving/memory_meter.h"
-#include "server/serving/resident_datasets.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::serving {
@@ -29,17 +29,17 @@ class MemoryAccount {
  public:
   // `residents` and `store` are borrowed. `memory` counts batches, plans, resident data sets and what the bench
   // sends, `import_memory` imports.
-  MemoryAccount(MemoryCap cap, std::shared_ptr<const MemoryMeter> memory,
-                std::shared_ptr<const MemoryMeter> import_memory, const ResidentDatasets& residents,
-                const storage::GraphStore& store);
+  MemoryAccount(MemoryCap cap, std::shared_ptr<const limits::MemoryMeter> memory,
+                std::shared_ptr<const limits::MemoryMeter> import_memory,
+                const batches::ResidentDatasets& residents, const storage::GraphStore& store);
 
   metrics::MemoryReading Read() const;
 
  private:
   const MemoryCap cap_;
-  const std::shared_ptr<const MemoryMeter> memory_;
-  const std::shared_ptr<const MemoryMeter> import_memory_;
-  const ResidentDatasets& residents_;
+  const std::shared_ptr<const limits::MemoryMeter> memory_;
+  const std::shared_ptr<const limits::MemoryMeter> import_memory_;
+  const batches::ResidentDatasets& residents_;
   const storage::GraphStore& store_;
 };
 

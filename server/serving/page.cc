@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "proto/wire/crc32c.h"
-#include "proto/wire/error_details.h"
+#include "proto/base/crc32c.h"
+#include "proto/base/error_details.h"
 
 namespace packtrain::serving {
 namespace {
@@ -19,11 +19,11 @@ constexpr std::size_t kCheckDigits = 8;
 
 std::string CheckOf(std::string_view query, std::string_view key) {
   const std::string text = absl::StrCat(query.size(), ":", std::string(query), std::string(key));
-  return absl::StrCat(absl::Hex(wire::Crc32c(std::as_bytes(std::span(text))), absl::kZeroPad8));
+  return absl::StrCat(absl::Hex(base::Crc32c(std::as_bytes(std::span(text))), absl::kZeroPad8));
 }
 
 absl::Status BadToken() {
-  return wire::WithField(
+  return base::WithField(
       absl::InvalidArgumentError(
           "page_token is no next_page_token of this list; send it unchanged, with the same query, or leave it "
           "empty to begin again"),

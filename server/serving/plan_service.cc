@@ -7,19 +7,19 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/status_convert.h"
 #include "proto/wire/planner_convert.h"
-#include "proto/wire/status_convert.h"
-#include "server/serving/batch_builder.h"
-#include "server/serving/batch_source.h"
-#include "server/serving/source_ids.h"
-#include "server/serving/spec_convert.h"
+#include "server/batches/batch_builder.h"
+#include "server/batches/batch_source.h"
+#include "server/batches/source_ids.h"
+#include "server/batches/spec_convert.h"
 
 namespace packtrain::serving {
 namespace {
 
 absl::Status AddOversizeIds(const storage::Dataset& dataset, const batching::PlanSummary& summary,
                             v1::OversizeSummary& oversize) {
-  absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(dataset, summary.oversize_graphs);
+  absl::StatusOr<std::vector<std::string>> ids = batches::ReadSourceIds(dataset, summary.oversize_graphs);
   if (!ids.ok()) return ids.status();
   for (std::string& id : *ids) oversize.add_ids(std::move(id));
   return absl::OkStatus();
@@ -27,7 +27,7 @@ absl::Status AddOversizeIds(const storage::Dataset& dataset, const batching::Pla
 
 absl::Status AddGraphs(const storage::Dataset& dataset, std::span<const std::uint32_t> graphs,
                        v1::GetPlannedBatchResponse& response) {
-  absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(dataset, graphs);
+  absl::StatusOr<std::vector<std::string>> ids = batches::ReadSourceIds(dataset, graphs);
   if (!ids.ok()) return ids.status();
   for (std::string& id : *ids) response.add_source_ids(std::move(id));
   for (const std::uint32_t graph : graphs) {
@@ -39,25 +39,26 @@ absl::Status AddGraphs(const storage::Dataset& dataset, std::span<const std::uin
 
 }  // namespace
 
-PlanService::PlanService(storage::GraphStore& store, PlanCache& plans, std::uint64_t max_batch_bytes,
-                         const BodyMemory& memory)
+PlanService::PlanService(storage::GraphStore& store, batches::PlanCache& plans, std::uint64_t max_batch_bytes,
+                         const batches::BodyMemory& memory)
     : store_(store), plans_(plans), max_batch_bytes_(max_batch_bytes), memory_(memory) {}
 
 grpc::Status PlanService::GetPlan(grpc::ServerContext*, const v1::GetPlanRequest* request,
                                   v1::GetPlanResponse* response) {
-  return wire::ToGrpcStatus(DescribePlan(*request, *response));
+  return base::ToGrpcStatus(DescribePlan(*request, *response));
 }
 
 grpc::Status PlanService::GetPlannedBatch(grpc::ServerContext*, const v1::GetPlannedBatchRequest* request,
                                           v1::GetPlannedBatchResponse* response) {
-  return wire::ToGrpcStatus(DescribeBatch(*request, *response));
+  return base::ToGrpcStatus(DescribeBatch(*request, *response));
 }
 
 absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::GetPlanResponse& response) {
-  absl::StatusOr<BatchSource> source = ResolveBatchSource(store_, request.dataset(), request.spec());
+  absl::StatusOr<batches::BatchSource> source =
+      batches::ResolveBatchSource(store_, request.dataset(), request.spec());
   if (!source.ok()) return source.status();
-  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan =
-      plans_.Get(*source, request.epoch(), {.size = WorldSizeOrDefault(request.world_size())});
+  absl::StatusOr<std::shared_ptr<const batches::EpochPlan>> plan =
+      plans_.Get(*source, request.epoch(), {.size = batches::WorldSizeOrDefault(request.world_size())});
   if (!plan.ok()) return plan.status();
   const batching::PlanSummary summary = (*plan)->plan->Summarize();
   response = wire::ToPlanResponse(summary, source->spec, batching::kPlanVersion);
@@ -69,21 +70,23 @@ absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::Ge
 
 absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& request,
                                         v1::GetPlannedBatchResponse& response) {
-  absl::StatusOr<BatchSource> source = ResolveBatchSource(store_, request.dataset(), request.spec());
+  absl::StatusOr<batches::BatchSource> source =
+      batches::ResolveBatchSource(store_, request.dataset(), request.spec());
   if (!source.ok()) return source.status();
-  const std::uint32_t world_size = WorldSizeOrDefault(request.world_size());
-  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan =
+  const std::uint32_t world_size = batches::WorldSizeOrDefault(request.world_size());
+  absl::StatusOr<std::shared_ptr<const batches::EpochPlan>> plan =
       plans_.Get(*source, request.epoch(), {.size = world_size});
   if (!plan.ok()) return plan.status();
   absl::StatusOr<batching::PlannedBatch> batch = (*plan)->plan->BatchAt(request.index());
   if (!batch.ok()) return batch.status();
 
-  absl::StatusOr<BatchBuilder> builder = BatchBuilder::Create(source->dataset, max_batch_bytes_, memory_);
+  absl::StatusOr<batches::BatchBuilder> builder =
+      batches::BatchBuilder::Create(source->dataset, max_batch_bytes_, memory_);
   if (!builder.ok()) return builder.status();
-  absl::StatusOr<BuiltBatch> built = builder->Build(*batch, {.epoch = request.epoch(),
-                                                             .epoch_steps = (*plan)->plan->steps(),
-                                                             .world_size = world_size,
-                                                             .fingerprint = source->fingerprint});
+  absl::StatusOr<batches::BuiltBatch> built = builder->Build(*batch, {.epoch = request.epoch(),
+                                                                      .epoch_steps = (*plan)->plan->steps(),
+                                                                      .world_size = world_size,
+                                                                      .fingerprint = source->fingerprint});
   if (!built.ok()) return built.status();
 
   response.set_index(batch->index);

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "packtrain/v1/batch.grpc.pb.h"
-#include "server/serving/batch_builder.h"
-#include "server/serving/plan_cache.h"
+#include "server/batches/batch_builder.h"
+#include "server/batches/plan_cache.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::serving {
@@ -16,8 +16,8 @@ namespace packtrain::serving {
 class PlanService final : public v1::PlanService::Service {
  public:
   // `store` and `plans` are borrowed.
-  PlanService(storage::GraphStore& store, PlanCache& plans, std::uint64_t max_batch_bytes,
-              const BodyMemory& memory);
+  PlanService(storage::GraphStore& store, batches::PlanCache& plans, std::uint64_t max_batch_bytes,
+              const batches::BodyMemory& memory);
 
   grpc::Status GetPlan(grpc::ServerContext* context, const v1::GetPlanRequest* request,
                        v1::GetPlanResponse* response) override;
@@ -29,9 +29,9 @@ class PlanService final : public v1::PlanService::Service {
   absl::Status DescribeBatch(const v1::GetPlannedBatchRequest& request, v1::GetPlannedBatchResponse& response);
 
   storage::GraphStore& store_;
-  PlanCache& plans_;
+  batches::PlanCache& plans_;
   const std::uint64_t max_batch_bytes_;
-  const BodyMemory memory_;
+  const batches::BodyMemory memory_;
 };
 
 }  // namespace packtrain::serving

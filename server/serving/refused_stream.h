@@ -6,14 +6,14 @@
 #include <grpcpp/support/server_callback.h>
 
 #include "absl/status/status.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/status_convert.h"
 
 namespace packtrain::serving {
 
 // Ends the call with `status` and owns itself until gRPC has let go of it.
 class RefusedStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
-  explicit RefusedStream(const absl::Status& status) { Finish(wire::ToGrpcStatus(status)); }
+  explicit RefusedStream(const absl::Status& status) { Finish(base::ToGrpcStatus(status)); }
   void OnDone() override { delete this; }
 };
 

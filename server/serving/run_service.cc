@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "proto/wire/error_details.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_convert.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/comparison.h"
 #include "server/runs/run_filter.h"
@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kMaxReads = 32;
 
 absl::Status TooManyReads() {
-  return wire::WithReason(
+  return base::WithReason(
       absl::ResourceExhaustedError(absl::StrCat(
           kMaxReads,
           " listings, summaries and comparisons are under way, the server's limit; ask again later")),
@@ -35,7 +35,7 @@ absl::Status TooManyReads() {
 // Moves a result into the response, or converts its status.
 template <typename Response>
 grpc::Status Answer(absl::StatusOr<Response> result, Response* response) {
-  if (!result.ok()) return wire::ToGrpcStatus(result.status());
+  if (!result.ok()) return base::ToGrpcStatus(result.status());
   *response = *std::move(result);
   return grpc::Status::OK;
 }
@@ -119,7 +119,7 @@ RunService::RunService(runs::RunStore& store, std::uint64_t max_message_bytes, I
 
 grpc::Status RunService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                   v1::StartRunResponse* response) {
-  if (!may_start_.ok()) return wire::ToGrpcStatus(may_start_);
+  if (!may_start_.ok()) return base::ToGrpcStatus(may_start_);
   return Answer(store_.Start(*request), response);
 }
 
@@ -130,31 +130,31 @@ grpc::Status RunService::ReportSteps(grpc::ServerContext*, const v1::ReportSteps
 
 grpc::Status RunService::ReportEvaluation(grpc::ServerContext*, const v1::ReportEvaluationRequest* request,
                                           v1::ReportEvaluationResponse*) {
-  return wire::ToGrpcStatus(store_.AddEvaluation(request->run(), request->evaluation()));
+  return base::ToGrpcStatus(store_.AddEvaluation(request->run(), request->evaluation()));
 }
 
 grpc::Status RunService::ReportSamples(grpc::ServerContext*, const v1::ReportSamplesRequest* request,
                                        v1::ReportSamplesResponse*) {
-  return wire::ToGrpcStatus(
+  return base::ToGrpcStatus(
       store_.AddSamples(ReporterOf(*request), {request->samples().begin(), request->samples().end()}));
 }
 
 grpc::Status RunService::ReportEvents(grpc::ServerContext*, const v1::ReportEventsRequest* request,
                                       v1::ReportEventsResponse*) {
-  return wire::ToGrpcStatus(
+  return base::ToGrpcStatus(
       store_.AddEvents(ReporterOf(*request), {request->events().begin(), request->events().end()}));
 }
 
 grpc::Status RunService::ReportCorruptGraphs(grpc::ServerContext*,
                                              const v1::ReportCorruptGraphsRequest* request,
                                              v1::ReportCorruptGraphsResponse*) {
-  return wire::ToGrpcStatus(
+  return base::ToGrpcStatus(
       store_.AddCorruptGraphs(ReporterOf(*request), {request->batches().begin(), request->batches().end()}));
 }
 
 grpc::Status RunService::FinishRun(grpc::ServerContext*, const v1::FinishRunRequest* request,
                                    v1::FinishRunResponse*) {
-  return wire::ToGrpcStatus(store_.Finish(request->run(), request->state(), request->message()));
+  return base::ToGrpcStatus(store_.Finish(request->run(), request->state(), request->message()));
 }
 
 grpc::Status RunService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest* request,
@@ -169,17 +169,17 @@ grpc::Status RunService::GetRun(grpc::ServerContext*, const v1::GetRunRequest* r
 
 grpc::Status RunService::SummarizeRun(grpc::ServerContext*, const v1::SummarizeRunRequest* request,
                                       v1::SummarizeRunResponse* response) {
-  const std::optional<Slots::Slot> slot = reads_.Take();
-  if (!slot.has_value()) return wire::ToGrpcStatus(TooManyReads());
+  const std::optional<limits::Slots::Slot> slot = reads_.Take();
+  if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
   return Answer(runs::Summarize(store_, request->run()), response);
 }
 
 grpc::Status RunService::ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
                                    grpc::ServerWriter<v1::ListStepsResponse>* writer) {
-  const std::optional<Slots::Slot> slot = reads_.Take();
-  if (!slot.has_value()) return wire::ToGrpcStatus(TooManyReads());
+  const std::optional<limits::Slots::Slot> slot = reads_.Take();
+  if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
   IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
-  return wire::ToGrpcStatus(runs::ListSteps(store_, *request, [&](const v1::ListStepsResponse& block) {
+  return base::ToGrpcStatus(runs::ListSteps(store_, *request, [&](const v1::ListStepsResponse& block) {
     unread.BeginWait();
     const bool written = writer->Write(block);
     unread.EndWait();
@@ -194,8 +194,8 @@ grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEva
 
 grpc::Status RunService::CompareRuns(grpc::ServerContext* context, const v1::CompareRunsRequest* request,
                                      v1::CompareRunsResponse* response) {
-  const std::optional<Slots::Slot> slot = reads_.Take();
-  if (!slot.has_value()) return wire::ToGrpcStatus(TooManyReads());
+  const std::optional<limits::Slots::Slot> slot = reads_.Take();
+  if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
   return Answer(runs::Compare(store_, *request, [context] { return context->IsCancelled(); }), response);
 }
 

@@ -6,9 +6,9 @@
 
 #include "absl/status/status.h"
 #include "packtrain/v1/run.grpc.pb.h"
+#include "server/limits/slots.h"
 #include "server/runs/run_store.h"
 #include "server/serving/idle_watch.h"
-#include "server/serving/slots.h"
 
 namespace packtrain::serving {
 
@@ -54,7 +54,7 @@ class RunService final : public v1::RunService::Service {
   const absl::Status may_start_;
   const std::uint64_t max_message_bytes_;
   IdleWatch& idle_;
-  Slots reads_;  // of step records
+  limits::Slots reads_;  // of step records
 };
 
 }  // namespace packtrain::serving

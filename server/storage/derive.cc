@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "server/records/record_graph.h"
 #include "server/storage/import_session.h"
-#include "server/storage/record_graph.h"
 #include "server/storage/seal.h"
 
 namespace packtrain::storage {
@@ -62,10 +62,10 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> StageDerived(GraphStore& store, c
   absl::StatusOr<std::unique_ptr<ImportSession>> session =
       ImportSession::Begin(store, HeaderOf(schema, request));
   if (!session.ok()) return session.status();
-  const absl::StatusOr<RecordLayout> layout = RecordLayout::Create(schema);
+  const absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(schema);
   if (!layout.ok()) return layout.status();
-  RecordGraph graph(*layout, (*session)->layout());
-  const absl::Status staged = source.ScanRecords([&](std::size_t, const RecordView& record) {
+  records::RecordGraph graph(*layout, (*session)->layout());
+  const absl::Status staged = source.ScanRecords([&](std::size_t, const records::RecordView& record) {
     if (absl::Status status = (*session)->Add(graph.Of(record)); !status.ok()) return status;
     return progress((*session)->memory_bytes());
   });

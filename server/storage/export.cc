@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/graph_record.h"
-#include "server/storage/record_graph.h"
+#include "server/records/graph_record.h"
+#include "server/records/record_graph.h"
 #include "server/storage/seal.h"
 
 namespace packtrain::storage {
@@ -22,15 +22,16 @@ constexpr std::uint64_t kFrameBytes = 1 << 10;
 // Gathers graphs into messages.
 class BlockWriter {
  public:
-  BlockWriter(const RecordLayout& layout, bool as_columns, std::uint64_t max_message_bytes, ExportSink sink)
+  BlockWriter(const records::RecordLayout& layout, bool as_columns, std::uint64_t max_message_bytes,
+              ExportSink sink)
       : layout_(layout),
         as_columns_(as_columns),
         max_graph_bytes_(max_message_bytes - std::min(max_message_bytes, kFrameBytes)),
         sink_(sink),
         graph_(layout, layout) {}
 
-  absl::Status Add(std::size_t index, const RecordView& record) {
-    const GraphView graph = graph_.Of(record);
+  absl::Status Add(std::size_t index, const records::RecordView& record) {
+    const records::GraphView graph = graph_.Of(record);
     const std::uint64_t bytes = as_columns_ ? ColumnBytes(record, graph) : record.bytes().size();
     if (bytes > max_graph_bytes_) {
       return absl::ResourceExhaustedError(absl::StrCat(
@@ -57,11 +58,12 @@ class BlockWriter {
 
  private:
   // Endpoints and counts are varints of up to five bytes.
-  static std::uint64_t ColumnBytes(const RecordView& record, const GraphView& graph) {
-    return record.bytes().size() + 10 * graph.senders.size() + graph.source_id.size() + kRecordHeaderBytes;
+  static std::uint64_t ColumnBytes(const records::RecordView& record, const records::GraphView& graph) {
+    return record.bytes().size() + 10 * graph.senders.size() + graph.source_id.size() +
+           records::kRecordHeaderBytes;
   }
 
-  void AddColumns(const GraphView& graph) {
+  void AddColumns(const records::GraphView& graph) {
     v1::GraphBlock& block = *message_.mutable_columns();
     block.add_source_ids(std::string(graph.source_id));
     block.add_n_node(graph.n_node);
@@ -77,22 +79,23 @@ class BlockWriter {
     }
   }
 
-  const RecordLayout& layout_;
+  const records::RecordLayout& layout_;
   const bool as_columns_;
   const std::uint64_t max_graph_bytes_;
   const ExportSink sink_;
-  RecordGraph graph_;
+  records::RecordGraph graph_;
   v1::ExportDatasetResponse message_;
   std::uint64_t bytes_ = 0;  // of message_
 };
 
 absl::Status ExportGraphs(const Dataset& dataset, bool as_columns, std::uint64_t max_message_bytes,
                           ExportSink sink) {
-  const absl::StatusOr<RecordLayout> layout = RecordLayout::Create(dataset.description().schema());
+  const absl::StatusOr<records::RecordLayout> layout =
+      records::RecordLayout::Create(dataset.description().schema());
   if (!layout.ok()) return layout.status();
   BlockWriter writer(*layout, as_columns, max_message_bytes, sink);
   const absl::Status scanned = dataset.ScanRecords(
-      [&](std::size_t graph, const RecordView& record) { return writer.Add(graph, record); });
+      [&](std::size_t graph, const records::RecordView& record) { return writer.Add(graph, record); });
   return scanned.ok() ? writer.Flush() : scanned;
 }
 

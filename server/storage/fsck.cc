@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "server/storage/dataset_content.h"
-#include "server/storage/graph_record.h"
+#include "server/records/dataset_content.h"
+#include "server/records/graph_record.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/rocks_dataset.h"
 #include "server/storage/seal.h"
@@ -35,7 +35,7 @@ std::uint32_t EndpointAt(std::span<const std::byte> endpoints, std::size_t k, st
 }
 
 // What a record's checks on reading leave out.
-absl::Status CheckEndpoints(const RecordView& record) {
+absl::Status CheckEndpoints(const records::RecordView& record) {
   const std::size_t width = record.endpoint_bytes();
   if (width == 0) return absl::OkStatus();
   for (const std::span<const std::byte> endpoints : {record.senders(), record.receivers()}) {
@@ -62,13 +62,15 @@ class DatasetCheck {
   absl::Status Run() {
     if (absl::Status status = CheckIndex(); !status.ok()) return status;
     if (absl::Status status = CheckSplits(); !status.ok()) return status;
-    absl::StatusOr<DatasetContent> content = DatasetContent::Create(dataset_.description().schema());
+    absl::StatusOr<records::DatasetContent> content =
+        records::DatasetContent::Create(dataset_.description().schema());
     if (!content.ok()) return Report(Finding(v1::FSCK_KIND_DATASET, content.status().message()));
-    const absl::Status scanned = dataset_.ScanRecords([&](std::size_t graph, const RecordView& record) {
-      stopped_ = CheckGraph(graph, record);
-      checked_ = graph + 1;
-      return stopped_.ok() ? content->Add(record.bytes()) : stopped_;
-    });
+    const absl::Status scanned =
+        dataset_.ScanRecords([&](std::size_t graph, const records::RecordView& record) {
+          stopped_ = CheckGraph(graph, record);
+          checked_ = graph + 1;
+          return stopped_.ok() ? content->Add(record.bytes()) : stopped_;
+        });
     if (!stopped_.ok()) return stopped_;
     return scanned.ok() ? CheckVersion(*content) : CheckOneByOne(scanned);
   }
@@ -93,7 +95,7 @@ class DatasetCheck {
     return Report(std::move(finding));
   }
 
-  absl::Status CheckGraph(std::size_t graph, const RecordView& record) {
+  absl::Status CheckGraph(std::size_t graph, const records::RecordView& record) {
     report_.summary().set_graphs(report_.summary().graphs() + 1);
     report_.CountBytes(record.bytes().size());
     if (graph % kGraphsBetweenProgress == 0) {
@@ -105,7 +107,7 @@ class DatasetCheck {
     return sound.ok() ? absl::OkStatus() : ReportGraph(graph, record.source_id(), sound.message());
   }
 
-  absl::Status CheckBandwidth(std::size_t graph, const RecordView& record) const {
+  absl::Status CheckBandwidth(std::size_t graph, const records::RecordView& record) const {
     if (!bandwidth_.ok() || (*bandwidth_)[graph] == record.bandwidth()) return absl::OkStatus();
     return absl::DataLossError(
         absl::StrCat("its bandwidth is ", record.bandwidth(), ", the size index has ", (*bandwidth_)[graph]));
@@ -154,7 +156,7 @@ class DatasetCheck {
     return splits;
   }
 
-  absl::Status CheckVersion(DatasetContent& content) {
+  absl::Status CheckVersion(records::DatasetContent& content) {
     const std::string version = Version(content.Hash(), Splits());
     if (version == dataset_.description().version()) return absl::OkStatus();
     return Report(Finding(v1::FSCK_KIND_DATASET, absl::StrCat("its graphs and splits make version ", version)));
@@ -166,7 +168,7 @@ class DatasetCheck {
     for (std::uint32_t graph = checked_; graph < dataset_.description().graphs(); ++graph) {
       const absl::Status read = dataset_.ReadRecords(
           std::span(&graph, 1),
-          [&](std::size_t, const RecordView& record) { return stopped_ = CheckGraph(graph, record); });
+          [&](std::size_t, const records::RecordView& record) { return stopped_ = CheckGraph(graph, record); });
       if (!stopped_.ok()) return stopped_;
       if (read.ok()) continue;
       if (absl::Status status = ReportGraph(graph, "", read.message()); !status.ok()) return status;

@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
-#include "server/storage/graph_record.h"
+#include "server/records/graph_record.h"
 
 namespace packtrain::storage {
 
@@ -39,7 +39,7 @@ class Dataset {
   // OUT_OF_RANGE: no such graph. DATA_LOSS: a record is damaged, or contradicts the sizes; the message names
   // data set, graph index, and source id where it can be read: never of a record whose checksum fails, of which
   // nothing is believed. A failing sink ends the call with its status.
-  using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, const RecordView& record)>;
+  using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, const records::RecordView& record)>;
   virtual absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const = 0;
 
   // Whether ReadRecords now keeps the order of its graphs, and goes on doing so.

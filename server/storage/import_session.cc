@@ -5,27 +5,28 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/enum_check.h"
+#include "proto/base/enum_check.h"
 
 namespace packtrain::storage {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 1024;
+constexpr std::size_t records::kMaxTextBytes = 1024;
 // Tags and lengths of one entry of a repeated message field, at most.
 constexpr std::uint64_t kEntryOverheadBytes = 16;
 
 // `text`, or as many of its whole characters as fit into kMaxTextBytes.
 std::string Shortened(std::string_view text) {
-  if (text.size() <= kMaxTextBytes) return std::string(text);
-  std::size_t end = kMaxTextBytes;
+  if (text.size() <= records::kMaxTextBytes) return std::string(text);
+  std::size_t end = records::kMaxTextBytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return std::string(text.substr(0, end));
 }
 
 }  // namespace
 
-ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, RecordLayout layout,
-                             std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes)
+ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& schema,
+                             records::RecordLayout layout, std::unique_ptr<DatasetWriter> writer,
+                             std::uint64_t max_refused_bytes)
     : skip_bad_graphs_(header.on_error() == v1::ERROR_POLICY_SKIP),
       layout_(std::move(layout)),
       validator_(layout_, header.missing_target()),
@@ -39,11 +40,11 @@ ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& s
 absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
                                                                     const v1::ImportHeader& header,
                                                                     std::uint64_t max_refused_bytes) {
-  if (absl::Status status = wire::CheckEnums("header", header); !status.ok()) return status;
+  if (absl::Status status = base::CheckEnums("header", header); !status.ok()) return status;
   const absl::StatusOr<v1::Schema> schema =
-      header.build_edges() ? SchemaOfBuiltEdges(header.schema()) : header.schema();
+      header.build_edges() ? records::SchemaOfBuiltEdges(header.schema()) : header.schema();
   if (!schema.ok()) return schema.status();
-  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(*schema);
+  absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(*schema);
   if (!layout.ok()) return layout.status();
   absl::StatusOr<std::unique_ptr<DatasetWriter>> writer = store.NewDataset(*schema);
   if (!writer.ok()) return writer.status();
@@ -52,7 +53,8 @@ absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& 
 }
 
 absl::Status ImportSession::Add(const v1::GraphBlock& block) {
-  absl::StatusOr<BlockReader> reader = BlockReader::Open(layout_, block, !edge_filler_.has_value());
+  absl::StatusOr<records::BlockReader> reader =
+      records::BlockReader::Open(layout_, block, !edge_filler_.has_value());
   if (!reader.ok()) return reader.status();
   while (reader->Next()) {
     if (absl::Status status = Receive(reader->graph(), reader->origin()); !status.ok()) return status;
@@ -63,7 +65,8 @@ absl::Status ImportSession::Add(const v1::GraphBlock& block) {
 absl::Status ImportSession::Add(const v1::RecordBlock& block) {
   if (edge_filler_) return absl::InvalidArgumentError("records hold edges, and the header sets build_edges");
   for (const std::string& bytes : block.records()) {
-    const absl::StatusOr<RecordView> record = RecordView::Parse(layout_, std::as_bytes(std::span(bytes)));
+    const absl::StatusOr<records::RecordView> record =
+        records::RecordView::Parse(layout_, std::as_bytes(std::span(bytes)));
     if (!record.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("graph ", response_.received(), ": ", record.status().message()));
@@ -73,18 +76,18 @@ absl::Status ImportSession::Add(const v1::RecordBlock& block) {
   return absl::OkStatus();
 }
 
-absl::Status ImportSession::Receive(const GraphView& graph, std::string_view origin) {
+absl::Status ImportSession::Receive(const records::GraphView& graph, std::string_view origin) {
   if (absl::Status status = StageOrRefuse(graph, origin); !status.ok()) return status;
   response_.set_received(response_.received() + 1);
   return absl::OkStatus();
 }
 
-absl::Status ImportSession::StageOrRefuse(GraphView graph, std::string_view origin) {
-  if (std::optional<Refusal> refusal = validator_.Check(graph)) {
+absl::Status ImportSession::StageOrRefuse(records::GraphView graph, std::string_view origin) {
+  if (std::optional<records::Refusal> refusal = validator_.Check(graph)) {
     return Refuse(graph, origin, *std::move(refusal));
   }
   if (edge_filler_) {
-    if (std::optional<Refusal> refusal = edge_filler_->Fill(graph)) {
+    if (std::optional<records::Refusal> refusal = edge_filler_->Fill(graph)) {
       return Refuse(graph, origin, *std::move(refusal));
     }
   }
@@ -104,15 +107,16 @@ std::uint64_t ImportSession::memory_bytes() const {
          (edge_filler_ ? edge_filler_->memory_bytes() : 0);
 }
 
-absl::Status ImportSession::Stage(const GraphView& graph) {
-  absl::Status encoded = EncodeRecord(layout_, edge_order_.Sorted(layout_, graph), record_);
+absl::Status ImportSession::Stage(const records::GraphView& graph) {
+  absl::Status encoded = records::EncodeRecord(layout_, edge_order_.Sorted(layout_, graph), record_);
   if (!encoded.ok()) return encoded;
   if (absl::Status status = writer_->Append(std::as_bytes(std::span(record_))); !status.ok()) return status;
   response_.set_staged(writer_->graphs());
   return absl::OkStatus();
 }
 
-absl::Status ImportSession::Refuse(const GraphView& graph, std::string_view origin, const Refusal& refusal) {
+absl::Status ImportSession::Refuse(const records::GraphView& graph, std::string_view origin,
+                                   const records::Refusal& refusal) {
   if (!skip_bad_graphs_) {
     const std::string where = origin.empty() ? "" : absl::StrCat(" at ", std::string(origin));
     return absl::InvalidArgumentError(absl::StrCat("graph ", response_.received(), " '",
@@ -124,7 +128,8 @@ absl::Status ImportSession::Refuse(const GraphView& graph, std::string_view orig
   return absl::OkStatus();
 }
 
-void ImportSession::List(const GraphView& graph, std::string_view origin, const Refusal& refusal) {
+void ImportSession::List(const records::GraphView& graph, std::string_view origin,
+                         const records::Refusal& refusal) {
   v1::RefusedGraph refused;
   refused.set_position(response_.received());
   refused.set_source_id(Shortened(graph.source_id));

@@ -11,13 +11,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
-#include "server/storage/block_reader.h"
-#include "server/storage/edge_filler.h"
-#include "server/storage/edge_order.h"
-#include "server/storage/graph_record.h"
+#include "server/records/block_reader.h"
+#include "server/records/edge_filler.h"
+#include "server/records/edge_order.h"
+#include "server/records/graph_record.h"
+#include "server/records/graph_validator.h"
+#include "server/records/record_graph.h"
 #include "server/storage/graph_store.h"
-#include "server/storage/graph_validator.h"
-#include "server/storage/record_graph.h"
 
 namespace packtrain::storage {
 
@@ -43,10 +43,10 @@ class ImportSession {
   absl::Status Add(const v1::RecordBlock& block);
 
   // The same for one graph, with the fields of layout(); without edges where the header sets build_edges.
-  absl::Status Add(const GraphView& graph) { return Receive(graph, {}); }
+  absl::Status Add(const records::GraphView& graph) { return Receive(graph, {}); }
 
   // Of what is stored.
-  const RecordLayout& layout() const { return layout_; }
+  const records::RecordLayout& layout() const { return layout_; }
 
   // Bytes of memory held for what was staged and refused.
   std::uint64_t memory_bytes() const;
@@ -58,24 +58,25 @@ class ImportSession {
   std::unique_ptr<DatasetWriter> TakeWriter() { return std::move(writer_); }
 
  private:
-  ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, RecordLayout layout,
+  ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, records::RecordLayout layout,
                 std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes);
 
   // Counts a graph, and stages or refuses it.
-  absl::Status Receive(const GraphView& graph, std::string_view origin);
-  absl::Status StageOrRefuse(GraphView graph, std::string_view origin);
-  absl::Status Refuse(const GraphView& graph, std::string_view origin, const Refusal& refusal);
-  void List(const GraphView& graph, std::string_view origin, const Refusal& refusal);
-  absl::Status Stage(const GraphView& graph);
+  absl::Status Receive(const records::GraphView& graph, std::string_view origin);
+  absl::Status StageOrRefuse(records::GraphView graph, std::string_view origin);
+  absl::Status Refuse(const records::GraphView& graph, std::string_view origin,
+                      const records::Refusal& refusal);
+  void List(const records::GraphView& graph, std::string_view origin, const records::Refusal& refusal);
+  absl::Status Stage(const records::GraphView& graph);
 
   const bool skip_bad_graphs_;
-  const RecordLayout layout_;
-  const GraphValidator validator_;
+  const records::RecordLayout layout_;
+  const records::GraphValidator validator_;
   std::unique_ptr<DatasetWriter> writer_;
-  SourceIds ids_;
-  RecordGraph record_graph_;
-  EdgeOrder edge_order_;
-  std::optional<EdgeFiller> edge_filler_;  // where edges are built, and stored
+  records::SourceIds ids_;
+  records::RecordGraph record_graph_;
+  records::EdgeOrder edge_order_;
+  std::optional<records::EdgeFiller> edge_filler_;  // where edges are built, and stored
   std::string record_;
   const std::uint64_t max_refused_bytes_;
   std::uint64_t refused_bytes_ = 0;

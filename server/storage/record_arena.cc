@@ -14,7 +14,7 @@ namespace packtrain::storage {
 namespace {
 
 // Each record starts where its fields are aligned too.
-constexpr std::uint64_t kAlignment = kRecordAlignment;
+constexpr std::uint64_t kAlignment = records::kRecordAlignment;
 
 // Of records, with what aligning them may take.
 std::uint64_t Capacity(const v1::Dataset& description) {
@@ -36,7 +36,7 @@ std::uint64_t RecordArena::BytesFor(const v1::Dataset& description) {
 absl::StatusOr<std::unique_ptr<const RecordArena>> RecordArena::Load(const Dataset& dataset,
                                                                      std::stop_token stop) {
   const v1::Dataset& description = dataset.description();
-  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(description.schema());
+  absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(description.schema());
   if (!layout.ok()) return layout.status();
   const std::uint64_t capacity = Capacity(description);
   Memory bytes = Allocate(capacity);
@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<const RecordArena>> RecordArena::Load(const Datas
   }
   std::unique_ptr<RecordArena> arena(new RecordArena(*std::move(layout), std::move(bytes), capacity));
   arena->offsets_.reserve(description.graphs() + 1);
-  const auto append = [&](std::size_t, const RecordView& record) {
+  const auto append = [&](std::size_t, const records::RecordView& record) {
     if (stop.stop_requested()) return absl::CancelledError("the records are not wanted any more");
     return arena->Append(record);
   };
@@ -67,13 +67,13 @@ absl::Status RecordArena::Read(std::span<const std::uint32_t> graphs, Dataset::R
   for (std::size_t k = 0; k < graphs.size(); ++k) {
     __builtin_prefetch(offset(k + kOffsetsAhead));
     Prefetch(record(k + kRecordsAhead));
-    const RecordView view = RecordView::OfParsed(layout_, record(k).data());
+    const records::RecordView view = records::RecordView::OfParsed(layout_, record(k).data());
     if (absl::Status status = sink(k, view); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-RecordArena::RecordArena(RecordLayout layout, Memory bytes, std::uint64_t capacity)
+RecordArena::RecordArena(records::RecordLayout layout, Memory bytes, std::uint64_t capacity)
     : layout_(std::move(layout)), bytes_(std::move(bytes)), capacity_bytes_(capacity), offsets_(1, 0) {}
 
 void RecordArena::Free::operator()(std::byte* memory) const { std::free(memory); }
@@ -87,7 +87,7 @@ RecordArena::Memory RecordArena::Allocate(std::uint64_t size) {
   return Memory(static_cast<std::byte*>(memory));
 }
 
-absl::Status RecordArena::Append(const RecordView& record) {
+absl::Status RecordArena::Append(const records::RecordView& record) {
   const std::size_t size = record.bytes().size();
   if (size > capacity_bytes_ - used_bytes_) {
     return absl::DataLossError(absl::StrCat("graph ", graphs(), ", '", std::string(record.source_id()),

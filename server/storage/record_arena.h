@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/storage/graph_record.h"
+#include "server/records/graph_record.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::storage {
@@ -38,12 +38,12 @@ class RecordArena {
   };
   using Memory = std::unique_ptr<std::byte[], Free>;
 
-  RecordArena(RecordLayout layout, Memory bytes, std::uint64_t capacity);
+  RecordArena(records::RecordLayout layout, Memory bytes, std::uint64_t capacity);
 
   static Memory Allocate(std::uint64_t size);
-  absl::Status Append(const RecordView& record);
+  absl::Status Append(const records::RecordView& record);
 
-  const RecordLayout layout_;
+  const records::RecordLayout layout_;
   const Memory bytes_;
   const std::uint64_t capacity_bytes_;
   std::uint64_t used_bytes_ = 0;

@@ -33,7 +33,7 @@ absl::InlinedVector<Wanted, kInlineKeys> Ascending(std::span<const std::uint32_t
 
 absl::StatusOr<std::shared_ptr<const RocksDataset>> RocksDataset::Load(
     std::shared_ptr<const RocksDatabase> database, StoredDataset stored) {
-  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(stored.description.schema());
+  absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(stored.description.schema());
   if (!layout.ok()) return absl::DataLossError(layout.status().message());
   const std::shared_ptr<RocksDataset> dataset(
       new RocksDataset(std::move(database), std::move(stored), *std::move(layout)));
@@ -87,7 +87,7 @@ std::uint64_t RocksDataset::memory_bytes() const {
 }
 
 RocksDataset::RocksDataset(std::shared_ptr<const RocksDatabase> database, StoredDataset stored,
-                           RecordLayout layout)
+                           records::RecordLayout layout)
     : database_(std::move(database)),
       storage_id_(stored.storage_id),
       description_(std::move(stored.description)),
@@ -143,7 +143,8 @@ absl::Status RocksDataset::CheckIndices(std::span<const std::uint32_t> graphs) c
 absl::Status RocksDataset::Deliver(std::uint32_t k, std::uint32_t graph, std::string_view value,
                                    RecordSink sink) const {
   const std::span<const std::byte> record = std::as_bytes(std::span(value));
-  const absl::StatusOr<RecordView> view = RecordView::Parse(layout_, record, n_node_[graph], n_edge_[graph]);
+  const absl::StatusOr<records::RecordView> view =
+      records::RecordView::Parse(layout_, record, n_node_[graph], n_edge_[graph]);
   return view.ok() ? sink(k, *view) : Unreadable(graph, view.status());
 }
 

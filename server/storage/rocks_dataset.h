@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/storage/graph_record.h"
+#include "server/records/graph_record.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/rocks_database.h"
 #include "server/storage/seal.h"
@@ -37,7 +37,8 @@ class RocksDataset : public Dataset {
   std::uint64_t memory_bytes() const;
 
  private:
-  RocksDataset(std::shared_ptr<const RocksDatabase> database, StoredDataset stored, RecordLayout layout);
+  RocksDataset(std::shared_ptr<const RocksDatabase> database, StoredDataset stored,
+               records::RecordLayout layout);
 
   absl::Status LoadSizes();
   absl::Status LoadSplits();
@@ -53,7 +54,7 @@ class RocksDataset : public Dataset {
   const std::shared_ptr<const RocksDatabase> database_;
   const std::uint64_t storage_id_;
   const v1::Dataset description_;
-  const RecordLayout layout_;
+  const records::RecordLayout layout_;
   std::vector<std::uint32_t> n_node_;  // these three are loaded once, before anybody else sees the object
   std::vector<std::uint32_t> n_edge_;
   std::vector<IndexSplit> splits_;  // as described

@@ -11,9 +11,9 @@ namespace {
 
 class RocksDatasetWriter : public DatasetWriter {
  public:
-  RocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database, std::shared_ptr<wire::Mutex> publishing,
+  RocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database, std::shared_ptr<base::Mutex> publishing,
                      std::uint64_t storage_id, const std::filesystem::path& staging, std::uint64_t file_bytes,
-                     DatasetContent content)
+                     records::DatasetContent content)
       : database_(database),
         publishing_(std::move(publishing)),
         storage_id_(storage_id),
@@ -35,7 +35,7 @@ class RocksDatasetWriter : public DatasetWriter {
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
     absl::StatusOr<SealedContent> sealed = SealContent(content_, request);
     if (!sealed.ok()) return sealed.status();
-    const wire::MutexLock lock(*publishing_);
+    const base::MutexLock lock(*publishing_);
     const std::string& version = sealed->description.version();
     const auto existing = FindVersion(*database_, request.name(), version);
     if (!existing.ok()) return existing.status();
@@ -108,9 +108,9 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   const std::shared_ptr<RocksDatabase> database_;
-  const std::shared_ptr<wire::Mutex> publishing_;
+  const std::shared_ptr<base::Mutex> publishing_;
   const std::uint64_t storage_id_;
-  DatasetContent content_;
+  records::DatasetContent content_;
   SortedFiles graphs_;
   const std::string sizes_stem_;
   const std::uint64_t file_bytes_;
@@ -120,10 +120,11 @@ class RocksDatasetWriter : public DatasetWriter {
 }  // namespace
 
 std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database,
-                                                     std::shared_ptr<wire::Mutex> publishing,
+                                                     std::shared_ptr<base::Mutex> publishing,
                                                      std::uint64_t storage_id,
                                                      const std::filesystem::path& staging,
-                                                     std::uint64_t file_bytes, DatasetContent content) {
+                                                     std::uint64_t file_bytes,
+                                                     records::DatasetContent content) {
   return std::make_unique<RocksDatasetWriter>(database, std::move(publishing), storage_id, staging, file_bytes,
                                               std::move(content));
 }

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "proto/wire/mutex.h"
-#include "server/storage/dataset_content.h"
+#include "proto/base/mutex.h"
+#include "server/records/dataset_content.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/rocks_database.h"
 
@@ -16,10 +16,10 @@ namespace packtrain::storage {
 // `publishing` is held from a look at `meta` to the write that follows from it, `storage_id` is used by nobody
 // else, and a file in `staging` is ended when it has `file_bytes`.
 std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database,
-                                                     std::shared_ptr<wire::Mutex> publishing,
+                                                     std::shared_ptr<base::Mutex> publishing,
                                                      std::uint64_t storage_id,
                                                      const std::filesystem::path& staging,
-                                                     std::uint64_t file_bytes, DatasetContent content);
+                                                     std::uint64_t file_bytes, records::DatasetContent content);
 
 }  // namespace packtrain::storage
 

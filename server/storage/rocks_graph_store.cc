@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/dataset_content.h"
+#include "server/records/dataset_content.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/reclaiming.h"
 #include "server/storage/rocks_dataset_writer.h"
@@ -53,7 +53,7 @@ RocksGraphStore::RocksGraphStore(std::filesystem::path staging, const RocksGraph
     : staging_(std::move(staging)),
       options_(options),
       database_(std::move(database)),
-      publishing_(std::make_shared<wire::Mutex>()),
+      publishing_(std::make_shared<base::Mutex>()),
       next_storage_id_(next_storage_id) {}
 
 absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std::filesystem::path& folder,
@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std
 }
 
 absl::StatusOr<std::unique_ptr<DatasetWriter>> RocksGraphStore::NewDataset(const v1::Schema& schema) {
-  absl::StatusOr<DatasetContent> content = DatasetContent::Create(schema);
+  absl::StatusOr<records::DatasetContent> content = records::DatasetContent::Create(schema);
   if (!content.ok()) return content.status();
   return NewRocksDatasetWriter(database_, publishing_, next_storage_id_.fetch_add(1), staging_,
                                options_.staging_file_bytes, *std::move(content));
@@ -82,12 +82,12 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> RocksGraphStore::NewDataset(const
 class RocksGraphStore::Opening {
  public:
   Opening(RocksGraphStore& store, std::string full_name) : store_(store), full_name_(std::move(full_name)) {
-    const wire::MutexLock lock(store_.mutex_);
+    const base::MutexLock lock(store_.mutex_);
     allowed_ = !store_.forbidden_.contains(full_name_);
     if (allowed_) ++store_.opening_[full_name_];
   }
   ~Opening() {
-    const wire::MutexLock lock(store_.mutex_);
+    const base::MutexLock lock(store_.mutex_);
     if (allowed_ && --store_.opening_[full_name_] == 0) store_.opening_.erase(full_name_);
   }
   Opening(const Opening&) = delete;
@@ -119,7 +119,7 @@ absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string
   const Opening opening(*this, full_name);
   if (!opening.allowed()) return NoSuchDataset(*reference);
   {
-    const wire::MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (const auto found = open_.find(full_name); found != open_.end()) {
       if (std::shared_ptr<const Dataset> dataset = found->second.lock()) return dataset;
     }
@@ -134,7 +134,7 @@ absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string
   absl::StatusOr<std::shared_ptr<const RocksDataset>> dataset =
       RocksDataset::Load(database_, *std::move(*stored));
   if (!dataset.ok()) return dataset.status();
-  const wire::MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   open_[full_name] = *dataset;
   return std::shared_ptr<const Dataset>(*std::move(dataset));
 }
@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
 }
 
 IndexCheck RocksGraphStore::CheckIndex() const {
-  const wire::MutexLock lock(*publishing_);
+  const base::MutexLock lock(*publishing_);
   return storage::CheckIndex(*database_);
 }
 
@@ -167,7 +167,7 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Versions(std::string_v
 
 absl::Status RocksGraphStore::MakeCurrent(std::string_view text) {
   const DatasetReference reference = ParseReference(text);
-  const wire::MutexLock lock(*publishing_);
+  const base::MutexLock lock(*publishing_);
   const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
   if (!found.ok() || !reference.version) return found.status();
   return database_->WriteMeta({{NameKey(reference.name), *reference.version}});
@@ -175,7 +175,7 @@ absl::Status RocksGraphStore::MakeCurrent(std::string_view text) {
 
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_view text) {
   const DatasetReference reference = ParseReference(text);
-  const wire::MutexLock lock(*publishing_);
+  const base::MutexLock lock(*publishing_);
   const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
   if (!found.ok()) return found.status();
   std::vector<std::pair<std::string, std::string>> entries;
@@ -210,7 +210,7 @@ absl::StatusOr<std::vector<std::string>> RocksGraphStore::Deleted() const {
 }
 
 absl::Status RocksGraphStore::Forbid(const std::string& full_name) {
-  const wire::MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   const auto open = open_.find(full_name);
   const bool held = open != open_.end() && !open->second.expired();
   if (held || opening_.contains(full_name)) {
@@ -222,14 +222,14 @@ absl::Status RocksGraphStore::Forbid(const std::string& full_name) {
 }
 
 void RocksGraphStore::Allow(const std::string& full_name) {
-  const wire::MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   forbidden_.erase(full_name);
 }
 
 absl::Status RocksGraphStore::Reclaim(std::string_view text) {
   const DatasetReference reference = ParseReference(text);
   const std::string full_name(text);
-  const wire::MutexLock lock(*publishing_);
+  const base::MutexLock lock(*publishing_);
   const absl::StatusOr<std::optional<StoredDataset>> stored =
       FindStored(*database_, absl::StrCat(std::string(kDeletedPrefix), full_name));
   if (!stored.ok()) return stored.status();
@@ -242,7 +242,7 @@ absl::Status RocksGraphStore::Reclaim(std::string_view text) {
 
 std::uint64_t RocksGraphStore::memory_bytes() const {
   std::uint64_t bytes = database_->memory_bytes();
-  const wire::MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   for (const auto& [name, weak] : open_) {
     if (const std::shared_ptr<const RocksDataset> dataset = weak.lock()) bytes += dataset->memory_bytes();
   }

@@ -19,7 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/index_check.h"
 #include "server/storage/rocks_database.h"
@@ -76,11 +76,11 @@ class RocksGraphStore : public GraphStore {
   const std::filesystem::path staging_;
   const RocksGraphStoreOptions options_;
   const std::shared_ptr<RocksDatabase> database_;
-  const std::shared_ptr<wire::Mutex>
+  const std::shared_ptr<base::Mutex>
       publishing_;  // held from a look at `meta` to the write that follows from it
   std::atomic<std::uint64_t> next_storage_id_;
 
-  mutable wire::Mutex mutex_;
+  mutable base::Mutex mutex_;
   // By NAME@VERSION; each opened data set as long as somebody holds it.
   absl::flat_hash_map<std::string, std::weak_ptr<const RocksDataset>> open_ ABSL_GUARDED_BY(mutex_);
   // By NAME@VERSION: calls of Open under way.

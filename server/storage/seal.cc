@@ -10,8 +10,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/wire/content_hash.h"
-#include "proto/wire/error_details.h"
+#include "proto/base/content_hash.h"
+#include "proto/base/error_details.h"
 #include "server/batching/split.h"
 
 namespace packtrain::storage {
@@ -28,7 +28,7 @@ bool IsLetterOrDigit(char c) {
 
 bool IsNameByte(char c) { return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-'; }
 
-absl::StatusOr<std::vector<IndexSplit>> SplitByFractions(const DatasetContent& content,
+absl::StatusOr<std::vector<IndexSplit>> SplitByFractions(const records::DatasetContent& content,
                                                          const v1::SplitFractions& fractions) {
   absl::StatusOr<batching::SplitIndices> indices = batching::SplitByFractions(
       fractions.seed(), static_cast<std::uint32_t>(content.graphs()),
@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<IndexSplit>> SplitByFractions(const DatasetContent& c
 // Gives out each graph once, by its source id.
 class IdIndex {
  public:
-  explicit IdIndex(const DatasetContent& content) {
+  explicit IdIndex(const records::DatasetContent& content) {
     index_.reserve(content.graphs());
     for (std::uint32_t graph = 0; graph < content.graphs(); ++graph) {
       index_.emplace(content.source_id(graph), Entry{graph, ""});
@@ -74,7 +74,7 @@ class IdIndex {
   absl::flat_hash_map<std::string_view, Entry> index_;
 };
 
-absl::StatusOr<std::vector<IndexSplit>> SplitByIds(const DatasetContent& content,
+absl::StatusOr<std::vector<IndexSplit>> SplitByIds(const records::DatasetContent& content,
                                                    const v1::SplitByIds& by_ids) {
   IdIndex index(content);
   std::vector<IndexSplit> splits;
@@ -114,7 +114,7 @@ class GraphTaker {
   std::vector<bool> taken_;
 };
 
-absl::StatusOr<std::vector<IndexSplit>> SplitByIndex(const DatasetContent& content,
+absl::StatusOr<std::vector<IndexSplit>> SplitByIndex(const records::DatasetContent& content,
                                                      const v1::SplitByIndex& by_index) {
   GraphTaker taker(content.graphs());
   std::vector<IndexSplit> splits;
@@ -130,7 +130,7 @@ absl::StatusOr<std::vector<IndexSplit>> SplitByIndex(const DatasetContent& conte
   return splits;
 }
 
-absl::StatusOr<std::vector<IndexSplit>> ResolveSplits(const DatasetContent& content,
+absl::StatusOr<std::vector<IndexSplit>> ResolveSplits(const records::DatasetContent& content,
                                                       const v1::SealDatasetRequest& request) {
   switch (request.split_case()) {
     case v1::SealDatasetRequest::kFractions:
@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<IndexSplit>> ResolveSplits(const DatasetContent& cont
 }  // namespace
 
 std::string Version(const std::string& content_hash, const std::vector<IndexSplit>& splits) {
-  wire::Sha256 hash;
+  base::Sha256 hash;
   hash.UpdateSized("packtrain version 1");
   hash.UpdateSized(content_hash);
   for (const IndexSplit& split : splits) {
@@ -189,7 +189,7 @@ v1::CountSummary Summarize(std::span<const std::uint32_t> counts) {
   return summary;
 }
 
-v1::TargetStatistics Statistics(const DatasetContent& content, std::size_t column,
+v1::TargetStatistics Statistics(const records::DatasetContent& content, std::size_t column,
                                 std::span<const std::uint32_t> graphs) {
   std::uint64_t count = 0;
   double sum = 0;
@@ -213,7 +213,7 @@ v1::TargetStatistics Statistics(const DatasetContent& content, std::size_t colum
   return statistics;
 }
 
-v1::Split DescribeSplit(const DatasetContent& content, std::string_view name,
+v1::Split DescribeSplit(const records::DatasetContent& content, std::string_view name,
                         std::span<const std::uint32_t> graphs) {
   v1::Split split;
   split.set_name(std::string(name));
@@ -224,7 +224,7 @@ v1::Split DescribeSplit(const DatasetContent& content, std::string_view name,
   return split;
 }
 
-v1::Dataset Describe(const DatasetContent& content, const v1::SealDatasetRequest& request,
+v1::Dataset Describe(const records::DatasetContent& content, const v1::SealDatasetRequest& request,
                      const std::vector<IndexSplit>& splits) {
   v1::Dataset dataset;
   dataset.set_name(request.name());
@@ -257,13 +257,14 @@ absl::Status CheckDatasetName(std::string_view name) {
   const bool good = !name.empty() && name.size() <= kMaxNameBytes && IsLetterOrDigit(name.front()) &&
                     std::all_of(name.begin(), name.end(), IsNameByte);
   if (good) return absl::OkStatus();
-  return wire::WithField(absl::InvalidArgumentError(absl::StrCat(
+  return base::WithField(absl::InvalidArgumentError(absl::StrCat(
                              "data set name '", std::string(name), "' must be 1 to ", kMaxNameBytes,
                              " characters of [A-Za-z0-9._-], the first one a letter or digit")),
                          "name");
 }
 
-absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::SealDatasetRequest& request) {
+absl::StatusOr<SealedContent> SealContent(records::DatasetContent& content,
+                                          const v1::SealDatasetRequest& request) {
   if (absl::Status status = CheckDatasetName(request.name()); !status.ok()) return status;
   if (content.graphs() == 0) return absl::FailedPreconditionError("the import holds no graph");
   absl::StatusOr<std::vector<IndexSplit>> splits = ResolveSplits(content, request);
@@ -283,10 +284,10 @@ DatasetReference ParseReference(std::string_view text) {
 
 absl::Status NoSuchDataset(const DatasetReference& reference) {
   if (!reference.version) {
-    return wire::WithReason(absl::NotFoundError(absl::StrCat("no data set '", reference.name, "'")),
+    return base::WithReason(absl::NotFoundError(absl::StrCat("no data set '", reference.name, "'")),
                             kDatasetNotFound, {{"dataset", reference.name}});
   }
-  return wire::WithReason(absl::NotFoundError(absl::StrCat("no data set '", reference.name, "' of version '",
+  return base::WithReason(absl::NotFoundError(absl::StrCat("no data set '", reference.name, "' of version '",
                                                            *reference.version, "'")),
                           kDatasetNotFound, {{"dataset", reference.name}, {"version", *reference.version}});
 }
@@ -294,7 +295,7 @@ absl::Status NoSuchDataset(const DatasetReference& reference) {
 absl::Status NoSuchSplit(const v1::Dataset& dataset, std::string_view split) {
   const std::string known = absl::StrJoin(dataset.splits(), ", ",
                                           [](std::string* out, const v1::Split& s) { out->append(s.name()); });
-  return wire::WithReason(
+  return base::WithReason(
       absl::NotFoundError(absl::StrCat("data set '", dataset.name(), "' has no split '", std::string(split),
                                        "'; it has: ", known)),
       "SPLIT_NOT_FOUND",

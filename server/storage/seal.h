@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
-#include "server/storage/dataset_content.h"
+#include "server/records/dataset_content.h"
 
 namespace packtrain::storage {
 
@@ -38,7 +38,8 @@ std::string Version(const std::string& content_hash, const std::vector<IndexSpli
 
 // Codes as DatasetService.SealDataset. Statistics are summed in ascending graph order, so they are the same
 // everywhere.
-absl::StatusOr<SealedContent> SealContent(DatasetContent& content, const v1::SealDatasetRequest& request);
+absl::StatusOr<SealedContent> SealContent(records::DatasetContent& content,
+                                          const v1::SealDatasetRequest& request);
 
 // NAME or NAME@VERSION, taken apart.
 struct DatasetReference {

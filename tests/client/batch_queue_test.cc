@@ -1,4 +1,4 @@
-#include "client/batch_queue.h"
+#include "client/internal/batch_queue.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/proto/sample_batches.h"
+#include "tests/proto/wire/sample_batches.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::client {

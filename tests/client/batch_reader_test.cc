@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "proto/wire/error_details.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_convert.h"
 #include "tests/client/scripted_services.h"
 #include "tests/testing/status_matchers.h"
 
@@ -206,8 +206,8 @@ TEST(BatchReader, SurvivesManyBreaks) {
 }
 
 grpc::Status AtStreamLimit() {
-  return wire::ToGrpcStatus(
-      wire::WithReason(absl::ResourceExhaustedError("128 batch streams are open"), wire::kStreamLimit));
+  return base::ToGrpcStatus(
+      base::WithReason(absl::ResourceExhaustedError("128 batch streams are open"), base::kStreamLimit));
 }
 
 TEST(BatchReader, ComesBackUntilItsFormerPlaceIsFree) {

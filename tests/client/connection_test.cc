@@ -5,7 +5,7 @@
 #include <chrono>
 #include <future>
 
-#include "client/channel.h"
+#include "client/internal/channel.h"
 #include "tests/client/scripted_services.h"
 #include "tests/testing/status_matchers.h"
 

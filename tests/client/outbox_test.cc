@@ -1,4 +1,4 @@
-#include "client/outbox.h"
+#include "client/internal/outbox.h"
 
 #include <gmock/gmock.h>
 

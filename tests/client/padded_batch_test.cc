@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/proto/sample_batches.h"
+#include "tests/proto/wire/sample_batches.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::client {

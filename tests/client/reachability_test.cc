@@ -1,4 +1,4 @@
-#include "client/reachability.h"
+#include "client/internal/reachability.h"
 
 #include <gmock/gmock.h>
 

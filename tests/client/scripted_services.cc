@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/crc32c.h"
 #include "proto/wire/batch_encoder.h"
-#include "proto/wire/crc32c.h"
 
 namespace packtrain::testing {
 namespace {
@@ -66,12 +66,12 @@ BuiltBatch BuildBatch(std::uint64_t epoch, std::uint64_t step, std::uint64_t epo
   batch.header.padded = {3, 64, 64};
   batch.header.fingerprint = "f00d";
   batch.header.body_bytes = batch.body.size();
-  batch.header.body_crc32c = wire::Crc32c(batch.body);
+  batch.header.body_crc32c = base::Crc32c(batch.body);
   return batch;
 }
 
 ScriptedBatches::Call ScriptedBatches::NextCall(const v1::StreamBatchesRequest& request) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   requests_.push_back(request);
   if (calls_.empty()) return {};
   Call call = calls_.front();
@@ -101,33 +101,33 @@ grpc::Status ScriptedBatches::StreamBatches(grpc::ServerContext* context,
 }
 
 std::vector<v1::StreamBatchesRequest> ScriptedBatches::requests() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return requests_;
 }
 
 void ScriptedRuns::AnswerSteps(std::deque<grpc::Status> answers) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   answers_ = std::move(answers);
 }
 
 void ScriptedRuns::Hold() {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   held_ = true;
 }
 
 void ScriptedRuns::Release() {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   held_ = false;
   changed_.NotifyAll();
 }
 
 void ScriptedRuns::WaitForStepCalls(std::size_t calls) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   while (step_calls_.size() < calls) changed_.Wait(mutex_);
 }
 
 std::vector<std::uint64_t> ScriptedRuns::steps() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   std::vector<std::uint64_t> steps;
   for (const v1::ReportStepsRequest& call : step_calls_) {
     steps.insert(steps.end(), call.steps().step().begin(), call.steps().step().end());
@@ -136,43 +136,43 @@ std::vector<std::uint64_t> ScriptedRuns::steps() const {
 }
 
 std::vector<v1::ReportStepsRequest> ScriptedRuns::step_calls() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return step_calls_;
 }
 
 std::vector<v1::Evaluation> ScriptedRuns::evaluations() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return evaluations_;
 }
 
 std::vector<v1::Sample> ScriptedRuns::samples() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return samples_;
 }
 
 std::vector<v1::Event> ScriptedRuns::events() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return events_;
 }
 
 std::vector<v1::ReportCorruptGraphsRequest> ScriptedRuns::corrupt_graphs() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return corrupt_graphs_;
 }
 
 std::vector<v1::StartRunRequest> ScriptedRuns::starts() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return starts_;
 }
 
 std::vector<v1::FinishRunRequest> ScriptedRuns::finishes() const {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return finishes_;
 }
 
 grpc::Status ScriptedRuns::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                     v1::StartRunResponse* response) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   starts_.push_back(*request);
   response->set_run("r1");
   response->set_attempt(4);
@@ -181,7 +181,7 @@ grpc::Status ScriptedRuns::StartRun(grpc::ServerContext*, const v1::StartRunRequ
 
 grpc::Status ScriptedRuns::ReportSteps(grpc::ServerContext*, const v1::ReportStepsRequest* request,
                                        v1::ReportStepsResponse* response) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   step_calls_.push_back(*request);
   changed_.NotifyAll();
   while (held_) changed_.Wait(mutex_);
@@ -194,21 +194,21 @@ grpc::Status ScriptedRuns::ReportSteps(grpc::ServerContext*, const v1::ReportSte
 
 grpc::Status ScriptedRuns::ReportEvaluation(grpc::ServerContext*, const v1::ReportEvaluationRequest* request,
                                             v1::ReportEvaluationResponse*) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   evaluations_.push_back(request->evaluation());
   return grpc::Status::OK;
 }
 
 grpc::Status ScriptedRuns::ReportSamples(grpc::ServerContext*, const v1::ReportSamplesRequest* request,
                                          v1::ReportSamplesResponse*) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   samples_.insert(samples_.end(), request->samples().begin(), request->samples().end());
   return grpc::Status::OK;
 }
 
 grpc::Status ScriptedRuns::ReportEvents(grpc::ServerContext*, const v1::ReportEventsRequest* request,
                                         v1::ReportEventsResponse*) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   events_.insert(events_.end(), request->events().begin(), request->events().end());
   return grpc::Status::OK;
 }
@@ -216,20 +216,20 @@ grpc::Status ScriptedRuns::ReportEvents(grpc::ServerContext*, const v1::ReportEv
 grpc::Status ScriptedRuns::ReportCorruptGraphs(grpc::ServerContext*,
                                                const v1::ReportCorruptGraphsRequest* request,
                                                v1::ReportCorruptGraphsResponse*) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   corrupt_graphs_.push_back(*request);
   return grpc::Status::OK;
 }
 
 grpc::Status ScriptedRuns::FinishRun(grpc::ServerContext*, const v1::FinishRunRequest* request,
                                      v1::FinishRunResponse*) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   finishes_.push_back(*request);
   return grpc::Status::OK;
 }
 
 void ScriptedRuns::CutListings(std::deque<std::size_t> blocks) {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   cuts_ = std::move(blocks);
 }
 
@@ -243,7 +243,7 @@ grpc::Status ScriptedRuns::ListRuns(grpc::ServerContext*, const v1::ListRunsRequ
 }
 
 std::optional<std::size_t> ScriptedRuns::NextCut() {
-  wire::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (cuts_.empty()) return std::nullopt;
   const std::size_t cut = cuts_.front();
   cuts_.pop_front();

@@ -20,8 +20,8 @@
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "packtrain/v1/server_info.grpc.pb.h"
+#include "proto/base/mutex.h"
 #include "proto/wire/batch_layout.h"
-#include "proto/wire/mutex.h"
 
 namespace packtrain::testing {
 
@@ -71,7 +71,7 @@ class ScriptedBatches final : public v1::BatchService::Service {
   Call NextCall(const v1::StreamBatchesRequest& request);
 
   const std::uint64_t epoch_steps_;
-  mutable wire::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::deque<Call> calls_ ABSL_GUARDED_BY(mutex_);  // for the next calls, in order
   std::vector<v1::StreamBatchesRequest> requests_ ABSL_GUARDED_BY(mutex_);
 };
@@ -122,8 +122,8 @@ class ScriptedRuns final : public v1::RunService::Service {
  private:
   std::optional<std::size_t> NextCut();
 
-  mutable wire::Mutex mutex_;
-  wire::CondVar changed_;
+  mutable base::Mutex mutex_;
+  base::CondVar changed_;
   bool held_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<grpc::Status> answers_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::size_t> cuts_ ABSL_GUARDED_BY(mutex_);

@@ -1,4 +1,4 @@
-#include "client/service_client.h"
+#include "client/internal/service_client.h"
 
 #include <gmock/gmock.h>
 

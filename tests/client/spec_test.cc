@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <vector>
 
-#include "client/spec_convert.h"
-#include "client/spec_flags.h"
+#include "client/flags/spec_flags.h"
+#include "client/internal/spec_convert.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::client {

@@ -1,4 +1,4 @@
-#include "client/stream_position.h"
+#include "client/internal/stream_position.h"
 
 #include <gmock/gmock.h>
 

@@ -10,8 +10,8 @@
 
 #include "client/padded_batch.h"
 #include "packtrain/v1/batch.pb.h"
+#include "proto/base/crc32c.h"
 #include "proto/wire/batch_assembler.h"
-#include "proto/wire/crc32c.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
 
@@ -38,11 +38,11 @@ std::vector<packtrain::wire::Fragment> Cut(const std::string& message, std::size
 void MendBatch(Parts::iterator part, Parts::iterator end) {
   std::uint32_t crc = 0;
   for (auto next = part; next != end && (next == part || !next->has_header()); ++next) {
-    crc = packtrain::wire::ExtendCrc32c(crc, std::as_bytes(std::span(next->body())));
+    crc = packtrain::base::ExtendCrc32c(crc, std::as_bytes(std::span(next->body())));
   }
   part->mutable_header()->set_body_crc32c(crc);
   const std::string header = part->header().SerializeAsString();
-  part->set_header_crc32c(packtrain::wire::Crc32c(std::as_bytes(std::span(header))));
+  part->set_header_crc32c(packtrain::base::Crc32c(std::as_bytes(std::span(header))));
 }
 
 std::vector<std::string> Mended(const std::vector<std::string>& messages) {

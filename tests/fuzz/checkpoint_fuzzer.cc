@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "proto/wire/crc32c.h"
+#include "proto/base/crc32c.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
-#include "trainer/engine/checkpoint.h"
+#include "trainer/run/checkpoint.h"
 
 namespace {
 
@@ -27,7 +27,7 @@ std::string Framed(std::string_view content) {
   Append(std::uint32_t{1}, &file);
   Append(std::uint64_t{content.size()}, &file);
   file.append(content);
-  Append(packtrain::wire::Crc32c(std::as_bytes(std::span(file))), &file);
+  Append(packtrain::base::Crc32c(std::as_bytes(std::span(file))), &file);
   return file;
 }
 

@@ -4,16 +4,16 @@
 #include <span>
 #include <string>
 
-#include "server/storage/dataset_content.h"
-#include "server/storage/graph_record.h"
+#include "server/records/dataset_content.h"
+#include "server/records/graph_record.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
 
 namespace {
 
 using packtrain::fuzz::Expect;
-using packtrain::storage::RecordLayout;
-using packtrain::storage::RecordView;
+using packtrain::records::RecordLayout;
+using packtrain::records::RecordView;
 
 // Reads every byte, so that the address sanitizer sees each.
 std::uint8_t Fold(std::span<const std::byte> bytes) {
@@ -47,8 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const std::byte> record = std::as_bytes(std::span(bytes));
   const absl::StatusOr<RecordView> view = RecordView::Parse(*layout, record);
   if (view.ok()) ReadAll(*layout, *view);
-  absl::StatusOr<packtrain::storage::DatasetContent> content =
-      packtrain::storage::DatasetContent::Create(schema);
+  absl::StatusOr<packtrain::records::DatasetContent> content =
+      packtrain::records::DatasetContent::Create(schema);
   Expect(content->Add(record).ok() == view.ok(), "what parses can be sealed");
   return 0;
 }

@@ -11,7 +11,7 @@
 
 #include "proto/wire/batch_assembler.h"
 #include "proto/wire/batch_encoder.h"
-#include "server/serving/batch_builder.h"
+#include "server/batches/batch_builder.h"
 #include "server/storage/import_session.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
@@ -55,7 +55,7 @@ std::unique_ptr<DatasetWriter> Import(storage::GraphStore& store, Input& input) 
   return (*session)->TakeWriter();
 }
 
-void ExpectDecodes(const serving::BuiltBatch& batch) {
+void ExpectDecodes(const batches::BuiltBatch& batch) {
   const auto parts = wire::EncodeBatch(wire::EncodeHeader(batch.header), {},
                                        {batch.body.get(), batch.header.body_bytes}, 1 << 16);
   if (!parts.ok()) return;  // a header of more than a message
@@ -76,8 +76,8 @@ void ServeBatches(const std::shared_ptr<const storage::Dataset>& dataset) {
   const auto plan = batching::Plan::Create(
       {.spec = spec, .sizes = {dataset->n_node(), dataset->n_edge()}, .split = *all, .epoch = 1});
   if (!plan.ok()) return;  // a shape of too many slots
-  const auto builder = serving::BatchBuilder::Create(
-      dataset, kMaxBatchBytes, {std::make_shared<serving::MemoryMeter>(), wire::BodyPool::Create(0)});
+  const auto builder = batches::BatchBuilder::Create(
+      dataset, kMaxBatchBytes, {std::make_shared<limits::MemoryMeter>(), wire::BodyPool::Create(0)});
   Expect(builder.ok(), "a stored schema is one that can be served");
   for (std::uint64_t k = 0; k < std::min((*plan)->steps(), kMaxBatches); ++k) {
     const auto planned = (*plan)->BatchAt(k);

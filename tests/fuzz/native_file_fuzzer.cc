@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/ingest/native_file.h"
+#include "client/ingest/formats/native_file.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/memory_file.h"
 

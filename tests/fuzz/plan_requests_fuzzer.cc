@@ -6,12 +6,12 @@
 #include <string_view>
 #include <utility>
 
-#include "server/serving/batch_sequence.h"
-#include "server/serving/batch_source.h"
-#include "server/serving/plan_cache.h"
-#include "server/serving/source_ids.h"
-#include "server/serving/spec_convert.h"
-#include "server/serving/worker_pool.h"
+#include "server/batches/batch_sequence.h"
+#include "server/batches/batch_source.h"
+#include "server/batches/plan_cache.h"
+#include "server/batches/source_ids.h"
+#include "server/batches/spec_convert.h"
+#include "server/batches/worker_pool.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
 #include "tests/testing/fake_graph_store.h"
@@ -49,17 +49,17 @@ std::unique_ptr<storage::GraphStore> MakeStore() {
 // One server's plans and memory.
 struct Server {
   const std::unique_ptr<storage::GraphStore> store = MakeStore();
-  const std::shared_ptr<serving::MemoryMeter> memory = std::make_shared<serving::MemoryMeter>();
+  const std::shared_ptr<limits::MemoryMeter> memory = std::make_shared<limits::MemoryMeter>();
   const std::shared_ptr<packtrain::wire::BodyPool> bodies = packtrain::wire::BodyPool::Create(0);
-  serving::PlanCache plans{kMaxPlanBytes, memory};
+  batches::PlanCache plans{kMaxPlanBytes, memory};
 };
 
 template <typename Request>
-absl::StatusOr<std::shared_ptr<const serving::EpochPlan>> PlanOf(Server& server, const Request& request) {
-  const auto source = serving::ResolveBatchSource(*server.store, request.dataset(), request.spec());
+absl::StatusOr<std::shared_ptr<const batches::EpochPlan>> PlanOf(Server& server, const Request& request) {
+  const auto source = batches::ResolveBatchSource(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return source.status();
   return server.plans.Get(*source, request.epoch(),
-                          {.size = serving::WorldSizeOrDefault(request.world_size()), .segments = {}});
+                          {.size = batches::WorldSizeOrDefault(request.world_size()), .segments = {}});
 }
 
 void Answer(Server& server, const v1::GetPlanRequest& request) {
@@ -67,7 +67,7 @@ void Answer(Server& server, const v1::GetPlanRequest& request) {
   if (!plan.ok()) return;
   const batching::PlanSummary summary = (*plan)->plan->Summarize();
   Expect(summary.batches >= summary.bound_batches || summary.oversize > 0, "no plan is below the bound");
-  Expect(serving::ReadSourceIds(*(*plan)->dataset, summary.oversize_graphs).ok(), "oversize graphs have ids");
+  Expect(batches::ReadSourceIds(*(*plan)->dataset, summary.oversize_graphs).ok(), "oversize graphs have ids");
 }
 
 void Answer(Server& server, const v1::GetPlannedBatchRequest& request) {
@@ -76,23 +76,23 @@ void Answer(Server& server, const v1::GetPlannedBatchRequest& request) {
   const auto batch = (*plan)->plan->BatchAt(request.index());
   if (!batch.ok()) return;
   const auto builder =
-      serving::BatchBuilder::Create((*plan)->dataset, kMaxBatchBytes, {server.memory, server.bodies});
+      batches::BatchBuilder::Create((*plan)->dataset, kMaxBatchBytes, {server.memory, server.bodies});
   const auto built = builder->Build(*batch, {.epoch = request.epoch(),
                                              .epoch_steps = (*plan)->plan->steps(),
-                                             .world_size = serving::WorldSizeOrDefault(request.world_size()),
+                                             .world_size = batches::WorldSizeOrDefault(request.world_size()),
                                              .fingerprint = {}});
   if (built.ok()) Expect(built->header.body_bytes <= kMaxBatchBytes, "no body is above the limit");
 }
 
 void Answer(Server& server, const v1::StreamBatchesRequest& request) {
-  auto source = serving::ResolveBatchSource(*server.store, request.dataset(), request.spec());
+  auto source = batches::ResolveBatchSource(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return;
-  auto builder = serving::BatchBuilder::Create(source->dataset, kMaxBatchBytes, {server.memory, server.bodies});
-  serving::SharedBatches shared(0);
-  serving::WorkerPool background(1);
-  auto sequence = serving::BatchSequence::Open(*std::move(source),
+  auto builder = batches::BatchBuilder::Create(source->dataset, kMaxBatchBytes, {server.memory, server.bodies});
+  batches::SharedBatches shared(0);
+  batches::WorkerPool background(1);
+  auto sequence = batches::BatchSequence::Open(*std::move(source),
                                                {.rank = request.rank(),
-                                                .world = serving::WorldOf(request),
+                                                .world = batches::WorldOf(request),
                                                 .start_epoch = request.start_epoch(),
                                                 .start_step = request.start_step(),
                                                 .epochs = request.epochs()},

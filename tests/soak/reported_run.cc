@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/internal/service_client.h"
 #include "client/run_reporter.h"
-#include "client/service_client.h"
 
 namespace packtrain::soak {
 namespace {

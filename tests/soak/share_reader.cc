@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/crc32c.h"
+#include "proto/base/crc32c.h"
 
 namespace packtrain::soak {
 namespace {
@@ -80,7 +80,7 @@ absl::Status ShareReader::Add(const wire::Batch& batch) {
   if (!graphs.ok()) return graphs.status();
   if (header.step == 0) epochs_.emplace_back();
   EpochTrace& epoch = epochs_.back();
-  epoch.batches.push_back({header.index, header.padded, batch.body().size(), wire::Crc32c(batch.body())});
+  epoch.batches.push_back({header.index, header.padded, batch.body().size(), base::Crc32c(batch.body())});
   epoch.graphs.insert(epoch.graphs.end(), graphs->begin(), graphs->end());
   const bool last = header.step + 1 == header.epoch_steps;
   request_.start_epoch += last ? 1 : 0;

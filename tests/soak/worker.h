@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::soak {
 
@@ -48,26 +48,26 @@ class Worker {
 class End {
  public:
   void Come() {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     came_ = true;
     changed_.NotifyAll();
   }
   bool came() const {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     return came_;
   }
   // Returns after `delay`, or when the end comes.
   void WaitFor(std::chrono::milliseconds delay) {
     const auto deadline = std::chrono::steady_clock::now() + delay;
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     while (!came_) {
       if (!changed_.WaitUntil(mutex_, deadline)) return;
     }
   }
 
  private:
-  mutable wire::Mutex mutex_;
-  wire::CondVar changed_;
+  mutable base::Mutex mutex_;
+  base::CondVar changed_;
   bool came_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

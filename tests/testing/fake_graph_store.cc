@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/dataset_content.h"
+#include "server/records/dataset_content.h"
 #include "server/storage/seal.h"
 
 namespace packtrain::testing {
 
 struct FakeGraphStore::State {
-  wire::Mutex mutex;
+  base::Mutex mutex;
   std::map<std::string, std::shared_ptr<const storage::Dataset>> versions
       ABSL_GUARDED_BY(mutex);  // NAME@VERSION
   std::map<std::string, std::shared_ptr<const storage::Dataset>> deleted ABSL_GUARDED_BY(mutex);  // likewise
@@ -25,13 +25,13 @@ struct FakeGraphStore::State {
   std::set<std::uint32_t> damaged ABSL_GUARDED_BY(mutex);
 
   absl::Status BeginRead() {
-    const wire::MutexLock lock(mutex);
+    const base::MutexLock lock(mutex);
     if (!failure || reads_before_failure-- > 0) return absl::OkStatus();
     return *std::exchange(failure, std::nullopt);
   }
 
   bool IsDamaged(std::uint32_t graph) {
-    const wire::MutexLock lock(mutex);
+    const base::MutexLock lock(mutex);
     return damaged.contains(graph);
   }
 
@@ -47,7 +47,7 @@ struct FakeGraphStore::State {
   }
 
   absl::Status BeginScan() {
-    const wire::MutexLock lock(mutex);
+    const base::MutexLock lock(mutex);
     return scan_failure;
   }
 };
@@ -57,10 +57,10 @@ namespace {
 class FakeDataset : public storage::Dataset {
  public:
   FakeDataset(std::shared_ptr<FakeGraphStore::State> state, storage::SealedContent sealed,
-              const storage::DatasetContent& content, std::vector<std::string> records)
+              const records::DatasetContent& content, std::vector<std::string> records)
       : state_(std::move(state)),
         description_(std::move(sealed.description)),
-        layout_(*storage::RecordLayout::Create(description_.schema())),
+        layout_(*records::RecordLayout::Create(description_.schema())),
         splits_(std::move(sealed.splits)),
         n_node_(content.n_node().begin(), content.n_node().end()),
         n_edge_(content.n_edge().begin(), content.n_edge().end()),
@@ -106,14 +106,14 @@ class FakeDataset : public storage::Dataset {
       return absl::DataLossError(
           absl::StrCat("data set ", description_.name(), ", graph ", graph, ": damaged"));
     }
-    const absl::StatusOr<storage::RecordView> record = storage::RecordView::Parse(
+    const absl::StatusOr<records::RecordView> record = records::RecordView::Parse(
         layout_, std::as_bytes(std::span(records_[graph])), n_node_[graph], n_edge_[graph]);
     return record.ok() ? sink(k, *record) : record.status();
   }
 
   const std::shared_ptr<FakeGraphStore::State> state_;
   const v1::Dataset description_;
-  const storage::RecordLayout layout_;
+  const records::RecordLayout layout_;
   const std::vector<storage::IndexSplit> splits_;
   const std::vector<std::uint32_t> n_node_;
   const std::vector<std::uint32_t> n_edge_;
@@ -123,7 +123,7 @@ class FakeDataset : public storage::Dataset {
 
 class FakeWriter : public storage::DatasetWriter {
  public:
-  FakeWriter(std::shared_ptr<FakeGraphStore::State> state, storage::DatasetContent content)
+  FakeWriter(std::shared_ptr<FakeGraphStore::State> state, records::DatasetContent content)
       : state_(std::move(state)), content_(std::move(content)) {}
 
   absl::Status Append(std::span<const std::byte> record) override {
@@ -139,7 +139,7 @@ class FakeWriter : public storage::DatasetWriter {
     absl::StatusOr<storage::SealedContent> sealed = storage::SealContent(content_, request);
     if (!sealed.ok()) return sealed.status();
     const v1::Dataset description = sealed->description;
-    const wire::MutexLock lock(state_->mutex);
+    const base::MutexLock lock(state_->mutex);
     state_->names[description.name()] = description.version();
     auto& version = state_->versions[absl::StrCat(description.name(), "@", description.version())];
     if (version != nullptr) return SealResult{version->description(), true};
@@ -150,7 +150,7 @@ class FakeWriter : public storage::DatasetWriter {
 
  private:
   const std::shared_ptr<FakeGraphStore::State> state_;
-  storage::DatasetContent content_;
+  records::DatasetContent content_;
   std::vector<std::string> records_;
 };
 
@@ -160,20 +160,20 @@ FakeGraphStore::FakeGraphStore() : state_(std::make_shared<State>()) {}
 
 // The data sets hold the state that holds them.
 FakeGraphStore::~FakeGraphStore() {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->versions.clear();
   state_->deleted.clear();
 }
 
 absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> FakeGraphStore::NewDataset(const v1::Schema& schema) {
-  absl::StatusOr<storage::DatasetContent> content = storage::DatasetContent::Create(schema);
+  absl::StatusOr<records::DatasetContent> content = records::DatasetContent::Create(schema);
   if (!content.ok()) return content.status();
   return std::make_unique<FakeWriter>(state_, *std::move(content));
 }
 
 absl::StatusOr<std::shared_ptr<const storage::Dataset>> FakeGraphStore::Open(std::string_view text) {
   storage::DatasetReference reference = storage::ParseReference(text);
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   if (!reference.version) {
     const auto newest = state_->names.find(reference.name);
     if (newest == state_->names.end()) return storage::NoSuchDataset(reference);
@@ -188,7 +188,7 @@ absl::StatusOr<std::shared_ptr<const storage::Dataset>> FakeGraphStore::Open(std
 
 absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::Versions(std::string_view text) const {
   const storage::DatasetReference reference = storage::ParseReference(text);
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   std::vector<v1::Dataset> found = state_->VersionsOf(reference);
   if (found.empty()) return storage::NoSuchDataset(reference);
   return found;
@@ -196,7 +196,7 @@ absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::Versions(std::string_vi
 
 absl::Status FakeGraphStore::MakeCurrent(std::string_view text) {
   const storage::DatasetReference reference = storage::ParseReference(text);
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   if (state_->VersionsOf(reference).empty()) return storage::NoSuchDataset(reference);
   if (reference.version) state_->names[reference.name] = *reference.version;
   return absl::OkStatus();
@@ -204,7 +204,7 @@ absl::Status FakeGraphStore::MakeCurrent(std::string_view text) {
 
 absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::Delete(std::string_view text) {
   const storage::DatasetReference reference = storage::ParseReference(text);
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   std::vector<v1::Dataset> found = state_->VersionsOf(reference);
   if (found.empty()) return storage::NoSuchDataset(reference);
   for (const v1::Dataset& dataset : found) {
@@ -225,14 +225,14 @@ absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::Delete(std::string_view
 }
 
 absl::StatusOr<std::vector<std::string>> FakeGraphStore::Deleted() const {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   std::vector<std::string> names;
   for (const auto& [name, dataset] : state_->deleted) names.push_back(name);
   return names;
 }
 
 absl::Status FakeGraphStore::Reclaim(std::string_view reference) {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   const auto found = state_->deleted.find(std::string(reference));
   if (found == state_->deleted.end()) return absl::OkStatus();
   if (found->second.use_count() > 1) {
@@ -243,7 +243,7 @@ absl::Status FakeGraphStore::Reclaim(std::string_view reference) {
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::List() const {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   std::vector<v1::Dataset> datasets;
   for (const auto& [name, version] : state_->names) {
     const v1::Dataset& dataset = state_->versions.at(absl::StrCat(name, "@", version))->description();
@@ -253,23 +253,23 @@ absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::List() const {
 }
 
 std::uint64_t FakeGraphStore::memory_bytes() const {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   return state_->bytes;
 }
 
 void FakeGraphStore::FailRead(std::uint64_t n, absl::Status status) {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->reads_before_failure = n;
   state_->failure = std::move(status);
 }
 
 void FakeGraphStore::Damage(std::set<std::uint32_t> graphs) {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->damaged = std::move(graphs);
 }
 
 void FakeGraphStore::FailScans(absl::Status status) {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->scan_failure = std::move(status);
 }
 

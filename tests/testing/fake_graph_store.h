@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::testing {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::testing {
 
@@ -28,7 +28,7 @@ struct FaultyDisk::State {
   // Counts one operation and says what becomes of it.
   IOStatus Next(const char* operation, const std::string& path) {
     const std::string file = std::filesystem::path(path).filename().string();
-    const wire::MutexLock lock(mutex);
+    const base::MutexLock lock(mutex);
     if (file.starts_with("LOG")) {
       const bool fails = messages_fail && std::string_view(operation) == "write";
       return fails ? IOStatus::NoSpace(file, "injected") : IOStatus::OK();
@@ -44,7 +44,7 @@ struct FaultyDisk::State {
     return fault == Fault::kNoSpace ? IOStatus::NoSpace(what, "injected") : IOStatus::IOError(what, "injected");
   }
 
-  mutable wire::Mutex mutex;
+  mutable base::Mutex mutex;
   std::optional<std::uint64_t> left ABSL_GUARDED_BY(mutex);  // operations that still succeed; none: all do
   Fault fault ABSL_GUARDED_BY(mutex) = Fault::kIoError;
   Duration duration ABSL_GUARDED_BY(mutex) = Duration::kOnce;
@@ -286,7 +286,7 @@ FaultyDisk::~FaultyDisk() = default;
 rocksdb::Env* FaultyDisk::env() { return env_.get(); }
 
 void FaultyDisk::Fail(std::uint64_t n, Fault fault, Duration duration) {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->left = n;
   state_->fault = fault;
   state_->duration = duration;
@@ -294,17 +294,17 @@ void FaultyDisk::Fail(std::uint64_t n, Fault fault, Duration duration) {
 }
 
 void FaultyDisk::FailMessages() {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->messages_fail = true;
 }
 
 void FaultyDisk::Heal() {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->left.reset();
 }
 
 std::string FaultyDisk::Failed() const {
-  const wire::MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   return state_->failed;
 }
 

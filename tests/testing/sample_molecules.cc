@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "server/storage/graph_record.h"
+#include "server/records/graph_record.h"
 
 namespace packtrain::testing {
 namespace {
@@ -63,17 +63,17 @@ v1::Schema MoleculeSchema() {
 }
 
 std::string RecordOf(const Molecule& molecule) {
-  const auto layout = storage::RecordLayout::Create(MoleculeSchema());
+  const auto layout = records::RecordLayout::Create(MoleculeSchema());
   const std::vector<double> y = {molecule.energy};
   const std::array<std::string_view, 3> fields = {BytesOf(molecule.z), BytesOf(molecule.pos), BytesOf(y)};
   const auto n_node = static_cast<std::uint32_t>(molecule.z.size());
-  storage::GraphView graph;
+  records::GraphView graph;
   graph.n_node = n_node;
   graph.n_edge = n_node * (n_node - 1);
   graph.fields = fields;
   graph.source_id = molecule.id;
   std::string record;
-  const absl::Status status = storage::EncodeRecord(*layout, graph, record);
+  const absl::Status status = records::EncodeRecord(*layout, graph, record);
   EXPECT_TRUE(status.ok()) << status;
   return record;
 }

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "server/serving/server.h"
+#include "server/node/server.h"
 
 namespace packtrain::testing {
 namespace {
@@ -22,17 +22,17 @@ absl::StatusOr<std::filesystem::path> NewFolder() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TestServer>> TestServer::Start(serving::ServerOptions options) {
+absl::StatusOr<std::unique_ptr<TestServer>> TestServer::Start(node::ServerOptions options) {
   absl::StatusOr<std::filesystem::path> folder = NewFolder();
   if (!folder.ok()) return folder.status();
   options.data = *folder;
-  if (options.listen == serving::ServerOptions().listen) options.listen = "127.0.0.1:0";
+  if (options.listen == node::ServerOptions().listen) options.listen = "127.0.0.1:0";
   std::unique_ptr<TestServer> server(new TestServer(std::move(options)));
   if (absl::Status status = server->StartAgain(); !status.ok()) return status;
   return server;
 }
 
-TestServer::TestServer(serving::ServerOptions options) : options_(std::move(options)) {}
+TestServer::TestServer(node::ServerOptions options) : options_(std::move(options)) {}
 
 TestServer::~TestServer() {
   server_.reset();
@@ -52,13 +52,13 @@ void TestServer::Stop() { server_.reset(); }
 
 absl::Status TestServer::StartAgain() {
   server_.reset();
-  absl::StatusOr<std::unique_ptr<serving::Server>> server = serving::Server::Start(options_);
+  absl::StatusOr<std::unique_ptr<node::Server>> server = node::Server::Start(options_);
   if (!server.ok()) return server.status();
   server_ = *std::move(server);
   return absl::OkStatus();
 }
 
-absl::Status TestServer::StartAgain(serving::ServerOptions options) {
+absl::Status TestServer::StartAgain(node::ServerOptions options) {
   options.data = options_.data;
   options.listen = options_.listen;
   options_ = std::move(options);

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/serving/server_options.h"
+#include "server/node/server_options.h"
 
 namespace grpc {
 class Channel;
 }
 namespace packtrain::serving {
-class Server;
+class node::Server;
 }
 
 namespace packtrain::testing {
@@ -23,13 +23,13 @@ namespace packtrain::testing {
 class TestServer {
  public:
   // `data`, and `listen` where it is the default, are chosen here.
-  static absl::StatusOr<std::unique_ptr<TestServer>> Start(serving::ServerOptions options = {});
+  static absl::StatusOr<std::unique_ptr<TestServer>> Start(node::ServerOptions options = {});
   ~TestServer();
 
   // HOST:PORT.
   const std::string& address() const;
   const std::filesystem::path& data() const { return options_.data; }
-  serving::Server& server() { return *server_; }
+  node::Server& server() { return *server_; }
   // A channel of its own to the server.
   std::shared_ptr<grpc::Channel> NewChannel() const;
 
@@ -37,13 +37,13 @@ class TestServer {
   void Stop();
   // Serves the same folder again, on another port and with other options where given.
   absl::Status StartAgain();
-  absl::Status StartAgain(serving::ServerOptions options);
+  absl::Status StartAgain(node::ServerOptions options);
 
  private:
-  explicit TestServer(serving::ServerOptions options);
+  explicit TestServer(node::ServerOptions options);
 
-  serving::ServerOptions options_;
-  std::unique_ptr<serving::Server> server_;
+  node::ServerOptions options_;
+  std::unique_ptr<node::Server> server_;
 };
 
 }  // namespace packtrain::testing

@@ -1,4 +1,4 @@
-#include "trainer/engine/checkpoint.h"
+#include "trainer/run/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -17,11 +17,11 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/crc32c.h"
+#include "proto/base/crc32c.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
-#include "trainer/engine/checkpoint_folder.h"
-#include "trainer/engine/run_settings.h"
+#include "trainer/run/checkpoint_folder.h"
+#include "trainer/run/run_settings.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -91,7 +91,7 @@ std::string HexText(std::string_view bytes) {
 // `bytes` with the checksum that belongs to them.
 std::string Sealed(std::string bytes) {
   const std::size_t end = bytes.size() - sizeof(std::uint32_t);
-  const std::uint32_t crc = wire::Crc32c(std::as_bytes(std::span(bytes.data(), end)));
+  const std::uint32_t crc = base::Crc32c(std::as_bytes(std::span(bytes.data(), end)));
   std::memcpy(bytes.data() + end, &crc, sizeof(crc));
   return bytes;
 }

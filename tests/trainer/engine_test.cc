@@ -17,13 +17,13 @@
 #include "trainer/data/host_feed.h"
 #include "trainer/engine/adam.h"
 #include "trainer/engine/device.h"
-#include "trainer/engine/evaluation.h"
 #include "trainer/engine/flat_parameters.h"
-#include "trainer/engine/gradient_sync.h"
-#include "trainer/engine/rank_checkpoints.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
+#include "trainer/ranks/gradient_sync.h"
+#include "trainer/run/evaluation.h"
+#include "trainer/run/rank_checkpoints.h"
 
 namespace packtrain::trainer {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/proto/sample_batches.h"
+#include "tests/proto/wire/sample_batches.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/trainer/molecules.h"
 #include "trainer/data/host_feed.h"

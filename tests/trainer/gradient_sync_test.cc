@@ -1,4 +1,4 @@
-#include "trainer/engine/gradient_sync.h"
+#include "trainer/ranks/gradient_sync.h"
 
 #include <gmock/gmock.h>
 #include <torch/types.h>
@@ -11,7 +11,7 @@
 
 #include "tests/testing/status_matchers.h"
 #include "tests/trainer/two_ranks.h"
-#include "trainer/engine/communicator.h"
+#include "trainer/ranks/communicator.h"
 
 namespace packtrain::trainer {
 namespace {

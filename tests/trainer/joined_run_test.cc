@@ -1,4 +1,4 @@
-#include "trainer/engine/joined_run.h"
+#include "trainer/run/joined_run.h"
 
 #include <gmock/gmock.h>
 

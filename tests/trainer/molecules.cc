@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "tests/proto/sample_batches.h"
+#include "tests/proto/wire/sample_batches.h"
 #include "trainer/data/host_feed.h"
 
 namespace packtrain::testing {

@@ -9,10 +9,10 @@
 #include "tests/trainer/molecules.h"
 #include "trainer/data/target.h"
 #include "trainer/engine/precision.h"
-#include "trainer/engine/process_sampler.h"
-#include "trainer/engine/step_statistics.h"
-#include "trainer/engine/world.h"
 #include "trainer/options.h"
+#include "trainer/ranks/world.h"
+#include "trainer/run/process_sampler.h"
+#include "trainer/run/step_statistics.h"
 
 namespace packtrain::trainer {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/engine/rank_watch.h"
+#include "trainer/ranks/rank_watch.h"
 
 #include <gmock/gmock.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "tests/testing/status_matchers.h"
-#include "trainer/engine/heartbeats.h"
-#include "trainer/engine/roll_call.h"
+#include "trainer/ranks/heartbeats.h"
+#include "trainer/ranks/roll_call.h"
 
 namespace packtrain::trainer {
 namespace {

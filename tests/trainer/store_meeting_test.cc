@@ -1,4 +1,4 @@
-#include "trainer/engine/store_meeting.h"
+#include "trainer/ranks/store_meeting.h"
 
 #include <gmock/gmock.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -12,7 +12,7 @@
 
 #include "tests/testing/status_matchers.h"
 #include "tests/trainer/two_ranks.h"
-#include "trainer/engine/gradient_sync.h"
+#include "trainer/ranks/gradient_sync.h"
 
 namespace packtrain::trainer {
 namespace {

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "tests/testing/status_matchers.h"
-#include "trainer/engine/gradient_sync.h"
-#include "trainer/engine/world.h"
+#include "trainer/ranks/gradient_sync.h"
+#include "trainer/ranks/world.h"
 
 namespace packtrain::testing {
 

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "trainer/kernels/expand_batch.h"
-#include "trainer/kernels/word_checksum.h"
+#include "trainer/data/expand_batch.h"
+#include "trainer/data/word_checksum.h"
 
 namespace packtrain::trainer {
 namespace {

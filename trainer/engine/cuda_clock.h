@@ -11,7 +11,7 @@
 #include <string>
 
 #include "trainer/engine/step_clock.h"
-#include "trainer/kernels/step_marks.h"
+#include "trainer/engine/step_marks.h"
 
 namespace packtrain::trainer {
 

@@ -18,8 +18,8 @@
 #include "trainer/engine/cuda_clock.h"
 #include "trainer/engine/device.h"
 #include "trainer/engine/eager_executor.h"
-#include "trainer/engine/nccl_communicator.h"
 #include "trainer/engine/nvml_device.h"
+#include "trainer/ranks/nccl_communicator.h"
 
 namespace packtrain::trainer {
 namespace {

@@ -11,11 +11,11 @@
 #include "absl/status/statusor.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/target.h"
-#include "trainer/engine/communicator.h"
 #include "trainer/engine/device_reading.h"
 #include "trainer/engine/shape_executor.h"
 #include "trainer/engine/step_clock.h"
 #include "trainer/kernels/kernels.h"
+#include "trainer/ranks/communicator.h"
 
 namespace packtrain::trainer {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/wire/content_hash.h"
+#include "proto/base/content_hash.h"
 
 namespace packtrain::trainer {
 
@@ -38,7 +38,7 @@ void FlatParameters::Differentiate(const at::Tensor& loss, const std::array<at::
 
 std::string FlatParameters::Checksum() const {
   const at::Tensor host = values_.cpu();
-  return wire::HexSha256({reinterpret_cast<const char*>(host.const_data_ptr()), host.nbytes()});
+  return base::HexSha256({reinterpret_cast<const char*>(host.const_data_ptr()), host.nbytes()});
 }
 
 }  // namespace packtrain::trainer

@@ -11,10 +11,10 @@
 #include "trainer/engine/adam.h"
 #include "trainer/engine/device.h"
 #include "trainer/engine/flat_parameters.h"
-#include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/shape_executor.h"
 #include "trainer/engine/step_clock.h"
 #include "trainer/models/model.h"
+#include "trainer/ranks/gradient_sync.h"
 
 namespace packtrain::trainer {
 

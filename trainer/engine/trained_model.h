@@ -9,10 +9,10 @@
 #include "trainer/engine/device.h"
 #include "trainer/engine/engine_options.h"
 #include "trainer/engine/flat_parameters.h"
-#include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/step_clock.h"
 #include "trainer/engine/step_engine.h"
 #include "trainer/models/model.h"
+#include "trainer/ranks/gradient_sync.h"
 
 namespace packtrain::trainer {
 

@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-#include "trainer/kernels/adam_update.h"
+#include "trainer/engine/adam_update.h"
 #include "trainer/kernels/distances.h"
 #include "trainer/kernels/kernels.h"
 #include "trainer/kernels/shifted_softplus.h"

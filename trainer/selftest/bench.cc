@@ -9,12 +9,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/precision.h"
-#include "trainer/engine/step_statistics.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
+#include "trainer/ranks/gradient_sync.h"
+#include "trainer/run/step_statistics.h"
 #include "trainer/selftest/precision_errors.h"
 #include "trainer/selftest/random_graphs.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "proto/wire/flag_checks.h"
+#include "proto/base/flag_checks.h"
 #include "trainer/engine/device.h"
 #include "trainer/output.h"
 #include "trainer/selftest/bench.h"
@@ -97,7 +97,7 @@ int SelftestCommand(int argc, const char* const* argv) {
   CLI::App app("Checks the GPU program on this machine", PACKTRAIN_PROGRAM " selftest");
   AddFlags(app, options);
   try {
-    wire::RefuseFlagsWithoutValue(argc, argv);
+    base::RefuseFlagsWithoutValue(argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
     return app.exit(end) == 0 ? 0 : kUsage;

@@ -11,11 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "trainer/engine/device.h"
-#include "trainer/engine/gradient_sync.h"
 #include "trainer/engine/precision.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
+#include "trainer/ranks/gradient_sync.h"
 #include "trainer/selftest/random_graphs.h"
 
 namespace packtrain::trainer {

@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer/data/cuda_feed.h"
 #include "trainer/data/host_feed.h"
-#include "trainer/kernels/word_checksum.h"
+#include "trainer/data/word_checksum.h"
 #include "trainer/selftest/sample_batch.h"
 
 namespace packtrain::trainer {

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "trainer/engine/communicator.h"
-#include "trainer/engine/nccl_communicator.h"
 #include "trainer/engine/status_words.h"
+#include "trainer/ranks/communicator.h"
+#include "trainer/ranks/nccl_communicator.h"
 
 namespace packtrain::trainer {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/cli/allocation_meter.h"
+#include "client/cli/bench/allocation_meter.h"
 
 #include <gmock/gmock.h>
 

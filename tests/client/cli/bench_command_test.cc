@@ -23,7 +23,7 @@ const std::string kData = PACKTRAIN_TEST_DATA;
 class BenchCommandTest : public ::testing::Test {
  protected:
   BenchCommandTest() {
-    serving::ServerOptions options;
+    node::ServerOptions options;
     options.enable_bench = true;
     server_ = TestServer::Start(options).value();
     const Printed printed = RunLine({"import", "extxyz", kData + "/qm9/qm9_sample.xyz.gz", "--name", "qm9",
@@ -76,7 +76,7 @@ TEST_F(BenchCommandTest, ReadsWellToo) {
 }
 
 TEST_F(BenchCommandTest, AServerThatDoesNotServeTheBareStreamIsRefusedWithTheFlag) {
-  serving::ServerOptions without;
+  node::ServerOptions without;
   ASSERT_TRUE(server_->StartAgain(without).ok());
   const Printed printed = Bench({"--policy", "static", "--graphs", "31"});
   EXPECT_EQ(printed.exit_code, 1);

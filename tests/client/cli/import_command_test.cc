@@ -170,7 +170,7 @@ TEST_F(ImportCommandTest, FiftyThousandDuplicatesAreAllListed) {
 }
 
 TEST_F(ImportCommandTest, DuplicatesThatTheAnswerCannotHoldAreCounted) {
-  serving::ServerOptions options;
+  node::ServerOptions options;
   options.max_message_bytes = 64 << 10;
   server_ = TestServer::Start(options).value();
   const std::string ledger = folder_.PathOf("refused.jsonl");

@@ -6,8 +6,8 @@
 #include <limits>
 #include <sstream>
 
-#include "proto/wire/error_details.h"
-#include "proto/wire/escape_controls.h"
+#include "proto/base/error_details.h"
+#include "proto/base/escape_controls.h"
 
 namespace packtrain::cli {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(OutputTest, NanIsNullAndBadTextIsReplaced) {
 TEST_F(OutputTest, ControlCharactersAreSpeltOutForPeopleOnly) {
   const std::string wild = "a\x1b[2J\n\t\x7f\xc2\x9b\xc3\xa9";
   const std::string tame = "a\\x1b[2J\\n\\x09\\x7f\\x9b\xc3\xa9";
-  EXPECT_EQ(wire::EscapeControls(wild), tame);
+  EXPECT_EQ(base::EscapeControls(wild), tame);
   EXPECT_EQ(FormatText({{"label"}, {{wild}}}), "label\n" + tame + "\n");
   EXPECT_EQ(FormatCsv({{"label"}, {{wild}}}), "label\n\"" + wild + "\"\n");
   Make(OutputFormat::kText).Print(Json(), "x\x1b\ny\n");
@@ -107,15 +107,15 @@ TEST_F(OutputTest, ErrorsGoWhereTheyAreExpected) {
 
 TEST_F(OutputTest, ReasonAndFieldAreDetails) {
   const absl::Status status =
-      wire::WithField(wire::WithReason(absl::InvalidArgumentError("bad"), "BAD_RANK", {{"rank", "5"}}), "rank");
+      base::WithField(base::WithReason(absl::InvalidArgumentError("bad"), "BAD_RANK", {{"rank", "5"}}), "rank");
   Make(OutputFormat::kJson).PrintError(status);
   const Json details = Json::parse(out_.str())["error"]["details"];
-  const Json info = {{"type", wire::kErrorInfoUrl},
+  const Json info = {{"type", base::kErrorInfoUrl},
                      {"reason", "BAD_RANK"},
                      {"domain", "packtrain"},
                      {"metadata", {{"rank", "5"}}}};
   const Json field = {{"field", "rank"}, {"description", "bad"}};
-  EXPECT_THAT(details, ::testing::UnorderedElementsAre(info, Json{{"type", wire::kBadRequestUrl},
+  EXPECT_THAT(details, ::testing::UnorderedElementsAre(info, Json{{"type", base::kBadRequestUrl},
                                                                   {"field_violations", Json::array({field})}}));
 }
 

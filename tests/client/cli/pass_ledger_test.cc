@@ -1,4 +1,4 @@
-#include "client/cli/pass_ledger.h"
+#include "client/cli/bench/pass_ledger.h"
 
 #include <gmock/gmock.h>
 

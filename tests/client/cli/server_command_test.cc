@@ -25,7 +25,7 @@ TEST(ServerCommandTest, InfoShowsVersionLimitsMemoryAndFeatures) {
 }
 
 TEST(ServerCommandTest, ARequestAboveTheMessageLimitIsToldWithItsFlag) {
-  serving::ServerOptions options;
+  node::ServerOptions options;
   options.max_message_bytes = 64 << 10;
   const std::unique_ptr<TestServer> server = TestServer::Start(options).value();
   const Printed printed =

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "proto/wire/content_hash.h"
+#include "proto/base/content_hash.h"
 #include "tests/client/ingest/gzip.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/temp_file.h"
@@ -120,7 +120,7 @@ TEST_F(ByteSourceTest, DigestIsOfTheWholeFileOnDiskHoweverMuchWasRead) {
     }
     const FileDigest digest = source->Digest().value();
     EXPECT_EQ(digest.bytes, packed.size());
-    EXPECT_EQ(digest.sha256, wire::HexSha256(packed));
+    EXPECT_EQ(digest.sha256, base::HexSha256(packed));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "client/ingest/extxyz_comment.h"
+#include "client/ingest/formats/extxyz_comment.h"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 
 #include "client/ingest/block_feed.h"
 #include "client/ingest/source_files.h"
-#include "proto/wire/content_hash.h"
+#include "proto/base/content_hash.h"
 #include "tests/client/ingest/gzip.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/temp_file.h"
@@ -263,7 +263,7 @@ TEST_F(ExtxyzImportTest, SourcesAreHashedAsTheyLie) {
   ASSERT_EQ(import_->sources().size(), 1u);
   EXPECT_EQ(import_->sources()[0].name(), options.files[0]);
   EXPECT_EQ(import_->sources()[0].bytes(), packed.size());
-  EXPECT_EQ(import_->sources()[0].sha256(), wire::HexSha256(packed));
+  EXPECT_EQ(import_->sources()[0].sha256(), base::HexSha256(packed));
 }
 
 TEST_F(ExtxyzImportTest, ConsumedBytesReachTheTotal) {

@@ -1,4 +1,4 @@
-#include "client/ingest/extxyz_reader.h"
+#include "client/ingest/formats/extxyz_reader.h"
 
 #include <gmock/gmock.h>
 

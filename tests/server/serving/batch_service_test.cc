@@ -33,7 +33,7 @@ class BatchServiceTest : public ::testing::Test {
  protected:
   void SetUp() override { StartServer({}); }
 
-  void StartServer(serving::ServerOptions options) {
+  void StartServer(node::ServerOptions options) {
     auto server = TestServer::Start(std::move(options));
     ASSERT_THAT(server, IsOk());
     server_ = *std::move(server);
@@ -113,7 +113,7 @@ TEST_F(BatchServiceTest, EqualRequestsGiveEqualBytes) {
     EXPECT_THAT(ChecksumsOf(first), SizeIs(first.batches.size()));
     EXPECT_EQ(client().Stream(request).bytes(), first.bytes());
     for (int builders : {1, 8, 1, 8}) {
-      serving::ServerOptions options;
+      node::ServerOptions options;
       options.builders = builders;
       ASSERT_THAT(server_->StartAgain(options), IsOk());
       const ReceivedStream again = client().Stream(request);
@@ -124,7 +124,7 @@ TEST_F(BatchServiceTest, EqualRequestsGiveEqualBytes) {
 }
 
 TEST_F(BatchServiceTest, StreamsSideBySideGiveTheBytesOfOneAlone) {
-  serving::ServerOptions options;
+  node::ServerOptions options;
   options.builders = 8;
   ASSERT_THAT(server_->StartAgain(options), IsOk());
   v1::StreamBatchesRequest request = Request();
@@ -312,7 +312,7 @@ TEST_F(BatchServiceTest, NoMessageIsLargerThanTheClientTakes) {
 TEST_F(BatchServiceTest, CancellingEndsAnEndlessStream) {
   v1::StreamBatchesRequest request = Request();
   request.set_epochs(0);
-  serving::ServerOptions one_stream;
+  node::ServerOptions one_stream;
   one_stream.max_streams = 1;
   ASSERT_THAT(server_->StartAgain(one_stream), IsOk());
   OpenStream stream(server_->NewChannel(), request);
@@ -351,7 +351,7 @@ TEST_F(BatchServiceTest, ClientsThatDoNotReadHoldTwoBatchesEach) {
 }
 
 TEST_F(BatchServiceTest, AStreamCutAtAnyMessageLeavesNothingBehind) {
-  serving::ServerOptions one_stream;
+  node::ServerOptions one_stream;
   one_stream.max_streams = 1;
   ASSERT_THAT(server_->StartAgain(one_stream), IsOk());
   ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(600))), IsOk());
@@ -473,7 +473,7 @@ TEST_F(BatchServiceTest, HugeNumbersAreAnsweredNotObeyed) {
 
 TEST_F(BatchServiceTest, ABatchAboveTheServersLimitIsRefused) {
   ASSERT_THAT(client().Store("many", MoleculeSchema(), BlockOf(ManyMolecules(2000))), IsOk());
-  serving::ServerOptions options;
+  node::ServerOptions options;
   options.max_batch_bytes = 4096;
   ASSERT_THAT(server_->StartAgain(options), IsOk());
   v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 2000);

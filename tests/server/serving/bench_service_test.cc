@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "packtrain/v1/bench.grpc.pb.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/status_convert.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/test_server.h"
@@ -25,7 +25,7 @@ constexpr std::uint32_t kMaxMessageBytes = 64 << 10;
 class BenchServiceTest : public ::testing::Test {
  protected:
   static std::unique_ptr<TestServer> StartServer(bool enable_bench) {
-    serving::ServerOptions options;
+    node::ServerOptions options;
     options.enable_bench = enable_bench;
     options.max_message_bytes = kMaxMessageBytes;
     return TestServer::Start(options).value();
@@ -40,7 +40,7 @@ class BenchServiceTest : public ::testing::Test {
     v1::StreamBytesResponse response;
     while (bodies.size() < most && reader->Read(&response)) bodies.push_back(response.body().size());
     if (bodies.size() == most) context.TryCancel();
-    return wire::FromGrpcStatus(reader->Finish());
+    return base::FromGrpcStatus(reader->Finish());
   }
 
   absl::Status Refusal(const v1::StreamBytesRequest& request) {

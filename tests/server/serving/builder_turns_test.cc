@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/mutex.h"
+#include "proto/base/mutex.h"
+#include "server/node/server.h"
 #include "server/runs/rocks_run_store.h"
 #include "server/serving/batch_stream.h"
-#include "server/serving/server.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/fake_graph_store.h"
 #include "tests/testing/sample_molecules.h"
@@ -70,14 +70,14 @@ class WatchedStore final : public FakeGraphStore {
 class Log {
  public:
   void Add(const std::string& name) {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     names_.push_back(name);
     ++counts_[name];
     added_.NotifyAll();
   }
   // Waits until `names` were told `count` times each.
   std::vector<std::string> Await(std::size_t names, int count) {
-    wire::MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     while (counts_.size() < names || Least() < count) added_.Wait(mutex_);
     return names_;
   }
@@ -89,8 +89,8 @@ class Log {
         ->second;
   }
 
-  wire::CondVar added_;
-  wire::Mutex mutex_;
+  base::CondVar added_;
+  base::Mutex mutex_;
   std::vector<std::string> names_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, int> counts_ ABSL_GUARDED_BY(mutex_);
 };
@@ -100,13 +100,13 @@ class BuilderTurnsTest : public ::testing::Test {
  protected:
   void StartServer(int builders, Watch watch) {
     watch_ = std::move(watch);
-    serving::Stores stores{std::make_unique<WatchedStore>(watch_),
-                           *runs::RocksRunStore::Open(folder_.PathOf("runs"), {})};
-    serving::ServerOptions options;
+    node::Stores stores{std::make_unique<WatchedStore>(watch_),
+                        *runs::RocksRunStore::Open(folder_.PathOf("runs"), {})};
+    node::ServerOptions options;
     options.listen = "127.0.0.1:0";
     options.builders = builders;
     options.resident_bytes = 0;
-    server_ = *serving::Server::Start(options, std::move(stores));
+    server_ = *node::Server::Start(options, std::move(stores));
   }
 
   std::shared_ptr<grpc::Channel> NewChannel() const {
@@ -129,7 +129,7 @@ class BuilderTurnsTest : public ::testing::Test {
 
   const TempFolder folder_;
   Watch watch_;
-  std::unique_ptr<serving::Server> server_;
+  std::unique_ptr<node::Server> server_;
 };
 
 // Builds of each of `streams` data sets, from where all had been built, while none had `most` of them.

@@ -47,7 +47,7 @@ void FlipAByte(const std::filesystem::path& path) {
 class DamagedStoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    serving::ServerOptions options;
+    node::ServerOptions options;
     auto server = TestServer::Start(options);
     ASSERT_THAT(server, IsOk());
     server_ = *std::move(server);

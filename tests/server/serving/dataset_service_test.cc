@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "server/serving/graph_sizes.h"
-#include "server/serving/staged_imports.h"
+#include "server/storage/staged_imports.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/fake_graph_store.h"
 #include "tests/testing/sample_molecules.h"
@@ -25,7 +25,7 @@ class DatasetServiceTest : public ::testing::Test {
  protected:
   void SetUp() override { Start({}); }
 
-  void Start(serving::ServerOptions options) {
+  void Start(node::ServerOptions options) {
     auto server = TestServer::Start(std::move(options));
     ASSERT_THAT(server, IsOk());
     server_ = *std::move(server);
@@ -259,7 +259,7 @@ TEST_F(DatasetServiceTest, ABadGraphStopsTheImportOrIsListed) {
 }
 
 TEST_F(DatasetServiceTest, ABlockAboveTheMessageLimitIsRefused) {
-  serving::ServerOptions options;
+  node::ServerOptions options;
   options.max_message_bytes = 64 << 10;
   Start(options);
   EXPECT_THAT(client_->Import(MoleculeSchema(), BlockOf(ManyMolecules(5000))),

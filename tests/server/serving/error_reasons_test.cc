@@ -10,8 +10,8 @@
 #include "google/rpc/error_details.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "packtrain/v1/run.grpc.pb.h"
-#include "proto/wire/error_details.h"
-#include "proto/wire/status_convert.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_convert.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -26,14 +26,14 @@ using Metadata = std::map<std::string, std::string>;
 
 google::rpc::ErrorInfo InfoOf(const absl::Status& status) {
   google::rpc::ErrorInfo info;
-  if (const auto payload = status.GetPayload(wire::kErrorInfoUrl)) info.ParseFromString(std::string(*payload));
+  if (const auto payload = status.GetPayload(base::kErrorInfoUrl)) info.ParseFromString(std::string(*payload));
   return info;
 }
 
 // Empty where no field is to blame.
 std::string FieldOf(const absl::Status& status) {
   google::rpc::BadRequest request;
-  if (const auto payload = status.GetPayload(wire::kBadRequestUrl))
+  if (const auto payload = status.GetPayload(base::kBadRequestUrl))
     request.ParseFromString(std::string(*payload));
   return request.field_violations_size() == 1 ? request.field_violations(0).field() : "";
 }
@@ -41,7 +41,7 @@ std::string FieldOf(const absl::Status& status) {
 class ErrorReasonsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    serving::ServerOptions options;
+    node::ServerOptions options;
     options.max_batch_bytes = 4 << 10;
     options.max_streams = kStreams;
     auto server = TestServer::Start(options);
@@ -69,7 +69,7 @@ class ErrorReasonsTest : public ::testing::Test {
                            Stub& stub, const Request& request) {
     grpc::ClientContext context;
     Response response;
-    return wire::FromGrpcStatus((stub.*method)(&context, request, &response));
+    return base::FromGrpcStatus((stub.*method)(&context, request, &response));
   }
 
   absl::Status Derive(const std::string& dataset, const std::string& name) {
@@ -93,7 +93,7 @@ class ErrorReasonsTest : public ::testing::Test {
     const auto reader = datasets_->ExportDataset(&context, request);
     v1::ExportDatasetResponse message;
     while (reader->Read(&message)) continue;
-    return wire::FromGrpcStatus(reader->Finish());
+    return base::FromGrpcStatus(reader->Finish());
   }
 
   absl::Status GetRun(const std::string& run) {

@@ -7,7 +7,7 @@
 
 #include "packtrain/v1/run.grpc.pb.h"
 #include "proto/wire/step_convert.h"
-#include "server/serving/server.h"
+#include "server/node/server.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/http.h"
 #include "tests/testing/sample_molecules.h"
@@ -41,7 +41,7 @@ std::string BatchesSent(const std::string& policy, const std::string& dataset) {
 class MetricsTest : public ::testing::Test {
  protected:
   MetricsTest() {
-    serving::ServerOptions options;
+    node::ServerOptions options;
     options.metrics_port = "0";
     server_ = *TestServer::Start(options);
   }
@@ -114,7 +114,7 @@ TEST_F(MetricsTest, StreamsAreCountedWhileOpenAndByTheirEnd) {
     samples = Scraped();
   } while (samples.at("packtrain_stream_queue_bytes") < 1 << 20);
   EXPECT_EQ(samples.at("packtrain_streams_open"), 1);
-  EXPECT_EQ(samples.at("packtrain_streams_limit"), serving::ServerOptions().max_streams);
+  EXPECT_EQ(samples.at("packtrain_streams_limit"), node::ServerOptions().max_streams);
   EXPECT_GT(samples.at("packtrain_memory_used_bytes"), 1 << 20);
   EXPECT_LE(samples.at("packtrain_memory_used_bytes"), samples.at("packtrain_memory_cap_bytes"));
   unread.Cancel();
@@ -203,7 +203,7 @@ TEST_F(MetricsTest, RocksDBCountsForBothStores) {
 }
 
 TEST(MetricsPortTest, IsChosenByTheFlagAndLoopbackUnlessToldOtherwise) {
-  serving::ServerOptions options;
+  node::ServerOptions options;
   const auto without = TestServer::Start(options);
   ASSERT_THAT(without, IsOk());
   EXPECT_EQ((*without)->server().metrics_address(), "");

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_convert.h"
 #include "proto/wire/batch_assembler.h"
-#include "proto/wire/status_convert.h"
 
 namespace packtrain::testing {
 namespace {
@@ -31,7 +31,7 @@ absl::StatusOr<Response> Call(Stub& stub,
   SetDeadline(context);
   Response response;
   const grpc::Status status = (stub.*method)(&context, request, &response);
-  if (!status.ok()) return wire::FromGrpcStatus(status);
+  if (!status.ok()) return base::FromGrpcStatus(status);
   return response;
 }
 
@@ -115,7 +115,7 @@ absl::StatusOr<v1::ImportGraphsResponse> ServingClient::Import(
   if (messages.empty() || !messages.back().has_end()) writer->Write(end);
   writer->WritesDone();
   const grpc::Status status = writer->Finish();
-  if (!status.ok()) return wire::FromGrpcStatus(status);
+  if (!status.ok()) return base::FromGrpcStatus(status);
   return response;
 }
 
@@ -195,7 +195,7 @@ ReceivedStream ServingClient::Stream(const v1::StreamBatchesRequest& request) {
   }
   if (!stream.status.ok()) context.TryCancel();
   const grpc::Status end = reader->Finish();
-  if (stream.status.ok()) stream.status = wire::FromGrpcStatus(end);
+  if (stream.status.ok()) stream.status = base::FromGrpcStatus(end);
   return stream;
 }
 
@@ -222,7 +222,7 @@ bool OpenStream::Read() { return reader_->Read(&message_); }
 absl::Status OpenStream::Finish() {
   while (Read()) continue;
   finished_ = true;
-  return wire::FromGrpcStatus(reader_->Finish());
+  return base::FromGrpcStatus(reader_->Finish());
 }
 
 }  // namespace packtrain::testing

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "proto/wire/error_details.h"
+#include "proto/base/error_details.h"
 #include "server/rocks/disk_reserve.h"
 #include "server/storage/rocks_graph_store.h"
 #include "tests/server/storage/store_testing.h"
@@ -97,7 +97,7 @@ TEST_F(DiskFullTest, AnImportThatFillsTheDiskIsDroppedAndWorkGoesOn) {
   absl::Status status;
   while (status.ok()) status = (*writer)->Append(std::as_bytes(std::span(record)));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
-  const auto reason = status.GetPayload(wire::kErrorInfoUrl);
+  const auto reason = status.GetPayload(base::kErrorInfoUrl);
   ASSERT_TRUE(reason.has_value());
   EXPECT_THAT(std::string(*reason), HasSubstr(rocks::kDiskFull));
   writer->reset();

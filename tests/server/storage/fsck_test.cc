@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "server/storage/dataset_content.h"
+#include "server/records/dataset_content.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/seal.h"
 #include "tests/server/storage/store_testing.h"
@@ -52,8 +52,8 @@ Checked RunCheck(absl::FunctionRef<absl::Status(rocks::CheckReport& report)> che
 class ComposedDataset final : public Dataset {
  public:
   explicit ComposedDataset(const std::vector<Molecule>& molecules)
-      : layout_(*RecordLayout::Create(MoleculeSchema())) {
-    DatasetContent content = *DatasetContent::Create(MoleculeSchema());
+      : layout_(*records::RecordLayout::Create(MoleculeSchema())) {
+    records::DatasetContent content = *records::DatasetContent::Create(MoleculeSchema());
     for (const Molecule& molecule : molecules) {
       records.push_back(RecordOf(molecule));
       EXPECT_THAT(content.Add(std::as_bytes(std::span(records.back()))), IsOk());
@@ -93,12 +93,12 @@ class ComposedDataset final : public Dataset {
 
  private:
   absl::Status Deliver(std::size_t k, std::uint32_t graph, RecordSink sink) const {
-    const auto view =
-        RecordView::Parse(layout_, std::as_bytes(std::span(records[graph])), nodes_[graph], edges_[graph]);
+    const auto view = records::RecordView::Parse(layout_, std::as_bytes(std::span(records[graph])),
+                                                 nodes_[graph], edges_[graph]);
     return view.ok() ? sink(k, *view) : view.status();
   }
 
-  const RecordLayout layout_;
+  const records::RecordLayout layout_;
   v1::Dataset description_;
   std::vector<std::uint32_t> nodes_, edges_;
 };
@@ -130,7 +130,7 @@ TEST(FsckDatasetTest, EachRecordThatDoesNotParseIsNamed) {
 
 TEST(FsckDatasetTest, AnElementThatChangedShowsInTheVersion) {
   ComposedDataset dataset(ManyMolecules(50));
-  dataset.records[7][kRecordHeaderBytes] ^= 1;  // an atomic number
+  dataset.records[7][records::kRecordHeaderBytes] ^= 1;  // an atomic number
   const Checked checked = Check(dataset);
   ASSERT_THAT(checked.findings, SizeIs(1));
   EXPECT_EQ(checked.findings[0].kind(), v1::FSCK_KIND_DATASET);

@@ -402,7 +402,7 @@ TYPED_TEST(GraphStoreConformanceTest, AFailingSinkEndsTheReadWithItsStatus) {
   ASSERT_THAT(dataset, IsOk());
   int calls = 0;
   const std::vector<std::uint32_t> graphs = {0, 1, 2};
-  const absl::Status status = (*dataset)->ReadRecords(graphs, [&](std::size_t, const RecordView&) {
+  const absl::Status status = (*dataset)->ReadRecords(graphs, [&](std::size_t, const records::RecordView&) {
     ++calls;
     return absl::CancelledError("enough");
   });
@@ -416,7 +416,7 @@ TYPED_TEST(GraphStoreConformanceTest, AScanBringsEveryRecordInOrder) {
   this->MustImport(molecules, SealAs("molecules"));
   this->MustImport(ManyMolecules(3), SealAs("behind"));
   std::size_t next = 0;
-  const auto check = [&](std::size_t graph, const RecordView& record) {
+  const auto check = [&](std::size_t graph, const records::RecordView& record) {
     EXPECT_EQ(graph, next++);
     const std::string_view bytes(reinterpret_cast<const char*>(record.bytes().data()), record.bytes().size());
     EXPECT_EQ(bytes, RecordOf(molecules[graph]));
@@ -428,7 +428,7 @@ TYPED_TEST(GraphStoreConformanceTest, AScanBringsEveryRecordInOrder) {
 
 TYPED_TEST(GraphStoreConformanceTest, AFailingSinkEndsTheScanWithItsStatus) {
   this->MustImport(SampleMolecules(), SealAs("molecules"));
-  const auto fail_at_2 = [](std::size_t graph, const RecordView&) {
+  const auto fail_at_2 = [](std::size_t graph, const records::RecordView&) {
     return graph == 2 ? absl::CancelledError("enough") : absl::OkStatus();
   };
   EXPECT_THAT((*this->store().Open("molecules"))->ScanRecords(fail_at_2),

@@ -8,7 +8,7 @@
 #include <limits>
 #include <tuple>
 
-#include "server/storage/schema.h"
+#include "server/records/schema.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/fake_graph_store.h"
 #include "tests/testing/status_matchers.h"
@@ -123,8 +123,8 @@ TEST_F(ImportSessionTest, StoresEdgesByReceiverThenSenderWithTheirFields) {
   ASSERT_THAT(session->Add(BondBlock()), IsOk());
   const auto dataset = SealAndOpen(*session);
   const std::string record = (*Read(*dataset, {0}))[0];
-  const RecordLayout layout = RecordLayout::Create(dataset->description().schema()).value();
-  const auto view = RecordView::Parse(layout, std::as_bytes(std::span(record)));
+  const records::RecordLayout layout = records::RecordLayout::Create(dataset->description().schema()).value();
+  const auto view = records::RecordView::Parse(layout, std::as_bytes(std::span(record)));
   ASSERT_THAT(view, IsOk());
   const auto bytes = [](std::span<const std::byte> s) {
     return std::string(reinterpret_cast<const char*>(s.data()), s.size());
@@ -246,7 +246,7 @@ TEST_F(ImportSessionTest, RefusesIdsThatAreEmptyOrTooLong) {
   Molecule molecule = SampleMolecules()[2];
   molecule.id = "";
   EXPECT_EQ(ReasonFor(molecule), "no_id");
-  molecule.id.assign(kMaxSourceIdBytes + 1, 'x');
+  molecule.id.assign(records::kMaxSourceIdBytes + 1, 'x');
   EXPECT_EQ(ReasonFor(molecule), "id_too_long");
 }
 
@@ -268,7 +268,7 @@ TEST_F(ImportSessionTest, RefusesAnEdgeToANodeThatIsNotThere) {
 }
 
 TEST(SourceIdsTest, NumbersRepeatedIdsWithTheNextThatIsFree) {
-  SourceIds ids(v1::DUPLICATE_POLICY_NUMBER);
+  records::SourceIds ids(v1::DUPLICATE_POLICY_NUMBER);
   EXPECT_EQ(ids.Take("x"), "x");
   EXPECT_EQ(ids.Take("x#2"), "x#2");
   EXPECT_EQ(ids.Take("x"), "x#3");
@@ -317,8 +317,8 @@ TEST_F(ImportSessionTest, BuildsTheEdgesThatTheHeaderNames) {
     const auto dataset = SealAndOpen(*session);
     EXPECT_EQ(dataset->description().lineage().edges(), edges);
     const std::string record = (*Read(*dataset, {0}))[0];
-    const RecordLayout layout = RecordLayout::Create(dataset->description().schema()).value();
-    const auto view = RecordView::Parse(layout, std::as_bytes(std::span(record)));
+    const records::RecordLayout layout = records::RecordLayout::Create(dataset->description().schema()).value();
+    const auto view = records::RecordView::Parse(layout, std::as_bytes(std::span(record)));
     ASSERT_THAT(view, IsOk());
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(view->senders().data()), view->senders().size()),
               senders)

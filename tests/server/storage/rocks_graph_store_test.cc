@@ -254,7 +254,7 @@ TEST_F(RocksGraphStoreTest, AFlippedByteOnDiskIsDataLossThatNamesTheGraph) {
   EXPECT_THAT(Read(**dataset, FirstGraphs(2000)),
               StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr("molecules@"), HasSubstr("graph "))));
   std::uint32_t scanned = 0;
-  const auto count = [&](std::size_t, const RecordView&) {
+  const auto count = [&](std::size_t, const records::RecordView&) {
     ++scanned;
     return absl::OkStatus();
   };
@@ -283,7 +283,7 @@ TEST_F(RocksGraphStoreTest, ARecordThatContradictsTheSizesIsDataLossThatNamesThe
   EXPECT_THAT(Read(**dataset, {2}),
               StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr("molecules@"), HasSubstr("graph 2"),
                                                           HasSubstr(SampleMolecules()[3].id))));
-  EXPECT_THAT((*dataset)->ScanRecords([](std::size_t, const RecordView&) { return absl::OkStatus(); }),
+  EXPECT_THAT((*dataset)->ScanRecords([](std::size_t, const records::RecordView&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 2")));
 }
 
@@ -313,7 +313,7 @@ TEST_F(RocksGraphStoreTest, AScanThatMissesARecordIsDataLossThatNamesTheGraph) {
   const auto store = OpenStore();
   const auto dataset = store->Open("molecules");
   ASSERT_THAT(dataset, IsOk());
-  EXPECT_THAT((*dataset)->ScanRecords([](std::size_t, const RecordView&) { return absl::OkStatus(); }),
+  EXPECT_THAT((*dataset)->ScanRecords([](std::size_t, const records::RecordView&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 2")));
   EXPECT_THAT(Read(**dataset, {2}), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 2")));
 }

@@ -54,13 +54,14 @@ absl::StatusOr<DatasetWriter::SealResult> Import(GraphStore& store,
 
 absl::StatusOr<std::vector<std::string>> Read(const Dataset& dataset, std::vector<std::uint32_t> graphs) {
   std::vector<std::string> records(graphs.size());
-  const absl::Status status = dataset.ReadRecords(graphs, [&](std::size_t k, const RecordView& record) {
-    EXPECT_TRUE(records.at(k).empty()) << "record " << k << " came twice";
-    EXPECT_EQ(record.n_node(), dataset.n_node()[graphs[k]]);
-    EXPECT_EQ(record.n_edge(), dataset.n_edge()[graphs[k]]);
-    records.at(k).assign(reinterpret_cast<const char*>(record.bytes().data()), record.bytes().size());
-    return absl::OkStatus();
-  });
+  const absl::Status status =
+      dataset.ReadRecords(graphs, [&](std::size_t k, const records::RecordView& record) {
+        EXPECT_TRUE(records.at(k).empty()) << "record " << k << " came twice";
+        EXPECT_EQ(record.n_node(), dataset.n_node()[graphs[k]]);
+        EXPECT_EQ(record.n_edge(), dataset.n_edge()[graphs[k]]);
+        records.at(k).assign(reinterpret_cast<const char*>(record.bytes().data()), record.bytes().size());
+        return absl::OkStatus();
+      });
   if (!status.ok()) return status;
   return records;
 }

@@ -1,0 +1,146 @@
+#include "client/cli/bench/plan_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/bench/allocation_meter.h"
+#include "client/cli/bench/thread_loop.h"
+#include "server/batching/plan.h"
+
+namespace packtrain::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using batching::Plan;
+
+constexpr double kLeastSeconds = 1;
+constexpr std::size_t kLeastPasses = 3;
+constexpr std::uint64_t kMostGraphs = std::numeric_limits<std::uint32_t>::max();
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Of all threads of the process.
+double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+std::vector<std::uint32_t> Repeat(const std::vector<std::uint32_t>& values, std::uint64_t times) {
+  std::vector<std::uint32_t> repeated;
+  repeated.reserve(values.size() * times);
+  for (std::uint64_t k = 0; k < times; ++k) repeated.insert(repeated.end(), values.begin(), values.end());
+  return repeated;
+}
+
+// What a PlanRequest borrows.
+struct Graphs {
+  std::vector<std::uint32_t> n_node;
+  std::vector<std::uint32_t> n_edge;
+  std::vector<std::uint32_t> split;
+};
+
+absl::StatusOr<Graphs> RepeatSizes(const SizeList& sizes, std::uint64_t times) {
+  if (times > kMostGraphs / sizes.n_node.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("--repeat ", times, " of ", sizes.n_node.size(),
+                                                   " graphs is more than ", kMostGraphs, " graphs"));
+  }
+  Graphs graphs{Repeat(sizes.n_node, times), Repeat(sizes.n_edge, times), {}};
+  graphs.split.resize(graphs.n_node.size());
+  std::iota(graphs.split.begin(), graphs.split.end(), 0u);
+  return graphs;
+}
+
+struct Pass {
+  std::unique_ptr<const Plan> plan;
+  double first_batch_seconds = 0;
+  double seconds = 0;
+  double cpu_seconds = 0;
+  std::uint64_t peak_bytes = 0;
+};
+
+// Asks for every batch, as the streams of an epoch do together.
+absl::Status AskForAll(const Plan& plan) {
+  const std::uint64_t end = plan.FirstOfStep(plan.steps());
+  for (std::uint64_t index = 0; index < end; ++index) {
+    if (const auto batch = plan.BatchAt(index); !batch.ok()) return batch.status();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Pass> RunPass(const batching::PlanRequest& request) {
+  const AllocationMeter meter;
+  const Clock::time_point start = Clock::now();
+  const double cpu_start = CpuSeconds();
+  absl::StatusOr<std::unique_ptr<const Plan>> plan = Plan::Create(request);
+  if (!plan.ok()) return plan.status();
+  if (const auto first = (*plan)->BatchAt(0); !first.ok()) return first.status();
+  const double first_batch_seconds = SecondsSince(start);
+  if (absl::Status status = AskForAll(**plan); !status.ok()) return status;
+  return Pass{*std::move(plan), first_batch_seconds, SecondsSince(start), CpuSeconds() - cpu_start,
+              meter.peak_bytes()};
+}
+
+// Orders `passes`.
+void Summarize(std::vector<Pass>& passes, PlanBenchResult& result) {
+  std::sort(passes.begin(), passes.end(), [](const Pass& a, const Pass& b) { return a.seconds < b.seconds; });
+  const Pass& middle = passes[passes.size() / 2];
+  result.passes = passes.size();
+  result.seconds = middle.seconds;
+  result.seconds_min = passes.front().seconds;
+  result.seconds_max = passes.back().seconds;
+  result.cpu_seconds = middle.cpu_seconds;
+  result.first_batch_seconds = middle.first_batch_seconds;
+  result.ns_per_graph = middle.seconds * 1e9 / static_cast<double>(result.count);
+  for (const Pass& pass : passes) result.peak_bytes = std::max(result.peak_bytes, pass.peak_bytes);
+}
+
+void Describe(const Plan& plan, PlanBenchResult& result) {
+  const batching::PlanSummary summary = plan.Summarize();
+  result.batches = summary.batches;
+  result.fill_graphs = summary.fill_graphs;
+  result.fill_nodes = summary.fill_nodes;
+  result.fill_edges = summary.fill_edges;
+  result.plan_bytes = plan.memory_bytes();
+}
+
+}  // namespace
+
+absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t repeat, std::size_t threads,
+                                            const client::SpecFlags& flags) {
+  const absl::StatusOr<batching::BatchSpec> spec = LocalSpec(flags);
+  if (!spec.ok()) return spec.status();
+  const absl::StatusOr<Graphs> graphs = RepeatSizes(sizes, repeat);
+  if (!graphs.ok()) return graphs.status();
+  batching::PlanRequest request;
+  request.spec = *spec;
+  request.sizes = {graphs->n_node, graphs->n_edge};
+  request.split = graphs->split;
+  request.epoch = flags.epoch;
+  request.world = {.size = flags.world_size};
+  request.parallel_for = std::bind_front(RunOnThreads, threads);
+
+  PlanBenchResult result;
+  result.threads = threads;
+  result.count = graphs->n_node.size();
+  std::vector<Pass> passes;
+  for (double total = 0; passes.size() < kLeastPasses || total < kLeastSeconds; ++request.epoch) {
+    if (!passes.empty()) passes.back().plan = nullptr;
+    absl::StatusOr<Pass> pass = RunPass(request);
+    if (!pass.ok()) return pass.status();
+    total += pass->seconds;
+    passes.push_back(*std::move(pass));
+  }
+  Describe(*passes.back().plan, result);
+  Summarize(passes, result);
+  return result;
+}
+
+}  // namespace packtrain::cli

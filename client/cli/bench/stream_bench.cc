@@ -1,0 +1,354 @@
+#include "client/cli/bench/stream_bench.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/batch_reader.h"
+#include "client/byte_stream.h"
+#include "client/cli/bench/padded_tensors.h"
+#include "client/cli/bench/pass_ledger.h"
+#include "client/internal/service_client.h"
+#include "client/internal/spec_convert.h"
+
+namespace packtrain::cli {
+namespace {
+
+using client::ByteStream;
+using client::ByteStreamSetting;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// Batches and bytes take turns this often, so that what else the machine does meets both.
+constexpr int kRounds = 5;
+// Share of the time that is spent before it counts: plans, records that come into memory, buffers.
+constexpr double kWarmUpShare = 0.2;
+// Most sizes that the server repeats.
+constexpr std::size_t kMostSizes = 4096;
+// Of a message beside its bytes.
+constexpr std::uint32_t kMessageFrame = 64;
+
+struct Setting {
+  ByteStreamSetting setting;
+  const char* name;
+};
+constexpr std::array<Setting, 3> kSettings = {{{ByteStreamSetting::kPlain, "plain"},
+                                               {ByteStreamSetting::kWindow, "window"},
+                                               {ByteStreamSetting::kQueue, "queue"}}};
+
+struct Totals {
+  std::uint64_t batches = 0;
+  std::uint64_t graphs = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t max_bytes = 0;
+  double seconds = 0;
+};
+
+// Calls `step` until `seconds` have passed, at least once; the time it took, or why a step failed.
+template <typename Step>
+absl::StatusOr<double> RepeatFor(double seconds, Step step) {
+  const Clock::time_point start = Clock::now();
+  const Clock::time_point end = start + std::chrono::duration_cast<Clock::duration>(Seconds(seconds));
+  Clock::time_point now;
+  do {
+    if (absl::Status status = step(); !status.ok()) return status;
+    now = Clock::now();
+  } while (now < end);
+  return Seconds(now - start).count();
+}
+
+// Calls `work(item)` for each item on a thread of its own; the first error, if there is one.
+template <typename Item, typename Work>
+absl::Status OnThreads(std::vector<Item>& items, Work work) {
+  std::vector<absl::Status> statuses(items.size());
+  std::vector<std::thread> threads;
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    threads.emplace_back([&statuses, &items, &work, k] { statuses[k] = work(items[k]); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// One trainer's place: reads batches as a trainer does. Used by one thread at a time.
+class StreamClient {
+ public:
+  // `expand`: null where batches are not expanded.
+  StreamClient(std::unique_ptr<client::BatchReader> reader, std::shared_ptr<PassLedger> ledger,
+               std::unique_ptr<PaddedTensors> expand)
+      : reader_(std::move(reader)), ledger_(std::move(ledger)), expand_(std::move(expand)) {}
+
+  // Reads for a time; counts what it reads where `counted`.
+  absl::Status ReadFor(double seconds, bool counted) {
+    Totals read;
+    const absl::StatusOr<double> took = RepeatFor(seconds, [&] { return ReadOne(read); });
+    if (!took.ok()) return took.status();
+    if (counted) Add(read, *took);
+    return absl::OkStatus();
+  }
+
+  const Totals& totals() const { return totals_; }
+  // Bytes of the bodies that came first.
+  const std::vector<std::uint64_t>& first_sizes() const { return first_sizes_; }
+
+ private:
+  absl::Status ReadOne(Totals& read) {
+    const absl::StatusOr<std::optional<wire::Batch>> batch = reader_->Next();
+    if (!batch.ok()) return batch.status();
+    if (!batch->has_value()) return absl::InternalError("an endless stream ended");
+    const wire::BatchHeader& header = (*batch)->header();
+    if (absl::Status status = NotePass(**batch); !status.ok()) return status;
+    if (header.empty) return absl::OkStatus();
+    if (expand_ != nullptr) {
+      if (absl::Status status = expand_->Expand(**batch); !status.ok()) return status;
+    }
+    ++read.batches;
+    read.graphs += header.real.graphs;
+    read.bytes += header.body_bytes;
+    read.max_bytes = std::max(read.max_bytes, header.body_bytes);
+    if (first_sizes_.size() < kMostSizes) first_sizes_.push_back(header.body_bytes);
+    return absl::OkStatus();
+  }
+
+  absl::Status NotePass(const wire::Batch& batch) {
+    const wire::BatchHeader& header = batch.header();
+    const auto graphs = batch.Elements<std::uint64_t>(wire::kGraphIndexSection);
+    if (!graphs.ok()) return graphs.status();
+    if (absl::Status status = ledger_->Add(header.epoch, *graphs); !status.ok()) return status;
+    return header.step + 1 == header.epoch_steps ? ledger_->Leave(header.epoch) : absl::OkStatus();
+  }
+
+  void Add(const Totals& read, double seconds) {
+    totals_.batches += read.batches;
+    totals_.graphs += read.graphs;
+    totals_.bytes += read.bytes;
+    totals_.max_bytes = std::max(totals_.max_bytes, read.max_bytes);
+    totals_.seconds += seconds;
+  }
+
+  const std::unique_ptr<client::BatchReader> reader_;
+  const std::shared_ptr<PassLedger> ledger_;
+  const std::unique_ptr<PaddedTensors> expand_;
+  Totals totals_;
+  std::vector<std::uint64_t> first_sizes_;
+};
+
+// What bare bytes came to in one setting.
+struct RawTotals {
+  std::unique_ptr<ByteStream> stream;
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+};
+
+// The message sizes that bodies of these sizes travel in.
+std::vector<std::uint32_t> MessageSizes(const std::vector<std::uint64_t>& bodies,
+                                        std::uint32_t max_message_bytes) {
+  const std::uint64_t most = max_message_bytes - kMessageFrame;
+  std::vector<std::uint32_t> sizes;
+  for (std::uint64_t left : bodies) {
+    for (; left > 0 && sizes.size() < kMostSizes; left -= sizes.back()) {
+      sizes.push_back(static_cast<std::uint32_t>(std::min(left, most)));
+    }
+  }
+  return sizes;
+}
+
+class StreamBench {
+ public:
+  explicit StreamBench(const StreamBenchOptions& options) : options_(options) {}
+
+  absl::StatusOr<StreamBenchResult> Run() {
+    if (absl::Status status = LookUp(); !status.ok()) return status;
+    if (absl::Status status = OpenClients(); !status.ok()) return status;
+    if (absl::Status status = ReadAll(options_.seconds * kWarmUpShare, false); !status.ok()) return status;
+    if (absl::Status status = OpenByteStreams(); !status.ok()) return status;
+    for (int round = 0; round < kRounds; ++round) {
+      if (absl::Status status = ReadAll(options_.seconds / kRounds, true); !status.ok()) return status;
+      if (absl::Status status = ReadBytes(); !status.ok()) return status;
+    }
+    SumUp();
+    if (absl::Status status = AskForMemory(); !status.ok()) return status;
+    return result_;
+  }
+
+ private:
+  // Asks the server what it can do, and what it has.
+  absl::Status LookUp() {
+    auto connection = client::Connection::Open(options_.connection);
+    if (!connection.ok()) return connection.status();
+    services_ = std::make_unique<client::ServiceClient>(*std::move(connection));
+    const absl::StatusOr<v1::GetServerInfoResponse> info = services_->GetServerInfo();
+    if (!info.ok()) return info.status();
+    if (std::find(info->features().begin(), info->features().end(), "bench") == info->features().end()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "server ", options_.connection.server,
+          " does not serve the bare stream that batches are measured against: start packtraind with "
+          "--enable-bench"));
+    }
+    if (absl::Status status = LookUpDataset(); !status.ok()) return status;
+    return LookUpPlan();
+  }
+
+  absl::Status LookUpDataset() {
+    v1::GetDatasetRequest request;
+    request.set_dataset(options_.dataset);
+    absl::StatusOr<v1::GetDatasetResponse> response = services_->GetDataset(request);
+    if (!response.ok()) return response.status();
+    dataset_ = std::move(*response->mutable_dataset());
+    result_.dataset = absl::StrCat(dataset_.name(), "@", dataset_.version());
+    return absl::OkStatus();
+  }
+
+  // Another epoch of dropped last steps may hold other graphs.
+  absl::Status LookUpPlan() {
+    absl::StatusOr<v1::BatchSpec> spec = client::ToMessage(options_.spec);
+    if (!spec.ok()) return spec.status();
+    if (options_.spec.drop_last) return absl::OkStatus();
+    v1::GetPlanRequest request;
+    request.set_dataset(result_.dataset);
+    *request.mutable_spec() = *std::move(spec);
+    request.set_epoch(options_.first_epoch);
+    const absl::StatusOr<v1::GetPlanResponse> plan = services_->GetPlan(request);
+    if (!plan.ok()) return plan.status();
+    pass_graphs_ = plan->graphs();
+    return absl::OkStatus();
+  }
+
+  std::shared_ptr<PassLedger> NewLedger() {
+    const std::uint32_t readers = options_.shared_epoch ? options_.clients : 1;
+    ledgers_.push_back(std::make_shared<PassLedger>(dataset_.graphs(), pass_graphs_, readers));
+    return ledgers_.back();
+  }
+
+  absl::Status OpenClients() {
+    for (std::uint32_t k = 0; k < options_.clients; ++k) {
+      auto connection = client::Connection::Open(options_.connection);
+      if (!connection.ok()) return connection.status();
+      client::StreamRequest request;
+      request.dataset = result_.dataset;
+      request.spec = options_.spec;
+      request.rank = options_.shared_epoch ? k : 0;
+      request.world_size = options_.shared_epoch ? options_.clients : 1;
+      request.start_epoch = options_.first_epoch;
+      request.read_ahead.batches = 0;  // a client does nothing but read, as with the bare bytes
+      if (absl::Status status = OpenClient(*std::move(connection), request); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenClient(std::shared_ptr<client::Connection> connection,
+                          const client::StreamRequest& request) {
+    const Clock::time_point start = Clock::now();
+    auto reader = client::BatchReader::Open(std::move(connection), request);
+    if (!reader.ok()) return reader.status();
+    auto ledger = ledgers_.empty() || !options_.shared_epoch ? NewLedger() : ledgers_.front();
+    auto expand = options_.expand ? std::make_unique<PaddedTensors>(dataset_.schema()) : nullptr;
+    clients_.push_back(
+        std::make_unique<StreamClient>(*std::move(reader), std::move(ledger), std::move(expand)));
+    absl::Status first = clients_.back()->ReadFor(0, false);
+    result_.first_batch_seconds = std::max(result_.first_batch_seconds, Seconds(Clock::now() - start).count());
+    return first;
+  }
+
+  absl::Status OpenByteStreams() {
+    const std::vector<std::uint32_t> sizes = MessageSizes(
+        clients_.front()->first_sizes(), static_cast<std::uint32_t>(options_.connection.max_message_bytes));
+    for (std::size_t s = 0; s < kSettings.size(); ++s) {
+      for (std::uint32_t k = 0; k < options_.clients; ++k) {
+        auto stream = ByteStream::Open(options_.connection, sizes, kSettings[s].setting);
+        if (!stream.ok()) return stream.status();
+        if (auto first = (*stream)->Next(); !first.ok()) return first.status();
+        raw_[s].push_back({*std::move(stream)});
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadAll(double seconds, bool counted) {
+    return OnThreads(clients_,
+                     [&](std::unique_ptr<StreamClient>& client) { return client->ReadFor(seconds, counted); });
+  }
+
+  absl::Status ReadBytes() {
+    const double seconds = options_.seconds / kRounds / kSettings.size();
+    for (std::vector<RawTotals>& setting : raw_) {
+      absl::Status read = OnThreads(setting, [&](RawTotals& raw) {
+        const absl::StatusOr<double> took = RepeatFor(seconds, [&raw] {
+          const absl::StatusOr<std::uint64_t> bytes = raw.stream->Next();
+          if (bytes.ok()) raw.bytes += *bytes;
+          return bytes.status();
+        });
+        if (took.ok()) raw.seconds += *took;
+        return took.status();
+      });
+      if (!read.ok()) return read;
+    }
+    return absl::OkStatus();
+  }
+
+  void SumUp() {
+    std::uint64_t bytes = 0;
+    for (const std::unique_ptr<StreamClient>& client : clients_) {
+      const Totals& totals = client->totals();
+      bytes += totals.bytes;
+      result_.batches += totals.batches;
+      result_.graphs += totals.graphs;
+      result_.seconds = std::max(result_.seconds, totals.seconds);
+      result_.graphs_per_second += static_cast<double>(totals.graphs) / totals.seconds;
+      result_.bytes_per_second += static_cast<double>(totals.bytes) / totals.seconds;
+      result_.max_batch_bytes = std::max(result_.max_batch_bytes, totals.max_bytes);
+    }
+    // The reader hands over no batch that it has not held against its checksum.
+    result_.crc_checked = result_.batches;
+    if (result_.batches > 0) {
+      result_.mean_batch_bytes = static_cast<double>(bytes) / static_cast<double>(result_.batches);
+    }
+    for (const std::shared_ptr<PassLedger>& ledger : ledgers_) result_.passes += ledger->passes();
+    ChooseRaw();
+  }
+
+  void ChooseRaw() {
+    for (std::size_t s = 0; s < kSettings.size(); ++s) {
+      double rate = 0;
+      for (const RawTotals& raw : raw_[s]) rate += static_cast<double>(raw.bytes) / raw.seconds;
+      if (rate <= result_.raw_bytes_per_second) continue;
+      result_.raw_bytes_per_second = rate;
+      result_.raw_setting = kSettings[s].name;
+    }
+    result_.ratio_to_raw = result_.bytes_per_second / result_.raw_bytes_per_second;
+  }
+
+  absl::Status AskForMemory() {
+    const absl::StatusOr<v1::GetServerInfoResponse> info = services_->GetServerInfo();
+    if (!info.ok()) return info.status();
+    result_.server_rss_bytes = info->memory().process_rss_bytes();
+    result_.resident = info->memory().resident_dataset_bytes() >= dataset_.bytes();
+    return absl::OkStatus();
+  }
+
+  const StreamBenchOptions& options_;
+  std::unique_ptr<client::ServiceClient> services_;
+  v1::Dataset dataset_;
+  std::optional<std::uint64_t> pass_graphs_;
+  std::vector<std::shared_ptr<PassLedger>> ledgers_;
+  std::vector<std::unique_ptr<StreamClient>> clients_;
+  std::array<std::vector<RawTotals>, kSettings.size()> raw_;
+  StreamBenchResult result_;
+};
+
+}  // namespace
+
+absl::StatusOr<StreamBenchResult> MeasureStream(const StreamBenchOptions& options) {
+  return StreamBench(options).Run();
+}
+
+}  // namespace packtrain::cli

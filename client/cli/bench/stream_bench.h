@@ -1,0 +1,55 @@
+// Measures how fast batches come, and how fast bare bytes do.
+#ifndef PACKTRAIN_CLIENT_CLI_BENCH_STREAM_BENCH_H_
+#define PACKTRAIN_CLIENT_CLI_BENCH_STREAM_BENCH_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/batch_spec.h"
+#include "client/connection.h"
+
+namespace packtrain::cli {
+
+struct StreamBenchOptions {
+  client::ConnectionOptions connection;
+  std::string dataset;
+  client::BatchSpec spec;
+  std::uint64_t first_epoch = 0;
+  std::uint32_t clients = 1;
+  // The clients are the ranks of one epoch; otherwise each reads the whole of it.
+  bool shared_epoch = false;
+  // Fills padded tensors from each batch before it counts.
+  bool expand = true;
+  // Time that batches are measured, and bare bytes again.
+  double seconds = 5;
+};
+
+// Rates add up over the clients; empty batches count nowhere.
+struct StreamBenchResult {
+  std::string dataset;  // NAME@VERSION
+  double seconds = 0;
+  double graphs_per_second = 0;
+  double bytes_per_second = 0;  // of bodies
+  std::uint64_t batches = 0;
+  std::uint64_t graphs = 0;
+  std::uint64_t crc_checked = 0;  // batches whose body was held against its CRC32C
+  std::uint64_t passes = 0;       // completed, each of distinct graphs, those of the warm-up too
+  double mean_batch_bytes = 0;
+  std::uint64_t max_batch_bytes = 0;
+  double raw_bytes_per_second = 0;
+  std::string raw_setting;
+  double ratio_to_raw = 0;
+  double first_batch_seconds = 0;  // from asking to having it, the slowest client's
+  std::uint64_t server_rss_bytes = 0;
+  bool resident = false;  // the server holds this data set's bytes, or more, in memory
+};
+
+// Batches first, then bytes in each setting, and that several times over in the same run. FAILED_PRECONDITION:
+// the server was started without --enable-bench. DATA_LOSS: a batch came damaged, or a graph twice in a pass.
+// Other codes are the server's.
+absl::StatusOr<StreamBenchResult> MeasureStream(const StreamBenchOptions& options);
+
+}  // namespace packtrain::cli
+
+#endif  // PACKTRAIN_CLIENT_CLI_BENCH_STREAM_BENCH_H_

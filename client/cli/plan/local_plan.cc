@@ -1,0 +1,87 @@
+#include "client/cli/plan/local_plan.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/bench/thread_loop.h"
+#include "client/internal/spec_convert.h"
+#include "proto/base/content_hash.h"
+#include "proto/wire/planner_convert.h"
+#include "server/batching/plan.h"
+
+namespace packtrain::cli {
+namespace {
+
+constexpr char kSplit[] = "all";
+
+// A request for the list, and what it borrows beside the list.
+class ListRequest {
+ public:
+  ListRequest(const SizeList& sizes, const client::SpecFlags& flags, const batching::BatchSpec& spec)
+      : split_(sizes.n_node.size()) {
+    std::iota(split_.begin(), split_.end(), 0u);
+    request_.spec = spec;
+    request_.sizes = {sizes.n_node, sizes.n_edge};
+    request_.split = split_;
+    request_.epoch = flags.epoch;
+    request_.world = {.size = flags.world_size};
+    request_.graph_name = std::bind_front(NameOf, std::cref(sizes));
+    request_.parallel_for = std::bind_front(RunOnThreads, HardwareThreads());
+  }
+  ListRequest(const ListRequest&) = delete;
+  ListRequest& operator=(const ListRequest&) = delete;
+
+  const batching::PlanRequest& get() const { return request_; }
+
+ private:
+  std::vector<std::uint32_t> split_;
+  batching::PlanRequest request_;
+};
+
+void AddOversizeIds(const SizeList& sizes, const batching::PlanSummary& summary,
+                    v1::OversizeSummary& oversize) {
+  for (const std::uint32_t graph : summary.oversize_graphs) oversize.add_ids(NameOf(sizes, graph));
+}
+
+}  // namespace
+
+absl::StatusOr<batching::BatchSpec> LocalSpec(const client::SpecFlags& flags) {
+  if (!flags.spec.split.empty() && flags.spec.split != kSplit) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--split ", flags.spec.split, ": a list of sizes has no splits but 'all'"));
+  }
+  const absl::StatusOr<v1::BatchSpec> message = client::ToMessage(flags.spec);
+  if (!message.ok()) return message.status();
+  return wire::ToPlanner<batching::BatchSpec>(*message);
+}
+
+absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags) {
+  const absl::StatusOr<batching::BatchSpec> spec = LocalSpec(flags);
+  if (!spec.ok()) return spec.status();
+  const ListRequest request(sizes, flags, *spec);
+  const auto start = std::chrono::steady_clock::now();
+  const absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request.get());
+  if (!plan.ok()) return plan.status();
+  const batching::PlanSummary summary = (*plan)->Summarize();
+  v1::GetPlanResponse response = wire::ToPlanResponse(summary, *spec, batching::kPlanVersion);
+  response.set_plan_seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  response.set_dataset(sizes.path);
+  response.set_fingerprint(base::PlanFingerprint(sizes.version, kSplit, batching::CanonicalText(*spec)));
+  AddOversizeIds(sizes, summary, *response.mutable_oversize());
+  return response;
+}
+
+absl::StatusOr<std::vector<batching::TunedBudget>> TuneSizes(const SizeList& sizes,
+                                                             const client::SpecFlags& flags) {
+  const absl::StatusOr<batching::BatchSpec> spec = LocalSpec(flags);
+  if (!spec.ok()) return spec.status();
+  return batching::TuneBudget(ListRequest(sizes, flags, *spec).get());
+}
+
+}  // namespace packtrain::cli

@@ -1,0 +1,269 @@
+// packtrain plan
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/commands.h"
+#include "client/cli/plan/local_plan.h"
+#include "client/cli/service_call.h"
+#include "client/flags/spec_flags.h"
+#include "client/internal/spec_convert.h"
+#include "proto/base/escape_controls.h"
+#include "proto/base/flag_checks.h"
+#include "proto/wire/run_words.h"
+
+namespace packtrain::cli {
+namespace {
+
+constexpr int kShapesShown = 5;
+constexpr int kGraphsShown = 10;
+
+struct PlanFlags {
+  std::string dataset;
+  std::string sizes;
+  std::optional<std::uint64_t> batch;
+  bool tune = false;
+  client::SpecFlags spec;
+};
+
+Json ToJson(const v1::Shape& shape) {
+  return {{"graphs", shape.graphs()}, {"nodes", shape.nodes()}, {"edges", shape.edges()}};
+}
+
+Json ShapesToJson(const v1::GetPlanResponse& plan) {
+  Json shapes = Json::array();
+  for (const v1::ShapeCount& count : plan.shapes()) {
+    Json shape = ToJson(count.shape());
+    shape["batches"] = count.batches();
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+Json ToJson(const v1::OversizeSummary& oversize) {
+  return {{"action", wire::WordOf(oversize.action(), wire::kOversizeWords)},
+          {"count", oversize.count()},
+          {"ids", Json(oversize.ids())},
+          {"truncated", oversize.truncated()}};
+}
+
+Json ToJson(const v1::GetPlanResponse& plan) {
+  return {{"dataset", plan.dataset()},
+          {"batches", plan.batches()},
+          {"steps", plan.steps()},
+          {"graphs", plan.graphs()},
+          {"budget", plan.has_budget() ? ToJson(plan.budget()) : Json(nullptr)},
+          {"fill",
+           {{"graphs", plan.fill().graphs()}, {"nodes", plan.fill().nodes()}, {"edges", plan.fill().edges()}}},
+          {"shapes", ShapesToJson(plan)},
+          {"graphs_per_batch",
+           {{"mean", plan.mean_graphs()}, {"min", plan.min_graphs()}, {"max", plan.max_graphs()}}},
+          {"oversize", ToJson(plan.oversize())},
+          {"rank_load", {{"mean_over_max", plan.rank_load_mean_over_max()}}},
+          {"bound_batches", plan.bound_batches()},
+          {"fingerprint", plan.fingerprint()},
+          {"plan_version", plan.plan_version()},
+          {"plan_seconds", plan.plan_seconds()}};
+}
+
+std::string ShapeText(const v1::Shape& shape) {
+  return FormatCount(shape.graphs()) + " graphs, " + FormatCount(shape.nodes()) + " nodes, " +
+         FormatCount(shape.edges()) + " edges";
+}
+
+std::string ShapesText(const v1::GetPlanResponse& plan) {
+  std::ostringstream text;
+  text << "shapes    " << plan.shapes_size() << " distinct\n";
+  for (int i = 0; i < plan.shapes_size() && i < kShapesShown; ++i) {
+    text << "          " << ShapeText(plan.shapes(i).shape()) << ": " << plan.shapes(i).batches()
+         << " batches\n";
+  }
+  if (plan.shapes_size() > kShapesShown) text << "          ... (--json lists all)\n";
+  return text.str();
+}
+
+std::string ToText(const client::SpecFlags& flags, const v1::GetPlanResponse& plan) {
+  std::ostringstream text;
+  text << plan.dataset() << ", " << flags.spec.policy << (flags.spec.pad.empty() ? "" : " " + flags.spec.pad)
+       << ", epoch " << flags.epoch << ", ranks " << flags.world_size << '\n'
+       << "batches   " << plan.batches() << " in " << plan.steps() << " steps (at least "
+       << plan.bound_batches() << (plan.has_budget() ? " by the budget)\n" : " by --graphs)\n") << "graphs    "
+       << FormatCount(static_cast<double>(plan.graphs())) << ", a batch " << FormatNumber(plan.mean_graphs())
+       << " (" << plan.min_graphs() << " to " << plan.max_graphs() << ")\n"
+       << "fill      nodes " << FormatNumber(plan.fill().nodes()) << ", edges "
+       << FormatNumber(plan.fill().edges()) << ", graphs " << FormatNumber(plan.fill().graphs()) << '\n';
+  if (plan.has_budget()) text << "budget    " << ShapeText(plan.budget()) << '\n';
+  text << ShapesText(plan);
+  if (flags.world_size > 1) {
+    text << "balance   mean load is " << FormatNumber(plan.rank_load_mean_over_max()) << " of the greatest\n";
+  }
+  if (plan.oversize().count() > 0) {
+    text << "oversize  " << plan.oversize().count() << " graphs above the budget, each "
+         << (plan.oversize().action() == v1::OVERSIZE_SKIP ? "skipped" : "alone in a batch") << '\n';
+  }
+  return text.str();
+}
+
+Json ToJson(const v1::GetPlannedBatchResponse& batch) {
+  return {{"index", batch.index()},
+          {"step", batch.step()},
+          {"rank", batch.rank()},
+          {"ids", Json(batch.source_ids())},
+          {"n_node", Json(batch.n_node())},
+          {"n_edge", Json(batch.n_edge())},
+          {"shape", ToJson(batch.padded())},
+          {"crc32c", batch.body_crc32c()},
+          {"fingerprint", batch.fingerprint()}};
+}
+
+std::string ToText(const v1::GetPlannedBatchResponse& batch) {
+  std::ostringstream text;
+  text << "batch " << batch.index() << " (step " << batch.step() << ", rank " << batch.rank()
+       << "): " << batch.source_ids_size() << " graphs, padded to " << ShapeText(batch.padded()) << '\n';
+  for (int i = 0; i < batch.source_ids_size() && i < kGraphsShown; ++i) {
+    text << "  " << base::EscapeControls(batch.source_ids(i)) << ": " << batch.n_node(i) << " nodes, "
+         << batch.n_edge(i) << " edges\n";
+  }
+  if (batch.source_ids_size() > kGraphsShown) text << "  ... (--json lists all)\n";
+  return text.str();
+}
+
+// Fills what GetPlanRequest and GetPlannedBatchRequest share.
+template <typename Request>
+absl::StatusOr<Request> MakeRequest(const PlanFlags& flags) {
+  absl::StatusOr<v1::BatchSpec> spec = client::ToMessage(flags.spec.spec);
+  if (!spec.ok()) return spec.status();
+  Request request;
+  request.set_dataset(flags.dataset);
+  *request.mutable_spec() = *std::move(spec);
+  request.set_epoch(flags.spec.epoch);
+  request.set_world_size(flags.spec.world_size);
+  return request;
+}
+
+absl::StatusOr<v1::GetPlanResponse> PlanDataset(const PlanFlags& flags, const GlobalOptions& global) {
+  const absl::StatusOr<v1::GetPlanRequest> request = MakeRequest<v1::GetPlanRequest>(flags);
+  if (!request.ok()) return request.status();
+  return CallService(global, [&](client::ServiceClient& services) { return services.GetPlan(*request); });
+}
+
+absl::StatusOr<ExitCode> ShowBatch(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
+  absl::StatusOr<v1::GetPlannedBatchRequest> request = MakeRequest<v1::GetPlannedBatchRequest>(flags);
+  if (!request.ok()) return request.status();
+  request->set_index(*flags.batch);
+  const absl::StatusOr<v1::GetPlannedBatchResponse> batch =
+      CallService(global, [&](client::ServiceClient& services) { return services.GetPlannedBatch(*request); });
+  if (!batch.ok()) return batch.status();
+  output.Print(ToJson(*batch), ToText(*batch));
+  return ExitCode::kDone;
+}
+
+absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const absl::StatusOr<v1::GetPlanResponse>& plan,
+                                  Output& output) {
+  if (!plan.ok()) return plan.status();
+  output.Print(ToJson(*plan), ToText(flags.spec, *plan));
+  return ExitCode::kDone;
+}
+
+absl::StatusOr<SizeList> FetchSizes(const PlanFlags& flags, const GlobalOptions& global) {
+  v1::ListGraphSizesRequest request;
+  request.set_dataset(flags.dataset);
+  request.set_split(flags.spec.spec.split);
+  absl::StatusOr<v1::ListGraphSizesResponse> sizes =
+      CallService(global, [&](client::ServiceClient& services) { return services.ListGraphSizes(request); });
+  if (!sizes.ok()) return sizes.status();
+  return SizeList{sizes->dataset(),
+                  {sizes->n_node().begin(), sizes->n_node().end()},
+                  {sizes->n_edge().begin(), sizes->n_edge().end()},
+                  {},
+                  {}};
+}
+
+Json ToJson(const batching::TunedBudget& tuned) {
+  const batching::PlanSummary& summary = tuned.summary;
+  return {
+      {"budget",
+       {{"graphs", tuned.budget.graphs}, {"nodes", tuned.budget.nodes}, {"edges", tuned.budget.edges}}},
+      {"fill", {{"graphs", summary.fill_graphs}, {"nodes", summary.fill_nodes}, {"edges", summary.fill_edges}}},
+      {"batches", summary.batches},
+      {"graphs_per_batch",
+       {{"mean", summary.mean_graphs}, {"min", summary.min_graphs}, {"max", summary.max_graphs}}}};
+}
+
+Json ToJson(const std::vector<batching::TunedBudget>& frontier) {
+  Json budgets = Json::array();
+  for (const batching::TunedBudget& tuned : frontier) budgets.push_back(ToJson(tuned));
+  return {{"frontier", budgets}};
+}
+
+Table ToTable(const std::vector<batching::TunedBudget>& frontier) {
+  Table table{{"--nodes", "--edges", "--max-graphs", "node fill", "edge fill", "batches", "graphs a batch"},
+              {}};
+  for (const batching::TunedBudget& tuned : frontier) {
+    table.rows.push_back({std::to_string(tuned.budget.nodes), std::to_string(tuned.budget.edges),
+                          std::to_string(tuned.budget.graphs), FormatNumber(tuned.summary.fill_nodes),
+                          FormatNumber(tuned.summary.fill_edges), std::to_string(tuned.summary.batches),
+                          FormatNumber(tuned.summary.mean_graphs)});
+  }
+  return table;
+}
+
+// Searches here also for a data set of a server, whose threads are for streams.
+absl::StatusOr<ExitCode> Tune(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
+  const absl::StatusOr<SizeList> sizes =
+      flags.sizes.empty() ? FetchSizes(flags, global) : ReadSizes(flags.sizes);
+  if (!sizes.ok() && flags.sizes.empty()) return sizes.status();
+  if (!sizes.ok()) return DataError(output, sizes.status());
+  client::SpecFlags spec = flags.spec;
+  if (flags.sizes.empty()) spec.spec.split.clear();  // the server has chosen
+  const absl::StatusOr<std::vector<batching::TunedBudget>> frontier = TuneSizes(*sizes, spec);
+  if (!frontier.ok()) return frontier.status();
+  output.Print(ToJson(*frontier), ToTable(*frontier));
+  return ExitCode::kDone;
+}
+
+absl::StatusOr<ExitCode> Plan(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
+  if (flags.sizes.empty()) return ShowPlan(flags, PlanDataset(flags, global), output);
+  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes);
+  if (!sizes.ok()) return DataError(output, sizes.status());
+  return ShowPlan(flags, PlanSizes(*sizes, flags.spec), output);
+}
+
+}  // namespace
+
+void AddPlanCommand(CLI::App& program, Invocation& invocation) {
+  CLI::App* plan = AddCommand(program, "plan", "Shows how a policy would batch one epoch",
+                              {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
+                               "packtrain plan --dataset qm9 --policy packed --graphs 127 --batch 0",
+                               "packtrain plan --dataset qm9 --policy packed --graphs 127 --tune",
+                               "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
+  const auto flags = std::make_shared<PlanFlags>();
+  CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");
+  CLI::Option* sizes = plan->add_option("--sizes", flags->sizes,
+                                        "File of lines `n_node n_edge`, gzip too; further columns are passed "
+                                        "over; planned here, without a server");
+  CLI::Option* batch = plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
+                           ->check(base::CountFrom(0))
+                           ->needs(dataset)
+                           ->excludes(sizes);
+  plan->add_flag(
+          "--tune", flags->tune,
+          "Show instead which budgets of about --graphs graphs fill best; planned here, also for --dataset")
+      ->excludes(batch);
+  dataset->excludes(sizes);
+  client::AddSpecFlags(*plan, flags->spec, {.required = true, .epoch = true, .world_size = true});
+  OnChosenPrintTable(
+      *plan, invocation, [flags](const GlobalOptions& global, Output& output) -> absl::StatusOr<ExitCode> {
+        if (global.csv && !flags->tune) return RefuseCsv(output);
+        if (flags->dataset.empty() && flags->sizes.empty()) {
+          return UsageError(output, "one of --dataset and --sizes is needed (--help shows the usage)");
+        }
+        if (flags->tune) return Tune(*flags, global, output);
+        return flags->batch.has_value() ? ShowBatch(*flags, global, output) : Plan(*flags, global, output);
+      });
+}
+
+}  // namespace packtrain::cli

@@ -1,0 +1,78 @@
+// packtrain fsck
+#include <unistd.h>
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/commands.h"
+#include "client/cli/service_call.h"
+#include "proto/wire/fsck_report.h"
+
+namespace packtrain::cli {
+namespace {
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json ToJson(const v1::FsckFinding& finding) {
+  return {{"kind", wire::FsckKindName(finding.kind())},
+          {"message", finding.message()},
+          {"dataset", TextOrNull(finding.dataset())},
+          {"graph", finding.has_graph() ? Json(finding.graph()) : Json()},
+          {"source_id", TextOrNull(finding.source_id())},
+          {"split", TextOrNull(finding.split())},
+          {"run", TextOrNull(finding.run())},
+          {"file", TextOrNull(finding.file())}};
+}
+
+struct Found {
+  Json findings = Json::array();
+  std::string lines;
+  v1::FsckSummary summary;
+
+  void Take(const v1::FsckResponse& event) {
+    if (event.has_summary()) summary = event.summary();
+    if (!event.has_finding()) return;
+    findings.push_back(ToJson(event.finding()));
+    lines += wire::FsckLine(event.finding());
+  }
+};
+
+Json ToJson(const Found& found) {
+  return {{"findings", found.findings},           {"files", found.summary.files()},
+          {"datasets", found.summary.datasets()}, {"graphs", found.summary.graphs()},
+          {"runs", found.summary.runs()},         {"bytes", found.summary.bytes()},
+          {"unused", found.summary.unused()}};
+}
+
+absl::Status Check(const GlobalOptions& global, Output& output, Found& found) {
+  wire::FsckProgress progress(output.messages(), base::IsTerminal(STDERR_FILENO));
+  return CallService(global, [&](client::ServiceClient& services) {
+    return services.Fsck([&](const v1::FsckResponse& event) {
+      if (event.has_progress() && !global.json) progress.Show(event.progress());
+      found.Take(event);
+      return absl::OkStatus();
+    });
+  });
+}
+
+absl::StatusOr<ExitCode> Fsck(const GlobalOptions& global, Output& output) {
+  Found found;
+  if (absl::Status status = Check(global, output, found); !status.ok()) {
+    output.messages() << found.lines;
+    return status;
+  }
+  output.Print(ToJson(found), found.lines + wire::FsckLines(found.summary));
+  return found.summary.findings() == 0 ? ExitCode::kDone : ExitCode::kFailed;
+}
+
+}  // namespace
+
+void AddFsckCommand(CLI::App& program, Invocation& invocation) {
+  CLI::App* fsck = AddCommand(program, "fsck",
+                              "Reads all that a server stores and names what is damaged; exit code 1 where "
+                              "anything is. `packtraind --data DIR --fsck` does it where no server runs",
+                              {"packtrain fsck", "packtrain fsck --server data-node:7077 --json"});
+  OnChosen(*fsck, invocation, Fsck);
+}
+
+}  // namespace packtrain::cli

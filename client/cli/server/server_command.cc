@@ -1,0 +1,65 @@
+// packtrain server info
+#include <sstream>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/commands.h"
+#include "client/internal/service_client.h"
+
+namespace packtrain::cli {
+namespace {
+
+Json ToJson(const v1::GetServerInfoResponse& info) {
+  return {{"version", info.version()},
+          {"api", info.api()},
+          {"limits",
+           {{"max_receive_message_bytes", info.limits().max_receive_message_bytes()},
+            {"max_batch_bytes", info.limits().max_batch_bytes()},
+            {"max_streams", info.limits().max_streams()}}},
+          {"memory",
+           {{"cap_bytes", info.memory().cap_bytes()},
+            {"used_bytes", info.memory().used_bytes()},
+            {"resident_dataset_bytes", info.memory().resident_dataset_bytes()},
+            {"process_rss_bytes", info.memory().process_rss_bytes()}}},
+          {"features", Json(info.features())}};
+}
+
+std::string ToText(const std::string& server, const v1::GetServerInfoResponse& info) {
+  std::ostringstream text;
+  text << "packtraind " << info.version() << " at " << server << ", API " << info.api() << '\n'
+       << "memory    " << FormatBytes(static_cast<double>(info.memory().used_bytes())) << " used of "
+       << FormatBytes(static_cast<double>(info.memory().cap_bytes())) << ", "
+       << FormatBytes(static_cast<double>(info.memory().resident_dataset_bytes()))
+       << " of it data sets; process " << FormatBytes(static_cast<double>(info.memory().process_rss_bytes()))
+       << '\n'
+       << "limits    message " << FormatBytes(static_cast<double>(info.limits().max_receive_message_bytes()))
+       << ", batch " << FormatBytes(static_cast<double>(info.limits().max_batch_bytes())) << ", streams "
+       << info.limits().max_streams() << '\n'
+       << "features ";
+  for (const std::string& feature : info.features()) text << ' ' << feature;
+  text << '\n';
+  return text.str();
+}
+
+absl::StatusOr<ExitCode> ShowInfo(const GlobalOptions& global, Output& output) {
+  absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global);
+  if (!connection.ok()) return connection.status();
+  absl::StatusOr<v1::GetServerInfoResponse> info =
+      client::ServiceClient(*std::move(connection)).GetServerInfo();
+  if (!info.ok()) return info.status();
+  output.Print(ToJson(*info), ToText(global.server, *info));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddServerCommand(CLI::App& program, Invocation& invocation) {
+  CLI::App* server =
+      AddNoun(program, "server", "Looks at a server", {"packtrain server info --server data-node:7077"});
+  CLI::App* info =
+      AddCommand(*server, "info", "Shows version, limits, memory and features of a server",
+                 {"packtrain server info", "packtrain server info --server data-node:7077 --json"});
+  OnChosen(*info, invocation, ShowInfo);
+}
+
+}  // namespace packtrain::cli

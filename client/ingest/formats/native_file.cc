@@ -1,0 +1,119 @@
+#include "client/ingest/formats/native_file.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/crc32c.h"
+
+namespace packtrain::ingest {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are little-endian");
+
+constexpr std::size_t kFrameHeaderBytes = 8;
+// What a frame's length says is not trusted further than this before its bytes are there.
+constexpr std::size_t kReadBytes = 1 << 20;
+
+std::uint32_t ChecksumOf(const std::string& bytes) { return base::Crc32c(std::as_bytes(std::span(bytes))); }
+
+void AppendNumber(std::uint32_t number, std::string& out) {
+  out.append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+std::uint32_t NumberAt(const std::string& bytes, std::size_t offset) {
+  std::uint32_t number;
+  std::memcpy(&number, bytes.data() + offset, sizeof(number));
+  return number;
+}
+
+}  // namespace
+
+std::string NativeFrame(const v1::ExportDatasetResponse& message) {
+  const std::string bytes = message.SerializeAsString();
+  std::string frame;
+  AppendNumber(static_cast<std::uint32_t>(bytes.size()), frame);
+  AppendNumber(ChecksumOf(bytes), frame);
+  return frame + bytes;
+}
+
+NativeFile::NativeFile(std::string path, std::uint64_t bytes)
+    : path_(std::move(path)), bytes_(bytes), file_(path_, std::ios::binary) {}
+
+absl::StatusOr<std::unique_ptr<NativeFile>> NativeFile::Open(std::string path) {
+  std::error_code error;
+  const std::uint64_t bytes = std::filesystem::file_size(path, error);
+  if (error) return absl::NotFoundError(absl::StrCat(path, ": ", error.message()));
+  std::unique_ptr<NativeFile> file(new NativeFile(std::move(path), bytes));
+  if (absl::Status status = file->ReadMagic(); !status.ok()) return status;
+  v1::ExportDatasetResponse message;
+  if (absl::Status status = file->ReadFrame(&message); !status.ok()) return status;
+  if (!message.has_header()) return file->Damaged("it does not begin with its header");
+  file->dataset_ = std::move(*message.mutable_header()->mutable_dataset());
+  return file;
+}
+
+absl::Status NativeFile::Damaged(std::string_view what) const {
+  return absl::InvalidArgumentError(absl::StrCat(path_, ", byte ", position_, ": ", std::string(what)));
+}
+
+absl::Status NativeFile::ReadMagic() {
+  std::string magic;
+  const bool read = ReadBytes(kNativeMagic.size(), &magic).ok();
+  if (read && magic == kNativeMagic) return absl::OkStatus();
+  position_ = 0;
+  if (read && magic.starts_with(kNativeMagic.substr(0, kNativeMagic.size() - 1))) {
+    return Damaged("the file is of a native format that this program does not know; it reads format 1");
+  }
+  return Damaged("this is no file of `packtrain dataset export --format native`");
+}
+
+absl::Status NativeFile::ReadBytes(std::size_t count, std::string* bytes) {
+  bytes->clear();
+  while (bytes->size() < count) {
+    const std::size_t before = bytes->size();
+    bytes->resize(before + std::min(count - before, kReadBytes));
+    file_.read(bytes->data() + before, static_cast<std::streamsize>(bytes->size() - before));
+    if (!file_) return Damaged("the file is cut off");
+  }
+  position_ += count;
+  return absl::OkStatus();
+}
+
+absl::Status NativeFile::ReadFrame(v1::ExportDatasetResponse* message) {
+  std::string header, bytes;
+  if (absl::Status status = ReadBytes(kFrameHeaderBytes, &header); !status.ok()) return status;
+  const std::uint32_t size = NumberAt(header, 0);
+  if (size > kMaxFrameBytes) return Damaged("the file is damaged: a frame is too long");
+  if (absl::Status status = ReadBytes(size, &bytes); !status.ok()) return status;
+  if (ChecksumOf(bytes) != NumberAt(header, 4)) return Damaged("the file is damaged: a checksum is wrong");
+  if (!message->ParseFromString(bytes)) return Damaged("the file is damaged: a frame is no message");
+  return absl::OkStatus();
+}
+
+absl::Status NativeFile::Finish(std::uint64_t graphs) {
+  if (graphs != graphs_) {
+    return Damaged(absl::StrCat("the file holds ", graphs_, " graphs, and its end says ", graphs));
+  }
+  return position_ == bytes_ ? absl::OkStatus() : Damaged("something follows behind the end");
+}
+
+absl::StatusOr<bool> NativeFile::Next(v1::ExportDatasetResponse* message) {
+  if (absl::Status status = ReadFrame(message); !status.ok()) return status;
+  if (message->has_end()) {
+    if (absl::Status status = Finish(message->end().graphs()); !status.ok()) return status;
+    return false;
+  }
+  if (!message->has_block() && !message->has_split())
+    return Damaged("a frame holds neither graphs nor a split");
+  graphs_ += static_cast<std::uint64_t>(message->block().records_size());
+  return true;
+}
+
+}  // namespace packtrain::ingest

@@ -1,0 +1,47 @@
+#include "client/internal/retry.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::client {
+
+std::chrono::milliseconds Backoff::Next() {
+  std::uniform_int_distribution<std::chrono::milliseconds::rep> draw(ceiling_.count() / 2, ceiling_.count());
+  ceiling_ = std::min(ceiling_ * 2, kLongest);
+  return std::chrono::milliseconds(draw(random_));
+}
+
+bool IsTransient(const absl::Status& status) {
+  // CANCELLED comes from a server that ends its streams; our own cancelling is asked for first.
+  return absl::IsUnavailable(status) || absl::IsCancelled(status);
+}
+
+absl::Status GaveUp(const ConnectionOptions& options, const absl::Status& cause) {
+  const std::string_view message(cause.message().data(), cause.message().size());
+  return absl::UnavailableError(absl::StrCat("no answer from server ", options.server, " for ",
+                                             static_cast<double>(options.give_up.count()) / 1000,
+                                             " s (--server, --give-up): ", std::string(message)));
+}
+
+void Retry::Succeeded() {
+  if (view_ != nullptr) view_->Answered();
+  failing_since_.reset();
+  backoff_.Reset();
+}
+
+absl::Status Retry::WaitAfter(const absl::Status& cause) {
+  if (stop_.stopped()) return absl::CancelledError("cancelled by the caller");
+  if (!IsTransient(cause)) return cause;
+  if (view_ != nullptr) view_->Failed(cause);
+  const auto now = std::chrono::steady_clock::now();
+  if (!failing_since_) failing_since_ = now;
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(*failing_since_ + options_.give_up - now);
+  if (left.count() <= 0) return GaveUp(options_, cause);
+  if (stop_.WaitFor(std::min(backoff_.Next(), left))) return absl::CancelledError("cancelled by the caller");
+  return absl::OkStatus();
+}
+
+}  // namespace packtrain::client

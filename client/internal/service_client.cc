@@ -1,0 +1,317 @@
+#include "client/internal/service_client.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/internal/channel.h"
+#include "client/internal/retry.h"
+#include "client/internal/unary_call.h"
+#include "packtrain/v1/admin.grpc.pb.h"
+#include "packtrain/v1/batch.grpc.pb.h"
+#include "packtrain/v1/dataset.grpc.pb.h"
+#include "packtrain/v1/run.grpc.pb.h"
+#include "packtrain/v1/server_info.grpc.pb.h"
+
+namespace packtrain::client {
+namespace {
+
+constexpr std::chrono::hours kListing{1};
+constexpr std::chrono::hours kCheck{24};
+
+// The server is gone, whichever words gRPC has for it; its own answers are never UNKNOWN.
+bool IsLoss(const absl::Status& status) { return IsTransient(status) || absl::IsUnknown(status); }
+
+// An import that `cause` ended.
+absl::Status Lost(const Connection& connection, absl::string_view outcome, const absl::Status& cause) {
+  return absl::UnavailableError(absl::StrCat("server ", connection.options().server, " was lost and ", outcome,
+                                             "; it may be repeated: ", cause.message()));
+}
+
+class GrpcImportStream final : public ImportStream {
+ public:
+  explicit GrpcImportStream(std::shared_ptr<Connection> connection)
+      : connection_(std::move(connection)),
+        stub_(v1::DatasetService::NewStub(ChannelOf(*connection_))),
+        writer_(stub_->ImportGraphs(&context_, &response_)) {}
+
+  ~GrpcImportStream() override {
+    if (finished_) return;
+    context_.TryCancel();
+    (void)writer_->Finish();
+  }
+
+  absl::Status WriteHeader(const v1::ImportHeader& header) {
+    v1::ImportGraphsRequest request;
+    *request.mutable_header() = header;
+    return Send(request);
+  }
+
+  absl::Status Write(v1::GraphBlock block) override {
+    if (finished_) return AlreadyEnded();
+    graphs_ += static_cast<std::uint64_t>(block.source_ids_size());
+    v1::ImportGraphsRequest request;
+    *request.mutable_block() = std::move(block);
+    return Send(request);
+  }
+
+  absl::Status Write(v1::RecordBlock records) override {
+    if (finished_) return AlreadyEnded();
+    graphs_ += static_cast<std::uint64_t>(records.records_size());
+    v1::ImportGraphsRequest request;
+    *request.mutable_records() = std::move(records);
+    return Send(request);
+  }
+
+  absl::StatusOr<v1::ImportGraphsResponse> Finish() override {
+    if (finished_) return AlreadyEnded();
+    v1::ImportGraphsRequest request;
+    request.mutable_end()->set_graphs(graphs_);
+    if (absl::Status status = Send(request); !status.ok()) return status;
+    writer_->WritesDone();
+    if (absl::Status status = End(); !status.ok()) return status;
+    return std::move(response_);
+  }
+
+ private:
+  static absl::Status AlreadyEnded() { return absl::FailedPreconditionError("this import has ended already"); }
+
+  absl::Status End() {
+    finished_ = true;
+    const absl::Status status = OutcomeOf(writer_->Finish());
+    return IsLoss(status) ? Lost(*connection_, "the import was not stored", status) : status;
+  }
+
+  absl::Status Send(const v1::ImportGraphsRequest& request) {
+    if (writer_->Write(request)) return absl::OkStatus();
+    absl::Status status = End();
+    return status.ok() ? absl::InternalError("the server ended the import before its last block") : status;
+  }
+
+  const std::shared_ptr<Connection> connection_;
+  const std::unique_ptr<v1::DatasetService::Stub> stub_;
+  grpc::ClientContext context_;
+  v1::ImportGraphsResponse response_;
+  const std::unique_ptr<grpc::ClientWriter<v1::ImportGraphsRequest>> writer_;
+  std::uint64_t graphs_ = 0;  // sent
+  bool finished_ = false;
+};
+
+// Calls `method` for each page of a list, and `take` with each answer.
+template <typename Stub, typename Request, typename Response, typename Take>
+absl::Status WalkPages(const ConnectionOptions& options, Stub& stub,
+                       grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                       Request request, Take take) {
+  while (true) {
+    absl::StatusOr<Response> page = CallMethod(options, kLookUp, stub, method, request);
+    if (!page.ok()) return page.status();
+    const std::string next = page->next_page_token();
+    take(*page);
+    if (next.empty()) return absl::OkStatus();
+    if (next == request.page_token()) {
+      return absl::InternalError(
+          absl::StrCat("server ", options.server, " gives the same page again and again"));
+    }
+    request.set_page_token(next);
+  }
+}
+
+// Reads a whole stream that `open(&context)` opens.
+template <typename Response, typename Open, typename Take>
+absl::Status ReadAll(std::chrono::seconds deadline, Open open, Take take) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  const auto reader = open(&context);
+  absl::Status taken;
+  Response response;
+  while (taken.ok() && reader->Read(&response)) taken = take(response);
+  if (!taken.ok()) context.TryCancel();
+  const absl::Status ended = OutcomeOf(reader->Finish());
+  return taken.ok() ? ended : taken;
+}
+
+// The same, repeated while the server is away, until the first message has come.
+template <typename Response, typename Open, typename Take>
+absl::Status ReadUntilTaken(const ConnectionOptions& options, Open open, Take take) {
+  StopSignal never_stopped;
+  Retry retry(options, never_stopped);
+  bool taken = false;
+  while (true) {
+    absl::Status status = ReadAll<Response>(kListing, open, [&](Response& response) {
+      taken = true;
+      return take(response);
+    });
+    if (status.ok() || taken) return status;
+    if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
+  }
+}
+
+}  // namespace
+
+struct ServiceClient::Stubs {
+  explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
+      : info(v1::ServerInfoService::NewStub(channel)),
+        dataset(v1::DatasetService::NewStub(channel)),
+        plan(v1::PlanService::NewStub(channel)),
+        run(v1::RunService::NewStub(channel)),
+        admin(v1::AdminService::NewStub(channel)) {}
+
+  const std::unique_ptr<v1::ServerInfoService::Stub> info;
+  const std::unique_ptr<v1::DatasetService::Stub> dataset;
+  const std::unique_ptr<v1::PlanService::Stub> plan;
+  const std::unique_ptr<v1::RunService::Stub> run;
+  const std::unique_ptr<v1::AdminService::Stub> admin;
+};
+
+ServiceClient::ServiceClient(std::shared_ptr<Connection> connection)
+    : connection_(std::move(connection)), stubs_(std::make_unique<const Stubs>(ChannelOf(*connection_))) {}
+
+ServiceClient::~ServiceClient() = default;
+
+absl::StatusOr<v1::GetServerInfoResponse> ServiceClient::GetServerInfo() {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->info, &v1::ServerInfoService::Stub::GetServerInfo,
+                    v1::GetServerInfoRequest());
+}
+
+absl::StatusOr<std::vector<v1::Dataset>> ServiceClient::ListDatasets() {
+  std::vector<v1::Dataset> datasets;
+  const absl::Status status =
+      WalkPages(connection_->options(), *stubs_->dataset, &v1::DatasetService::Stub::ListDatasets,
+                v1::ListDatasetsRequest(), [&datasets](v1::ListDatasetsResponse& page) {
+                  std::move(page.mutable_datasets()->begin(), page.mutable_datasets()->end(),
+                            std::back_inserter(datasets));
+                });
+  if (!status.ok()) return status;
+  return datasets;
+}
+
+absl::StatusOr<v1::GetDatasetResponse> ServiceClient::GetDataset(const v1::GetDatasetRequest& request) {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->dataset, &v1::DatasetService::Stub::GetDataset,
+                    request);
+}
+
+absl::StatusOr<v1::ListGraphSizesResponse> ServiceClient::ListGraphSizes(
+    const v1::ListGraphSizesRequest& request) {
+  v1::ListGraphSizesResponse all;
+  const absl::Status status =
+      WalkPages(connection_->options(), *stubs_->dataset, &v1::DatasetService::Stub::ListGraphSizes, request,
+                [&all](v1::ListGraphSizesResponse& page) { all.MergeFrom(page); });
+  if (!status.ok()) return status;
+  all.clear_next_page_token();
+  return all;
+}
+
+absl::StatusOr<v1::SealDatasetResponse> ServiceClient::SealDataset(const v1::SealDatasetRequest& request) {
+  StopSignal never_stopped;
+  v1::SealDatasetResponse response;
+  const absl::Status status = CallOnce(kWork, never_stopped, [&](grpc::ClientContext& context) {
+    return stubs_->dataset->SealDataset(&context, request, &response);
+  });
+  if (status.ok()) return response;
+  if (!IsLoss(status)) return status;
+  return Lost(*connection_, "did not say that the import was stored: take it as not stored", status);
+}
+
+absl::StatusOr<v1::DeriveDatasetResponse> ServiceClient::DeriveDataset(
+    const v1::DeriveDatasetRequest& request) {
+  StopSignal never_stopped;
+  v1::DeriveDatasetResponse response;
+  const absl::Status status = CallOnce(kListing, never_stopped, [&](grpc::ClientContext& context) {
+    return stubs_->dataset->DeriveDataset(&context, request, &response);
+  });
+  if (status.ok()) return response;
+  if (!IsLoss(status)) return status;
+  return Lost(*connection_, "did not say that the data set was stored: take it as not stored", status);
+}
+
+absl::StatusOr<v1::DeleteDatasetResponse> ServiceClient::DeleteDataset(
+    const v1::DeleteDatasetRequest& request) {
+  if (request.dry_run()) {
+    return CallMethod(connection_->options(), kLookUp, *stubs_->dataset,
+                      &v1::DatasetService::Stub::DeleteDataset, request);
+  }
+  StopSignal never_stopped;
+  v1::DeleteDatasetResponse response;
+  const absl::Status status = CallOnce(kWork, never_stopped, [&](grpc::ClientContext& context) {
+    return stubs_->dataset->DeleteDataset(&context, request, &response);
+  });
+  if (status.ok()) return response;
+  if (!IsLoss(status)) return status;
+  return Lost(*connection_, "did not say whether it deleted anything", status);
+}
+
+absl::Status ServiceClient::ExportDataset(const v1::ExportDatasetRequest& request,
+                                          absl::FunctionRef<absl::Status(v1::ExportDatasetResponse&)> take) {
+  return ReadUntilTaken<v1::ExportDatasetResponse>(
+      connection_->options(),
+      [&](grpc::ClientContext* context) { return stubs_->dataset->ExportDataset(context, request); }, take);
+}
+
+absl::StatusOr<v1::GetPlanResponse> ServiceClient::GetPlan(const v1::GetPlanRequest& request) {
+  return CallMethod(connection_->options(), kWork, *stubs_->plan, &v1::PlanService::Stub::GetPlan, request);
+}
+
+absl::StatusOr<v1::GetPlannedBatchResponse> ServiceClient::GetPlannedBatch(
+    const v1::GetPlannedBatchRequest& request) {
+  return CallMethod(connection_->options(), kWork, *stubs_->plan, &v1::PlanService::Stub::GetPlannedBatch,
+                    request);
+}
+
+absl::StatusOr<std::vector<v1::Run>> ServiceClient::ListRuns(const std::string& where) {
+  v1::ListRunsRequest request;
+  request.set_where(where);
+  std::vector<v1::Run> runs;
+  const absl::Status status =
+      WalkPages(connection_->options(), *stubs_->run, &v1::RunService::Stub::ListRuns, std::move(request),
+                [&runs](v1::ListRunsResponse& page) {
+                  std::move(page.mutable_runs()->begin(), page.mutable_runs()->end(), std::back_inserter(runs));
+                });
+  if (!status.ok()) return status;
+  return runs;
+}
+
+absl::StatusOr<v1::GetRunResponse> ServiceClient::GetRun(const v1::GetRunRequest& request) {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->run, &v1::RunService::Stub::GetRun, request);
+}
+
+absl::StatusOr<v1::SummarizeRunResponse> ServiceClient::SummarizeRun(const v1::SummarizeRunRequest& request) {
+  return CallMethod(connection_->options(), kWork, *stubs_->run, &v1::RunService::Stub::SummarizeRun, request);
+}
+
+absl::StatusOr<v1::ListEvaluationsResponse> ServiceClient::ListEvaluations(
+    const v1::ListEvaluationsRequest& request) {
+  return CallMethod(connection_->options(), kLookUp, *stubs_->run, &v1::RunService::Stub::ListEvaluations,
+                    request);
+}
+
+absl::StatusOr<v1::CompareRunsResponse> ServiceClient::CompareRuns(const v1::CompareRunsRequest& request) {
+  return CallMethod(connection_->options(), kWork, *stubs_->run, &v1::RunService::Stub::CompareRuns, request);
+}
+
+absl::Status ServiceClient::ListSteps(const v1::ListStepsRequest& request,
+                                      absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)> take) {
+  return ReadUntilTaken<v1::ListStepsResponse>(
+      connection_->options(),
+      [&](grpc::ClientContext* context) { return stubs_->run->ListSteps(context, request); }, take);
+}
+
+absl::Status ServiceClient::Fsck(absl::FunctionRef<absl::Status(const v1::FsckResponse&)> take) {
+  const auto open = [this](grpc::ClientContext* context) {
+    return stubs_->admin->Fsck(context, v1::FsckRequest());
+  };
+  return ReadAll<v1::FsckResponse>(kCheck, open, take);
+}
+
+absl::StatusOr<std::unique_ptr<ImportStream>> ImportStream::Open(std::shared_ptr<Connection> connection,
+                                                                 const v1::ImportHeader& header) {
+  auto stream = std::make_unique<GrpcImportStream>(std::move(connection));
+  if (absl::Status status = stream->WriteHeader(header); !status.ok()) return status;
+  return stream;
+}
+
+}  // namespace packtrain::client

@@ -1,0 +1,23 @@
+// proto3 hands on the numbers of enums that the program does not know. What decides by an enum refuses them
+// first.
+#ifndef PACKTRAIN_PROTO_BASE_ENUM_CHECK_H_
+#define PACKTRAIN_PROTO_BASE_ENUM_CHECK_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace packtrain::base {
+
+// INVALID_ARGUMENT: an enum in `message`, at any depth, has a value that is none of its own. The status names
+// field and value, such as "header.schema.fields.scope = 9", where `message` is called "header"; and has the
+// field as a detail (error_details.h).
+absl::Status CheckEnums(std::string_view name, const google::protobuf::Message& message);
+
+}  // namespace packtrain::base
+
+#endif  // PACKTRAIN_PROTO_BASE_ENUM_CHECK_H_

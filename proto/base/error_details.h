@@ -1,0 +1,38 @@
+// Details of an error, for programs that act on it: google.rpc.ErrorInfo and google.rpc.BadRequest as payloads
+// of an absl::Status.
+#ifndef PACKTRAIN_PROTO_BASE_ERROR_DETAILS_H_
+#define PACKTRAIN_PROTO_BASE_ERROR_DETAILS_H_
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace packtrain::base {
+
+// Of every ErrorInfo.
+inline constexpr char kErrorDomain[] = "packtrain";
+
+// As many batch streams are open as the server lets be: ERRORS.md.
+inline constexpr char kStreamLimit[] = "STREAM_LIMIT";
+
+inline constexpr char kErrorInfoUrl[] = "type.googleapis.com/google.rpc.ErrorInfo";
+inline constexpr char kBadRequestUrl[] = "type.googleapis.com/google.rpc.BadRequest";
+
+// The failure with an ErrorInfo: `reason` is a constant in UPPER_SNAKE_CASE, `metadata` are facts by keys in
+// snake_case. OK stays as it is.
+absl::Status WithReason(absl::Status status, std::string_view reason,
+                        std::initializer_list<std::pair<std::string_view, std::string>> metadata = {});
+
+// The reason of the ErrorInfo; empty where there is none.
+std::string ReasonOf(const absl::Status& status);
+
+// The failure with a BadRequest whose one violation is of `field`, a path in the request such as
+// "spec.policy"; what is wrong is the failure's message. OK stays as it is.
+absl::Status WithField(absl::Status status, std::string_view field);
+
+}  // namespace packtrain::base
+
+#endif  // PACKTRAIN_PROTO_BASE_ERROR_DETAILS_H_

@@ -1,0 +1,30 @@
+// Checks of command lines, equal in every program. Those of CLI11 let NaN and negative counts through, and call
+// a word out of range.
+#ifndef PACKTRAIN_PROTO_BASE_FLAG_CHECKS_H_
+#define PACKTRAIN_PROTO_BASE_FLAG_CHECKS_H_
+
+#include <cstdint>
+#include <string>
+
+namespace CLI {
+class Validator;
+}
+
+namespace packtrain::base {
+
+// A number from `least` to `most`.
+CLI::Validator NumberBetween(double least, double most);
+
+// A whole number from `least` to `most`, in decimal digits.
+CLI::Validator CountBetween(std::uint64_t least, std::uint64_t most);
+
+// A whole number from `least` to 2^63 - 1.
+CLI::Validator CountFrom(std::uint64_t least);
+
+// Throws CLI::ParseError where a word is "--flag=", which is what `--flag=$VALUE` is without a VALUE: CLI11
+// would take the word behind it for the value.
+void RefuseFlagsWithoutValue(int argc, const char* const* argv);
+
+}  // namespace packtrain::base
+
+#endif  // PACKTRAIN_PROTO_BASE_FLAG_CHECKS_H_

@@ -1,0 +1,135 @@
+#include "server/batches/batch_sequence.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "server/batches/damaged_graphs.h"
+
+namespace packtrain::batches {
+namespace {
+
+// For segments that fit an epoch.
+std::uint64_t StepsOf(const std::vector<batching::Segment>& segments) {
+  std::uint64_t steps = 0;
+  for (const batching::Segment& segment : segments) steps += segment.steps;
+  return steps;
+}
+
+// Equal for sequences of equal batches at equal epochs and indices.
+std::string PlanKey(const BatchSource& source, const SequenceRange& range) {
+  std::string key = absl::StrCat(source.reference(), " ", source.fingerprint, " ", range.world.size,
+                                 range.skip_corrupt ? " skip" : "");
+  if (range.world.segments.empty()) return key;
+  absl::StrAppend(&key, " ", range.start_epoch);
+  for (const batching::Segment& segment : range.world.segments) {
+    absl::StrAppend(&key, " ", segment.world_size, ":", segment.steps);
+  }
+  return key;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BatchSequence>> BatchSequence::Open(BatchSource source, SequenceRange range,
+                                                                   BatchBuilder builder, PlanCache& plans,
+                                                                   SharedBatches& shared,
+                                                                   WorkerPool& background) {
+  if (range.rank >= range.world.size) {
+    return absl::InvalidArgumentError(absl::StrCat("rank ", range.rank, " is not below world_size ",
+                                                   range.world.size, "; ranks count from 0"));
+  }
+  std::unique_ptr<BatchSequence> sequence(
+      new BatchSequence(std::move(source), std::move(range), std::move(builder), plans, shared, background));
+  if (absl::Status status = sequence->EnterStart(); !status.ok()) return status;
+  return sequence;
+}
+
+BatchSequence::BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
+                             SharedBatches& shared, WorkerPool& background)
+    : source_(std::move(source)),
+      range_(std::move(range)),
+      builder_(std::move(builder)),
+      plans_(plans),
+      background_(background),
+      shared_(shared, PlanKey(source_, range_)) {}
+
+absl::StatusOr<std::optional<BatchSequence::Planned>> BatchSequence::Next() {
+  if (step_ == plan_->plan->steps()) {
+    if (IsLastEpoch()) return std::nullopt;
+    if (absl::Status status = EnterEpoch(epoch_ + 1, {.size = range_.world.size}); !status.ok()) return status;
+  }
+  if (!planned_.ok()) return planned_.status();
+  Planned next{plan_, *planned_, epoch_};
+  GoTo(step_ + 1);
+  return next;
+}
+
+absl::StatusOr<BuiltBatch> BatchSequence::Build(const Planned& planned) const {
+  return shared_.Get(planned.epoch, planned.batch.index, builder_.IsQuick(planned.batch),
+                     [&] { return BuildAnew(planned); });
+}
+
+absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned) const {
+  const EpochPosition position{.epoch = planned.epoch,
+                               .epoch_steps = planned.plan->plan->steps(),
+                               .world_size = range_.world.size,
+                               .fingerprint = source_.fingerprint};
+  absl::StatusOr<BuiltBatch> built = builder_.Build(planned.batch, position);
+  if (built.ok() || !absl::IsDataLoss(built.status())) return built;
+  if (range_.skip_corrupt) return BuildWithoutDamaged(builder_, *source_.dataset, planned.batch, position);
+  return absl::DataLossError(absl::StrCat(
+      built.status().message(), "; packtrain-trainer --on-corrupt skip goes on without what is damaged"));
+}
+
+bool BatchSequence::NextIsQuick() const {
+  if (step_ == plan_->plan->steps()) return IsLastEpoch();
+  return planned_.ok() && builder_.IsQuick(*planned_);
+}
+
+absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const batching::World& world) {
+  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan = plans_.Get(source_, epoch, world);
+  if (!plan.ok()) return plan.status();
+  plan_ = *std::move(plan);
+  epoch_ = epoch;
+  GoTo(0);
+  if (!IsLastEpoch()) PlanAhead();
+  return absl::OkStatus();
+}
+
+void BatchSequence::GoTo(std::uint64_t step) {
+  step_ = step;
+  planned_ = plan_->plan->BatchAt(plan_->plan->FirstOfStep(step) + range_.rank);
+}
+
+absl::Status BatchSequence::EnterStart() {
+  if (absl::Status status = EnterEpoch(range_.start_epoch, range_.world); !status.ok()) return status;
+  const std::uint64_t step = range_.start_step;
+  const std::uint64_t steps = plan_->plan->steps();
+  if (step > steps) {
+    return absl::OutOfRangeError(absl::StrCat("start_step ", step, " is past the end of epoch ", epoch_,
+                                              ", which has ", steps, " steps"));
+  }
+  if (const std::uint64_t before = StepsOf(range_.world.segments); step < before) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("start_step ", step, " is inside the segments, which have ", before, " steps together"));
+  }
+  GoTo(step);
+  return absl::OkStatus();
+}
+
+void BatchSequence::PlanAhead() const {
+  // Epochs of one data set have plans of about one size.
+  if (plan_->charge->bytes() > plans_.max_bytes()) return;
+  background_.Post([source = source_, epoch = epoch_ + 1, ranks = range_.world.size, &plans = plans_] {
+    plans.Prepare(source, epoch, {.size = ranks});
+  });
+}
+
+bool BatchSequence::IsLastEpoch() const {
+  if (epoch_ == std::numeric_limits<std::uint64_t>::max()) return true;
+  return range_.epochs != 0 && epoch_ - range_.start_epoch == range_.epochs - 1;
+}
+
+}  // namespace packtrain::batches

@@ -1,0 +1,95 @@
+// The batches that one stream sends, in order. Knows nothing of gRPC.
+#ifndef PACKTRAIN_SERVER_BATCHES_BATCH_SEQUENCE_H_
+#define PACKTRAIN_SERVER_BATCHES_BATCH_SEQUENCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/batches/batch_builder.h"
+#include "server/batches/batch_source.h"
+#include "server/batches/plan_cache.h"
+#include "server/batches/shared_batches.h"
+#include "server/batches/worker_pool.h"
+#include "server/batching/plan.h"
+
+namespace packtrain::batches {
+
+// One rank's way through the epochs; fields as in StreamBatchesRequest.
+struct SequenceRange {
+  std::uint32_t rank = 0;
+  // Its segments are those of `start_epoch`; later epochs are `world.size` ranks' alone.
+  batching::World world = {};
+  std::uint64_t start_epoch = 0;
+  std::uint64_t start_step = 0;
+  std::uint64_t epochs = 0;  // 0: without end
+  bool skip_corrupt = false;
+};
+
+// Used by one thread at a time, save for Build. While an epoch is being read, the plan of the next one is made
+// in the background where the cache can keep it, so that there is no gap between them.
+class BatchSequence {
+ public:
+  // A batch that is to be built.
+  struct Planned {
+    std::shared_ptr<const EpochPlan> plan;  // which `batch` borrows from
+    batching::PlannedBatch batch;
+    std::uint64_t epoch = 0;
+  };
+
+  // `plans`, `shared` and `background` are borrowed and outlive the sequence and what it posted.
+  // INVALID_ARGUMENT: rank outside the world, or `start_step` inside its segments. OUT_OF_RANGE: `start_step`
+  // is past the epoch's end. Otherwise as batching::Plan::Create.
+  static absl::StatusOr<std::unique_ptr<BatchSequence>> Open(BatchSource source, SequenceRange range,
+                                                             BatchBuilder builder, PlanCache& plans,
+                                                             SharedBatches& shared, WorkerPool& background);
+
+  // Steps to the next batch; nullopt after the last. Codes as batching::Plan::Create; FAILED_PRECONDITION: an
+  // epoch has no step, which `drop_last` may bring about.
+  absl::StatusOr<std::optional<Planned>> Next();
+
+  // Any number of threads may build what Next has returned, in any order. Codes as BatchBuilder::Build, or
+  // BuildWithoutDamaged where the range skips corrupt graphs.
+  absl::StatusOr<BuiltBatch> Build(const Planned& planned) const;
+  // About what its body takes.
+  std::uint64_t BodyBytes(const Planned& planned) const { return builder_.BodyBytes(planned.batch); }
+
+  // NAME@VERSION.
+  std::string dataset() const { return source_.reference(); }
+
+  // Whether the next batch takes neither a plan, nor a read from disk, nor long, so that a thread which must
+  // not block may step to it and build it. Also at the end.
+  bool NextIsQuick() const;
+
+ private:
+  BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
+                SharedBatches& shared, WorkerPool& background);
+
+  // Where no other stream has it.
+  absl::StatusOr<BuiltBatch> BuildAnew(const Planned& planned) const;
+  absl::Status EnterEpoch(std::uint64_t epoch, const batching::World& world);
+  // `step` is of the epoch, or its end.
+  void GoTo(std::uint64_t step);
+  // Goes to the range's first position.
+  absl::Status EnterStart();
+  void PlanAhead() const;
+  bool IsLastEpoch() const;
+
+  const BatchSource source_;
+  const SequenceRange range_;
+  const BatchBuilder builder_;
+  PlanCache& plans_;
+  WorkerPool& background_;
+  SharedBatches::Reader shared_;
+
+  std::shared_ptr<const EpochPlan> plan_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t step_ = 0;
+  absl::StatusOr<batching::PlannedBatch> planned_;  // of the step; an error at the end
+};
+
+}  // namespace packtrain::batches
+
+#endif  // PACKTRAIN_SERVER_BATCHES_BATCH_SEQUENCE_H_

@@ -1,0 +1,41 @@
+#include "server/batches/batch_source.h"
+
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/content_hash.h"
+#include "proto/base/error_details.h"
+#include "server/batches/spec_convert.h"
+#include "server/batches/split_name.h"
+
+namespace packtrain::batches {
+std::string BatchSource::reference() const {
+  return absl::StrCat(dataset->description().name(), "@", dataset->description().version());
+}
+
+absl::StatusOr<BatchSource> ResolveBatchSource(storage::GraphStore& store, std::string_view dataset,
+                                               const v1::BatchSpec& spec) {
+  if (dataset.empty())
+    return base::WithField(
+        absl::InvalidArgumentError("dataset is missing: give NAME or NAME@VERSION (--dataset)"), "dataset");
+  absl::StatusOr<batching::BatchSpec> converted = FromProto(spec);
+  if (!converted.ok()) return converted.status();
+  if (absl::Status status = batching::CheckSpec(*converted); !status.ok()) {
+    return base::WithField(std::move(status), "spec");
+  }
+  absl::StatusOr<std::shared_ptr<const storage::Dataset>> opened = store.Open(dataset);
+  if (!opened.ok()) return opened.status();
+
+  BatchSource source{
+      .dataset = *std::move(opened), .split = {}, .spec = *std::move(converted), .fingerprint = {}};
+  const v1::Dataset& description = source.dataset->description();
+  source.split = SplitOrDefault(spec.split(), description);
+  if (auto split = source.dataset->Split(source.split); !split.ok()) return split.status();
+  source.fingerprint =
+      base::PlanFingerprint(description.version(), source.split, batching::CanonicalText(source.spec));
+  return source;
+}
+
+}  // namespace packtrain::batches

@@ -1,0 +1,63 @@
+#include "server/batches/damaged_graphs.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/status/status.h"
+
+namespace packtrain::batches {
+namespace {
+
+// Of the sizes that the plan counted.
+batching::Shape SumOf(const storage::Dataset& dataset, std::span<const std::uint32_t> graphs) {
+  batching::Shape sum;
+  for (const std::uint32_t graph : graphs) {
+    ++sum.graphs;
+    sum.nodes += dataset.n_node()[graph];
+    sum.edges += dataset.n_edge()[graph];
+  }
+  return sum;
+}
+
+std::vector<std::uint32_t> Without(std::span<const std::uint32_t> graphs,
+                                   const std::vector<std::uint32_t>& damaged) {
+  std::vector<std::uint32_t> left(graphs.begin(), graphs.end());
+  std::erase_if(left,
+                [&](std::uint32_t graph) { return std::binary_search(damaged.begin(), damaged.end(), graph); });
+  return left;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::uint32_t>> FindDamaged(const storage::Dataset& dataset,
+                                                       std::span<const std::uint32_t> graphs) {
+  const auto ignore = [](std::size_t, const records::RecordView&) { return absl::OkStatus(); };
+  std::vector<std::uint32_t> damaged;
+  for (const std::uint32_t graph : graphs) {
+    const absl::Status read = dataset.ReadRecords({&graph, 1}, ignore);
+    if (absl::IsDataLoss(read)) {
+      damaged.push_back(graph);
+    } else if (!read.ok()) {
+      return read;
+    }
+  }
+  std::sort(damaged.begin(), damaged.end());
+  return damaged;
+}
+
+absl::StatusOr<BuiltBatch> BuildWithoutDamaged(const BatchBuilder& builder, const storage::Dataset& dataset,
+                                               const batching::PlannedBatch& batch,
+                                               const EpochPosition& position) {
+  const absl::StatusOr<std::vector<std::uint32_t>> damaged = FindDamaged(dataset, batch.graphs);
+  if (!damaged.ok()) return damaged.status();
+  const std::vector<std::uint32_t> left = Without(batch.graphs, *damaged);
+  batching::PlannedBatch rest = batch;
+  rest.graphs = left;
+  rest.real = SumOf(dataset, left);
+  rest.empty = left.empty();
+  absl::StatusOr<BuiltBatch> built = builder.Build(rest, position);
+  if (built.ok()) built->header.corrupt_graphs.assign(damaged->begin(), damaged->end());
+  return built;
+}
+
+}  // namespace packtrain::batches

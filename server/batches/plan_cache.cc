@@ -1,0 +1,165 @@
+#include "server/batches/plan_cache.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/batches/source_ids.h"
+
+namespace packtrain::batches {
+namespace {
+
+// The source id, for messages; without it the position will do.
+std::string NameOf(const storage::Dataset& dataset, std::uint32_t graph) {
+  absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(dataset, {&graph, 1});
+  return ids.ok() ? std::move(ids->front()) : absl::StrCat("graph ", graph);
+}
+
+std::uint64_t& TotalOf(batching::Oversize action, metrics::OversizeTotals& totals) {
+  switch (action) {
+    case batching::Oversize::kError:
+      return totals.error;
+    case batching::Oversize::kAlone:
+      return totals.alone;
+    case batching::Oversize::kSkip:
+      return totals.skip;
+  }
+  std::abort();
+}
+
+}  // namespace
+
+PlanCache::PlanCache(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryMeter> memory,
+                     batching::ParallelFor parallel_for)
+    : max_bytes_(max_bytes), memory_(std::move(memory)), parallel_for_(std::move(parallel_for)) {}
+
+std::uint64_t PlanCache::planned() const {
+  base::MutexLock lock(mutex_);
+  return planned_;
+}
+
+metrics::OversizeTotals PlanCache::oversize() const {
+  base::MutexLock lock(mutex_);
+  return oversize_;
+}
+
+absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSource& source, std::uint64_t epoch,
+                                                                const batching::World& world) {
+  const Key key = KeyOf(source, epoch, world);
+  Result kept = GetKept(source, key);
+  if (!kept.ok() || key.world == world) return kept;
+  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = (*kept)->plan->DealtTo(world);
+  if (!plan.ok()) return plan.status();
+  return std::make_shared<EpochPlan>(
+      EpochPlan{(*kept)->dataset, *std::move(plan), (*kept)->plan_seconds, (*kept)->charge});
+}
+
+PlanCache::Key PlanCache::KeyOf(const BatchSource& source, std::uint64_t epoch, const batching::World& world) {
+  const bool for_one_world = source.spec.balance == batching::Balance::kCost;
+  return {source.fingerprint, epoch, for_one_world ? world : batching::World()};
+}
+
+PlanCache::Result PlanCache::GetKept(const BatchSource& source, const Key& key) {
+  auto slot = std::make_shared<Slot>();
+  {
+    base::MutexLock lock(mutex_);
+    if (auto [place, mine] = slots_.try_emplace(key, slot); !mine) {
+      slot = place->second;
+      while (!slot->result.has_value()) planned_one_.Wait(mutex_);
+      // The slot may have been dropped, and its key planned again, while this thread slept.
+      if (auto now = slots_.find(key); now != slots_.end() && now->second == slot) {
+        uses_.splice(uses_.end(), uses_, slot->use);
+      }
+      return *slot->result;
+    }
+  }
+  return Fill(key, *slot, source, parallel_for_);
+}
+
+void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world) {
+  if (!preparing_) return;
+  const Key key = KeyOf(source, epoch, world);
+  const auto slot = std::make_shared<Slot>();
+  {
+    base::MutexLock lock(mutex_);
+    if (!slots_.try_emplace(key, slot).second) return;
+  }
+  Fill(key, *slot, source, batching::RunInTurn).IgnoreError();
+}
+
+PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource& source,
+                                  const batching::ParallelFor& parallel_for) {
+  Result result = Make(source, key, parallel_for);
+  base::MutexLock lock(mutex_);
+  slot.result = result;
+  Keep(key, slot);
+  planned_one_.NotifyAll();
+  return result;
+}
+
+PlanCache::Result PlanCache::Make(const BatchSource& source, const Key& key,
+                                  const batching::ParallelFor& parallel_for) {
+  const auto start = std::chrono::steady_clock::now();
+  absl::StatusOr<std::span<const std::uint32_t>> split = source.dataset->Split(source.split);
+  if (!split.ok()) return split.status();
+  batching::PlanRequest request;
+  request.spec = source.spec;
+  request.sizes = {source.dataset->n_node(), source.dataset->n_edge()};
+  request.split = *split;
+  request.epoch = key.epoch;
+  request.world = key.world;
+  request.graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); };
+  request.on_oversize = [this, action = source.spec.oversize](std::uint64_t graphs) {
+    base::MutexLock lock(mutex_);
+    TotalOf(action, oversize_) += graphs;
+  };
+  request.parallel_for = parallel_for;
+  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);
+  if (!plan.ok()) return plan.status();
+  auto made = std::make_shared<EpochPlan>();
+  made->dataset = source.dataset;
+  made->plan = *std::move(plan);
+  made->plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  made->charge = std::make_shared<limits::MemoryMeter::Charge>(memory_->Add(made->plan->memory_bytes()));
+  return made;
+}
+
+void PlanCache::Keep(const Key& key, Slot& slot) {
+  ++planned_;
+  const std::uint64_t bytes = slot.result->ok() ? (**slot.result)->charge->bytes() : 0;
+  if (!slot.result->ok() || bytes > max_bytes_) {
+    slots_.erase(key);
+    return;
+  }
+  slot.use = uses_.insert(uses_.end(), key);
+  kept_bytes_ += bytes;
+  while (kept_bytes_ > max_bytes_) DropLeastRecentlyUsed();
+}
+
+void PlanCache::DropLeastRecentlyUsed() { Remove(uses_.begin()); }
+
+std::shared_ptr<PlanCache::Slot> PlanCache::Remove(std::list<Key>::iterator use) {
+  const auto found = slots_.find(*use);
+  std::shared_ptr<Slot> slot = std::move(found->second);
+  kept_bytes_ -= (**slot->result)->charge->bytes();
+  slots_.erase(found);
+  uses_.erase(use);
+  return slot;
+}
+
+void PlanCache::Drop(std::string_view dataset) {
+  std::vector<std::shared_ptr<Slot>> dropped;  // freed after the lock is
+  base::MutexLock lock(mutex_);
+  for (auto use = uses_.begin(); use != uses_.end();) {
+    const auto next = std::next(use);
+    const v1::Dataset& of = (**slots_.at(*use)->result)->dataset->description();
+    if (absl::StrCat(of.name(), "@", of.version()) == dataset) dropped.push_back(Remove(use));
+    use = next;
+  }
+}
+
+}  // namespace packtrain::batches

@@ -1,0 +1,109 @@
+// Plans of epochs, kept while there is room.
+#ifndef PACKTRAIN_SERVER_BATCHES_PLAN_CACHE_H_
+#define PACKTRAIN_SERVER_BATCHES_PLAN_CACHE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "absl/status/statusor.h"
+#include "proto/base/mutex.h"
+#include "server/batches/batch_source.h"
+#include "server/batching/plan.h"
+#include "server/limits/memory_meter.h"
+#include "server/metrics/server_reading.h"
+
+namespace packtrain::batches {
+
+// The plan of one epoch, dealt out to one world, with the data set whose sizes it borrows. Immutable.
+struct EpochPlan {
+  std::shared_ptr<const storage::Dataset> dataset;
+  std::unique_ptr<const batching::Plan> plan;
+  // Time that planning took.
+  double plan_seconds = 0;
+  // Of the plan as it is kept. Counted for as long as anybody holds it or a plan dealt from it, cached or not.
+  std::shared_ptr<const limits::MemoryMeter::Charge> charge;
+};
+
+// Any number of threads may use it. Threads that ask for the same epoch at one time plan it once.
+class PlanCache {
+ public:
+  // Least recently used plans go when those kept are above `max_bytes`. What somebody waits for is planned with
+  // `parallel_for`, what is prepared is planned in turn, beside the work that it must not hold up.
+  PlanCache(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryMeter> memory,
+            batching::ParallelFor parallel_for = batching::RunInTurn);
+
+  // The plan of one epoch of `source`. Plans it where it is not at hand, on the calling thread; blocks while
+  // another thread does. All worlds share the batches of one plan, save with Balance::kCost, where each world
+  // has a plan of its own. Codes as batching::Plan::Create; failures are not kept.
+  absl::StatusOr<std::shared_ptr<const EpochPlan>> Get(const BatchSource& source, std::uint64_t epoch,
+                                                       const batching::World& world);
+
+  // Plans an epoch that somebody will ask for with `world`, on the calling thread. Returns at once where it is
+  // at hand or another thread plans it already. What fails here fails again, and is reported, in Get.
+  void Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
+  // Prepare does nothing from then on.
+  void EndPreparing() { preparing_ = false; }
+
+  // Lets go of every plan that holds the data set of this name, NAME@VERSION.
+  void Drop(std::string_view dataset);
+
+  std::uint64_t max_bytes() const { return max_bytes_; }
+  // Epochs planned so far, and graphs above the budget that were met on the way.
+  std::uint64_t planned() const;
+  metrics::OversizeTotals oversize() const;
+
+ private:
+  using Result = absl::StatusOr<std::shared_ptr<const EpochPlan>>;
+
+  struct Key {
+    std::string fingerprint;
+    std::uint64_t epoch = 0;
+    batching::World world = {};
+    friend bool operator<(const Key& a, const Key& b) {
+      return std::tie(a.fingerprint, a.epoch, a.world) < std::tie(b.fingerprint, b.epoch, b.world);
+    }
+  };
+
+  // One epoch's place: empty while it is being planned. Fields are guarded by the cache's mutex.
+  struct Slot {
+    std::optional<Result> result;
+    std::list<Key>::iterator use;
+  };
+
+  // Names what is kept: with Balance::kCost the plan for each world, else that for one rank, from which the
+  // others are dealt.
+  static Key KeyOf(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
+  Result GetKept(const BatchSource& source, const Key& key);
+  // Makes the plan of a slot that this thread has put into slots_, and wakes those who wait for it.
+  Result Fill(const Key& key, Slot& slot, const BatchSource& source, const batching::ParallelFor& parallel_for);
+  Result Make(const BatchSource& source, const Key& key, const batching::ParallelFor& parallel_for);
+  void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes a kept plan out.
+  std::shared_ptr<Slot> Remove(std::list<Key>::iterator use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::uint64_t max_bytes_;
+  const std::shared_ptr<limits::MemoryMeter> memory_;
+  const batching::ParallelFor parallel_for_;
+
+  base::CondVar planned_one_;
+  std::atomic<bool> preparing_ = true;
+  mutable base::Mutex mutex_;
+  std::map<Key, std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
+  // Keys of finished slots, least recently used first.
+  std::list<Key> uses_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t planned_ ABSL_GUARDED_BY(mutex_) = 0;
+  metrics::OversizeTotals oversize_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace packtrain::batches
+
+#endif  // PACKTRAIN_SERVER_BATCHES_PLAN_CACHE_H_

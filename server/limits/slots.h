@@ -1,0 +1,50 @@
+// A bound on how many calls of a kind there are at one time.
+#ifndef PACKTRAIN_SERVER_LIMITS_SLOTS_H_
+#define PACKTRAIN_SERVER_LIMITS_SLOTS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace packtrain::limits {
+
+// Any number of threads may use it.
+class Slots {
+ public:
+  explicit Slots(std::size_t count) : free_(count) {}
+
+  // One of the slots, for as long as it lives; must not outlive them. Movable.
+  class Slot {
+   public:
+    Slot(Slot&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+    Slot& operator=(Slot&& other) noexcept {
+      std::swap(owner_, other.owner_);
+      return *this;
+    }
+    ~Slot() {
+      if (owner_ != nullptr) ++owner_->free_;
+    }
+
+   private:
+    friend class Slots;
+    explicit Slot(Slots* owner) : owner_(owner) {}
+    Slots* owner_;
+  };
+
+  // Nothing where all are taken.
+  std::optional<Slot> Take() {
+    std::size_t free = free_;
+    while (free > 0) {
+      if (free_.compare_exchange_weak(free, free - 1)) return Slot(this);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::atomic<std::size_t> free_;
+};
+
+}  // namespace packtrain::limits
+
+#endif  // PACKTRAIN_SERVER_LIMITS_SLOTS_H_

@@ -1,0 +1,83 @@
+// Copies the data sets of another server, the primary.
+#ifndef PACKTRAIN_SERVER_NODE_REPLICATOR_H_
+#define PACKTRAIN_SERVER_NODE_REPLICATOR_H_
+
+#include <grpcpp/client_context.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "packtrain/v1/dataset.grpc.pb.h"
+#include "proto/base/mutex.h"
+#include "server/limits/memory_meter.h"
+#include "server/storage/graph_store.h"
+
+namespace packtrain::node {
+
+struct ReplicatorOptions {
+  std::string primary;  // HOST:PORT or unix:PATH
+  std::uint32_t max_message_bytes = std::uint32_t{64} << 20;
+  // Between two looks at what the primary has.
+  std::chrono::milliseconds interval{1'000};
+  // Longest wait after failures; it doubles up to it, and is drawn from its upper half.
+  std::chrono::milliseconds max_back_off{30'000};
+};
+
+// A thread of its own pulls every version that the store lacks, checks that it comes out as the same version
+// before anybody sees it, and lets each name mean what it means there. What the primary deletes stays. While
+// the primary is away, the store is as it was.
+class Replicator {
+ public:
+  // `store` is borrowed; `memory` counts what is held of a copy under way.
+  Replicator(storage::GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
+             ReplicatorOptions options);
+  // Ends a copy under way, which leaves nothing.
+  ~Replicator();
+  Replicator(const Replicator&) = delete;
+  Replicator& operator=(const Replicator&) = delete;
+
+ private:
+  using Take = std::function<absl::Status(v1::Dataset& dataset)>;
+
+  void FollowUntilStopped();
+  // False when stopping.
+  bool Sleep(std::chrono::milliseconds duration);
+  std::chrono::milliseconds BackOff();
+  // Says once that the primary is away, and once that it is back.
+  void LogChange(const absl::Status& status) const;
+
+  // One look, and what follows from it.
+  absl::Status Follow();
+  absl::Status ListDatasets(bool all_versions, const Take& take);
+  absl::Status PullIfMissing(const std::string& dataset);
+  absl::Status Pull(const std::string& dataset);
+  absl::Status FollowName(const v1::Dataset& current);
+
+  // Makes one call that the destructor cancels.
+  absl::Status Call(std::chrono::milliseconds deadline,
+                    const std::function<grpc::Status(grpc::ClientContext& context)>& call);
+
+  storage::GraphStore& store_;
+  const std::shared_ptr<limits::MemoryMeter> memory_;
+  const ReplicatorOptions options_;
+  const std::unique_ptr<v1::DatasetService::Stub> stub_;
+  std::mt19937_64 random_;  // of the thread, as the next one
+  std::chrono::milliseconds back_off_{0};
+
+  base::CondVar changed_;
+  base::Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::ClientContext* context_ ABSL_GUARDED_BY(mutex_) = nullptr;  // of the call under way
+
+  std::thread thread_;
+};
+
+}  // namespace packtrain::node
+
+#endif  // PACKTRAIN_SERVER_NODE_REPLICATOR_H_

@@ -1,0 +1,468 @@
+#include "server/node/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/impl/server_builder_plugin.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <algorithm>
+#include <functional>
+#include <future>
+#include <limits>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "server/batching/batch_spec.h"
+#include "server/metrics/exposer.h"
+#include "server/node/descriptor_limit.h"
+#include "server/node/listen_address.h"
+#include "server/node/listener.h"
+#include "server/node/replica_graph_store.h"
+#include "server/node/replicator.h"
+#include "server/runs/rocks_run_store.h"
+#include "server/serving/admin_service.h"
+#include "server/serving/batch_service.h"
+#include "server/serving/bench_service.h"
+#include "server/serving/call_counter.h"
+#include "server/serving/dataset_reclaimer.h"
+#include "server/serving/dataset_service.h"
+#include "server/serving/memory_account.h"
+#include "server/serving/plan_service.h"
+#include "server/serving/run_service.h"
+#include "server/serving/server_info_service.h"
+#include "server/storage/rocks_graph_store.h"
+
+namespace packtrain::node {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint32_t kLeastMessageBytes = 64 << 10;
+constexpr std::uint32_t kMostMessageBytes = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t kLeastBatchBytes = 4 << 10;
+constexpr int kMaxBuilders = 1024;
+// Bounds of what a stranger can make the server hold: calls of one connection, threads of all synchronous
+// calls, and the time until a connection has begun to speak HTTP/2.
+constexpr int kMaxCallsOfConnection = 1'000;
+constexpr int kMaxThreads = 2'000;
+constexpr milliseconds kHandshake{20'000};
+// What connections have for their last writes when the server ends.
+constexpr milliseconds kLastWrites{1'000};
+
+// Keepalive, a pair with the client's: a client may ping every 10 s, also while it has no call open. Clients
+// ping every 30 s.
+constexpr milliseconds kLeastClientPingInterval{10'000};
+
+absl::Status CheckOptions(const ServerOptions& options) {
+  if (options.max_message_bytes < kLeastMessageBytes || options.max_message_bytes > kMostMessageBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("--max-message-bytes ", options.max_message_bytes,
+                                                   " is outside ", kLeastMessageBytes, " .. ",
+                                                   kMostMessageBytes));
+  }
+  if (options.max_batch_bytes < kLeastBatchBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max-batch-bytes ", options.max_batch_bytes, " is below ", kLeastBatchBytes));
+  }
+  if (options.max_streams == 0) return absl::InvalidArgumentError("--max-streams 0: at least one is needed");
+  if (options.builders < 0 || options.builders > kMaxBuilders) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--builders ", options.builders, " is outside 0 .. ", kMaxBuilders));
+  }
+  if (options.idle_timeout <= milliseconds(0)) {
+    return absl::InvalidArgumentError("--idle-timeout must be above 0");
+  }
+  if (std::min(options.ping_after, options.ping_timeout) <= milliseconds(0)) {
+    return absl::InvalidArgumentError("--ping-after and --ping-timeout must be above 0");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ListenAddress> CheckAddress(const ServerOptions& options) {
+  absl::StatusOr<ListenAddress> address = ListenAddress::Parse(options.listen);
+  if (!address.ok()) return address.status();
+  if (!address->IsLocal() && !options.insecure) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--listen ", options.listen,
+                     " can be reached from other machines, and this server speaks plain text: listen on "
+                     "127.0.0.1 or unix:PATH, or say --insecure"));
+  }
+  return address;
+}
+
+// What goes to the primary is plain text, too.
+absl::Status CheckPrimary(const ServerOptions& options) {
+  if (options.replica_of.empty()) return absl::OkStatus();
+  const absl::StatusOr<ListenAddress> primary = ListenAddress::Parse(options.replica_of);
+  if (!primary.ok() || (!primary->unix_socket && primary->port == 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--replica-of '", options.replica_of, "' is no HOST:PORT, [IPV6]:PORT or unix:PATH"));
+  }
+  if (primary->IsLocal() || options.insecure) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--replica-of ", options.replica_of,
+                                                 " is on another machine, and ",
+                                                 "this server speaks plain text: say --insecure"));
+}
+
+int BuildersOf(const ServerOptions& options) {
+  if (options.builders > 0) return options.builders;
+  return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
+}
+
+// Each stream holds a batch and the next, and small ones beyond these.
+std::uint64_t BatchesAndPlansCap(const ServerOptions& options) {
+  return std::uint64_t{options.max_streams} *
+             (2 * wire::BodyPool::CapacityOf(options.max_batch_bytes) + serving::kStreamWindowBytes) +
+         options.plan_cache_bytes;
+}
+
+serving::MemoryCap CapOf(const ServerOptions& options) {
+  return {.bench_bytes = options.enable_bench ? options.max_message_bytes : 0,
+          .resident_datasets_bytes = options.resident_bytes,
+          .batches_and_plans_bytes = BatchesAndPlansCap(options),
+          .kept_bodies_bytes = wire::kMaxKeptBodyBytes + batches::kMaxSharedBytes,
+          .store_cache_bytes = options.store_cache_bytes};
+}
+
+v1::Limits LimitsOf(const ServerOptions& options) {
+  v1::Limits limits;
+  limits.set_max_receive_message_bytes(options.max_message_bytes);
+  limits.set_max_batch_bytes(options.max_batch_bytes);
+  limits.set_max_streams(options.max_streams);
+  return limits;
+}
+
+std::vector<std::string> FeaturesOf(const ServerOptions& options) {
+  std::vector<std::string> features;
+  if (options.enable_bench) features.push_back("bench");
+  if (!options.replica_of.empty()) features.push_back("replica");
+  return features;
+}
+
+absl::Status MayStartRuns(const ServerOptions& options) {
+  return options.replica_of.empty() ? absl::OkStatus() : WrittenAtPrimary(options.replica_of);
+}
+
+// What is held before a store is touched.
+struct Addresses {
+  std::unique_ptr<Listener> listener;
+  std::unique_ptr<metrics::Exposer> exposer;  // null: no scrapes
+};
+
+void SetKeepalive(const ServerOptions& options, grpc::ServerBuilder& builder) {
+  const auto set = [&builder](const char* name, milliseconds value) {
+    builder.AddChannelArgument(name, static_cast<int>(value.count()));
+  };
+  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kLeastClientPingInterval);
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, options.ping_after);
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, options.ping_timeout);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // gRPC stops pinging after two without data, though a stream that nobody reads sends none.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+}
+
+// Of data sets that are stored; nullopt where the store cannot say.
+std::optional<std::set<std::string>> NamesIn(const storage::GraphStore& store) {
+  const absl::StatusOr<std::vector<v1::Dataset>> datasets = store.List();
+  if (!datasets.ok()) return std::nullopt;
+  std::set<std::string> names;
+  for (const v1::Dataset& dataset : *datasets) names.insert(dataset.name());
+  return names;
+}
+
+// What gRPC serves, and what that stands on. Members go in the reverse order of their birth.
+class GrpcServer final : public Server {
+ public:
+  GrpcServer(const ServerOptions& options, Stores stores)
+      : stores_(std::move(stores)),
+        replica_(*stores_.graphs, options.replica_of),
+        graphs_(options.replica_of.empty() ? *stores_.graphs : replica_),
+        residents_(options.resident_bytes, memory_),
+        plans_(options.plan_cache_bytes, memory_,
+               [this](std::size_t tasks, const std::function<void(std::size_t)>& run) {
+                 planners_.RunAll(tasks, run);
+               }),
+        planners_(BuildersOf(options)),
+        builders_(BuildersOf(options)),
+        idle_(options.idle_timeout),
+        reclaimer_(graphs_, *stores_.runs, residents_, plans_),
+        dataset_service_(graphs_, reclaimer_, idle_, options.max_message_bytes, import_memory_,
+                         {.idle_limit = options.idle_timeout}),
+        plan_service_(graphs_, plans_, options.max_batch_bytes, {memory_, bodies_}),
+        batch_service_({.store = graphs_,
+                        .residents = residents_,
+                        .plans = plans_,
+                        .shared = shared_,
+                        .builders = builders_,
+                        .planners = planners_,
+                        .damage = damage_,
+                        .memory = {memory_, bodies_},
+                        .max_batch_bytes = options.max_batch_bytes,
+                        .max_part_bytes = options.max_message_bytes},
+                       options.max_streams, idle_),
+        run_service_(*stores_.runs, options.max_message_bytes, idle_, MayStartRuns(options)),
+        memory_account_(CapOf(options), memory_, import_memory_, residents_, graphs_),
+        server_info_service_(LimitsOf(options), FeaturesOf(options), memory_account_),
+        admin_service_(stores_.check, idle_) {
+    if (!options.replica_of.empty()) {
+      replicator_.emplace(
+          *stores_.graphs, import_memory_,
+          ReplicatorOptions{.primary = options.replica_of, .max_message_bytes = options.max_message_bytes});
+    }
+    if (options.enable_bench) bench_service_.emplace(options.max_message_bytes, memory_);
+  }
+
+  ~GrpcServer() override { Drain(milliseconds(0)); }
+
+  absl::Status Serve(const ServerOptions& options, Addresses addresses);
+  const std::string& address() const override { return address_; }
+  const std::string& metrics_address() const override { return metrics_address_; }
+  bool Drain(milliseconds patience) override;
+
+ private:
+  // Takes no connection any more and closes those there are, also those whose peers do not read.
+  void EndConnections();
+  metrics::ServerReading Read();
+  std::vector<const char*> ServiceNames() const {
+    std::vector<const char*> names = {
+        v1::DatasetService::service_full_name(),    v1::PlanService::service_full_name(),
+        v1::BatchService::service_full_name(),      v1::RunService::service_full_name(),
+        v1::ServerInfoService::service_full_name(), v1::AdminService::service_full_name()};
+    if (bench_service_.has_value()) names.push_back(v1::BenchService::service_full_name());
+    return names;
+  }
+  std::vector<grpc::Service*> Services() {
+    std::vector<grpc::Service*> services = {&dataset_service_, &plan_service_,        &batch_service_,
+                                            &run_service_,     &server_info_service_, &admin_service_};
+    if (bench_service_.has_value()) services.push_back(&*bench_service_);
+    return services;
+  }
+
+  const std::shared_ptr<limits::MemoryMeter> memory_ = std::make_shared<limits::MemoryMeter>();
+  const std::shared_ptr<wire::BodyPool> bodies_ = wire::BodyPool::Create(wire::kMaxKeptBodyBytes);
+  const std::shared_ptr<limits::MemoryMeter> import_memory_ = std::make_shared<limits::MemoryMeter>();
+  serving::CallCounter calls_;
+  const Stores stores_;
+  ReplicaGraphStore replica_;    // what clients of a replica read
+  storage::GraphStore& graphs_;  // what clients read and write
+  batches::ResidentDatasets residents_;
+  batches::PlanCache plans_;
+  batches::SharedBatches shared_{batches::kMaxSharedBytes};
+  batches::DamageLog damage_;
+  batches::WorkerPool planners_;
+  batches::WorkerPool builders_;
+  serving::IdleWatch idle_;
+  serving::DatasetReclaimer reclaimer_;
+  serving::DatasetService dataset_service_;
+  serving::PlanService plan_service_;
+  serving::BatchService batch_service_;
+  serving::RunService run_service_;
+  const serving::MemoryAccount memory_account_;
+  serving::ServerInfoService server_info_service_;
+  serving::AdminService admin_service_;
+  std::optional<serving::BenchService> bench_service_;
+  std::optional<Replicator> replicator_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<Listener> listener_;
+  std::string address_;
+  std::string metrics_address_;
+  std::unique_ptr<metrics::Exposer> exposer_;
+};
+
+// Takes reflection away from one server; gRPC gives it to all of a process that links it.
+class NoReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    const std::string name = grpc::reflection::ProtoServerReflectionPlugin().name();
+    std::erase_if(*plugins, [&name](const auto& plugin) { return plugin->name() == name; });
+  }
+};
+
+void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
+  builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, static_cast<int>(kHandshake.count()));
+  grpc::ResourceQuota quota;
+  quota.SetMaxThreads(kMaxThreads);
+  builder.SetResourceQuota(quota);
+}
+
+metrics::ServerReading GrpcServer::Read() {
+  metrics::ServerReading reading;
+  reading.version = PACKTRAIN_VERSION;
+  reading.api = serving::kApi;
+  reading.plan_version = batching::kPlanVersion;
+  reading.datasets = NamesIn(*stores_.graphs);
+  reading.streams = batch_service_.Read(reading.datasets);
+  reading.memory = memory_account_.Read();
+  reading.oversize = plans_.oversize();
+  reading.plans = plans_.planned();
+  if (stores_.steps != nullptr) reading.steps = stores_.steps->Read();
+  if (stores_.databases) reading.databases = stores_.databases();
+  reading.process = metrics::ReadProcess();
+  return reading;
+}
+
+absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses) {
+  const absl::StatusOr<int> descriptors = DescriptorsForConnections();
+  if (!descriptors.ok()) return descriptors.status();
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
+  SetLimits(options, builder);
+  SetKeepalive(options, builder);
+  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      grpc::InsecureServerCredentials());
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(calls_.NewInterceptors());
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
+  for (grpc::Service* service : Services()) builder.RegisterService(service);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) return absl::InternalError("gRPC could not start; its log has the reason");
+  for (const char* name : ServiceNames()) server_->GetHealthCheckService()->SetServingStatus(name, true);
+  if (addresses.exposer != nullptr) {
+    exposer_ = std::move(addresses.exposer);
+    metrics_address_ = exposer_->address();
+    exposer_->Serve([this] { return Read(); });
+  }
+  listener_ = std::move(addresses.listener);
+  address_ = listener_->address().ToString();
+  return listener_->Start(*descriptors, [this](int socket, FileDescriptor connection) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.listener_fd = socket;
+    parameters.fd = connection.Release();
+    acceptor_->HandleNewConnection(&parameters);
+  });
+}
+
+bool GrpcServer::Drain(milliseconds patience) {
+  if (server_ == nullptr) return true;
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  server_->GetHealthCheckService()->SetServingStatus(false);
+  dataset_service_.Drain();
+  admin_service_.Drain();
+  batch_service_.Drain();
+  plans_.EndPreparing();
+  const bool streams_ended = batch_service_.AwaitNoStreams(deadline);
+  const bool calls_ended = calls_.AwaitNone(deadline);
+  EndConnections();
+  return streams_ended && calls_ended;
+}
+
+void GrpcServer::EndConnections() {
+  const ListenAddress address = listener_ == nullptr ? ListenAddress() : listener_->address();
+  listener_.reset();
+  std::promise<void> ended;
+  std::thread last_resort([&address, done = ended.get_future()] {
+    // gRPC waits for a write that is under way, which a peer that does not read holds up for ever.
+    if (done.wait_for(kLastWrites) == std::future_status::timeout) CutOffConnections(address);
+  });
+  server_->Shutdown(std::chrono::system_clock::now());
+  server_->Wait();
+  server_.reset();
+  ended.set_value();
+  last_resort.join();
+}
+
+// Whether `folder` is new, empty or holds our stores; lost+found is that of a file system made for them.
+bool MayHoldStores(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder / serving::kGraphsFolder) ||
+      std::filesystem::exists(folder / serving::kRunsFolder))
+    return true;
+  const std::filesystem::directory_iterator files(folder);
+  return std::all_of(begin(files), end(files),
+                     [](const auto& file) { return file.path().filename() == "lost+found"; });
+}
+
+absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.data, error);
+  if (error) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot make the folder ", options.data.string(), ": ", error.message()));
+  }
+  if (!MayHoldStores(options.data)) {
+    return absl::FailedPreconditionError(absl::StrCat("--data ", options.data.string(),
+                                                      " holds files that are not ",
+                                                      "packtraind's; name a folder that is new or empty"));
+  }
+  const bool scraped = !options.metrics_port.empty();
+  auto graphs = storage::RocksGraphStore::Open(
+      options.data / serving::kGraphsFolder,
+      {.database = {.block_cache_bytes = options.store_cache_bytes, .statistics = scraped}});
+  if (!graphs.ok()) return graphs.status();
+  const auto steps = std::make_shared<metrics::StepDurations>();
+  runs::RocksRunStoreOptions run_options;
+  run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
+  run_options.database.statistics = scraped;
+  if (scraped) run_options.on_steps = [steps](const auto& stored) { steps->Observe(stored); };
+  auto run_store = runs::RocksRunStore::Open((options.data / serving::kRunsFolder).string(), run_options);
+  if (!run_store.ok()) return run_store.status();
+  const auto databases = [&graphs = **graphs, &runs = **run_store] {
+    return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
+  };
+  serving::StoreCheck check = serving::CheckOf(**graphs, **run_store);
+  return Stores{*std::move(graphs), *std::move(run_store), steps, databases, std::move(check)};
+}
+
+// Null where nobody is to scrape.
+absl::StatusOr<std::unique_ptr<metrics::Exposer>> StartExposer(const ServerOptions& options) {
+  if (options.metrics_port.empty()) return std::unique_ptr<metrics::Exposer>();
+  const absl::StatusOr<ListenAddress> address = ListenAddress::ParseMetricsPort(options.metrics_port);
+  if (!address.ok()) return address.status();
+  return metrics::Exposer::Start(address->host, address->port);
+}
+
+// What has to be in order before a store is touched.
+absl::StatusOr<Addresses> Prepare(const ServerOptions& options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  if (absl::Status status = CheckPrimary(options); !status.ok()) return status;
+  absl::StatusOr<ListenAddress> address = CheckAddress(options);
+  if (!address.ok()) return address.status();
+  absl::StatusOr<std::unique_ptr<metrics::Exposer>> exposer = StartExposer(options);
+  if (!exposer.ok()) return exposer.status();
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      Listener::Bind(*std::move(address), options.ping_after + options.ping_timeout);
+  if (!listener.ok()) return listener.status();
+  return Addresses{*std::move(listener), *std::move(exposer)};
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Serve(const ServerOptions& options, Stores stores,
+                                              Addresses addresses) {
+  auto server = std::make_unique<GrpcServer>(options, std::move(stores));
+  if (absl::Status status = server->Serve(options, std::move(addresses)); !status.ok()) return status;
+  return server;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  if (options.data.empty()) return absl::InvalidArgumentError("--data is missing: the folder of the stores");
+  absl::StatusOr<Addresses> addresses = Prepare(options);
+  if (!addresses.ok()) return addresses.status();
+  absl::StatusOr<Stores> stores = OpenStores(options);
+  if (!stores.ok()) return stores.status();
+  return Serve(options, *std::move(stores), *std::move(addresses));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, Stores stores) {
+  absl::StatusOr<Addresses> addresses = Prepare(options);
+  if (!addresses.ok()) return addresses.status();
+  return Serve(options, std::move(stores), *std::move(addresses));
+}
+
+}  // namespace packtrain::node

@@ -1,0 +1,84 @@
+#include "server/records/dataset_content.h"
+
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/records/schema.h"
+
+namespace packtrain::records {
+
+DatasetContent::DatasetContent(const v1::Schema& schema, RecordLayout layout)
+    : schema_(schema),
+      layout_(std::move(layout)),
+      class_field_(layout_.FindField(kClassField)),
+      target_field_(layout_.FindField(kTargetField)),
+      columns_(schema.targets_size()) {
+  if (class_field_) class_bytes_ = layout_.fields()[*class_field_].row_bytes;
+  hasher_.UpdateSized("packtrain content 1");
+  hasher_.UpdateSized(CanonicalSchema(schema));
+}
+
+absl::StatusOr<DatasetContent> DatasetContent::Create(const v1::Schema& schema) {
+  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(schema);
+  if (!layout.ok()) return layout.status();
+  return DatasetContent(schema, *std::move(layout));
+}
+
+absl::Status DatasetContent::Add(std::span<const std::byte> record) {
+  const absl::StatusOr<RecordView> view = RecordView::Parse(layout_, record);
+  if (!view.ok()) return absl::InvalidArgumentError(view.status().message());
+  if (graphs() == std::numeric_limits<std::uint32_t>::max()) {
+    return absl::ResourceExhaustedError(absl::StrCat("a data set holds at most ", graphs(), " graphs"));
+  }
+  hasher_.Update(record);  // a record states its own length
+  bytes_ += record.size();
+  n_node_.push_back(view->n_node());
+  n_edge_.push_back(view->n_edge());
+  bandwidth_.push_back(view->bandwidth());
+  ids_.append(view->source_id());
+  id_ends_.push_back(ids_.size());
+  if (class_field_) NoteClasses(view->field(*class_field_));
+  if (target_field_) NoteTargets(view->field(*target_field_));
+  return absl::OkStatus();
+}
+
+std::uint64_t DatasetContent::memory_bytes() const {
+  const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+  return sizeof(*this) + of(n_node_) + of(n_edge_) + of(bandwidth_) + of(ids_) + of(id_ends_) + of(targets_);
+}
+
+void DatasetContent::NoteClasses(std::span<const std::byte> rows) {
+  for (std::size_t at = 0; at < rows.size(); at += class_bytes_) {
+    std::uint16_t value = 0;
+    std::memcpy(&value, rows.data() + at, class_bytes_);
+    classes_.set(value);
+  }
+}
+
+void DatasetContent::NoteTargets(std::span<const std::byte> row) {
+  const std::size_t before = targets_.size();
+  targets_.resize(before + columns_);
+  std::memcpy(targets_.data() + before, row.data(), row.size());
+}
+
+std::string_view DatasetContent::source_id(std::uint32_t graph) const {
+  const std::uint64_t begin = graph == 0 ? 0 : id_ends_[graph - 1];
+  return std::string_view(ids_).substr(begin, id_ends_[graph] - begin);
+}
+
+std::vector<std::uint32_t> DatasetContent::Classes() const {
+  std::vector<std::uint32_t> classes;
+  for (std::size_t value = 0; value < classes_.size(); ++value) {
+    if (classes_.test(value)) classes.push_back(static_cast<std::uint32_t>(value));
+  }
+  return classes;
+}
+
+const std::string& DatasetContent::Hash() {
+  if (hash_.empty()) hash_ = hasher_.HexDigest();
+  return hash_;
+}
+
+}  // namespace packtrain::records

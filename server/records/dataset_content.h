@@ -1,0 +1,81 @@
+// What is kept in memory of the graphs of a data set while they are staged: all that sealing needs besides
+// the records themselves.
+#ifndef PACKTRAIN_SERVER_RECORDS_DATASET_CONTENT_H_
+#define PACKTRAIN_SERVER_RECORDS_DATASET_CONTENT_H_
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "packtrain/v1/dataset.pb.h"
+#include "proto/base/content_hash.h"
+#include "server/records/graph_record.h"
+
+namespace packtrain::records {
+
+// Used by one thread.
+class DatasetContent {
+ public:
+  // INVALID_ARGUMENT: the schema fails CheckSchema (schema.h).
+  static absl::StatusOr<DatasetContent> Create(const v1::Schema& schema);
+
+  // Takes note of the next graph. INVALID_ARGUMENT: not a record of the schema. RESOURCE_EXHAUSTED: a data
+  // set holds at most 2^32 - 1 graphs.
+  absl::Status Add(std::span<const std::byte> record);
+
+  const v1::Schema& schema() const { return schema_; }
+  std::uint64_t graphs() const { return n_node_.size(); }
+  // Of the records.
+  std::uint64_t bytes() const { return bytes_; }
+
+  // Of memory.
+  std::uint64_t memory_bytes() const;
+
+  // By graph index.
+  std::span<const std::uint32_t> n_node() const { return n_node_; }
+  std::span<const std::uint32_t> n_edge() const { return n_edge_; }
+  std::span<const std::uint32_t> bandwidth() const { return bandwidth_; }
+  std::string_view source_id(std::uint32_t graph) const;
+  // NaN: missing.
+  double target(std::uint32_t graph, std::size_t column) const { return targets_[graph * columns_ + column]; }
+
+  // Distinct values of field `z`, ascending.
+  std::vector<std::uint32_t> Classes() const;
+
+  // Hexadecimal SHA-256 over schema and records in order. Nothing may be added after it.
+  const std::string& Hash();
+
+ private:
+  DatasetContent(const v1::Schema& schema, RecordLayout layout);
+  void NoteClasses(std::span<const std::byte> rows);
+  void NoteTargets(std::span<const std::byte> row);
+
+  v1::Schema schema_;
+  RecordLayout layout_;
+  std::optional<std::size_t> class_field_;
+  std::uint32_t class_bytes_ = 0;
+  std::optional<std::size_t> target_field_;
+  std::size_t columns_ = 0;
+
+  std::uint64_t bytes_ = 0;
+  std::vector<std::uint32_t> n_node_;
+  std::vector<std::uint32_t> n_edge_;
+  std::vector<std::uint32_t> bandwidth_;
+  std::string ids_;                     // end to end
+  std::vector<std::uint64_t> id_ends_;  // in ids_
+  std::vector<double> targets_;         // graphs x columns
+  std::bitset<1 << 16> classes_;
+  base::Sha256 hasher_;
+  std::string hash_;
+};
+
+}  // namespace packtrain::records
+
+#endif  // PACKTRAIN_SERVER_RECORDS_DATASET_CONTENT_H_

@@ -1,0 +1,60 @@
+#include "server/records/edge_order.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace packtrain::records {
+namespace {
+
+std::pair<std::uint32_t, std::uint32_t> Rank(const GraphView& graph, std::size_t edge) {
+  return {graph.receivers[edge], graph.senders[edge]};
+}
+
+bool IsInOrder(const GraphView& graph) {
+  for (std::size_t edge = 1; edge < graph.senders.size(); ++edge) {
+    if (Rank(graph, edge) < Rank(graph, edge - 1)) return false;
+  }
+  return true;
+}
+
+std::string Permuted(std::string_view rows, std::size_t row_bytes, const std::vector<std::uint32_t>& order) {
+  std::string permuted;
+  permuted.reserve(rows.size());
+  for (const std::uint32_t row : order) permuted.append(rows.substr(row * row_bytes, row_bytes));
+  return permuted;
+}
+
+}  // namespace
+
+GraphView EdgeOrder::Sorted(const RecordLayout& layout, const GraphView& graph) {
+  if (IsInOrder(graph)) return graph;
+  Permute(graph);
+  rows_.resize(graph.fields.size());
+  fields_.assign(graph.fields.begin(), graph.fields.end());
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    if (layout.fields()[k].scope != v1::FIELD_SCOPE_EDGE) continue;
+    rows_[k] = Permuted(graph.fields[k], layout.fields()[k].row_bytes, order_);
+    fields_[k] = rows_[k];
+  }
+  GraphView sorted = graph;
+  sorted.senders = senders_;
+  sorted.receivers = receivers_;
+  sorted.fields = fields_;
+  return sorted;
+}
+
+void EdgeOrder::Permute(const GraphView& graph) {
+  order_.resize(graph.senders.size());
+  std::iota(order_.begin(), order_.end(), 0);
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return Rank(graph, a) < Rank(graph, b); });
+  senders_.clear();
+  receivers_.clear();
+  for (const std::uint32_t edge : order_) {
+    senders_.push_back(graph.senders[edge]);
+    receivers_.push_back(graph.receivers[edge]);
+  }
+}
+
+}  // namespace packtrain::records

@@ -1,0 +1,33 @@
+// The order in which edges are stored: by receiver, then sender.
+#ifndef PACKTRAIN_SERVER_RECORDS_EDGE_ORDER_H_
+#define PACKTRAIN_SERVER_RECORDS_EDGE_ORDER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/records/graph_record.h"
+
+namespace packtrain::records {
+
+// Sorts one graph after the other; its memory is used again. Used by one thread.
+class EdgeOrder {
+ public:
+  // The graph with its edges, and the rows of its edge fields, in stored order; edges between the same nodes
+  // keep theirs. Valid until the next call, and as long as `graph`.
+  GraphView Sorted(const RecordLayout& layout, const GraphView& graph);
+
+ private:
+  void Permute(const GraphView& graph);
+
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> senders_;
+  std::vector<std::uint32_t> receivers_;
+  std::vector<std::string> rows_;  // of each field; empty for those that stay as they are
+  std::vector<std::string_view> fields_;
+};
+
+}  // namespace packtrain::records
+
+#endif  // PACKTRAIN_SERVER_RECORDS_EDGE_ORDER_H_

@@ -1,0 +1,113 @@
+#include "server/records/graph_validator.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "server/edges/full.h"
+#include "server/records/schema.h"
+
+namespace packtrain::records {
+namespace {
+
+std::optional<Refusal> CheckId(std::string_view id) {
+  if (id.empty()) return Refusal{refusal_reason::kNoId, "the source id is empty"};
+  if (id.size() <= kMaxSourceIdBytes) return std::nullopt;
+  return Refusal{refusal_reason::kIdTooLong,
+                 absl::StrCat("the source id has ", id.size(), " bytes, the limit is ", kMaxSourceIdBytes)};
+}
+
+std::optional<Refusal> CheckEndpoints(const GraphView& graph) {
+  for (std::size_t e = 0; e < graph.senders.size(); ++e) {
+    if (graph.senders[e] < graph.n_node && graph.receivers[e] < graph.n_node) continue;
+    return Refusal{refusal_reason::kEdgeOutOfRange,
+                   absl::StrCat("edge ", e, " goes from node ", graph.senders[e], " to node ",
+                                graph.receivers[e], ", the graph has ", graph.n_node, " nodes")};
+  }
+  return std::nullopt;
+}
+
+// The first element for which `bad` holds.
+template <typename T, typename Predicate>
+std::optional<std::size_t> FindElement(std::string_view bytes, Predicate bad) {
+  for (std::size_t k = 0; k < bytes.size() / sizeof(T); ++k) {
+    T value;
+    std::memcpy(&value, bytes.data() + k * sizeof(T), sizeof(T));
+    if (bad(value)) return k;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> FindNotFinite(v1::DataType type, std::string_view bytes) {
+  const auto not_finite = [](auto value) { return !std::isfinite(value); };
+  if (type == v1::DATA_TYPE_F32) return FindElement<float>(bytes, not_finite);
+  if (type == v1::DATA_TYPE_F64) return FindElement<double>(bytes, not_finite);
+  return std::nullopt;
+}
+
+std::optional<Refusal> CheckTargets(std::string_view row, bool allow_missing) {
+  const auto infinite = FindElement<double>(row, [](double value) { return std::isinf(value); });
+  if (infinite) return Refusal{refusal_reason::kNotFinite, absl::StrCat("target ", *infinite, " is infinite")};
+  if (allow_missing) return std::nullopt;
+  const auto missing = FindElement<double>(row, [](double value) { return std::isnan(value); });
+  if (!missing) return std::nullopt;
+  return Refusal{refusal_reason::kMissingTarget,
+                 absl::StrCat("target ", *missing, " is missing; --missing-target nan would allow it")};
+}
+
+}  // namespace
+
+GraphValidator::GraphValidator(const RecordLayout& layout, v1::MissingTargetPolicy missing_target)
+    : layout_(layout), allow_missing_target_(missing_target == v1::MISSING_TARGET_POLICY_NAN) {}
+
+std::optional<Refusal> GraphValidator::Check(const GraphView& graph) const {
+  if (std::optional<Refusal> refusal = CheckCounts(graph)) return refusal;
+  if (std::optional<Refusal> refusal = CheckId(graph.source_id)) return refusal;
+  if (std::optional<Refusal> refusal = CheckEndpoints(graph)) return refusal;
+  return CheckFields(graph);
+}
+
+std::optional<Refusal> GraphValidator::CheckCounts(const GraphView& graph) const {
+  if (graph.n_node == 0) return Refusal{refusal_reason::kNoNodes, "the graph has no nodes"};
+  if (!layout_.stores_edges()) {
+    const absl::Status status = edges::FullEdgeCount(graph.n_node).status();
+    if (!status.ok()) return Refusal{refusal_reason::kTooManyNodes, std::string(status.message())};
+  }
+  const std::uint64_t bytes = RecordBytes(layout_, graph);
+  if (bytes <= kMaxRecordBytes) return std::nullopt;
+  return Refusal{refusal_reason::kTooLarge,
+                 absl::StrCat("the graph takes ", bytes, " bytes, the limit is ", kMaxRecordBytes)};
+}
+
+std::optional<Refusal> GraphValidator::CheckFields(const GraphView& graph) const {
+  for (std::size_t k = 0; k < graph.fields.size(); ++k) {
+    const RecordLayout::Field& field = layout_.fields()[k];
+    if (field.name == kTargetField) {
+      if (auto refusal = CheckTargets(graph.fields[k], allow_missing_target_)) return refusal;
+    } else if (const auto element = FindNotFinite(field.data_type, graph.fields[k])) {
+      return Refusal{refusal_reason::kNotFinite,
+                     absl::StrCat("element ", *element, " of field '", field.name, "' is not finite")};
+    }
+  }
+  return std::nullopt;
+}
+
+bool SourceIds::Add(const std::string& id) {
+  if (!last_number_.try_emplace(id, 1).second) return false;
+  id_bytes_ += id.size();
+  return true;
+}
+
+std::optional<std::string> SourceIds::Take(std::string_view id) {
+  std::string taken(id);
+  if (Add(taken)) return taken;
+  if (policy_ != v1::DUPLICATE_POLICY_NUMBER) return std::nullopt;
+  std::uint64_t number = last_number_[taken];
+  do {
+    taken = absl::StrCat(std::string(id), "#", ++number);
+  } while (!Add(taken));
+  last_number_[std::string(id)] = number;
+  return taken;
+}
+
+}  // namespace packtrain::records

@@ -1,0 +1,177 @@
+#include "server/records/schema.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "proto/wire/batch_layout.h"
+
+namespace packtrain::records {
+namespace {
+
+template <typename... Parts>
+absl::Status Invalid(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat("schema: ", parts...));
+}
+
+bool IsNameByte(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+bool IsSectionName(std::string_view name) {
+  constexpr std::array kTaken = {wire::kGraphIndexSection, wire::kNodeCountSection, wire::kEdgeCountSection,
+                                 wire::kSendersSection, wire::kReceiversSection};
+  return std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end();
+}
+
+absl::Status CheckName(const std::string& name) {
+  if (name.empty() || name.size() > kMaxFieldNameBytes || !std::all_of(name.begin(), name.end(), IsNameByte)) {
+    return Invalid("field name '", name, "' must be 1 to ", kMaxFieldNameBytes, " characters of [a-z0-9_]");
+  }
+  if (IsSectionName(name)) return Invalid("field name '", name, "' is the name of a batch section");
+  return absl::OkStatus();
+}
+
+absl::Status CheckDims(const v1::Field& field) {
+  if (field.dims_size() > kMaxDims) {
+    return Invalid("field '", field.name(), "' has ", field.dims_size(), " dimensions, at most ", kMaxDims);
+  }
+  std::uint64_t elements = 1;
+  for (const std::uint32_t dim : field.dims()) {
+    elements *= dim;  // at most 2^16 * 2^32
+    if (elements == 0 || elements > kMaxRowElements) {
+      return Invalid("a row of field '", field.name(), "' must hold 1 to ", kMaxRowElements, " elements");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckUnit(const std::string& of, const std::string& unit) {
+  if (unit.size() <= kMaxTextBytes) return absl::OkStatus();
+  return Invalid("the unit of '", of, "' is longer than ", kMaxTextBytes, " bytes");
+}
+
+bool IsKnown(v1::FieldScope scope) {
+  return scope == v1::FIELD_SCOPE_NODE || scope == v1::FIELD_SCOPE_EDGE || scope == v1::FIELD_SCOPE_GRAPH;
+}
+
+bool IsKnown(v1::DataType type) { return type >= v1::DATA_TYPE_U8 && type <= v1::DATA_TYPE_U64; }
+
+absl::Status CheckTargetField(const v1::Schema& schema, const v1::Field& field) {
+  const bool fits = field.scope() == v1::FIELD_SCOPE_GRAPH && field.data_type() == v1::DATA_TYPE_F64 &&
+                    field.dims_size() == 1 &&
+                    field.dims(0) == static_cast<std::uint32_t>(schema.targets_size());
+  if (fits) return absl::OkStatus();
+  return Invalid("field 'y' must be a graph field of F64 with dims [", schema.targets_size(),
+                 "], one element for each target");
+}
+
+absl::Status CheckClassField(const v1::Field& field) {
+  const bool integer = field.data_type() == v1::DATA_TYPE_U8 || field.data_type() == v1::DATA_TYPE_U16;
+  if (integer && field.scope() == v1::FIELD_SCOPE_NODE && RowElements(field) == 1) return absl::OkStatus();
+  return Invalid("field 'z' must be a node field of one U8 or U16, an atomic number");
+}
+
+absl::Status CheckField(const v1::Schema& schema, const v1::Field& field) {
+  if (absl::Status status = CheckName(field.name()); !status.ok()) return status;
+  if (!IsKnown(field.scope())) return Invalid("field '", field.name(), "' has no known scope");
+  if (!IsKnown(field.data_type())) return Invalid("field '", field.name(), "' has no known data type");
+  if (absl::Status status = CheckDims(field); !status.ok()) return status;
+  if (absl::Status status = CheckUnit(field.name(), field.unit()); !status.ok()) return status;
+  if (field.scope() == v1::FIELD_SCOPE_EDGE && schema.edge_rule() != v1::EDGE_RULE_STORED) {
+    return Invalid("edge field '", field.name(), "' needs edges that are stored, EDGE_RULE_STORED");
+  }
+  if (field.name() == kTargetField) return CheckTargetField(schema, field);
+  if (field.name() == kClassField) return CheckClassField(field);
+  return absl::OkStatus();
+}
+
+absl::Status CheckFields(const v1::Schema& schema) {
+  if (schema.fields_size() < 1 || schema.fields_size() > kMaxFields) {
+    return Invalid("has ", schema.fields_size(), " fields, must have 1 to ", kMaxFields);
+  }
+  absl::flat_hash_set<std::string> names;
+  for (const v1::Field& field : schema.fields()) {
+    if (absl::Status status = CheckField(schema, field); !status.ok()) return status;
+    if (!names.insert(field.name()).second) return Invalid("field '", field.name(), "' occurs twice");
+  }
+  if (schema.targets_size() > 0 && !names.contains(std::string(kTargetField))) {
+    return Invalid("has targets but no graph field 'y' to hold them");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTargets(const v1::Schema& schema) {
+  if (schema.targets_size() > kMaxTargets) {
+    return Invalid("has ", schema.targets_size(), " targets, at most ", kMaxTargets);
+  }
+  absl::flat_hash_set<std::string> names;
+  for (const v1::Target& target : schema.targets()) {
+    if (target.name().empty() || target.name().size() > kMaxTextBytes) {
+      return Invalid("a target's name must be 1 to ", kMaxTextBytes, " bytes");
+    }
+    if (!names.insert(target.name()).second) return Invalid("target '", target.name(), "' occurs twice");
+    if (absl::Status status = CheckUnit(target.name(), target.unit()); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEdges(const v1::Schema& schema) {
+  if (schema.edges().size() > kMaxTextBytes) return Invalid("edges: longer than ", kMaxTextBytes, " bytes");
+  switch (schema.edge_rule()) {
+    case v1::EDGE_RULE_STORED:
+      return absl::OkStatus();
+    case v1::EDGE_RULE_FULL:
+      if (schema.edges() == "full") return absl::OkStatus();
+      return Invalid("edges '", schema.edges(), "' with EDGE_RULE_FULL, must be 'full'");
+    default:
+      return Invalid("the edge rule must be EDGE_RULE_FULL or EDGE_RULE_STORED");
+  }
+}
+
+void AppendNumber(std::uint64_t number, std::string& out) {
+  for (int shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(number >> shift));
+}
+
+void AppendText(std::string_view text, std::string& out) {
+  AppendNumber(text.size(), out);
+  out.append(text);
+}
+
+void AppendField(const v1::Field& field, std::string& out) {
+  AppendText(field.name(), out);
+  AppendNumber(field.scope(), out);
+  AppendNumber(field.data_type(), out);
+  AppendNumber(field.dims_size(), out);
+  for (const std::uint32_t dim : field.dims()) AppendNumber(dim, out);
+  AppendText(field.unit(), out);
+}
+
+}  // namespace
+
+absl::Status CheckSchema(const v1::Schema& schema) {
+  if (absl::Status status = CheckEdges(schema); !status.ok()) return status;
+  if (absl::Status status = CheckTargets(schema); !status.ok()) return status;
+  return CheckFields(schema);
+}
+
+std::uint64_t RowElements(const v1::Field& field) {
+  std::uint64_t elements = 1;
+  for (const std::uint32_t dim : field.dims()) elements *= dim;
+  return elements;
+}
+
+std::string CanonicalSchema(const v1::Schema& schema) {
+  std::string out;
+  AppendNumber(schema.fields_size(), out);
+  for (const v1::Field& field : schema.fields()) AppendField(field, out);
+  AppendNumber(schema.edge_rule(), out);
+  AppendText(schema.edges(), out);
+  AppendNumber(schema.targets_size(), out);
+  for (const v1::Target& target : schema.targets()) {
+    AppendText(target.name(), out);
+    AppendText(target.unit(), out);
+  }
+  return out;
+}
+
+}  // namespace packtrain::records

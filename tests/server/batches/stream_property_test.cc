@@ -1,0 +1,232 @@
+// The guarantees that only the bytes of a stream can show, over drawn specs and worlds. A failure names the
+// seed that drew it. Those of the plan alone: tests/server/batching/plan_guarantees_test.cc.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <latch>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/batches/batch_sequence.h"
+#include "tests/server/batches/scenario.h"
+#include "tests/server/batching/dice.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::batches {
+namespace {
+
+using ::packtrain::testing::BodyOf;
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::kPlenty;
+using ::packtrain::testing::NextBuilt;
+using ::packtrain::testing::Scenario;
+using ::testing::SizeIs;
+
+constexpr std::uint64_t kSeeds = 60;
+constexpr std::uint32_t kGraphs = 40;
+
+v1::BatchSpec DrawSpec(batching::Dice& dice) {
+  v1::BatchSpec spec;
+  spec.set_policy(dice.One({v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED, v1::POLICY_TUPLE}));
+  if (spec.policy() == v1::POLICY_STATIC) {
+    spec.set_pad(dice.One({v1::PAD_NONE, v1::PAD_MULTIPLE, v1::PAD_POW2, v1::PAD_CONSTANT, v1::PAD_LADDER}));
+    if (spec.pad() == v1::PAD_LADDER) spec.set_ladder_rungs(dice.Between(1, 4));
+  }
+  spec.set_graphs(dice.Between(1, 7));
+  spec.set_order(dice.One({v1::ORDER_FULL, v1::ORDER_NONE, v1::ORDER_WINDOW}));
+  if (spec.order() == v1::ORDER_WINDOW) spec.set_order_window(dice.Between(1, 50));
+  spec.set_seed(dice.Between(0, 1000));
+  spec.set_balance(dice.One({v1::BALANCE_NONE, v1::BALANCE_COST}));
+  return spec;
+}
+
+// The header's place, checksum and shape with the body.
+std::string Text(const BuiltBatch& batch) {
+  const wire::BatchHeader& header = batch.header;
+  return absl::StrCat(header.epoch, ".", header.index, " ", header.body_crc32c, " ", header.padded.graphs, " ",
+                      header.padded.nodes, " ", header.padded.edges, " ", header.fingerprint, BodyOf(batch));
+}
+
+// Section "graph_index", the first one.
+std::vector<std::uint64_t> GraphsOf(const BuiltBatch& batch) {
+  std::vector<std::uint64_t> graphs(batch.header.real.graphs);
+  if (graphs.empty()) return graphs;
+  std::memcpy(graphs.data(), batch.body.get() + batch.header.sections[0].offset_bytes,
+              graphs.size() * sizeof(graphs[0]));
+  return graphs;
+}
+
+using Place = std::pair<std::uint64_t, std::uint64_t>;  // epoch, index
+using Batches = std::map<Place, std::string>;
+
+// A server as far as a stream needs one; its own caches and threads.
+class Streams {
+ public:
+  Streams(Scenario& scenario, BatchSource source, int builders)
+      : scenario_(scenario),
+        source_(std::move(source)),
+        plans_(kPlenty, scenario.memory()),
+        background_(builders) {}
+
+  std::unique_ptr<BatchSequence> Open(const SequenceRange& range) {
+    auto sequence = BatchSequence::Open(source_, range, scenario_.Builder(), plans_, shared_, background_);
+    EXPECT_THAT(sequence, IsOk());
+    return sequence.ok() ? *std::move(sequence) : nullptr;
+  }
+
+  // The next `count` batches, fewer where the stream ends.
+  static std::vector<BuiltBatch> Read(BatchSequence& sequence, std::uint64_t count) {
+    std::vector<BuiltBatch> batches;
+    while (batches.size() < count) {
+      auto next = NextBuilt(sequence);
+      EXPECT_THAT(next, IsOk());
+      if (!next.ok() || !next->has_value()) break;
+      batches.push_back(**std::move(next));
+    }
+    return batches;
+  }
+
+  // The whole epochs of one rank of one.
+  Batches ReadAlone(std::uint64_t epochs) {
+    Batches batches;
+    for (const BuiltBatch& batch : Read(*Open({.epochs = epochs}), ~std::uint64_t{0})) {
+      batches[{batch.header.epoch, batch.header.index}] = Text(batch);
+    }
+    return batches;
+  }
+
+  // Waits until what was posted has run; for one builder.
+  void AwaitBackground() {
+    std::latch done(1);
+    background_.Post([&done] { done.count_down(); });
+    done.wait();
+  }
+
+  std::uint64_t planned() const { return plans_.planned(); }
+
+ private:
+  Scenario& scenario_;
+  const BatchSource source_;
+  PlanCache plans_;
+  SharedBatches shared_{kPlenty};
+  WorkerPool background_;
+};
+
+class StreamPropertyTest : public ::testing::Test {
+ protected:
+  Scenario scenario_{kGraphs};
+};
+
+// Guarantee 3.
+TEST_F(StreamPropertyTest, NeitherThreadsNorWhatWasAskedBeforeShowInABatch) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    batching::Dice dice(seed);
+    const v1::BatchSpec spec = DrawSpec(dice);
+    Streams one(scenario_, scenario_.Source(spec), 1);
+    const Batches expected = one.ReadAlone(2);
+    ASSERT_FALSE(expected.empty());
+    ASSERT_EQ(one.ReadAlone(2), expected);
+    Scenario copy(kGraphs);
+    ASSERT_EQ(Streams(copy, copy.Source(spec), 8).ReadAlone(2), expected);
+  }
+}
+
+std::vector<std::uint64_t> EveryGraph() {
+  std::vector<std::uint64_t> graphs(kGraphs);
+  std::iota(graphs.begin(), graphs.end(), 0u);
+  return graphs;
+}
+
+// What a run reads: `steps` steps of every rank of `world`, from a position on.
+void ReadSteps(Streams& streams, const batching::World& world, std::uint64_t start_step, std::uint64_t steps,
+               Batches& batches, std::vector<std::uint64_t>& graphs, std::uint64_t& empty) {
+  for (std::uint32_t rank = 0; rank < world.size; ++rank) {
+    const auto sequence = streams.Open({.rank = rank, .world = world, .start_step = start_step, .epochs = 1});
+    ASSERT_NE(sequence, nullptr);
+    const std::vector<BuiltBatch> read = Streams::Read(*sequence, steps);
+    ASSERT_THAT(read, SizeIs(steps));
+    for (std::size_t k = 0; k < steps; ++k) {
+      const wire::BatchHeader& header = read[k].header;
+      EXPECT_EQ(header.step, start_step + k);
+      EXPECT_EQ(header.rank, rank);
+      EXPECT_EQ(header.world_size, world.size);
+      std::ranges::copy(GraphsOf(read[k]), std::back_inserter(graphs));
+      if (header.empty) {
+        ++empty;
+      } else {
+        EXPECT_TRUE(batches.insert({{header.epoch, header.index}, Text(read[k])}).second);
+      }
+    }
+  }
+}
+
+// Steps of an epoch in a world: what its first batch says; those of the segments where nothing is left.
+std::uint64_t StepsOfEpoch(Streams& streams, const batching::World& world, std::uint64_t start_step) {
+  const auto sequence = streams.Open({.world = world, .start_step = start_step, .epochs = 1});
+  const std::vector<BuiltBatch> first = Streams::Read(*sequence, 1);
+  return first.empty() ? start_step : first[0].header.epoch_steps;
+}
+
+// Guarantees 1, 2, 4 and 5: killed twice in one epoch, each time at a drawn step and with drawn ranks after.
+TEST_F(StreamPropertyTest, ARunKilledTwiceInAnEpochGetsTheBatchesOfAnUnbrokenOne) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    batching::Dice dice(seed);
+    const v1::BatchSpec spec = DrawSpec(dice);
+    Streams streams(scenario_, scenario_.Source(spec), 1);
+    Batches batches;
+    std::vector<std::uint64_t> graphs;
+    std::uint64_t empty = 0;
+    std::uint64_t step = 0;
+    batching::World world;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      world.size = dice.Between(1, 5);
+      const std::uint64_t left = StepsOfEpoch(streams, world, step) - step;
+      if (left == 0) break;
+      const std::uint64_t steps = attempt == 2 ? left : dice.Between(1, static_cast<std::uint32_t>(left));
+      ReadSteps(streams, world, step, steps, batches, graphs, empty);
+      if (HasFatalFailure()) return;
+      world.segments.push_back({world.size, steps});
+      step += steps;
+    }
+    std::ranges::sort(graphs);
+    ASSERT_EQ(graphs, EveryGraph());
+    EXPECT_LT(empty, 5u);
+    if (spec.balance() == v1::BALANCE_COST) continue;  // made for the ranks
+    ASSERT_EQ(batches, streams.ReadAlone(1));
+  }
+}
+
+// Guarantee 7.
+TEST_F(StreamPropertyTest, TheNextEpochsPlanIsMadeBeforeThisOneEnds) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    batching::Dice dice(seed);
+    Streams streams(scenario_, scenario_.Source(DrawSpec(dice)), 1);
+    const std::uint32_t world_size = dice.Between(1, 4);
+    const std::uint64_t epochs = dice.Between(2, 4);
+    const auto sequence = streams.Open({.world = {.size = world_size}, .epochs = epochs});
+    ASSERT_NE(sequence, nullptr);
+    for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+      const std::vector<BuiltBatch> first = Streams::Read(*sequence, 1);
+      ASSERT_THAT(first, SizeIs(1));
+      EXPECT_EQ(first[0].header.epoch, epoch);
+      streams.AwaitBackground();
+      EXPECT_EQ(streams.planned(), std::min(epoch + 2, epochs));
+      EXPECT_THAT(Streams::Read(*sequence, first[0].header.epoch_steps - 1),
+                  SizeIs(first[0].header.epoch_steps - 1));
+    }
+    EXPECT_THAT(Streams::Read(*sequence, 1), SizeIs(0));
+  }
+}
+
+}  // namespace
+}  // namespace packtrain::batches

@@ -1,0 +1,110 @@
+#include "server/records/schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "tests/testing/sample_molecules.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::records {
+namespace {
+
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::MoleculeSchema;
+using ::packtrain::testing::StatusIs;
+using ::testing::HasSubstr;
+
+struct BadSchema {
+  const char* name;
+  std::function<void(v1::Schema&)> spoil;
+  const char* message;
+};
+
+class BadSchemaTest : public ::testing::TestWithParam<BadSchema> {};
+
+TEST_P(BadSchemaTest, IsRefusedByName) {
+  v1::Schema schema = MoleculeSchema();
+  GetParam().spoil(schema);
+  EXPECT_THAT(CheckSchema(schema), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().message)));
+}
+
+v1::Field& Pos(v1::Schema& schema) { return *schema.mutable_fields(1); }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadSchemaTest,
+    ::testing::Values(
+        BadSchema{"NoFields", [](v1::Schema& s) { s.clear_fields(), s.clear_targets(); }, "fields"},
+        BadSchema{"TooManyFields",
+                  [](v1::Schema& s) {
+                    for (int k = 0; k < kMaxFields; ++k) *s.add_fields() = s.fields(1);
+                  },
+                  "64"},
+        BadSchema{"EmptyName", [](v1::Schema& s) { Pos(s).set_name(""); }, "[a-z0-9_]"},
+        BadSchema{"UpperCaseName", [](v1::Schema& s) { Pos(s).set_name("Pos"); }, "Pos"},
+        BadSchema{"LongName", [](v1::Schema& s) { Pos(s).set_name(std::string(65, 'a')); }, "64"},
+        BadSchema{"SectionName", [](v1::Schema& s) { Pos(s).set_name("n_node"); }, "n_node"},
+        BadSchema{"RepeatedName", [](v1::Schema& s) { *s.add_fields() = s.fields(1); }, "twice"},
+        BadSchema{"NoScope", [](v1::Schema& s) { Pos(s).clear_scope(); }, "scope"},
+        BadSchema{"NoDataType", [](v1::Schema& s) { Pos(s).clear_data_type(); }, "data type"},
+        BadSchema{"UnknownDataType", [](v1::Schema& s) { Pos(s).set_data_type(v1::DataType(99)); },
+                  "data type"},
+        BadSchema{"ZeroDimension", [](v1::Schema& s) { Pos(s).add_dims(0); }, "elements"},
+        BadSchema{"HugeRow", [](v1::Schema& s) { Pos(s).add_dims(1 << 16); }, "65536"},
+        BadSchema{"OverflowingRow",
+                  [](v1::Schema& s) {
+                    for (int k = 0; k < 4; ++k) Pos(s).add_dims(1u << 31);
+                  },
+                  "65536"},
+        BadSchema{"TooManyDimensions",
+                  [](v1::Schema& s) {
+                    for (int k = 0; k < 8; ++k) Pos(s).add_dims(1);
+                  },
+                  "dimensions"},
+        BadSchema{"LongUnit", [](v1::Schema& s) { Pos(s).set_unit(std::string(257, 'm')); }, "unit"},
+        BadSchema{"EdgeFieldWithoutStoredEdges", [](v1::Schema& s) { Pos(s).set_scope(v1::FIELD_SCOPE_EDGE); },
+                  "EDGE_RULE_STORED"},
+        BadSchema{"NoEdgeRule", [](v1::Schema& s) { s.clear_edge_rule(); }, "edge rule"},
+        BadSchema{"UnknownFullBuilder", [](v1::Schema& s) { s.set_edges("knn:5"); }, "full"},
+        BadSchema{"TargetsWithoutY", [](v1::Schema& s) { s.mutable_fields()->RemoveLast(); }, "'y'"},
+        BadSchema{"YWithoutTargets", [](v1::Schema& s) { s.clear_targets(); }, "'y'"},
+        BadSchema{"YOfFloats", [](v1::Schema& s) { s.mutable_fields(2)->set_data_type(v1::DATA_TYPE_F32); },
+                  "F64"},
+        BadSchema{"YOfNodes", [](v1::Schema& s) { s.mutable_fields(2)->set_scope(v1::FIELD_SCOPE_NODE); },
+                  "'y'"},
+        BadSchema{"YOfOtherWidth", [](v1::Schema& s) { s.mutable_fields(2)->set_dims(0, 2); }, "[1]"},
+        BadSchema{"UnnamedTarget", [](v1::Schema& s) { s.mutable_targets(0)->clear_name(); }, "target"},
+        BadSchema{"RepeatedTarget", [](v1::Schema& s) { *s.add_targets() = s.targets(0); }, "twice"},
+        BadSchema{"ZOfFloats", [](v1::Schema& s) { s.mutable_fields(0)->set_data_type(v1::DATA_TYPE_F32); },
+                  "'z'"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(SchemaTest, TakesMolecules) { EXPECT_THAT(CheckSchema(MoleculeSchema()), IsOk()); }
+
+TEST(SchemaTest, TakesStoredEdgesOfAnyBuilder) {
+  v1::Schema schema = MoleculeSchema();
+  schema.set_edge_rule(v1::EDGE_RULE_STORED);
+  schema.set_edges("made elsewhere");
+  EXPECT_THAT(CheckSchema(schema), IsOk());
+}
+
+TEST(SchemaTest, CanonicalBytesTellSchemasApart) {
+  v1::Schema other_unit = MoleculeSchema();
+  Pos(other_unit).set_unit("bohr");
+  v1::Schema other_dims = MoleculeSchema();
+  Pos(other_dims).add_dims(1);
+  v1::Schema moved_boundary = MoleculeSchema();
+  moved_boundary.mutable_targets(0)->set_name("energye");
+  moved_boundary.mutable_targets(0)->set_unit("V");
+  EXPECT_EQ(CanonicalSchema(MoleculeSchema()), CanonicalSchema(MoleculeSchema()));
+  EXPECT_EQ(std::set({CanonicalSchema(MoleculeSchema()), CanonicalSchema(other_unit),
+                      CanonicalSchema(other_dims), CanonicalSchema(moved_boundary)})
+                .size(),
+            4u);
+}
+
+}  // namespace
+}  // namespace packtrain::records

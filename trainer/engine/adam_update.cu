@@ -1,0 +1,85 @@
+#include "trainer/engine/adam_update.h"
+
+#include <algorithm>
+
+#include "trainer/kernels/step_sums.h"
+
+namespace packtrain::trainer {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr unsigned kMostBlocks = 1024;
+
+__device__ bool Halts(const AdamUpdate& update, std::int64_t i) {
+  const float value = update.reduced[i];
+  const std::int64_t sum = i - update.count;
+  return !isfinite(value) || ((sum == kWithdrawals || sum == kHalted) && value > 0);
+}
+
+// All that write, write the same.
+__global__ void __launch_bounds__(kThreads) FindHalt(AdamUpdate update) {
+  const std::int64_t end = update.count + static_cast<std::int64_t>(kStepSums);
+  const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < end; i += stride) {
+    if (Halts(update, i)) *update.halted = 1;
+  }
+}
+
+struct Correction {
+  float rate;         // over 1 - beta1^steps
+  float square_root;  // of 1 - beta2^steps
+};
+
+__device__ Correction CorrectionOf(const AdamUpdate& update) {
+  const double steps = double{*update.steps} + 1;
+  return {static_cast<float>(*update.rate / (1 - pow(update.beta1, steps))),
+          static_cast<float>(sqrt(1 - pow(update.beta2, steps)))};
+}
+
+__device__ void UpdateOne(const AdamUpdate& update, const Correction& correction, float graphs,
+                          std::int64_t i) {
+  const auto beta1 = static_cast<float>(update.beta1), beta2 = static_cast<float>(update.beta2);
+  const float gradient = update.reduced[i] / graphs;
+  const float mean = beta1 * update.mean[i] + (1 - beta1) * gradient;
+  const float square = beta2 * update.square[i] + (1 - beta2) * gradient * gradient;
+  const float size = sqrtf(square) / correction.square_root + static_cast<float>(update.epsilon);
+  update.reduced[i] = gradient;
+  update.mean[i] = mean;
+  update.square[i] = square;
+  update.parameters[i] -= correction.rate * mean / size;
+}
+
+// The block that ends last counts the step, when all have read how many there were.
+__device__ void CountStep(const AdamUpdate& update, bool halted) {
+  __syncthreads();
+  if (threadIdx.x != 0 || atomicInc(update.blocks_done, gridDim.x - 1) != gridDim.x - 1) return;
+  if (!halted) *update.steps += 1;
+  update.reduced[update.count + kHalted] = *update.halted;
+}
+
+__global__ void __launch_bounds__(kThreads) Update(AdamUpdate update) {
+  const bool halted = *update.halted != 0;
+  if (!halted) {
+    __shared__ Correction correction;
+    if (threadIdx.x == 0) correction = CorrectionOf(update);
+    __syncthreads();
+    const float graphs = fmaxf(update.reduced[update.count + kGraphs], 1);
+    const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < update.count; i += stride) {
+      UpdateOne(update, correction, graphs, i);
+    }
+  }
+  CountStep(update, halted);
+}
+
+}  // namespace
+
+cudaError_t UpdateByAdam(const AdamUpdate& update, cudaStream_t stream) {
+  const std::int64_t wanted = (update.count + kThreads - 1) / kThreads;
+  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, kMostBlocks));
+  FindHalt<<<blocks, kThreads, 0, stream>>>(update);
+  Update<<<blocks, kThreads, 0, stream>>>(update);
+  return cudaGetLastError();
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,71 @@
+#include "trainer/engine/step_marks.h"
+
+namespace packtrain::trainer {
+namespace {
+
+enum class Sums { kNone, kOwn, kAll };
+
+__device__ std::int64_t Now() {
+  std::int64_t now_ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
+  return now_ns;
+}
+
+template <bool kNext, Sums kSums>
+__global__ void Mark(MarkRing ring, int moment, const float* sums) {
+  if (kNext) ++*ring.current;
+  StepMarks& step = ring.steps[*ring.current % ring.capacity];
+  step.moment_ns[moment] = Now();
+  if (kSums == Sums::kNone) return;
+  float* kept = kSums == Sums::kOwn ? step.own : step.all;
+  for (int i = 0; i < kMarkSums; ++i) kept[i] = sums[i];
+}
+
+__global__ void Read(std::int64_t* now_ns) { *now_ns = Now(); }
+
+__global__ void Measure(std::int64_t* resolution_ns) {
+  std::int64_t smallest = INT64_MAX;
+  std::int64_t last = Now();
+  for (int changes = 0; changes < 64;) {
+    const std::int64_t now = Now();
+    if (now == last) continue;
+    smallest = min(smallest, now - last);
+    last = now;
+    ++changes;
+  }
+  *resolution_ns = smallest;
+}
+
+}  // namespace
+
+cudaError_t MarkNextStep(const MarkRing& ring, int moment, cudaStream_t stream) {
+  Mark<true, Sums::kNone><<<1, 1, 0, stream>>>(ring, moment, nullptr);
+  return cudaGetLastError();
+}
+
+cudaError_t MarkMoment(const MarkRing& ring, int moment, cudaStream_t stream) {
+  Mark<false, Sums::kNone><<<1, 1, 0, stream>>>(ring, moment, nullptr);
+  return cudaGetLastError();
+}
+
+cudaError_t MarkOwnSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream) {
+  Mark<false, Sums::kOwn><<<1, 1, 0, stream>>>(ring, moment, sums);
+  return cudaGetLastError();
+}
+
+cudaError_t MarkAllSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream) {
+  Mark<false, Sums::kAll><<<1, 1, 0, stream>>>(ring, moment, sums);
+  return cudaGetLastError();
+}
+
+cudaError_t ReadClock(std::int64_t* now_ns, cudaStream_t stream) {
+  Read<<<1, 1, 0, stream>>>(now_ns);
+  return cudaGetLastError();
+}
+
+cudaError_t MeasureClock(std::int64_t* resolution_ns, cudaStream_t stream) {
+  Measure<<<1, 1, 0, stream>>>(resolution_ns);
+  return cudaGetLastError();
+}
+
+}  // namespace packtrain::trainer

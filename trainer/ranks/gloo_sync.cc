@@ -1,0 +1,190 @@
+#include "trainer/ranks/gloo_sync.h"
+
+#define USE_C10D_GLOO
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "trainer/engine/status_words.h"
+#include "trainer/ranks/roll_call.h"
+#include "trainer/ranks/store_meeting.h"
+
+namespace packtrain::trainer {
+namespace {
+
+// OK: no two ranks have the same card, and each has one.
+absl::Status CheckCards(const std::vector<std::string>& cards) {
+  for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+    if (cards[rank].empty()) {
+      return absl::FailedPreconditionError(absl::StrCat("rank ", rank, " sums its gradients on the host"));
+    }
+    for (std::size_t other = 0; other < rank; ++other) {
+      if (cards[other] != cards[rank]) continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat("ranks ", other, " and ", rank, " share a card, so gradients are summed on the host"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+class GlooSync final : public GradientSync {
+ public:
+  GlooSync(World world, SyncOptions options, c10::intrusive_ptr<c10d::Store> store,
+           c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
+      : world_(std::move(world)),
+        options_(std::move(options)),
+        store_(std::move(store)),
+        roll_call_(store_, world_, options_.watch.roll_call),
+        group_(std::move(group)),
+        device_sums_(absl::FailedPreconditionError("the ranks' devices have not met")) {}
+
+  const World& world() const override { return world_; }
+  absl::Status device_sums() const override { return device_sums_; }
+
+  absl::Status JoinDevices(const CommunicatorMaker* maker) override {
+    const absl::StatusOr<std::vector<std::string>> cards = Gather(maker == nullptr ? "" : maker->card());
+    if (!cards.ok()) return cards.status();
+    device_sums_ = CheckCards(*cards);
+    if (!device_sums_.ok()) return absl::OkStatus();
+    StartWatch();
+    absl::StatusOr<std::string> token = world_.rank == 0 ? maker->NewToken() : "";
+    if (token.ok()) token = Share("token", *token);
+    if (!token.ok()) return token.status();
+    absl::StatusOr<std::unique_ptr<Communicator>> communicator = maker->Connect(*token, world_);
+    if (!communicator.ok()) return communicator.status();
+    communicator_ = *std::move(communicator);
+    watched_ = communicator_.get();
+    return CheckRanks();
+  }
+
+  absl::Status Sum(at::Tensor tensor) override {
+    return Collective([&] {
+      std::vector<at::Tensor> tensors = {tensor};
+      group_->allreduce(tensors)->wait();
+    });
+  }
+
+  absl::Status SumOnDevice(at::Tensor tensor) override {
+    if (communicator_ == nullptr) return SumOnHost(tensor);
+    if (absl::Status status = CheckRanks(); !status.ok()) return status;
+    const absl::Status status = communicator_->Sum(tensor);
+    return status.ok() ? status : Diagnose(std::string(status.message()));
+  }
+
+  absl::StatusOr<std::string> Share(const std::string& name, const std::string& value) override {
+    const std::string key = absl::StrCat("shared/", name);
+    std::string shared = value;
+    absl::Status status = Collective([&] {
+      if (world_.rank == 0) {
+        store_->set(key, value);
+      } else {
+        shared = store_->get_to_str(key);
+      }
+    });
+    if (!status.ok()) return status;
+    return shared;
+  }
+
+  absl::Status Barrier() override {
+    return Collective([&] { group_->barrier()->wait(); });
+  }
+
+  absl::Status CheckRanks() const override {
+    if (!lost_.ok() || watch_ == nullptr) return lost_;
+    return watch_->status();
+  }
+
+  void Leave(const absl::Status& reason) override {
+    if (!CheckRanks().ok()) return;  // the others know that this rank goes
+    const absl::Status told = roll_call_.Leave(std::string(reason.message()));
+    lost_ = reason;
+    group_.reset();
+    if (watch_ != nullptr) watch_->Abandon(reason);
+    // Where the ranks meet.
+    if (told.ok() && world_.rank == 0) roll_call_.Call().IgnoreError();
+  }
+
+ private:
+  template <typename Body>
+  absl::Status Collective(Body body) {
+    if (absl::Status status = CheckRanks(); !status.ok()) return status;
+    try {
+      body();
+      return absl::OkStatus();
+    } catch (const std::exception& error) {
+      return Diagnose(FirstLine(error));
+    }
+  }
+
+  absl::Status SumOnHost(at::Tensor tensor) {
+    if (tensor.is_cpu()) return Sum(std::move(tensor));
+    const at::Tensor host = tensor.cpu();
+    if (absl::Status status = Sum(host); !status.ok()) return status;
+    tensor.copy_(host);
+    return absl::OkStatus();
+  }
+
+  // Finds out which rank is the cause of a failed collective. Ranks that wait for this one fail at once, as its
+  // part of the group is gone.
+  absl::Status Diagnose(const std::string& failure) {
+    group_.reset();
+    lost_ = CheckRanks();
+    if (lost_.ok()) lost_ = roll_call_.Diagnose(failure);
+    if (watch_ != nullptr) watch_->Abandon(lost_);
+    return lost_;
+  }
+
+  // Before the communicator: its ranks wait for each other without limit.
+  void StartWatch() {
+    watch_ = std::make_unique<RankWatch>(
+        store_->clone(), world_, options_.watch,
+        WatchActions{.abort = [this] { Abort(); }, .end_process = options_.end_process});
+  }
+
+  void Abort() {
+    if (Communicator* communicator = watched_) communicator->Abort();
+  }
+
+  const World world_;
+  const SyncOptions options_;
+  const c10::intrusive_ptr<c10d::Store> store_;
+  RollCall roll_call_;
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;  // null once a rank is lost
+  absl::Status lost_;                                 // what this thread has found out; OK: nothing
+  absl::Status device_sums_;
+  std::unique_ptr<Communicator> communicator_;  // null: sums of devices are made on the host
+  std::atomic<Communicator*> watched_ = nullptr;
+  std::unique_ptr<RankWatch> watch_;  // last: it uses all of the above
+};
+
+// The network that the ranks use among themselves: GLOO_SOCKET_IFNAME, else loopback where rank 0 is reached by
+// it, else the one that this host's name resolves to.
+std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
+  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
+    return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+  }
+  if (world.master_address == "localhost" || world.master_address.starts_with("127.")) {
+    return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+  }
+  return c10d::ProcessGroupGloo::createDefaultDevice();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& sync_options) {
+  absl::StatusOr<c10::intrusive_ptr<c10d::Store>> store = MeetAtStore(world, sync_options);
+  if (!store.ok()) return store.status();
+  auto options = c10d::ProcessGroupGloo::Options::create(sync_options.timeout);
+  options->devices.push_back(NetworkDevice(world));
+  auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
+      c10::make_intrusive<c10d::PrefixStore>("gloo", *store), world.rank, world.size, options);
+  return std::make_unique<GlooSync>(world, sync_options, *std::move(store), std::move(group));
+}
+
+}  // namespace packtrain::trainer

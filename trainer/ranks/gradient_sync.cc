@@ -1,0 +1,88 @@
+#include "trainer/ranks/gradient_sync.h"
+
+#include <torch/types.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "trainer/engine/status_words.h"
+#include "trainer/ranks/gloo_sync.h"
+
+namespace packtrain::trainer {
+namespace {
+
+class AloneSync final : public GradientSync {
+ public:
+  explicit AloneSync(World world) : world_(std::move(world)) {}
+
+  const World& world() const override { return world_; }
+  absl::Status JoinDevices(const CommunicatorMaker*) override { return absl::OkStatus(); }
+  absl::Status device_sums() const override { return absl::OkStatus(); }
+  absl::Status Sum(at::Tensor) override { return absl::OkStatus(); }
+  absl::Status SumOnDevice(at::Tensor) override { return absl::OkStatus(); }
+  absl::StatusOr<std::string> Share(const std::string&, const std::string& value) override { return value; }
+  absl::Status Barrier() override { return absl::OkStatus(); }
+  absl::Status CheckRanks() const override { return absl::OkStatus(); }
+  void Leave(const absl::Status&) override {}
+
+ private:
+  const World world_;
+};
+
+absl::StatusOr<std::unique_ptr<GradientSync>> TryGloo(const World& world, const SyncOptions& options) {
+  try {
+    return ConnectGloo(world, options);
+  } catch (const std::exception& error) {
+    return absl::DeadlineExceededError(FirstLine(error));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World& world,
+                                                                    const SyncOptions& options) {
+  if (world.size == 1) return std::make_unique<AloneSync>(world);
+  absl::StatusOr<std::unique_ptr<GradientSync>> sync = TryGloo(world, options);
+  if (sync.ok()) return sync;
+  return absl::Status(
+      sync.status().code(),
+      absl::StrCat("rank ", world.rank, " of ", world.size, " did not meet the others at ",
+                   world.master_address, ":", world.master_port, ": ", sync.status().message()));
+}
+
+// As a sum in which each rank's part is zero on all others.
+absl::StatusOr<std::vector<std::string>> GradientSync::Gather(const std::string& bytes) {
+  const at::Tensor sizes = at::zeros({world().size}, at::kLong);
+  sizes[world().rank].fill_(static_cast<std::int64_t>(bytes.size()));
+  if (absl::Status status = Sum(sizes); !status.ok()) return status;
+  const at::Tensor all = at::zeros({sizes.sum().item<std::int64_t>()}, at::kByte);
+  const std::int64_t offset = sizes.narrow(0, 0, world().rank).sum().item<std::int64_t>();
+  std::copy(bytes.begin(), bytes.end(), all.mutable_data_ptr<std::uint8_t>() + offset);
+  if (all.numel() > 0) {
+    if (absl::Status status = Sum(all); !status.ok()) return status;
+  }
+  std::vector<std::string> parts;
+  const auto* part = reinterpret_cast<const char*>(all.const_data_ptr<std::uint8_t>());
+  for (std::uint32_t rank = 0; rank < world().size; ++rank) {
+    parts.emplace_back(part, sizes[rank].item<std::int64_t>());
+    part += parts.back().size();
+  }
+  return parts;
+}
+
+absl::Status GradientSync::Agree(const std::string& name, const std::string& value) {
+  const absl::StatusOr<std::vector<std::string>> values = Gather(value);
+  if (!values.ok()) return values.status();
+  for (std::size_t rank = 1; rank < values->size(); ++rank) {
+    if ((*values)[rank] == values->front()) continue;
+    return absl::FailedPreconditionError(absl::StrCat("the ranks differ in ", name, ": rank 0 has '",
+                                                      values->front(), "', rank ", rank, " has '",
+                                                      (*values)[rank], "'"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace packtrain::trainer

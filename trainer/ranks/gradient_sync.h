@@ -1,0 +1,83 @@
+// What the ranks of a run tell each other: gradients, sums, and what all must agree on.
+#ifndef PACKTRAIN_TRAINER_RANKS_GRADIENT_SYNC_H_
+#define PACKTRAIN_TRAINER_RANKS_GRADIENT_SYNC_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/ranks/communicator.h"
+#include "trainer/ranks/rank_watch.h"
+#include "trainer/ranks/world.h"
+
+namespace packtrain::trainer {
+
+struct SyncOptions {
+  // A call that waits longer than this for another rank fails.
+  std::chrono::milliseconds timeout{120'000};
+  // How long a name of rank 0's host that does not resolve is looked up again.
+  std::chrono::milliseconds name_patience{10'000};
+  // Ends the wait for the ranks to meet.
+  std::stop_token stop = {};
+  // How long the others' words are waited for once something has failed; and when ranks whose devices sum by
+  // themselves are gone.
+  WatchOptions watch;
+  // Ends the process, in which a device waits for ever for a rank that is gone. Called on another thread.
+  std::function<void(const absl::Status&)> end_process;
+};
+
+// All ranks make the same calls in the same order. After a failure nothing but Leave may be called. Used by
+// one thread.
+class GradientSync {
+ public:
+  // Meets the other ranks within `options.timeout`. A world of one process needs no network. CANCELLED: asked
+  // to stop. INVALID_ARGUMENT: the master address does not resolve. FAILED_PRECONDITION: another process is
+  // this rank, or the ranks differ in the world's size. DEADLINE_EXCEEDED, ABORTED: the ranks did not meet.
+  static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, const SyncOptions& options);
+  virtual ~GradientSync() = default;
+
+  virtual const World& world() const = 0;
+
+  // Has sums of devices made by these themselves, where each rank has one of its own and a maker for it; null:
+  // it has none. Codes as Sum; INTERNAL, FAILED_PRECONDITION: the devices did not meet.
+  virtual absl::Status JoinDevices(const CommunicatorMaker* maker) = 0;
+  // OK: SumOnDevice enqueues and may be captured. FAILED_PRECONDITION: it waits on the host; says why.
+  virtual absl::Status device_sums() const = 0;
+
+  // Replaces `tensor`, on the host, by its sum over the ranks. ABORTED names the ranks that are gone or have
+  // failed.
+  virtual absl::Status Sum(at::Tensor tensor) = 0;
+
+  // The same for a contiguous tensor of the device, behind the work issued so far. Where it enqueues, the sum
+  // is right if CheckRanks is OK once the device is past it.
+  virtual absl::Status SumOnDevice(at::Tensor tensor) = 0;
+
+  // Rank 0's `value`, on all ranks.
+  virtual absl::StatusOr<std::string> Share(const std::string& name, const std::string& value) = 0;
+
+  // Each rank's `bytes`, by rank, on all ranks. Codes as Sum.
+  absl::StatusOr<std::vector<std::string>> Gather(const std::string& bytes);
+
+  // FAILED_PRECONDITION on all ranks where their values differ; `name` goes into the message.
+  absl::Status Agree(const std::string& name, const std::string& value);
+
+  // Returns once all ranks have called it.
+  virtual absl::Status Barrier() = 0;
+
+  // Never waits. ABORTED: a rank is known to be gone or to have failed; what the device has summed is void.
+  virtual absl::Status CheckRanks() const = 0;
+
+  // Tells the others why this rank goes. Rank 0, where the ranks meet, waits a moment for the others' word.
+  virtual void Leave(const absl::Status& reason) = 0;
+};
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_RANKS_GRADIENT_SYNC_H_

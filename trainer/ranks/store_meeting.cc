@@ -1,0 +1,212 @@
+#include "trainer/ranks/store_meeting.h"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "proto/base/random_hex.h"
+#include "trainer/ranks/roll_call.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// From one look to the next. The store's own waits cannot be stopped, and write to stderr when they end in
+// vain.
+constexpr milliseconds kGlance{100};
+
+// Set by rank 0: the world's size, then the words of all ranks, in the order of their ranks.
+constexpr char kSizeKey[] = "meeting/size";
+constexpr char kMembersKey[] = "meeting/members";
+constexpr char kEndedKey[] = "meeting/ended";
+std::string CameKey(std::uint32_t rank) { return absl::StrCat("meeting/came/", rank); }
+
+// CANCELLED: asked to stop before `glance` was over.
+absl::Status Pause(milliseconds glance, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, glance, [] { return false; });
+  return stop.stop_requested() ? absl::CancelledError("asked to stop") : absl::OkStatus();
+}
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+absl::StatusOr<Addresses> LookUp(const World& world) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const std::string port = absl::StrCat(world.master_port);
+  const int error = getaddrinfo(world.master_address.c_str(), port.c_str(), &hints, &found);
+  if (error == 0) return Addresses(found, freeaddrinfo);
+  return absl::InvalidArgumentError(absl::StrCat("the name does not resolve: ", gai_strerror(error)));
+}
+
+// Names of hosts that have just started may come late.
+absl::StatusOr<Addresses> Resolve(const World& world, const SyncOptions& options) {
+  const Clock::time_point deadline = Clock::now() + std::min(options.name_patience, options.timeout);
+  while (true) {
+    absl::StatusOr<Addresses> addresses = LookUp(world);
+    if (addresses.ok() || Clock::now() >= deadline) return addresses;
+    if (absl::Status status = Pause(kGlance, options.stop); !status.ok()) return status;
+  }
+}
+
+// Of a connection that was begun; 0: it stands.
+int ConnectionError(int fd) {
+  pollfd wait{.fd = fd, .events = POLLOUT, .revents = 0};
+  if (poll(&wait, 1, static_cast<int>(kGlance.count())) <= 0) return ETIMEDOUT;
+  int error = 0;
+  socklen_t size = sizeof(error);
+  return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+// The error of a connection to `address`, made and closed; 0: somebody listens there.
+int Probe(const addrinfo& address) {
+  const int fd = socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return errno;
+  int error = connect(fd, address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
+  if (error == EINPROGRESS) error = ConnectionError(fd);
+  close(fd);
+  return error;
+}
+
+int ProbeAll(const addrinfo* addresses) {
+  int error = 0;
+  for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
+    error = Probe(*address);
+    if (error == 0) break;
+  }
+  return error;
+}
+
+absl::Status AwaitListener(const addrinfo* addresses, const SyncOptions& options, Clock::time_point deadline) {
+  while (true) {
+    const int error = ProbeAll(addresses);
+    if (error == 0) return absl::OkStatus();
+    if (Clock::now() >= deadline) {
+      return absl::DeadlineExceededError(absl::StrCat("rank 0 is not there: ", std::strerror(error)));
+    }
+    if (absl::Status status = Pause(kGlance, options.stop); !status.ok()) return status;
+  }
+}
+
+// Rank 0 reaches its own store whatever its address.
+c10::intrusive_ptr<c10d::Store> OpenStore(const World& world, const SyncOptions& options) {
+  c10d::TCPStoreOptions store;
+  store.port = world.master_port;
+  store.isServer = world.rank == 0;
+  store.numWorkers = world.size;
+  store.waitWorkers = false;
+  store.timeout = options.timeout;
+  return c10::make_intrusive<c10d::TCPStore>(world.rank == 0 ? "127.0.0.1" : world.master_address, store);
+}
+
+// How one process takes part. Each has a word of its own; rank 0 lists the words, and a process whose word is
+// not in the list is none of the ranks that have met. Throws what the store throws. Used by one thread.
+class Meeting {
+ public:
+  Meeting(c10d::Store& store, const World& world, const SyncOptions& options, Clock::time_point deadline)
+      : store_(store), world_(world), options_(options), deadline_(deadline) {}
+
+  absl::Status Join() { return world_.rank == 0 ? Host() : Come(); }
+
+ private:
+  absl::Status Host() {
+    store_.set(kSizeKey, absl::StrCat(world_.size));
+    store_.set(CameKey(0), word_);
+    std::vector<std::string> words;
+    for (std::uint32_t rank = 0; rank < world_.size; ++rank) words.push_back(CameKey(rank));
+    if (absl::Status status = Await(words); !status.ok()) return status;
+    for (std::string& word : words) word = store_.get_to_str(word);
+    store_.set(kMembersKey, absl::StrJoin(words, "\n"));
+    return absl::OkStatus();
+  }
+
+  absl::Status Come() {
+    if (absl::Status status = Await({kSizeKey}); !status.ok()) return status;
+    if (absl::Status status = CheckSize(); !status.ok()) return status;
+    store_.set(CameKey(world_.rank), word_);
+    if (absl::Status status = Await({kMembersKey}); !status.ok()) return status;
+    const std::vector<std::string> members = absl::StrSplit(store_.get_to_str(kMembersKey), '\n');
+    if (members.at(world_.rank) == word_) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("another process came as rank ", world_.rank, " (RANK), and the ranks have met"));
+  }
+
+  // A difference ends the meeting for all.
+  absl::Status CheckSize() {
+    const std::string size = store_.get_to_str(kSizeKey);
+    if (size == absl::StrCat(world_.size)) return absl::OkStatus();
+    const std::string difference = absl::StrCat("the ranks differ in WORLD_SIZE: rank 0 has '", size,
+                                                "', rank ", world_.rank, " has '", world_.size, "'");
+    store_.set(kEndedKey, difference);
+    return absl::FailedPreconditionError(difference);
+  }
+
+  // Returns once all of `keys` are set.
+  absl::Status Await(const std::vector<std::string>& keys) {
+    while (!store_.check(keys)) {
+      if (store_.check({kEndedKey})) return absl::AbortedError(store_.get_to_str(kEndedKey));
+      if (Clock::now() >= deadline_) return Missing();
+      if (absl::Status status = Pause(kGlance, options_.stop); !status.ok()) {
+        store_.set(kEndedKey, absl::StrCat("rank ", world_.rank, " was asked to stop"));
+        return status;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Missing() {
+    std::vector<std::string> missing;
+    for (std::uint32_t rank = 0; rank < world_.size; ++rank) {
+      if (!store_.check({CameKey(rank)})) missing.push_back(absl::StrCat("rank ", rank));
+    }
+    if (missing.empty()) return RankIsGone(0);
+    return absl::DeadlineExceededError(absl::StrCat("not there: ", absl::StrJoin(missing, ", ")));
+  }
+
+  c10d::Store& store_;
+  const World& world_;
+  const SyncOptions& options_;
+  const Clock::time_point deadline_;
+  const std::string word_ = base::RandomHex();
+};
+
+}  // namespace
+
+absl::StatusOr<c10::intrusive_ptr<c10d::Store>> MeetAtStore(const World& world, const SyncOptions& options) {
+  const Clock::time_point deadline = Clock::now() + options.timeout;
+  const absl::StatusOr<Addresses> addresses = Resolve(world, options);
+  if (!addresses.ok()) return addresses.status();
+  if (world.rank != 0) {
+    absl::Status status = AwaitListener(addresses->get(), options, deadline);
+    if (!status.ok()) return status;
+  }
+  c10::intrusive_ptr<c10d::Store> store = OpenStore(world, options);
+  try {
+    absl::Status status = Meeting(*store, world, options, deadline).Join();
+    if (!status.ok()) return status;
+  } catch (const c10::DistNetworkError&) {
+    return RankIsGone(0);
+  }
+  return store;
+}
+
+}  // namespace packtrain::trainer

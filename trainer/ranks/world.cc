@@ -1,0 +1,64 @@
+#include "trainer/ranks/world.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace packtrain::trainer {
+namespace {
+
+// Reads `name` into `value` where it is set.
+absl::Status ReadNumber(const Environment& environment, const char* name, std::uint32_t least,
+                        std::uint32_t greatest, std::uint32_t& value) {
+  const char* text = environment(name);
+  if (text == nullptr) return absl::OkStatus();
+  if (!absl::SimpleAtoi(text, &value) || value < least || value > greatest) {
+    return absl::InvalidArgumentError(absl::StrCat("environment variable ", name, "='", text,
+                                                   "' is not a number from ", least, " to ", greatest));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadRanks(const Environment& environment, World& world) {
+  constexpr std::uint32_t kMost = 1 << 20;
+  if (absl::Status s = ReadNumber(environment, "WORLD_SIZE", 1, kMost, world.size); !s.ok()) return s;
+  if (absl::Status s = ReadNumber(environment, "RANK", 0, world.size - 1, world.rank); !s.ok()) return s;
+  world.local_rank = world.rank;
+  world.local_size = world.size;
+  if (absl::Status s = ReadNumber(environment, "LOCAL_WORLD_SIZE", 1, kMost, world.local_size); !s.ok())
+    return s;
+  return ReadNumber(environment, "LOCAL_RANK", 0, kMost, world.local_rank);
+}
+
+}  // namespace
+
+absl::StatusOr<World> WorldFromEnvironment(const Environment& environment) {
+  if ((environment("RANK") == nullptr) != (environment("WORLD_SIZE") == nullptr)) {
+    return absl::InvalidArgumentError("of the environment variables RANK and WORLD_SIZE only one is set");
+  }
+  World world;
+  if (environment("RANK") == nullptr) return world;
+  if (absl::Status status = ReadRanks(environment, world); !status.ok()) return status;
+  std::uint32_t port = world.master_port;
+  const std::uint32_t greatest = std::numeric_limits<std::uint16_t>::max();
+  if (absl::Status status = ReadNumber(environment, "MASTER_PORT", 1, greatest, port); !status.ok())
+    return status;
+  world.master_port = static_cast<std::uint16_t>(port);
+  if (const char* address = environment("MASTER_ADDR")) {
+    world.master_address = address;
+  } else if (world.size > world.local_size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the environment variable MASTER_ADDR, the host of rank 0, is not set, and of WORLD_SIZE=", world.size,
+        " ranks only ", world.local_size, " are on this host (LOCAL_WORLD_SIZE)"));
+  }
+  return world;
+}
+
+int ThreadsPerProcess(const World& world, unsigned cores) {
+  return std::max(1, static_cast<int>(cores / world.local_size));
+}
+
+}  // namespace packtrain::trainer

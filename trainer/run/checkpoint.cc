@@ -1,0 +1,251 @@
+#include "trainer/run/checkpoint.h"
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/crc32c.h"
+
+namespace packtrain::trainer {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+
+constexpr std::string_view kMagic = "PTRAINCK";
+constexpr std::uint32_t kFormat = 1;
+constexpr std::size_t kHeadBytes = kMagic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
+constexpr std::size_t kCrcBytes = sizeof(std::uint32_t);
+
+template <typename T>
+concept Number = std::is_arithmetic_v<T>;
+
+// Appends fields to bytes.
+class Writer {
+ public:
+  template <typename... T>
+  void operator()(const T&... fields) {
+    (Write(fields), ...);
+  }
+
+  std::string bytes;
+
+ private:
+  template <Number T>
+  void Write(const T& number) {
+    Append(&number, sizeof(number));
+  }
+  template <Number T>
+  void Write(const std::vector<T>& numbers) {
+    Write(std::uint64_t{numbers.size()});
+    Append(numbers.data(), numbers.size() * sizeof(T));
+  }
+  void Write(const std::string& text) {
+    Write(std::uint64_t{text.size()});
+    bytes += text;
+  }
+  template <typename T>
+  void Write(const std::vector<T>& records) {
+    Write(std::uint64_t{records.size()});
+    for (const T& record : records) Write(record);
+  }
+  template <typename T>
+  void Write(const T& record) {
+    Fields(*this, record);
+  }
+
+  void Append(const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); }
+};
+
+// Takes fields off the front of bytes. Behind the first field that they do not hold, it gives zeros.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename... T>
+  void operator()(T&... fields) {
+    (Read(fields), ...);
+  }
+
+  // Every field was there, and nothing is behind them.
+  bool AtEnd() const { return !failed_ && bytes_.empty(); }
+
+ private:
+  template <Number T>
+  void Read(T& number) {
+    Take(&number, sizeof(number));
+  }
+  template <Number T>
+  void Read(std::vector<T>& numbers) {
+    const std::uint64_t count = ReadCount(sizeof(T));
+    numbers.resize(count);
+    Take(numbers.data(), count * sizeof(T));
+  }
+  void Read(std::string& text) {
+    text.resize(ReadCount(1));
+    Take(text.data(), text.size());
+  }
+  // Grows with what is there, since records have no fixed size.
+  template <typename T>
+  void Read(std::vector<T>& records) {
+    for (std::uint64_t left = ReadCount(1); left > 0 && !failed_; --left) Read(records.emplace_back());
+  }
+  template <typename T>
+  void Read(T& record) {
+    Fields(*this, record);
+  }
+
+  // Elements that the bytes left have room for, where each has at least this many; else 0.
+  std::uint64_t ReadCount(std::size_t least_bytes) {
+    std::uint64_t count = 0;
+    Read(count);
+    if (count <= bytes_.size() / least_bytes) return count;
+    failed_ = true;
+    return 0;
+  }
+
+  void Take(void* data, std::size_t size) {
+    if (failed_ || size > bytes_.size()) {
+      failed_ = true;
+      return;
+    }
+    if (size > 0) std::memcpy(data, bytes_.data(), size);
+    bytes_.remove_prefix(size);
+  }
+
+  std::string_view bytes_;
+  bool failed_ = false;
+};
+
+// The fields of each kind of record, in the order of their bytes, for Writer and Reader alike.
+template <typename T, typename Record>
+concept MaybeConst = std::same_as<std::remove_const_t<T>, Record>;
+
+void Fields(auto& archive, MaybeConst<Setting> auto& setting) { archive(setting.name, setting.value); }
+
+void Fields(auto& archive, MaybeConst<client::Segment> auto& segment) {
+  archive(segment.world_size, segment.steps);
+}
+
+void Fields(auto& archive, MaybeConst<Position> auto& position) {
+  archive(position.steps, position.epoch, position.epoch_step, position.epoch_steps, position.world_size,
+          position.segments);
+}
+
+void Fields(auto& archive, MaybeConst<StepTotals> auto& totals) {
+  archive(totals.steps, totals.graphs, totals.steady_graphs, totals.steady_wait_ns, totals.last_loss,
+          totals.steady_ns);
+}
+
+void Fields(auto& archive, MaybeConst<wire::Shape> auto& shape) {
+  archive(shape.graphs, shape.nodes, shape.edges);
+}
+
+void Fields(auto& archive, MaybeConst<wire::StepRecord> auto& step) {
+  archive(step.step, step.epoch, step.batch_index, step.real, step.padded);
+  archive(step.wait_ns, step.copy_ns, step.forward_ns, step.backward_ns, step.optimizer_ns, step.comm_ns,
+          step.total_ns, step.server_build_ns, step.server_queue_ns, step.capture_ns);
+  archive(step.flags, step.loss);
+}
+
+void Fields(auto& archive, MaybeConst<client::AttemptSteps> auto& steps) {
+  archive(steps.rank, steps.attempt, steps.steps);
+}
+
+void Fields(auto& archive, MaybeConst<client::Evaluation> auto& evaluation) {
+  archive(evaluation.step, evaluation.split, evaluation.graphs, evaluation.mae, evaluation.rmse,
+          evaluation.constant_mae, evaluation.constant_rmse, evaluation.duration_ns);
+}
+
+void Fields(auto& archive, MaybeConst<client::UnsentRecords> auto& unsent) {
+  archive(unsent.steps, unsent.evaluations);
+}
+
+void Fields(auto& archive, MaybeConst<Checkpoint> auto& checkpoint) {
+  archive(checkpoint.settings, checkpoint.run, checkpoint.key, checkpoint.position, checkpoint.totals,
+          checkpoint.unsent, checkpoint.parameters, checkpoint.adam_mean, checkpoint.adam_square);
+}
+
+std::uint32_t CrcOf(std::string_view bytes) { return base::Crc32c(std::as_bytes(std::span(bytes))); }
+
+template <typename T>
+T NumberAt(std::string_view bytes, std::size_t offset) {
+  T number;
+  std::memcpy(&number, bytes.data() + offset, sizeof(number));
+  return number;
+}
+
+// What stands around the fields.
+absl::Status CheckFrame(std::string_view bytes) {
+  if (bytes.size() < kHeadBytes + kCrcBytes || !bytes.starts_with(kMagic)) {
+    return absl::DataLossError("it is no checkpoint");
+  }
+  const auto format = NumberAt<std::uint32_t>(bytes, kMagic.size());
+  if (format != kFormat) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("it has format ", format, ", and this program reads format ", kFormat));
+  }
+  const auto stated = NumberAt<std::uint64_t>(bytes, kMagic.size() + sizeof(format));
+  const std::uint64_t held = bytes.size() - kHeadBytes - kCrcBytes;
+  if (held != stated) {
+    return absl::DataLossError(absl::StrCat("it holds ", held, " bytes of content and states ", stated));
+  }
+  const std::size_t end = bytes.size() - kCrcBytes;
+  if (CrcOf(bytes.substr(0, end)) == NumberAt<std::uint32_t>(bytes, end)) return absl::OkStatus();
+  return absl::DataLossError("its checksum is not that of its content");
+}
+
+template <typename T>
+absl::StatusOr<T> ReadAll(std::string_view bytes) {
+  Reader read(bytes);
+  T record;
+  read(record);
+  if (!read.AtEnd()) return absl::DataLossError("its fields do not fill its content");
+  return record;
+}
+
+}  // namespace
+
+StreamStart StartBehind(const Position& position, std::uint32_t world_size) {
+  if (position.steps == 0) return {};
+  const std::uint64_t next = position.epoch_step + 1;
+  if (next == position.epoch_steps) return {.epoch = position.epoch + 1};
+  StreamStart start{.epoch = position.epoch, .step = next, .segments = position.segments};
+  if (world_size == position.world_size) return start;
+  std::uint64_t before = 0;
+  for (const client::Segment& segment : position.segments) before += segment.steps;
+  start.segments.push_back({.world_size = position.world_size, .steps = next - before});
+  return start;
+}
+
+std::string EncodeCheckpoint(const Checkpoint& checkpoint) {
+  Writer content;
+  content(checkpoint);
+  Writer file;
+  file.bytes = kMagic;
+  file(kFormat, std::uint64_t{content.bytes.size()});
+  file.bytes += content.bytes;
+  file(CrcOf(file.bytes));
+  return std::move(file.bytes);
+}
+
+absl::StatusOr<Checkpoint> DecodeCheckpoint(std::string_view bytes) {
+  if (absl::Status status = CheckFrame(bytes); !status.ok()) return status;
+  return ReadAll<Checkpoint>(bytes.substr(kHeadBytes, bytes.size() - kHeadBytes - kCrcBytes));
+}
+
+std::string EncodeUnsent(const client::UnsentRecords& unsent) {
+  Writer content;
+  content(unsent);
+  return std::move(content.bytes);
+}
+
+absl::StatusOr<client::UnsentRecords> DecodeUnsent(std::string_view bytes) {
+  return ReadAll<client::UnsentRecords>(bytes);
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,190 @@
+#include "trainer/run/joined_run.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/run_lookup.h"
+#include "proto/base/content_hash.h"
+#include "proto/base/random_hex.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using Reporter = std::unique_ptr<client::RunReporter>;
+using Progress = std::function<void(const std::string&)>;
+
+// Of a run that is on no server, or has no such rank: drops everything.
+class NoReports final : public client::RunReporter {
+ public:
+  explicit NoReports(std::string run) : run_(std::move(run)) {}
+
+  const std::string& run() const override { return run_; }
+  std::uint32_t attempt() const override { return 0; }
+  void AddStep(const wire::StepRecord&) override {}
+  void AddSteps(const client::AttemptSteps&) override {}
+  void AddEvaluation(const client::Evaluation&) override {}
+  void AddSample(const client::Sample&) override {}
+  void AddEvent(const client::Event&) override {}
+  void AddCorruptGraphs(const client::CorruptGraphs&) override {}
+  absl::Status Flush() override { return absl::OkStatus(); }
+  absl::Status Finish(bool, const std::string&) override { return absl::OkStatus(); }
+  client::UnsentRecords unsent() const override { return {}; }
+  std::uint64_t dropped() const override { return 0; }
+
+ private:
+  const std::string run_;
+};
+
+// How a training and its run go on.
+enum class Course {
+  kBegin,   // it has made no step: a run begins
+  kGoOn,    // a new attempt of its run
+  kFollow,  // another run begins where the former one ends
+  kLook     // no step is left to make: rank 0 ends the run, where it has not ended
+};
+
+bool HasOtherWorld(const Checkpoint& state, const World& world) {
+  return state.position.world_size != world.size;
+}
+
+Course CourseOf(const Checkpoint& state, const World& world, bool known, std::uint64_t planned_steps) {
+  if (state.position.steps == 0) return Course::kBegin;
+  if (state.position.steps >= planned_steps) return Course::kLook;
+  return known && !HasOtherWorld(state, world) ? Course::kGoOn : Course::kFollow;
+}
+
+// That of a run which follows comes from the checkpoint, so that a second resume from that joins the same one.
+std::string KeyFor(Course course, const Checkpoint& state, const World& world) {
+  if (course == Course::kBegin) return base::RandomHex();
+  if (course != Course::kFollow) return state.key;
+  return base::HexSha256(
+      absl::StrCat(state.key, ", ", state.position.steps, " steps, then on ", world.size, " ranks"));
+}
+
+void Add(const client::UnsentRecords& unsent, client::RunReporter& reporter) {
+  for (const client::AttemptSteps& steps : unsent.steps) reporter.AddSteps(steps);
+  for (const client::Evaluation& evaluation : unsent.evaluations) reporter.AddEvaluation(evaluation);
+}
+
+std::uint64_t CountRecords(const client::UnsentRecords& unsent) {
+  std::uint64_t count = unsent.evaluations.size();
+  for (const client::AttemptSteps& steps : unsent.steps) count += steps.steps.size();
+  return count;
+}
+
+// The ranks' way into their run. Used by one thread.
+class Joining {
+ public:
+  Joining(std::shared_ptr<client::Connection> connection, client::RunDescription description,
+          const Checkpoint& state, GradientSync& sync, const Progress& progress)
+      : connection_(std::move(connection)),
+        description_(std::move(description)),
+        state_(state),
+        sync_(sync),
+        progress_(progress) {}
+
+  absl::StatusOr<JoinedRun> Join() {
+    if (absl::Status status = LookUpFormerRun(); !status.ok()) return status;
+    course_ = CourseOf(state_, sync_.world(), known(), description_.planned_steps);
+    if (course_ == Course::kFollow) description_.labels.insert_or_assign("resumed_from", state_.run);
+    absl::StatusOr<std::string> key = sync_.Share("key", KeyFor(course_, state_, sync_.world()));
+    if (!key.ok()) return key.status();
+    absl::StatusOr<Reporter> reporter = StartOnAll(*key);
+    if (!reporter.ok()) return reporter.status();
+    if (absl::Status status = PassOnUnsent(**reporter); !status.ok()) return status;
+    return JoinedRun{*std::move(key), *std::move(reporter), course_ == Course::kFollow};
+  }
+
+ private:
+  // Rank 0 asks for all.
+  absl::Status LookUpFormerRun() {
+    if (state_.position.steps == 0) return absl::OkStatus();
+    absl::StatusOr<std::string> found = IsFirst() ? client::StateOfRun(*connection_, state_.run) : "";
+    if (absl::IsNotFound(found.status())) found = "";
+    if (!found.ok()) return found.status();
+    absl::StatusOr<std::string> shared = sync_.Share("former", *found);
+    if (!shared.ok()) return shared.status();
+    former_ = *std::move(shared);
+    return absl::OkStatus();
+  }
+
+  // Rank 0 starts the run, the others join it by its key.
+  absl::StatusOr<Reporter> StartOnAll(const std::string& key) {
+    absl::StatusOr<Reporter> reporter = Reporter();
+    if (IsFirst()) reporter = Start(key, description_);
+    if (!reporter.ok()) return reporter.status();
+    if (absl::Status status = sync_.Barrier(); !status.ok()) {
+      if (IsFirst()) (*reporter)->Finish(/*failed=*/true, std::string(status.message())).IgnoreError();
+      return status;
+    }
+    return IsFirst() ? std::move(reporter) : Start(key, description_);
+  }
+
+  absl::StatusOr<Reporter> Start(const std::string& key, const client::RunDescription& description) const {
+    if (course_ == Course::kLook && !(IsFirst() && IsOpen())) return std::make_unique<NoReports>(state_.run);
+    return client::RunReporter::Start(
+        connection_, description,
+        {.idempotency_key = key, .rank = sync_.world().rank, .first_step = state_.position.steps});
+  }
+
+  absl::Status PassOnUnsent(client::RunReporter& reporter) const {
+    if (!IsFirst() || course_ == Course::kBegin) return absl::OkStatus();
+    if (!known()) {
+      SayThatNobodyKnowsIt(reporter);
+      return absl::OkStatus();
+    }
+    if (course_ == Course::kFollow) return EndFormerRun(reporter.run());
+    Add(state_.unsent, reporter);
+    return absl::OkStatus();
+  }
+
+  void SayThatNobodyKnowsIt(const client::RunReporter& reporter) const {
+    std::string line = absl::StrCat("server ", connection_->options().server, " has no run ", state_.run,
+                                    ", which the checkpoint is of: ");
+    absl::StrAppend(&line, course_ == Course::kLook ? "nothing is reported"
+                                                    : absl::StrCat("it goes on as run ", reporter.run()));
+    if (const std::uint64_t records = CountRecords(state_.unsent); records > 0) {
+      absl::StrAppend(&line, "; ", records, " records of it that no server had taken are dropped");
+    }
+    progress_(line);
+  }
+
+  // A record that the server refuses is no reason to stay where it was refused.
+  absl::Status EndFormerRun(const std::string& successor) const {
+    if (!IsOpen()) return absl::OkStatus();
+    client::RunDescription description = description_;
+    description.planned_steps = 0;  // stay what they were
+    absl::StatusOr<Reporter> former = Start(state_.key, description);
+    if (!former.ok()) return former.status();
+    Add(state_.unsent, **former);
+    const absl::Status ended = (*former)->Finish(
+        /*failed=*/true, absl::StrCat("after ", state_.position.steps, " steps it went on as run ", successor,
+                                      " with world size ", description_.world_size));
+    if (absl::IsUnavailable(ended)) return ended;
+    if (!ended.ok()) progress_(std::string(ended.message()));
+    return absl::OkStatus();
+  }
+
+  bool IsFirst() const { return sync_.world().rank == 0; }
+  bool known() const { return !former_.empty(); }
+  // A run that is done has all its records, and stays done.
+  bool IsOpen() const { return known() && former_ != "done"; }
+
+  const std::shared_ptr<client::Connection> connection_;
+  client::RunDescription description_;
+  const Checkpoint& state_;
+  GradientSync& sync_;
+  const Progress& progress_;
+  std::string former_;  // state of the run that `state_` is of; empty: there is none, or the server lacks it
+  Course course_ = Course::kBegin;
+};
+
+}  // namespace
+
+absl::StatusOr<JoinedRun> JoinRun(std::shared_ptr<client::Connection> connection,
+                                  client::RunDescription description, const Checkpoint& state,
+                                  GradientSync& sync, const Progress& progress) {
+  return Joining(std::move(connection), std::move(description), state, sync, progress).Join();
+}
+
+}  // namespace packtrain::trainer

@@ -1,0 +1,38 @@
+// What two parts of one training must have in common.
+#ifndef PACKTRAIN_TRAINER_RUN_RUN_SETTINGS_H_
+#define PACKTRAIN_TRAINER_RUN_RUN_SETTINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "client/batch_spec.h"
+
+namespace packtrain::trainer {
+
+// `name` is that of the flag which sets it, where one does.
+struct Setting {
+  std::string name;
+  std::string value;
+  friend bool operator==(const Setting&, const Setting&) = default;
+};
+using Settings = std::vector<Setting>;
+
+// Every field of `spec`; "default" where the server chooses.
+Settings SettingsOf(const client::BatchSpec& spec);
+
+// How steps are made: the engine that was chosen, and whether a device that has kernels of ours does without.
+struct StepMaking {
+  bool captured = false;
+  bool plain_kernels = false;
+};
+Settings SettingsOf(const StepMaking& making);
+// As the run's record has it: "captured", "eager-plain".
+std::string EngineName(const StepMaking& making);
+
+// FAILED_PRECONDITION names each setting of `now` that was another one `then`, with both values.
+absl::Status CheckSameSettings(const Settings& then, const Settings& now);
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_RUN_RUN_SETTINGS_H_

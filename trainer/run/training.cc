@@ -1,0 +1,407 @@
+#include "trainer/run/training.h"
+
+#include <torch/types.h>
+#include <torch/version.h>
+
+#include <array>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/connection.h"
+#include "client/run_reporter.h"
+#include "trainer/data/device_feed.h"
+#include "trainer/data/training_data.h"
+#include "trainer/engine/adam.h"
+#include "trainer/engine/device.h"
+#include "trainer/engine/precision.h"
+#include "trainer/engine/status_words.h"
+#include "trainer/engine/trained_model.h"
+#include "trainer/models/model.h"
+#include "trainer/ranks/gradient_sync.h"
+#include "trainer/run/git_revision.h"
+#include "trainer/run/host_name.h"
+#include "trainer/run/joined_run.h"
+#include "trainer/run/process_sampler.h"
+#include "trainer/run/rank_checkpoints.h"
+#include "trainer/run/rank_totals.h"
+#include "trainer/run/run_settings.h"
+#include "trainer/run/training_loop.h"
+
+namespace packtrain::trainer {
+namespace {
+
+// How much longer than its own server's absence a rank waits for another one.
+constexpr std::chrono::seconds kPeerPatience{60};
+
+// Times of the former run are not of the one that begins.
+void ForgetTimes(StepTotals& totals) {
+  totals.steady_graphs = 0;
+  totals.steady_wait_ns = 0;
+  totals.steady_ns.clear();
+}
+
+absl::Status Stopped() { return absl::CancelledError("stopped by a signal"); }
+
+// What a run lacks; empty where it lacks nothing.
+std::string NoteDropped(std::uint64_t records) {
+  if (records == 0) return "";
+  return absl::StrCat(records, " records were dropped while the server could not be reached");
+}
+
+// One rank's part in a run. Used by one thread.
+class Session {
+ public:
+  Session(const TrainingOptions& options, const std::stop_token& stop) : options_(options), stop_(stop) {}
+
+  // Trains to the end, and says so to the server and to the other ranks however it ends.
+  absl::StatusOr<TrainingResult> Run() {
+    absl::Status status = Guarded([this] { return RunToEnd(); });
+    if (absl::IsInternal(status)) status = CauseOf(status);
+    if (!status.ok() && stop_.stop_requested()) {
+      status = absl::IsCancelled(status) ? Stopped() : WithReason(Stopped(), status);
+    }
+    if (!status.ok()) {
+      EndAsFailed(status);
+      return status;
+    }
+    return result_;
+  }
+
+ private:
+  template <typename Body>
+  static absl::Status Guarded(Body body) {
+    try {
+      return body();
+    } catch (const std::exception& error) {
+      return absl::InternalError(FirstLine(error));
+    }
+  }
+
+  // A device whose sums have been aborted may throw.
+  absl::Status CauseOf(const absl::Status& failure) const {
+    if (sync_ == nullptr) return failure;
+    const absl::Status lost = sync_->CheckRanks();
+    return lost.ok() ? failure : lost;
+  }
+
+  absl::Status RunToEnd() {
+    using Part = absl::Status (Session::*)();
+    constexpr std::array<Part, 10> kParts = {
+        &Session::OpenDeviceAndRanks, &Session::OpenFolder, &Session::LoadData, &Session::MakeModel,
+        &Session::MakeEvaluator,      &Session::AgreeOnRun, &Session::Resume,   &Session::StartReporter,
+        &Session::TrainAndEvaluate,   &Session::EndAsDone};
+    for (const Part part : kParts) {
+      if (stop_.stop_requested()) return Stopped();
+      if (absl::Status status = (this->*part)(); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenDeviceAndRanks() {
+    absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(options_.device, options_.world.local_rank);
+    if (!device.ok()) return device.status();
+    device_ = *std::move(device);
+    const absl::StatusOr<at::ScalarType> edge_type = SetPrecision(options_.precision, device_->torch_device());
+    if (!edge_type.ok()) return edge_type.status();
+    edge_type_ = *edge_type;
+    absl::StatusOr<std::unique_ptr<GradientSync>> sync =
+        GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience,
+                                               .stop = stop_,
+                                               .watch = {},
+                                               .end_process = options_.end_process});
+    if (!sync.ok()) return sync.status();
+    sync_ = *std::move(sync);
+    return sync_->JoinDevices(device_->communicators());
+  }
+
+  // Rank 0's alone: the others send what they have to it.
+  absl::Status OpenFolder() {
+    if (options_.checkpoint.folder.empty() || !IsFirstRank()) return absl::OkStatus();
+    absl::StatusOr<CheckpointFolder> folder = CheckpointFolder::Open(options_.checkpoint.folder);
+    if (!folder.ok()) return folder.status();
+    folder_ = *std::move(folder);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const std::string& server) const {
+    return client::Connection::Open({.server = server,
+                                     .give_up = options_.give_up,
+                                     .on_notice = [this](const std::string& line) { Notice(line); }});
+  }
+
+  absl::Status LoadData() {
+    absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(options_.server);
+    if (!connection.ok()) return connection.status();
+    absl::StatusOr<TrainingData> data =
+        LoadTrainingData(*std::move(connection), {.dataset = options_.dataset,
+                                                  .spec = options_.spec,
+                                                  .target = options_.target,
+                                                  .classes = options_.classes,
+                                                  .read_ahead_mib = options_.read_ahead_mib,
+                                                  .on_corrupt = options_.on_corrupt,
+                                                  .rank = options_.world.rank,
+                                                  .world_size = options_.world.size});
+    if (!data.ok()) return data.status();
+    data_ = *std::move(data);
+    feed_ = device_->NewFeed(data_.target, data_.class_table);
+    return absl::OkStatus();
+  }
+
+  // Sums that wait on the host cannot be captured.
+  absl::Status ChooseEngine() {
+    const absl::Status sums = sync_->device_sums();
+    engine_options_ = {.captured = options_.captured.value_or(device_->torch_device().is_cuda() && sums.ok()),
+                       .max_captures = options_.max_captures};
+    if (!engine_options_.captured || !device_->torch_device().is_cuda() || sums.ok()) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat("--engine captured: ", sums.message()));
+  }
+
+  absl::Status MakeModel() {
+    const absl::StatusOr<ModelEntry> entry = FindModel(options_.model);
+    if (!entry.ok()) return entry.status();
+    if (absl::Status status = ChooseEngine(); !status.ok()) return status;
+    adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry->decay};
+    absl::StatusOr<std::unique_ptr<TrainedModel>> trained = TrainedModel::Create(
+        *entry,
+        {.model = {.classes = data_.classes, .seed = options_.model_seed, .edge_type = edge_type_},
+         .adam = adam_options_,
+         .engine = engine_options_,
+         .plain_kernels = options_.plain_kernels},
+        *device_, *sync_);
+    if (!trained.ok()) return trained.status();
+    trained_ = *std::move(trained);
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeEvaluator() {
+    absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
+        Evaluator::Create(trained_->model(), *feed_, *device_, engine_options_);
+    if (!evaluator.ok()) return evaluator.status();
+    evaluator_ = *std::move(evaluator);
+    return absl::OkStatus();
+  }
+
+  StepMaking Making() const {
+    const bool has_others = &device_->kernels() != &PlainKernels();
+    return {.captured = engine_options_.captured, .plain_kernels = options_.plain_kernels && has_others};
+  }
+
+  // All ranks must train the same model on parts of the same plan, and meet at the same moments.
+  absl::Status AgreeOnRun() {
+    const CheckpointOptions& checkpoint = options_.checkpoint;
+    Settings settings = RunSettings();
+    settings.push_back({"--steps", absl::StrCat(options_.steps)});
+    settings.push_back({"--evaluate-every", absl::StrCat(options_.evaluate_every)});
+    settings.push_back({"--checkpoint", checkpoint.folder.empty() ? "no" : "yes"});
+    settings.push_back({"--checkpoint-every", absl::StrCat(checkpoint.every)});
+    settings.push_back({"--resume", checkpoint.resume ? "yes" : "no"});
+    settings.push_back({"--synthetic", options_.synthetic ? "yes" : "no"});
+    settings.push_back({"--on-corrupt", options_.on_corrupt == client::OnCorrupt::kSkip ? "skip" : "stop"});
+    settings.push_back({"their initial parameters", trained_->parameters().Checksum()});
+    for (const Setting& setting : settings) {
+      if (absl::Status status = sync_->Agree(setting.name, setting.value); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  // Takes the state of the checkpoint, or that of a new training.
+  absl::Status Resume() {
+    const Settings settings = RunSettings();
+    if (!options_.checkpoint.resume) return StartAnew(settings);
+    absl::StatusOr<std::optional<Checkpoint>> checkpoint = LoadCheckpoint(folder_, *sync_);
+    if (!checkpoint.ok()) return checkpoint.status();
+    if (!checkpoint->has_value()) {
+      Progress(absl::StrCat("no checkpoint in ", options_.checkpoint.folder, ": starting anew"));
+      return StartAnew(settings);
+    }
+    if (absl::Status status = CheckUsable(**checkpoint, settings); !status.ok()) return status;
+    state_ = **std::move(checkpoint);
+    return RestoreModel(state_, trained_->parameters(), trained_->adam());
+  }
+
+  absl::Status StartAnew(const Settings& settings) {
+    state_.settings = settings;
+    if (!folder_) return absl::OkStatus();
+    const absl::StatusOr<bool> set_aside = folder_->SetAside();
+    if (!set_aside.ok()) return set_aside.status();
+    if (*set_aside) {
+      Progress(absl::StrCat("starting anew without --resume: the former checkpoint is now ", folder_->file(),
+                            ".before"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckUsable(const Checkpoint& checkpoint, const Settings& settings) const {
+    const absl::Status same = CheckSameSettings(checkpoint.settings, settings);
+    if (!same.ok()) {
+      return absl::FailedPreconditionError(absl::StrCat("the checkpoint in ", options_.checkpoint.folder,
+                                                        " is of another training: ", same.message()));
+    }
+    if (checkpoint.position.steps <= options_.steps) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("--steps ", options_.steps, ": the checkpoint in ",
+                                                   options_.checkpoint.folder, " has made ",
+                                                   checkpoint.position.steps));
+  }
+
+  // What a part of a training must have in common with the one before. The world's size is not among it.
+  Settings RunSettings() const {
+    Settings settings = {{"--dataset", data_.dataset.reference},
+                         {"--target", data_.target.name},
+                         {"--model", options_.model},
+                         {"--classes", absl::StrCat(data_.classes)},
+                         {"--model-seed", absl::StrCat(options_.model_seed)},
+                         {"--lr", absl::StrCat(options_.learning_rate)},
+                         {"--device", options_.device},
+                         {"--precision", options_.precision},
+                         {"--labels", absl::StrJoin(options_.labels, ",", absl::PairFormatter("="))}};
+    for (const Settings& part : {SettingsOf(Making()), SettingsOf(data_.spec)}) {
+      settings.insert(settings.end(), part.begin(), part.end());
+    }
+    settings.push_back({"the plan", data_.plan.fingerprint});
+    return settings;
+  }
+
+  // The checkpoint's totals are of all ranks, so rank 0 goes on with them for all.
+  absl::Status StartReporter() {
+    absl::StatusOr<std::shared_ptr<client::Connection>> connection =
+        options_.run_server.empty() ? data_.connection : Connect(options_.run_server);
+    if (!connection.ok()) return connection.status();
+    absl::StatusOr<JoinedRun> joined = JoinRun(*std::move(connection), DescribeRun(), state_, *sync_,
+                                               [this](const std::string& line) { Progress(line); });
+    if (!joined.ok()) return joined.status();
+    if (state_.position.steps > 0)
+      Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
+    if (!IsFirstRank()) state_.totals = {};
+    if (joined->follows) ForgetTimes(state_.totals);
+    reporter_ = std::move(joined->reporter);
+    result_.run = reporter_->run();
+    state_ = {.settings = std::move(state_.settings),
+              .run = reporter_->run(),
+              .key = std::move(joined->key),
+              .position = std::move(state_.position),
+              .totals = std::move(state_.totals)};
+    return absl::OkStatus();
+  }
+
+  client::RunDescription DescribeRun() const {
+    client::RunDescription run;
+    run.model = options_.model;
+    run.parameters = static_cast<std::uint64_t>(CountParameters(trained_->model()));
+    run.target = data_.target.name;
+    run.dataset = data_.dataset.reference;
+    run.spec = data_.spec;
+    run.plan_fingerprint = data_.plan.fingerprint;
+    run.precision = options_.precision;
+    run.engine = EngineName(Making());
+    run.optimizer = Describe(adam_options_);
+    run.learning_rate = options_.learning_rate;
+    run.world_size = options_.world.size;
+    run.model_seed = options_.model_seed;
+    run.device = options_.device;
+    run.hardware_name = device_->hardware_name();
+    run.device_count = options_.device == "cpu" ? 1 : options_.world.size;
+    run.cpu = CpuName();
+    run.host = HostName();
+    run.driver = device_->driver();
+    run.libraries["libtorch"] = TORCH_VERSION;
+    run.git_revision = GitRevision();
+    run.labels = options_.labels;
+    if (options_.synthetic) run.labels.emplace("input", "synthetic");
+    run.timing_method = trained_->clock().method();
+    run.planned_steps = options_.steps;
+    run.on_corrupt = options_.on_corrupt;
+    return run;
+  }
+
+  absl::Status TrainAndEvaluate() {
+    Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", data_.target.name, " of ",
+                          data_.dataset.reference, ", ", data_.plan.steps, " steps an epoch"));
+    const ProcessSampler sampler([device = device_.get()] { return device->Read(); },
+                                 [this](const client::Sample& sample) { reporter_->AddSample(sample); });
+    TrainingLoop loop({.data = data_,
+                       .feed = *feed_,
+                       .trained = *trained_,
+                       .evaluator = *evaluator_,
+                       .sync = *sync_,
+                       .reporter = *reporter_,
+                       .folder = folder_},
+                      options_, std::move(state_), stop_);
+    if (absl::Status status = loop.Run(); !status.ok()) return status;
+    result_.splits = loop.splits();
+    result_.captures = trained_->engine().captures();
+    result_.evaluation_captures = evaluator_->captures();
+    return CountGraphs(loop.statistics());
+  }
+
+  absl::Status CountGraphs(const StepStatistics& statistics) {
+    StepTotals totals = statistics.totals();
+    if (absl::Status status = SumGraphs(totals, *sync_); !status.ok()) return status;
+    result_.steps = totals.steps;
+    result_.graphs = totals.graphs;
+    result_.steady = statistics.Steady();
+    result_.graphs_per_second = static_cast<double>(totals.steady_graphs) / result_.steady.seconds;
+    result_.loss = totals.last_loss;
+    return absl::OkStatus();
+  }
+
+  absl::Status EndAsDone() {
+    if (absl::Status status = reporter_->Flush(); !status.ok()) return status;
+    // No rank leaves this before all have flushed.
+    const at::Tensor dropped = at::tensor({static_cast<std::int64_t>(reporter_->dropped())}, at::kLong);
+    if (absl::Status status = sync_->Sum(dropped); !status.ok()) return status;
+    if (!IsFirstRank()) return absl::OkStatus();
+    const std::string note = NoteDropped(static_cast<std::uint64_t>(dropped[0].item<std::int64_t>()));
+    if (!note.empty()) Progress(note);
+    return reporter_->Finish(/*failed=*/false, note);
+  }
+
+  // The run is closed when the others have flushed. A server that was waited for in vain is not waited for
+  // again.
+  void EndAsFailed(const absl::Status& reason) {
+    const bool reports = reporter_ != nullptr && !absl::IsUnavailable(reason);
+    if (reports && !IsFirstRank()) reporter_->Flush().IgnoreError();
+    if (sync_ != nullptr) sync_->Leave(reason);
+    if (!reports || !IsFirstRank()) return;
+    const absl::Status told = reporter_->Finish(/*failed=*/true, std::string(reason.message()));
+    if (!told.ok()) Progress(absl::StrCat("the server was not told of the end: ", told.message()));
+  }
+
+  bool IsFirstRank() const { return options_.world.rank == 0; }
+  void Progress(const std::string& line) const {
+    if (IsFirstRank() && options_.progress) options_.progress(line);
+  }
+
+  // Of every rank: each has a connection of its own. Called on its threads.
+  void Notice(const std::string& line) const {
+    if (!options_.progress) return;
+    options_.progress(options_.world.size > 1 ? absl::StrCat("rank ", options_.world.rank, ": ", line) : line);
+  }
+
+  const TrainingOptions& options_;
+  const std::stop_token stop_;
+  std::unique_ptr<Device> device_;
+  at::ScalarType edge_type_ = at::kFloat;
+  std::unique_ptr<GradientSync> sync_;
+  TrainingData data_;
+  std::unique_ptr<DeviceFeed> feed_;
+  AdamOptions adam_options_;
+  EngineOptions engine_options_;
+  std::unique_ptr<TrainedModel> trained_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<client::RunReporter> reporter_;
+  std::optional<CheckpointFolder> folder_;
+  Checkpoint state_;  // what the training goes on from
+  TrainingResult result_;
+};
+
+}  // namespace
+
+absl::StatusOr<TrainingResult> Train(const TrainingOptions& options, const std::stop_token& stop) {
+  return Session(options, stop).Run();
+}
+
+}  // namespace packtrain::trainer
