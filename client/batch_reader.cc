@@ -19,6 +19,7 @@
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/batch_assembler.h"
 
 namespace packtrain::client {
@@ -136,7 +137,7 @@ class GrpcBatchReader final : public BatchReader {
 
   // What it means that the server has nothing more to send.
   absl::StatusOr<std::optional<wire::Batch>> End() const {
-    if (absl::Status status = position_.CheckEnd(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(position_.CheckEnd());
     return std::nullopt;
   }
 
@@ -165,7 +166,7 @@ class GrpcBatchReader final : public BatchReader {
       if (!batch.ok()) return AtPosition(batch.status());
       if (!batch->has_value()) continue;
       retry_.Succeeded();
-      if (absl::Status status = position_.Advance((*batch)->header()); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(position_.Advance((*batch)->header()));
       return batch;
     }
     return std::nullopt;
@@ -234,9 +235,8 @@ absl::StatusOr<std::unique_ptr<BatchReader>> BatchReader::Open(std::shared_ptr<C
     return absl::InvalidArgumentError(
         absl::StrCat("rank ", request.rank, " is outside a world of ", request.world_size));
   }
-  absl::StatusOr<v1::BatchSpec> spec = ToMessage(request.spec);
-  if (!spec.ok()) return spec.status();
-  auto reader = std::make_unique<GrpcBatchReader>(std::move(connection), request, *std::move(spec));
+  ABSL_ASSIGN_OR_RETURN(v1::BatchSpec spec, ToMessage(request.spec));
+  auto reader = std::make_unique<GrpcBatchReader>(std::move(connection), request, std::move(spec));
   if (request.read_ahead.batches == 0) return reader;
   return std::make_unique<QueuedBatchReader>(std::move(reader), request.read_ahead);
 }

@@ -11,6 +11,7 @@
 #include "client/internal/channel.h"
 #include "packtrain/v1/bench.pb.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::client {
 namespace {
@@ -131,7 +132,7 @@ grpc::ChannelArguments ArgumentsOf(ByteStreamSetting setting) {
 absl::StatusOr<std::unique_ptr<ByteStream>> ByteStream::Open(const ConnectionOptions& options,
                                                              std::span<const std::uint32_t> sizes,
                                                              ByteStreamSetting setting) {
-  if (absl::Status status = CheckServerAddress(options.server); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckServerAddress(options.server));
   v1::StreamBytesRequest request;
   request.mutable_sizes()->Add(sizes.begin(), sizes.end());
   std::shared_ptr<grpc::Channel> channel = NewChannel(options, ArgumentsOf(setting));

@@ -19,6 +19,7 @@
 #include "client/internal/unary_call.h"
 #include "packtrain/v1/server_info.grpc.pb.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::client {
 namespace {
@@ -124,7 +125,7 @@ absl::StatusOr<v1::GetServerInfoResponse> Greet(ChannelConnection& connection) {
       return info;
     }
     if (absl::IsDeadlineExceeded(status)) return GaveUp(options, status);
-    if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
+    ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
   }
 }
 
@@ -157,7 +158,7 @@ Reachability& ReachabilityOf(Connection& connection) {
 }
 
 absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(ConnectionOptions options) {
-  if (absl::Status status = CheckServerAddress(options.server); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckServerAddress(options.server));
   std::shared_ptr<grpc::Channel> channel = NewChannel(options, grpc::ChannelArguments());
   auto connection = std::make_shared<ChannelConnection>(std::move(options), std::move(channel));
   const absl::StatusOr<v1::GetServerInfoResponse> info = Greet(*connection);
@@ -165,8 +166,8 @@ absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(ConnectionOptions o
     return absl::FailedPreconditionError(
         absl::StrCat("server ", connection->options().server, " does not speak packtrain's API \"v1\""));
   }
-  if (!info.ok()) return info.status();
-  if (absl::Status status = CheckApi(connection->options(), *info); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(info.status());
+  ABSL_RETURN_IF_ERROR(CheckApi(connection->options(), *info));
   return connection;
 }
 

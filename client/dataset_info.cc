@@ -10,6 +10,7 @@
 #include "client/internal/unary_call.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
 
 namespace packtrain::client {
@@ -59,10 +60,10 @@ absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::st
   v1::GetDatasetRequest request;
   request.set_dataset(dataset);
   const auto stub = v1::DatasetService::NewStub(ChannelOf(connection));
-  const absl::StatusOr<v1::GetDatasetResponse> response =
-      CallMethod(connection.options(), kLookUp, *stub, &v1::DatasetService::Stub::GetDataset, request);
-  if (!response.ok()) return response.status();
-  const v1::Dataset& described = response->dataset();
+  ABSL_ASSIGN_OR_RETURN(
+      const v1::GetDatasetResponse response,
+      CallMethod(connection.options(), kLookUp, *stub, &v1::DatasetService::Stub::GetDataset, request));
+  const v1::Dataset& described = response.dataset();
   DatasetInfo info;
   info.reference = absl::StrCat(described.name(), "@", described.version());
   info.graphs = described.graphs();
@@ -74,23 +75,20 @@ absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::st
 
 absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset, const BatchSpec& spec,
                                      std::uint64_t epoch, std::uint32_t world_size) {
-  const absl::StatusOr<v1::BatchSpec> message = ToMessage(spec);
-  if (!message.ok()) return message.status();
+  ABSL_ASSIGN_OR_RETURN(const v1::BatchSpec message, ToMessage(spec));
   v1::GetPlanRequest request;
   request.set_dataset(dataset);
-  *request.mutable_spec() = *message;
+  *request.mutable_spec() = message;
   request.set_epoch(epoch);
   request.set_world_size(world_size);
   const auto stub = v1::PlanService::NewStub(ChannelOf(connection));
-  const absl::StatusOr<v1::GetPlanResponse> plan =
-      CallMethod(connection.options(), kWork, *stub, &v1::PlanService::Stub::GetPlan, request);
-  if (!plan.ok()) return plan.status();
-  if (absl::Status status = CheckShapes(*plan, *message, connection.options().max_batch_bytes); !status.ok())
-    return status;
-  return PlanInfo{.steps = plan->steps(),
-                  .batches = plan->batches(),
-                  .budget = {plan->budget().graphs(), plan->budget().nodes(), plan->budget().edges()},
-                  .fingerprint = plan->fingerprint()};
+  ABSL_ASSIGN_OR_RETURN(const v1::GetPlanResponse plan, CallMethod(connection.options(), kWork, *stub,
+                                                                   &v1::PlanService::Stub::GetPlan, request));
+  ABSL_RETURN_IF_ERROR(CheckShapes(plan, message, connection.options().max_batch_bytes));
+  return PlanInfo{.steps = plan.steps(),
+                  .batches = plan.batches(),
+                  .budget = {plan.budget().graphs(), plan.budget().nodes(), plan.budget().edges()},
+                  .fingerprint = plan.fingerprint()};
 }
 
 }  // namespace packtrain::client

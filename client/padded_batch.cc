@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::client {
 namespace {
@@ -20,9 +21,9 @@ absl::Status CheckSpan(const char* what, std::size_t size, std::uint32_t slots) 
 }
 
 absl::Status CheckSpans(const PaddedTopology& out, const Shape& padded) {
-  if (absl::Status s = CheckSpan("senders", out.senders.size(), padded.edges); !s.ok()) return s;
-  if (absl::Status s = CheckSpan("receivers", out.receivers.size(), padded.edges); !s.ok()) return s;
-  if (absl::Status s = CheckSpan("graph_of_node", out.graph_of_node.size(), padded.nodes); !s.ok()) return s;
+  ABSL_RETURN_IF_ERROR(CheckSpan("senders", out.senders.size(), padded.edges));
+  ABSL_RETURN_IF_ERROR(CheckSpan("receivers", out.receivers.size(), padded.edges));
+  ABSL_RETURN_IF_ERROR(CheckSpan("graph_of_node", out.graph_of_node.size(), padded.nodes));
   return CheckSpan("n_node", out.n_node.size(), padded.graphs);
 }
 
@@ -112,18 +113,17 @@ void PadEdges(const Shape& real, const Shape& padded, const EdgeCursor& at) {
 
 template <typename Edges>
 absl::Status Expand(const wire::Batch& batch, Edges edges, const PaddedTopology& out) {
-  const auto n_node = batch.Elements<std::uint32_t>(wire::kNodeCountSection);
-  if (!n_node.ok()) return n_node.status();
+  ABSL_ASSIGN_OR_RETURN(const auto n_node, batch.Elements<std::uint32_t>(wire::kNodeCountSection));
   EdgeCursor at{out.senders.data(), out.receivers.data(), out.senders.data() + out.senders.size()};
   std::int32_t first = 0;
-  for (std::size_t graph = 0; graph < n_node->size(); ++graph) {
-    const auto n = static_cast<std::int32_t>((*n_node)[graph]);
+  for (std::size_t graph = 0; graph < n_node.size(); ++graph) {
+    const auto n = static_cast<std::int32_t>(n_node[graph]);
     edges.Write(graph, first, n, &at);
     std::fill_n(out.graph_of_node.begin() + first, n, static_cast<std::int32_t>(graph));
     out.n_node[graph] = n;
     first += n;
   }
-  std::ranges::fill(out.n_node.subspan(n_node->size()), 0);
+  std::ranges::fill(out.n_node.subspan(n_node.size()), 0);
   std::fill(out.graph_of_node.begin() + first, out.graph_of_node.end(),
             static_cast<std::int32_t>(out.n_node.size()) - 1);
   PadEdges(batch.header().real, batch.header().padded, at);
@@ -150,7 +150,7 @@ bool IsPaddedSize(const wire::BatchHeader& header, const wire::Section& section,
 }  // namespace
 
 absl::Status ExpandTopology(const wire::Batch& batch, const PaddedTopology& out) {
-  if (absl::Status status = CheckSpans(out, batch.header().padded); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckSpans(out, batch.header().padded));
   if (batch.header().edge_rule == wire::EdgeRule::kFull) return Expand(batch, FullEdges(), out);
   const wire::Section* senders = batch.FindSection(wire::kSendersSection);
   if (senders == nullptr) return absl::NotFoundError("the batch has no section \"senders\"");

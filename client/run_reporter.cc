@@ -14,6 +14,7 @@
 #include "client/internal/unary_call.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "proto/base/random_hex.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
 
 namespace packtrain::client {
@@ -40,14 +41,13 @@ v1::Hardware ToHardware(const RunDescription& description) {
 }
 
 absl::StatusOr<v1::RunDescription> ToMessage(const RunDescription& description) {
-  const absl::StatusOr<v1::BatchSpec> spec = ToMessage(description.spec);
-  if (!spec.ok()) return spec.status();
+  ABSL_ASSIGN_OR_RETURN(const v1::BatchSpec spec, ToMessage(description.spec));
   v1::RunDescription message;
   message.set_model(description.model);
   message.set_parameters(description.parameters);
   message.set_target(description.target);
   message.set_dataset(description.dataset);
-  *message.mutable_spec() = *spec;
+  *message.mutable_spec() = spec;
   message.set_plan_fingerprint(description.plan_fingerprint);
   message.set_precision(description.precision);
   message.set_engine(description.engine);
@@ -471,21 +471,19 @@ class GrpcRunReporter final : public RunReporter {
 absl::StatusOr<std::unique_ptr<RunReporter>> RunReporter::Start(std::shared_ptr<Connection> connection,
                                                                 const RunDescription& description,
                                                                 ReporterOptions options) {
-  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
-  absl::StatusOr<v1::RunDescription> message = ToMessage(description);
-  if (!message.ok()) return message.status();
+  ABSL_RETURN_IF_ERROR(CheckOptions(options));
+  ABSL_ASSIGN_OR_RETURN(v1::RunDescription message, ToMessage(description));
   v1::StartRunRequest request;
-  *request.mutable_description() = *std::move(message);
+  *request.mutable_description() = std::move(message);
   request.set_idempotency_key(options.idempotency_key);
   request.set_rank(options.rank);
   request.set_first_step(options.first_step);
   request.set_process_key(base::RandomHex());
   auto stub = v1::RunService::NewStub(ChannelOf(*connection));
-  absl::StatusOr<v1::StartRunResponse> started =
-      CallMethod(connection->options(), kLookUp, *stub, &v1::RunService::Stub::StartRun, request);
-  if (!started.ok()) return started.status();
+  ABSL_ASSIGN_OR_RETURN(v1::StartRunResponse started, CallMethod(connection->options(), kLookUp, *stub,
+                                                                 &v1::RunService::Stub::StartRun, request));
   return std::make_unique<GrpcRunReporter>(std::move(connection), std::move(stub), std::move(options),
-                                           *std::move(started));
+                                           std::move(started));
 }
 
 }  // namespace packtrain::client

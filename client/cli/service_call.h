@@ -7,6 +7,7 @@
 
 #include "client/cli/command.h"
 #include "client/internal/service_client.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 
@@ -14,9 +15,8 @@ namespace packtrain::cli {
 template <typename Call>
 auto CallService(const GlobalOptions& global, Call call)
     -> decltype(call(std::declval<client::ServiceClient&>())) {
-  absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global);
-  if (!connection.ok()) return connection.status();
-  client::ServiceClient services(*std::move(connection));
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(global));
+  client::ServiceClient services(std::move(connection));
   return call(services);
 }
 

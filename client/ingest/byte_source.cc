@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/content_hash.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -73,7 +74,7 @@ class ByteSource::File {
   absl::StatusOr<FileDigest> Digest() {
     do {
       Consume(available().size());
-      if (absl::Status status = Fill(); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(Fill());
     } while (!available().empty());
     return FileDigest{read_bytes_, hash_.HexDigest()};
   }
@@ -101,10 +102,10 @@ class ByteSource::Inflater {
     stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(out.size(), 1u << 30));
     const uInt wanted = stream_.avail_out;
     while (stream_.avail_out == wanted) {
-      if (absl::Status status = file.Fill(); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(file.Fill());
       if (file.available().empty()) return End(file);
       if (member_ended_ && !BeginMember(file)) continue;
-      if (absl::Status status = Step(file); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(Step(file));
     }
     return wanted - stream_.avail_out;
   }
@@ -149,7 +150,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& 
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return ErrnoStatus(path, errno);
   auto file = std::make_unique<File>(path, descriptor);
-  if (absl::Status status = file->Fill(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(file->Fill());
   return std::unique_ptr<ByteSource>(new ByteSource(std::move(file), max_unpacked_bytes));
 }
 
@@ -165,7 +166,7 @@ const std::string& ByteSource::path() const { return file_->path(); }
 std::uint64_t ByteSource::consumed_bytes() const { return file_->consumed_bytes(); }
 
 absl::StatusOr<std::size_t> ByteSource::Read(std::span<char> out) {
-  if (!failure_.ok()) return failure_;
+  ABSL_RETURN_IF_ERROR(failure_);
   absl::StatusOr<std::size_t> count = ReadUnchecked(out);
   if (!count.ok()) return FailWith(count.status());
   unpacked_bytes_ += *count;
@@ -176,7 +177,7 @@ absl::StatusOr<std::size_t> ByteSource::Read(std::span<char> out) {
 
 absl::StatusOr<std::size_t> ByteSource::ReadUnchecked(std::span<char> out) {
   if (inflater_ != nullptr) return inflater_->Read(*file_, out);
-  if (absl::Status status = file_->Fill(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(file_->Fill());
   const std::size_t count = std::min(out.size(), file_->available().size());
   std::memcpy(out.data(), file_->available().data(), count);
   file_->Consume(count);

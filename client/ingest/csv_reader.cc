@@ -7,13 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 
 absl::StatusOr<std::unique_ptr<CsvReader>> CsvReader::Open(const std::string& path, const ReadLimits& limits) {
-  absl::StatusOr<std::unique_ptr<LineReader>> lines = LineReader::Open(path, limits);
-  if (!lines.ok()) return lines.status();
-  return std::unique_ptr<CsvReader>(new CsvReader(*std::move(lines), limits.max_line_bytes));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> lines, LineReader::Open(path, limits));
+  return std::unique_ptr<CsvReader>(new CsvReader(std::move(lines), limits.max_line_bytes));
 }
 
 CsvReader::CsvReader(std::unique_ptr<LineReader> lines, std::size_t max_row_bytes)
@@ -29,7 +29,7 @@ absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>* fields) {
   row_line_ = lines_->line_number();
   row_bytes_ = rest.size();
   while (true) {
-    if (absl::Status status = ReadField(&rest, &fields->emplace_back()); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(ReadField(&rest, &fields->emplace_back()));
     if (rest.empty()) return true;
     rest.remove_prefix(1);
   }
@@ -53,7 +53,7 @@ absl::Status CsvReader::ReadQuoted(std::string_view* rest, std::string* field) {
     const std::size_t quote = rest->find('"');
     if (quote == std::string_view::npos) {
       field->append(*rest).push_back('\n');
-      if (absl::Status status = ContinueRow(rest); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(ContinueRow(rest));
       continue;
     }
     field->append(rest->substr(0, quote));
@@ -68,9 +68,8 @@ absl::Status CsvReader::ReadQuoted(std::string_view* rest, std::string* field) {
 }
 
 absl::Status CsvReader::ContinueRow(std::string_view* rest) {
-  absl::StatusOr<bool> more = lines_->Next(rest);
-  if (!more.ok()) return more.status();
-  if (!*more) return Bad("a quoted field does not end");
+  ABSL_ASSIGN_OR_RETURN(bool more, lines_->Next(rest));
+  if (!more) return Bad("a quoted field does not end");
   row_bytes_ += rest->size() + 1;
   if (row_bytes_ <= max_row_bytes_) return absl::OkStatus();
   return Refusal("line_too_long",

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -48,9 +49,8 @@ absl::StatusOr<std::optional<TargetTable>> ReadTable(const ExtxyzImportOptions& 
   if (!options.join) return std::nullopt;
   JoinOptions join = *options.join;
   join.targets = options.targets;
-  absl::StatusOr<TargetTable> table = TargetTable::Read(join, options.limits);
-  if (!table.ok()) return table.status();
-  return *std::move(table);
+  ABSL_ASSIGN_OR_RETURN(TargetTable table, TargetTable::Read(join, options.limits));
+  return table;
 }
 
 }  // namespace
@@ -59,11 +59,9 @@ absl::StatusOr<std::unique_ptr<ExtxyzImport>> ExtxyzImport::Create(ExtxyzImportO
   for (const std::string& file : options.files) {
     if (!IsUtf8(file)) return absl::InvalidArgumentError(absl::StrCat(file, ": the file's name is not UTF-8"));
   }
-  absl::StatusOr<std::uint64_t> total_bytes = TotalBytes(options.files);
-  if (!total_bytes.ok()) return total_bytes.status();
-  absl::StatusOr<std::optional<TargetTable>> table = ReadTable(options);
-  if (!table.ok()) return table.status();
-  return std::unique_ptr<ExtxyzImport>(new ExtxyzImport(std::move(options), *std::move(table), *total_bytes));
+  ABSL_ASSIGN_OR_RETURN(std::uint64_t total_bytes, TotalBytes(options.files));
+  ABSL_ASSIGN_OR_RETURN(std::optional<TargetTable> table, ReadTable(options));
+  return std::unique_ptr<ExtxyzImport>(new ExtxyzImport(std::move(options), std::move(table), total_bytes));
 }
 
 ExtxyzImport::ExtxyzImport(ExtxyzImportOptions options, std::optional<TargetTable> table,
@@ -71,9 +69,8 @@ ExtxyzImport::ExtxyzImport(ExtxyzImportOptions options, std::optional<TargetTabl
     : options_(std::move(options)), table_(std::move(table)), total_bytes_(total_bytes) {}
 
 absl::StatusOr<v1::Schema> ExtxyzImport::Begin() {
-  absl::StatusOr<bool> more = NextGood();
-  if (!more.ok()) return more.status();
-  if (!*more) return Refusal("no_graphs", absl::StrCat("none of ", ledger_.read(), " graphs could be read"));
+  ABSL_ASSIGN_OR_RETURN(bool more, NextGood());
+  if (!more) return Refusal("no_graphs", absl::StrCat("none of ", ledger_.read(), " graphs could be read"));
   builder_.emplace(*layout_);
   pending_ = true;
   return SchemaOf(*layout_);
@@ -82,9 +79,8 @@ absl::StatusOr<v1::Schema> ExtxyzImport::Begin() {
 absl::StatusOr<bool> ExtxyzImport::Next(v1::GraphBlock* block) {
   while (pending_ && !builder_->full()) {
     builder_->Add(frame_, y_, {file(), frame_.number, frame_.line});
-    absl::StatusOr<bool> more = NextGood();
-    if (!more.ok()) return more;
-    pending_ = *more;
+    ABSL_ASSIGN_OR_RETURN(bool more, NextGood());
+    pending_ = more;
   }
   if (builder_->empty()) return false;
   *block = builder_->Take();
@@ -113,29 +109,27 @@ absl::StatusOr<bool> ExtxyzImport::NextFrame() {
 absl::StatusOr<bool> ExtxyzImport::ReadFrame() {
   while (file_ < options_.files.size()) {
     if (reader_ == nullptr) {
-      absl::StatusOr<std::unique_ptr<ExtxyzReader>> reader =
-          ExtxyzReader::Open(file(), options_.limits, options_.max_atoms);
-      if (!reader.ok()) return reader.status();
-      reader_ = *std::move(reader);
+      ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ExtxyzReader> reader,
+                            ExtxyzReader::Open(file(), options_.limits, options_.max_atoms));
+      reader_ = std::move(reader);
     }
     const bool enough = options_.limit > 0 && ledger_.read() >= options_.limit;
     absl::StatusOr<bool> more = enough ? false : reader_->Next(&frame_);
     if (!more.ok() || *more) return more;
-    if (absl::Status status = CloseFile(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CloseFile());
     file_ = enough ? options_.files.size() : file_ + 1;
   }
   return false;
 }
 
 absl::Status ExtxyzImport::CloseFile() {
-  absl::StatusOr<FileDigest> digest = reader_->source().Digest();
-  if (!digest.ok()) return digest.status();
+  ABSL_ASSIGN_OR_RETURN(FileDigest digest, reader_->source().Digest());
   reader_.reset();
-  closed_bytes_ += digest->bytes;
+  closed_bytes_ += digest.bytes;
   v1::SourceFile& source = sources_.emplace_back();
   source.set_name(file());
-  source.set_bytes(digest->bytes);
-  source.set_sha256(digest->sha256);
+  source.set_bytes(digest.bytes);
+  source.set_sha256(digest.sha256);
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/text.h"
 #include "nlohmann/json.hpp"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -59,13 +60,12 @@ std::string Ledger::ToJsonLines() const {
 }
 
 absl::StatusOr<std::unique_ptr<LedgerFile>> LedgerFile::Open(std::string path) {
-  absl::StatusOr<std::unique_ptr<WholeFile>> file = WholeFile::Create(std::move(path));
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<LedgerFile>(new LedgerFile(*std::move(file)));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<WholeFile> file, WholeFile::Create(std::move(path)));
+  return std::unique_ptr<LedgerFile>(new LedgerFile(std::move(file)));
 }
 
 absl::Status LedgerFile::Write(const Ledger& ledger) {
-  if (absl::Status status = file_->Write(ledger.ToJsonLines()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(file_->Write(ledger.ToJsonLines()));
   return file_->Commit();
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -18,9 +19,8 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path,
                                                              const ReadLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = ByteSource::Open(path, limits.max_unpacked_bytes);
-  if (!source.ok()) return source.status();
-  return std::unique_ptr<LineReader>(new LineReader(*std::move(source), limits.max_line_bytes));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, ByteSource::Open(path, limits.max_unpacked_bytes));
+  return std::unique_ptr<LineReader>(new LineReader(std::move(source), limits.max_line_bytes));
 }
 
 LineReader::LineReader(std::unique_ptr<ByteSource> source, std::size_t max_line_bytes)
@@ -59,9 +59,8 @@ absl::StatusOr<bool> LineReader::FindLine(std::string_view* line) {
       return true;
     }
     searched = unread;
-    absl::StatusOr<bool> more = Refill();
-    if (!more.ok()) return more;
-    if (!*more) {
+    ABSL_ASSIGN_OR_RETURN(bool more, Refill());
+    if (!more) {
       *line = {buffer_.data() + begin_, unread};
       begin_ = end_;
       return unread > 0;
@@ -74,10 +73,9 @@ absl::StatusOr<bool> LineReader::Refill() {
   end_ -= begin_;
   begin_ = 0;
   if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), max_line_bytes_ + kBufferBytes));
-  absl::StatusOr<std::size_t> count = source_->Read(std::span(buffer_).subspan(end_));
-  if (!count.ok()) return count.status();
-  end_ += *count;
-  return *count > 0;
+  ABSL_ASSIGN_OR_RETURN(std::size_t count, source_->Read(std::span(buffer_).subspan(end_)));
+  end_ += count;
+  return count > 0;
 }
 
 void LineReader::Accept(std::string_view* line) {

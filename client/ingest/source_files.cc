@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -40,9 +41,8 @@ absl::StatusOr<std::vector<std::string>> FindXyzFiles(const std::vector<std::str
       files.push_back(path);
       continue;
     }
-    absl::StatusOr<std::vector<std::string>> found = FilesOfFolder(path);
-    if (!found.ok()) return found.status();
-    files.insert(files.end(), found->begin(), found->end());
+    ABSL_ASSIGN_OR_RETURN(std::vector<std::string> found, FilesOfFolder(path));
+    files.insert(files.end(), found.begin(), found.end());
   }
   return files;
 }

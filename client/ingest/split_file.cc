@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -18,10 +19,9 @@ class SplitReader {
   absl::StatusOr<SplitLists> Read() {
     while (true) {
       std::string_view line;
-      absl::StatusOr<bool> more = lines_.Next(&line);
-      if (!more.ok()) return more.status();
-      if (!*more) break;
-      if (absl::Status status = Add(Trim(line)); !status.ok()) return status;
+      ABSL_ASSIGN_OR_RETURN(bool more, lines_.Next(&line));
+      if (!more) break;
+      ABSL_RETURN_IF_ERROR(Add(Trim(line)));
     }
     if (line_of_.empty())
       return Refusal("empty_file", absl::StrCat(lines_.path(), ": the file lists no graph"));
@@ -61,9 +61,8 @@ class SplitReader {
 }  // namespace
 
 absl::StatusOr<SplitLists> ReadSplitFile(const std::string& path, const ReadLimits& limits) {
-  absl::StatusOr<std::unique_ptr<LineReader>> lines = LineReader::Open(path, limits);
-  if (!lines.ok()) return lines.status();
-  return SplitReader(**lines).Read();
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> lines, LineReader::Open(path, limits));
+  return SplitReader(*lines).Read();
 }
 
 }  // namespace packtrain::ingest

@@ -12,6 +12,7 @@
 #include "client/ingest/csv_reader.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -31,13 +32,12 @@ class TargetTable::Builder {
   Builder(const JoinOptions& options, CsvReader& csv) : options_(options), csv_(csv) {}
 
   absl::StatusOr<TargetTable> Build() {
-    if (absl::Status status = ReadHeader(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(ReadHeader());
     std::vector<std::string> row;
     while (true) {
-      absl::StatusOr<bool> more = csv_.Next(&row);
-      if (!more.ok()) return more.status();
-      if (!*more) return Finish();
-      if (absl::Status status = AddRow(row); !status.ok()) return status;
+      ABSL_ASSIGN_OR_RETURN(bool more, csv_.Next(&row));
+      if (!more) return Finish();
+      ABSL_RETURN_IF_ERROR(AddRow(row));
     }
   }
 
@@ -50,13 +50,11 @@ class TargetTable::Builder {
   };
 
   absl::Status ReadHeader() {
-    absl::StatusOr<bool> more = csv_.Next(&header_);
-    if (!more.ok()) return more.status();
-    if (!*more) return Refusal("empty_file", absl::StrCat(csv_.path(), ": the table has no header"));
+    ABSL_ASSIGN_OR_RETURN(bool more, csv_.Next(&header_));
+    if (!more) return Refusal("empty_file", absl::StrCat(csv_.path(), ": the table has no header"));
     if (!options_.key.empty()) {
-      absl::StatusOr<std::size_t> key = PositionOf(options_.key, "--key");
-      if (!key.ok()) return key.status();
-      key_ = *key;
+      ABSL_ASSIGN_OR_RETURN(std::size_t key, PositionOf(options_.key, "--key"));
+      key_ = key;
     }
     return options_.targets.empty() ? TakeAllColumns() : TakeNamedColumns();
   }
@@ -70,9 +68,8 @@ class TargetTable::Builder {
 
   absl::Status TakeNamedColumns() {
     for (const std::string& name : options_.targets) {
-      absl::StatusOr<std::size_t> position = PositionOf(name, "--targets");
-      if (!position.ok()) return position.status();
-      columns_.push_back({*position});
+      ABSL_ASSIGN_OR_RETURN(std::size_t position, PositionOf(name, "--targets"));
+      columns_.push_back({position});
     }
     return absl::OkStatus();
   }
@@ -102,7 +99,7 @@ class TargetTable::Builder {
     }
     lines_.push_back(csv_.row_line());
     for (Column& column : columns_) {
-      if (absl::Status status = AddCell(row[column.position], &column); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(AddCell(row[column.position], &column));
     }
     return absl::OkStatus();
   }
@@ -157,9 +154,8 @@ class TargetTable::Builder {
 };
 
 absl::StatusOr<TargetTable> TargetTable::Read(const JoinOptions& options, const ReadLimits& limits) {
-  absl::StatusOr<std::unique_ptr<CsvReader>> csv = CsvReader::Open(options.file, limits);
-  if (!csv.ok()) return csv.status();
-  return Builder(options, **csv).Build();
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<CsvReader> csv, CsvReader::Open(options.file, limits));
+  return Builder(options, *csv).Build();
 }
 
 std::optional<std::span<const double>> TargetTable::Find(std::string_view id) const {

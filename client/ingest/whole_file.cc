@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -116,7 +117,7 @@ absl::Status WholeFile::Commit() {
   if (std::fflush(file_) != 0) return Failed();
   if (place_ == Place::kAsItIs) return absl::OkStatus();
   if (::fsync(::fileno(file_)) != 0) return Failed();
-  if (absl::Status status = GiveName(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(GiveName());
   std::error_code error;
   std::filesystem::rename(partial_, path_, error);
   if (error) return CannotWrite(path_, error.message());

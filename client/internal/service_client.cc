@@ -17,6 +17,7 @@
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "packtrain/v1/server_info.grpc.pb.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::client {
 namespace {
@@ -72,9 +73,9 @@ class GrpcImportStream final : public ImportStream {
     if (finished_) return AlreadyEnded();
     v1::ImportGraphsRequest request;
     request.mutable_end()->set_graphs(graphs_);
-    if (absl::Status status = Send(request); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Send(request));
     writer_->WritesDone();
-    if (absl::Status status = End(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(End());
     return std::move(response_);
   }
 
@@ -108,10 +109,9 @@ absl::Status WalkPages(const ConnectionOptions& options, Stub& stub,
                        grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
                        Request request, Take take) {
   while (true) {
-    absl::StatusOr<Response> page = CallMethod(options, kLookUp, stub, method, request);
-    if (!page.ok()) return page.status();
-    const std::string next = page->next_page_token();
-    take(*page);
+    ABSL_ASSIGN_OR_RETURN(Response page, CallMethod(options, kLookUp, stub, method, request));
+    const std::string next = page.next_page_token();
+    take(page);
     if (next.empty()) return absl::OkStatus();
     if (next == request.page_token()) {
       return absl::InternalError(
@@ -147,7 +147,7 @@ absl::Status ReadUntilTaken(const ConnectionOptions& options, Open open, Take ta
       return take(response);
     });
     if (status.ok() || taken) return status;
-    if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
+    ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
   }
 }
 
@@ -186,7 +186,7 @@ absl::StatusOr<std::vector<v1::Dataset>> ServiceClient::ListDatasets() {
                   std::move(page.mutable_datasets()->begin(), page.mutable_datasets()->end(),
                             std::back_inserter(datasets));
                 });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return datasets;
 }
 
@@ -201,7 +201,7 @@ absl::StatusOr<v1::ListGraphSizesResponse> ServiceClient::ListGraphSizes(
   const absl::Status status =
       WalkPages(connection_->options(), *stubs_->dataset, &v1::DatasetService::Stub::ListGraphSizes, request,
                 [&all](v1::ListGraphSizesResponse& page) { all.MergeFrom(page); });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   all.clear_next_page_token();
   return all;
 }
@@ -271,7 +271,7 @@ absl::StatusOr<std::vector<v1::Run>> ServiceClient::ListRuns(const std::string& 
                 [&runs](v1::ListRunsResponse& page) {
                   std::move(page.mutable_runs()->begin(), page.mutable_runs()->end(), std::back_inserter(runs));
                 });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return runs;
 }
 
@@ -310,7 +310,7 @@ absl::Status ServiceClient::Fsck(absl::FunctionRef<absl::Status(const v1::FsckRe
 absl::StatusOr<std::unique_ptr<ImportStream>> ImportStream::Open(std::shared_ptr<Connection> connection,
                                                                  const v1::ImportHeader& header) {
   auto stream = std::make_unique<GrpcImportStream>(std::move(connection));
-  if (absl::Status status = stream->WriteHeader(header); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(stream->WriteHeader(header));
   return stream;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/flags/counted_word.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::client {
@@ -89,7 +90,7 @@ absl::StatusOr<v1::BatchSpec> ToMessage(const BatchSpec& spec) {
         absl::StrCat("--policy is missing; known are ", KnownWords(wire::kPolicyWords)));
   }
   v1::BatchSpec message;
-  if (absl::Status status = SetWords(spec, message); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(SetWords(spec, message));
   message.set_graphs(spec.graphs);
   if (spec.max_graphs) message.set_max_graphs(*spec.max_graphs);
   if (spec.nodes) message.set_nodes(*spec.nodes);

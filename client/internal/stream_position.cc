@@ -1,6 +1,7 @@
 #include "client/internal/stream_position.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::client {
 
@@ -16,12 +17,12 @@ StreamPosition::StreamPosition(const StreamRequest& request)
 
 absl::Status StreamPosition::Advance(const wire::BatchHeader& header) {
   if (AtEnd()) return absl::DataLossError("a batch came after the last one asked for");
-  if (absl::Status status = CheckPlan(header); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckPlan(header));
   if (MayBeginWithNextEpoch() && header.epoch == epoch_ + 1) {
     BeginNextEpoch();
     if (AtEnd()) return absl::DataLossError("a batch came after the last one asked for");
   }
-  if (absl::Status status = CheckPlace(header); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckPlace(header));
   fingerprint_ = header.fingerprint;
   epoch_steps_ = header.epoch_steps;
   ++step_;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/internal/retry.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::client {
 namespace {
@@ -39,7 +40,7 @@ absl::Status CallUntilAnswered(const ConnectionOptions& options, std::chrono::mi
   while (true) {
     absl::Status status = CallOnce(deadline, never_stopped, call);
     if (status.ok()) return status;
-    if (absl::Status failed = retry.WaitAfter(status); !failed.ok()) return failed;
+    ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "client/connection.h"
 #include "client/internal/stop_signal.h"
+#include "proto/base/status_macros.h"
 
 namespace grpc {
 class ClientContext;
@@ -42,7 +43,7 @@ absl::StatusOr<Response> CallMethod(
   const absl::Status status = CallUntilAnswered(options, deadline, [&](grpc::ClientContext& context) {
     return (stub.*method)(&context, request, &response);
   });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return response;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::base {
 namespace {
@@ -27,7 +28,7 @@ absl::Status CheckNumbers(const std::string& path, const Message& message, const
   if (!field.is_repeated()) return CheckNumber(path, field, reflection.GetEnumValue(message, &field));
   for (int k = 0; k < reflection.FieldSize(message, &field); ++k) {
     absl::Status status = CheckNumber(path, field, reflection.GetRepeatedEnumValue(message, &field, k));
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
@@ -37,7 +38,7 @@ absl::Status CheckMessages(const std::string& path, const Message& message, cons
   if (!field.is_repeated()) return CheckEnums(path, reflection.GetMessage(message, &field));
   for (int k = 0; k < reflection.FieldSize(message, &field); ++k) {
     absl::Status status = CheckEnums(path, reflection.GetRepeatedMessage(message, &field, k));
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
@@ -60,7 +61,7 @@ absl::Status CheckEnums(std::string_view name, const Message& message) {
   message.GetReflection()->ListFields(message, &fields);
   for (const FieldDescriptor* field : fields) {
     const std::string path = absl::StrCat(std::string(name), ".", field->name());
-    if (absl::Status status = CheckField(path, message, *field); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckField(path, message, *field));
   }
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/aligned_bytes.h"
 #include "proto/wire/batch_layout.h"
 
@@ -27,9 +28,8 @@ class Batch {
   // Elements of a section as T. NOT_FOUND: no such section. INVALID_ARGUMENT: another element size.
   template <typename T>
   absl::StatusOr<std::span<const T>> Elements(std::string_view field) const {
-    absl::StatusOr<std::span<const std::byte>> bytes = SectionBytes(field, sizeof(T));
-    if (!bytes.ok()) return bytes.status();
-    return std::span<const T>(reinterpret_cast<const T*>(bytes->data()), bytes->size() / sizeof(T));
+    ABSL_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, SectionBytes(field, sizeof(T)));
+    return std::span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
   }
 
  private:

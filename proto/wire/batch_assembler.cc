@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "packtrain/v1/batch.pb.h"
 #include "proto/base/crc32c.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
 #include "proto/wire/fragment_stream.h"
 #include "proto/wire/header_convert.h"
@@ -66,31 +67,28 @@ absl::StatusOr<std::optional<Batch>> BatchAssembler::AddChecked(std::span<const 
   if (message_bytes > kMaxMessageBytes) return BadPart("a message of ", message_bytes, " bytes");
   FragmentStream stream(message);
   CodedInputStream input(&stream);
-  const absl::StatusOr<PartFields> part = ReadPart(&input, message_bytes);
-  if (!part.ok()) return part.status();
+  ABSL_ASSIGN_OR_RETURN(const PartFields part, ReadPart(&input, message_bytes));
   if (idle()) {
-    if (absl::Status status = Begin(*part); !status.ok()) return status;
-  } else if (part->header) {
+    ABSL_RETURN_IF_ERROR(Begin(part));
+  } else if (part.header) {
     return BadPart("a header in part ", pending_->next_part, " of a batch");
   }
-  if (absl::Status status = CheckNext(*part); !status.ok()) return status;
-  TakeBody(&input, part->body_bytes);
-  if (!part->last) return std::nullopt;
+  ABSL_RETURN_IF_ERROR(CheckNext(part));
+  TakeBody(&input, part.body_bytes);
+  if (!part.last) return std::nullopt;
   return Complete();
 }
 
 absl::Status BatchAssembler::Begin(const PartFields& part) {
   if (!part.header) return BadPart("the first part of a batch has no header");
-  absl::StatusOr<BatchHeader> header = ParseHeader(*part.header, part.header_crc32c, max_body_bytes_);
-  if (!header.ok()) return header.status();
-  absl::StatusOr<BatchTiming> timing = ParseTiming(part.timing.value_or(""));
-  if (!timing.ok()) return timing.status();
-  AlignedBytes body = bodies_->Take(header->body_bytes);
+  ABSL_ASSIGN_OR_RETURN(BatchHeader header, ParseHeader(*part.header, part.header_crc32c, max_body_bytes_));
+  ABSL_ASSIGN_OR_RETURN(BatchTiming timing, ParseTiming(part.timing.value_or("")));
+  AlignedBytes body = bodies_->Take(header.body_bytes);
   if (body == nullptr) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for the body of a batch, ", header->body_bytes, " bytes"));
+        absl::StrCat("no memory for the body of a batch, ", header.body_bytes, " bytes"));
   }
-  pending_.emplace(Pending{*std::move(header), *timing, std::move(body)});
+  pending_.emplace(Pending{std::move(header), timing, std::move(body)});
   return absl::OkStatus();
 }
 
@@ -132,7 +130,7 @@ absl::StatusOr<Batch> BatchAssembler::Complete() {
                                             ": the body does not match its CRC32C"));
   }
   Batch batch(std::move(done.header), done.timing, std::move(done.body));
-  if (absl::Status status = CheckContent(batch); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckContent(batch));
   return batch;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/edge_scan.h"
 
 namespace packtrain::wire {
@@ -59,9 +60,9 @@ absl::Status CheckPadding(const Shape& real, const Shape& padded) {
 absl::Status CheckShapes(const BatchHeader& header) {
   const Shape& real = header.real;
   const Shape& padded = header.padded;
-  if (absl::Status s = CheckCount("graphs", real.graphs, padded.graphs); !s.ok()) return s;
-  if (absl::Status s = CheckCount("nodes", real.nodes, padded.nodes); !s.ok()) return s;
-  if (absl::Status s = CheckCount("edges", real.edges, padded.edges); !s.ok()) return s;
+  ABSL_RETURN_IF_ERROR(CheckCount("graphs", real.graphs, padded.graphs));
+  ABSL_RETURN_IF_ERROR(CheckCount("nodes", real.nodes, padded.nodes));
+  ABSL_RETURN_IF_ERROR(CheckCount("edges", real.edges, padded.edges));
   if (header.empty != (real.graphs == 0)) {
     return BadHeader(real.graphs, " real graphs, flagged ", header.empty ? "empty" : "not empty");
   }
@@ -139,12 +140,12 @@ absl::Status CheckSections(const BatchHeader& header) {
   if (header.sections.size() > kMaxSections) {
     return BadHeader(header.sections.size(), " sections, above the limit of ", kMaxSections);
   }
-  if (absl::Status status = CheckNames(header.sections); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckNames(header.sections));
   std::uint64_t end = 0;
   for (const Section& section : header.sections) {
-    if (absl::Status s = CheckDims(section, header.real); !s.ok()) return s;
-    if (absl::Status s = CheckSize(section); !s.ok()) return s;
-    if (absl::Status s = CheckPlace(section, header.body_bytes, &end); !s.ok()) return s;
+    ABSL_RETURN_IF_ERROR(CheckDims(section, header.real));
+    ABSL_RETURN_IF_ERROR(CheckSize(section));
+    ABSL_RETURN_IF_ERROR(CheckPlace(section, header.body_bytes, &end));
   }
   return absl::OkStatus();
 }
@@ -175,7 +176,7 @@ absl::Status CheckEndpointSections(const BatchHeader& header) {
   }
   const auto endpoints = {DType::kU8, DType::kU16, DType::kU32};
   for (std::string_view field : {kSendersSection, kReceiversSection}) {
-    if (absl::Status s = RequireVector(header, field, header.real.edges, endpoints); !s.ok()) return s;
+    ABSL_RETURN_IF_ERROR(RequireVector(header, field, header.real.edges, endpoints));
   }
   if (Find(header, kSendersSection)->dtype != Find(header, kReceiversSection)->dtype) {
     return BadHeader("senders and receivers of two data types");
@@ -185,9 +186,9 @@ absl::Status CheckEndpointSections(const BatchHeader& header) {
 
 absl::Status CheckRequiredSections(const BatchHeader& header) {
   const std::uint64_t graphs = header.real.graphs;
-  if (absl::Status s = RequireVector(header, kGraphIndexSection, graphs, {DType::kU64}); !s.ok()) return s;
-  if (absl::Status s = RequireVector(header, kNodeCountSection, graphs, {DType::kU32}); !s.ok()) return s;
-  if (absl::Status s = RequireVector(header, kEdgeCountSection, graphs, {DType::kU32}); !s.ok()) return s;
+  ABSL_RETURN_IF_ERROR(RequireVector(header, kGraphIndexSection, graphs, {DType::kU64}));
+  ABSL_RETURN_IF_ERROR(RequireVector(header, kNodeCountSection, graphs, {DType::kU32}));
+  ABSL_RETURN_IF_ERROR(RequireVector(header, kEdgeCountSection, graphs, {DType::kU32}));
   return CheckEndpointSections(header);
 }
 
@@ -215,7 +216,7 @@ absl::Status CheckGap(std::span<const std::byte> body, std::uint64_t begin, std:
 absl::Status CheckGaps(const Batch& batch) {
   std::uint64_t end = 0;
   for (const Section& section : batch.header().sections) {
-    if (absl::Status s = CheckGap(batch.body(), end, section.offset_bytes); !s.ok()) return s;
+    ABSL_RETURN_IF_ERROR(CheckGap(batch.body(), end, section.offset_bytes));
     end = section.offset_bytes + section.size_bytes;
   }
   return CheckGap(batch.body(), end, batch.header().body_bytes);
@@ -338,11 +339,11 @@ absl::Status CheckHeader(const BatchHeader& header, std::uint64_t max_body_bytes
     return absl::ResourceExhaustedError(absl::StrCat("batch header: a body of ", header.body_bytes,
                                                      " bytes, above the limit of ", max_body_bytes));
   }
-  if (absl::Status status = CheckPosition(header); !status.ok()) return status;
-  if (absl::Status status = CheckShapes(header); !status.ok()) return status;
-  if (absl::Status status = CheckSlotBytes(header.padded, max_body_bytes); !status.ok()) return status;
-  if (absl::Status status = CheckCorruptGraphs(header); !status.ok()) return status;
-  if (absl::Status status = CheckSections(header); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckPosition(header));
+  ABSL_RETURN_IF_ERROR(CheckShapes(header));
+  ABSL_RETURN_IF_ERROR(CheckSlotBytes(header.padded, max_body_bytes));
+  ABSL_RETURN_IF_ERROR(CheckCorruptGraphs(header));
+  ABSL_RETURN_IF_ERROR(CheckSections(header));
   return CheckRequiredSections(header);
 }
 
@@ -350,11 +351,11 @@ absl::Status CheckContent(const Batch& batch) {
   const Counts counts{*batch.Elements<std::uint32_t>(kNodeCountSection),
                       *batch.Elements<std::uint32_t>(kEdgeCountSection)};
   const Shape& real = batch.header().real;
-  if (absl::Status s = CheckSum(kNodeCountSection, counts.n_node, real.nodes); !s.ok()) return s;
-  if (absl::Status s = CheckSum(kEdgeCountSection, counts.n_edge, real.edges); !s.ok()) return s;
-  if (absl::Status s = CheckNodeCounts(counts.n_node); !s.ok()) return s;
-  if (absl::Status s = CheckLeftOut(batch); !s.ok()) return s;
-  if (absl::Status s = CheckGaps(batch); !s.ok()) return s;
+  ABSL_RETURN_IF_ERROR(CheckSum(kNodeCountSection, counts.n_node, real.nodes));
+  ABSL_RETURN_IF_ERROR(CheckSum(kEdgeCountSection, counts.n_edge, real.edges));
+  ABSL_RETURN_IF_ERROR(CheckNodeCounts(counts.n_node));
+  ABSL_RETURN_IF_ERROR(CheckLeftOut(batch));
+  ABSL_RETURN_IF_ERROR(CheckGaps(batch));
   return CheckEdges(batch, counts);
 }
 

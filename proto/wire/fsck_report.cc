@@ -39,10 +39,10 @@ std::string FsckKindName(v1::FsckKind kind) {
 std::string FsckLine(const v1::FsckFinding& finding) {
   std::string line = FsckKindName(finding.kind());
   for (const std::string& name : {finding.file(), finding.dataset(), finding.split(), finding.run()}) {
-    if (!name.empty()) line += " " + name;
+    if (!name.empty()) absl::StrAppend(&line, " ", name);
   }
-  if (finding.has_graph()) line += " " + std::to_string(finding.graph());
-  if (!finding.source_id().empty()) line += " (" + finding.source_id() + ")";
+  if (finding.has_graph()) absl::StrAppend(&line, " ", finding.graph());
+  if (!finding.source_id().empty()) absl::StrAppend(&line, " (", finding.source_id(), ")");
   return base::EscapeControls(line + ": " + finding.message()) + "\n";
 }
 

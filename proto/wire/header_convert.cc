@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
 
 namespace packtrain::wire {
@@ -69,9 +70,8 @@ absl::StatusOr<std::vector<Section>> SectionsOf(const v1::BatchHeader& message) 
   std::vector<Section> sections;
   sections.reserve(message.sections_size());
   for (const v1::Section& section : message.sections()) {
-    absl::StatusOr<Section> converted = FromMessage(section);
-    if (!converted.ok()) return converted.status();
-    sections.push_back(*std::move(converted));
+    ABSL_ASSIGN_OR_RETURN(Section converted, FromMessage(section));
+    sections.push_back(std::move(converted));
   }
   return sections;
 }
@@ -107,10 +107,8 @@ v1::BatchTiming ToMessage(const BatchTiming& timing) {
 }
 
 absl::StatusOr<BatchHeader> FromMessage(const v1::BatchHeader& message, std::uint64_t max_body_bytes) {
-  absl::StatusOr<EdgeRule> edge_rule = FromMessage(message.edge_rule());
-  if (!edge_rule.ok()) return edge_rule.status();
-  absl::StatusOr<std::vector<Section>> sections = SectionsOf(message);
-  if (!sections.ok()) return sections.status();
+  ABSL_ASSIGN_OR_RETURN(EdgeRule edge_rule, FromMessage(message.edge_rule()));
+  ABSL_ASSIGN_OR_RETURN(std::vector<Section> sections, SectionsOf(message));
 
   BatchHeader header;
   header.index = message.index();
@@ -124,12 +122,12 @@ absl::StatusOr<BatchHeader> FromMessage(const v1::BatchHeader& message, std::uin
   header.real = FromMessage(message.real());
   header.padded = FromMessage(message.padded());
   header.fingerprint = message.fingerprint();
-  header.edge_rule = *edge_rule;
-  header.sections = *std::move(sections);
+  header.edge_rule = edge_rule;
+  header.sections = std::move(sections);
   header.body_bytes = message.body_bytes();
   header.body_crc32c = message.body_crc32c();
   header.corrupt_graphs.assign(message.corrupt_graphs().begin(), message.corrupt_graphs().end());
-  if (absl::Status status = CheckHeader(header, max_body_bytes); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckHeader(header, max_body_bytes));
   return header;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::wire {
 namespace {
@@ -116,8 +117,8 @@ v1::StepBlock ToStepBlock(std::span<const StepRecord> records) {
 }
 
 absl::StatusOr<std::vector<StepRecord>> FromStepBlock(const v1::StepBlock& block) {
-  if (absl::Status status = CheckColumns(block); !status.ok()) return status;
-  if (absl::Status status = CheckStepsAscend(block); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckColumns(block));
+  ABSL_RETURN_IF_ERROR(CheckStepsAscend(block));
   std::vector<StepRecord> records(block.step_size());
   ForEachColumn([&](const auto& column, auto member) {
     auto value = (block.*column.values)().begin();

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/crc32c.h"
 #include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/aligned_bytes.h"
 
 namespace packtrain::batches {
@@ -211,9 +212,9 @@ std::uint32_t LargestGraph(const storage::Dataset& dataset) {
 
 absl::StatusOr<BatchBuilder> BatchBuilder::Create(std::shared_ptr<const storage::Dataset> dataset,
                                                   std::uint64_t max_batch_bytes, BodyMemory memory) {
-  absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(dataset->description().schema());
-  if (!layout.ok()) return layout.status();
-  return BatchBuilder(std::move(dataset), *std::move(layout), max_batch_bytes, std::move(memory));
+  ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout,
+                        records::RecordLayout::Create(dataset->description().schema()));
+  return BatchBuilder(std::move(dataset), std::move(layout), max_batch_bytes, std::move(memory));
 }
 
 BatchBuilder::BatchBuilder(std::shared_ptr<const storage::Dataset> dataset, records::RecordLayout layout,
@@ -227,13 +228,13 @@ BatchBuilder::BatchBuilder(std::shared_ptr<const storage::Dataset> dataset, reco
 
 absl::StatusOr<BuiltBatch> BatchBuilder::Build(const PlannedBatch& batch, const EpochPosition& position) const {
   BuiltBatch built{.header = LayOut(batch, position), .body = nullptr};
-  if (absl::Status status = CheckSize(built.header); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckSize(built.header));
   const std::shared_ptr<Body> body = Allocate(memory_, built.header.body_bytes);
   if (body->bytes == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a batch of ", built.header.body_bytes, " bytes"));
   }
-  if (absl::Status status = Fill(batch, built.header, body->bytes.get()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(Fill(batch, built.header, body->bytes.get()));
   built.header.body_crc32c = base::Crc32c({body->bytes.get(), built.header.body_bytes});
   built.body = std::shared_ptr<const std::byte>(body, body->bytes.get());
   return built;

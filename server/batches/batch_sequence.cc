@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batches/damaged_graphs.h"
 
 namespace packtrain::batches {
@@ -42,7 +43,7 @@ absl::StatusOr<std::unique_ptr<BatchSequence>> BatchSequence::Open(BatchSource s
   }
   std::unique_ptr<BatchSequence> sequence(
       new BatchSequence(std::move(source), std::move(range), std::move(builder), plans, shared, background));
-  if (absl::Status status = sequence->EnterStart(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(sequence->EnterStart());
   return sequence;
 }
 
@@ -58,9 +59,9 @@ BatchSequence::BatchSequence(BatchSource source, SequenceRange range, BatchBuild
 absl::StatusOr<std::optional<BatchSequence::Planned>> BatchSequence::Next() {
   if (step_ == plan_->plan->steps()) {
     if (IsLastEpoch()) return std::nullopt;
-    if (absl::Status status = EnterEpoch(epoch_ + 1, {.size = range_.world.size}); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(EnterEpoch(epoch_ + 1, {.size = range_.world.size}));
   }
-  if (!planned_.ok()) return planned_.status();
+  ABSL_RETURN_IF_ERROR(planned_.status());
   Planned next{plan_, *planned_, epoch_};
   GoTo(step_ + 1);
   return next;
@@ -89,9 +90,8 @@ bool BatchSequence::NextIsQuick() const {
 }
 
 absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const batching::World& world) {
-  absl::StatusOr<std::shared_ptr<const EpochPlan>> plan = plans_.Get(source_, epoch, world);
-  if (!plan.ok()) return plan.status();
-  plan_ = *std::move(plan);
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const EpochPlan> plan, plans_.Get(source_, epoch, world));
+  plan_ = std::move(plan);
   epoch_ = epoch;
   GoTo(0);
   if (!IsLastEpoch()) PlanAhead();
@@ -104,7 +104,7 @@ void BatchSequence::GoTo(std::uint64_t step) {
 }
 
 absl::Status BatchSequence::EnterStart() {
-  if (absl::Status status = EnterEpoch(range_.start_epoch, range_.world); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(EnterEpoch(range_.start_epoch, range_.world));
   const std::uint64_t step = range_.start_step;
   const std::uint64_t steps = plan_->plan->steps();
   if (step > steps) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
 #include "server/batches/spec_convert.h"
 #include "server/batches/split_name.h"
 
@@ -20,16 +21,14 @@ absl::StatusOr<BatchSource> ResolveBatchSource(storage::GraphStore& store, std::
   if (dataset.empty())
     return base::WithField(
         absl::InvalidArgumentError("dataset is missing: give NAME or NAME@VERSION (--dataset)"), "dataset");
-  absl::StatusOr<batching::BatchSpec> converted = FromProto(spec);
-  if (!converted.ok()) return converted.status();
-  if (absl::Status status = batching::CheckSpec(*converted); !status.ok()) {
+  ABSL_ASSIGN_OR_RETURN(batching::BatchSpec converted, FromProto(spec));
+  if (absl::Status status = batching::CheckSpec(converted); !status.ok()) {
     return base::WithField(std::move(status), "spec");
   }
-  absl::StatusOr<std::shared_ptr<const storage::Dataset>> opened = store.Open(dataset);
-  if (!opened.ok()) return opened.status();
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const storage::Dataset> opened, store.Open(dataset));
 
   BatchSource source{
-      .dataset = *std::move(opened), .split = {}, .spec = *std::move(converted), .fingerprint = {}};
+      .dataset = std::move(opened), .split = {}, .spec = std::move(converted), .fingerprint = {}};
   const v1::Dataset& description = source.dataset->description();
   source.split = SplitOrDefault(spec.split(), description);
   if (auto split = source.dataset->Split(source.split); !split.ok()) return split.status();

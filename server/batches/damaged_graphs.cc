@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "absl/status/status.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::batches {
 namespace {
@@ -48,15 +49,14 @@ absl::StatusOr<std::vector<std::uint32_t>> FindDamaged(const storage::Dataset& d
 absl::StatusOr<BuiltBatch> BuildWithoutDamaged(const BatchBuilder& builder, const storage::Dataset& dataset,
                                                const batching::PlannedBatch& batch,
                                                const EpochPosition& position) {
-  const absl::StatusOr<std::vector<std::uint32_t>> damaged = FindDamaged(dataset, batch.graphs);
-  if (!damaged.ok()) return damaged.status();
-  const std::vector<std::uint32_t> left = Without(batch.graphs, *damaged);
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> damaged, FindDamaged(dataset, batch.graphs));
+  const std::vector<std::uint32_t> left = Without(batch.graphs, damaged);
   batching::PlannedBatch rest = batch;
   rest.graphs = left;
   rest.real = SumOf(dataset, left);
   rest.empty = left.empty();
   absl::StatusOr<BuiltBatch> built = builder.Build(rest, position);
-  if (built.ok()) built->header.corrupt_graphs.assign(damaged->begin(), damaged->end());
+  if (built.ok()) built->header.corrupt_graphs.assign(damaged.begin(), damaged.end());
   return built;
 }
 

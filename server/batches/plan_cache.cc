@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batches/source_ids.h"
 
 namespace packtrain::batches {
@@ -52,10 +53,9 @@ absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSourc
   const Key key = KeyOf(source, epoch, world);
   Result kept = GetKept(source, key);
   if (!kept.ok() || key.world == world) return kept;
-  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = (*kept)->plan->DealtTo(world);
-  if (!plan.ok()) return plan.status();
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const batching::Plan> plan, (*kept)->plan->DealtTo(world));
   return std::make_shared<EpochPlan>(
-      EpochPlan{(*kept)->dataset, *std::move(plan), (*kept)->plan_seconds, (*kept)->charge});
+      EpochPlan{(*kept)->dataset, std::move(plan), (*kept)->plan_seconds, (*kept)->charge});
 }
 
 PlanCache::Key PlanCache::KeyOf(const BatchSource& source, std::uint64_t epoch, const batching::World& world) {
@@ -104,12 +104,11 @@ PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource&
 PlanCache::Result PlanCache::Make(const BatchSource& source, const Key& key,
                                   const batching::ParallelFor& parallel_for) {
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<std::span<const std::uint32_t>> split = source.dataset->Split(source.split);
-  if (!split.ok()) return split.status();
+  ABSL_ASSIGN_OR_RETURN(std::span<const std::uint32_t> split, source.dataset->Split(source.split));
   batching::PlanRequest request;
   request.spec = source.spec;
   request.sizes = {source.dataset->n_node(), source.dataset->n_edge()};
-  request.split = *split;
+  request.split = split;
   request.epoch = key.epoch;
   request.world = key.world;
   request.graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); };
@@ -118,11 +117,10 @@ PlanCache::Result PlanCache::Make(const BatchSource& source, const Key& key,
     TotalOf(action, oversize_) += graphs;
   };
   request.parallel_for = parallel_for;
-  absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request);
-  if (!plan.ok()) return plan.status();
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const batching::Plan> plan, batching::Plan::Create(request));
   auto made = std::make_shared<EpochPlan>();
   made->dataset = source.dataset;
-  made->plan = *std::move(plan);
+  made->plan = std::move(plan);
   made->plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   made->charge = std::make_shared<limits::MemoryMeter::Charge>(memory_->Add(made->plan->memory_bytes()));
   return made;

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "absl/status/status.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::batches {
 
@@ -13,7 +14,7 @@ absl::StatusOr<std::vector<std::string>> ReadSourceIds(const storage::Dataset& d
     ids[k] = std::string(record.source_id());
     return absl::OkStatus();
   };
-  if (absl::Status status = dataset.ReadRecords(graphs, keep_id); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(dataset.ReadRecords(graphs, keep_id));
   return ids;
 }
 

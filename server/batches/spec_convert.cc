@@ -6,12 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/enum_check.h"
 #include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/planner_convert.h"
 
 namespace packtrain::batches {
 
 absl::StatusOr<batching::BatchSpec> FromProto(const v1::BatchSpec& spec) {
-  if (absl::Status status = base::CheckEnums("spec", spec); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(base::CheckEnums("spec", spec));
   if (spec.policy() != v1::POLICY_UNSPECIFIED) return wire::ToPlanner<batching::BatchSpec>(spec);
   return base::WithField(
       absl::InvalidArgumentError("spec.policy is missing: choose static, dynamic, packed or tuple (--policy)"),

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/slots.h"
 
@@ -90,11 +91,11 @@ absl::Status CheckOptions(const BatchSpec& spec) {
 }  // namespace
 
 absl::Status CheckSpec(const BatchSpec& spec) {
-  if (absl::Status status = CheckGraphCount("--graphs", spec.graphs); !status.ok()) return status;
-  if (absl::Status status = CheckGraphCount("--max-graphs", MaxGraphs(spec)); !status.ok()) return status;
-  if (absl::Status status = CheckBalance(spec); !status.ok()) return status;
-  if (absl::Status status = CheckOrder(spec); !status.ok()) return status;
-  if (absl::Status status = CheckOptions(spec); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckGraphCount("--graphs", spec.graphs));
+  ABSL_RETURN_IF_ERROR(CheckGraphCount("--max-graphs", MaxGraphs(spec)));
+  ABSL_RETURN_IF_ERROR(CheckBalance(spec));
+  ABSL_RETURN_IF_ERROR(CheckOrder(spec));
+  ABSL_RETURN_IF_ERROR(CheckOptions(spec));
   return KindOf(spec.policy).check(spec);
 }
 

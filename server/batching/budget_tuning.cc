@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
@@ -155,9 +156,8 @@ absl::StatusOr<PlanSummary> Trials::Summarize(const SlotPair& budget) const {
   request.graph_name = [this](std::uint32_t at) {
     return request_.graph_name ? request_.graph_name(walk_[at]) : absl::StrCat("graph ", walk_[at]);
   };
-  const auto plan = Plan::Create(request);
-  if (!plan.ok()) return plan.status();
-  return (*plan)->Summarize();
+  ABSL_ASSIGN_OR_RETURN(const auto plan, Plan::Create(request));
+  return plan->Summarize();
 }
 
 void Trials::Try(std::vector<SlotPair> budgets) {
@@ -285,7 +285,7 @@ double TunedBudget::SmallerFill() const {
 }
 
 absl::StatusOr<std::vector<TunedBudget>> TuneBudget(const PlanRequest& request) {
-  if (absl::Status status = CheckTunable(request.spec); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckTunable(request.spec));
   if (const auto plan = Plan::Create(request); !plan.ok()) return plan.status();
   const SizeTotals totals = MeasureSizes(request.sizes, request.split);
   const BudgetField field(totals, std::uint64_t{request.spec.graphs} + 1);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/slots.h"
 
 namespace packtrain::batching {
@@ -29,12 +30,11 @@ std::string NumberOr(std::optional<std::uint32_t> value, const char* absent) {
 }  // namespace
 
 absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request) {
-  const absl::StatusOr<PaddingBudget> limits = ResolveBudget(request.spec, request.sizes, request.split);
-  if (!limits.ok()) return limits.status();
-  OversizeGraphs oversize = FindOversize(*limits, request.sizes, request.split);
+  ABSL_ASSIGN_OR_RETURN(const PaddingBudget limits, ResolveBudget(request.spec, request.sizes, request.split));
+  OversizeGraphs oversize = FindOversize(limits, request.sizes, request.split);
   if (oversize.count > 0 && request.on_oversize) request.on_oversize(oversize.count);
-  if (absl::Status status = CheckOversize(oversize, *limits, request); !status.ok()) return status;
-  return SettledBudget{*limits, std::move(oversize), request.spec.oversize};
+  ABSL_RETURN_IF_ERROR(CheckOversize(oversize, limits, request));
+  return SettledBudget{limits, std::move(oversize), request.spec.oversize};
 }
 
 std::string BudgetText(const BatchSpec& spec) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/batching/budgeted_policy.h"
 #include "server/batching/size_prefetch.h"
 
@@ -31,9 +32,8 @@ class DynamicPolicy final : public BudgetedPolicy {
 };
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
-  absl::StatusOr<SettledBudget> settled = SettleBudget(request);
-  if (!settled.ok()) return settled.status();
-  return std::make_unique<DynamicPolicy>(*std::move(settled));
+  ABSL_ASSIGN_OR_RETURN(SettledBudget settled, SettleBudget(request));
+  return std::make_unique<DynamicPolicy>(std::move(settled));
 }
 
 }  // namespace

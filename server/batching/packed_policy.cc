@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/budgeted_policy.h"
 #include "server/batching/lookahead_packer.h"
 
@@ -40,10 +41,9 @@ std::string Text(const BatchSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
-  absl::StatusOr<SettledBudget> settled = SettleBudget(request);
-  if (!settled.ok()) return settled.status();
-  const PackingRules rules = RulesFor(settled->limits, LookaheadOf(request.spec), request.sizes, request.split);
-  return std::make_unique<PackedPolicy>(*std::move(settled), rules);
+  ABSL_ASSIGN_OR_RETURN(SettledBudget settled, SettleBudget(request));
+  const PackingRules rules = RulesFor(settled.limits, LookaheadOf(request.spec), request.sizes, request.split);
+  return std::make_unique<PackedPolicy>(std::move(settled), rules);
 }
 
 }  // namespace

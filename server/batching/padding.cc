@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/batch_sample.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
@@ -158,7 +159,7 @@ std::string PadText(const BatchSpec& spec) {
 absl::StatusOr<Padding> Padding::Create(const PlanRequest& request) {
   const Pad pad = PadOf(request.spec);
   const Slots most = MostSlots(pad, request);
-  if (absl::Status status = CheckSlots(most, pad, request); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckSlots(most, pad, request));
   const SlotPair top = {static_cast<std::uint32_t>(most.nodes), static_cast<std::uint32_t>(most.edges)};
   Padding padding(pad, request.spec.graphs);
   if (pad == Pad::kConstant) padding.settled_ = {{padding.graph_slots_, top.nodes, top.edges}};

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/size_totals.h"
 #include "server/batching/slots.h"
@@ -37,8 +38,8 @@ absl::StatusOr<std::uint32_t> CheckDerived(const char* flag, std::uint64_t slots
 }  // namespace
 
 absl::Status CheckBudget(const BatchSpec& spec) {
-  if (absl::Status status = CheckGiven("--nodes", spec.nodes, 2); !status.ok()) return status;
-  if (absl::Status status = CheckGiven("--edges", spec.edges, 1); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckGiven("--nodes", spec.nodes, 2));
+  ABSL_RETURN_IF_ERROR(CheckGiven("--edges", spec.edges, 1));
   if (spec.budget_sample == 0u) return absl::InvalidArgumentError("--budget-sample must be at least 1");
   if (spec.budget_sample && spec.nodes && spec.edges) {
     return absl::InvalidArgumentError("--budget-sample decides nothing where --nodes and --edges are given");
@@ -52,13 +53,11 @@ absl::StatusOr<PaddingBudget> ResolveBudget(const BatchSpec& spec, const GraphSi
   const SizeTotals totals = MeasureSizes(sizes, split.first(count));
   const std::uint64_t derived_nodes = DeriveSlots(spec, totals.nodes, totals.max_node, count);
   const std::uint64_t derived_edges = DeriveSlots(spec, totals.edges, totals.max_edge, count);
-  const auto nodes =
-      CheckDerived("--nodes", spec.nodes ? *spec.nodes : derived_nodes, totals.max_node, spec.graphs);
-  if (!nodes.ok()) return nodes.status();
-  const auto edges =
-      CheckDerived("--edges", spec.edges ? *spec.edges : derived_edges, totals.max_edge, spec.graphs);
-  if (!edges.ok()) return edges.status();
-  return PaddingBudget{MaxGraphs(spec), *nodes, *edges};
+  ABSL_ASSIGN_OR_RETURN(const auto nodes, CheckDerived("--nodes", spec.nodes ? *spec.nodes : derived_nodes,
+                                                       totals.max_node, spec.graphs));
+  ABSL_ASSIGN_OR_RETURN(const auto edges, CheckDerived("--edges", spec.edges ? *spec.edges : derived_edges,
+                                                       totals.max_edge, spec.graphs));
+  return PaddingBudget{MaxGraphs(spec), nodes, edges};
 }
 
 }  // namespace packtrain::batching

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/batch_list.h"
 #include "server/batching/chunked_cut.h"
 #include "server/batching/epoch_order.h"
@@ -68,10 +69,9 @@ class EpochPlan final : public Plan {
 
 absl::StatusOr<std::unique_ptr<const Plan>> EpochPlan::Deal(std::shared_ptr<const EpochBatches> batches,
                                                             const World& world) {
-  absl::StatusOr<RankAssignment> ranks =
-      RankAssignment::Create(batches->list.size(), world, batches->drop_last);
-  if (!ranks.ok()) return ranks.status();
-  return std::make_unique<EpochPlan>(std::move(batches), *std::move(ranks));
+  ABSL_ASSIGN_OR_RETURN(RankAssignment ranks,
+                        RankAssignment::Create(batches->list.size(), world, batches->drop_last));
+  return std::make_unique<EpochPlan>(std::move(batches), std::move(ranks));
 }
 
 std::uint64_t EpochPlan::memory_bytes() const {
@@ -114,7 +114,7 @@ absl::Status CheckSplit(const PlanRequest& request) {
 }
 
 absl::Status CheckRequest(const PlanRequest& request) {
-  if (absl::Status status = CheckSplit(request); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckSplit(request));
   return CheckSpec(request.spec);
 }
 
@@ -153,10 +153,10 @@ BatchList CutEpoch(const BatchPolicy& policy, std::vector<std::uint32_t> order, 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& request) {
-  if (absl::Status status = CheckRequest(request); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckRequest(request));
   Groundwork groundwork = LayGroundwork(request);
   absl::StatusOr<std::unique_ptr<const BatchPolicy>>& policy = groundwork.policy;
-  if (!policy.ok()) return policy.status();
+  ABSL_RETURN_IF_ERROR(policy.status());
   const GraphSizes sizes = {request.sizes.n_node, request.sizes.n_edge, groundwork.words};
   auto batches = std::make_shared<EpochBatches>();
   batches->list = CutEpoch(**policy, std::move(groundwork.order), sizes, request);

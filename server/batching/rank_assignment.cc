@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::batching {
 namespace {
@@ -51,8 +52,8 @@ absl::Status CheckSegmentsFit(std::uint64_t batches, const World& world, bool dr
 
 absl::StatusOr<RankAssignment> RankAssignment::Create(std::uint64_t batches, const World& world,
                                                       bool drop_last) {
-  if (absl::Status status = CheckNumbers(world); !status.ok()) return status;
-  if (absl::Status status = CheckSegmentsFit(batches, world, drop_last); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckNumbers(world));
+  ABSL_RETURN_IF_ERROR(CheckSegmentsFit(batches, world, drop_last));
   const RankAssignment ranks(batches, world, drop_last);
   if (ranks.steps() > 0) return ranks;
   return absl::FailedPreconditionError(absl::StrCat("--drop-last leaves no step: the epoch has ", batches,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/padding.h"
 #include "server/batching/size_prefetch.h"
 #include "server/batching/slots.h"
@@ -59,9 +60,8 @@ std::string SlotCostsText(const BatchSpec& spec) {
 std::string Text(const BatchSpec& spec) { return absl::StrCat("pad=", PadText(spec), SlotCostsText(spec)); }
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
-  absl::StatusOr<Padding> padding = Padding::Create(request);
-  if (!padding.ok()) return padding.status();
-  return std::make_unique<StaticPolicy>(request.spec.graphs, *std::move(padding));
+  ABSL_ASSIGN_OR_RETURN(Padding padding, Padding::Create(request));
+  return std::make_unique<StaticPolicy>(request.spec.graphs, std::move(padding));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "server/batching/budgeted_policy.h"
 #include "server/batching/lookahead_packer.h"
 
@@ -70,10 +71,9 @@ class TuplePolicy final : public BudgetedPolicy {
 };
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
-  absl::StatusOr<SettledBudget> settled = SettleBudget(request);
-  if (!settled.ok()) return settled.status();
-  const PackingRules rules = RulesFor(settled->limits, kDefaultLookahead, request.sizes, request.split);
-  return std::make_unique<TuplePolicy>(*std::move(settled), rules);
+  ABSL_ASSIGN_OR_RETURN(SettledBudget settled, SettleBudget(request));
+  const PackingRules rules = RulesFor(settled.limits, kDefaultLookahead, request.sizes, request.split);
+  return std::make_unique<TuplePolicy>(std::move(settled), rules);
 }
 
 }  // namespace

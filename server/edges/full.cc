@@ -1,6 +1,7 @@
 #include "server/edges/full.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::edges {
 
@@ -13,11 +14,10 @@ absl::StatusOr<std::uint32_t> FullEdgeCount(std::uint32_t n_node) {
 }
 
 absl::StatusOr<EdgeList> FullEdges(std::uint32_t n_node) {
-  const absl::StatusOr<std::uint32_t> count = FullEdgeCount(n_node);
-  if (!count.ok()) return count.status();
+  ABSL_ASSIGN_OR_RETURN(const std::uint32_t count, FullEdgeCount(n_node));
   EdgeList edges;
-  edges.senders.reserve(*count);
-  edges.receivers.reserve(*count);
+  edges.senders.reserve(count);
+  edges.receivers.reserve(count);
   for (std::uint32_t receiver = 0; receiver < n_node; ++receiver) {
     for (std::uint32_t sender = 0; sender < n_node; ++sender) {
       if (sender == receiver) continue;

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/metrics/families.h"
 
 namespace packtrain::metrics {
@@ -158,9 +159,8 @@ class HttpExposer final : public Exposer {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Exposer>> Exposer::Start(const std::string& host, std::uint16_t port) {
-  const absl::StatusOr<AddressList> resolved = Resolve(host, port);
-  if (!resolved.ok()) return resolved.status();
-  const addrinfo& first = **resolved;
+  ABSL_ASSIGN_OR_RETURN(const AddressList resolved, Resolve(host, port));
+  const addrinfo& first = *resolved;
   try {
     return std::make_unique<HttpExposer>(host, first);
   } catch (const std::exception&) {  // the HTTP server's only way to say that it could not start

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/log/event_log.h"
 
 namespace packtrain::node {
@@ -67,19 +68,18 @@ bool IsSocketFile(const std::string& path) {
 }
 
 absl::StatusOr<FileDescriptor> BindUnixSocket(const ListenAddress& address) {
-  const absl::StatusOr<sockaddr_un> name = UnixName(address);
-  if (!name.ok()) return name.status();
-  const auto* const generic = reinterpret_cast<const sockaddr*>(&*name);
+  ABSL_ASSIGN_OR_RETURN(const sockaddr_un name, UnixName(address));
+  const auto* const generic = reinterpret_cast<const sockaddr*>(&name);
   if (IsSocketFile(address.host)) {
     // Left by a server that was killed, where nobody listens.
     const FileDescriptor probe = NewSocket(AF_UNIX);
     if (!probe.valid()) return CannotListen(address, errno);
-    const bool refused = connect(probe.get(), generic, sizeof(*name)) != 0 && errno == ECONNREFUSED;
+    const bool refused = connect(probe.get(), generic, sizeof(name)) != 0 && errno == ECONNREFUSED;
     if (!refused) return CannotListen(address, EADDRINUSE);
     unlink(address.host.c_str());
   }
   FileDescriptor socket = NewSocket(AF_UNIX);
-  if (!socket.valid() || bind(socket.get(), generic, sizeof(*name)) != 0 ||
+  if (!socket.valid() || bind(socket.get(), generic, sizeof(name)) != 0 ||
       listen(socket.get(), SOMAXCONN) != 0) {
     return CannotListen(address, errno);
   }
@@ -154,10 +154,9 @@ absl::StatusOr<AddressList> Resolve(const ListenAddress& address) {
 absl::StatusOr<std::vector<FileDescriptor>> BindInternetSockets(ListenAddress& address,
                                                                 milliseconds send_timeout) {
   std::vector<FileDescriptor> sockets;
-  const absl::StatusOr<AddressList> names = Resolve(address);
-  if (!names.ok()) return names.status();
+  ABSL_ASSIGN_OR_RETURN(const AddressList names, Resolve(address));
   int error = 0;
-  for (const addrinfo* name = names->get(); name != nullptr; name = name->ai_next) {
+  for (const addrinfo* name = names.get(); name != nullptr; name = name->ai_next) {
     FileDescriptor socket = BindInternetSocket(*name, address.port, send_timeout);
     if (socket.valid()) {
       address.port = PortOf(socket);
@@ -173,21 +172,19 @@ absl::StatusOr<std::vector<FileDescriptor>> BindInternetSockets(ListenAddress& a
 
 absl::StatusOr<std::vector<FileDescriptor>> BindSockets(ListenAddress& address, milliseconds send_timeout) {
   if (!address.unix_socket) return BindInternetSockets(address, send_timeout);
-  absl::StatusOr<FileDescriptor> socket = BindUnixSocket(address);
-  if (!socket.ok()) return socket.status();
+  ABSL_ASSIGN_OR_RETURN(FileDescriptor socket, BindUnixSocket(address));
   std::vector<FileDescriptor> sockets;
-  sockets.push_back(*std::move(socket));
+  sockets.push_back(std::move(socket));
   return sockets;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(ListenAddress address, milliseconds send_timeout) {
-  absl::StatusOr<std::vector<FileDescriptor>> sockets = BindSockets(address, send_timeout);
-  if (!sockets.ok()) return sockets.status();
+  ABSL_ASSIGN_OR_RETURN(std::vector<FileDescriptor> sockets, BindSockets(address, send_timeout));
   FileDescriptor stop(eventfd(0, EFD_CLOEXEC));
   if (!stop.valid()) return CannotListen(address, errno);
-  return std::unique_ptr<Listener>(new Listener(std::move(address), *std::move(sockets), std::move(stop)));
+  return std::unique_ptr<Listener>(new Listener(std::move(address), std::move(sockets), std::move(stop)));
 }
 
 Listener::Listener(ListenAddress address, std::vector<FileDescriptor> sockets, FileDescriptor stop)

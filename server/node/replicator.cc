@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 #include "server/log/event_log.h"
 #include "server/storage/import_session.h"
 
@@ -68,10 +69,9 @@ class Copy {
     v1::ImportHeader header;
     *header.mutable_schema() = dataset.schema();
     header.set_missing_target(v1::MISSING_TARGET_POLICY_NAN);
-    absl::StatusOr<std::unique_ptr<storage::ImportSession>> session =
-        storage::ImportSession::Begin(store_, header);
-    if (!session.ok()) return session.status();
-    session_ = *std::move(session);
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<storage::ImportSession> session,
+                          storage::ImportSession::Begin(store_, header));
+    session_ = std::move(session);
     seal_.set_name(dataset.name());
     seal_.set_expected_version(dataset.version());
     *seal_.mutable_lineage() = dataset.lineage();
@@ -152,7 +152,7 @@ milliseconds Replicator::BackOff() {
 absl::Status Replicator::Follow() {
   absl::Status status = ListDatasets(
       /*all_versions=*/true, [this](v1::Dataset& dataset) { return PullIfMissing(FullName(dataset)); });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return ListDatasets(/*all_versions=*/false, [this](v1::Dataset& dataset) { return FollowName(dataset); });
 }
 
@@ -165,7 +165,7 @@ absl::Status Replicator::ListDatasets(bool all_versions, const Take& take) {
     absl::Status status = Call(kLookUp, [&](grpc::ClientContext& context) {
       return stub_->ListDatasets(&context, request, &response);
     });
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
     // One that cannot be had does not keep the others away.
     for (v1::Dataset& dataset : *response.mutable_datasets()) failure.Update(take(dataset));
     if (response.next_page_token().empty()) return failure;
@@ -196,7 +196,7 @@ absl::Status Replicator::Pull(const std::string& dataset) {
     if (!taken.ok()) context.TryCancel();
     return reader->Finish();
   });
-  if (!taken.ok()) return taken;
+  ABSL_RETURN_IF_ERROR(taken);
   return called.ok() ? copy.Seal() : called;
 }
 

@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/batch_spec.h"
 #include "server/metrics/exposer.h"
 #include "server/node/descriptor_limit.h"
@@ -88,9 +89,8 @@ absl::Status CheckOptions(const ServerOptions& options) {
 }
 
 absl::StatusOr<ListenAddress> CheckAddress(const ServerOptions& options) {
-  absl::StatusOr<ListenAddress> address = ListenAddress::Parse(options.listen);
-  if (!address.ok()) return address.status();
-  if (!address->IsLocal() && !options.insecure) {
+  ABSL_ASSIGN_OR_RETURN(ListenAddress address, ListenAddress::Parse(options.listen));
+  if (!address.IsLocal() && !options.insecure) {
     return absl::InvalidArgumentError(
         absl::StrCat("--listen ", options.listen,
                      " can be reached from other machines, and this server speaks plain text: listen on "
@@ -316,8 +316,7 @@ metrics::ServerReading GrpcServer::Read() {
 }
 
 absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses) {
-  const absl::StatusOr<int> descriptors = DescriptorsForConnections();
-  if (!descriptors.ok()) return descriptors.status();
+  ABSL_ASSIGN_OR_RETURN(const int descriptors, DescriptorsForConnections());
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -341,7 +340,7 @@ absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses
   }
   listener_ = std::move(addresses.listener);
   address_ = listener_->address().ToString();
-  return listener_->Start(*descriptors, [this](int socket, FileDescriptor connection) {
+  return listener_->Start(descriptors, [this](int socket, FileDescriptor connection) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
     parameters.listener_fd = socket;
     parameters.fd = connection.Release();
@@ -404,47 +403,43 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   auto graphs = storage::RocksGraphStore::Open(
       options.data / serving::kGraphsFolder,
       {.database = {.block_cache_bytes = options.store_cache_bytes, .statistics = scraped}});
-  if (!graphs.ok()) return graphs.status();
+  ABSL_RETURN_IF_ERROR(graphs.status());
   const auto steps = std::make_shared<metrics::StepDurations>();
   runs::RocksRunStoreOptions run_options;
   run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
   run_options.database.statistics = scraped;
   if (scraped) run_options.on_steps = [steps](const auto& stored) { steps->Observe(stored); };
-  auto run_store = runs::RocksRunStore::Open((options.data / serving::kRunsFolder).string(), run_options);
-  if (!run_store.ok()) return run_store.status();
-  const auto databases = [&graphs = **graphs, &runs = **run_store] {
+  ABSL_ASSIGN_OR_RETURN(auto run_store,
+                        runs::RocksRunStore::Open((options.data / serving::kRunsFolder).string(), run_options));
+  const auto databases = [&graphs = **graphs, &runs = *run_store] {
     return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
   };
-  serving::StoreCheck check = serving::CheckOf(**graphs, **run_store);
-  return Stores{*std::move(graphs), *std::move(run_store), steps, databases, std::move(check)};
+  serving::StoreCheck check = serving::CheckOf(**graphs, *run_store);
+  return Stores{*std::move(graphs), std::move(run_store), steps, databases, std::move(check)};
 }
 
 // Null where nobody is to scrape.
 absl::StatusOr<std::unique_ptr<metrics::Exposer>> StartExposer(const ServerOptions& options) {
   if (options.metrics_port.empty()) return std::unique_ptr<metrics::Exposer>();
-  const absl::StatusOr<ListenAddress> address = ListenAddress::ParseMetricsPort(options.metrics_port);
-  if (!address.ok()) return address.status();
-  return metrics::Exposer::Start(address->host, address->port);
+  ABSL_ASSIGN_OR_RETURN(const ListenAddress address, ListenAddress::ParseMetricsPort(options.metrics_port));
+  return metrics::Exposer::Start(address.host, address.port);
 }
 
 // What has to be in order before a store is touched.
 absl::StatusOr<Addresses> Prepare(const ServerOptions& options) {
-  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
-  if (absl::Status status = CheckPrimary(options); !status.ok()) return status;
-  absl::StatusOr<ListenAddress> address = CheckAddress(options);
-  if (!address.ok()) return address.status();
-  absl::StatusOr<std::unique_ptr<metrics::Exposer>> exposer = StartExposer(options);
-  if (!exposer.ok()) return exposer.status();
-  absl::StatusOr<std::unique_ptr<Listener>> listener =
-      Listener::Bind(*std::move(address), options.ping_after + options.ping_timeout);
-  if (!listener.ok()) return listener.status();
-  return Addresses{*std::move(listener), *std::move(exposer)};
+  ABSL_RETURN_IF_ERROR(CheckOptions(options));
+  ABSL_RETURN_IF_ERROR(CheckPrimary(options));
+  ABSL_ASSIGN_OR_RETURN(ListenAddress address, CheckAddress(options));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<metrics::Exposer> exposer, StartExposer(options));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Listener> listener,
+                        Listener::Bind(std::move(address), options.ping_after + options.ping_timeout));
+  return Addresses{std::move(listener), std::move(exposer)};
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Serve(const ServerOptions& options, Stores stores,
                                               Addresses addresses) {
   auto server = std::make_unique<GrpcServer>(options, std::move(stores));
-  if (absl::Status status = server->Serve(options, std::move(addresses)); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(server->Serve(options, std::move(addresses)));
   return server;
 }
 
@@ -452,17 +447,14 @@ absl::StatusOr<std::unique_ptr<Server>> Serve(const ServerOptions& options, Stor
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   if (options.data.empty()) return absl::InvalidArgumentError("--data is missing: the folder of the stores");
-  absl::StatusOr<Addresses> addresses = Prepare(options);
-  if (!addresses.ok()) return addresses.status();
-  absl::StatusOr<Stores> stores = OpenStores(options);
-  if (!stores.ok()) return stores.status();
-  return Serve(options, *std::move(stores), *std::move(addresses));
+  ABSL_ASSIGN_OR_RETURN(Addresses addresses, Prepare(options));
+  ABSL_ASSIGN_OR_RETURN(Stores stores, OpenStores(options));
+  return Serve(options, std::move(stores), std::move(addresses));
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, Stores stores) {
-  absl::StatusOr<Addresses> addresses = Prepare(options);
-  if (!addresses.ok()) return addresses.status();
-  return Serve(options, std::move(stores), *std::move(addresses));
+  ABSL_ASSIGN_OR_RETURN(Addresses addresses, Prepare(options));
+  return Serve(options, std::move(stores), std::move(addresses));
 }
 
 }  // namespace packtrain::node

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/edges/full.h"
 
 namespace packtrain::records {
@@ -36,9 +37,9 @@ BlockReader::BlockReader(const RecordLayout& layout, const v1::GraphBlock& block
 absl::StatusOr<BlockReader> BlockReader::Open(const RecordLayout& layout, const v1::GraphBlock& block,
                                               bool holds_edges) {
   BlockReader reader(layout, block, holds_edges);
-  if (absl::Status status = reader.CheckCounts(); !status.ok()) return status;
-  if (absl::Status status = reader.MapColumns(); !status.ok()) return status;
-  if (absl::Status status = reader.CheckColumns(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(reader.CheckCounts());
+  ABSL_RETURN_IF_ERROR(reader.MapColumns());
+  ABSL_RETURN_IF_ERROR(reader.CheckColumns());
   return reader;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/records/schema.h"
 
 namespace packtrain::records {
@@ -21,9 +22,8 @@ DatasetContent::DatasetContent(const v1::Schema& schema, RecordLayout layout)
 }
 
 absl::StatusOr<DatasetContent> DatasetContent::Create(const v1::Schema& schema) {
-  absl::StatusOr<RecordLayout> layout = RecordLayout::Create(schema);
-  if (!layout.ok()) return layout.status();
-  return DatasetContent(schema, *std::move(layout));
+  ABSL_ASSIGN_OR_RETURN(RecordLayout layout, RecordLayout::Create(schema));
+  return DatasetContent(schema, std::move(layout));
 }
 
 absl::Status DatasetContent::Add(std::span<const std::byte> record) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/records/schema.h"
 
 namespace packtrain::records {
@@ -45,17 +46,16 @@ edges::Point PointAt(const char* row) {
 }  // namespace
 
 absl::StatusOr<v1::Schema> SchemaOfBuiltEdges(const v1::Schema& schema) {
-  const absl::StatusOr<wire::EdgeSpec> spec = wire::ParseEdgeSpec(schema.edges());
-  if (!spec.ok()) return spec.status();
-  const bool full = spec->builder == wire::EdgeBuilder::kFull;
+  ABSL_ASSIGN_OR_RETURN(const wire::EdgeSpec spec, wire::ParseEdgeSpec(schema.edges()));
+  const bool full = spec.builder == wire::EdgeBuilder::kFull;
   if (schema.edge_rule() != (full ? v1::EDGE_RULE_FULL : v1::EDGE_RULE_STORED)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--edges ", schema.edges(), " needs the edge rule EDGE_RULE_", full ? "FULL" : "STORED"));
   }
   v1::Schema built = schema;
-  built.set_edges(wire::ToText(*spec));
-  if (absl::Status status = CheckSchema(built); !status.ok()) return status;
-  if (absl::Status status = CheckFields(built, built.edges()); !status.ok()) return status;
+  built.set_edges(wire::ToText(spec));
+  ABSL_RETURN_IF_ERROR(CheckSchema(built));
+  ABSL_RETURN_IF_ERROR(CheckFields(built, built.edges()));
   return built;
 }
 

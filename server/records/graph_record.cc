@@ -7,6 +7,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/batch_layout.h"
 #include "server/edges/full.h"
 #include "server/records/schema.h"
@@ -147,7 +148,7 @@ RecordLayout::RecordLayout(std::vector<Field> fields, bool stores_edges)
     : fields_(std::move(fields)), stores_edges_(stores_edges) {}
 
 absl::StatusOr<RecordLayout> RecordLayout::Create(const v1::Schema& schema) {
-  if (absl::Status status = CheckSchema(schema); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckSchema(schema));
   std::vector<Field> fields;
   for (const v1::Field& field : schema.fields()) {
     const std::uint64_t row_bytes =
@@ -174,7 +175,7 @@ std::uint64_t RecordBytes(const RecordLayout& layout, const GraphView& graph) {
 }
 
 absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, std::string& out) {
-  if (absl::Status status = CheckView(layout, graph); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckView(layout, graph));
   const Header header{.format = kRecordFormat,
                       .endpoint_bytes = StoredEndpointBytes(layout, graph.n_node),
                       .flags = 0,

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/batch_layout.h"
 
 namespace packtrain::records {
@@ -72,11 +73,11 @@ absl::Status CheckClassField(const v1::Field& field) {
 }
 
 absl::Status CheckField(const v1::Schema& schema, const v1::Field& field) {
-  if (absl::Status status = CheckName(field.name()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckName(field.name()));
   if (!IsKnown(field.scope())) return Invalid("field '", field.name(), "' has no known scope");
   if (!IsKnown(field.data_type())) return Invalid("field '", field.name(), "' has no known data type");
-  if (absl::Status status = CheckDims(field); !status.ok()) return status;
-  if (absl::Status status = CheckUnit(field.name(), field.unit()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckDims(field));
+  ABSL_RETURN_IF_ERROR(CheckUnit(field.name(), field.unit()));
   if (field.scope() == v1::FIELD_SCOPE_EDGE && schema.edge_rule() != v1::EDGE_RULE_STORED) {
     return Invalid("edge field '", field.name(), "' needs edges that are stored, EDGE_RULE_STORED");
   }
@@ -91,7 +92,7 @@ absl::Status CheckFields(const v1::Schema& schema) {
   }
   absl::flat_hash_set<std::string> names;
   for (const v1::Field& field : schema.fields()) {
-    if (absl::Status status = CheckField(schema, field); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckField(schema, field));
     if (!names.insert(field.name()).second) return Invalid("field '", field.name(), "' occurs twice");
   }
   if (schema.targets_size() > 0 && !names.contains(std::string(kTargetField))) {
@@ -110,7 +111,7 @@ absl::Status CheckTargets(const v1::Schema& schema) {
       return Invalid("a target's name must be 1 to ", kMaxTextBytes, " bytes");
     }
     if (!names.insert(target.name()).second) return Invalid("target '", target.name(), "' occurs twice");
-    if (absl::Status status = CheckUnit(target.name(), target.unit()); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckUnit(target.name(), target.unit()));
   }
   return absl::OkStatus();
 }
@@ -149,8 +150,8 @@ void AppendField(const v1::Field& field, std::string& out) {
 }  // namespace
 
 absl::Status CheckSchema(const v1::Schema& schema) {
-  if (absl::Status status = CheckEdges(schema); !status.ok()) return status;
-  if (absl::Status status = CheckTargets(schema); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckEdges(schema));
+  ABSL_RETURN_IF_ERROR(CheckTargets(schema));
   return CheckFields(schema);
 }
 

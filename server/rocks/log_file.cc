@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/crc32c.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::rocks {
 namespace {
@@ -41,7 +42,7 @@ class LogCheck {
       if (!log_.read(reinterpret_cast<char*>(block.data()), static_cast<std::streamsize>(size))) {
         return absl::UnavailableError(absl::StrCat("cannot be read at byte ", at_));
       }
-      if (absl::Status status = CheckBlock({block.data(), size}); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(CheckBlock({block.data(), size}));
     }
     return inside_record_ ? CutOff() : absl::OkStatus();
   }
@@ -61,7 +62,7 @@ class LogCheck {
         return Damaged("has an impossible length");
       }
       if (record > block.size()) return EndInside(block.size());
-      if (absl::Status status = CheckRecord(block.first(record)); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(CheckRecord(block.first(record)));
       block = block.subspan(record);
       at_ = end;
     }

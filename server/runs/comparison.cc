@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/run_words.h"
 #include "server/runs/run_fields.h"
 #include "server/runs/run_filter.h"
@@ -54,9 +55,8 @@ absl::StatusOr<std::vector<v1::Run>> NamedRuns(const RunStore& store, const v1::
   std::vector<v1::Run> runs;
   std::set<std::string> seen;
   for (const std::string& name : request.runs()) {
-    absl::StatusOr<v1::Run> run = store.Get(name);
-    if (!run.ok()) return run.status();
-    if (seen.insert(run->run()).second) runs.push_back(*std::move(run));
+    ABSL_ASSIGN_OR_RETURN(v1::Run run, store.Get(name));
+    if (seen.insert(run.run()).second) runs.push_back(std::move(run));
   }
   return runs;
 }
@@ -67,11 +67,9 @@ absl::StatusOr<std::vector<v1::Run>> SelectedRuns(const RunStore& store,
     return absl::InvalidArgumentError("give either names of runs or a filter, not both");
   }
   if (request.runs_size() > 0) return NamedRuns(store, request);
-  const absl::StatusOr<RunFilter> filter = RunFilter::Parse(request.where());
-  if (!filter.ok()) return filter.status();
-  absl::StatusOr<std::vector<v1::Run>> runs = store.List();
-  if (!runs.ok()) return runs.status();
-  std::erase_if(*runs, [&filter](const v1::Run& run) { return !filter->Matches(run); });
+  ABSL_ASSIGN_OR_RETURN(const RunFilter filter, RunFilter::Parse(request.where()));
+  ABSL_ASSIGN_OR_RETURN(std::vector<v1::Run> runs, store.List());
+  std::erase_if(runs, [&filter](const v1::Run& run) { return !filter.Matches(run); });
   return runs;
 }
 
@@ -108,7 +106,7 @@ absl::StatusOr<Cells> MeasureAll(const RunStore& store, const RunMetric& metric,
       Exclude(run.run(), std::string(value.status().message()), response);
       continue;
     }
-    if (!value.ok()) return value.status();
+    ABSL_RETURN_IF_ERROR(value.status());
     FactorMap factors = Factors(run.description());
     const std::string compared = TakeCompared(by, run.description(), factors);
     cells[std::move(factors)][compared].push_back({run.run(), *value});
@@ -250,23 +248,20 @@ std::string TooFewRuns(const v1::PairComparison& pair) {
 
 absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request,
                                                 absl::FunctionRef<bool()> cancelled) {
-  if (absl::Status status = CheckFactor(request.by()); !status.ok()) return status;
-  const absl::StatusOr<RunMetric> metric = RunMetric::Parse(request.metric());
-  if (!metric.ok()) return metric.status();
+  ABSL_RETURN_IF_ERROR(CheckFactor(request.by()));
+  ABSL_ASSIGN_OR_RETURN(const RunMetric metric, RunMetric::Parse(request.metric()));
   if (!v1::TestKind_IsValid(request.test())) {
     return absl::InvalidArgumentError(
         absl::StrCat("unknown test ", static_cast<int>(request.test()), "; known are Welch's and Student's"));
   }
-  const absl::StatusOr<std::vector<v1::Run>> runs = SelectedRuns(store, request);
-  if (!runs.ok()) return runs.status();
+  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Run> runs, SelectedRuns(store, request));
   v1::CompareRunsResponse response;
-  response.set_metric(metric->name());
+  response.set_metric(metric.name());
   response.set_alpha(kAlpha);
   response.set_test(request.test() == v1::TEST_KIND_UNSPECIFIED ? v1::TEST_KIND_WELCH : request.test());
-  const absl::StatusOr<Cells> cells = MeasureAll(store, *metric, request.by(), *runs, cancelled, response);
-  if (!cells.ok()) return cells.status();
-  CompareCells(*cells, request.by(), response.test(), response);
-  Judge(*metric, response);
+  ABSL_ASSIGN_OR_RETURN(const Cells cells, MeasureAll(store, metric, request.by(), runs, cancelled, response));
+  CompareCells(cells, request.by(), response.test(), response);
+  Judge(metric, response);
   return response;
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/runs/run_keys.h"
 #include "server/runs/run_records.h"
 
@@ -30,17 +31,17 @@ absl::Status CheckMessage(std::string_view, std::string_view value) {
 }
 
 absl::Status CheckSteps(std::string_view key, std::string_view value) {
-  if (absl::Status status = ReporterOfStepBlockKey(key).status(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ReporterOfStepBlockKey(key).status());
   return ParseSteps(value).status();
 }
 
 absl::Status CheckSample(std::string_view key, std::string_view value) {
-  if (absl::Status status = ReporterOfSampleKey(key).status(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ReporterOfSampleKey(key).status());
   return CheckMessage<v1::Sample>(key, value);
 }
 
 absl::Status CheckAttempt(std::string_view key, std::string_view value) {
-  if (absl::Status status = ReporterOfAttemptKey(key).status(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ReporterOfAttemptKey(key).status());
   return CheckMessage<v1::StartRunRequest>(key, value);
 }
 
@@ -147,7 +148,7 @@ class DatabaseCheck {
       v1::FsckFinding finding =
           rocks::Finding(v1::FSCK_KIND_RUN, "something was reported of it, but there is no such run");
       finding.set_run(run);
-      if (absl::Status status = report_.Find(std::move(finding)); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(report_.Find(std::move(finding)));
     }
     return absl::OkStatus();
   }
@@ -155,10 +156,10 @@ class DatabaseCheck {
   absl::Status CheckRuns() {
     v1::FsckSummary& summary = report_.summary();
     for (const std::string& run : runs_) {
-      if (absl::Status status = report_.Tell("runs", summary.runs(), runs_.size()); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(report_.Tell("runs", summary.runs(), runs_.size()));
       summary.set_runs(summary.runs() + 1);
       for (const Sort& sort : kRows) {
-        if (absl::Status status = CheckRows(sort, run); !status.ok()) return status;
+        ABSL_RETURN_IF_ERROR(CheckRows(sort, run));
       }
     }
     return absl::OkStatus();

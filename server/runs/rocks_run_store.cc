@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/block_merger.h"
 #include "server/runs/run_entry.h"
@@ -53,10 +54,9 @@ RocksRunStore::~RocksRunStore() = default;
 
 absl::StatusOr<std::unique_ptr<RocksRunStore>> RocksRunStore::Open(const std::string& directory,
                                                                    RocksRunStoreOptions options) {
-  absl::StatusOr<std::unique_ptr<RunDatabase>> database = RunDatabase::Open(directory, options.database);
-  if (!database.ok()) return database.status();
-  std::unique_ptr<RocksRunStore> store(new RocksRunStore(*std::move(database), std::move(options)));
-  if (absl::Status status = store->Load(); !status.ok()) return status;
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<RunDatabase> database, RunDatabase::Open(directory, options.database));
+  std::unique_ptr<RocksRunStore> store(new RocksRunStore(std::move(database), std::move(options)));
+  ABSL_RETURN_IF_ERROR(store->Load());
   return store;
 }
 
@@ -64,7 +64,7 @@ absl::Status RocksRunStore::Load() {
   const auto load_run = [this](std::string_view, std::string_view value) {
     v1::Run run;
     absl::Status status = ParseRecord(value, run);
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
     clock_.NotBefore(std::max({run.started_ms(), run.last_report_ms(), run.finished_ms()}));
     base::MutexLock lock(mutex_);
     const std::string name = run.run();
@@ -75,7 +75,7 @@ absl::Status RocksRunStore::Load() {
     absl::StatusOr<EntryPtr> entry = Find(key.substr(kProgressPrefix.size()));
     v1::Run progress;
     absl::Status status = entry.ok() ? ParseRecord(value, progress) : entry.status();
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
     clock_.NotBefore(progress.last_report_ms());
     RunEntry& loaded = **entry;
     base::MutexLock lock(loaded.mutex);
@@ -95,27 +95,25 @@ absl::Status RocksRunStore::Load() {
 
 absl::Status RocksRunStore::LoadAttempts() {
   return database_->Scan(Family::kRuns, kAttemptPrefix, [this](std::string_view key, std::string_view value) {
-    const absl::StatusOr<Reporter> reporter = ReporterOfAttemptKey(key);
-    if (!reporter.ok()) return reporter.status();
-    absl::StatusOr<EntryPtr> entry = Find(reporter->run);
+    ABSL_ASSIGN_OR_RETURN(const Reporter reporter, ReporterOfAttemptKey(key));
+    absl::StatusOr<EntryPtr> entry = Find(reporter.run);
     v1::StartRunRequest request;
     absl::Status status = entry.ok() ? ParseRecord(value, request) : entry.status();
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
     RunEntry& loaded = **entry;
     base::MutexLock lock(loaded.mutex);
-    loaded.AddAttempt(*reporter, request.process_key());
+    loaded.AddAttempt(reporter, request.process_key());
     return status;
   });
 }
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::Start(const v1::StartRunRequest& request) {
-  if (absl::Status status = ValidateStart(request); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ValidateStart(request));
   base::MutexLock lock(start_mutex_);
   const auto known = names_by_key_.find(request.idempotency_key());
   if (known == names_by_key_.end()) return StartNew(request);
-  absl::StatusOr<EntryPtr> entry = Find(known->second);
-  if (!entry.ok()) return entry.status();
-  return Join(**entry, request);
+  ABSL_ASSIGN_OR_RETURN(EntryPtr entry, Find(known->second));
+  return Join(*entry, request);
 }
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunRequest& request) {
@@ -134,7 +132,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
                         AttemptEntry(reporter, request),
                         {Family::kRuns, IdempotencyKey(request.idempotency_key()), run.run()}},
                        Durability::kDisk);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
 
   v1::StartRunResponse response;
   response.set_run(run.run());
@@ -153,7 +151,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const v1::StartRunRequest& request) {
   base::MutexLock lock(entry.mutex);
   absl::Status status = ValidateRank(request.rank(), entry.run.description().world_size());
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   v1::StartRunResponse response;
   response.set_run(entry.name);
   if (const RunEntry::Attempt* known = entry.FindProcess(request.rank(), request.process_key())) {
@@ -176,7 +174,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const 
   status = database_->Write(
       {DescriptionEntry(run), ProgressEntry(entry.name, run.steps(), now), AttemptEntry(reporter, request)},
       Durability::kDisk);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   entry.run = std::move(run);
   entry.AddAttempt(reporter, request.process_key());
   response.set_attempt(reporter.attempt);
@@ -217,15 +215,14 @@ absl::StatusOr<RocksRunStore::EntryPtr> RocksRunStore::FindByPrefix(std::string_
 
 absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
                                                       const std::vector<wire::StepRecord>& steps) {
-  if (absl::Status status = ValidateSteps(steps); !status.ok()) return status;
-  absl::StatusOr<EntryPtr> found = Find(reporter.run);
-  if (!found.ok()) return found.status();
-  RunEntry& entry = **found;
+  ABSL_RETURN_IF_ERROR(ValidateSteps(steps));
+  ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(reporter.run));
+  RunEntry& entry = *found;
   base::MutexLock lock(entry.mutex);
   absl::Status status = entry.CheckTakesReports();
   if (status.ok()) status = entry.CheckReporter(reporter);
   if (status.ok()) status = entry.EnsureCoverage(*database_);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
 
   const std::vector<wire::StepRecord> fresh = entry.NotYetStored(reporter, steps);
   const std::uint64_t count = entry.StepsWith(reporter, fresh);
@@ -236,7 +233,7 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
                        wire::ToStepBlock(fresh).SerializeAsString()});
   }
   status = database_->Write(entries, Durability::kProcess);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   entry.coverage->Insert(reporter, fresh);
   if (options_.on_steps) options_.on_steps(fresh);
   entry.run.set_steps(count);
@@ -245,19 +242,18 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
 }
 
 absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std::string_view message) {
-  if (absl::Status status = ValidateFinish(state, message); !status.ok()) return status;
-  absl::StatusOr<EntryPtr> found = Find(run);
-  if (!found.ok()) return found.status();
-  RunEntry& entry = **found;
+  ABSL_RETURN_IF_ERROR(ValidateFinish(state, message));
+  ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(run));
+  RunEntry& entry = *found;
   base::MutexLock lock(entry.mutex);
   if (entry.run.state() == state) return absl::OkStatus();
-  if (absl::Status status = entry.CheckTakesReports(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(entry.CheckTakesReports());
   v1::Run finished = entry.run;
   finished.set_state(state);
   finished.set_message(std::string(message));
   finished.set_finished_ms(clock_.NowMs());
   absl::Status status = database_->Write({DescriptionEntry(finished)}, Durability::kDisk);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   entry.run = std::move(finished);
   entry.coverage.reset();
   return status;
@@ -272,9 +268,8 @@ v1::Run RocksRunStore::Snapshot(RunEntry& entry) const {
 }
 
 absl::StatusOr<v1::Run> RocksRunStore::Get(std::string_view run) const {
-  absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
-  if (!entry.ok()) return entry.status();
-  return Snapshot(**entry);
+  ABSL_ASSIGN_OR_RETURN(EntryPtr entry, FindByPrefix(run));
+  return Snapshot(*entry);
 }
 
 absl::StatusOr<std::vector<v1::Run>> RocksRunStore::List() const {
@@ -283,7 +278,7 @@ absl::StatusOr<std::vector<v1::Run>> RocksRunStore::List() const {
     runs.push_back(std::move(run));
     return true;
   });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return runs;
 }
 
@@ -312,16 +307,13 @@ std::vector<RocksRunStore::EntryPtr> RocksRunStore::EntriesAfter(const ListPosit
 }
 
 absl::Status RocksRunStore::ReadSteps(std::string_view run, StepSink sink) const {
-  absl::StatusOr<EntryPtr> entry = FindByPrefix(run);
-  if (!entry.ok()) return entry.status();
+  ABSL_ASSIGN_OR_RETURN(EntryPtr entry, FindByPrefix(run));
   BlockMerger merger(sink);
   absl::Status status = database_->Scan(
-      Family::kSteps, StepPrefix((*entry)->name), [&merger](std::string_view key, std::string_view value) {
-        absl::StatusOr<Reporter> reporter = ReporterOfStepBlockKey(key);
-        if (!reporter.ok()) return reporter.status();
-        absl::StatusOr<std::vector<wire::StepRecord>> steps = ParseSteps(value);
-        if (!steps.ok()) return steps.status();
-        return merger.Add(*std::move(reporter), *std::move(steps));
+      Family::kSteps, StepPrefix(entry->name), [&merger](std::string_view key, std::string_view value) {
+        ABSL_ASSIGN_OR_RETURN(Reporter reporter, ReporterOfStepBlockKey(key));
+        ABSL_ASSIGN_OR_RETURN(std::vector<wire::StepRecord> steps, ParseSteps(value));
+        return merger.Add(std::move(reporter), std::move(steps));
       });
   return status.ok() ? merger.Flush() : status;
 }

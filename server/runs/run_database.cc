@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/rocks/message_log.h"
 #include "server/rocks/recovery.h"
 #include "server/rocks/rocks_status.h"
@@ -96,7 +97,7 @@ struct RunDatabase::Handles {
   }
 
   absl::Status MarkFormat() {
-    if (absl::Status space = reserve.Require(sizeof(kFormatKey) + sizeof(kFormat)); !space.ok()) return space;
+    ABSL_RETURN_IF_ERROR(reserve.Require(sizeof(kFormatKey) + sizeof(kFormat)));
     return ToStatus(db->Put({}, families[0], kFormatKey, kFormat), "marking run database");
   }
 
@@ -130,7 +131,7 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::Open(const std::string
   if (const rocksdb::Status kept = rocks::KeepRecoverable(*db); !kept.ok()) {
     return rocks::OpenFailure(kept, directory);
   }
-  if (absl::Status format = handles->CheckFormat(); !format.ok()) return format;
+  ABSL_RETURN_IF_ERROR(handles->CheckFormat());
   return std::unique_ptr<RunDatabase>(new RunDatabase(std::move(handles)));
 }
 
@@ -149,7 +150,7 @@ absl::StatusOr<std::unique_ptr<RunDatabase>> RunDatabase::OpenForCheck(const std
 absl::Status RunDatabase::Write(const std::vector<KeyValue>& entries, Durability durability) {
   rocksdb::WriteBatch batch;
   for (const KeyValue& entry : entries) batch.Put(handles_->of(entry.family), entry.key, entry.value);
-  if (absl::Status space = handles_->reserve.Require(batch.GetDataSize()); !space.ok()) return space;
+  ABSL_RETURN_IF_ERROR(handles_->reserve.Require(batch.GetDataSize()));
   rocksdb::WriteOptions options;
   options.sync = durability == Durability::kDisk;
   const rocksdb::Status status =
@@ -162,7 +163,7 @@ absl::Status RunDatabase::Scan(Family family, std::string_view prefix, Visitor v
   for (iterator->Seek(ToSlice(prefix)); iterator->Valid(); iterator->Next()) {
     if (!iterator->key().starts_with(ToSlice(prefix))) break;
     absl::Status status = visit(FromSlice(iterator->key()), FromSlice(iterator->value()));
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
   }
   return ToStatus(iterator->status(), "reading run database");
 }

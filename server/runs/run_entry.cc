@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/runs/run_keys.h"
 #include "server/runs/run_limits.h"
 #include "server/runs/run_records.h"
@@ -59,10 +60,9 @@ absl::Status RunEntry::EnsureCoverage(const RunDatabase& database) {
   RunCoverage loaded;
   absl::Status status =
       database.Scan(Family::kSteps, StepPrefix(name), [&](std::string_view key, std::string_view value) {
-        const absl::StatusOr<Reporter> reporter = ReporterOfStepBlockKey(key);
-        if (!reporter.ok()) return reporter.status();
+        ABSL_ASSIGN_OR_RETURN(const Reporter reporter, ReporterOfStepBlockKey(key));
         const absl::StatusOr<std::vector<wire::StepRecord>> steps = ParseSteps(value);
-        if (steps.ok()) loaded.Insert(*reporter, *steps);
+        if (steps.ok()) loaded.Insert(reporter, *steps);
         return steps.status();
       });
   if (status.ok()) coverage = std::move(loaded);

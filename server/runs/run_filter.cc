@@ -9,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/runs/run_fields.h"
 
 namespace packtrain::runs {
@@ -45,9 +46,8 @@ class Lexer {
   absl::StatusOr<std::vector<Token>> Run() {
     std::vector<Token> tokens;
     do {
-      absl::StatusOr<Token> token = Next();
-      if (!token.ok()) return token.status();
-      tokens.push_back(*std::move(token));
+      ABSL_ASSIGN_OR_RETURN(Token token, Next());
+      tokens.push_back(std::move(token));
     } while (tokens.back().kind != TokenKind::kEnd);
     return tokens;
   }
@@ -221,9 +221,8 @@ class Parser {
   absl::StatusOr<NodePtr> List(std::string_view word, bool decides, ParseChild parse_child) {
     std::vector<NodePtr> children;
     do {
-      absl::StatusOr<NodePtr> child = parse_child();
-      if (!child.ok()) return child;
-      children.push_back(*std::move(child));
+      ABSL_ASSIGN_OR_RETURN(NodePtr child, parse_child());
+      children.push_back(std::move(child));
     } while (TakeWord(word));
     return NodePtr(std::make_unique<ListNode>(decides, std::move(children)));
   }
@@ -233,17 +232,15 @@ class Parser {
       return ErrorAt(Peek().position, absl::StrCat("nested deeper than ", kMaxFilterDepth));
     }
     if (TakeWord("not")) {
-      absl::StatusOr<NodePtr> child = Not(depth + 1);
-      if (!child.ok()) return child;
-      return NodePtr(std::make_unique<NotNode>(*std::move(child)));
+      ABSL_ASSIGN_OR_RETURN(NodePtr child, Not(depth + 1));
+      return NodePtr(std::make_unique<NotNode>(std::move(child)));
     }
     return Peek().kind == TokenKind::kOpen ? Brackets(depth) : Compare();
   }
 
   absl::StatusOr<NodePtr> Brackets(int depth) {
     const std::size_t opened = Take().position;
-    absl::StatusOr<NodePtr> inner = Or(depth + 1);
-    if (!inner.ok()) return inner;
+    ABSL_ASSIGN_OR_RETURN(NodePtr inner, Or(depth + 1));
     if (Take().kind != TokenKind::kClose) return ErrorAt(opened, "the bracket is not closed");
     return inner;
   }
@@ -280,12 +277,10 @@ absl::StatusOr<RunFilter> RunFilter::Parse(std::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrCat("the filter has ", text.size(), " bytes, at most ", kMaxFilterBytes, " are taken"));
   }
-  absl::StatusOr<std::vector<Token>> tokens = Lexer(text).Run();
-  if (!tokens.ok()) return tokens.status();
-  if (tokens->size() == 1) return RunFilter(nullptr);
-  absl::StatusOr<NodePtr> root = Parser(*std::move(tokens)).Run();
-  if (!root.ok()) return root.status();
-  return RunFilter(*std::move(root));
+  ABSL_ASSIGN_OR_RETURN(std::vector<Token> tokens, Lexer(text).Run());
+  if (tokens.size() == 1) return RunFilter(nullptr);
+  ABSL_ASSIGN_OR_RETURN(NodePtr root, Parser(std::move(tokens)).Run());
+  return RunFilter(std::move(root));
 }
 
 bool RunFilter::Matches(const v1::Run& run) const { return root_ == nullptr || root_->Matches(run); }

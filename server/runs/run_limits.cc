@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/enum_check.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::runs {
 namespace {
@@ -30,12 +31,8 @@ absl::Status CheckMap(std::string_view what, const google::protobuf::Map<std::st
         absl::StrCat(entries.size(), " ", std::string(what), ", at most ", kMaxLabels, " are taken"));
   }
   for (const auto& [key, value] : entries) {
-    if (absl::Status status = CheckNamed(absl::StrCat("a key of ", std::string(what)), key); !status.ok()) {
-      return status;
-    }
-    if (absl::Status status = CheckText(absl::StrCat(std::string(what), " ", key), value); !status.ok()) {
-      return status;
-    }
+    ABSL_RETURN_IF_ERROR(CheckNamed(absl::StrCat("a key of ", std::string(what)), key));
+    ABSL_RETURN_IF_ERROR(CheckText(absl::StrCat(std::string(what), " ", key), value));
   }
   return absl::OkStatus();
 }
@@ -53,7 +50,7 @@ absl::Status CheckTime(std::string_view what, std::int64_t time_ns) {
 }
 
 absl::Status ValidateDescription(const v1::RunDescription& description) {
-  if (absl::Status status = base::CheckEnums("description", description); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(base::CheckEnums("description", description));
   const v1::Hardware& hardware = description.hardware();
   const std::pair<std::string_view, std::string_view> texts[] = {
       {"model", description.model()},
@@ -73,9 +70,9 @@ absl::Status ValidateDescription(const v1::RunDescription& description) {
       {"hardware.driver", hardware.driver()},
   };
   for (const auto& [what, text] : texts) {
-    if (absl::Status status = CheckText(what, text); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckText(what, text));
   }
-  if (absl::Status status = CheckMap("libraries", description.libraries()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckMap("libraries", description.libraries()));
   return CheckMap("labels", description.labels());
 }
 
@@ -86,15 +83,14 @@ absl::Status ValidateStart(const v1::StartRunRequest& request) {
     return absl::InvalidArgumentError(absl::StrCat("idempotency_key has ", request.idempotency_key().size(),
                                                    " bytes, at least ", kMinKeyBytes, " are needed"));
   }
-  if (absl::Status status = CheckText("idempotency_key", request.idempotency_key()); !status.ok())
-    return status;
-  if (absl::Status status = CheckText("process_key", request.process_key()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckText("idempotency_key", request.idempotency_key()));
+  ABSL_RETURN_IF_ERROR(CheckText("process_key", request.process_key()));
   const std::uint32_t world_size = std::max(1u, request.description().world_size());
   if (world_size > kMaxWorldSize) {
     return absl::InvalidArgumentError(
         absl::StrCat("world_size is ", world_size, ", at most ", kMaxWorldSize, " ranks are taken"));
   }
-  if (absl::Status status = ValidateRank(request.rank(), world_size); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ValidateRank(request.rank(), world_size));
   return ValidateDescription(request.description());
 }
 
@@ -105,7 +101,7 @@ absl::Status ValidateRank(std::uint32_t rank, std::uint32_t world_size) {
 }
 
 absl::Status ValidateSteps(const std::vector<wire::StepRecord>& steps) {
-  if (absl::Status status = CheckCount("step records", steps.size()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckCount("step records", steps.size()));
   for (std::size_t i = 1; i < steps.size(); ++i) {
     if (steps[i - 1].step < steps[i].step) continue;
     return absl::InvalidArgumentError(absl::StrCat("steps do not ascend: step ", steps[i].step, " in row ", i,
@@ -119,28 +115,28 @@ absl::Status ValidateEvaluation(const v1::Evaluation& evaluation) {
 }
 
 absl::Status ValidateSamples(const std::vector<v1::Sample>& samples) {
-  if (absl::Status status = CheckCount("samples", samples.size()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckCount("samples", samples.size()));
   for (const v1::Sample& sample : samples) {
-    if (absl::Status status = CheckTime("time_ns", sample.time_ns()); !status.ok()) return status;
-    if (absl::Status status = CheckText("device_id", sample.device_id()); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckTime("time_ns", sample.time_ns()));
+    ABSL_RETURN_IF_ERROR(CheckText("device_id", sample.device_id()));
   }
   return absl::OkStatus();
 }
 
 absl::Status ValidateEvents(const std::vector<v1::Event>& events) {
-  if (absl::Status status = CheckCount("events", events.size()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckCount("events", events.size()));
   for (const v1::Event& event : events) {
-    if (absl::Status status = CheckNamed("an event's name", event.name()); !status.ok()) return status;
-    if (absl::Status status = CheckTime("start_ns", event.start_ns()); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckNamed("an event's name", event.name()));
+    ABSL_RETURN_IF_ERROR(CheckTime("start_ns", event.start_ns()));
   }
   return absl::OkStatus();
 }
 
 absl::Status ValidateCorruptGraphs(const std::vector<v1::CorruptGraphs>& batches) {
-  if (absl::Status status = CheckCount("batches", batches.size()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckCount("batches", batches.size()));
   std::size_t in_all = 0;
   for (const v1::CorruptGraphs& batch : batches) {
-    if (absl::Status status = CheckNamed("split", batch.split()); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckNamed("split", batch.split()));
     const auto& graphs = batch.graphs();
     in_all += static_cast<std::size_t>(graphs.size());
     if (in_all > kMaxCorruptGraphs) {

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "server/runs/summary.h"
 
 namespace packtrain::runs {
@@ -60,9 +61,8 @@ struct SteadyRun {
 };
 
 absl::StatusOr<SteadyRun> ReadSteadyRun(const RunStore& store, const v1::Run& run) {
-  absl::StatusOr<RunSteps> steps = ReadRunSteps(store, run.run());
-  if (!steps.ok()) return steps.status();
-  SteadyRun result{*std::move(steps), {}};
+  ABSL_ASSIGN_OR_RETURN(RunSteps steps, ReadRunSteps(store, run.run()));
+  SteadyRun result{std::move(steps), {}};
   result.steady = SteadySteps(result.steps);
   if (!result.steady.steps.empty()) return result;
   return absl::FailedPreconditionError(absl::StrCat("none of its ", result.steps.joined.size(),
@@ -71,26 +71,23 @@ absl::StatusOr<SteadyRun> ReadSteadyRun(const RunStore& store, const v1::Run& ru
 }
 
 absl::StatusOr<double> SecondsPerGraph(const RunStore& store, const v1::Run& run) {
-  const absl::StatusOr<SteadyRun> read = ReadSteadyRun(store, run);
-  if (!read.ok()) return read.status();
-  const StepSums sums = SumOf(read->steady.steps);
+  ABSL_ASSIGN_OR_RETURN(const SteadyRun read, ReadSteadyRun(store, run));
+  const StepSums sums = SumOf(read.steady.steps);
   if (sums.real.graphs == 0) return absl::FailedPreconditionError("its steady steps held no graph");
   return sums.seconds / static_cast<double>(sums.real.graphs);
 }
 
 absl::StatusOr<double> MeasureEpoch(const RunStore& store, const v1::Run& run) {
-  const absl::StatusOr<RunSteps> steps = ReadRunSteps(store, run.run());
-  if (!steps.ok()) return steps.status();
-  const std::optional<double> seconds = SecondsPerEpoch(*steps);
+  ABSL_ASSIGN_OR_RETURN(const RunSteps steps, ReadRunSteps(store, run.run()));
+  const std::optional<double> seconds = SecondsPerEpoch(steps);
   if (!seconds.has_value()) return absl::FailedPreconditionError("it has no complete epoch");
   return *seconds;
 }
 
 absl::StatusOr<double> JoulesPerGraph(const RunStore& store, const v1::Run& run) {
-  const absl::StatusOr<v1::SummarizeRunResponse> summary = Summarize(store, run.run());
-  if (!summary.ok()) return summary.status();
-  if (!summary->has_joules_per_graph()) return absl::FailedPreconditionError("its energy is not known");
-  return summary->joules_per_graph();
+  ABSL_ASSIGN_OR_RETURN(const v1::SummarizeRunResponse summary, Summarize(store, run.run()));
+  if (!summary.has_joules_per_graph()) return absl::FailedPreconditionError("its energy is not known");
+  return summary.joules_per_graph();
 }
 
 }  // namespace
@@ -106,9 +103,8 @@ RunMetric::Reader RunMetric::PhaseQuantile(std::string_view phase, std::string_v
   if (found_phase == phases.end() || found_quantile == quantiles.end()) return {};
   return [read_phase = found_phase->second, read_quantile = found_quantile->second](
              const RunStore& store, const v1::Run& run) -> absl::StatusOr<double> {
-    const absl::StatusOr<SteadyRun> read = ReadSteadyRun(store, run);
-    if (!read.ok()) return read.status();
-    return (DescribePhase(read->steady.steps, read_phase).*read_quantile)();
+    ABSL_ASSIGN_OR_RETURN(const SteadyRun read, ReadSteadyRun(store, run));
+    return (DescribePhase(read.steady.steps, read_phase).*read_quantile)();
   };
 }
 
@@ -117,11 +113,10 @@ RunMetric::Reader RunMetric::SplitError(std::string_view split, std::string_view
   if (!known_split || (error != "mae" && error != "rmse")) return {};
   return [split = std::string(split), rmse = error == "rmse"](const RunStore& store,
                                                               const v1::Run& run) -> absl::StatusOr<double> {
-    const absl::StatusOr<std::vector<v1::Evaluation>> evaluations = store.ReadEvaluations(run.run());
-    if (!evaluations.ok()) return evaluations.status();
-    const auto last = std::find_if(evaluations->rbegin(), evaluations->rend(),
+    ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Evaluation> evaluations, store.ReadEvaluations(run.run()));
+    const auto last = std::find_if(evaluations.rbegin(), evaluations.rend(),
                                    [&split](const v1::Evaluation& e) { return e.split() == split; });
-    if (last == evaluations->rend()) {
+    if (last == evaluations.rend()) {
       return absl::FailedPreconditionError(absl::StrCat("it has no evaluation on ", split));
     }
     return rmse ? last->rmse() : last->mae();

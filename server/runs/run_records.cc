@@ -1,5 +1,6 @@
 #include "server/runs/run_records.h"
 
+#include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/run_keys.h"
 
@@ -7,7 +8,7 @@ namespace packtrain::runs {
 
 absl::StatusOr<std::vector<wire::StepRecord>> ParseSteps(std::string_view value) {
   v1::StepBlock block;
-  if (absl::Status status = ParseRecord(value, block); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ParseRecord(value, block));
   return wire::FromStepBlock(block);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/step_sampling.h"
 #include "server/runs/step_selection.h"
@@ -31,7 +32,7 @@ absl::Status SendWindow(std::span<const RankStep> window, ListedBlockSink send) 
     block.set_rank(reporter.first);
     block.set_attempt(reporter.second);
     *block.mutable_steps() = wire::ToStepBlock(records);
-    if (absl::Status status = send(block); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(send(block));
   }
   return absl::OkStatus();
 }
@@ -49,15 +50,14 @@ std::size_t WindowEnd(const std::vector<RankStep>& steps, std::size_t begin) {
 }  // namespace
 
 absl::Status ListSteps(const RunStore& store, const v1::ListStepsRequest& request, ListedBlockSink send) {
-  absl::StatusOr<std::vector<RankStep>> read = ReadAllSteps(store, request.run());
-  if (!read.ok()) return read.status();
-  std::vector<RankStep> steps = *std::move(read);
+  ABSL_ASSIGN_OR_RETURN(std::vector<RankStep> read, ReadAllSteps(store, request.run()));
+  std::vector<RankStep> steps = std::move(read);
   if (!request.all_attempts()) steps = KeepLastAttempts(std::move(steps));
   if (request.max_points() > 0) steps = Sampled(steps, request.max_points());
   for (std::size_t begin = 0; begin < steps.size();) {
     const std::size_t end = WindowEnd(steps, begin);
     absl::Status status = SendWindow(std::span(steps).subspan(begin, end - begin), send);
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
     begin = end;
   }
   return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "server/runs/step_selection.h"
 
+#include "proto/base/status_macros.h"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -32,7 +34,7 @@ absl::StatusOr<std::vector<RankStep>> ReadAllSteps(const RunStore& store, std::s
           steps.push_back({reporter.rank, reporter.attempt, record});
         return absl::OkStatus();
       });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   if (!std::is_sorted(steps.begin(), steps.end(), ComesBefore)) {
     std::sort(steps.begin(), steps.end(), ComesBefore);
   }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "server/runs/energy.h"
 #include "server/runs/significance.h"
 
@@ -108,7 +109,7 @@ absl::Status SetFromSamples(const RunStore& store, const RunSteps& steps, v1::Su
     }
     return absl::OkStatus();
   });
-  if (!read.ok()) return read;
+  ABSL_RETURN_IF_ERROR(read);
   const std::optional<double> watts = SteadyWatts(steps, readings);
   const double seconds_per_graph = summary.steady().seconds_per_graph();
   if (watts.has_value() && seconds_per_graph > 0) summary.set_joules_per_graph(*watts * seconds_per_graph);
@@ -127,7 +128,7 @@ absl::Status SetFromEvents(const RunStore& store, v1::SummarizeRunResponse& summ
     total.set_seconds(total.seconds() + static_cast<double>(event.duration_ns()) * kSecondsPerNs);
     return absl::OkStatus();
   });
-  if (!read.ok()) return read;
+  ABSL_RETURN_IF_ERROR(read);
   std::vector<v1::EventTotal> longest;
   longest.reserve(totals.size());
   for (auto& [name, total] : totals) longest.push_back(std::move(total));
@@ -236,13 +237,11 @@ StepSums SumOf(std::span<const TrainingStep> steps) {
 }
 
 absl::StatusOr<RunSteps> ReadRunSteps(const RunStore& store, std::string_view run) {
-  absl::StatusOr<v1::Run> found = store.Get(run);
-  if (!found.ok()) return found.status();
-  absl::StatusOr<std::vector<RankStep>> all = ReadAllSteps(store, found->run());
-  if (!all.ok()) return all.status();
+  ABSL_ASSIGN_OR_RETURN(v1::Run found, store.Get(run));
+  ABSL_ASSIGN_OR_RETURN(std::vector<RankStep> all, ReadAllSteps(store, found.run()));
   RunSteps steps;
-  steps.run = *std::move(found);
-  steps.of_ranks = KeepLastAttempts(*std::move(all));
+  steps.run = std::move(found);
+  steps.of_ranks = KeepLastAttempts(std::move(all));
   steps.joined = JoinRanks(steps.of_ranks);
   return steps;
 }
@@ -271,17 +270,16 @@ std::optional<double> SecondsPerEpoch(const RunSteps& run) {
 }
 
 absl::StatusOr<v1::SummarizeRunResponse> Summarize(const RunStore& store, std::string_view run) {
-  const absl::StatusOr<RunSteps> steps = ReadRunSteps(store, run);
-  if (!steps.ok()) return steps.status();
+  ABSL_ASSIGN_OR_RETURN(const RunSteps steps, ReadRunSteps(store, run));
   v1::SummarizeRunResponse summary;
-  summary.set_run(steps->run.run());
-  *summary.mutable_steady() = FiguresOf(SteadySteps(*steps));
-  *summary.mutable_whole() = FiguresOf(WholeSteps(*steps));
-  SetShapesAndCaptures(steps->of_ranks, summary);
-  if (const std::optional<double> seconds = SecondsPerEpoch(*steps)) summary.set_seconds_per_epoch(*seconds);
-  if (absl::Status status = SetFromSamples(store, *steps, summary); !status.ok()) return status;
-  if (absl::Status status = SetFromEvents(store, summary); !status.ok()) return status;
-  if (absl::Status status = SetFromCorruptGraphs(store, summary); !status.ok()) return status;
+  summary.set_run(steps.run.run());
+  *summary.mutable_steady() = FiguresOf(SteadySteps(steps));
+  *summary.mutable_whole() = FiguresOf(WholeSteps(steps));
+  SetShapesAndCaptures(steps.of_ranks, summary);
+  if (const std::optional<double> seconds = SecondsPerEpoch(steps)) summary.set_seconds_per_epoch(*seconds);
+  ABSL_RETURN_IF_ERROR(SetFromSamples(store, steps, summary));
+  ABSL_RETURN_IF_ERROR(SetFromEvents(store, summary));
+  ABSL_RETURN_IF_ERROR(SetFromCorruptGraphs(store, summary));
   return summary;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/run_words.h"
 #include "server/batches/spec_convert.h"
 
@@ -179,7 +180,7 @@ bool BatchStream::BuildOne() {
 
 absl::StatusOr<std::optional<batches::BatchSequence::Planned>> BatchStream::TakeNext() {
   if (sequence_ == nullptr) {
-    if (absl::Status status = OpenSequence(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(OpenSequence());
   }
   return sequence_->Next();
 }
@@ -205,10 +206,9 @@ std::shared_ptr<BatchStream::Place> BatchStream::TakePlace(
 absl::StatusOr<BatchStream::ReadyBatch> BatchStream::BuildPlanned(
     const batches::BatchSequence::Planned& planned) const {
   const Clock::time_point start = Clock::now();
-  absl::StatusOr<batches::BuiltBatch> built = sequence_->Build(planned);
-  if (!built.ok()) return built.status();
-  if (!built->header.corrupt_graphs.empty()) environment_.damage.Add(sequence_->dataset(), built->header);
-  ReadyBatch ready{.batch = *std::move(built), .header = {}, .build_time = {}, .complete = {}};
+  ABSL_ASSIGN_OR_RETURN(batches::BuiltBatch built, sequence_->Build(planned));
+  if (!built.header.corrupt_graphs.empty()) environment_.damage.Add(sequence_->dataset(), built.header);
+  ReadyBatch ready{.batch = std::move(built), .header = {}, .build_time = {}, .complete = {}};
   ready.header = wire::EncodeHeader(ready.batch.header);
   ready.complete = Clock::now();
   ready.build_time = ready.complete - start;
@@ -235,28 +235,25 @@ bool BatchStream::FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std:
 }
 
 absl::Status BatchStream::OpenSequence() {
-  if (absl::Status status = CheckMessageBytes(request_.max_message_bytes()); !status.ok()) return status;
-  const absl::StatusOr<bool> skip_corrupt = batches::SkipsCorrupt(request_);
-  if (!skip_corrupt.ok()) return skip_corrupt.status();
-  absl::StatusOr<batches::BatchSource> source =
-      batches::ResolveBatchSource(environment_.store, request_.dataset(), request_.spec());
-  if (!source.ok()) return source.status();
-  if (absl::Status status = CheckFingerprint(request_.expected_fingerprint(), *source); !status.ok())
-    return status;
+  ABSL_RETURN_IF_ERROR(CheckMessageBytes(request_.max_message_bytes()));
+  ABSL_ASSIGN_OR_RETURN(const bool skip_corrupt, batches::SkipsCorrupt(request_));
+  ABSL_ASSIGN_OR_RETURN(batches::BatchSource source,
+                        batches::ResolveBatchSource(environment_.store, request_.dataset(), request_.spec()));
+  ABSL_RETURN_IF_ERROR(CheckFingerprint(request_.expected_fingerprint(), source));
   {
     base::MutexLock lock(mutex_);
     series_ = {wire::WordOf(request_.spec().policy(), wire::kPolicyWords),
-               source->dataset->description().name()};
+               source.dataset->description().name()};
   }
   // Plans go on holding the stored data set: kept ones must not keep records in memory.
-  absl::StatusOr<batches::BatchBuilder> builder = batches::BatchBuilder::Create(
-      environment_.residents.Use(source->dataset), environment_.max_batch_bytes, environment_.memory);
-  if (!builder.ok()) return builder.status();
-  absl::StatusOr<std::unique_ptr<batches::BatchSequence>> sequence =
-      batches::BatchSequence::Open(*std::move(source), RangeOf(request_, *skip_corrupt), *std::move(builder),
-                                   environment_.plans, environment_.shared, environment_.planners);
-  if (!sequence.ok()) return sequence.status();
-  sequence_ = *std::move(sequence);
+  ABSL_ASSIGN_OR_RETURN(batches::BatchBuilder builder,
+                        batches::BatchBuilder::Create(environment_.residents.Use(source.dataset),
+                                                      environment_.max_batch_bytes, environment_.memory));
+  ABSL_ASSIGN_OR_RETURN(
+      std::unique_ptr<batches::BatchSequence> sequence,
+      batches::BatchSequence::Open(std::move(source), RangeOf(request_, skip_corrupt), std::move(builder),
+                                   environment_.plans, environment_.shared, environment_.planners));
+  sequence_ = std::move(sequence);
   return absl::OkStatus();
 }
 

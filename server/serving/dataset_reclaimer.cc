@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/log/event_log.h"
 
 namespace packtrain::serving {
@@ -26,24 +27,21 @@ DatasetReclaimer::~DatasetReclaimer() {
 }
 
 absl::StatusOr<v1::DeleteDatasetResponse> DatasetReclaimer::Delete(const v1::DeleteDatasetRequest& request) {
-  const absl::StatusOr<std::vector<v1::Dataset>> versions = Versions(request);
-  if (!versions.ok()) return versions.status();
+  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Dataset> versions, Versions(request));
   v1::DeleteDatasetResponse response;
-  for (const v1::Dataset& version : *versions) {
+  for (const v1::Dataset& version : versions) {
     v1::DeletedVersion& deleted = *response.add_versions();
     deleted.set_dataset(absl::StrCat(version.name(), "@", version.version()));
     if (!request.dry_run()) log::Log(log::Level::kInfo, "dataset_deleted", {{"dataset", deleted.dataset()}});
     deleted.set_graphs(version.graphs());
     deleted.set_bytes(version.bytes());
-    const absl::StatusOr<std::vector<std::string>> running = RunningRuns(deleted.dataset());
-    if (!running.ok()) return running.status();
-    deleted.mutable_running_runs()->Add(running->begin(), running->end());
+    ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> running, RunningRuns(deleted.dataset()));
+    deleted.mutable_running_runs()->Add(running.begin(), running.end());
     deleted.set_reclaimed(!request.dry_run() && Reclaim(deleted.dataset()));
   }
-  const absl::StatusOr<std::vector<v1::Dataset>> current = store_.List();
-  if (!current.ok()) return current.status();
-  for (const v1::Dataset& dataset : *current) {
-    if (dataset.name() == versions->front().name()) response.set_current_version(dataset.version());
+  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Dataset> current, store_.List());
+  for (const v1::Dataset& dataset : current) {
+    if (dataset.name() == versions.front().name()) response.set_current_version(dataset.version());
   }
   const base::MutexLock lock(mutex_);
   deleted_ = true;
@@ -62,7 +60,7 @@ absl::StatusOr<std::vector<std::string>> DatasetReclaimer::RunningRuns(std::stri
     if (pins) running.push_back(run.run());
     return true;
   });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return running;
 }
 

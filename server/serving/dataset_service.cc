@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 #include "server/log/event_log.h"
 #include "server/serving/graph_sizes.h"
 #include "server/serving/page.h"
@@ -47,7 +48,7 @@ absl::StatusOr<std::vector<v1::Dataset>> DatasetsOf(const storage::GraphStore& s
   for (const v1::Dataset& dataset : *current) {
     absl::StatusOr<std::vector<v1::Dataset>> versions = store.Versions(dataset.name());
     if (absl::IsNotFound(versions.status())) continue;  // deleted meanwhile
-    if (!versions.ok()) return versions.status();
+    ABSL_RETURN_IF_ERROR(versions.status());
     std::move(versions->begin(), versions->end(), std::back_inserter(all));
   }
   // As their keys sort, which a name that goes on behind another one's end makes no order by name.
@@ -187,36 +188,31 @@ grpc::Status DatasetService::ExportDataset(grpc::ServerContext* context,
 }
 
 absl::Status DatasetService::Export(const v1::ExportDatasetRequest& request, storage::ExportSink sink) {
-  const absl::StatusOr<std::shared_ptr<const storage::Dataset>> dataset = store_.Open(request.dataset());
-  if (!dataset.ok()) return dataset.status();
-  return storage::ExportDataset(**dataset, request.as_columns(), max_message_bytes_, sink);
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const storage::Dataset> dataset, store_.Open(request.dataset()));
+  return storage::ExportDataset(*dataset, request.as_columns(), max_message_bytes_, sink);
 }
 
 absl::Status DatasetService::Derive(const v1::DeriveDatasetRequest& request,
                                     absl::FunctionRef<bool()> cancelled, v1::DeriveDatasetResponse& response) {
-  if (absl::Status status = storage::CheckDatasetName(request.name()); !status.ok()) return status;
-  const absl::StatusOr<limits::Slots::Slot> slot = Admit();
-  if (!slot.ok()) return slot.status();
-  const absl::StatusOr<std::shared_ptr<const storage::Dataset>> source = store_.Open(request.dataset());
-  if (!source.ok()) return source.status();
+  ABSL_RETURN_IF_ERROR(storage::CheckDatasetName(request.name()));
+  ABSL_ASSIGN_OR_RETURN(const limits::Slots::Slot slot, Admit());
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const storage::Dataset> source, store_.Open(request.dataset()));
   limits::MemoryMeter::Charge memory;
   std::uint64_t graphs = 0;
   const auto progress = [&](std::uint64_t memory_bytes) {
     if (graphs++ % kGraphsOfMemoryCheck == 0) memory = memory_->Add(memory_bytes);
     return cancelled() ? absl::CancelledError("the client went away") : CheckNotDraining();
   };
-  const absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> writer =
-      storage::StageDerived(store_, **source, request, progress);
-  if (!writer.ok()) return writer.status();
-  v1::SealDatasetRequest seal = storage::SealOfDerived(**source, request);
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<storage::DatasetWriter> writer,
+                        storage::StageDerived(store_, *source, request, progress));
+  v1::SealDatasetRequest seal = storage::SealOfDerived(*source, request);
   seal.mutable_lineage()->set_program_version(PACKTRAIN_VERSION);
   seal.mutable_lineage()->set_imported_at_ms(NowMs());
-  if (absl::Status status = CheckLineage(seal.lineage()); !status.ok()) return status;
-  absl::StatusOr<storage::DatasetWriter::SealResult> sealed = (*writer)->Seal(seal);
-  if (!sealed.ok()) return sealed.status();
-  LogSealed(*sealed);
-  *response.mutable_dataset() = std::move(sealed->dataset);
-  response.set_unchanged(sealed->unchanged);
+  ABSL_RETURN_IF_ERROR(CheckLineage(seal.lineage()));
+  ABSL_ASSIGN_OR_RETURN(storage::DatasetWriter::SealResult sealed, writer->Seal(seal));
+  LogSealed(sealed);
+  *response.mutable_dataset() = std::move(sealed.dataset);
+  response.set_unchanged(sealed.unchanged);
   return absl::OkStatus();
 }
 
@@ -228,27 +224,25 @@ absl::Status DatasetService::CheckNotDraining() const {
 }
 
 absl::StatusOr<limits::Slots::Slot> DatasetService::Admit() {
-  if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckNotDraining());
   return imports_.Begin();
 }
 
 absl::Status DatasetService::Import(ImportCall& call, limits::Slots::Slot slot,
                                     v1::ImportGraphsResponse& response) {
-  const absl::StatusOr<const v1::ImportGraphsRequest*> first = call.Next();
-  if (!first.ok()) return first.status();
-  if (*first == nullptr || !(*first)->has_header()) {
+  ABSL_ASSIGN_OR_RETURN(const const v1::ImportGraphsRequest* first, call.Next());
+  if (first == nullptr || !first->has_header()) {
     return absl::InvalidArgumentError("the first message of an import must be its header");
   }
-  absl::StatusOr<std::unique_ptr<storage::ImportSession>> session =
-      storage::ImportSession::Begin(store_, (*first)->header(), max_refused_bytes_);
-  if (!session.ok()) return session.status();
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<storage::ImportSession> session,
+                        storage::ImportSession::Begin(store_, first->header(), max_refused_bytes_));
   log::Log(log::Level::kInfo, "import_began", {});
   limits::MemoryMeter::Charge memory;
-  if (absl::Status status = ReadBlocks(call, **session, memory); !status.ok()) return status;
-  response = (*session)->response();
+  ABSL_RETURN_IF_ERROR(ReadBlocks(call, *session, memory));
+  response = session->response();
   log::Log(log::Level::kInfo, "import_staged",
            {{"received", std::uint64_t{response.received()}}, {"staged", std::uint64_t{response.staged()}}});
-  std::unique_ptr<storage::DatasetWriter> writer = (*session)->TakeWriter();
+  std::unique_ptr<storage::DatasetWriter> writer = session->TakeWriter();
   memory = memory_->Add(writer->memory_bytes());
   response.set_import_id(imports_.Add({std::move(slot), std::move(memory), std::move(writer)}));
   return absl::OkStatus();
@@ -257,28 +251,25 @@ absl::Status DatasetService::Import(ImportCall& call, limits::Slots::Slot slot,
 absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession& session,
                                         limits::MemoryMeter::Charge& memory) {
   while (true) {
-    const absl::StatusOr<const v1::ImportGraphsRequest*> message = call.Next();
-    if (!message.ok()) return message.status();
-    if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
-    if (*message != nullptr && (*message)->has_end()) {
-      return CheckEnd((*message)->end(), session.response().received());
+    ABSL_ASSIGN_OR_RETURN(const const v1::ImportGraphsRequest* message, call.Next());
+    ABSL_RETURN_IF_ERROR(CheckNotDraining());
+    if (message != nullptr && message->has_end()) {
+      return CheckEnd(message->end(), session.response().received());
     }
-    if (*message == nullptr || !((*message)->has_block() || (*message)->has_records())) return NoEnd();
-    absl::Status added =
-        (*message)->has_block() ? session.Add((*message)->block()) : session.Add((*message)->records());
-    if (!added.ok()) return added;
+    if (message == nullptr || !(message->has_block() || message->has_records())) return NoEnd();
+    absl::Status added = message->has_block() ? session.Add(message->block()) : session.Add(message->records());
+    ABSL_RETURN_IF_ERROR(added);
     memory = memory_->Add(session.memory_bytes());
   }
 }
 
 absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response) {
-  if (absl::Status status = CheckNotDraining(); !status.ok()) return status;
-  if (absl::Status status = CheckLineage(request.lineage()); !status.ok()) return status;
-  absl::StatusOr<storage::StagedImports::Import> import = imports_.Take(request.import_id());
-  if (!import.ok()) return import.status();
-  absl::StatusOr<storage::DatasetWriter::SealResult> sealed = import->writer->Seal(request);
+  ABSL_RETURN_IF_ERROR(CheckNotDraining());
+  ABSL_RETURN_IF_ERROR(CheckLineage(request.lineage()));
+  ABSL_ASSIGN_OR_RETURN(storage::StagedImports::Import import, imports_.Take(request.import_id()));
+  absl::StatusOr<storage::DatasetWriter::SealResult> sealed = import.writer->Seal(request);
   if (!sealed.ok()) {
-    imports_.PutBack(request.import_id(), *std::move(import));
+    imports_.PutBack(request.import_id(), std::move(import));
     return sealed.status();
   }
   LogSealed(*sealed);
@@ -290,13 +281,11 @@ absl::Status DatasetService::Seal(const v1::SealDatasetRequest& request, v1::Sea
 absl::Status DatasetService::List(const v1::ListDatasetsRequest& request,
                                   v1::ListDatasetsResponse& response) const {
   const std::string_view query = request.all_versions() ? kEveryVersion : kEveryDataset;
-  const absl::StatusOr<std::string> after = KeyOfPageToken(request.page_token(), query);
-  if (!after.ok()) return after.status();
-  absl::StatusOr<std::vector<v1::Dataset>> datasets = DatasetsOf(store_, request.all_versions());
-  if (!datasets.ok()) return datasets.status();
+  ABSL_ASSIGN_OR_RETURN(const std::string after, KeyOfPageToken(request.page_token(), query));
+  ABSL_ASSIGN_OR_RETURN(std::vector<v1::Dataset> datasets, DatasetsOf(store_, request.all_versions()));
   Page page(request.page_size(), max_message_bytes_);
-  for (v1::Dataset& dataset : *datasets) {
-    if (KeyOf(dataset, request.all_versions()) <= *after) continue;
+  for (v1::Dataset& dataset : datasets) {
+    if (KeyOf(dataset, request.all_versions()) <= after) continue;
     if (!page.Take(dataset.ByteSizeLong())) {
       response.set_next_page_token(
           PageToken(query, KeyOf(*response.datasets().rbegin(), request.all_versions())));
@@ -308,9 +297,8 @@ absl::Status DatasetService::List(const v1::ListDatasetsRequest& request,
 }
 
 absl::Status DatasetService::Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response) {
-  absl::StatusOr<std::shared_ptr<const storage::Dataset>> dataset = store_.Open(request.dataset());
-  if (!dataset.ok()) return dataset.status();
-  *response.mutable_dataset() = (*dataset)->description();
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const storage::Dataset> dataset, store_.Open(request.dataset()));
+  *response.mutable_dataset() = dataset->description();
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/batches/split_name.h"
 #include "server/serving/page.h"
 
@@ -25,11 +26,10 @@ std::size_t PageLimit(const v1::ListGraphSizesRequest& request, std::uint64_t ma
 
 // The position in the split at which a page begins.
 absl::StatusOr<std::size_t> FirstOf(std::string_view page_token, std::string_view list) {
-  const absl::StatusOr<std::string> key = KeyOfPageToken(page_token, list);
-  if (!key.ok()) return key.status();
+  ABSL_ASSIGN_OR_RETURN(const std::string key, KeyOfPageToken(page_token, list));
   std::size_t first = 0;
-  if (key->empty() || absl::SimpleAtoi(*key, &first)) return first;
-  return absl::InternalError(absl::StrCat("position ", *key, " of a page is no number"));
+  if (key.empty() || absl::SimpleAtoi(key, &first)) return first;
+  return absl::InternalError(absl::StrCat("position ", key, " of a page is no number"));
 }
 
 }  // namespace
@@ -37,25 +37,22 @@ absl::StatusOr<std::size_t> FirstOf(std::string_view page_token, std::string_vie
 absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(storage::GraphStore& store,
                                                           const v1::ListGraphSizesRequest& request,
                                                           std::uint64_t max_message_bytes) {
-  absl::StatusOr<std::shared_ptr<const storage::Dataset>> dataset = store.Open(request.dataset());
-  if (!dataset.ok()) return dataset.status();
-  const v1::Dataset& description = (*dataset)->description();
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const storage::Dataset> dataset, store.Open(request.dataset()));
+  const v1::Dataset& description = dataset->description();
   v1::ListGraphSizesResponse response;
   response.set_dataset(absl::StrCat(description.name(), "@", description.version()));
   response.set_split(batches::SplitOrDefault(request.split(), description));
-  const absl::StatusOr<std::span<const std::uint32_t>> split = (*dataset)->Split(response.split());
-  if (!split.ok()) return split.status();
-  response.set_graphs(split->size());
+  ABSL_ASSIGN_OR_RETURN(const std::span<const std::uint32_t> split, dataset->Split(response.split()));
+  response.set_graphs(split.size());
   const std::string list = absl::StrCat(response.dataset(), " ", response.split());
-  const absl::StatusOr<std::size_t> first = FirstOf(request.page_token(), list);
-  if (!first.ok()) return first.status();
-  const std::size_t begin = std::min(*first, split->size());
-  const std::size_t end = std::min(begin + PageLimit(request, max_message_bytes), split->size());
-  for (const std::uint32_t graph : split->subspan(begin, end - begin)) {
-    response.add_n_node((*dataset)->n_node()[graph]);
-    response.add_n_edge((*dataset)->n_edge()[graph]);
+  ABSL_ASSIGN_OR_RETURN(const std::size_t first, FirstOf(request.page_token(), list));
+  const std::size_t begin = std::min(first, split.size());
+  const std::size_t end = std::min(begin + PageLimit(request, max_message_bytes), split.size());
+  for (const std::uint32_t graph : split.subspan(begin, end - begin)) {
+    response.add_n_node(dataset->n_node()[graph]);
+    response.add_n_edge(dataset->n_edge()[graph]);
   }
-  if (end < split->size()) response.set_next_page_token(PageToken(list, absl::StrCat(end)));
+  if (end < split.size()) response.set_next_page_token(PageToken(list, absl::StrCat(end)));
   return response;
 }
 

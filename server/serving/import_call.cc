@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::serving {
 
@@ -19,7 +20,7 @@ absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
                                                     static_cast<double>(idle_limit_.count()) / 1000,
                                                     " s and was dropped (packtraind --idle-timeout)"));
   }
-  if (!broken_.ok()) return broken_;
+  ABSL_RETURN_IF_ERROR(broken_);
   return more_ ? &message_ : nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/planner_convert.h"
 #include "server/batches/batch_builder.h"
 #include "server/batches/batch_source.h"
@@ -19,17 +20,15 @@ namespace {
 
 absl::Status AddOversizeIds(const storage::Dataset& dataset, const batching::PlanSummary& summary,
                             v1::OversizeSummary& oversize) {
-  absl::StatusOr<std::vector<std::string>> ids = batches::ReadSourceIds(dataset, summary.oversize_graphs);
-  if (!ids.ok()) return ids.status();
-  for (std::string& id : *ids) oversize.add_ids(std::move(id));
+  ABSL_ASSIGN_OR_RETURN(std::vector<std::string> ids, batches::ReadSourceIds(dataset, summary.oversize_graphs));
+  for (std::string& id : ids) oversize.add_ids(std::move(id));
   return absl::OkStatus();
 }
 
 absl::Status AddGraphs(const storage::Dataset& dataset, std::span<const std::uint32_t> graphs,
                        v1::GetPlannedBatchResponse& response) {
-  absl::StatusOr<std::vector<std::string>> ids = batches::ReadSourceIds(dataset, graphs);
-  if (!ids.ok()) return ids.status();
-  for (std::string& id : *ids) response.add_source_ids(std::move(id));
+  ABSL_ASSIGN_OR_RETURN(std::vector<std::string> ids, batches::ReadSourceIds(dataset, graphs));
+  for (std::string& id : ids) response.add_source_ids(std::move(id));
   for (const std::uint32_t graph : graphs) {
     response.add_n_node(dataset.n_node()[graph]);
     response.add_n_edge(dataset.n_edge()[graph]);
@@ -54,48 +53,42 @@ grpc::Status PlanService::GetPlannedBatch(grpc::ServerContext*, const v1::GetPla
 }
 
 absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::GetPlanResponse& response) {
-  absl::StatusOr<batches::BatchSource> source =
-      batches::ResolveBatchSource(store_, request.dataset(), request.spec());
-  if (!source.ok()) return source.status();
-  absl::StatusOr<std::shared_ptr<const batches::EpochPlan>> plan =
-      plans_.Get(*source, request.epoch(), {.size = batches::WorldSizeOrDefault(request.world_size())});
-  if (!plan.ok()) return plan.status();
-  const batching::PlanSummary summary = (*plan)->plan->Summarize();
-  response = wire::ToPlanResponse(summary, source->spec, batching::kPlanVersion);
-  response.set_dataset(source->reference());
-  response.set_fingerprint(source->fingerprint);
-  response.set_plan_seconds((*plan)->plan_seconds);
-  return AddOversizeIds(*source->dataset, summary, *response.mutable_oversize());
+  ABSL_ASSIGN_OR_RETURN(batches::BatchSource source,
+                        batches::ResolveBatchSource(store_, request.dataset(), request.spec()));
+  ABSL_ASSIGN_OR_RETURN(
+      std::shared_ptr<const batches::EpochPlan> plan,
+      plans_.Get(source, request.epoch(), {.size = batches::WorldSizeOrDefault(request.world_size())}));
+  const batching::PlanSummary summary = plan->plan->Summarize();
+  response = wire::ToPlanResponse(summary, source.spec, batching::kPlanVersion);
+  response.set_dataset(source.reference());
+  response.set_fingerprint(source.fingerprint);
+  response.set_plan_seconds(plan->plan_seconds);
+  return AddOversizeIds(*source.dataset, summary, *response.mutable_oversize());
 }
 
 absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& request,
                                         v1::GetPlannedBatchResponse& response) {
-  absl::StatusOr<batches::BatchSource> source =
-      batches::ResolveBatchSource(store_, request.dataset(), request.spec());
-  if (!source.ok()) return source.status();
+  ABSL_ASSIGN_OR_RETURN(batches::BatchSource source,
+                        batches::ResolveBatchSource(store_, request.dataset(), request.spec()));
   const std::uint32_t world_size = batches::WorldSizeOrDefault(request.world_size());
-  absl::StatusOr<std::shared_ptr<const batches::EpochPlan>> plan =
-      plans_.Get(*source, request.epoch(), {.size = world_size});
-  if (!plan.ok()) return plan.status();
-  absl::StatusOr<batching::PlannedBatch> batch = (*plan)->plan->BatchAt(request.index());
-  if (!batch.ok()) return batch.status();
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const batches::EpochPlan> plan,
+                        plans_.Get(source, request.epoch(), {.size = world_size}));
+  ABSL_ASSIGN_OR_RETURN(batching::PlannedBatch batch, plan->plan->BatchAt(request.index()));
 
-  absl::StatusOr<batches::BatchBuilder> builder =
-      batches::BatchBuilder::Create(source->dataset, max_batch_bytes_, memory_);
-  if (!builder.ok()) return builder.status();
-  absl::StatusOr<batches::BuiltBatch> built = builder->Build(*batch, {.epoch = request.epoch(),
-                                                                      .epoch_steps = (*plan)->plan->steps(),
-                                                                      .world_size = world_size,
-                                                                      .fingerprint = source->fingerprint});
-  if (!built.ok()) return built.status();
+  ABSL_ASSIGN_OR_RETURN(batches::BatchBuilder builder,
+                        batches::BatchBuilder::Create(source.dataset, max_batch_bytes_, memory_));
+  ABSL_ASSIGN_OR_RETURN(batches::BuiltBatch built, builder.Build(batch, {.epoch = request.epoch(),
+                                                                         .epoch_steps = plan->plan->steps(),
+                                                                         .world_size = world_size,
+                                                                         .fingerprint = source.fingerprint}));
 
-  response.set_index(batch->index);
-  response.set_step(batch->step);
-  response.set_rank(batch->rank);
-  *response.mutable_padded() = wire::ToShape(batch->padded);
-  response.set_body_crc32c(built->header.body_crc32c);
-  response.set_fingerprint(source->fingerprint);
-  return AddGraphs(*source->dataset, batch->graphs, response);
+  response.set_index(batch.index);
+  response.set_step(batch.step);
+  response.set_rank(batch.rank);
+  *response.mutable_padded() = wire::ToShape(batch.padded);
+  response.set_body_crc32c(built.header.body_crc32c);
+  response.set_fingerprint(source.fingerprint);
+  return AddGraphs(*source.dataset, batch.graphs, response);
 }
 
 }  // namespace packtrain::serving

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/comparison.h"
 #include "server/runs/run_filter.h"
@@ -46,12 +47,10 @@ runs::Reporter ReporterOf(const Request& request) {
 }
 
 absl::StatusOr<v1::ReportStepsResponse> AddSteps(runs::RunStore& store, const v1::ReportStepsRequest& request) {
-  const absl::StatusOr<std::vector<wire::StepRecord>> steps = wire::FromStepBlock(request.steps());
-  if (!steps.ok()) return steps.status();
-  const absl::StatusOr<std::uint64_t> last_step = store.AddSteps(ReporterOf(request), *steps);
-  if (!last_step.ok()) return last_step.status();
+  ABSL_ASSIGN_OR_RETURN(const std::vector<wire::StepRecord> steps, wire::FromStepBlock(request.steps()));
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t last_step, store.AddSteps(ReporterOf(request), steps));
   v1::ReportStepsResponse response;
-  response.set_last_step(*last_step);
+  response.set_last_step(last_step);
   return response;
 }
 
@@ -59,27 +58,24 @@ absl::StatusOr<v1::ReportStepsResponse> AddSteps(runs::RunStore& store, const v1
 std::string KeyOf(const v1::Run& run) { return absl::StrCat(run.started_ms(), " ", run.run()); }
 
 absl::StatusOr<runs::ListPosition> PositionOf(const v1::ListRunsRequest& request) {
-  const absl::StatusOr<std::string> key = KeyOfPageToken(request.page_token(), request.where());
-  if (!key.ok()) return key.status();
+  ABSL_ASSIGN_OR_RETURN(const std::string key, KeyOfPageToken(request.page_token(), request.where()));
   runs::ListPosition position;
-  if (key->empty()) return position;
-  const std::size_t space = key->find(' ');
-  if (space == std::string::npos || !absl::SimpleAtoi(key->substr(0, space), &position.started_ms)) {
+  if (key.empty()) return position;
+  const std::size_t space = key.find(' ');
+  if (space == std::string::npos || !absl::SimpleAtoi(key.substr(0, space), &position.started_ms)) {
     return absl::InvalidArgumentError("page_token is that of another list");
   }
-  position.run = key->substr(space + 1);
+  position.run = key.substr(space + 1);
   return position;
 }
 
 absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const v1::ListRunsRequest& request,
                                               Page page) {
-  const absl::StatusOr<runs::RunFilter> filter = runs::RunFilter::Parse(request.where());
-  if (!filter.ok()) return filter.status();
-  const absl::StatusOr<runs::ListPosition> after = PositionOf(request);
-  if (!after.ok()) return after.status();
+  ABSL_ASSIGN_OR_RETURN(const runs::RunFilter filter, runs::RunFilter::Parse(request.where()));
+  ABSL_ASSIGN_OR_RETURN(const runs::ListPosition after, PositionOf(request));
   v1::ListRunsResponse response;
-  const absl::Status status = store.ListAfter(*after, [&](v1::Run run) {
-    if (!filter->Matches(run)) return true;
+  const absl::Status status = store.ListAfter(after, [&](v1::Run run) {
+    if (!filter.Matches(run)) return true;
     if (page.Take(run.ByteSizeLong())) {
       *response.add_runs() = std::move(run);
       return true;
@@ -87,23 +83,21 @@ absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const
     response.set_next_page_token(PageToken(request.where(), KeyOf(*response.runs().rbegin())));
     return false;
   });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return response;
 }
 
 absl::StatusOr<v1::GetRunResponse> Get(const runs::RunStore& store, const std::string& name) {
-  absl::StatusOr<v1::Run> run = store.Get(name);
-  if (!run.ok()) return run.status();
+  ABSL_ASSIGN_OR_RETURN(v1::Run run, store.Get(name));
   v1::GetRunResponse response;
-  *response.mutable_run() = *std::move(run);
+  *response.mutable_run() = std::move(run);
   return response;
 }
 
 absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& store, const std::string& run) {
-  absl::StatusOr<std::vector<v1::Evaluation>> evaluations = store.ReadEvaluations(run);
-  if (!evaluations.ok()) return evaluations.status();
+  ABSL_ASSIGN_OR_RETURN(std::vector<v1::Evaluation> evaluations, store.ReadEvaluations(run));
   v1::ListEvaluationsResponse response;
-  for (v1::Evaluation& evaluation : *evaluations) *response.add_evaluations() = std::move(evaluation);
+  for (v1::Evaluation& evaluation : evaluations) *response.add_evaluations() = std::move(evaluation);
   return response;
 }
 

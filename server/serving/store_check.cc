@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/rocks/folder_lock.h"
 #include "server/rocks/verify_files.h"
 #include "server/runs/fsck.h"
@@ -25,14 +26,14 @@ absl::Status CheckFiles(const Files& files, rocks::CheckReport& report) {
   for (const rocks::StoredFile& file : files) report.Expect(2 * file.bytes);
   v1::FsckSummary& summary = report.summary();
   for (const rocks::StoredFile& file : files) {
-    if (absl::Status status = report.Tell("files", summary.files(), files.size()); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(report.Tell("files", summary.files(), files.size()));
     summary.set_files(summary.files() + 1);
     report.CountBytes(file.bytes);
     const absl::Status verified = rocks::VerifyFile(file);
     if (verified.ok()) continue;
     v1::FsckFinding finding = rocks::Finding(v1::FSCK_KIND_FILE, std::string(verified.message()));
     finding.set_file(file.path.string());
-    if (absl::Status status = report.Find(std::move(finding)); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(report.Find(std::move(finding)));
   }
   return absl::OkStatus();
 }
@@ -40,12 +41,10 @@ absl::Status CheckFiles(const Files& files, rocks::CheckReport& report) {
 absl::Status CheckLiveFiles(const storage::RocksDatabase& graphs, const runs::RunDatabase& runs,
                             rocks::CheckReport& report) {
   const std::unique_ptr<rocks::LiveFiles> of_graphs = graphs.live_files(), of_runs = runs.live_files();
-  absl::StatusOr<Files> files = of_graphs->List();
-  if (!files.ok()) return files.status();
-  absl::StatusOr<Files> more = of_runs->List();
-  if (!more.ok()) return more.status();
-  std::move(more->begin(), more->end(), std::back_inserter(*files));
-  return CheckFiles(*files, report);
+  ABSL_ASSIGN_OR_RETURN(Files files, of_graphs->List());
+  ABSL_ASSIGN_OR_RETURN(Files more, of_runs->List());
+  std::move(more.begin(), more.end(), std::back_inserter(files));
+  return CheckFiles(files, report);
 }
 
 absl::Status CheckAll(storage::RocksGraphStore& graphs, runs::RocksRunStore& run_store,
@@ -71,13 +70,12 @@ template <typename Database>
 absl::Status CheckDatabase(const fs::path& folder, rocks::CheckReport& report,
                            absl::Status (*check)(const Database& database, rocks::CheckReport& report)) {
   if (!IsFolder(folder)) return ReportStore(folder, absl::NotFoundError("there is no such folder"), report);
-  const absl::StatusOr<std::unique_ptr<rocks::FolderLock>> lock = rocks::FolderLock::Take(folder);
-  if (!lock.ok()) return lock.status();
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<rocks::FolderLock> lock, rocks::FolderLock::Take(folder));
   Files files = rocks::JournalsIn(folder);
   const auto database = Database::element_type::OpenForCheck(folder.string());
   const Files sorted = database.ok() ? (*database)->sorted_files() : rocks::SortedFilesIn(folder);
   files.insert(files.end(), sorted.begin(), sorted.end());
-  if (absl::Status status = CheckFiles(files, report); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckFiles(files, report));
   return database.ok() ? check(*database, report) : ReportStore(folder, database.status(), report);
 }
 

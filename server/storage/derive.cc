@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/records/record_graph.h"
 #include "server/storage/import_session.h"
 #include "server/storage/seal.h"
@@ -59,18 +60,16 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> StageDerived(GraphStore& store, c
     return absl::InvalidArgumentError("neither edges (--edges) nor a split is named: nothing would change");
   }
   const v1::Schema& schema = source.description().schema();
-  absl::StatusOr<std::unique_ptr<ImportSession>> session =
-      ImportSession::Begin(store, HeaderOf(schema, request));
-  if (!session.ok()) return session.status();
-  const absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(schema);
-  if (!layout.ok()) return layout.status();
-  records::RecordGraph graph(*layout, (*session)->layout());
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
+                        ImportSession::Begin(store, HeaderOf(schema, request)));
+  ABSL_ASSIGN_OR_RETURN(const records::RecordLayout layout, records::RecordLayout::Create(schema));
+  records::RecordGraph graph(layout, session->layout());
   const absl::Status staged = source.ScanRecords([&](std::size_t, const records::RecordView& record) {
-    if (absl::Status status = (*session)->Add(graph.Of(record)); !status.ok()) return status;
-    return progress((*session)->memory_bytes());
+    ABSL_RETURN_IF_ERROR(session->Add(graph.Of(record)));
+    return progress(session->memory_bytes());
   });
-  if (!staged.ok()) return staged;
-  return (*session)->TakeWriter();
+  ABSL_RETURN_IF_ERROR(staged);
+  return session->TakeWriter();
 }
 
 v1::SealDatasetRequest SealOfDerived(const Dataset& source, const v1::DeriveDatasetRequest& request) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/records/graph_record.h"
 #include "server/records/record_graph.h"
 #include "server/storage/seal.h"
@@ -39,7 +40,7 @@ class BlockWriter {
           max_graph_bytes_, " of a message; packtraind --max-message-bytes is the limit"));
     }
     if (bytes_ + bytes > std::min(kBlockBytes, max_graph_bytes_)) {
-      if (absl::Status status = Flush(); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(Flush());
     }
     bytes_ += bytes;
     if (as_columns_) {
@@ -90,24 +91,22 @@ class BlockWriter {
 
 absl::Status ExportGraphs(const Dataset& dataset, bool as_columns, std::uint64_t max_message_bytes,
                           ExportSink sink) {
-  const absl::StatusOr<records::RecordLayout> layout =
-      records::RecordLayout::Create(dataset.description().schema());
-  if (!layout.ok()) return layout.status();
-  BlockWriter writer(*layout, as_columns, max_message_bytes, sink);
+  ABSL_ASSIGN_OR_RETURN(const records::RecordLayout layout,
+                        records::RecordLayout::Create(dataset.description().schema()));
+  BlockWriter writer(layout, as_columns, max_message_bytes, sink);
   const absl::Status scanned = dataset.ScanRecords(
       [&](std::size_t graph, const records::RecordView& record) { return writer.Add(graph, record); });
   return scanned.ok() ? writer.Flush() : scanned;
 }
 
 absl::Status ExportSplit(const Dataset& dataset, const std::string& name, ExportSink sink) {
-  const absl::StatusOr<std::span<const std::uint32_t>> graphs = dataset.Split(name);
-  if (!graphs.ok()) return graphs.status();
-  for (std::size_t begin = 0; begin < graphs->size(); begin += kSplitGraphs) {
+  ABSL_ASSIGN_OR_RETURN(const std::span<const std::uint32_t> graphs, dataset.Split(name));
+  for (std::size_t begin = 0; begin < graphs.size(); begin += kSplitGraphs) {
     v1::ExportDatasetResponse message;
     message.mutable_split()->set_split(name);
-    const auto part = graphs->subspan(begin, std::min(kSplitGraphs, graphs->size() - begin));
+    const auto part = graphs.subspan(begin, std::min(kSplitGraphs, graphs.size() - begin));
     message.mutable_split()->mutable_graphs()->Add(part.begin(), part.end());
-    if (absl::Status status = sink(message); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(sink(message));
   }
   return absl::OkStatus();
 }
@@ -118,12 +117,11 @@ absl::Status ExportDataset(const Dataset& dataset, bool as_columns, std::uint64_
                            ExportSink sink) {
   v1::ExportDatasetResponse header;
   *header.mutable_header()->mutable_dataset() = dataset.description();
-  if (absl::Status status = sink(header); !status.ok()) return status;
-  if (absl::Status status = ExportGraphs(dataset, as_columns, max_message_bytes, sink); !status.ok())
-    return status;
+  ABSL_RETURN_IF_ERROR(sink(header));
+  ABSL_RETURN_IF_ERROR(ExportGraphs(dataset, as_columns, max_message_bytes, sink));
   for (const v1::Split& split : dataset.description().splits()) {
     if (split.name() == kAllSplit) continue;
-    if (absl::Status status = ExportSplit(dataset, split.name(), sink); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(ExportSplit(dataset, split.name(), sink));
   }
   v1::ExportDatasetResponse end;
   end.mutable_end()->set_graphs(dataset.description().graphs());

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/records/dataset_content.h"
 #include "server/records/graph_record.h"
 #include "server/storage/key_schema.h"
@@ -60,8 +61,8 @@ class DatasetCheck {
         report_(report) {}
 
   absl::Status Run() {
-    if (absl::Status status = CheckIndex(); !status.ok()) return status;
-    if (absl::Status status = CheckSplits(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckIndex());
+    ABSL_RETURN_IF_ERROR(CheckSplits());
     absl::StatusOr<records::DatasetContent> content =
         records::DatasetContent::Create(dataset_.description().schema());
     if (!content.ok()) return Report(Finding(v1::FSCK_KIND_DATASET, content.status().message()));
@@ -71,7 +72,7 @@ class DatasetCheck {
           checked_ = graph + 1;
           return stopped_.ok() ? content->Add(record.bytes()) : stopped_;
         });
-    if (!stopped_.ok()) return stopped_;
+    ABSL_RETURN_IF_ERROR(stopped_);
     return scanned.ok() ? CheckVersion(*content) : CheckOneByOne(scanned);
   }
 
@@ -100,7 +101,7 @@ class DatasetCheck {
     report_.CountBytes(record.bytes().size());
     if (graph % kGraphsBetweenProgress == 0) {
       const absl::Status told = report_.Tell(reference_, graph, dataset_.description().graphs());
-      if (!told.ok()) return told;
+      ABSL_RETURN_IF_ERROR(told);
     }
     absl::Status sound = CheckEndpoints(record);
     if (sound.ok()) sound = CheckBandwidth(graph, record);
@@ -116,7 +117,7 @@ class DatasetCheck {
   absl::Status CheckIndex() {
     if (!bandwidth_.ok()) {
       const absl::Status told = Report(Finding(v1::FSCK_KIND_DATASET, bandwidth_.status().message()));
-      if (!told.ok()) return told;
+      ABSL_RETURN_IF_ERROR(told);
     }
     const v1::Dataset& description = dataset_.description();
     const std::uint64_t nodes = Sum(dataset_.n_node()), edges = Sum(dataset_.n_edge());
@@ -138,7 +139,7 @@ class DatasetCheck {
         v1::FsckFinding finding =
             Finding(v1::FSCK_KIND_SPLIT, absl::StrCat("graph ", graph, " is in a split already"));
         finding.set_split(split.name);
-        if (absl::Status status = Report(std::move(finding)); !status.ok()) return status;
+        ABSL_RETURN_IF_ERROR(Report(std::move(finding)));
         break;
       }
     }
@@ -169,9 +170,9 @@ class DatasetCheck {
       const absl::Status read = dataset_.ReadRecords(
           std::span(&graph, 1),
           [&](std::size_t, const records::RecordView& record) { return stopped_ = CheckGraph(graph, record); });
-      if (!stopped_.ok()) return stopped_;
+      ABSL_RETURN_IF_ERROR(stopped_);
       if (read.ok()) continue;
-      if (absl::Status status = ReportGraph(graph, "", read.message()); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(ReportGraph(graph, "", read.message()));
     }
     return named_ > named_before ? absl::OkStatus() : Report(Finding(v1::FSCK_KIND_DATASET, scanned.message()));
   }
@@ -191,13 +192,13 @@ absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidth(const RocksDatabase& da
   const std::uint64_t graphs = stored.description.graphs();
   std::vector<std::uint32_t> bandwidth;
   for (std::uint64_t chunk = 0; chunk < ChunksOf(graphs); ++chunk) {
-    const auto value = database.Get(Family::kSizes, StorageKey(stored.storage_id, chunk).view());
-    if (!value.ok()) return value.status();
+    ABSL_ASSIGN_OR_RETURN(const auto value,
+                          database.Get(Family::kSizes, StorageKey(stored.storage_id, chunk).view()));
     const std::uint64_t column = GraphsOfChunk(graphs, chunk) * sizeof(std::uint32_t);
-    if (!value->has_value() || (*value)->size() != 3 * column) {
+    if (!value.has_value() || value->size() != 3 * column) {
       return absl::DataLossError("its sizes are incomplete");
     }
-    AppendIndices(std::string_view(**value).substr(2 * column), bandwidth);
+    AppendIndices(std::string_view(*value).substr(2 * column), bandwidth);
   }
   return bandwidth;
 }
@@ -217,7 +218,7 @@ absl::Status Check(const RocksDatabase& database, const IndexCheck& index, OpenD
                    rocks::CheckReport& report) {
   report.summary().set_unused(index.unused);
   for (const v1::FsckFinding& finding : index.findings) {
-    if (absl::Status status = report.Find(finding); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(report.Find(finding));
   }
   for (const StoredDataset& stored : index.datasets) {
     report.summary().set_datasets(report.summary().datasets() + 1);
@@ -226,7 +227,7 @@ absl::Status Check(const RocksDatabase& database, const IndexCheck& index, OpenD
     const absl::Status status = dataset.ok()
                                     ? FsckDataset(**dataset, ReadBandwidth(database, stored), report)
                                     : ReportUnopened(FullName(stored.description), dataset.status(), report);
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }

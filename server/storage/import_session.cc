@@ -6,18 +6,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/enum_check.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::storage {
 namespace {
 
-constexpr std::size_t records::kMaxTextBytes = 1024;
+constexpr std::size_t kMaxTextBytes = 1024;
 // Tags and lengths of one entry of a repeated message field, at most.
 constexpr std::uint64_t kEntryOverheadBytes = 16;
 
 // `text`, or as many of its whole characters as fit into kMaxTextBytes.
 std::string Shortened(std::string_view text) {
-  if (text.size() <= records::kMaxTextBytes) return std::string(text);
-  std::size_t end = records::kMaxTextBytes;
+  if (text.size() <= kMaxTextBytes) return std::string(text);
+  std::size_t end = kMaxTextBytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return std::string(text.substr(0, end));
 }
@@ -40,24 +41,20 @@ ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& s
 absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
                                                                     const v1::ImportHeader& header,
                                                                     std::uint64_t max_refused_bytes) {
-  if (absl::Status status = base::CheckEnums("header", header); !status.ok()) return status;
-  const absl::StatusOr<v1::Schema> schema =
-      header.build_edges() ? records::SchemaOfBuiltEdges(header.schema()) : header.schema();
-  if (!schema.ok()) return schema.status();
-  absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(*schema);
-  if (!layout.ok()) return layout.status();
-  absl::StatusOr<std::unique_ptr<DatasetWriter>> writer = store.NewDataset(*schema);
-  if (!writer.ok()) return writer.status();
+  ABSL_RETURN_IF_ERROR(base::CheckEnums("header", header));
+  ABSL_ASSIGN_OR_RETURN(const v1::Schema schema,
+                        header.build_edges() ? records::SchemaOfBuiltEdges(header.schema()) : header.schema());
+  ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(schema));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<DatasetWriter> writer, store.NewDataset(schema));
   return std::unique_ptr<ImportSession>(
-      new ImportSession(header, *schema, *std::move(layout), *std::move(writer), max_refused_bytes));
+      new ImportSession(header, schema, std::move(layout), std::move(writer), max_refused_bytes));
 }
 
 absl::Status ImportSession::Add(const v1::GraphBlock& block) {
-  absl::StatusOr<records::BlockReader> reader =
-      records::BlockReader::Open(layout_, block, !edge_filler_.has_value());
-  if (!reader.ok()) return reader.status();
-  while (reader->Next()) {
-    if (absl::Status status = Receive(reader->graph(), reader->origin()); !status.ok()) return status;
+  ABSL_ASSIGN_OR_RETURN(records::BlockReader reader,
+                        records::BlockReader::Open(layout_, block, !edge_filler_.has_value()));
+  while (reader.Next()) {
+    ABSL_RETURN_IF_ERROR(Receive(reader.graph(), reader.origin()));
   }
   return absl::OkStatus();
 }
@@ -71,13 +68,13 @@ absl::Status ImportSession::Add(const v1::RecordBlock& block) {
       return absl::InvalidArgumentError(
           absl::StrCat("graph ", response_.received(), ": ", record.status().message()));
     }
-    if (absl::Status status = Receive(record_graph_.Of(*record), {}); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Receive(record_graph_.Of(*record), {}));
   }
   return absl::OkStatus();
 }
 
 absl::Status ImportSession::Receive(const records::GraphView& graph, std::string_view origin) {
-  if (absl::Status status = StageOrRefuse(graph, origin); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(StageOrRefuse(graph, origin));
   response_.set_received(response_.received() + 1);
   return absl::OkStatus();
 }
@@ -94,7 +91,7 @@ absl::Status ImportSession::StageOrRefuse(records::GraphView graph, std::string_
   const std::optional<std::string> id = ids_.Take(graph.source_id);
   if (!id) {
     return Refuse(graph, origin,
-                  {refusal_reason::kDuplicateId,
+                  {records::refusal_reason::kDuplicateId,
                    absl::StrCat("the source id '", std::string(graph.source_id),
                                 "' came before; --duplicate-ids number would tell them apart")});
   }
@@ -109,8 +106,8 @@ std::uint64_t ImportSession::memory_bytes() const {
 
 absl::Status ImportSession::Stage(const records::GraphView& graph) {
   absl::Status encoded = records::EncodeRecord(layout_, edge_order_.Sorted(layout_, graph), record_);
-  if (!encoded.ok()) return encoded;
-  if (absl::Status status = writer_->Append(std::as_bytes(std::span(record_))); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(encoded);
+  ABSL_RETURN_IF_ERROR(writer_->Append(std::as_bytes(std::span(record_))));
   response_.set_staged(writer_->graphs());
   return absl::OkStatus();
 }

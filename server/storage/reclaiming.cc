@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "proto/base/status_macros.h"
 #include "server/rocks/big_endian.h"
 #include "server/storage/key_schema.h"
 
@@ -23,7 +24,7 @@ absl::StatusOr<absl::flat_hash_set<std::uint64_t>> PublishedIds(const RocksDatab
         ids.insert(*id);
         return absl::OkStatus();
       });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return ids;
 }
 
@@ -35,7 +36,7 @@ absl::StatusOr<std::string> ContentKeyOf(const RocksDatabase& database, std::uin
         if (rocks::ParseBigEndian<std::uint64_t>(value) == storage_id) found = key;
         return absl::OkStatus();
       });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return found;
 }
 
@@ -48,9 +49,8 @@ absl::Status DropDeleted(RocksDatabase& database, const StoredDataset& stored) {
   std::vector<std::string> removed = {DeletedKey(stored.description.name(), version)};
   bool shares_graphs = false, shares_splits = false;
   for (const std::string_view prefix : {kDatasetPrefix, kDeletedPrefix}) {
-    const absl::StatusOr<std::vector<StoredDataset>> others = ScanStored(database, prefix);
-    if (!others.ok()) return others.status();
-    for (const StoredDataset& other : *others) {
+    ABSL_ASSIGN_OR_RETURN(const std::vector<StoredDataset> others, ScanStored(database, prefix));
+    for (const StoredDataset& other : others) {
       if (prefix == kDeletedPrefix && FullName(other.description) == FullName(stored.description)) continue;
       shares_graphs = shares_graphs || other.storage_id == stored.storage_id;
       shares_splits = shares_splits || other.description.version() == version;
@@ -61,27 +61,24 @@ absl::Status DropDeleted(RocksDatabase& database, const StoredDataset& stored) {
       removed.push_back(SplitKey(version, split.name()));
   }
   if (!shares_graphs) {
-    absl::StatusOr<std::string> content = ContentKeyOf(database, stored.storage_id);
-    if (!content.ok()) return content.status();
-    if (!content->empty()) removed.push_back(*std::move(content));
+    ABSL_ASSIGN_OR_RETURN(std::string content, ContentKeyOf(database, stored.storage_id));
+    if (!content.empty()) removed.push_back(std::move(content));
   }
-  if (absl::Status status = database.WriteMeta({}, removed); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(database.WriteMeta({}, removed));
   return shares_graphs ? absl::OkStatus() : database.DropStorage(stored.storage_id);
 }
 
 // Drops graphs and sizes that were never published, and returns the first storage id that was never used.
 absl::StatusOr<std::uint64_t> DropUnpublished(RocksDatabase& database) {
-  const absl::StatusOr<absl::flat_hash_set<std::uint64_t>> published = PublishedIds(database);
-  if (!published.ok()) return published.status();
+  ABSL_ASSIGN_OR_RETURN(const absl::flat_hash_set<std::uint64_t> published, PublishedIds(database));
   std::uint64_t next = 1;
-  for (const std::uint64_t id : *published) next = std::max(next, id + 1);
+  for (const std::uint64_t id : published) next = std::max(next, id + 1);
   for (const Family family : {Family::kGraphs, Family::kSizes}) {
-    const absl::StatusOr<std::vector<std::uint64_t>> ids = database.StorageIds(family);
-    if (!ids.ok()) return ids.status();
-    for (const std::uint64_t id : *ids) {
+    ABSL_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ids, database.StorageIds(family));
+    for (const std::uint64_t id : ids) {
       next = std::max(next, id + 1);
-      if (published->contains(id)) continue;
-      if (absl::Status status = database.DropStorage(id); !status.ok()) return status;
+      if (published.contains(id)) continue;
+      ABSL_RETURN_IF_ERROR(database.DropStorage(id));
     }
   }
   return next;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/prefetch.h"
 
 namespace packtrain::storage {
@@ -36,21 +37,20 @@ std::uint64_t RecordArena::BytesFor(const v1::Dataset& description) {
 absl::StatusOr<std::unique_ptr<const RecordArena>> RecordArena::Load(const Dataset& dataset,
                                                                      std::stop_token stop) {
   const v1::Dataset& description = dataset.description();
-  absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(description.schema());
-  if (!layout.ok()) return layout.status();
+  ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(description.schema()));
   const std::uint64_t capacity = Capacity(description);
   Memory bytes = Allocate(capacity);
   if (bytes == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for the ", capacity, " bytes of data set ", description.name()));
   }
-  std::unique_ptr<RecordArena> arena(new RecordArena(*std::move(layout), std::move(bytes), capacity));
+  std::unique_ptr<RecordArena> arena(new RecordArena(std::move(layout), std::move(bytes), capacity));
   arena->offsets_.reserve(description.graphs() + 1);
   const auto append = [&](std::size_t, const records::RecordView& record) {
     if (stop.stop_requested()) return absl::CancelledError("the records are not wanted any more");
     return arena->Append(record);
   };
-  if (absl::Status status = dataset.ScanRecords(append); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(dataset.ScanRecords(append));
   return arena;
 }
 
@@ -68,7 +68,7 @@ absl::Status RecordArena::Read(std::span<const std::uint32_t> graphs, Dataset::R
     __builtin_prefetch(offset(k + kOffsetsAhead));
     Prefetch(record(k + kRecordsAhead));
     const records::RecordView view = records::RecordView::OfParsed(layout_, record(k).data());
-    if (absl::Status status = sink(k, view); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(sink(k, view));
   }
   return absl::OkStatus();
 }

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/rocks/disk_reserve.h"
 #include "server/rocks/manifest_guard.h"
 #include "server/rocks/message_log.h"
@@ -199,7 +200,7 @@ absl::Status RocksDatabase::Scan(Family family, std::string_view prefix, Visitor
   options.fill_cache = family != Family::kGraphs;
   const std::unique_ptr<rocksdb::Iterator> it(handle_->db->NewIterator(options, handle_->Of(family)));
   for (it->Seek(ToSlice(prefix)); it->Valid() && it->key().starts_with(ToSlice(prefix)); it->Next()) {
-    if (absl::Status status = visit(ToView(it->key()), ToView(it->value())); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(visit(ToView(it->key()), ToView(it->value())));
   }
   return ToStatus(it->status(), "scanning the store");
 }
@@ -223,7 +224,7 @@ absl::Status RocksDatabase::MultiGet(Family family, std::span<const std::string_
       prefetch(k + kRecordsAhead);
       absl::StatusOr<std::string_view> value = ToView(values[k]);
       if (!statuses[k].ok()) value = ToStatus(statuses[k], "reading the store");
-      if (absl::Status status = sink(begin + k, value); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(sink(begin + k, value));
       values[k].Reset();
     }
   }
@@ -272,20 +273,20 @@ absl::Status RocksDatabase::Handle::ForEachFile(const std::vector<FilesOfFamily>
                                                 FileCheck check) const {
   for (const FilesOfFamily& of_family : files) {
     for (const SortedFile& file : of_family.files) {
-      if (absl::Status status = (this->*check)(of_family.family, file); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR((this->*check)(of_family.family, file));
     }
   }
   return absl::OkStatus();
 }
 
 absl::Status RocksDatabase::Ingest(const std::vector<FilesOfFamily>& files) {
-  if (absl::Status status = handle_->reserve.Require(0); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(handle_->reserve.Require(0));
   // RocksDB 7.8 takes files in under the number 0, or aborts, once it has been resumed.
   if (handle_->failures.any()) {
     return absl::UnavailableError(
         "the disk has failed, and the store takes no new graphs until the server is started again");
   }
-  if (absl::Status status = handle_->ForEachFile(files, &Handle::CheckEnds); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(handle_->ForEachFile(files, &Handle::CheckEnds));
   rocksdb::IngestExternalFileOptions options;
   // The files lie on the same disk: taking them in costs a rename, not a copy.
   options.move_files = true;
@@ -377,7 +378,7 @@ SortedFiles::~SortedFiles() {
 }
 
 absl::Status SortedFiles::BeginFile() {
-  if (absl::Status status = database_->handle_->reserve.Require(kSpaceCheckBytes); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(database_->handle_->reserve.Require(kSpaceCheckBytes));
   const RocksDatabase::Handle& handle = *database_->handle_;
   writer_ = std::make_unique<Writer>(handle.db->GetOptions(handle.Of(family_)), handle.Of(family_));
   const std::string& path = files_.emplace_back().path = absl::StrCat(stem_, "-", files_.size(), ".sst");
@@ -407,20 +408,19 @@ absl::Status SortedFiles::Add(std::string_view key, std::string_view value) {
 
 absl::Status SortedFiles::TryAdd(std::string_view key, std::string_view value) {
   if (writer_ == nullptr) {
-    if (absl::Status status = BeginFile(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(BeginFile());
   }
-  if (absl::Status status = RequireSpace(key.size() + value.size()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(RequireSpace(key.size() + value.size()));
   const rocksdb::Status status = writer_->file.Put(ToSlice(key), ToSlice(value));
   if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", files_.back().path));
   return writer_->file.FileSize() < file_bytes_ ? absl::OkStatus() : EndFile();
 }
 
 absl::StatusOr<RocksDatabase::FilesOfFamily> SortedFiles::Finish() {
-  if (!failure_.ok()) return failure_;
+  ABSL_RETURN_IF_ERROR(failure_);
   if (writer_ != nullptr) {
     // What the file still holds back in memory.
-    if (absl::Status status = database_->handle_->reserve.Require(kSpaceCheckBytes); !status.ok())
-      return status;
+    ABSL_RETURN_IF_ERROR(database_->handle_->reserve.Require(kSpaceCheckBytes));
     if (failure_ = EndFile(); !failure_.ok()) return failure_;
   }
   return RocksDatabase::FilesOfFamily{family_, files_};

@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/key_schema.h"
 
 namespace packtrain::storage {
@@ -37,8 +38,8 @@ absl::StatusOr<std::shared_ptr<const RocksDataset>> RocksDataset::Load(
   if (!layout.ok()) return absl::DataLossError(layout.status().message());
   const std::shared_ptr<RocksDataset> dataset(
       new RocksDataset(std::move(database), std::move(stored), *std::move(layout)));
-  if (absl::Status status = dataset->LoadSizes(); !status.ok()) return status;
-  if (absl::Status status = dataset->LoadSplits(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(dataset->LoadSizes());
+  ABSL_RETURN_IF_ERROR(dataset->LoadSplits());
   return dataset;
 }
 
@@ -50,7 +51,7 @@ absl::StatusOr<std::span<const std::uint32_t>> RocksDataset::Split(std::string_v
 }
 
 absl::Status RocksDataset::ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const {
-  if (absl::Status status = CheckIndices(graphs); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckIndices(graphs));
   const auto wanted = Ascending(graphs);
   absl::InlinedVector<StorageKey, kInlineKeys> keys;
   absl::InlinedVector<std::string_view, kInlineKeys> views;
@@ -75,7 +76,7 @@ absl::Status RocksDataset::ScanRecords(RecordSink sink) const {
         if (delivered.ok()) ++graph;
         return delivered;
       });
-  if (!delivered.ok()) return delivered;
+  ABSL_RETURN_IF_ERROR(delivered);
   if (!scanned.ok()) return Unreadable(graph, scanned);
   return graph == n_node_.size() ? absl::OkStatus() : Missing(graph);
 }
@@ -99,11 +100,11 @@ absl::Status RocksDataset::Damaged(std::string_view what) const {
 
 absl::Status RocksDataset::LoadSizes() {
   for (std::uint64_t chunk = 0; chunk < ChunksOf(description_.graphs()); ++chunk) {
-    const auto value = database_->Get(Family::kSizes, StorageKey(storage_id_, chunk).view());
-    if (!value.ok()) return value.status();
+    ABSL_ASSIGN_OR_RETURN(const auto value,
+                          database_->Get(Family::kSizes, StorageKey(storage_id_, chunk).view()));
     const std::uint64_t column = GraphsOfChunk(description_.graphs(), chunk) * sizeof(std::uint32_t);
-    if (!value->has_value() || (*value)->size() != 3 * column) return Damaged("its sizes are incomplete");
-    const std::string_view columns = **value;
+    if (!value.has_value() || value->size() != 3 * column) return Damaged("its sizes are incomplete");
+    const std::string_view columns = *value;
     AppendIndices(columns.substr(0, column), n_node_);
     AppendIndices(columns.substr(column, column), n_edge_);
   }
@@ -118,9 +119,9 @@ absl::Status RocksDataset::LoadSplits() {
       std::iota(split.graphs.begin(), split.graphs.end(), 0);
       continue;
     }
-    const auto value = database_->Get(Family::kMeta, SplitKey(description_.version(), described.name()));
-    if (!value.ok()) return value.status();
-    if (value->has_value()) AppendIndices(**value, split.graphs);
+    ABSL_ASSIGN_OR_RETURN(const auto value,
+                          database_->Get(Family::kMeta, SplitKey(description_.version(), described.name())));
+    if (value.has_value()) AppendIndices(*value, split.graphs);
     if (!IsSound(split, described.graphs())) return Damaged(absl::StrCat("split ", split.name, " is damaged"));
   }
   return absl::OkStatus();

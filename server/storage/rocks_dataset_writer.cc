@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/stored_dataset.h"
 
@@ -24,7 +25,7 @@ class RocksDatasetWriter : public DatasetWriter {
 
   absl::Status Append(std::span<const std::byte> record) override {
     const std::uint64_t graph = content_.graphs();
-    if (absl::Status status = content_.Add(record); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(content_.Add(record));
     return graphs_.Add(StorageKey(storage_id_, graph).view(),
                        {reinterpret_cast<const char*>(record.data()), record.size()});
   }
@@ -33,14 +34,12 @@ class RocksDatasetWriter : public DatasetWriter {
   std::uint64_t memory_bytes() const override { return content_.memory_bytes(); }
 
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
-    absl::StatusOr<SealedContent> sealed = SealContent(content_, request);
-    if (!sealed.ok()) return sealed.status();
+    ABSL_ASSIGN_OR_RETURN(SealedContent sealed, SealContent(content_, request));
     const base::MutexLock lock(*publishing_);
-    const std::string& version = sealed->description.version();
-    const auto existing = FindVersion(*database_, request.name(), version);
-    if (!existing.ok()) return existing.status();
-    if (existing->has_value()) return Keep((*existing)->description);
-    return Publish(*std::move(sealed));
+    const std::string& version = sealed.description.version();
+    ABSL_ASSIGN_OR_RETURN(const auto existing, FindVersion(*database_, request.name(), version));
+    if (existing.has_value()) return Keep(existing->description);
+    return Publish(std::move(sealed));
   }
 
  private:
@@ -50,46 +49,42 @@ class RocksDatasetWriter : public DatasetWriter {
 
   absl::StatusOr<SealResult> Keep(const v1::Dataset& existing) {
     const absl::Status status = database_->WriteMeta({{NameKey(existing.name()), existing.version()}});
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
     return SealResult{existing, true};
   }
 
   absl::StatusOr<SealResult> Publish(SealedContent sealed) {
-    const absl::StatusOr<std::uint64_t> storage_id = StoredContent();
-    if (!storage_id.ok()) return storage_id.status();
+    ABSL_ASSIGN_OR_RETURN(const std::uint64_t storage_id, StoredContent());
     const std::string& name = sealed.description.name();
     const std::string& version = sealed.description.version();
     std::vector<std::pair<std::string, std::string>> entries = {
-        {ContentKey(content_.Hash()), EncodeStorageId(*storage_id)},
-        {DatasetKey(name, version), Encode({*storage_id, sealed.description})},
+        {ContentKey(content_.Hash()), EncodeStorageId(storage_id)},
+        {DatasetKey(name, version), Encode({storage_id, sealed.description})},
         {NameKey(name), version}};
     for (const IndexSplit& split : sealed.splits) {
       entries.emplace_back(SplitKey(version, split.name), IndexBytes(split.graphs));
     }
-    if (absl::Status status = database_->WriteMeta(entries); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(database_->WriteMeta(entries));
     return SealResult{std::move(sealed.description), false};
   }
 
   // Where graphs of this content are in the database, which takes in the staged ones unless it has them.
   absl::StatusOr<std::uint64_t> StoredContent() {
-    const auto stored = FindContent(*database_, content_.Hash());
-    if (!stored.ok()) return stored.status();
-    if (stored->has_value()) return **stored;
+    ABSL_ASSIGN_OR_RETURN(const auto stored, FindContent(*database_, content_.Hash()));
+    if (stored.has_value()) return *stored;
     if (!taken_in_) {
-      if (absl::Status status = TakeIn(); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(TakeIn());
       taken_in_ = true;
     }
     return storage_id_;
   }
 
   absl::Status TakeIn() {
-    absl::StatusOr<RocksDatabase::FilesOfFamily> graphs = graphs_.Finish();
-    if (!graphs.ok()) return graphs.status();
+    ABSL_ASSIGN_OR_RETURN(RocksDatabase::FilesOfFamily graphs, graphs_.Finish());
     SortedFiles sizes(database_, Family::kSizes, sizes_stem_, file_bytes_);
-    if (absl::Status status = StageSizes(sizes); !status.ok()) return status;
-    absl::StatusOr<RocksDatabase::FilesOfFamily> size_files = sizes.Finish();
-    if (!size_files.ok()) return size_files.status();
-    return database_->Ingest({*std::move(graphs), *std::move(size_files)});
+    ABSL_RETURN_IF_ERROR(StageSizes(sizes));
+    ABSL_ASSIGN_OR_RETURN(RocksDatabase::FilesOfFamily size_files, sizes.Finish());
+    return database_->Ingest({std::move(graphs), std::move(size_files)});
   }
 
   absl::Status StageSizes(SortedFiles& sizes) const {
@@ -100,9 +95,7 @@ class RocksDatasetWriter : public DatasetWriter {
       for (const auto column : {content_.n_node(), content_.n_edge(), content_.bandwidth()}) {
         columns += IndexBytes(column.subspan(begin, count));
       }
-      if (absl::Status status = sizes.Add(StorageKey(storage_id_, chunk).view(), columns); !status.ok()) {
-        return status;
-      }
+      ABSL_RETURN_IF_ERROR(sizes.Add(StorageKey(storage_id_, chunk).view(), columns));
     }
     return absl::OkStatus();
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/records/dataset_content.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/reclaiming.h"
@@ -38,11 +39,10 @@ absl::Status RemoveStagedFiles(const std::filesystem::path& staging) {
 }
 
 absl::Status CheckFormat(RocksDatabase& database) {
-  const auto format = database.Get(Family::kMeta, kFormatKey);
-  if (!format.ok()) return format.status();
-  if (!format->has_value()) return database.WriteMeta({{std::string(kFormatKey), std::string(kStoreFormat)}});
-  if (**format == kStoreFormat) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("the store has format ", **format,
+  ABSL_ASSIGN_OR_RETURN(const auto format, database.Get(Family::kMeta, kFormatKey));
+  if (!format.has_value()) return database.WriteMeta({{std::string(kFormatKey), std::string(kStoreFormat)}});
+  if (*format == kStoreFormat) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("the store has format ", *format,
                                                     ", this program reads format ", std::string(kStoreFormat)));
 }
 
@@ -58,24 +58,21 @@ RocksGraphStore::RocksGraphStore(std::filesystem::path staging, const RocksGraph
 
 absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std::filesystem::path& folder,
                                                                        const RocksGraphStoreOptions& options) {
-  if (absl::Status status = CreateFolders(folder); !status.ok()) return status;
-  absl::StatusOr<std::shared_ptr<RocksDatabase>> database =
-      RocksDatabase::Open(DatabaseFolder(folder), options.database);
-  if (!database.ok()) return database.status();
+  ABSL_RETURN_IF_ERROR(CreateFolders(folder));
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<RocksDatabase> database,
+                        RocksDatabase::Open(DatabaseFolder(folder), options.database));
   const std::filesystem::path staging = folder / "staging";
-  if (absl::Status status = CheckFormat(**database); !status.ok()) return status;
-  if (absl::Status status = RemoveStagedFiles(staging); !status.ok()) return status;
-  const absl::StatusOr<std::uint64_t> next_storage_id = DropUnpublished(**database);
-  if (!next_storage_id.ok()) return next_storage_id.status();
+  ABSL_RETURN_IF_ERROR(CheckFormat(*database));
+  ABSL_RETURN_IF_ERROR(RemoveStagedFiles(staging));
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t next_storage_id, DropUnpublished(*database));
   return std::unique_ptr<RocksGraphStore>(
-      new RocksGraphStore(staging, options, *std::move(database), *next_storage_id));
+      new RocksGraphStore(staging, options, std::move(database), next_storage_id));
 }
 
 absl::StatusOr<std::unique_ptr<DatasetWriter>> RocksGraphStore::NewDataset(const v1::Schema& schema) {
-  absl::StatusOr<records::DatasetContent> content = records::DatasetContent::Create(schema);
-  if (!content.ok()) return content.status();
+  ABSL_ASSIGN_OR_RETURN(records::DatasetContent content, records::DatasetContent::Create(schema));
   return NewRocksDatasetWriter(database_, publishing_, next_storage_id_.fetch_add(1), staging_,
-                               options_.staging_file_bytes, *std::move(content));
+                               options_.staging_file_bytes, std::move(content));
 }
 
 // Keeps a version from being reclaimed while it is opened.
@@ -105,19 +102,17 @@ class RocksGraphStore::Opening {
 absl::StatusOr<DatasetReference> RocksGraphStore::Resolve(std::string_view text) const {
   DatasetReference reference = ParseReference(text);
   if (reference.version) return reference;
-  auto newest = database_->Get(Family::kMeta, NameKey(reference.name));
-  if (!newest.ok()) return newest.status();
-  if (!newest->has_value()) return NoSuchDataset(reference);
-  reference.version = **std::move(newest);
+  ABSL_ASSIGN_OR_RETURN(auto newest, database_->Get(Family::kMeta, NameKey(reference.name)));
+  if (!newest.has_value()) return NoSuchDataset(reference);
+  reference.version = *std::move(newest);
   return reference;
 }
 
 absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string_view text) {
-  const absl::StatusOr<DatasetReference> reference = Resolve(text);
-  if (!reference.ok()) return reference.status();
-  const std::string full_name = absl::StrCat(reference->name, "@", *reference->version);
+  ABSL_ASSIGN_OR_RETURN(const DatasetReference reference, Resolve(text));
+  const std::string full_name = absl::StrCat(reference.name, "@", *reference.version);
   const Opening opening(*this, full_name);
-  if (!opening.allowed()) return NoSuchDataset(*reference);
+  if (!opening.allowed()) return NoSuchDataset(reference);
   {
     const base::MutexLock lock(mutex_);
     if (const auto found = open_.find(full_name); found != open_.end()) {
@@ -125,18 +120,17 @@ absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string
     }
   }
   absl::StatusOr<std::optional<StoredDataset>> stored =
-      FindVersion(*database_, reference->name, *reference->version);
+      FindVersion(*database_, reference.name, *reference.version);
   if (stored.ok() && !stored->has_value()) {
-    stored = FindStored(*database_, DeletedKey(reference->name, *reference->version));
+    stored = FindStored(*database_, DeletedKey(reference.name, *reference.version));
   }
-  if (!stored.ok()) return stored.status();
-  if (!stored->has_value()) return NoSuchDataset(*reference);
-  absl::StatusOr<std::shared_ptr<const RocksDataset>> dataset =
-      RocksDataset::Load(database_, *std::move(*stored));
-  if (!dataset.ok()) return dataset.status();
+  ABSL_RETURN_IF_ERROR(stored.status());
+  if (!stored->has_value()) return NoSuchDataset(reference);
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const RocksDataset> dataset,
+                        RocksDataset::Load(database_, *std::move(*stored)));
   const base::MutexLock lock(mutex_);
-  open_[full_name] = *dataset;
-  return std::shared_ptr<const Dataset>(*std::move(dataset));
+  open_[full_name] = dataset;
+  return std::shared_ptr<const Dataset>(std::move(dataset));
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
@@ -144,13 +138,13 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
   const absl::Status status =
       database_->Scan(Family::kMeta, kNamePrefix, [&](std::string_view key, std::string_view version) {
         const std::string_view name = key.substr(kNamePrefix.size());
-        const absl::StatusOr<std::optional<StoredDataset>> stored = FindVersion(*database_, name, version);
-        if (!stored.ok()) return stored.status();
-        if (!stored->has_value()) return absl::DataLossError("a name of the store leads to no data set");
-        datasets.push_back((*stored)->description);
+        ABSL_ASSIGN_OR_RETURN(const std::optional<StoredDataset> stored,
+                              FindVersion(*database_, name, version));
+        if (!stored.has_value()) return absl::DataLossError("a name of the store leads to no data set");
+        datasets.push_back(stored->description);
         return absl::OkStatus();
       });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return datasets;
 }
 
@@ -160,9 +154,9 @@ IndexCheck RocksGraphStore::CheckIndex() const {
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Versions(std::string_view reference) const {
-  const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, ParseReference(reference));
-  if (!found.ok()) return found.status();
-  return DescriptionsOf(*found);
+  ABSL_ASSIGN_OR_RETURN(const std::vector<StoredDataset> found,
+                        FindVersions(*database_, ParseReference(reference)));
+  return DescriptionsOf(found);
 }
 
 absl::Status RocksGraphStore::MakeCurrent(std::string_view text) {
@@ -176,36 +170,33 @@ absl::Status RocksGraphStore::MakeCurrent(std::string_view text) {
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_view text) {
   const DatasetReference reference = ParseReference(text);
   const base::MutexLock lock(*publishing_);
-  const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
-  if (!found.ok()) return found.status();
+  ABSL_ASSIGN_OR_RETURN(const std::vector<StoredDataset> found, FindVersions(*database_, reference));
   std::vector<std::pair<std::string, std::string>> entries;
   std::vector<std::string> removed;
-  for (const StoredDataset& stored : *found) {
+  for (const StoredDataset& stored : found) {
     removed.push_back(DatasetKey(reference.name, stored.description.version()));
     entries.emplace_back(DeletedKey(reference.name, stored.description.version()), Encode(stored));
   }
-  absl::StatusOr<std::vector<StoredDataset>> left = ScanStored(*database_, DatasetKey(reference.name, ""));
-  if (!left.ok()) return left.status();
-  std::erase_if(*left, [&](const StoredDataset& stored) {
+  ABSL_ASSIGN_OR_RETURN(std::vector<StoredDataset> left,
+                        ScanStored(*database_, DatasetKey(reference.name, "")));
+  std::erase_if(left, [&](const StoredDataset& stored) {
     return !reference.version || stored.description.version() == *reference.version;
   });
-  const absl::StatusOr<DatasetReference> current = Resolve(reference.name);
-  if (!current.ok()) return current.status();
-  if (left->empty()) {
+  ABSL_ASSIGN_OR_RETURN(const DatasetReference current, Resolve(reference.name));
+  if (left.empty()) {
     removed.push_back(NameKey(reference.name));
-  } else if (current->version == reference.version) {
-    const StoredDataset& newest = *std::max_element(left->begin(), left->end(), WasImportedBefore);
+  } else if (current.version == reference.version) {
+    const StoredDataset& newest = *std::max_element(left.begin(), left.end(), WasImportedBefore);
     entries.emplace_back(NameKey(reference.name), newest.description.version());
   }
-  if (absl::Status status = database_->WriteMeta(entries, removed); !status.ok()) return status;
-  return DescriptionsOf(*found);
+  ABSL_RETURN_IF_ERROR(database_->WriteMeta(entries, removed));
+  return DescriptionsOf(found);
 }
 
 absl::StatusOr<std::vector<std::string>> RocksGraphStore::Deleted() const {
-  const absl::StatusOr<std::vector<StoredDataset>> found = ScanStored(*database_, kDeletedPrefix);
-  if (!found.ok()) return found.status();
+  ABSL_ASSIGN_OR_RETURN(const std::vector<StoredDataset> found, ScanStored(*database_, kDeletedPrefix));
   std::vector<std::string> names;
-  for (const StoredDataset& stored : *found) names.push_back(FullName(stored.description));
+  for (const StoredDataset& stored : found) names.push_back(FullName(stored.description));
   return names;
 }
 
@@ -230,12 +221,11 @@ absl::Status RocksGraphStore::Reclaim(std::string_view text) {
   const DatasetReference reference = ParseReference(text);
   const std::string full_name(text);
   const base::MutexLock lock(*publishing_);
-  const absl::StatusOr<std::optional<StoredDataset>> stored =
-      FindStored(*database_, absl::StrCat(std::string(kDeletedPrefix), full_name));
-  if (!stored.ok()) return stored.status();
-  if (!stored->has_value()) return absl::OkStatus();
-  if (absl::Status status = Forbid(full_name); !status.ok()) return status;
-  absl::Status status = DropDeleted(*database_, **stored);
+  ABSL_ASSIGN_OR_RETURN(const std::optional<StoredDataset> stored,
+                        FindStored(*database_, absl::StrCat(std::string(kDeletedPrefix), full_name)));
+  if (!stored.has_value()) return absl::OkStatus();
+  ABSL_RETURN_IF_ERROR(Forbid(full_name));
+  absl::Status status = DropDeleted(*database_, *stored);
   Allow(full_name);
   return status;
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/split.h"
 
 namespace packtrain::storage {
@@ -30,14 +31,14 @@ bool IsNameByte(char c) { return IsLetterOrDigit(c) || c == '.' || c == '_' || c
 
 absl::StatusOr<std::vector<IndexSplit>> SplitByFractions(const records::DatasetContent& content,
                                                          const v1::SplitFractions& fractions) {
-  absl::StatusOr<batching::SplitIndices> indices = batching::SplitByFractions(
-      fractions.seed(), static_cast<std::uint32_t>(content.graphs()),
-      {fractions.train_permille(), fractions.val_permille(), fractions.test_permille()});
-  if (!indices.ok()) return indices.status();
+  ABSL_ASSIGN_OR_RETURN(batching::SplitIndices indices,
+                        batching::SplitByFractions(
+                            fractions.seed(), static_cast<std::uint32_t>(content.graphs()),
+                            {fractions.train_permille(), fractions.val_permille(), fractions.test_permille()}));
   std::vector<IndexSplit> splits;
-  splits.push_back({"train", std::move(indices->train)});
-  splits.push_back({"val", std::move(indices->val)});
-  splits.push_back({"test", std::move(indices->test)});
+  splits.push_back({"train", std::move(indices.train)});
+  splits.push_back({"val", std::move(indices.val)});
+  splits.push_back({"test", std::move(indices.test)});
   return splits;
 }
 
@@ -83,9 +84,8 @@ absl::StatusOr<std::vector<IndexSplit>> SplitByIds(const records::DatasetContent
   for (const auto& [name, ids] : lists) {
     IndexSplit& split = splits.emplace_back(IndexSplit{std::string(name), {}});
     for (const std::string& id : *ids) {
-      const absl::StatusOr<std::uint32_t> graph = index.Take(id, name);
-      if (!graph.ok()) return graph.status();
-      split.graphs.push_back(*graph);
+      ABSL_ASSIGN_OR_RETURN(const std::uint32_t graph, index.Take(id, name));
+      split.graphs.push_back(graph);
     }
     std::sort(split.graphs.begin(), split.graphs.end());
   }
@@ -123,7 +123,7 @@ absl::StatusOr<std::vector<IndexSplit>> SplitByIndex(const records::DatasetConte
   for (const auto& [name, graphs] : lists) {
     IndexSplit& split = splits.emplace_back(IndexSplit{std::string(name), {graphs->begin(), graphs->end()}});
     for (const std::uint32_t graph : split.graphs) {
-      if (absl::Status status = taker.Take(graph, name); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(taker.Take(graph, name));
     }
     std::sort(split.graphs.begin(), split.graphs.end());
   }
@@ -265,14 +265,13 @@ absl::Status CheckDatasetName(std::string_view name) {
 
 absl::StatusOr<SealedContent> SealContent(records::DatasetContent& content,
                                           const v1::SealDatasetRequest& request) {
-  if (absl::Status status = CheckDatasetName(request.name()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckDatasetName(request.name()));
   if (content.graphs() == 0) return absl::FailedPreconditionError("the import holds no graph");
-  absl::StatusOr<std::vector<IndexSplit>> splits = ResolveSplits(content, request);
-  if (!splits.ok()) return splits.status();
-  SealedContent sealed{*std::move(splits), {}};
+  ABSL_ASSIGN_OR_RETURN(std::vector<IndexSplit> splits, ResolveSplits(content, request));
+  SealedContent sealed{std::move(splits), {}};
   sealed.description = Describe(content, request, sealed.splits);
   sealed.description.set_version(Version(content.Hash(), sealed.splits));
-  if (absl::Status status = CheckVersion(sealed.description.version(), request); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckVersion(sealed.description.version(), request));
   return sealed;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/rocks/big_endian.h"
 #include "server/storage/key_schema.h"
 
@@ -31,12 +32,10 @@ std::string Encode(const StoredDataset& stored) {
 }
 
 absl::StatusOr<std::optional<StoredDataset>> FindStored(const RocksDatabase& database, std::string_view key) {
-  const auto value = database.Get(Family::kMeta, key);
-  if (!value.ok()) return value.status();
-  if (!value->has_value()) return std::optional<StoredDataset>();
-  absl::StatusOr<StoredDataset> stored = DecodeDataset(**value);
-  if (!stored.ok()) return stored.status();
-  return std::optional<StoredDataset>(*std::move(stored));
+  ABSL_ASSIGN_OR_RETURN(const auto value, database.Get(Family::kMeta, key));
+  if (!value.has_value()) return std::optional<StoredDataset>();
+  ABSL_ASSIGN_OR_RETURN(StoredDataset stored, DecodeDataset(*value));
+  return std::optional<StoredDataset>(std::move(stored));
 }
 
 absl::StatusOr<std::optional<StoredDataset>> FindVersion(const RocksDatabase& database, std::string_view name,
@@ -57,7 +56,7 @@ absl::StatusOr<std::vector<StoredDataset>> ScanStored(const RocksDatabase& datab
         if (stored.ok()) found.push_back(*std::move(stored));
         return stored.status();
       });
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return found;
 }
 
@@ -66,14 +65,12 @@ absl::StatusOr<std::vector<StoredDataset>> FindVersions(const RocksDatabase& dat
                                                         const DatasetReference& reference) {
   std::vector<StoredDataset> found;
   if (reference.version) {
-    absl::StatusOr<std::optional<StoredDataset>> stored =
-        FindVersion(database, reference.name, *reference.version);
-    if (!stored.ok()) return stored.status();
-    if (stored->has_value()) found.push_back(**std::move(stored));
+    ABSL_ASSIGN_OR_RETURN(std::optional<StoredDataset> stored,
+                          FindVersion(database, reference.name, *reference.version));
+    if (stored.has_value()) found.push_back(*std::move(stored));
   } else {
-    absl::StatusOr<std::vector<StoredDataset>> all = ScanStored(database, DatasetKey(reference.name, ""));
-    if (!all.ok()) return all.status();
-    found = *std::move(all);
+    ABSL_ASSIGN_OR_RETURN(std::vector<StoredDataset> all, ScanStored(database, DatasetKey(reference.name, "")));
+    found = std::move(all);
   }
   if (found.empty()) return NoSuchDataset(reference);
   return found;
@@ -93,10 +90,9 @@ bool WasImportedBefore(const StoredDataset& a, const StoredDataset& b) {
 }
 
 absl::StatusOr<std::optional<std::uint64_t>> FindContent(const RocksDatabase& database, std::string_view hash) {
-  const auto value = database.Get(Family::kMeta, ContentKey(hash));
-  if (!value.ok()) return value.status();
-  if (!value->has_value()) return std::optional<std::uint64_t>();
-  return rocks::ParseBigEndian<std::uint64_t>(**value);
+  ABSL_ASSIGN_OR_RETURN(const auto value, database.Get(Family::kMeta, ContentKey(hash)));
+  if (!value.has_value()) return std::optional<std::uint64_t>();
+  return rocks::ParseBigEndian<std::uint64_t>(*value);
 }
 
 }  // namespace packtrain::storage

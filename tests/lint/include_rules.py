@@ -10,20 +10,33 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 OURS = ("proto/", "server/", "client/", "trainer/", "tests/")
 
-# Folder -> folders of ours it may include. The longest matching folder holds.
+# Folder -> folders of ours it may include, besides itself. The longest matching folder holds.
 RULES = {
-    "proto/": ["proto/"],
+    "proto/": [],
+    "proto/base/": [],
+    "proto/wire/": ["proto/base/"],
     "server/": ["server/", "proto/"],
-    "server/batching/": ["server/batching/"],
-    "server/edges/": ["server/edges/", "proto/wire/"],
-    "server/rocks/": ["server/rocks/", "proto/"],
-    "server/log/": ["server/log/", "proto/wire/"],
-    "server/metrics/": ["server/metrics/", "server/rocks/", "proto/wire/"],
-    "server/storage/": ["server/storage/", "server/rocks/", "server/batching/", "server/edges/", "proto/"],
-    "server/runs/": ["server/runs/", "server/rocks/", "proto/"],
+    "server/log/": ["proto/base/"],
+    "server/limits/": ["proto/base/"],
+    "server/rocks/": ["server/log/", "server/limits/", "proto/"],
+    "server/batching/": ["proto/base/status_macros.h", "proto/wire/"],
+    "server/edges/": ["proto/base/", "proto/wire/"],
+    "server/metrics/": ["server/rocks/", "proto/base/", "proto/wire/"],
+    "server/records/": ["server/edges/", "proto/"],
+    "server/storage/": ["server/limits/", "server/rocks/", "server/batching/", "server/edges/", "server/records/",
+                        "server/log/", "proto/"],
+    "server/runs/": ["server/log/", "server/limits/", "server/rocks/", "proto/"],
+    "server/batches/": ["server/log/", "server/limits/", "server/metrics/", "server/rocks/", "server/batching/",
+                        "server/edges/", "server/records/", "server/storage/", "proto/"],
+    "server/serving/": ["server/log/", "server/limits/", "server/metrics/", "server/rocks/", "server/batching/",
+                        "server/edges/", "server/records/", "server/storage/", "server/batches/", "server/runs/",
+                        "proto/"],
     "client/": ["client/", "proto/"],
+    "client/flags/": ["client/", "proto/"],
+    "client/internal/": ["client/", "proto/"],
+    "client/ingest/": ["server/records/", "server/edges/", "proto/"],
     "client/cli/": ["client/", "proto/", "server/batching/"],
-    "trainer/": ["trainer/", "client/", "proto/wire/"],
+    "trainer/": ["trainer/", "client/", "proto/base/", "proto/wire/"],
     "tests/": ["tests/", "proto/", "server/", "client/", "trainer/"],
 }
 
@@ -33,8 +46,8 @@ HEADER_RULES = {
     r"rocksdb/": [r"server/(rocks|storage|runs)/.*\.cc$", r"tests/bench/", r"tests/testing/faulty_disk\.cc$",
                   r"tests/server/runs/rocks_run_store_test\.cc$", r"tests/server/rocks/"],
     r"(grpc|grpcpp)/|packtrain/v1/.*\.grpc\.pb\.h": [
-        r"server/serving/", r"server/main\.cc$", r"proto/wire/status_convert", r"client/[^/]*\.cc$",
-        r"client/channel\.h$", r"tests/"],
+        r"server/serving/", r"server/node/", r"server/main\.cc$", r"proto/base/status_convert", r"client/[^/]*\.cc$",
+        r"client/internal/", r"tests/"],
     r"(prometheus/|civetweb)": [r"server/metrics/"],
     r"spdlog/": [r"server/log/"],
     r"boost/": [r"server/(runs|edges)/", r"tests/server/(runs|edges)/"],
@@ -42,7 +55,8 @@ HEADER_RULES = {
 
 
 def rule_for(path):
-    return RULES[max((folder for folder in RULES if path.startswith(folder)), key=len)]
+    folder = max((folder for folder in RULES if path.startswith(folder)), key=len)
+    return [folder, *RULES[folder]]
 
 
 def broken_rules(path, text):
@@ -54,9 +68,9 @@ def broken_rules(path, text):
         for pattern, places in HEADER_RULES.items():
             if re.match(pattern, header) and not any(re.match(place, path) for place in places):
                 yield f"{path}: includes {header}, which belongs in {', '.join(places)}"
-        if path.startswith("server/batching/") and not header.startswith(("server/batching/", "absl/")):
+        if path.startswith("server/batching/") and not header.startswith(("server/batching/", "absl/", "proto/")):
             if "/" in header or header.endswith(".h"):
-                yield f"{path}: includes {header}; server/batching takes the standard library and Abseil alone"
+                yield f"{path}: includes {header}; server/batching takes the standard library, Abseil and proto alone"
     torch = any(re.match(r"(torch|ATen|c10)/", header) for header in includes)
     if torch and any(header.endswith(".pb.h") for header in includes):
         yield f"{path}: includes Torch and generated protobuf"

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/data/expand_batch.h"
 #include "trainer/data/word_checksum.h"
 
@@ -245,9 +246,9 @@ CudaFeed::CudaFeed(Target target, const ClassTable& classes, at::Device device, 
 CudaFeed::~CudaFeed() = default;
 
 absl::Status CudaFeed::Expand(const wire::Batch& batch, const GraphTensors& out) {
-  if (absl::Status status = CheckExpandable(batch, target_, classes_); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckExpandable(batch, target_, classes_));
   const wire::Shape& padded = batch.header().padded;
-  if (absl::Status status = CheckShape(out, padded); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckShape(out, padded));
   const CUDAStream copies(copies_), current = c10::cuda::getCurrentCUDAStream();
   const SlotLayout layout(batch);
   Slot& slot = NextSlot();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -35,18 +36,18 @@ absl::Status RequireField(const wire::Batch& batch, std::string_view field, wire
 
 absl::Status RequireFields(const wire::Batch& batch, std::uint64_t targets) {
   const std::uint64_t graphs = batch.header().real.graphs, nodes = batch.header().real.nodes;
-  if (absl::Status s = RequireField(batch, kAtomicNumbers, wire::DType::kU8, {nodes, 1}); !s.ok()) return s;
-  if (absl::Status s = RequireField(batch, kPositions, wire::DType::kF32, {nodes, 3}); !s.ok()) return s;
+  ABSL_RETURN_IF_ERROR(RequireField(batch, kAtomicNumbers, wire::DType::kU8, {nodes, 1}));
+  ABSL_RETURN_IF_ERROR(RequireField(batch, kPositions, wire::DType::kF32, {nodes, 3}));
   return RequireField(batch, kTargets, wire::DType::kF64, {graphs, targets});
 }
 
 }  // namespace
 
 absl::Status CheckExpandable(const wire::Batch& batch, const Target& target, const ClassTable& classes) {
-  if (absl::Status status = RequireFields(batch, target.columns); !status.ok()) return status;
-  const absl::StatusOr<std::span<const std::uint8_t>> numbers = batch.Elements<std::uint8_t>(kAtomicNumbers);
-  if (!numbers.ok()) return numbers.status();
-  for (const std::uint8_t number : *numbers) {
+  ABSL_RETURN_IF_ERROR(RequireFields(batch, target.columns));
+  ABSL_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> numbers,
+                        batch.Elements<std::uint8_t>(kAtomicNumbers));
+  for (const std::uint8_t number : numbers) {
     if (classes[number] >= 0) continue;
     return absl::DataLossError(absl::StrCat(Name(batch), " holds atomic number ", int{number},
                                             ", which the data set's class table does not"));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/padded_batch.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -34,11 +35,11 @@ void CountInDegrees(std::uint32_t real_edges, const GraphTensors& out) {
 }
 
 absl::Status ExpandClasses(const wire::Batch& batch, const ClassTable& table, const GraphTensors& out) {
-  const absl::StatusOr<std::span<const std::uint8_t>> numbers = batch.Elements<std::uint8_t>(kAtomicNumbers);
-  if (!numbers.ok()) return numbers.status();
+  ABSL_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> numbers,
+                        batch.Elements<std::uint8_t>(kAtomicNumbers));
   const std::span<std::int32_t> classes = Elements<std::int32_t>(out.classes);
   const auto padding =
-      std::ranges::transform(*numbers, classes.begin(), [&](std::uint8_t z) { return table[z]; });
+      std::ranges::transform(numbers, classes.begin(), [&](std::uint8_t z) { return table[z]; });
   std::fill(padding.out, classes.end(), 0);
   return absl::OkStatus();
 }
@@ -48,12 +49,12 @@ absl::Status ExpandClasses(const wire::Batch& batch, const ClassTable& table, co
 HostFeed::HostFeed(Target target, const ClassTable& classes) : target_(std::move(target)), classes_(classes) {}
 
 absl::Status HostFeed::Expand(const wire::Batch& batch, const GraphTensors& out) {
-  if (absl::Status status = CheckExpandable(batch, target_, classes_); !status.ok()) return status;
-  if (absl::Status status = ExpandTopology(batch, out); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckExpandable(batch, target_, classes_));
+  ABSL_RETURN_IF_ERROR(ExpandTopology(batch, out));
   CountInDegrees(batch.header().real.edges, out);
-  if (absl::Status status = ExpandClasses(batch, classes_, out); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ExpandClasses(batch, classes_, out));
   const std::span<std::byte> positions = std::as_writable_bytes(Elements<float>(out.positions));
-  if (absl::Status status = client::ExpandField(batch, kPositions, positions); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(client::ExpandField(batch, kPositions, positions));
   return ExpandTarget(batch, out);
 }
 
@@ -61,7 +62,7 @@ absl::Status HostFeed::ExpandTarget(const wire::Batch& batch, const GraphTensors
   const std::size_t graphs = batch.header().padded.graphs;
   targets_.resize(graphs * target_.columns);
   absl::Status status = client::ExpandField(batch, kTargets, std::as_writable_bytes(std::span(targets_)));
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   const std::span<float> target = Elements<float>(out.target), weight = Elements<float>(out.weight);
   for (std::size_t graph = 0; graph < graphs; ++graph) {
     const double value = targets_[graph * target_.columns + target_.column];

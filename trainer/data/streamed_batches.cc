@@ -1,5 +1,7 @@
 #include "trainer/data/streamed_batches.h"
 
+#include "proto/base/status_macros.h"
+
 #include <utility>
 
 namespace packtrain::trainer {
@@ -8,10 +10,9 @@ StreamedBatches::StreamedBatches(std::unique_ptr<client::BatchReader> stream, De
     : stream_(std::move(stream)), feed_(feed) {}
 
 absl::Status StreamedBatches::Next() {
-  absl::StatusOr<std::optional<wire::Batch>> batch = stream_->Next();
-  if (!batch.ok()) return batch.status();
-  if (!batch->has_value()) return absl::DataLossError("the stream of batches has ended");
-  spent_ = std::exchange(batch_, *std::move(batch));
+  ABSL_ASSIGN_OR_RETURN(std::optional<wire::Batch> batch, stream_->Next());
+  if (!batch.has_value()) return absl::DataLossError("the stream of batches has ended");
+  spent_ = std::exchange(batch_, std::move(batch));
   return absl::OkStatus();
 }
 

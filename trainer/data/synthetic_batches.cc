@@ -1,5 +1,7 @@
 #include "trainer/data/synthetic_batches.h"
 
+#include "proto/base/status_macros.h"
+
 #include <utility>
 
 namespace packtrain::trainer {
@@ -36,7 +38,7 @@ absl::Status SyntheticBatches::Keep() {
 }
 
 absl::Status SyntheticBatches::KeepNext() {
-  if (absl::Status status = source_->Next(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(source_->Next());
   const wire::BatchHeader& header = source_->header();
   kept_.push_back({header, NewGraphTensors(header.padded, device_)});
   return source_->Expand(kept_.back().tensors);

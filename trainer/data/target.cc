@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -36,12 +37,10 @@ absl::StatusOr<std::size_t> FindColumn(const client::DatasetInfo& dataset, const
 
 absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const std::string& split,
                                     const std::string& name) {
-  const absl::StatusOr<const client::SplitInfo*> info = FindSplit(dataset, split);
-  if (!info.ok()) return info.status();
-  const absl::StatusOr<std::size_t> column = FindColumn(dataset, **info, name);
-  if (!column.ok()) return column.status();
-  const client::TargetStatistics& chosen = (*info)->targets[*column];
-  if ((*info)->graphs == 0) {
+  ABSL_ASSIGN_OR_RETURN(const const client::SplitInfo* info, FindSplit(dataset, split));
+  ABSL_ASSIGN_OR_RETURN(const std::size_t column, FindColumn(dataset, *info, name));
+  const client::TargetStatistics& chosen = info->targets[column];
+  if (info->graphs == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("split '", split, "' of ", dataset.reference, " is empty; --split chooses another"));
   }
@@ -56,8 +55,8 @@ absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const st
   }
   Target target{.name = chosen.target,
                 .unit = chosen.unit,
-                .column = *column,
-                .columns = (*info)->targets.size(),
+                .column = column,
+                .columns = info->targets.size(),
                 .mean = chosen.mean};
   if (chosen.stddev > 0) target.scale = chosen.stddev;
   return target;
@@ -65,8 +64,7 @@ absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const st
 
 absl::StatusOr<std::string> ResolveSplit(const client::DatasetInfo& dataset, const std::string& requested) {
   if (requested.empty()) return dataset.FindSplit("train") ? "train" : "all";
-  const absl::StatusOr<const client::SplitInfo*> split = FindSplit(dataset, requested);
-  if (!split.ok()) return split.status();
+  ABSL_ASSIGN_OR_RETURN(const const client::SplitInfo* split, FindSplit(dataset, requested));
   return requested;
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -21,18 +22,14 @@ absl::StatusOr<std::int64_t> CountClasses(const client::DatasetInfo& dataset,
 
 // Fills in what follows from the data set's description.
 absl::Status Choose(const TrainingDataRequest& request, TrainingData& data) {
-  const absl::StatusOr<std::string> split = ResolveSplit(data.dataset, request.spec.split);
-  if (!split.ok()) return split.status();
-  data.spec.split = *split;
-  const absl::StatusOr<Target> target = ChooseTarget(data.dataset, *split, request.target);
-  if (!target.ok()) return target.status();
-  data.target = *target;
-  const absl::StatusOr<ClassTable> table = MakeClassTable(data.dataset);
-  if (!table.ok()) return table.status();
-  data.class_table = *table;
-  const absl::StatusOr<std::int64_t> classes = CountClasses(data.dataset, request.classes);
-  if (!classes.ok()) return classes.status();
-  data.classes = *classes;
+  ABSL_ASSIGN_OR_RETURN(const std::string split, ResolveSplit(data.dataset, request.spec.split));
+  data.spec.split = split;
+  ABSL_ASSIGN_OR_RETURN(const Target target, ChooseTarget(data.dataset, split, request.target));
+  data.target = target;
+  ABSL_ASSIGN_OR_RETURN(const ClassTable table, MakeClassTable(data.dataset));
+  data.class_table = table;
+  ABSL_ASSIGN_OR_RETURN(const std::int64_t classes, CountClasses(data.dataset, request.classes));
+  data.classes = classes;
   return absl::OkStatus();
 }
 
@@ -47,14 +44,12 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
   data.on_corrupt = request.on_corrupt;
   data.rank = request.rank;
   data.world_size = request.world_size;
-  absl::StatusOr<client::DatasetInfo> dataset = client::GetDatasetInfo(*data.connection, request.dataset);
-  if (!dataset.ok()) return dataset.status();
-  data.dataset = *std::move(dataset);
-  if (absl::Status status = Choose(request, data); !status.ok()) return status;
-  absl::StatusOr<client::PlanInfo> plan =
-      client::GetPlanInfo(*data.connection, data.dataset.reference, data.spec, /*epoch=*/0, data.world_size);
-  if (!plan.ok()) return plan.status();
-  data.plan = *std::move(plan);
+  ABSL_ASSIGN_OR_RETURN(client::DatasetInfo dataset, client::GetDatasetInfo(*data.connection, request.dataset));
+  data.dataset = std::move(dataset);
+  ABSL_RETURN_IF_ERROR(Choose(request, data));
+  ABSL_ASSIGN_OR_RETURN(client::PlanInfo plan, client::GetPlanInfo(*data.connection, data.dataset.reference,
+                                                                   data.spec, /*epoch=*/0, data.world_size));
+  data.plan = std::move(plan);
   return data;
 }
 

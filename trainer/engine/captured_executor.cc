@@ -1,5 +1,7 @@
 #include "trainer/engine/captured_executor.h"
 
+#include "proto/base/status_macros.h"
+
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/types.h>
@@ -50,25 +52,23 @@ absl::StatusOr<std::uint64_t> CapturedExecutor::Run() {
   if (!warm_) return WarmUp();
   std::uint64_t capture_ns = 0;
   if (captures_.front().graph == nullptr) {
-    const absl::StatusOr<std::uint64_t> captured = CaptureFront();
-    if (!captured.ok()) return captured.status();
-    capture_ns = *captured;
+    ABSL_ASSIGN_OR_RETURN(const std::uint64_t captured, CaptureFront());
+    capture_ns = captured;
   }
   captures_.front().graph->replay();
   return capture_ns;
 }
 
 absl::StatusOr<std::uint64_t> CapturedExecutor::WarmUp() {
-  if (absl::Status status = work_(captures_.front().inputs); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(work_(captures_.front().inputs));
   warm_ = true;
   return CaptureFront();
 }
 
 absl::StatusOr<std::uint64_t> CapturedExecutor::CaptureFront() {
   const Clock::time_point start = Clock::now();
-  absl::StatusOr<std::unique_ptr<at::cuda::CUDAGraph>> graph = CaptureWork(captures_.front().inputs);
-  if (!graph.ok()) return graph.status();
-  captures_.front().graph = *std::move(graph);
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<at::cuda::CUDAGraph> graph, CaptureWork(captures_.front().inputs));
+  captures_.front().graph = std::move(graph);
   ++counts_.captures;
   return NanosecondsSince(start);
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "trainer/engine/shape_executor.h"
 
 namespace packtrain::trainer {
@@ -17,7 +18,7 @@ class EagerExecutor final : public ShapeExecutor {
     return inputs_;
   }
   absl::StatusOr<std::uint64_t> Run() override {
-    if (absl::Status status = work_(inputs_); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(work_(inputs_));
     return 0;
   }
   CaptureCounts counts() const override { return {}; }

@@ -1,5 +1,7 @@
 #include "trainer/engine/step_engine.h"
 
+#include "proto/base/status_macros.h"
+
 #include <torch/types.h>
 
 #include <utility>
@@ -18,10 +20,11 @@ at::Tensor SumOfSquares(const at::Tensor& predicted, const GraphTensors& graphs)
 absl::StatusOr<std::unique_ptr<StepEngine>> StepEngine::Create(const StepParts& parts,
                                                                const EngineOptions& options) {
   std::unique_ptr<StepEngine> engine(new StepEngine(parts));
-  absl::StatusOr<std::unique_ptr<ShapeExecutor>> executor = parts.device.NewExecutor(
-      options, [step = engine.get()](const GraphTensors& graphs) { return step->Issue(graphs); });
-  if (!executor.ok()) return executor.status();
-  engine->executor_ = *std::move(executor);
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ShapeExecutor> executor,
+                        parts.device.NewExecutor(options, [step = engine.get()](const GraphTensors& graphs) {
+                          return step->Issue(graphs);
+                        }));
+  engine->executor_ = std::move(executor);
   return engine;
 }
 
@@ -52,7 +55,7 @@ absl::Status StepEngine::Withdraw() {
 absl::Status StepEngine::ReduceAndUpdate() {
   const at::NoGradGuard no_grad;
   parts_.clock.MarkOwn(parts_.parameters.sums());
-  if (absl::Status status = parts_.sync.SumOnDevice(parts_.parameters.reduced()); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(parts_.sync.SumOnDevice(parts_.parameters.reduced()));
   parts_.clock.Mark(Moment::kOptimizer);
   parts_.adam.Step(parts_.parameters.reduced());
   parts_.clock.MarkEnd(parts_.parameters.sums());

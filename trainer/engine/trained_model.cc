@@ -1,5 +1,7 @@
 #include "trainer/engine/trained_model.h"
 
+#include "proto/base/status_macros.h"
+
 #include <utility>
 
 namespace packtrain::trainer {
@@ -24,15 +26,15 @@ absl::StatusOr<std::unique_ptr<TrainedModel>> TrainedModel::Create(const ModelEn
                                                                    const TrainedModelOptions& options,
                                                                    const Device& device, GradientSync& sync) {
   std::unique_ptr<TrainedModel> trained(new TrainedModel(entry, options, device));
-  absl::StatusOr<std::unique_ptr<StepEngine>> engine = StepEngine::Create({.model = trained->model(),
-                                                                           .parameters = trained->parameters(),
-                                                                           .adam = trained->adam(),
-                                                                           .sync = sync,
-                                                                           .device = device,
-                                                                           .clock = trained->clock()},
-                                                                          options.engine);
-  if (!engine.ok()) return engine.status();
-  trained->engine_ = *std::move(engine);
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<StepEngine> engine,
+                        StepEngine::Create({.model = trained->model(),
+                                            .parameters = trained->parameters(),
+                                            .adam = trained->adam(),
+                                            .sync = sync,
+                                            .device = device,
+                                            .clock = trained->clock()},
+                                           options.engine));
+  trained->engine_ = std::move(engine);
   return trained;
 }
 

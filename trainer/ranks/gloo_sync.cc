@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/engine/status_words.h"
 #include "trainer/ranks/roll_call.h"
 #include "trainer/ranks/store_meeting.h"
@@ -48,17 +49,15 @@ class GlooSync final : public GradientSync {
   absl::Status device_sums() const override { return device_sums_; }
 
   absl::Status JoinDevices(const CommunicatorMaker* maker) override {
-    const absl::StatusOr<std::vector<std::string>> cards = Gather(maker == nullptr ? "" : maker->card());
-    if (!cards.ok()) return cards.status();
-    device_sums_ = CheckCards(*cards);
+    ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> cards, Gather(maker == nullptr ? "" : maker->card()));
+    device_sums_ = CheckCards(cards);
     if (!device_sums_.ok()) return absl::OkStatus();
     StartWatch();
     absl::StatusOr<std::string> token = world_.rank == 0 ? maker->NewToken() : "";
     if (token.ok()) token = Share("token", *token);
-    if (!token.ok()) return token.status();
-    absl::StatusOr<std::unique_ptr<Communicator>> communicator = maker->Connect(*token, world_);
-    if (!communicator.ok()) return communicator.status();
-    communicator_ = *std::move(communicator);
+    ABSL_RETURN_IF_ERROR(token.status());
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> communicator, maker->Connect(*token, world_));
+    communicator_ = std::move(communicator);
     watched_ = communicator_.get();
     return CheckRanks();
   }
@@ -72,7 +71,7 @@ class GlooSync final : public GradientSync {
 
   absl::Status SumOnDevice(at::Tensor tensor) override {
     if (communicator_ == nullptr) return SumOnHost(tensor);
-    if (absl::Status status = CheckRanks(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckRanks());
     const absl::Status status = communicator_->Sum(tensor);
     return status.ok() ? status : Diagnose(std::string(status.message()));
   }
@@ -87,7 +86,7 @@ class GlooSync final : public GradientSync {
         shared = store_->get_to_str(key);
       }
     });
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
     return shared;
   }
 
@@ -113,7 +112,7 @@ class GlooSync final : public GradientSync {
  private:
   template <typename Body>
   absl::Status Collective(Body body) {
-    if (absl::Status status = CheckRanks(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckRanks());
     try {
       body();
       return absl::OkStatus();
@@ -125,7 +124,7 @@ class GlooSync final : public GradientSync {
   absl::Status SumOnHost(at::Tensor tensor) {
     if (tensor.is_cpu()) return Sum(std::move(tensor));
     const at::Tensor host = tensor.cpu();
-    if (absl::Status status = Sum(host); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Sum(host));
     tensor.copy_(host);
     return absl::OkStatus();
   }
@@ -178,13 +177,12 @@ std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& sync_options) {
-  absl::StatusOr<c10::intrusive_ptr<c10d::Store>> store = MeetAtStore(world, sync_options);
-  if (!store.ok()) return store.status();
+  ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store, MeetAtStore(world, sync_options));
   auto options = c10d::ProcessGroupGloo::Options::create(sync_options.timeout);
   options->devices.push_back(NetworkDevice(world));
   auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
-      c10::make_intrusive<c10d::PrefixStore>("gloo", *store), world.rank, world.size, options);
-  return std::make_unique<GlooSync>(world, sync_options, *std::move(store), std::move(group));
+      c10::make_intrusive<c10d::PrefixStore>("gloo", store), world.rank, world.size, options);
+  return std::make_unique<GlooSync>(world, sync_options, std::move(store), std::move(group));
 }
 
 }  // namespace packtrain::trainer

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/engine/status_words.h"
 #include "trainer/ranks/gloo_sync.h"
 
@@ -57,12 +58,12 @@ absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World&
 absl::StatusOr<std::vector<std::string>> GradientSync::Gather(const std::string& bytes) {
   const at::Tensor sizes = at::zeros({world().size}, at::kLong);
   sizes[world().rank].fill_(static_cast<std::int64_t>(bytes.size()));
-  if (absl::Status status = Sum(sizes); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(Sum(sizes));
   const at::Tensor all = at::zeros({sizes.sum().item<std::int64_t>()}, at::kByte);
   const std::int64_t offset = sizes.narrow(0, 0, world().rank).sum().item<std::int64_t>();
   std::copy(bytes.begin(), bytes.end(), all.mutable_data_ptr<std::uint8_t>() + offset);
   if (all.numel() > 0) {
-    if (absl::Status status = Sum(all); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Sum(all));
   }
   std::vector<std::string> parts;
   const auto* part = reinterpret_cast<const char*>(all.const_data_ptr<std::uint8_t>());
@@ -74,13 +75,12 @@ absl::StatusOr<std::vector<std::string>> GradientSync::Gather(const std::string&
 }
 
 absl::Status GradientSync::Agree(const std::string& name, const std::string& value) {
-  const absl::StatusOr<std::vector<std::string>> values = Gather(value);
-  if (!values.ok()) return values.status();
-  for (std::size_t rank = 1; rank < values->size(); ++rank) {
-    if ((*values)[rank] == values->front()) continue;
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> values, Gather(value));
+  for (std::size_t rank = 1; rank < values.size(); ++rank) {
+    if (values[rank] == values.front()) continue;
     return absl::FailedPreconditionError(absl::StrCat("the ranks differ in ", name, ": rank 0 has '",
-                                                      values->front(), "', rank ", rank, " has '",
-                                                      (*values)[rank], "'"));
+                                                      values.front(), "', rank ", rank, " has '", values[rank],
+                                                      "'"));
   }
   return absl::OkStatus();
 }

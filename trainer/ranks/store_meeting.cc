@@ -19,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "proto/base/random_hex.h"
+#include "proto/base/status_macros.h"
 #include "trainer/ranks/roll_call.h"
 
 namespace packtrain::trainer {
@@ -64,7 +65,7 @@ absl::StatusOr<Addresses> Resolve(const World& world, const SyncOptions& options
   while (true) {
     absl::StatusOr<Addresses> addresses = LookUp(world);
     if (addresses.ok() || Clock::now() >= deadline) return addresses;
-    if (absl::Status status = Pause(kGlance, options.stop); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Pause(kGlance, options.stop));
   }
 }
 
@@ -103,7 +104,7 @@ absl::Status AwaitListener(const addrinfo* addresses, const SyncOptions& options
     if (Clock::now() >= deadline) {
       return absl::DeadlineExceededError(absl::StrCat("rank 0 is not there: ", std::strerror(error)));
     }
-    if (absl::Status status = Pause(kGlance, options.stop); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Pause(kGlance, options.stop));
   }
 }
 
@@ -133,17 +134,17 @@ class Meeting {
     store_.set(CameKey(0), word_);
     std::vector<std::string> words;
     for (std::uint32_t rank = 0; rank < world_.size; ++rank) words.push_back(CameKey(rank));
-    if (absl::Status status = Await(words); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Await(words));
     for (std::string& word : words) word = store_.get_to_str(word);
     store_.set(kMembersKey, absl::StrJoin(words, "\n"));
     return absl::OkStatus();
   }
 
   absl::Status Come() {
-    if (absl::Status status = Await({kSizeKey}); !status.ok()) return status;
-    if (absl::Status status = CheckSize(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Await({kSizeKey}));
+    ABSL_RETURN_IF_ERROR(CheckSize());
     store_.set(CameKey(world_.rank), word_);
-    if (absl::Status status = Await({kMembersKey}); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Await({kMembersKey}));
     const std::vector<std::string> members = absl::StrSplit(store_.get_to_str(kMembersKey), '\n');
     if (members.at(world_.rank) == word_) return absl::OkStatus();
     return absl::FailedPreconditionError(
@@ -193,16 +194,15 @@ class Meeting {
 
 absl::StatusOr<c10::intrusive_ptr<c10d::Store>> MeetAtStore(const World& world, const SyncOptions& options) {
   const Clock::time_point deadline = Clock::now() + options.timeout;
-  const absl::StatusOr<Addresses> addresses = Resolve(world, options);
-  if (!addresses.ok()) return addresses.status();
+  ABSL_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(world, options));
   if (world.rank != 0) {
-    absl::Status status = AwaitListener(addresses->get(), options, deadline);
-    if (!status.ok()) return status;
+    absl::Status status = AwaitListener(addresses.get(), options, deadline);
+    ABSL_RETURN_IF_ERROR(status);
   }
   c10::intrusive_ptr<c10d::Store> store = OpenStore(world, options);
   try {
     absl::Status status = Meeting(*store, world, options, deadline).Join();
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
   } catch (const c10::DistNetworkError&) {
     return RankIsGone(0);
   }

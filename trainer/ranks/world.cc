@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -24,12 +25,11 @@ absl::Status ReadNumber(const Environment& environment, const char* name, std::u
 
 absl::Status ReadRanks(const Environment& environment, World& world) {
   constexpr std::uint32_t kMost = 1 << 20;
-  if (absl::Status s = ReadNumber(environment, "WORLD_SIZE", 1, kMost, world.size); !s.ok()) return s;
-  if (absl::Status s = ReadNumber(environment, "RANK", 0, world.size - 1, world.rank); !s.ok()) return s;
+  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "WORLD_SIZE", 1, kMost, world.size));
+  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "RANK", 0, world.size - 1, world.rank));
   world.local_rank = world.rank;
   world.local_size = world.size;
-  if (absl::Status s = ReadNumber(environment, "LOCAL_WORLD_SIZE", 1, kMost, world.local_size); !s.ok())
-    return s;
+  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "LOCAL_WORLD_SIZE", 1, kMost, world.local_size));
   return ReadNumber(environment, "LOCAL_RANK", 0, kMost, world.local_rank);
 }
 
@@ -41,11 +41,10 @@ absl::StatusOr<World> WorldFromEnvironment(const Environment& environment) {
   }
   World world;
   if (environment("RANK") == nullptr) return world;
-  if (absl::Status status = ReadRanks(environment, world); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ReadRanks(environment, world));
   std::uint32_t port = world.master_port;
   const std::uint32_t greatest = std::numeric_limits<std::uint16_t>::max();
-  if (absl::Status status = ReadNumber(environment, "MASTER_PORT", 1, greatest, port); !status.ok())
-    return status;
+  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "MASTER_PORT", 1, greatest, port));
   world.master_port = static_cast<std::uint16_t>(port);
   if (const char* address = environment("MASTER_ADDR")) {
     world.master_address = address;

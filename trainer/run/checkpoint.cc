@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/crc32c.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -234,7 +235,7 @@ std::string EncodeCheckpoint(const Checkpoint& checkpoint) {
 }
 
 absl::StatusOr<Checkpoint> DecodeCheckpoint(std::string_view bytes) {
-  if (absl::Status status = CheckFrame(bytes); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(CheckFrame(bytes));
   return ReadAll<Checkpoint>(bytes.substr(kHeadBytes, bytes.size() - kHeadBytes - kCrcBytes));
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -80,7 +81,7 @@ absl::StatusOr<CheckpointFolder> CheckpointFolder::Open(const std::string& path)
   std::error_code error;
   const fs::path folder = fs::absolute(path, error);
   if (!error && fs::create_directories(folder, error)) {
-    if (absl::Status status = SyncFolder(folder.parent_path()); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(SyncFolder(folder.parent_path()));
   }
   if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("checkpoint (--checkpoint): ", path));
   if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0) return SystemError(path);
@@ -118,7 +119,7 @@ absl::Status CheckpointFolder::Write(std::string_view bytes) const {
 
 absl::StatusOr<bool> CheckpointFolder::SetAside() const {
   if (std::rename(file().c_str(), (file() + ".before").c_str()) == 0) {
-    if (absl::Status status = SyncFolder(path_); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(SyncFolder(path_));
     return true;
   }
   if (errno == ENOENT) return false;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "trainer/engine/status_words.h"
 
 namespace packtrain::trainer {
@@ -62,13 +63,12 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Model& model, Devic
                                                              const Device& device,
                                                              const EngineOptions& options) {
   std::unique_ptr<Evaluator> evaluator(new Evaluator(model, feed, device));
-  absl::StatusOr<std::unique_ptr<ShapeExecutor>> executor =
-      device.NewExecutor(options, [self = evaluator.get()](const GraphTensors& graphs) {
-        self->sums_.add_(SumErrors(self->model_.Forward(graphs), graphs));
-        return absl::OkStatus();
-      });
-  if (!executor.ok()) return executor.status();
-  evaluator->executor_ = *std::move(executor);
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ShapeExecutor> executor,
+                        device.NewExecutor(options, [self = evaluator.get()](const GraphTensors& graphs) {
+                          self->sums_.add_(SumErrors(self->model_.Forward(graphs), graphs));
+                          return absl::OkStatus();
+                        }));
+  evaluator->executor_ = std::move(executor);
   return evaluator;
 }
 
@@ -85,7 +85,7 @@ absl::StatusOr<SplitErrors> Evaluator::Evaluate(client::BatchReader& batches, co
   const absl::Status read = AddErrors(batches, on_batch);
   const at::Tensor sums = at::cat({sums_.cpu(), at::full({1}, read.ok() ? 0 : 1, at::kDouble)});
   if (absl::Status status = sync.Sum(sums); !status.ok()) return read.ok() ? status : WithReason(status, read);
-  if (!read.ok()) return read;
+  ABSL_RETURN_IF_ERROR(read);
   if (sums[kErrorSums].item<double>() > 0) return AnotherRankCannotGoOn();
   return Unnormalise(sums, target.scale);
 }
@@ -93,13 +93,12 @@ absl::StatusOr<SplitErrors> Evaluator::Evaluate(client::BatchReader& batches, co
 absl::Status Evaluator::AddErrors(client::BatchReader& batches,
                                   absl::FunctionRef<void(const wire::BatchHeader&)> on_batch) {
   while (true) {
-    const absl::StatusOr<std::optional<wire::Batch>> batch = batches.Next();
-    if (!batch.ok()) return batch.status();
-    if (!batch->has_value()) return absl::OkStatus();
-    on_batch((*batch)->header());
-    if ((*batch)->header().empty) continue;
-    const GraphTensors& graphs = executor_->InputsFor((*batch)->header().padded);
-    if (absl::Status status = feed_.Expand(**batch, graphs); !status.ok()) return status;
+    ABSL_ASSIGN_OR_RETURN(const std::optional<wire::Batch> batch, batches.Next());
+    if (!batch.has_value()) return absl::OkStatus();
+    on_batch(batch->header());
+    if (batch->header().empty) continue;
+    const GraphTensors& graphs = executor_->InputsFor(batch->header().padded);
+    ABSL_RETURN_IF_ERROR(feed_.Expand(*batch, graphs));
     if (const absl::StatusOr<std::uint64_t> run = executor_->Run(); !run.ok()) return run.status();
   }
 }

@@ -6,6 +6,7 @@
 #include "client/run_lookup.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/random_hex.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -84,15 +85,13 @@ class Joining {
         progress_(progress) {}
 
   absl::StatusOr<JoinedRun> Join() {
-    if (absl::Status status = LookUpFormerRun(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(LookUpFormerRun());
     course_ = CourseOf(state_, sync_.world(), known(), description_.planned_steps);
     if (course_ == Course::kFollow) description_.labels.insert_or_assign("resumed_from", state_.run);
-    absl::StatusOr<std::string> key = sync_.Share("key", KeyFor(course_, state_, sync_.world()));
-    if (!key.ok()) return key.status();
-    absl::StatusOr<Reporter> reporter = StartOnAll(*key);
-    if (!reporter.ok()) return reporter.status();
-    if (absl::Status status = PassOnUnsent(**reporter); !status.ok()) return status;
-    return JoinedRun{*std::move(key), *std::move(reporter), course_ == Course::kFollow};
+    ABSL_ASSIGN_OR_RETURN(std::string key, sync_.Share("key", KeyFor(course_, state_, sync_.world())));
+    ABSL_ASSIGN_OR_RETURN(Reporter reporter, StartOnAll(key));
+    ABSL_RETURN_IF_ERROR(PassOnUnsent(*reporter));
+    return JoinedRun{std::move(key), std::move(reporter), course_ == Course::kFollow};
   }
 
  private:
@@ -101,10 +100,9 @@ class Joining {
     if (state_.position.steps == 0) return absl::OkStatus();
     absl::StatusOr<std::string> found = IsFirst() ? client::StateOfRun(*connection_, state_.run) : "";
     if (absl::IsNotFound(found.status())) found = "";
-    if (!found.ok()) return found.status();
-    absl::StatusOr<std::string> shared = sync_.Share("former", *found);
-    if (!shared.ok()) return shared.status();
-    former_ = *std::move(shared);
+    ABSL_RETURN_IF_ERROR(found.status());
+    ABSL_ASSIGN_OR_RETURN(std::string shared, sync_.Share("former", *found));
+    former_ = std::move(shared);
     return absl::OkStatus();
   }
 
@@ -112,7 +110,7 @@ class Joining {
   absl::StatusOr<Reporter> StartOnAll(const std::string& key) {
     absl::StatusOr<Reporter> reporter = Reporter();
     if (IsFirst()) reporter = Start(key, description_);
-    if (!reporter.ok()) return reporter.status();
+    ABSL_RETURN_IF_ERROR(reporter.status());
     if (absl::Status status = sync_.Barrier(); !status.ok()) {
       if (IsFirst()) (*reporter)->Finish(/*failed=*/true, std::string(status.message())).IgnoreError();
       return status;
@@ -154,10 +152,9 @@ class Joining {
     if (!IsOpen()) return absl::OkStatus();
     client::RunDescription description = description_;
     description.planned_steps = 0;  // stay what they were
-    absl::StatusOr<Reporter> former = Start(state_.key, description);
-    if (!former.ok()) return former.status();
-    Add(state_.unsent, **former);
-    const absl::Status ended = (*former)->Finish(
+    ABSL_ASSIGN_OR_RETURN(Reporter former, Start(state_.key, description));
+    Add(state_.unsent, *former);
+    const absl::Status ended = former->Finish(
         /*failed=*/true, absl::StrCat("after ", state_.position.steps, " steps it went on as run ", successor,
                                       " with world size ", description_.world_size));
     if (absl::IsUnavailable(ended)) return ended;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/run/rank_totals.h"
 
 namespace packtrain::trainer {
@@ -31,14 +32,12 @@ void MoveBehind(std::vector<T> more, std::vector<T>& records) {
 }
 
 absl::Status GatherUnsent(client::UnsentRecords& unsent, GradientSync& sync) {
-  const absl::StatusOr<std::vector<std::string>> parts = sync.Gather(EncodeUnsent(unsent));
-  if (!parts.ok()) return parts.status();
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> parts, sync.Gather(EncodeUnsent(unsent)));
   unsent = {};
-  for (const std::string& part : *parts) {
-    absl::StatusOr<client::UnsentRecords> records = DecodeUnsent(part);
-    if (!records.ok()) return records.status();
-    MoveBehind(std::move(records->steps), unsent.steps);
-    MoveBehind(std::move(records->evaluations), unsent.evaluations);
+  for (const std::string& part : parts) {
+    ABSL_ASSIGN_OR_RETURN(client::UnsentRecords records, DecodeUnsent(part));
+    MoveBehind(std::move(records.steps), unsent.steps);
+    MoveBehind(std::move(records.evaluations), unsent.evaluations);
   }
   return absl::OkStatus();
 }
@@ -47,12 +46,10 @@ absl::Status GatherUnsent(client::UnsentRecords& unsent, GradientSync& sync) {
 
 absl::StatusOr<std::optional<Checkpoint>> LoadCheckpoint(const std::optional<CheckpointFolder>& folder,
                                                          GradientSync& sync) {
-  absl::StatusOr<std::optional<std::string>> read = folder ? folder->Read() : std::nullopt;
-  if (!read.ok()) return read.status();
-  const absl::StatusOr<std::vector<std::string>> shared = sync.Gather(read->value_or(""));
-  if (!shared.ok()) return shared.status();
-  if (shared->front().empty() && !read->has_value()) return std::nullopt;
-  absl::StatusOr<Checkpoint> checkpoint = DecodeCheckpoint(shared->front());
+  ABSL_ASSIGN_OR_RETURN(std::optional<std::string> read, folder ? folder->Read() : std::nullopt);
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> shared, sync.Gather(read.value_or("")));
+  if (shared.front().empty() && !read.has_value()) return std::nullopt;
+  absl::StatusOr<Checkpoint> checkpoint = DecodeCheckpoint(shared.front());
   if (checkpoint.ok()) return *std::move(checkpoint);
   return absl::Status(checkpoint.status().code(),
                       absl::StrCat(folder ? folder->file() : "rank 0's checkpoint",
@@ -61,8 +58,8 @@ absl::StatusOr<std::optional<Checkpoint>> LoadCheckpoint(const std::optional<Che
 
 absl::Status SaveCheckpoint(Checkpoint checkpoint, const FlatParameters& parameters, const Adam& adam,
                             const std::optional<CheckpointFolder>& folder, GradientSync& sync) {
-  if (absl::Status status = GatherUnsent(checkpoint.unsent, sync); !status.ok()) return status;
-  if (absl::Status status = SumGraphs(checkpoint.totals, sync); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(GatherUnsent(checkpoint.unsent, sync));
+  ABSL_RETURN_IF_ERROR(SumGraphs(checkpoint.totals, sync));
   if (!folder) return absl::OkStatus();
   checkpoint.parameters = ValuesOf(parameters.values());
   checkpoint.adam_mean = ValuesOf(adam.mean());

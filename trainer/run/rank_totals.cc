@@ -1,5 +1,7 @@
 #include "trainer/run/rank_totals.h"
 
+#include "proto/base/status_macros.h"
+
 #include <torch/types.h>
 
 #include <cstdint>
@@ -9,7 +11,7 @@ namespace packtrain::trainer {
 absl::Status SumGraphs(StepTotals& totals, GradientSync& sync) {
   const at::Tensor graphs = at::tensor(
       {static_cast<std::int64_t>(totals.graphs), static_cast<std::int64_t>(totals.steady_graphs)}, at::kLong);
-  if (absl::Status status = sync.Sum(graphs); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(sync.Sum(graphs));
   totals.graphs = static_cast<std::uint64_t>(graphs[0].item<std::int64_t>());
   totals.steady_graphs = static_cast<std::uint64_t>(graphs[1].item<std::int64_t>());
   return absl::OkStatus();

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "client/connection.h"
 #include "client/run_reporter.h"
+#include "proto/base/status_macros.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/training_data.h"
 #include "trainer/engine/adam.h"
@@ -96,34 +97,32 @@ class Session {
         &Session::TrainAndEvaluate,   &Session::EndAsDone};
     for (const Part part : kParts) {
       if (stop_.stop_requested()) return Stopped();
-      if (absl::Status status = (this->*part)(); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR((this->*part)());
     }
     return absl::OkStatus();
   }
 
   absl::Status OpenDeviceAndRanks() {
-    absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(options_.device, options_.world.local_rank);
-    if (!device.ok()) return device.status();
-    device_ = *std::move(device);
-    const absl::StatusOr<at::ScalarType> edge_type = SetPrecision(options_.precision, device_->torch_device());
-    if (!edge_type.ok()) return edge_type.status();
-    edge_type_ = *edge_type;
-    absl::StatusOr<std::unique_ptr<GradientSync>> sync =
-        GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience,
-                                               .stop = stop_,
-                                               .watch = {},
-                                               .end_process = options_.end_process});
-    if (!sync.ok()) return sync.status();
-    sync_ = *std::move(sync);
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Device> device,
+                          OpenDevice(options_.device, options_.world.local_rank));
+    device_ = std::move(device);
+    ABSL_ASSIGN_OR_RETURN(const at::ScalarType edge_type,
+                          SetPrecision(options_.precision, device_->torch_device()));
+    edge_type_ = edge_type;
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<GradientSync> sync,
+                          GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience,
+                                                                 .stop = stop_,
+                                                                 .watch = {},
+                                                                 .end_process = options_.end_process}));
+    sync_ = std::move(sync);
     return sync_->JoinDevices(device_->communicators());
   }
 
   // Rank 0's alone: the others send what they have to it.
   absl::Status OpenFolder() {
     if (options_.checkpoint.folder.empty() || !IsFirstRank()) return absl::OkStatus();
-    absl::StatusOr<CheckpointFolder> folder = CheckpointFolder::Open(options_.checkpoint.folder);
-    if (!folder.ok()) return folder.status();
-    folder_ = *std::move(folder);
+    ABSL_ASSIGN_OR_RETURN(CheckpointFolder folder, CheckpointFolder::Open(options_.checkpoint.folder));
+    folder_ = std::move(folder);
     return absl::OkStatus();
   }
 
@@ -134,19 +133,17 @@ class Session {
   }
 
   absl::Status LoadData() {
-    absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(options_.server);
-    if (!connection.ok()) return connection.status();
-    absl::StatusOr<TrainingData> data =
-        LoadTrainingData(*std::move(connection), {.dataset = options_.dataset,
-                                                  .spec = options_.spec,
-                                                  .target = options_.target,
-                                                  .classes = options_.classes,
-                                                  .read_ahead_mib = options_.read_ahead_mib,
-                                                  .on_corrupt = options_.on_corrupt,
-                                                  .rank = options_.world.rank,
-                                                  .world_size = options_.world.size});
-    if (!data.ok()) return data.status();
-    data_ = *std::move(data);
+    ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(options_.server));
+    ABSL_ASSIGN_OR_RETURN(TrainingData data,
+                          LoadTrainingData(std::move(connection), {.dataset = options_.dataset,
+                                                                   .spec = options_.spec,
+                                                                   .target = options_.target,
+                                                                   .classes = options_.classes,
+                                                                   .read_ahead_mib = options_.read_ahead_mib,
+                                                                   .on_corrupt = options_.on_corrupt,
+                                                                   .rank = options_.world.rank,
+                                                                   .world_size = options_.world.size}));
+    data_ = std::move(data);
     feed_ = device_->NewFeed(data_.target, data_.class_table);
     return absl::OkStatus();
   }
@@ -161,27 +158,26 @@ class Session {
   }
 
   absl::Status MakeModel() {
-    const absl::StatusOr<ModelEntry> entry = FindModel(options_.model);
-    if (!entry.ok()) return entry.status();
-    if (absl::Status status = ChooseEngine(); !status.ok()) return status;
-    adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry->decay};
-    absl::StatusOr<std::unique_ptr<TrainedModel>> trained = TrainedModel::Create(
-        *entry,
-        {.model = {.classes = data_.classes, .seed = options_.model_seed, .edge_type = edge_type_},
-         .adam = adam_options_,
-         .engine = engine_options_,
-         .plain_kernels = options_.plain_kernels},
-        *device_, *sync_);
-    if (!trained.ok()) return trained.status();
-    trained_ = *std::move(trained);
+    ABSL_ASSIGN_OR_RETURN(const ModelEntry entry, FindModel(options_.model));
+    ABSL_RETURN_IF_ERROR(ChooseEngine());
+    adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry.decay};
+    ABSL_ASSIGN_OR_RETURN(
+        std::unique_ptr<TrainedModel> trained,
+        TrainedModel::Create(
+            entry,
+            {.model = {.classes = data_.classes, .seed = options_.model_seed, .edge_type = edge_type_},
+             .adam = adam_options_,
+             .engine = engine_options_,
+             .plain_kernels = options_.plain_kernels},
+            *device_, *sync_));
+    trained_ = std::move(trained);
     return absl::OkStatus();
   }
 
   absl::Status MakeEvaluator() {
-    absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
-        Evaluator::Create(trained_->model(), *feed_, *device_, engine_options_);
-    if (!evaluator.ok()) return evaluator.status();
-    evaluator_ = *std::move(evaluator);
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator,
+                          Evaluator::Create(trained_->model(), *feed_, *device_, engine_options_));
+    evaluator_ = std::move(evaluator);
     return absl::OkStatus();
   }
 
@@ -203,7 +199,7 @@ class Session {
     settings.push_back({"--on-corrupt", options_.on_corrupt == client::OnCorrupt::kSkip ? "skip" : "stop"});
     settings.push_back({"their initial parameters", trained_->parameters().Checksum()});
     for (const Setting& setting : settings) {
-      if (absl::Status status = sync_->Agree(setting.name, setting.value); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(sync_->Agree(setting.name, setting.value));
     }
     return absl::OkStatus();
   }
@@ -212,23 +208,21 @@ class Session {
   absl::Status Resume() {
     const Settings settings = RunSettings();
     if (!options_.checkpoint.resume) return StartAnew(settings);
-    absl::StatusOr<std::optional<Checkpoint>> checkpoint = LoadCheckpoint(folder_, *sync_);
-    if (!checkpoint.ok()) return checkpoint.status();
-    if (!checkpoint->has_value()) {
+    ABSL_ASSIGN_OR_RETURN(std::optional<Checkpoint> checkpoint, LoadCheckpoint(folder_, *sync_));
+    if (!checkpoint.has_value()) {
       Progress(absl::StrCat("no checkpoint in ", options_.checkpoint.folder, ": starting anew"));
       return StartAnew(settings);
     }
-    if (absl::Status status = CheckUsable(**checkpoint, settings); !status.ok()) return status;
-    state_ = **std::move(checkpoint);
+    ABSL_RETURN_IF_ERROR(CheckUsable(*checkpoint, settings));
+    state_ = *std::move(checkpoint);
     return RestoreModel(state_, trained_->parameters(), trained_->adam());
   }
 
   absl::Status StartAnew(const Settings& settings) {
     state_.settings = settings;
     if (!folder_) return absl::OkStatus();
-    const absl::StatusOr<bool> set_aside = folder_->SetAside();
-    if (!set_aside.ok()) return set_aside.status();
-    if (*set_aside) {
+    ABSL_ASSIGN_OR_RETURN(const bool set_aside, folder_->SetAside());
+    if (set_aside) {
       Progress(absl::StrCat("starting anew without --resume: the former checkpoint is now ", folder_->file(),
                             ".before"));
     }
@@ -267,21 +261,19 @@ class Session {
 
   // The checkpoint's totals are of all ranks, so rank 0 goes on with them for all.
   absl::Status StartReporter() {
-    absl::StatusOr<std::shared_ptr<client::Connection>> connection =
-        options_.run_server.empty() ? data_.connection : Connect(options_.run_server);
-    if (!connection.ok()) return connection.status();
-    absl::StatusOr<JoinedRun> joined = JoinRun(*std::move(connection), DescribeRun(), state_, *sync_,
-                                               [this](const std::string& line) { Progress(line); });
-    if (!joined.ok()) return joined.status();
+    ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection,
+                          options_.run_server.empty() ? data_.connection : Connect(options_.run_server));
+    ABSL_ASSIGN_OR_RETURN(JoinedRun joined, JoinRun(std::move(connection), DescribeRun(), state_, *sync_,
+                                                    [this](const std::string& line) { Progress(line); }));
     if (state_.position.steps > 0)
       Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
     if (!IsFirstRank()) state_.totals = {};
-    if (joined->follows) ForgetTimes(state_.totals);
-    reporter_ = std::move(joined->reporter);
+    if (joined.follows) ForgetTimes(state_.totals);
+    reporter_ = std::move(joined.reporter);
     result_.run = reporter_->run();
     state_ = {.settings = std::move(state_.settings),
               .run = reporter_->run(),
-              .key = std::move(joined->key),
+              .key = std::move(joined.key),
               .position = std::move(state_.position),
               .totals = std::move(state_.totals)};
     return absl::OkStatus();
@@ -330,7 +322,7 @@ class Session {
                        .reporter = *reporter_,
                        .folder = folder_},
                       options_, std::move(state_), stop_);
-    if (absl::Status status = loop.Run(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(loop.Run());
     result_.splits = loop.splits();
     result_.captures = trained_->engine().captures();
     result_.evaluation_captures = evaluator_->captures();
@@ -339,7 +331,7 @@ class Session {
 
   absl::Status CountGraphs(const StepStatistics& statistics) {
     StepTotals totals = statistics.totals();
-    if (absl::Status status = SumGraphs(totals, *sync_); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(SumGraphs(totals, *sync_));
     result_.steps = totals.steps;
     result_.graphs = totals.graphs;
     result_.steady = statistics.Steady();
@@ -349,10 +341,10 @@ class Session {
   }
 
   absl::Status EndAsDone() {
-    if (absl::Status status = reporter_->Flush(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(reporter_->Flush());
     // No rank leaves this before all have flushed.
     const at::Tensor dropped = at::tensor({static_cast<std::int64_t>(reporter_->dropped())}, at::kLong);
-    if (absl::Status status = sync_->Sum(dropped); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(sync_->Sum(dropped));
     if (!IsFirstRank()) return absl::OkStatus();
     const std::string note = NoteDropped(static_cast<std::uint64_t>(dropped[0].item<std::int64_t>()));
     if (!note.empty()) Progress(note);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
 #include "trainer/data/streamed_batches.h"
 #include "trainer/data/synthetic_batches.h"
 #include "trainer/engine/status_words.h"
@@ -59,31 +60,30 @@ TrainingLoop::TrainingLoop(const TrainingParts& parts, const TrainingOptions& op
 
 absl::Status TrainingLoop::Run() {
   if (steps() < options_.steps) {
-    if (absl::Status status = MakeSteps(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(MakeSteps());
   }
   return EvaluateSplits();
 }
 
 absl::Status TrainingLoop::MakeSteps() {
-  const absl::StatusOr<std::unique_ptr<BatchSource>> batches = OpenSource();
-  if (!batches.ok()) return batches.status();
-  const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches, OpenSource());
+  const std::stop_callback cancel(stop_, [&batches] { batches->Cancel(); });
   while (issued_steps() < options_.steps) {
     if (IsEvaluationDue()) {
-      if (absl::Status status = EvaluateSplits(); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(EvaluateSplits());
     }
-    if (absl::Status status = MakeStep(**batches); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(MakeStep(*batches));
     if (!IsCheckpointDue()) continue;
-    if (absl::Status status = Save(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Save());
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<BatchSource>> TrainingLoop::OpenSource() const {
-  absl::StatusOr<std::unique_ptr<client::BatchReader>> stream =
-      OpenBatches(parts_.data, parts_.data.spec, parts_.data.plan.fingerprint, /*epochs=*/0, start_);
-  if (!stream.ok()) return stream.status();
-  auto streamed = std::make_unique<StreamedBatches>(*std::move(stream), parts_.feed);
+  ABSL_ASSIGN_OR_RETURN(
+      std::unique_ptr<client::BatchReader> stream,
+      OpenBatches(parts_.data, parts_.data.spec, parts_.data.plan.fingerprint, /*epochs=*/0, start_));
+  auto streamed = std::make_unique<StreamedBatches>(std::move(stream), parts_.feed);
   if (!options_.synthetic) return streamed;
   return std::make_unique<SyntheticBatches>(std::move(streamed), parts_.trained.parameters().values().device());
 }
@@ -101,10 +101,9 @@ absl::Status TrainingLoop::MakeStep(BatchSource& batches) {
     timeline_.Discard();
     return Withdraw(status);
   }
-  const absl::StatusOr<std::uint64_t> capture_ns = parts_.trained.engine().Step(issued_steps());
-  if (!capture_ns.ok()) return capture_ns.status();
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t capture_ns, parts_.trained.engine().Step(issued_steps()));
   issued_.push_back({.behind = PositionBehind(batches.header()), .left_out = LeftOutOf(batches.header())});
-  timeline_.End(*capture_ns);
+  timeline_.End(capture_ns);
   Settle();
   return halt_ ? EndTogether(*halt_) : absl::OkStatus();
 }
@@ -239,7 +238,7 @@ absl::Status TrainingLoop::Save() {
   checkpoint.unsent = parts_.reporter.unsent();
   absl::Status status = SaveCheckpoint(std::move(checkpoint), parts_.trained.parameters(),
                                        parts_.trained.adam(), parts_.folder, parts_.sync);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   saved_steps_ = steps();
   flags_of_next_ |= wire::kCheckpoint;
   ReportEvent("checkpoint", start);
@@ -251,7 +250,7 @@ absl::Status TrainingLoop::EvaluateSplits() {
   for (const char* split : {"val", "test"}) {
     const client::SplitInfo* info = parts_.data.dataset.FindSplit(split);
     if (info == nullptr || !HasTarget(*info, parts_.data.target)) continue;
-    if (absl::Status status = EvaluateSplit(split); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(EvaluateSplit(split));
   }
   if (steps() > 0) flags_of_next_ |= wire::kEvaluation;
   ReportEvent("evaluation", start);
@@ -269,15 +268,15 @@ absl::Status TrainingLoop::EvaluateSplit(const std::string& split) {
 
 absl::Status TrainingLoop::ReadSplit(const std::string& split) {
   const client::BatchSpec spec = EvaluationSpec(parts_.data.spec, parts_.data.plan, split);
-  absl::StatusOr<std::unique_ptr<client::BatchReader>> batches =
-      OpenBatches(parts_.data, spec, /*fingerprint=*/"", /*epochs=*/1, /*start=*/{});
-  if (!batches.ok()) return batches.status();
-  const std::stop_callback cancel(stop_, [&batches] { (*batches)->Cancel(); });
-  const absl::StatusOr<SplitErrors> errors = parts_.evaluator.Evaluate(
-      **batches, parts_.data.target, parts_.sync,
-      [&](const wire::BatchHeader& header) { ReportCorrupt(steps(), split, LeftOutOf(header)); });
-  if (!errors.ok()) return errors.status();
-  splits_[split] = *errors;
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<client::BatchReader> batches,
+                        OpenBatches(parts_.data, spec, /*fingerprint=*/"", /*epochs=*/1, /*start=*/{}));
+  const std::stop_callback cancel(stop_, [&batches] { batches->Cancel(); });
+  ABSL_ASSIGN_OR_RETURN(const SplitErrors errors,
+                        parts_.evaluator.Evaluate(*batches, parts_.data.target, parts_.sync,
+                                                  [&](const wire::BatchHeader& header) {
+                                                    ReportCorrupt(steps(), split, LeftOutOf(header));
+                                                  }));
+  splits_[split] = errors;
   return absl::OkStatus();
 }
 

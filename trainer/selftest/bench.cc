@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/engine/precision.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/engine/trained_model.h"
@@ -38,25 +39,21 @@ const char* KernelsName(const BenchCase& bench) { return bench.fused ? "fused" :
 class Bench {
  public:
   static absl::StatusOr<std::unique_ptr<Bench>> Create(const BenchCase& bench, const Device& device) {
-    const absl::StatusOr<ModelEntry> entry = FindModel(bench.model);
-    if (!entry.ok()) return entry.status();
-    const absl::StatusOr<at::ScalarType> edge_type = SetPrecision(bench.precision, device.torch_device());
-    if (!edge_type.ok()) return edge_type.status();
+    ABSL_ASSIGN_OR_RETURN(const ModelEntry entry, FindModel(bench.model));
+    ABSL_ASSIGN_OR_RETURN(const at::ScalarType edge_type, SetPrecision(bench.precision, device.torch_device()));
     const ModelOptions model = {.classes = kClasses,
                                 .kernels = bench.fused ? &device.kernels() : &PlainKernels(),
-                                .edge_type = *edge_type};
-    absl::StatusOr<std::unique_ptr<GradientSync>> sync = GradientSync::Connect(World(), {});
-    if (!sync.ok()) return sync.status();
-    absl::StatusOr<std::unique_ptr<TrainedModel>> trained =
-        TrainedModel::Create(*entry,
-                             {.model = model,
-                              .adam = {.decay = entry->decay},
-                              .engine = {.captured = bench.captured},
-                              .plain_kernels = !bench.fused},
-                             device, **sync);
-    if (!trained.ok()) return trained.status();
-    auto created = std::make_unique<Bench>(bench, device.torch_device(), *std::move(sync), *std::move(trained));
-    created->errors_ = ErrorsOf(*entry, model, created->graphs_);
+                                .edge_type = edge_type};
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<GradientSync> sync, GradientSync::Connect(World(), {}));
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<TrainedModel> trained,
+                          TrainedModel::Create(entry,
+                                               {.model = model,
+                                                .adam = {.decay = entry.decay},
+                                                .engine = {.captured = bench.captured},
+                                                .plain_kernels = !bench.fused},
+                                               device, *sync));
+    auto created = std::make_unique<Bench>(bench, device.torch_device(), std::move(sync), std::move(trained));
+    created->errors_ = ErrorsOf(entry, model, created->graphs_);
     return created;
   }
 
@@ -83,9 +80,8 @@ class Bench {
       record.flags = step < options.warm_up ? wire::kWarmUp : 0u;
       timeline.Begin(record);
       Fill(trained_->engine().InputsFor(case_.padded), step);
-      const absl::StatusOr<std::uint64_t> capture_ns = trained_->engine().Step(step);
-      if (!capture_ns.ok()) return capture_ns.status();
-      timeline.End(*capture_ns);
+      ABSL_ASSIGN_OR_RETURN(const std::uint64_t capture_ns, trained_->engine().Step(step));
+      timeline.End(capture_ns);
     }
     timeline.HandOver(/*most_pending=*/0);
     wall_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
@@ -167,10 +163,8 @@ std::vector<BenchCase> BenchCases() {
 }
 
 absl::StatusOr<Json> TimeSteps(const BenchCase& bench, const BenchOptions& options, const Device& device) {
-  const absl::StatusOr<std::unique_ptr<Bench>> created = Bench::Create(bench, device);
-  if (!created.ok()) return created.status();
-  const absl::StatusOr<SteadyFigures> figures = (*created)->Time(options);
-  if (!figures.ok()) return figures.status();
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Bench> created, Bench::Create(bench, device));
+  ABSL_ASSIGN_OR_RETURN(const SteadyFigures figures, created->Time(options));
   return Json{{"model", bench.model},
               {"nodes", bench.padded.nodes},
               {"edges", bench.padded.edges},
@@ -178,10 +172,10 @@ absl::StatusOr<Json> TimeSteps(const BenchCase& bench, const BenchOptions& optio
               {"engine", EngineName(bench)},
               {"kernels", KernelsName(bench)},
               {"precision", bench.precision},
-              {"step_us", {{"median", figures->median_us}, {"p5", figures->p5_us}, {"p95", figures->p95_us}}},
-              {"totals_over_wall", (*created)->total_seconds() / (*created)->wall_seconds()},
-              {"errors", ToJson((*created)->errors())},
-              {"mae", (*created)->MeanAbsoluteError()},
+              {"step_us", {{"median", figures.median_us}, {"p5", figures.p5_us}, {"p95", figures.p95_us}}},
+              {"totals_over_wall", created->total_seconds() / created->wall_seconds()},
+              {"errors", ToJson(created->errors())},
+              {"mae", created->MeanAbsoluteError()},
               {"gpu", device.hardware_name()}};
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/flag_checks.h"
+#include "proto/base/status_macros.h"
 #include "trainer/engine/device.h"
 #include "trainer/output.h"
 #include "trainer/selftest/bench.h"
@@ -63,9 +64,8 @@ void RunChecks(const std::regex& only, Selftest& selftest) {
 }
 
 absl::Status AddRow(const BenchCase& bench, Json& table) {
-  const absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice("cuda", /*local_rank=*/0);
-  if (!device.ok()) return device.status();
-  absl::StatusOr<Json> row = TimeSteps(bench, {}, **device);
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Device> device, OpenDevice("cuda", /*local_rank=*/0));
+  absl::StatusOr<Json> row = TimeSteps(bench, {}, *device);
   if (row.ok()) table.push_back(*std::move(row));
   return row.status();
 }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/engine/device.h"
 
 namespace packtrain::trainer {
@@ -32,21 +33,19 @@ DeviceReading ReadUnderLoad(const Device& device) {
 }
 
 absl::Status MemoryIsCounted() {
-  const auto device = OpenFirst();
-  if (!device.ok()) return device.status();
+  ABSL_ASSIGN_OR_RETURN(const auto device, OpenFirst());
   const at::Tensor tensor =
-      torch::empty({64 << 20}, torch::dtype(torch::kUInt8).device((*device)->torch_device()));
-  const std::int64_t held = (*device)->Read().memory_bytes;
+      torch::empty({64 << 20}, torch::dtype(torch::kUInt8).device(device->torch_device()));
+  const std::int64_t held = device->Read().memory_bytes;
   if (held >= tensor.numel()) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("with 64 MiB allocated the device reads ", held, " bytes"));
 }
 
 // What NVML does not tell is unknown, before and after.
 absl::Status EnergyAndUseGrowUnderLoad() {
-  const auto device = OpenFirst();
-  if (!device.ok()) return device.status();
-  const DeviceReading before = (*device)->Read();
-  const DeviceReading after = ReadUnderLoad(**device);
+  ABSL_ASSIGN_OR_RETURN(const auto device, OpenFirst());
+  const DeviceReading before = device->Read();
+  const DeviceReading after = ReadUnderLoad(*device);
   if ((before.energy_uj < 0) != (after.energy_uj < 0) ||
       (before.energy_uj >= 0 && after.energy_uj <= before.energy_uj)) {
     return absl::InternalError(absl::StrCat("energy goes from ", before.energy_uj, " uJ to ", after.energy_uj));

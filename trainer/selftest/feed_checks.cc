@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/data/cuda_feed.h"
 #include "trainer/data/host_feed.h"
 #include "trainer/data/word_checksum.h"
@@ -62,7 +63,7 @@ absl::StatusOr<GraphTensors> Expected(const wire::Batch& batch) {
   const auto& [graphs, nodes, edges] = batch.header().real;
   GraphTensors expected = NewGraphTensors(batch.header().padded, at::kCPU);
   absl::Status status = HostFeed(SampleTarget(), SampleClasses()).Expand(batch, expected);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   const at::Tensor senders = expected.senders.narrow(0, 0, edges);
   const std::int64_t slots = batch.header().padded.nodes;
   expected.receiver_start = StartsOf(expected.receivers.narrow(0, 0, edges), slots);
@@ -84,13 +85,12 @@ absl::Status RequireEqual(std::string_view name, const at::Tensor& got, const at
 }
 
 absl::Status RequireExpanded(const wire::Batch& batch, const GraphTensors& out) {
-  const absl::StatusOr<GraphTensors> expected = Expected(batch);
-  if (!expected.ok()) return expected.status();
+  ABSL_ASSIGN_OR_RETURN(const GraphTensors expected, Expected(batch));
   for (const Member& member : kMembers) {
     at::Tensor got = (out.*member.tensor).cpu();
     if (member.tensor == &GraphTensors::by_sender) got = got.narrow(0, 0, batch.header().real.edges);
-    const absl::Status status = RequireEqual(member.name, got, (*expected).*member.tensor);
-    if (!status.ok()) return status;
+    const absl::Status status = RequireEqual(member.name, got, expected.*member.tensor);
+    ABSL_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
@@ -102,13 +102,12 @@ std::string NameOf(const wire::Batch& batch) {
 }
 
 absl::Status CheckExpansion(const SampleBatch& sample, CudaFeed& feed) {
-  const absl::StatusOr<wire::Batch> batch = MakeBatch(sample);
-  if (!batch.ok()) return batch.status();
-  const GraphTensors out = NewGraphTensors(batch->header().padded, Card());
+  ABSL_ASSIGN_OR_RETURN(const wire::Batch batch, MakeBatch(sample));
+  const GraphTensors out = NewGraphTensors(batch.header().padded, Card());
   for (const Member& member : kMembers) (out.*member.tensor).fill_(kUnwritten);
-  absl::Status status = feed.Expand(*batch, out);
-  if (status.ok()) status = RequireExpanded(*batch, out);
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(NameOf(*batch), status.message()));
+  absl::Status status = feed.Expand(batch, out);
+  if (status.ok()) status = RequireExpanded(batch, out);
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(NameOf(batch), status.message()));
 }
 
 // Graphs of `fewest` to `most` nodes.
@@ -144,7 +143,7 @@ std::vector<SampleBatch> ManySamples(std::optional<wire::DType> endpoints, std::
 absl::Status CheckExpansions(std::optional<wire::DType> endpoints, std::uint32_t largest) {
   CudaFeed feed = NewCudaFeed({.slots = 2});
   for (const SampleBatch& sample : ManySamples(endpoints, largest)) {
-    if (absl::Status status = CheckExpansion(sample, feed); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckExpansion(sample, feed));
   }
   return absl::OkStatus();
 }
@@ -160,21 +159,19 @@ absl::Status RequireCode(absl::StatusCode wanted, const absl::Status& status) {
 }
 
 absl::Status RefusesUnknownAtoms() {
-  const absl::StatusOr<wire::Batch> batch = MakeBatch({.n_node = {5}});
-  if (!batch.ok()) return batch.status();
+  ABSL_ASSIGN_OR_RETURN(const wire::Batch batch, MakeBatch({.n_node = {5}}));
   ClassTable none;
   none.fill(-1);
   CudaFeed feed(SampleTarget(), none, Card());
   return RequireCode(absl::StatusCode::kDataLoss,
-                     feed.Expand(*batch, NewGraphTensors(batch->header().padded, Card())));
+                     feed.Expand(batch, NewGraphTensors(batch.header().padded, Card())));
 }
 
 absl::Status RefusesAnotherShape() {
-  const absl::StatusOr<wire::Batch> batch = MakeBatch({.n_node = {5}});
-  if (!batch.ok()) return batch.status();
+  ABSL_ASSIGN_OR_RETURN(const wire::Batch batch, MakeBatch({.n_node = {5}}));
   CudaFeed feed = NewCudaFeed({});
   return RequireCode(absl::StatusCode::kInvalidArgument,
-                     feed.Expand(*batch, NewGraphTensors({.graphs = 1, .nodes = 4, .edges = 20}, Card())));
+                     feed.Expand(batch, NewGraphTensors({.graphs = 1, .nodes = 4, .edges = 20}, Card())));
 }
 
 absl::Status FindsADifference() {
@@ -202,19 +199,18 @@ absl::Status CheckManyBatches(const std::vector<SampleBatch>& samples, std::size
   std::vector<wire::Batch> batches;
   std::vector<GraphTensors> outs;
   for (const SampleBatch& sample : samples) {
-    absl::StatusOr<wire::Batch> batch = MakeBatch(sample);
-    if (!batch.ok()) return batch.status();
-    outs.push_back(NewGraphTensors(batch->header().padded, Card()));
-    batches.push_back(*std::move(batch));
+    ABSL_ASSIGN_OR_RETURN(wire::Batch batch, MakeBatch(sample));
+    outs.push_back(NewGraphTensors(batch.header().padded, Card()));
+    batches.push_back(std::move(batch));
   }
   const at::Tensor load = at::empty({1 << 26}, at::TensorOptions(Card()).dtype(at::kFloat));
   for (std::uint64_t i = 0; i < kManyBatches; ++i) {
     const std::size_t turn = i % batches.size();
     if (i % 100 == 0) load.fill_(0);
-    if (absl::Status status = feed.Expand(batches[turn], outs[turn]); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(feed.Expand(batches[turn], outs[turn]));
   }
   for (std::size_t turn = 0; turn < batches.size(); ++turn) {
-    if (absl::Status status = RequireExpanded(batches[turn], outs[turn]); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(RequireExpanded(batches[turn], outs[turn]));
   }
   const absl::StatusOr<std::uint64_t> verified = feed.VerifiedBatches();
   if (!verified.ok() || *verified == kManyBatches) return verified.status();

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/engine/precision.h"
 #include "trainer/kernels/kernels.h"
 #include "trainer/models/edge_product.h"
@@ -147,7 +148,7 @@ absl::Status CheckMessages(const RandomGraphsOptions& options, std::int64_t colu
     absl::Status status =
         RequireClose(name + word, got.*result, expected.*result, ToleranceOf((got.*result).scalar_type()));
     if (status.ok()) status = RequireSameBits(name + word, got.*result, again.*result);
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
@@ -156,7 +157,7 @@ absl::Status MessagesArePlain(at::ScalarType edge_type) {
   for (const RandomGraphsOptions& options : Shapes()) {
     for (const std::int64_t columns : kColumns) {
       const absl::Status status = CheckMessages(options, columns, /*offset=*/0, edge_type);
-      if (!status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(status);
     }
   }
   return absl::OkStatus();
@@ -170,7 +171,7 @@ absl::Status MessagesNeedNoAlignment() {
   for (const at::ScalarType edge_type : kEdgeTypes) {
     for (const std::int64_t offset : {1, 2}) {
       const absl::Status status = CheckMessages(options, 64, offset, edge_type);
-      if (!status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(status);
     }
   }
   return absl::OkStatus();
@@ -189,7 +190,7 @@ absl::Status CheckDistances(const RandomGraphsOptions& options) {
 
 absl::Status DistancesArePlain() {
   for (const RandomGraphsOptions& options : Shapes()) {
-    if (absl::Status status = CheckDistances(options); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckDistances(options));
   }
   return absl::OkStatus();
 }
@@ -208,7 +209,7 @@ absl::Status GaussiansArePlain() {
   for (const at::ScalarType type : kEdgeTypes) {
     for (const std::int64_t edges : {0, 1, 8, 1001}) {
       for (const std::int64_t count : {1, 20, 150, 152, 300}) {
-        if (absl::Status status = CheckGaussians(edges, count, type); !status.ok()) return status;
+        ABSL_RETURN_IF_ERROR(CheckGaussians(edges, count, type));
       }
     }
   }
@@ -243,7 +244,7 @@ absl::Status SoftplusIsPlain() {
   for (const at::ScalarType type : kEdgeTypes) {
     for (const std::int64_t count : {0, 1, 1003, 4096}) {
       for (const double reach : {0.1, 3.0, 30.0, 300.0}) {
-        if (absl::Status status = CheckSoftplus(count, reach, type); !status.ok()) return status;
+        ABSL_RETURN_IF_ERROR(CheckSoftplus(count, reach, type));
       }
     }
   }
@@ -273,7 +274,7 @@ absl::Status EdgeProductsAreRoundedOnce() {
   SetPrecision("bf16", kCard).value();
   for (const std::int64_t edges : {0, 1, 1001, 39936}) {
     for (const std::int64_t rows : {64, 150, 152}) {
-      if (absl::Status status = CheckEdgeProduct(edges, rows); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(CheckEdgeProduct(edges, rows));
     }
   }
   return absl::OkStatus();
@@ -304,7 +305,7 @@ absl::Status CheckSchNet(const RandomGraphsOptions& options, at::ScalarType edge
       RunModel("schnet", PlainKernels(), at::kDouble, WithoutPadding(graphs, options.real), real_graphs);
   for (std::size_t i = 0; i < got.size(); ++i) {
     const std::string name = absl::StrCat(NameOf(options), ", result ", i);
-    if (absl::Status status = RequireClose(name, got[i], expected[i], tolerance); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(RequireClose(name, got[i], expected[i], tolerance));
   }
   return absl::OkStatus();
 }
@@ -314,7 +315,7 @@ absl::Status SchNetIsPlain(at::ScalarType edge_type, double tolerance) {
        {RandomGraphsOptions{.real = {1, 1, 0}, .padded = {2, 8, 16}},
         RandomGraphsOptions{.real = {5, 90, 1500}, .padded = {6, 100, 1600}},
         RandomGraphsOptions{.real = {127, 2250, 38000}, .padded = {128, 2304, 39936}}}) {
-    if (absl::Status status = CheckSchNet(options, edge_type, tolerance); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(CheckSchNet(options, edge_type, tolerance));
   }
   return absl::OkStatus();
 }

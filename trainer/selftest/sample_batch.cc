@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
 #include "trainer/data/device_feed.h"
 
@@ -104,11 +105,11 @@ class Builder {
 
   absl::StatusOr<wire::Batch> Build() {
     header_.body_bytes = body_.size();
-    if (absl::Status status = wire::CheckHeader(header_, kMaxBodyBytes); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(wire::CheckHeader(header_, kMaxBodyBytes));
     wire::AlignedBytes body = wire::AllocateAligned(body_.size());
     std::copy(body_.begin(), body_.end(), body.get());
     wire::Batch batch(std::move(header_), {}, std::move(body));
-    if (absl::Status status = wire::CheckContent(batch); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(wire::CheckContent(batch));
     return batch;
   }
 

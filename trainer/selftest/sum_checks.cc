@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/engine/status_words.h"
 #include "trainer/ranks/communicator.h"
 #include "trainer/ranks/nccl_communicator.h"
@@ -50,9 +51,8 @@ absl::Status RunOn(const World& world, const std::string& token, Body body) {
   const auto index = static_cast<c10::DeviceIndex>(world.rank);
   c10::cuda::set_device(index);
   c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index));
-  const absl::StatusOr<std::unique_ptr<Communicator>> communicator = NcclOn(index)->Connect(token, world);
-  if (!communicator.ok()) return communicator.status();
-  absl::Status status = body({.world = world, .communicator = **communicator});
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> communicator, NcclOn(index)->Connect(token, world));
+  absl::Status status = body({.world = world, .communicator = *communicator});
   C10_CUDA_CHECK(cudaDeviceSynchronize());
   return status;
 }
@@ -67,8 +67,7 @@ absl::Status Guarded(const World& world, const std::string& token, Body body) {
 
 // Runs `body` for each card, on a thread of its own.
 absl::Status OnAllCards(Body body) {
-  const absl::StatusOr<std::string> token = NcclOn(0)->NewToken();
-  if (!token.ok()) return token.status();
+  ABSL_ASSIGN_OR_RETURN(const std::string token, NcclOn(0)->NewToken());
   std::vector<absl::Status> results(Cards());
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < results.size(); ++rank) {
@@ -76,11 +75,11 @@ absl::Status OnAllCards(Body body) {
     world.rank = rank;
     world.size = static_cast<std::uint32_t>(results.size());
     threads.emplace_back(
-        [&results, &token, world, body] { results[world.rank] = Guarded(world, *token, body); });
+        [&results, &token, world, body] { results[world.rank] = Guarded(world, token, body); });
   }
   for (std::thread& thread : threads) thread.join();
   for (const absl::Status& result : results) {
-    if (!result.ok()) return result;
+    ABSL_RETURN_IF_ERROR(result);
   }
   return absl::OkStatus();
 }
@@ -98,8 +97,8 @@ absl::Status Capture(const Rank& rank, const at::Tensor& values, at::cuda::CUDAG
 absl::Status SumInAReplay(const Rank& rank) {
   const at::Tensor values = rank.Ones();
   at::cuda::CUDAGraph graph;
-  if (absl::Status status = rank.communicator.Sum(values); !status.ok()) return status;
-  if (absl::Status status = Capture(rank, values, graph); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(rank.communicator.Sum(values));
+  ABSL_RETURN_IF_ERROR(Capture(rank, values, graph));
   graph.replay();
   graph.replay();
   const double expected = 4 * std::pow(rank.world.size, 3);
@@ -135,7 +134,7 @@ absl::Status AbortOwnReplay(const Rank& rank, const at::Tensor& values) {
 absl::Status AbortAReplay(const Rank& rank) {
   static std::latch aborted{1};
   const at::Tensor values = rank.Ones();
-  if (absl::Status status = rank.communicator.Sum(values); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(rank.communicator.Sum(values));
   C10_CUDA_CHECK(cudaDeviceSynchronize());
   if (rank.world.rank > 0) {
     aborted.wait();

@@ -12,6 +12,7 @@
 #include "client/cli/plan/local_plan.h"
 #include "client/flags/spec_flags.h"
 #include "proto/base/flag_checks.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -76,16 +77,16 @@ std::string ToText(const StreamFlags& flags, const StreamBenchResult& result) {
 }
 
 absl::StatusOr<ExitCode> BenchStream(const StreamFlags& flags, const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<StreamBenchResult> result = MeasureStream({.connection = ConnectionOptionsOf(global),
-                                                                  .dataset = flags.dataset,
-                                                                  .spec = flags.spec.spec,
-                                                                  .first_epoch = flags.spec.epoch,
-                                                                  .clients = flags.clients,
-                                                                  .shared_epoch = flags.shared_epoch,
-                                                                  .expand = !flags.no_expand,
-                                                                  .seconds = flags.seconds});
-  if (!result.ok()) return result.status();
-  output.Print(ToJson(*result), ToText(flags, *result));
+  ABSL_ASSIGN_OR_RETURN(const StreamBenchResult result,
+                        MeasureStream({.connection = ConnectionOptionsOf(global),
+                                       .dataset = flags.dataset,
+                                       .spec = flags.spec.spec,
+                                       .first_epoch = flags.spec.epoch,
+                                       .clients = flags.clients,
+                                       .shared_epoch = flags.shared_epoch,
+                                       .expand = !flags.no_expand,
+                                       .seconds = flags.seconds}));
+  output.Print(ToJson(result), ToText(flags, result));
   return ExitCode::kDone;
 }
 
@@ -160,9 +161,9 @@ std::string ToText(const PlanBenchResult& result) {
 absl::StatusOr<ExitCode> BenchPlan(const PlanFlags& flags, Output& output) {
   const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes);
   if (!sizes.ok()) return DataError(output, sizes.status());
-  const absl::StatusOr<PlanBenchResult> result = MeasurePlan(*sizes, flags.repeat, flags.threads, flags.spec);
-  if (!result.ok()) return result.status();
-  output.Print(ToJson(*result), ToText(*result));
+  ABSL_ASSIGN_OR_RETURN(const PlanBenchResult result,
+                        MeasurePlan(*sizes, flags.repeat, flags.threads, flags.spec));
+  output.Print(ToJson(result), ToText(result));
   return ExitCode::kDone;
 }
 

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "client/padded_batch.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -39,10 +40,10 @@ absl::Status PaddedTensors::Expand(const wire::Batch& batch) {
                                                          .receivers = First(receivers_, padded.edges),
                                                          .graph_of_node = First(graph_of_node_, padded.nodes),
                                                          .n_node = First(n_node_, padded.graphs)});
-  if (!topology.ok()) return topology;
+  ABSL_RETURN_IF_ERROR(topology);
   for (Field& field : fields_) {
     const std::span<std::byte> rows = First(field.rows, Rows(field.scope, padded) * field.row_bytes);
-    if (absl::Status status = client::ExpandField(batch, field.name, rows); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(client::ExpandField(batch, field.name, rows));
   }
   return absl::OkStatus();
 }

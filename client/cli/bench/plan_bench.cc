@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/bench/allocation_meter.h"
 #include "client/cli/bench/thread_loop.h"
+#include "proto/base/status_macros.h"
 #include "server/batching/plan.h"
 
 namespace packtrain::cli {
@@ -79,12 +80,11 @@ absl::StatusOr<Pass> RunPass(const batching::PlanRequest& request) {
   const AllocationMeter meter;
   const Clock::time_point start = Clock::now();
   const double cpu_start = CpuSeconds();
-  absl::StatusOr<std::unique_ptr<const Plan>> plan = Plan::Create(request);
-  if (!plan.ok()) return plan.status();
-  if (const auto first = (*plan)->BatchAt(0); !first.ok()) return first.status();
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const Plan> plan, Plan::Create(request));
+  if (const auto first = plan->BatchAt(0); !first.ok()) return first.status();
   const double first_batch_seconds = SecondsSince(start);
-  if (absl::Status status = AskForAll(**plan); !status.ok()) return status;
-  return Pass{*std::move(plan), first_batch_seconds, SecondsSince(start), CpuSeconds() - cpu_start,
+  ABSL_RETURN_IF_ERROR(AskForAll(*plan));
+  return Pass{std::move(plan), first_batch_seconds, SecondsSince(start), CpuSeconds() - cpu_start,
               meter.peak_bytes()};
 }
 
@@ -115,28 +115,25 @@ void Describe(const Plan& plan, PlanBenchResult& result) {
 
 absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t repeat, std::size_t threads,
                                             const client::SpecFlags& flags) {
-  const absl::StatusOr<batching::BatchSpec> spec = LocalSpec(flags);
-  if (!spec.ok()) return spec.status();
-  const absl::StatusOr<Graphs> graphs = RepeatSizes(sizes, repeat);
-  if (!graphs.ok()) return graphs.status();
+  ABSL_ASSIGN_OR_RETURN(const batching::BatchSpec spec, LocalSpec(flags));
+  ABSL_ASSIGN_OR_RETURN(const Graphs graphs, RepeatSizes(sizes, repeat));
   batching::PlanRequest request;
-  request.spec = *spec;
-  request.sizes = {graphs->n_node, graphs->n_edge};
-  request.split = graphs->split;
+  request.spec = spec;
+  request.sizes = {graphs.n_node, graphs.n_edge};
+  request.split = graphs.split;
   request.epoch = flags.epoch;
   request.world = {.size = flags.world_size};
   request.parallel_for = std::bind_front(RunOnThreads, threads);
 
   PlanBenchResult result;
   result.threads = threads;
-  result.count = graphs->n_node.size();
+  result.count = graphs.n_node.size();
   std::vector<Pass> passes;
   for (double total = 0; passes.size() < kLeastPasses || total < kLeastSeconds; ++request.epoch) {
     if (!passes.empty()) passes.back().plan = nullptr;
-    absl::StatusOr<Pass> pass = RunPass(request);
-    if (!pass.ok()) return pass.status();
-    total += pass->seconds;
-    passes.push_back(*std::move(pass));
+    ABSL_ASSIGN_OR_RETURN(Pass pass, RunPass(request));
+    total += pass.seconds;
+    passes.push_back(std::move(pass));
   }
   Describe(*passes.back().plan, result);
   Summarize(passes, result);

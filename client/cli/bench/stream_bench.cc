@@ -17,6 +17,7 @@
 #include "client/cli/bench/pass_ledger.h"
 #include "client/internal/service_client.h"
 #include "client/internal/spec_convert.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -58,7 +59,7 @@ absl::StatusOr<double> RepeatFor(double seconds, Step step) {
   const Clock::time_point end = start + std::chrono::duration_cast<Clock::duration>(Seconds(seconds));
   Clock::time_point now;
   do {
-    if (absl::Status status = step(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(step());
     now = Clock::now();
   } while (now < end);
   return Seconds(now - start).count();
@@ -74,7 +75,7 @@ absl::Status OnThreads(std::vector<Item>& items, Work work) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const absl::Status& status : statuses) {
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
@@ -90,9 +91,8 @@ class StreamClient {
   // Reads for a time; counts what it reads where `counted`.
   absl::Status ReadFor(double seconds, bool counted) {
     Totals read;
-    const absl::StatusOr<double> took = RepeatFor(seconds, [&] { return ReadOne(read); });
-    if (!took.ok()) return took.status();
-    if (counted) Add(read, *took);
+    ABSL_ASSIGN_OR_RETURN(const double took, RepeatFor(seconds, [&] { return ReadOne(read); }));
+    if (counted) Add(read, took);
     return absl::OkStatus();
   }
 
@@ -102,14 +102,13 @@ class StreamClient {
 
  private:
   absl::Status ReadOne(Totals& read) {
-    const absl::StatusOr<std::optional<wire::Batch>> batch = reader_->Next();
-    if (!batch.ok()) return batch.status();
-    if (!batch->has_value()) return absl::InternalError("an endless stream ended");
-    const wire::BatchHeader& header = (*batch)->header();
-    if (absl::Status status = NotePass(**batch); !status.ok()) return status;
+    ABSL_ASSIGN_OR_RETURN(const std::optional<wire::Batch> batch, reader_->Next());
+    if (!batch.has_value()) return absl::InternalError("an endless stream ended");
+    const wire::BatchHeader& header = batch->header();
+    ABSL_RETURN_IF_ERROR(NotePass(*batch));
     if (header.empty) return absl::OkStatus();
     if (expand_ != nullptr) {
-      if (absl::Status status = expand_->Expand(**batch); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(expand_->Expand(*batch));
     }
     ++read.batches;
     read.graphs += header.real.graphs;
@@ -121,9 +120,8 @@ class StreamClient {
 
   absl::Status NotePass(const wire::Batch& batch) {
     const wire::BatchHeader& header = batch.header();
-    const auto graphs = batch.Elements<std::uint64_t>(wire::kGraphIndexSection);
-    if (!graphs.ok()) return graphs.status();
-    if (absl::Status status = ledger_->Add(header.epoch, *graphs); !status.ok()) return status;
+    ABSL_ASSIGN_OR_RETURN(const auto graphs, batch.Elements<std::uint64_t>(wire::kGraphIndexSection));
+    ABSL_RETURN_IF_ERROR(ledger_->Add(header.epoch, graphs));
     return header.step + 1 == header.epoch_steps ? ledger_->Leave(header.epoch) : absl::OkStatus();
   }
 
@@ -167,59 +165,54 @@ class StreamBench {
   explicit StreamBench(const StreamBenchOptions& options) : options_(options) {}
 
   absl::StatusOr<StreamBenchResult> Run() {
-    if (absl::Status status = LookUp(); !status.ok()) return status;
-    if (absl::Status status = OpenClients(); !status.ok()) return status;
-    if (absl::Status status = ReadAll(options_.seconds * kWarmUpShare, false); !status.ok()) return status;
-    if (absl::Status status = OpenByteStreams(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(LookUp());
+    ABSL_RETURN_IF_ERROR(OpenClients());
+    ABSL_RETURN_IF_ERROR(ReadAll(options_.seconds * kWarmUpShare, false));
+    ABSL_RETURN_IF_ERROR(OpenByteStreams());
     for (int round = 0; round < kRounds; ++round) {
-      if (absl::Status status = ReadAll(options_.seconds / kRounds, true); !status.ok()) return status;
-      if (absl::Status status = ReadBytes(); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(ReadAll(options_.seconds / kRounds, true));
+      ABSL_RETURN_IF_ERROR(ReadBytes());
     }
     SumUp();
-    if (absl::Status status = AskForMemory(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(AskForMemory());
     return result_;
   }
 
  private:
   // Asks the server what it can do, and what it has.
   absl::Status LookUp() {
-    auto connection = client::Connection::Open(options_.connection);
-    if (!connection.ok()) return connection.status();
-    services_ = std::make_unique<client::ServiceClient>(*std::move(connection));
-    const absl::StatusOr<v1::GetServerInfoResponse> info = services_->GetServerInfo();
-    if (!info.ok()) return info.status();
-    if (std::find(info->features().begin(), info->features().end(), "bench") == info->features().end()) {
+    ABSL_ASSIGN_OR_RETURN(auto connection, client::Connection::Open(options_.connection));
+    services_ = std::make_unique<client::ServiceClient>(std::move(connection));
+    ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, services_->GetServerInfo());
+    if (std::find(info.features().begin(), info.features().end(), "bench") == info.features().end()) {
       return absl::FailedPreconditionError(absl::StrCat(
           "server ", options_.connection.server,
           " does not serve the bare stream that batches are measured against: start packtraind with "
           "--enable-bench"));
     }
-    if (absl::Status status = LookUpDataset(); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(LookUpDataset());
     return LookUpPlan();
   }
 
   absl::Status LookUpDataset() {
     v1::GetDatasetRequest request;
     request.set_dataset(options_.dataset);
-    absl::StatusOr<v1::GetDatasetResponse> response = services_->GetDataset(request);
-    if (!response.ok()) return response.status();
-    dataset_ = std::move(*response->mutable_dataset());
+    ABSL_ASSIGN_OR_RETURN(v1::GetDatasetResponse response, services_->GetDataset(request));
+    dataset_ = std::move(*response.mutable_dataset());
     result_.dataset = absl::StrCat(dataset_.name(), "@", dataset_.version());
     return absl::OkStatus();
   }
 
   // Another epoch of dropped last steps may hold other graphs.
   absl::Status LookUpPlan() {
-    absl::StatusOr<v1::BatchSpec> spec = client::ToMessage(options_.spec);
-    if (!spec.ok()) return spec.status();
+    ABSL_ASSIGN_OR_RETURN(v1::BatchSpec spec, client::ToMessage(options_.spec));
     if (options_.spec.drop_last) return absl::OkStatus();
     v1::GetPlanRequest request;
     request.set_dataset(result_.dataset);
-    *request.mutable_spec() = *std::move(spec);
+    *request.mutable_spec() = std::move(spec);
     request.set_epoch(options_.first_epoch);
-    const absl::StatusOr<v1::GetPlanResponse> plan = services_->GetPlan(request);
-    if (!plan.ok()) return plan.status();
-    pass_graphs_ = plan->graphs();
+    ABSL_ASSIGN_OR_RETURN(const v1::GetPlanResponse plan, services_->GetPlan(request));
+    pass_graphs_ = plan.graphs();
     return absl::OkStatus();
   }
 
@@ -231,8 +224,7 @@ class StreamBench {
 
   absl::Status OpenClients() {
     for (std::uint32_t k = 0; k < options_.clients; ++k) {
-      auto connection = client::Connection::Open(options_.connection);
-      if (!connection.ok()) return connection.status();
+      ABSL_ASSIGN_OR_RETURN(auto connection, client::Connection::Open(options_.connection));
       client::StreamRequest request;
       request.dataset = result_.dataset;
       request.spec = options_.spec;
@@ -240,7 +232,7 @@ class StreamBench {
       request.world_size = options_.shared_epoch ? options_.clients : 1;
       request.start_epoch = options_.first_epoch;
       request.read_ahead.batches = 0;  // a client does nothing but read, as with the bare bytes
-      if (absl::Status status = OpenClient(*std::move(connection), request); !status.ok()) return status;
+      ABSL_RETURN_IF_ERROR(OpenClient(std::move(connection), request));
     }
     return absl::OkStatus();
   }
@@ -248,12 +240,10 @@ class StreamBench {
   absl::Status OpenClient(std::shared_ptr<client::Connection> connection,
                           const client::StreamRequest& request) {
     const Clock::time_point start = Clock::now();
-    auto reader = client::BatchReader::Open(std::move(connection), request);
-    if (!reader.ok()) return reader.status();
+    ABSL_ASSIGN_OR_RETURN(auto reader, client::BatchReader::Open(std::move(connection), request));
     auto ledger = ledgers_.empty() || !options_.shared_epoch ? NewLedger() : ledgers_.front();
     auto expand = options_.expand ? std::make_unique<PaddedTensors>(dataset_.schema()) : nullptr;
-    clients_.push_back(
-        std::make_unique<StreamClient>(*std::move(reader), std::move(ledger), std::move(expand)));
+    clients_.push_back(std::make_unique<StreamClient>(std::move(reader), std::move(ledger), std::move(expand)));
     absl::Status first = clients_.back()->ReadFor(0, false);
     result_.first_batch_seconds = std::max(result_.first_batch_seconds, Seconds(Clock::now() - start).count());
     return first;
@@ -264,10 +254,9 @@ class StreamBench {
         clients_.front()->first_sizes(), static_cast<std::uint32_t>(options_.connection.max_message_bytes));
     for (std::size_t s = 0; s < kSettings.size(); ++s) {
       for (std::uint32_t k = 0; k < options_.clients; ++k) {
-        auto stream = ByteStream::Open(options_.connection, sizes, kSettings[s].setting);
-        if (!stream.ok()) return stream.status();
-        if (auto first = (*stream)->Next(); !first.ok()) return first.status();
-        raw_[s].push_back({*std::move(stream)});
+        ABSL_ASSIGN_OR_RETURN(auto stream, ByteStream::Open(options_.connection, sizes, kSettings[s].setting));
+        if (auto first = stream->Next(); !first.ok()) return first.status();
+        raw_[s].push_back({std::move(stream)});
       }
     }
     return absl::OkStatus();
@@ -290,7 +279,7 @@ class StreamBench {
         if (took.ok()) raw.seconds += *took;
         return took.status();
       });
-      if (!read.ok()) return read;
+      ABSL_RETURN_IF_ERROR(read);
     }
     return absl::OkStatus();
   }
@@ -328,10 +317,9 @@ class StreamBench {
   }
 
   absl::Status AskForMemory() {
-    const absl::StatusOr<v1::GetServerInfoResponse> info = services_->GetServerInfo();
-    if (!info.ok()) return info.status();
-    result_.server_rss_bytes = info->memory().process_rss_bytes();
-    result_.resident = info->memory().resident_dataset_bytes() >= dataset_.bytes();
+    ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, services_->GetServerInfo());
+    result_.server_rss_bytes = info.memory().process_rss_bytes();
+    result_.resident = info.memory().resident_dataset_bytes() >= dataset_.bytes();
     return absl::OkStatus();
   }
 

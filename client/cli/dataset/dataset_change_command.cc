@@ -14,6 +14,7 @@
 #include "client/cli/service_call.h"
 #include "client/ingest/split_file.h"
 #include "proto/base/flag_checks.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/edge_spec.h"
 
 namespace packtrain::cli {
@@ -143,9 +144,8 @@ absl::StatusOr<ExitCode> Delete(const DeleteFlags& flags, const GlobalOptions& g
     return UsageError(output,
                       "dataset delete deletes for good and can't ask, as there is no terminal: say --yes");
   }
-  const absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global);
-  if (!connection.ok()) return connection.status();
-  client::ServiceClient services(*connection);
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<client::Connection> connection, Connect(global));
+  client::ServiceClient services(connection);
   v1::DeleteDatasetRequest request;
   request.set_dataset(flags.dataset);
   if (!flags.yes) {

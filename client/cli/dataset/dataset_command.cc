@@ -6,6 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
 #include "client/cli/service_call.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -143,20 +144,20 @@ absl::StatusOr<ExitCode> ShowDataset(const std::string& reference, const GlobalO
                                      Output& output) {
   v1::GetDatasetRequest request;
   request.set_dataset(reference);
-  const absl::StatusOr<v1::GetDatasetResponse> response =
-      CallService(global, [&](client::ServiceClient& services) { return services.GetDataset(request); });
-  if (!response.ok()) return response.status();
-  output.Print(ToJson(response->dataset()), ToText(response->dataset()));
+  ABSL_ASSIGN_OR_RETURN(
+      const v1::GetDatasetResponse response,
+      CallService(global, [&](client::ServiceClient& services) { return services.GetDataset(request); }));
+  output.Print(ToJson(response.dataset()), ToText(response.dataset()));
   return ExitCode::kDone;
 }
 
 absl::StatusOr<ExitCode> ListDatasets(const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<std::vector<v1::Dataset>> datasets =
-      CallService(global, [](client::ServiceClient& services) { return services.ListDatasets(); });
-  if (!datasets.ok()) return datasets.status();
+  ABSL_ASSIGN_OR_RETURN(
+      const std::vector<v1::Dataset> datasets,
+      CallService(global, [](client::ServiceClient& services) { return services.ListDatasets(); }));
   Json list = Json::array();
   Table table{{"name", "version", "graphs", "nodes", "edges", "bytes"}, {}};
-  for (const v1::Dataset& dataset : *datasets) {
+  for (const v1::Dataset& dataset : datasets) {
     list.push_back(ToJson(dataset));
     table.rows.push_back({dataset.name(), dataset.version(), std::to_string(dataset.graphs()),
                           std::to_string(dataset.nodes().total()), std::to_string(dataset.edges().total()),

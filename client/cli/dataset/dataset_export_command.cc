@@ -10,6 +10,7 @@
 #include "client/cli/service_call.h"
 #include "client/ingest/formats/native_file.h"
 #include "client/ingest/whole_file.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -60,18 +61,15 @@ Json ToJson(const ExportFlags& flags, const ExportWriter& writer, double seconds
 
 absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& global, Output& output) {
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global);
-  if (!connection.ok()) return connection.status();
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<client::Connection> connection, Connect(global));
   const absl::StatusOr<std::unique_ptr<ingest::WholeFile>> file = ingest::WholeFile::Create(flags.file);
   if (!file.ok()) return DataError(output, file.status());
   v1::ExportDatasetRequest request;
   request.set_dataset(flags.dataset);
   request.set_as_columns(flags.format == "jsonl");
   ExportWriter writer(flags.format == "native", **file);
-  absl::Status status =
-      client::ServiceClient(*connection).ExportDataset(request, [&](const v1::ExportDatasetResponse& message) {
-        return writer.Take(message);
-      });
+  absl::Status status = client::ServiceClientconnection.ExportDataset(
+      request, [&](const v1::ExportDatasetResponse& message) { return writer.Take(message); });
   const bool to_stdout = (*file)->IsStandardOutput();
   if (status.ok()) status = (*file)->Commit();
   if (!status.ok()) return DataError(output, status);

@@ -29,6 +29,7 @@
 #include "client/internal/service_client.h"
 #include "proto/base/flag_checks.h"
 #include "proto/base/progress.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/edge_spec.h"
 
 namespace packtrain::cli {
@@ -133,15 +134,12 @@ class ImportJob {
 
   absl::StatusOr<ImportResult> Run() {
     absl::Status status = OpenSources();
-    if (!status.ok()) return status;
-    absl::StatusOr<v1::Schema> schema = reader_->Begin();
-    if (!schema.ok()) return schema.status();
-    absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global_);
-    if (!connection.ok()) return connection.status();
-    absl::StatusOr<v1::ImportGraphsResponse> staged = Send(*connection, *std::move(schema));
-    if (!staged.ok()) return staged.status();
-    NoteRefusedByServer(*staged);
-    return Seal(*std::move(connection), *staged);
+    ABSL_RETURN_IF_ERROR(status);
+    ABSL_ASSIGN_OR_RETURN(v1::Schema schema, reader_->Begin());
+    ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(global_));
+    ABSL_ASSIGN_OR_RETURN(v1::ImportGraphsResponse staged, Send(connection, std::move(schema)));
+    NoteRefusedByServer(staged);
+    return Seal(std::move(connection), staged);
   }
 
   // What was read and refused so far, by both ends.
@@ -163,26 +161,23 @@ class ImportJob {
 
   absl::Status OpenSources() {
     if (!flags_.split_file.empty()) {
-      absl::StatusOr<ingest::SplitLists> lists = ingest::ReadSplitFile(flags_.split_file, flags_.limits);
-      if (!lists.ok()) return lists.status();
-      split_lists_ = *std::move(lists);
+      ABSL_ASSIGN_OR_RETURN(ingest::SplitLists lists, ingest::ReadSplitFile(flags_.split_file, flags_.limits));
+      split_lists_ = std::move(lists);
     }
-    absl::StatusOr<std::vector<std::string>> files = ingest::FindXyzFiles(flags_.paths);
-    if (!files.ok()) return files.status();
-    absl::StatusOr<std::unique_ptr<ingest::ExtxyzImport>> reader =
-        ingest::ExtxyzImport::Create(ReadOptions(flags_, *std::move(files)));
-    if (!reader.ok()) return reader.status();
-    reader_ = *std::move(reader);
+    ABSL_ASSIGN_OR_RETURN(std::vector<std::string> files, ingest::FindXyzFiles(flags_.paths));
+    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ingest::ExtxyzImport> reader,
+                          ingest::ExtxyzImport::Create(ReadOptions(flags_, std::move(files))));
+    reader_ = std::move(reader);
     return absl::OkStatus();
   }
 
   absl::StatusOr<v1::ImportGraphsResponse> Send(std::shared_ptr<client::Connection> connection,
                                                 v1::Schema schema) {
-    absl::StatusOr<std::unique_ptr<client::ImportStream>> stream =
-        client::ImportStream::Open(std::move(connection), MakeHeader(flags_, std::move(schema)));
-    if (!stream.ok()) return stream.status();
-    if (absl::Status status = SendBlocks(**stream); !status.ok()) return status;
-    return (*stream)->Finish();
+    ABSL_ASSIGN_OR_RETURN(
+        std::unique_ptr<client::ImportStream> stream,
+        client::ImportStream::Open(std::move(connection), MakeHeader(flags_, std::move(schema))));
+    ABSL_RETURN_IF_ERROR(SendBlocks(*stream));
+    return stream->Finish();
   }
 
   absl::Status SendBlocks(client::ImportStream& stream) {
@@ -190,11 +185,10 @@ class ImportJob {
                             {"import", "graphs", reader_->total_bytes()}, Clock::now);
     ingest::BlockFeed feed(*reader_);
     while (true) {
-      absl::StatusOr<std::optional<ingest::ReadBlock>> next = feed.Next();
-      if (!next.ok()) return next.status();
-      if (!next->has_value()) return absl::OkStatus();
-      ingest::ReadBlock& block = **next;
-      if (absl::Status status = stream.Write(std::move(block.block)); !status.ok()) return status;
+      ABSL_ASSIGN_OR_RETURN(std::optional<ingest::ReadBlock> next, feed.Next());
+      if (!next.has_value()) return absl::OkStatus();
+      ingest::ReadBlock& block = *next;
+      ABSL_RETURN_IF_ERROR(stream.Write(std::move(block.block)));
       progress.Update(block.read, block.consumed_bytes);
     }
   }
@@ -206,10 +200,9 @@ class ImportJob {
     request.set_name(flags_.name);
     SetSplit(&request);
     SetLineage(request.mutable_lineage());
-    absl::StatusOr<v1::SealDatasetResponse> sealed =
-        client::ServiceClient(std::move(connection)).SealDataset(request);
-    if (!sealed.ok()) return sealed.status();
-    return ImportResult{*std::move(sealed), staged.staged(),
+    ABSL_ASSIGN_OR_RETURN(v1::SealDatasetResponse sealed,
+                          client::ServiceClient(std::move(connection)).SealDataset(request));
+    return ImportResult{std::move(sealed), staged.staged(),
                         std::chrono::duration<double>(Clock::now() - start_).count()};
   }
 
@@ -354,7 +347,7 @@ absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const std::string& fla
   if (!permille.empty() && std::accumulate(permille.begin(), permille.end(), std::uint64_t{0}) != kPermille) {
     return UsageError(output, "--split-permille: the three numbers must add up to 1000");
   }
-  if (absl::Status address = client::CheckServerAddress(global.server); !address.ok()) return address;
+  ABSL_RETURN_IF_ERROR(client::CheckServerAddress(global.server));
   const absl::StatusOr<std::unique_ptr<ingest::LedgerFile>> file = OpenLedger(flags);
   if (!file.ok()) return DataError(output, file.status());
   ImportJob job(flags, global, output);

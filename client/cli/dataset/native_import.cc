@@ -12,6 +12,7 @@
 #include "client/ingest/formats/native_file.h"
 #include "client/internal/service_client.h"
 #include "proto/base/progress.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -51,32 +52,27 @@ absl::Status AddSplit(const v1::SplitBlock& block, v1::SealDatasetRequest& seal)
 
 absl::StatusOr<v1::SealDatasetResponse> ImportNative(const std::string& path, const std::string& name,
                                                      const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<std::unique_ptr<ingest::NativeFile>> file = ingest::NativeFile::Open(path);
-  if (!file.ok()) return file.status();
-  const absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global);
-  if (!connection.ok()) return connection.status();
-  const absl::StatusOr<std::unique_ptr<client::ImportStream>> stream =
-      client::ImportStream::Open(*connection, HeaderOf((*file)->dataset()));
-  if (!stream.ok()) return stream.status();
-  v1::SealDatasetRequest seal = SealOf((*file)->dataset(), name);
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<ingest::NativeFile> file, ingest::NativeFile::Open(path));
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<client::Connection> connection, Connect(global));
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<client::ImportStream> stream,
+                        client::ImportStream::Open(connection, HeaderOf(file->dataset())));
+  v1::SealDatasetRequest seal = SealOf(file->dataset(), name);
   base::Progress progress(output.messages(), base::IsTerminal(STDERR_FILENO),
-                          {"import", "graphs", (*file)->bytes()}, std::chrono::steady_clock::now);
+                          {"import", "graphs", file->bytes()}, std::chrono::steady_clock::now);
   std::uint64_t graphs = 0;
   v1::ExportDatasetResponse message;
   while (true) {
-    const absl::StatusOr<bool> more = (*file)->Next(&message);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
+    ABSL_ASSIGN_OR_RETURN(const bool more, file->Next(&message));
+    if (!more) break;
     graphs += static_cast<std::uint64_t>(message.block().records_size());
     const absl::Status taken = message.has_split() ? AddSplit(message.split(), seal)
-                                                   : (*stream)->Write(std::move(*message.mutable_block()));
-    if (!taken.ok()) return taken;
-    progress.Update(graphs, (*file)->consumed_bytes());
+                                                   : stream->Write(std::move(*message.mutable_block()));
+    ABSL_RETURN_IF_ERROR(taken);
+    progress.Update(graphs, file->consumed_bytes());
   }
-  const absl::StatusOr<v1::ImportGraphsResponse> staged = (*stream)->Finish();
-  if (!staged.ok()) return staged.status();
-  seal.set_import_id(staged->import_id());
-  return client::ServiceClient(*connection).SealDataset(seal);
+  ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsResponse staged, stream->Finish());
+  seal.set_import_id(staged.import_id());
+  return client::ServiceClientconnection.SealDataset(seal);
 }
 
 }  // namespace packtrain::cli

@@ -12,6 +12,7 @@
 #include "client/cli/bench/thread_loop.h"
 #include "client/internal/spec_convert.h"
 #include "proto/base/content_hash.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/planner_convert.h"
 #include "server/batching/plan.h"
 
@@ -56,32 +57,29 @@ absl::StatusOr<batching::BatchSpec> LocalSpec(const client::SpecFlags& flags) {
     return absl::InvalidArgumentError(
         absl::StrCat("--split ", flags.spec.split, ": a list of sizes has no splits but 'all'"));
   }
-  const absl::StatusOr<v1::BatchSpec> message = client::ToMessage(flags.spec);
-  if (!message.ok()) return message.status();
-  return wire::ToPlanner<batching::BatchSpec>(*message);
+  ABSL_ASSIGN_OR_RETURN(const v1::BatchSpec message, client::ToMessage(flags.spec));
+  return wire::ToPlanner<batching::BatchSpec>(message);
 }
 
 absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags) {
-  const absl::StatusOr<batching::BatchSpec> spec = LocalSpec(flags);
-  if (!spec.ok()) return spec.status();
-  const ListRequest request(sizes, flags, *spec);
+  ABSL_ASSIGN_OR_RETURN(const batching::BatchSpec spec, LocalSpec(flags));
+  const ListRequest request(sizes, flags, spec);
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<std::unique_ptr<const batching::Plan>> plan = batching::Plan::Create(request.get());
-  if (!plan.ok()) return plan.status();
-  const batching::PlanSummary summary = (*plan)->Summarize();
-  v1::GetPlanResponse response = wire::ToPlanResponse(summary, *spec, batching::kPlanVersion);
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<const batching::Plan> plan,
+                        batching::Plan::Create(request.get()));
+  const batching::PlanSummary summary = plan->Summarize();
+  v1::GetPlanResponse response = wire::ToPlanResponse(summary, spec, batching::kPlanVersion);
   response.set_plan_seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   response.set_dataset(sizes.path);
-  response.set_fingerprint(base::PlanFingerprint(sizes.version, kSplit, batching::CanonicalText(*spec)));
+  response.set_fingerprint(base::PlanFingerprint(sizes.version, kSplit, batching::CanonicalText(spec)));
   AddOversizeIds(sizes, summary, *response.mutable_oversize());
   return response;
 }
 
 absl::StatusOr<std::vector<batching::TunedBudget>> TuneSizes(const SizeList& sizes,
                                                              const client::SpecFlags& flags) {
-  const absl::StatusOr<batching::BatchSpec> spec = LocalSpec(flags);
-  if (!spec.ok()) return spec.status();
-  return batching::TuneBudget(ListRequest(sizes, flags, *spec).get());
+  ABSL_ASSIGN_OR_RETURN(const batching::BatchSpec spec, LocalSpec(flags));
+  return batching::TuneBudget(ListRequest(sizes, flags, spec).get());
 }
 
 }  // namespace packtrain::cli

@@ -13,6 +13,7 @@
 #include "client/internal/spec_convert.h"
 #include "proto/base/escape_controls.h"
 #include "proto/base/flag_checks.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
@@ -134,36 +135,33 @@ std::string ToText(const v1::GetPlannedBatchResponse& batch) {
 // Fills what GetPlanRequest and GetPlannedBatchRequest share.
 template <typename Request>
 absl::StatusOr<Request> MakeRequest(const PlanFlags& flags) {
-  absl::StatusOr<v1::BatchSpec> spec = client::ToMessage(flags.spec.spec);
-  if (!spec.ok()) return spec.status();
+  ABSL_ASSIGN_OR_RETURN(v1::BatchSpec spec, client::ToMessage(flags.spec.spec));
   Request request;
   request.set_dataset(flags.dataset);
-  *request.mutable_spec() = *std::move(spec);
+  *request.mutable_spec() = std::move(spec);
   request.set_epoch(flags.spec.epoch);
   request.set_world_size(flags.spec.world_size);
   return request;
 }
 
 absl::StatusOr<v1::GetPlanResponse> PlanDataset(const PlanFlags& flags, const GlobalOptions& global) {
-  const absl::StatusOr<v1::GetPlanRequest> request = MakeRequest<v1::GetPlanRequest>(flags);
-  if (!request.ok()) return request.status();
-  return CallService(global, [&](client::ServiceClient& services) { return services.GetPlan(*request); });
+  ABSL_ASSIGN_OR_RETURN(const v1::GetPlanRequest request, MakeRequest<v1::GetPlanRequest>(flags));
+  return CallService(global, [&](client::ServiceClient& services) { return services.GetPlan(request); });
 }
 
 absl::StatusOr<ExitCode> ShowBatch(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
-  absl::StatusOr<v1::GetPlannedBatchRequest> request = MakeRequest<v1::GetPlannedBatchRequest>(flags);
-  if (!request.ok()) return request.status();
-  request->set_index(*flags.batch);
-  const absl::StatusOr<v1::GetPlannedBatchResponse> batch =
-      CallService(global, [&](client::ServiceClient& services) { return services.GetPlannedBatch(*request); });
-  if (!batch.ok()) return batch.status();
-  output.Print(ToJson(*batch), ToText(*batch));
+  ABSL_ASSIGN_OR_RETURN(v1::GetPlannedBatchRequest request, MakeRequest<v1::GetPlannedBatchRequest>(flags));
+  request.set_index(*flags.batch);
+  ABSL_ASSIGN_OR_RETURN(
+      const v1::GetPlannedBatchResponse batch,
+      CallService(global, [&](client::ServiceClient& services) { return services.GetPlannedBatch(request); }));
+  output.Print(ToJson(batch), ToText(batch));
   return ExitCode::kDone;
 }
 
 absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const absl::StatusOr<v1::GetPlanResponse>& plan,
                                   Output& output) {
-  if (!plan.ok()) return plan.status();
+  ABSL_RETURN_IF_ERROR(plan.status());
   output.Print(ToJson(*plan), ToText(flags.spec, *plan));
   return ExitCode::kDone;
 }
@@ -172,12 +170,12 @@ absl::StatusOr<SizeList> FetchSizes(const PlanFlags& flags, const GlobalOptions&
   v1::ListGraphSizesRequest request;
   request.set_dataset(flags.dataset);
   request.set_split(flags.spec.spec.split);
-  absl::StatusOr<v1::ListGraphSizesResponse> sizes =
-      CallService(global, [&](client::ServiceClient& services) { return services.ListGraphSizes(request); });
-  if (!sizes.ok()) return sizes.status();
-  return SizeList{sizes->dataset(),
-                  {sizes->n_node().begin(), sizes->n_node().end()},
-                  {sizes->n_edge().begin(), sizes->n_edge().end()},
+  ABSL_ASSIGN_OR_RETURN(
+      v1::ListGraphSizesResponse sizes,
+      CallService(global, [&](client::ServiceClient& services) { return services.ListGraphSizes(request); }));
+  return SizeList{sizes.dataset(),
+                  {sizes.n_node().begin(), sizes.n_node().end()},
+                  {sizes.n_edge().begin(), sizes.n_edge().end()},
                   {},
                   {}};
 }
@@ -219,9 +217,8 @@ absl::StatusOr<ExitCode> Tune(const PlanFlags& flags, const GlobalOptions& globa
   if (!sizes.ok()) return DataError(output, sizes.status());
   client::SpecFlags spec = flags.spec;
   if (flags.sizes.empty()) spec.spec.split.clear();  // the server has chosen
-  const absl::StatusOr<std::vector<batching::TunedBudget>> frontier = TuneSizes(*sizes, spec);
-  if (!frontier.ok()) return frontier.status();
-  output.Print(ToJson(*frontier), ToTable(*frontier));
+  ABSL_ASSIGN_OR_RETURN(const std::vector<batching::TunedBudget> frontier, TuneSizes(*sizes, spec));
+  output.Print(ToJson(frontier), ToTable(frontier));
   return ExitCode::kDone;
 }
 

@@ -10,6 +10,7 @@
 #include "client/ingest/line_reader.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/content_hash.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -53,17 +54,16 @@ std::string HashSizes(const SizeList& sizes) {
 }  // namespace
 
 absl::StatusOr<SizeList> ReadSizes(const std::string& path) {
-  absl::StatusOr<std::unique_ptr<ingest::LineReader>> reader = ingest::LineReader::Open(path, {});
-  if (!reader.ok()) return reader.status();
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ingest::LineReader> reader, ingest::LineReader::Open(path, {}));
   SizeList sizes{path, {}, {}, {}, {}};
   std::string_view line;
   for (;;) {
-    const absl::StatusOr<bool> more = (*reader)->Next(&line);
-    if (ingest::ReasonOf(more.status()) == "line_too_long") return BadLine(path, (*reader)->line_number() + 1);
-    if (!more.ok()) return more.status();
+    const absl::StatusOr<bool> more = reader->Next(&line);
+    if (ingest::ReasonOf(more.status()) == "line_too_long") return BadLine(path, reader->line_number() + 1);
+    ABSL_RETURN_IF_ERROR(more.status());
     if (!*more) break;
     if (IsBlank(line)) continue;
-    if (absl::Status added = AddLine(line, (*reader)->line_number(), path, &sizes); !added.ok()) return added;
+    ABSL_RETURN_IF_ERROR(AddLine(line, reader->line_number(), path, &sizes));
   }
   if (sizes.n_node.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": holds no sizes"));
   sizes.version = HashSizes(sizes);

@@ -11,6 +11,7 @@
 #include "client/cli/run/run_commands.h"
 #include "client/cli/service_call.h"
 #include "proto/base/escape_controls.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -204,22 +205,22 @@ v1::CompareRunsRequest ToRequest(const CompareFlags& flags) {
 absl::StatusOr<bool> AnyRunIn(const v1::CompareRunsResponse& response, const CompareFlags& flags,
                               const GlobalOptions& global) {
   if (response.cells_size() > 0 || response.excluded_size() > 0 || !flags.runs.empty()) return true;
-  const absl::StatusOr<std::vector<v1::Run>> runs =
-      CallService(global, [&](client::ServiceClient& services) { return services.ListRuns(flags.where); });
-  if (!runs.ok()) return runs.status();
-  return !runs->empty();
+  ABSL_ASSIGN_OR_RETURN(
+      const std::vector<v1::Run> runs,
+      CallService(global, [&](client::ServiceClient& services) { return services.ListRuns(flags.where); }));
+  return !runs.empty();
 }
 
 absl::StatusOr<ExitCode> Compare(const CompareFlags& flags, const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<v1::CompareRunsResponse> response = CallService(
-      global, [&](client::ServiceClient& services) { return services.CompareRuns(ToRequest(flags)); });
-  if (!response.ok()) return response.status();
-  const absl::StatusOr<bool> any_run = AnyRunIn(*response, flags, global);
-  if (!any_run.ok()) return any_run.status();
+  ABSL_ASSIGN_OR_RETURN(const v1::CompareRunsResponse response,
+                        CallService(global, [&](client::ServiceClient& services) {
+                          return services.CompareRuns(ToRequest(flags));
+                        }));
+  ABSL_ASSIGN_OR_RETURN(const bool any_run, AnyRunIn(response, flags, global));
   if (output.format() == OutputFormat::kCsv) {
-    output.Print(Json(), ToTable(*response));
+    output.Print(Json(), ToTable(response));
   } else {
-    output.Print(ToJson(*response), ToText(*response, *any_run));
+    output.Print(ToJson(response), ToText(response, any_run));
   }
   return ExitCode::kDone;
 }

@@ -5,6 +5,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run/run_commands.h"
 #include "client/cli/service_call.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -40,12 +41,12 @@ Table CurveTable(const v1::ListEvaluationsResponse& response, OutputFormat forma
 absl::StatusOr<ExitCode> ShowCurve(const std::string& run, const GlobalOptions& global, Output& output) {
   v1::ListEvaluationsRequest request;
   request.set_run(run);
-  const absl::StatusOr<v1::ListEvaluationsResponse> response =
-      CallService(global, [&](client::ServiceClient& services) { return services.ListEvaluations(request); });
-  if (!response.ok()) return response.status();
+  ABSL_ASSIGN_OR_RETURN(
+      const v1::ListEvaluationsResponse response,
+      CallService(global, [&](client::ServiceClient& services) { return services.ListEvaluations(request); }));
   Json list = Json::array();
-  for (const v1::Evaluation& evaluation : response->evaluations()) list.push_back(ToJson(evaluation));
-  output.Print(list, CurveTable(*response, output.format()));
+  for (const v1::Evaluation& evaluation : response.evaluations()) list.push_back(ToJson(evaluation));
+  output.Print(list, CurveTable(response, output.format()));
   return ExitCode::kDone;
 }
 

@@ -9,6 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/run/run_commands.h"
 #include "client/cli/service_call.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
@@ -35,12 +36,12 @@ Table RunsTable(const std::vector<v1::Run>& runs) {
 }
 
 absl::StatusOr<ExitCode> ListRuns(const std::string& where, const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<std::vector<v1::Run>> runs =
-      CallService(global, [&](client::ServiceClient& services) { return services.ListRuns(where); });
-  if (!runs.ok()) return runs.status();
+  ABSL_ASSIGN_OR_RETURN(
+      const std::vector<v1::Run> runs,
+      CallService(global, [&](client::ServiceClient& services) { return services.ListRuns(where); }));
   Json list = Json::array();
-  for (const v1::Run& run : *runs) list.push_back(RunToJson(run));
-  output.Print(list, RunsTable(*runs));
+  for (const v1::Run& run : runs) list.push_back(RunToJson(run));
+  output.Print(list, RunsTable(runs));
   return ExitCode::kDone;
 }
 

@@ -10,6 +10,7 @@
 #include "client/cli/run/run_commands.h"
 #include "client/cli/service_call.h"
 #include "proto/base/escape_controls.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
@@ -194,27 +195,23 @@ absl::StatusOr<RunSummary> ReadSummary(const std::string& name, const GlobalOpti
   return CallService(global, [&name](client::ServiceClient& services) -> absl::StatusOr<RunSummary> {
     v1::GetRunRequest get;
     get.set_run(name);
-    const absl::StatusOr<v1::GetRunResponse> run = services.GetRun(get);
-    if (!run.ok()) return run.status();
+    ABSL_ASSIGN_OR_RETURN(const v1::GetRunResponse run, services.GetRun(get));
     v1::SummarizeRunRequest summarize;
-    summarize.set_run(run->run().run());
-    absl::StatusOr<v1::SummarizeRunResponse> summary = services.SummarizeRun(summarize);
-    if (!summary.ok()) return summary.status();
-    return RunSummary{run->run(), *std::move(summary)};
+    summarize.set_run(run.run().run());
+    ABSL_ASSIGN_OR_RETURN(v1::SummarizeRunResponse summary, services.SummarizeRun(summarize));
+    return RunSummary{run.run(), std::move(summary)};
   });
 }
 
 absl::StatusOr<ExitCode> ShowSummary(const std::string& name, const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<RunSummary> read = ReadSummary(name, global);
-  if (!read.ok()) return read.status();
-  output.Print(SummaryToJson(*read), SummaryToText(*read));
+  ABSL_ASSIGN_OR_RETURN(const RunSummary read, ReadSummary(name, global));
+  output.Print(SummaryToJson(read), SummaryToText(read));
   return ExitCode::kDone;
 }
 
 absl::StatusOr<ExitCode> ShowRun(const std::string& name, const GlobalOptions& global, Output& output) {
-  const absl::StatusOr<RunSummary> read = ReadSummary(name, global);
-  if (!read.ok()) return read.status();
-  output.Print(ShowToJson(*read), ShowToText(*read));
+  ABSL_ASSIGN_OR_RETURN(const RunSummary read, ReadSummary(name, global));
+  output.Print(ShowToJson(read), ShowToText(read));
   return ExitCode::kDone;
 }
 

@@ -9,6 +9,7 @@
 #include "client/cli/run/run_commands.h"
 #include "client/cli/service_call.h"
 #include "proto/base/flag_checks.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
 #include "proto/wire/step_record.h"
 
@@ -82,9 +83,8 @@ Json ToJson(const Row& row) {
 }
 
 absl::Status EachRow(const v1::ListStepsResponse& block, const std::function<void(const Row&)>& take) {
-  const absl::StatusOr<std::vector<wire::StepRecord>> steps = wire::FromStepBlock(block.steps());
-  if (!steps.ok()) return steps.status();
-  for (const wire::StepRecord& step : *steps) take({block.rank(), block.attempt(), step});
+  ABSL_ASSIGN_OR_RETURN(const std::vector<wire::StepRecord> steps, wire::FromStepBlock(block.steps()));
+  for (const wire::StepRecord& step : steps) take({block.rank(), block.attempt(), step});
   return absl::OkStatus();
 }
 
@@ -96,7 +96,7 @@ absl::Status ReadRows(const StepsFlags& flags, const GlobalOptions& global,
   request.set_all_attempts(flags.all_attempts);
   return CallService(global,
                      [&](client::ServiceClient& services) -> absl::StatusOr<bool> {
-                       if (absl::Status read = services.ListSteps(request, take); !read.ok()) return read;
+                       ABSL_RETURN_IF_ERROR(services.ListSteps(request, take));
                        return true;
                      })
       .status();
@@ -114,7 +114,7 @@ absl::StatusOr<ExitCode> ShowSteps(const StepsFlags& flags, const GlobalOptions&
       }
     });
   });
-  if (!read.ok()) return read;
+  ABSL_RETURN_IF_ERROR(read);
   output.Print(list, table);
   return ExitCode::kDone;
 }
@@ -132,14 +132,14 @@ absl::StatusOr<ExitCode> ExportSteps(const StepsFlags& flags, const GlobalOption
         lines += ToJson(row).dump() + '\n';
       }
     });
-    if (!status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(status);
     status = output.Write(csv ? FormatCsv(rows, /*header=*/!begun) : lines);
     begun = true;
     return status;
   };
-  if (absl::Status read = ReadRows(flags, global, take); !read.ok()) return read;
+  ABSL_RETURN_IF_ERROR(ReadRows(flags, global, take));
   if (begun || !csv) return ExitCode::kDone;
-  if (absl::Status written = output.Write(FormatCsv({Columns(), {}})); !written.ok()) return written;
+  ABSL_RETURN_IF_ERROR(output.Write(FormatCsv({Columns(), {}})));
   return ExitCode::kDone;
 }
 

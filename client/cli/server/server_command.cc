@@ -5,6 +5,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
 #include "client/internal/service_client.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
@@ -42,12 +43,10 @@ std::string ToText(const std::string& server, const v1::GetServerInfoResponse& i
 }
 
 absl::StatusOr<ExitCode> ShowInfo(const GlobalOptions& global, Output& output) {
-  absl::StatusOr<std::shared_ptr<client::Connection>> connection = Connect(global);
-  if (!connection.ok()) return connection.status();
-  absl::StatusOr<v1::GetServerInfoResponse> info =
-      client::ServiceClient(*std::move(connection)).GetServerInfo();
-  if (!info.ok()) return info.status();
-  output.Print(ToJson(*info), ToText(global.server, *info));
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(global));
+  ABSL_ASSIGN_OR_RETURN(v1::GetServerInfoResponse info,
+                        client::ServiceClient(std::move(connection)).GetServerInfo());
+  output.Print(ToJson(info), ToText(global.server, info));
   return ExitCode::kDone;
 }
 

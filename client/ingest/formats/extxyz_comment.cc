@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -111,9 +112,8 @@ absl::Status ParseComment(std::string_view comment, std::vector<KeyValue>* pairs
     rest = SkipBlanks(rest);
     if (rest.starts_with('=')) {
       rest.remove_prefix(1);
-      absl::StatusOr<std::string_view> value = CutValue(&rest);
-      if (!value.ok()) return value.status();
-      pair.value = *value;
+      ABSL_ASSIGN_OR_RETURN(std::string_view value, CutValue(&rest));
+      pair.value = value;
       pair.has_value = true;
       rest = SkipBlanks(rest);
     }
@@ -164,7 +164,7 @@ absl::StatusOr<PeriodicCell> ParseCell(std::string_view lattice, std::optional<s
     return Refusal("bad_lattice", absl::StrCat("Lattice=", Quoted(lattice), " is more than nine numbers"));
   }
   if (pbc) {
-    if (absl::Status status = ParsePbc(*pbc, &cell.pbc); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(ParsePbc(*pbc, &cell.pbc));
   }
   return cell;
 }

@@ -10,6 +10,7 @@
 #include "client/ingest/elements.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -57,9 +58,8 @@ std::string_view FirstWord(const Frame& frame) {
 absl::StatusOr<std::unique_ptr<ExtxyzReader>> ExtxyzReader::Open(const std::string& path,
                                                                  const ReadLimits& limits,
                                                                  std::uint64_t max_atoms) {
-  absl::StatusOr<std::unique_ptr<LineReader>> lines = LineReader::Open(path, limits);
-  if (!lines.ok()) return lines.status();
-  return std::unique_ptr<ExtxyzReader>(new ExtxyzReader(*std::move(lines), max_atoms));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> lines, LineReader::Open(path, limits));
+  return std::unique_ptr<ExtxyzReader>(new ExtxyzReader(std::move(lines), max_atoms));
 }
 
 ExtxyzReader::ExtxyzReader(std::unique_ptr<LineReader> lines, std::uint64_t max_atoms)
@@ -79,7 +79,7 @@ absl::StatusOr<bool> ExtxyzReader::Next(Frame* frame) {
     return Refusal("empty_file", absl::StrCat(path(), ": the file holds no frame"));
   }
   const absl::Status status = ReadFrame(line, frame);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   return true;
 }
 
@@ -116,11 +116,10 @@ absl::Status ExtxyzReader::ReadHead(std::string_view comment, Frame* frame) {
   frame->cell.reset();
   absl::Status status = ParseComment(frame->comment, &frame->pairs);
   NameByComment(frame);
-  if (!status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(status);
   if (const std::optional<std::string_view> lattice = FindKey(frame->pairs, "Lattice")) {
-    absl::StatusOr<PeriodicCell> cell = ParseCell(*lattice, FindKey(frame->pairs, "pbc"));
-    if (!cell.ok()) return cell.status();
-    frame->cell = *cell;
+    ABSL_ASSIGN_OR_RETURN(PeriodicCell cell, ParseCell(*lattice, FindKey(frame->pairs, "pbc")));
+    frame->cell = cell;
   }
   return ReadColumns(*frame);
 }
@@ -128,9 +127,8 @@ absl::Status ExtxyzReader::ReadHead(std::string_view comment, Frame* frame) {
 absl::Status ExtxyzReader::ReadColumns(const Frame& frame) {
   const std::string_view properties = FindKey(frame.pairs, "Properties").value_or("");
   if (properties == properties_) return absl::OkStatus();
-  absl::StatusOr<AtomColumns> columns = properties.empty() ? AtomColumns() : ParseProperties(properties);
-  if (!columns.ok()) return columns.status();
-  columns_ = *columns;
+  ABSL_ASSIGN_OR_RETURN(AtomColumns columns, properties.empty() ? AtomColumns() : ParseProperties(properties));
+  columns_ = columns;
   properties_ = properties;
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/crc32c.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -51,9 +52,9 @@ absl::StatusOr<std::unique_ptr<NativeFile>> NativeFile::Open(std::string path) {
   const std::uint64_t bytes = std::filesystem::file_size(path, error);
   if (error) return absl::NotFoundError(absl::StrCat(path, ": ", error.message()));
   std::unique_ptr<NativeFile> file(new NativeFile(std::move(path), bytes));
-  if (absl::Status status = file->ReadMagic(); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(file->ReadMagic());
   v1::ExportDatasetResponse message;
-  if (absl::Status status = file->ReadFrame(&message); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(file->ReadFrame(&message));
   if (!message.has_header()) return file->Damaged("it does not begin with its header");
   file->dataset_ = std::move(*message.mutable_header()->mutable_dataset());
   return file;
@@ -88,10 +89,10 @@ absl::Status NativeFile::ReadBytes(std::size_t count, std::string* bytes) {
 
 absl::Status NativeFile::ReadFrame(v1::ExportDatasetResponse* message) {
   std::string header, bytes;
-  if (absl::Status status = ReadBytes(kFrameHeaderBytes, &header); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ReadBytes(kFrameHeaderBytes, &header));
   const std::uint32_t size = NumberAt(header, 0);
   if (size > kMaxFrameBytes) return Damaged("the file is damaged: a frame is too long");
-  if (absl::Status status = ReadBytes(size, &bytes); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ReadBytes(size, &bytes));
   if (ChecksumOf(bytes) != NumberAt(header, 4)) return Damaged("the file is damaged: a checksum is wrong");
   if (!message->ParseFromString(bytes)) return Damaged("the file is damaged: a frame is no message");
   return absl::OkStatus();
@@ -105,9 +106,9 @@ absl::Status NativeFile::Finish(std::uint64_t graphs) {
 }
 
 absl::StatusOr<bool> NativeFile::Next(v1::ExportDatasetResponse* message) {
-  if (absl::Status status = ReadFrame(message); !status.ok()) return status;
+  ABSL_RETURN_IF_ERROR(ReadFrame(message));
   if (message->has_end()) {
-    if (absl::Status status = Finish(message->end().graphs()); !status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(Finish(message->end().graphs()));
     return false;
   }
   if (!message->has_block() && !message->has_split())
