@@ -2,17 +2,15 @@
 
 usage: manual_test.py REPOSITORY   (with PACKTRAIN_BIN in the environment)
 """
-import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
-import urllib.request
+
+import scrape
 
 ROOT = pathlib.Path(sys.argv.pop())
-PACKTRAIND = pathlib.Path(os.environ["PACKTRAIN_BIN"]) / "packtraind"
 EVENT = re.compile(r'\blog::Log\([^"]*"([a-z_]+)"')
 
 
@@ -27,22 +25,9 @@ def first_cells(text, pattern):
     return {found for cell in cells for code in re.findall(r"`([^`]+)`", cell) for found in re.findall(pattern, code)}
 
 
-def exported_families():
-    with tempfile.TemporaryDirectory() as data:
-        process = subprocess.Popen([PACKTRAIND, "--data", data, "--listen", "127.0.0.1:0", "--metrics-port", "0"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        with process:
-            process.stdout.readline()
-            url = process.stdout.readline().removeprefix("metrics on ").strip()
-            with urllib.request.urlopen(url, timeout=60) as answer:
-                text = answer.read().decode()
-            process.terminate()
-    return set(re.findall(r"^# TYPE (\S+) ", text, re.M))
-
-
 class Manual(unittest.TestCase):
     def test_it_has_every_flag_of_the_server(self):
-        printed = subprocess.run([PACKTRAIND, "--help"], check=True, capture_output=True, text=True).stdout
+        printed = subprocess.run([scrape.PACKTRAIND, "--help"], check=True, capture_output=True, text=True).stdout
         flags = set(re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", printed, re.M)) - {"--help", "--version"}
         self.assertGreater(len(flags), 10)
         self.assertEqual(first_cells(section("The server"), r"^--[a-z-]+"), flags)
@@ -51,7 +36,7 @@ class Manual(unittest.TestCase):
         named = first_cells(section("Metrics"), r"^[a-z_]+")
         prefixes = {"packtrain_rocksdb_", "process_"}
         self.assertLessEqual(prefixes, named)
-        exported = {name for name in exported_families() if not name.startswith(("exposer_", *prefixes))}
+        exported = {name for name in scrape.families() if not name.startswith(("exposer_", *prefixes))}
         self.assertEqual(named - prefixes, exported)
 
     def test_it_has_every_event(self):

@@ -1,39 +1,25 @@
 """The dashboard and the alert rules name metrics that packtraind exports, by labels that those have."""
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
-import urllib.request
+
+import scrape
 
 MONITORING = pathlib.Path(sys.argv.pop())
-PACKTRAIND = pathlib.Path(os.environ["PACKTRAIN_BIN"]) / "packtraind"
 NAME = re.compile(r"\b(?:packtrain|process)_[a-z0-9_]+")
 PARTS = {"histogram": ("_bucket", "_sum", "_count"), "summary": ("", "_sum", "_count")}
 
 
-def scrape():
-    """Names of all series, those without a sample yet included."""
-    with tempfile.TemporaryDirectory() as data:
-        process = subprocess.Popen([PACKTRAIND, "--data", data, "--listen", "127.0.0.1:0", "--metrics-port", "0"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        with process:
-            process.stdout.readline()
-            url = process.stdout.readline().removeprefix("metrics on ").strip()
-            with urllib.request.urlopen(url, timeout=60) as answer:
-                text = answer.read().decode()
-            process.terminate()
-    families = re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M)
-    return {name + part for name, kind in families for part in PARTS.get(kind, ("",))}
+def exported_series():
+    return {name + part for name, kind in scrape.families().items() for part in PARTS.get(kind, ("",))}
 
 
 class Monitoring(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.exported = scrape()
+        cls.exported = exported_series()
 
     def check(self, expressions):
         named = {name for expression in expressions for name in NAME.findall(expression)}
