@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Configures and builds a preset, quietly: a line of progress now and then, the compiler's words where it fails.
+# Configures and builds a preset with little output: a line of progress now and then, the compiler's messages if it fails.
 # usage: build.sh PRESET [--without-trainer] [TARGET...]
 #   PRESET  release, debug, asan, tsan, fuzz or gpu, of CMakePresets.json; programs go to build/PRESET/bin
 set -euo pipefail
@@ -20,7 +20,7 @@ esac
 preset=$1
 shift
 options=()
-# Said each time, since a build folder remembers; the other presets fix it themselves.
+# Passed each time, because a build folder remembers its options; the other presets set it themselves.
 case "$preset" in debug | release) options+=(-DPACKTRAIN_TRAINER=ON) ;; esac
 if [ "${1:-}" = --without-trainer ]; then
   options=(-DPACKTRAIN_TRAINER=OFF)

@@ -53,7 +53,7 @@ copy_libraries() {
   done
 }
 
-# What is unpacked must find all its libraries in it.
+# Checks that the programs find all their libraries in the bundle.
 check() {
   local program astray
   for program in "${PROGRAMS[@]}"; do

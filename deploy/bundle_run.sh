@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a program of this bundle with the libraries beside it. A trainer also gets LibTorch, out of the `torch` that
-# $PACKTRAIN_PYTHON (python3) finds; the others need none.
+# $PACKTRAIN_PYTHON (python3) finds; the other programs need none.
 # usage: run PROGRAM [ARGUMENT...]     see the folder bin/ for the programs
 set -euo pipefail
 bundle=$(dirname "$(readlink -f "$0")")

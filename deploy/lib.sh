@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it: where things are, and how they speak.
+# Sourced by the scripts of this folder: paths, messages, help.
 PACKTRAIN_CACHE=${PACKTRAIN_CACHE:-$HOME/.cache/packtrain}
 LIBTORCH=$PACKTRAIN_CACHE/libtorch-2.11.0
 

@@ -23,12 +23,12 @@ done
 
 readonly GRAPHS=31 STEPS=50 SEEDS=(1 2 3)
 readonly ROOM=build/quickstart BIN=build/release/bin
-# Names this pass among those of a data node that is kept.
+# Labels the runs of this pass, to tell them from others on a data node that is kept.
 PASS=$(date -u +%Y%m%dT%H%M%SZ)
 readonly PASS
 readonly DYNAMIC=(--policy dynamic --graphs "$GRAPHS") STATIC=(--policy static --pad multiple --graphs "$GRAPHS")
 
-# Two data nodes cannot stand on one folder.
+# Two data nodes cannot have one folder open.
 stop_kept_daemon() {
   local pid
   pid=$(cat "$ROOM/kept.pid" 2>/dev/null) || return 0
@@ -38,7 +38,7 @@ stop_kept_daemon() {
   tail --pid="$pid" -f /dev/null
 }
 
-# Sets `data` to the folder of the data node: what is kept is never emptied, anything else is this script's own.
+# Sets `data` to the folder of the data node. A kept folder is never emptied; the other one belongs to this script.
 choose_data() {
   mkdir -p "$ROOM"
   if [ $keep = yes ]; then

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building packtrain needs on Debian 12, and nothing else does. Run again, it finds everything in place.
+# Installs what building packtrain needs on Debian 12; no other script installs anything. Run again, it installs only
+# what is missing.
 # usage: setup.sh [--without-trainer]     server, client and command line only: no LibTorch
 # LibTorch goes to $PACKTRAIN_CACHE (default ~/.cache/packtrain).
 set -euo pipefail
@@ -40,7 +41,7 @@ install_packages() {
   if [ ${#missing[@]} = 0 ]; then say "Debian packages: all there"; return; fi
   say "installing ${#missing[@]} Debian packages and what they need"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-  # dpkg's lines, one in fifty, are the progress.
+  # One in fifty of dpkg's lines is shown as progress.
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" 2>&1 |
     awk '/^(E|W):/ {print} /^Setting up/ {if (++done % 50 == 0) {print "   " done " packages set up"; fflush()}}'
 }

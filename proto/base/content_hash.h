@@ -1,4 +1,4 @@
-// Hashes that name content: data-set versions, source files, plans.
+// Hashes that identify content: data-set versions, source files, plans.
 #ifndef PACKTRAIN_PROTO_BASE_CONTENT_HASH_H_
 #define PACKTRAIN_PROTO_BASE_CONTENT_HASH_H_
 
@@ -10,7 +10,7 @@
 
 namespace packtrain::base {
 
-// SHA-256 of bytes that come piece by piece. Used by one thread.
+// SHA-256 of bytes that arrive in pieces. Used by one thread.
 class Sha256 {
  public:
   Sha256();
@@ -20,7 +20,7 @@ class Sha256 {
 
   void Update(std::span<const std::byte> bytes);
   void Update(std::string_view text) { Update(std::as_bytes(std::span(text))); }
-  // Length first, then the bytes, so that neighbouring pieces cannot be cut in another place unseen.
+  // Adds the length, then the bytes, so that the boundary between neighbouring pieces is part of the hash.
   void UpdateSized(std::string_view text);
 
   // 64 lower-case hexadecimal digits. Ends the hash: nothing may be called after it.

@@ -1,5 +1,5 @@
-// proto3 hands on the numbers of enums that the program does not know. What decides by an enum refuses them
-// first.
+// Refuses enum values that this program does not know, which proto3 passes on as numbers. Code that branches on
+// an enum checks its message first.
 #ifndef PACKTRAIN_PROTO_BASE_ENUM_CHECK_H_
 #define PACKTRAIN_PROTO_BASE_ENUM_CHECK_H_
 

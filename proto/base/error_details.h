@@ -15,7 +15,7 @@ namespace packtrain::base {
 // Of every ErrorInfo.
 inline constexpr char kErrorDomain[] = "packtrain";
 
-// As many batch streams are open as the server lets be: ERRORS.md.
+// Reason of a stream that is refused because as many are open as the server allows: ERRORS.md.
 inline constexpr char kStreamLimit[] = "STREAM_LIMIT";
 
 inline constexpr char kErrorInfoUrl[] = "type.googleapis.com/google.rpc.ErrorInfo";

@@ -1,4 +1,4 @@
-// Text from elsewhere, such as labels and ids, on its way to a terminal.
+// Escapes text from outside, such as labels and ids, for a terminal.
 #ifndef PACKTRAIN_PROTO_BASE_ESCAPE_CONTROLS_H_
 #define PACKTRAIN_PROTO_BASE_ESCAPE_CONTROLS_H_
 
@@ -7,10 +7,10 @@
 
 namespace packtrain::base {
 
-// Control characters (C0, DEL, and C1 in UTF-8) spelt out, "\n" and "\x1b", so that text stays on its line and
-// does not drive a terminal.
+// Spells out control characters (C0, DEL, and C1 in UTF-8), such as "\n" and "\x1b", so that text stays on its
+// line and cannot control a terminal.
 std::string EscapeControls(std::string_view text);
-// The same, but for the ends of lines, which stay.
+// The same, except that line ends are kept.
 std::string EscapeControlsInLines(std::string_view text);
 
 }  // namespace packtrain::base

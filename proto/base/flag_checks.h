@@ -1,5 +1,5 @@
-// Checks of command lines, equal in every program. Those of CLI11 let NaN and negative counts through, and call
-// a word out of range.
+// Validators of command-line values, the same in every program. CLI11's own accept NaN and negative counts, and
+// call a word "out of range".
 #ifndef PACKTRAIN_PROTO_BASE_FLAG_CHECKS_H_
 #define PACKTRAIN_PROTO_BASE_FLAG_CHECKS_H_
 
@@ -21,8 +21,8 @@ CLI::Validator CountBetween(std::uint64_t least, std::uint64_t most);
 // A whole number from `least` to 2^63 - 1.
 CLI::Validator CountFrom(std::uint64_t least);
 
-// Throws CLI::ParseError where a word is "--flag=", which is what `--flag=$VALUE` is without a VALUE: CLI11
-// would take the word behind it for the value.
+// Throws CLI::ParseError if a word is "--flag=", which is what `--flag=$VALUE` becomes when VALUE is unset:
+// CLI11 would take the next word for the value.
 void RefuseFlagsWithoutValue(int argc, const char* const* argv);
 
 }  // namespace packtrain::base

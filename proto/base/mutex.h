@@ -38,8 +38,8 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex& mutex_;
 };
 
-// Wakes without cause, as all condition variables do: wait in a loop on the condition itself (not in a
-// lambda, which the analysis does not follow). Any number of threads may use it.
+// Has spurious wakeups: wait in a loop on the condition itself (not in a lambda, which the analysis does not
+// follow). Any number of threads may use it.
 class CondVar {
  public:
   // Releases `mutex` while waiting and holds it again on return.

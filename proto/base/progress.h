@@ -1,4 +1,4 @@
-// Says how far a long command is: a bar on a terminal, now and then a line elsewhere.
+// Shows the progress of a long command: a bar on a terminal, a line every few seconds elsewhere.
 #ifndef PACKTRAIN_PROTO_BASE_PROGRESS_H_
 #define PACKTRAIN_PROTO_BASE_PROGRESS_H_
 
@@ -20,14 +20,14 @@ class Progress {
     std::string unit;  // "graphs", which are counted
     std::uint64_t total_bytes = 0;
   };
-  // `out` is borrowed; `terminal` says whether it is one. `now` is Clock::now but in tests.
+  // `out` is borrowed; `terminal` says whether it is one. `now` is Clock::now except in tests.
   Progress(std::ostream& out, bool terminal, Subject subject, std::function<Clock::time_point()> now);
   // Clears the bar.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // A total that is known better than before.
+  // Replaces the total by a better estimate.
   void SetTotal(std::uint64_t bytes) { subject_.total_bytes = bytes; }
 
   // Shows at most ten bars a second, or a line each five seconds.

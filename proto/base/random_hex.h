@@ -1,4 +1,4 @@
-// Names that nobody else makes.
+// Random names that are unique in practice.
 #ifndef PACKTRAIN_PROTO_BASE_RANDOM_HEX_H_
 #define PACKTRAIN_PROTO_BASE_RANDOM_HEX_H_
 

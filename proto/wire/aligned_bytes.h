@@ -9,7 +9,7 @@ namespace packtrain::wire {
 
 class BodyPool;
 
-// Gives memory back to where it came from: to `pool`, or to the system where that is null.
+// Gives memory back to where it came from: to `pool`, or to the system if that is null.
 struct AlignedFree {
   std::shared_ptr<BodyPool> pool;
   std::size_t capacity = 0;
@@ -22,7 +22,7 @@ using AlignedBytes = std::unique_ptr<std::byte[], AlignedFree>;
 // not enough memory; never null for size 0.
 AlignedBytes AllocateAligned(std::size_t size);
 
-// Frees what AllocateAligned has returned and been released of.
+// Frees memory that AllocateAligned returned and that was released from its owner.
 void FreeAligned(std::byte* memory);
 
 }  // namespace packtrain::wire

@@ -25,7 +25,7 @@ struct PartFields;
 // A piece of a message as it was received: of any size, at any address.
 using Fragment = std::span<const std::byte>;
 
-// Used by one thread. Nothing that comes in is trusted; of unknown fields nothing is made.
+// Used by one thread. No input is trusted; unknown fields are skipped.
 class BatchAssembler {
  public:
   // Bodies above `max_body_bytes` are refused before any memory is taken for them.
@@ -43,7 +43,7 @@ class BatchAssembler {
   // Drops the parts gathered so far.
   void Reset() { pending_.reset(); }
 
-  // Between two batches: no part of the next one has come.
+  // Whether it is between two batches: no part of the next one has arrived.
   bool idle() const { return !pending_.has_value(); }
 
  private:
@@ -60,7 +60,7 @@ class BatchAssembler {
   absl::StatusOr<std::optional<Batch>> AddChecked(std::span<const Fragment> message);
   absl::Status Begin(const PartFields& part);
   absl::Status CheckNext(const PartFields& part) const;
-  // Copies the body that stands next in `input`, fragment by fragment, while each is in cache.
+  // Copies the body that follows in `input`, fragment by fragment, while each is in the cache.
   void TakeBody(google::protobuf::io::CodedInputStream* input, std::uint64_t size);
   absl::StatusOr<Batch> Complete();
 

@@ -23,12 +23,12 @@ absl::Status CheckSlotBytes(const Shape& padded, std::uint64_t max_bytes);
 
 // Position, shapes and sections agree with each other; each section lies inside the body, aligned, apart
 // from the others, and is as large as its dimensions and type say; the sections that every batch has are
-// there; the graphs left out ascend and fit into the slots that are not real. RESOURCE_EXHAUSTED: the body is
+// there; the corrupt graphs ascend and fit into the slots that are not real. RESOURCE_EXHAUSTED: the body is
 // larger than `max_body_bytes`, or the padded shape fails CheckSlotBytes.
 absl::Status CheckHeader(const BatchHeader& header, std::uint64_t max_body_bytes);
 
 // The counts of the graphs add up to `real`, every endpoint is a node of its graph, edges ascend by receiver,
-// then sender, bytes between sections are 0, and no graph is both in the batch and left out of it.
+// then sender, bytes between sections are 0, and no corrupt graph is in the batch.
 // The header must have passed CheckHeader.
 absl::Status CheckContent(const Batch& batch);
 

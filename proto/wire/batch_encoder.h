@@ -26,7 +26,7 @@ std::string BodyTag(std::size_t size);
 std::string EncodeHeader(const BatchHeader& header);
 
 // The parts of a batch, in order, each of at most `max_message_bytes`. At least one, also for an empty body.
-// `header` is what EncodeHeader made of the batch's, and `body` is of its body_bytes. INVALID_ARGUMENT:
+// `header` is EncodeHeader of the batch's header, and `body` has its body_bytes. INVALID_ARGUMENT:
 // `max_message_bytes` leaves no room beside the header.
 absl::StatusOr<std::vector<EncodedPart>> EncodeBatch(const std::string& header, const BatchTiming& timing,
                                                      std::span<const std::byte> body,

@@ -1,4 +1,4 @@
-// Memory of bodies that is used again: memory fresh from the system costs a page fault for every 4 kB, more
+// Reuses the memory of bodies: memory fresh from the system costs a page fault for every 4 kB, which is more
 // than filling it does.
 #ifndef PACKTRAIN_PROTO_WIRE_BODY_POOL_H_
 #define PACKTRAIN_PROTO_WIRE_BODY_POOL_H_
@@ -14,11 +14,11 @@
 
 namespace packtrain::wire {
 
-// What an assembler keeps for its stream, and a server for all of its streams.
+// Kept by an assembler for its stream, and by a server for all of its streams.
 inline constexpr std::uint64_t kMaxKeptBodyBytes = 32 << 20;
 
-// Hands out the memory that came back last, which is still in the processor's caches. Any number of threads
-// may use it. What it has handed out may outlive it by far, and keeps it alive.
+// Hands out the memory that was returned last, which is still in the processor's caches. Any number of threads
+// may use it. Memory that it has handed out keeps it alive.
 class BodyPool : public std::enable_shared_from_this<BodyPool> {
  public:
   // Keeps at most `max_kept_bytes` of memory that is not in use.
@@ -30,7 +30,7 @@ class BodyPool : public std::enable_shared_from_this<BodyPool> {
   // As AllocateAligned, of CapacityOf(size) bytes.
   AlignedBytes Take(std::size_t size);
 
-  // At least `size`, by an eighth at most and a page: sizes that differ a little share memory.
+  // `size` rounded up, by an eighth and a page at most, so that sizes that differ a little share memory.
   static std::size_t CapacityOf(std::size_t size);
 
   // Bytes of memory that is not in use.
@@ -40,7 +40,7 @@ class BodyPool : public std::enable_shared_from_this<BodyPool> {
   friend struct AlignedFree;
 
   struct Kept {
-    std::vector<std::byte*> memory;  // the last to come back is the last here
+    std::vector<std::byte*> memory;  // the last to be returned is the last here
     std::uint64_t taken = 0;         // when memory of this capacity was last asked for
   };
 

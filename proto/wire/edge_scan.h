@@ -1,4 +1,4 @@
-// What the checks of a batch ask of one graph's edges.
+// Fast checks of the edges of one graph.
 #ifndef PACKTRAIN_PROTO_WIRE_EDGE_SCAN_H_
 #define PACKTRAIN_PROTO_WIRE_EDGE_SCAN_H_
 
@@ -28,8 +28,8 @@ EdgeFacts<T> FactsOf(std::span<const T> receivers, std::span<const T> senders) {
   return facts;
 }
 
-// Looks at many edges at once, in vectors of `kVectorBytes`, and at no edge with a branch of its own. All of it
-// is inlined, and its caller compiled for a processor that has such vectors: every x86-64 has those of 16
+// Checks many edges at once, in vectors of `kVectorBytes`, without a branch for each edge. It is always inlined
+// into a caller that is compiled for a processor with such vectors; every x86-64 processor has those of 16
 // bytes.
 template <typename T, std::size_t kVectorBytes>
 class EdgeScan {
@@ -54,7 +54,7 @@ class EdgeScan {
   static constexpr std::size_t kLanes = kVectorBytes / sizeof(T);
   typedef T Lanes __attribute__((vector_size(kVectorBytes)));
 
-  // Of edges without a vector of pairs.
+  // For fewer edges than fill a vector of pairs.
   [[gnu::always_inline]] static inline bool HoldsOfFew(std::span<const T> receivers, std::span<const T> senders,
                                                        T last) {
     if constexpr (kVectorBytes > kLeastVectorBytes) {

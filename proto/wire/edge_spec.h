@@ -10,7 +10,7 @@
 
 namespace packtrain::wire {
 
-// In angstrom: beyond any structure, and its square still counts in steps of 1e-8.
+// In angstrom: larger than any structure, while its square can still be counted in units of 1e-8.
 inline constexpr double kMaxRadius = 1e9;
 inline constexpr std::uint32_t kMaxNeighbours = 0x7fffffff;
 

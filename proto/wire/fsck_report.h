@@ -1,4 +1,4 @@
-// What a check of stores (AdminService.Fsck) says to people.
+// Text of the findings and the progress of a check of the stores (AdminService.Fsck).
 #ifndef PACKTRAIN_PROTO_WIRE_FSCK_REPORT_H_
 #define PACKTRAIN_PROTO_WIRE_FSCK_REPORT_H_
 
@@ -14,7 +14,7 @@ namespace packtrain::wire {
 // FSCK_KIND_GRAPH as "graph".
 std::string FsckKindName(v1::FsckKind kind);
 
-// A line each; of a summary, two where there is more to say. Control characters are escaped.
+// One line each; a summary has two if there is more to say. Control characters are escaped.
 std::string FsckLine(const v1::FsckFinding& finding);
 std::string FsckLines(const v1::FsckSummary& summary);
 

@@ -15,7 +15,7 @@ namespace packtrain::batching {
 class BatchList {
  public:
   BatchList() = default;
-  // Takes `graphs`, which batches of these sums hold in turn, none of them without a graph.
+  // Takes `graphs` as consecutive batches with these counts, none of them without a graph.
   BatchList(std::vector<std::uint32_t> graphs, std::span<const std::vector<Shape>> batches);
 
   std::size_t size() const { return entries_.size(); }
@@ -28,24 +28,24 @@ class BatchList {
   Shape Real(std::size_t batch) const;
   std::uint64_t memory_bytes() const;
 
-  // Takes up to `graphs` graphs without growing.
+  // Reserves memory for `graphs` graphs.
   void Reserve(std::size_t graphs) { graphs_.reserve(graphs); }
 
-  // The same batches in another order, each index of one once. None may be open.
+  // The same batches in another order; `batches` holds the index of each once. No batch may be open.
   BatchList InOrder(std::span<const std::uint32_t> batches) const;
 
-  // Puts a graph into the open batch, whose sums must stay below 2^32.
+  // Adds a graph to the open batch, whose sums must stay below 2^32.
   void Add(std::uint32_t graph, std::uint32_t n_node, std::uint32_t n_edge) {
     graphs_.push_back(graph);
     ++open_.graphs;
     open_.nodes += n_node;
     open_.edges += n_edge;
   }
-  // What the open batch holds.
+  // Counts of the open batch.
   const Shape& open() const { return open_; }
-  // Ends the open batch; nothing where it holds no graph.
+  // Ends the open batch; does nothing if it holds no graph.
   void Close();
-  // Adds a whole batch where none is open; `real` counts its graphs.
+  // Adds a whole batch while none is open; `real` has its counts.
   void Append(std::span<const std::uint32_t> graphs, const Shape& real);
 
  private:

@@ -1,4 +1,4 @@
-// What the batches of a static policy are like, whatever the seed and the epoch.
+// A sample of the batches of a static policy that depends neither on the seed nor on the epoch.
 #ifndef PACKTRAIN_SERVER_BATCHING_BATCH_SAMPLE_H_
 #define PACKTRAIN_SERVER_BATCHING_BATCH_SAMPLE_H_
 
@@ -13,10 +13,10 @@ namespace packtrain::batching {
 inline constexpr std::uint32_t kSampledBatches = 4096;
 inline constexpr std::uint32_t kSampledGraphs = 1u << 20;
 
-// The sums of batches of G graphs. Order::kNone: of all batches of an epoch, since all epochs are alike. Else
-// of the first min(kSampledBatches, max(1, kSampledGraphs div G)) batches of the epochs 2^63, 2^63 + 1, ... of
-// seed 0, one epoch after the other, each with its short last batch. So a function of the sizes, the split, G
-// and the kind of order alone. No sum may reach 2^32.
+// The sums of batches of G graphs. With Order::kNone, of all batches of an epoch, since all epochs are equal;
+// otherwise of the first min(kSampledBatches, max(1, kSampledGraphs div G)) batches of the epochs 2^63,
+// 2^63 + 1, ... of seed 0, one epoch after the other, each with its short last batch. The result depends on the
+// sizes, the split, G and the kind of order only. No sum may reach 2^32.
 std::vector<Shape> SampleBatches(const PlanRequest& request);
 
 }  // namespace packtrain::batching

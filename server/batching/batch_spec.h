@@ -54,7 +54,7 @@ absl::Status CheckSpec(const BatchSpec& spec);
 
 // The spec in one line with every default filled in, equal for equal plans: the part of a fingerprint that
 // batching decides. Holds plan_version; holds neither epoch nor world size. For a spec that passes CheckSpec;
-// what the policy has no use for leaves no trace.
+// options that the policy does not use do not appear in it.
 std::string CanonicalText(const BatchSpec& spec);
 
 }  // namespace packtrain::batching

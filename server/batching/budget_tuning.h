@@ -1,4 +1,4 @@
-// The budgets under which an epoch is fullest.
+// Searches for the budgets under which an epoch fills best.
 #ifndef PACKTRAIN_SERVER_BATCHING_BUDGET_TUNING_H_
 #define PACKTRAIN_SERVER_BATCHING_BUDGET_TUNING_H_
 
@@ -14,19 +14,23 @@ struct TunedBudget {
   Shape budget;  // (M, N, E)
   PlanSummary summary;
 
-  // The lesser of node and edge fill; the node fill of graphs without edges.
+  // The smaller of node and edge fill; the node fill if the graphs have no edges.
   double SmallerFill() const;
 };
 
-// Tries budgets with N and E in multiples of 8 and within a twelfth of G + 1 mean graphs; of those under which
-// a batch holds G graphs on average, give or take 5 %, it returns the frontier of fill against batch size: the
-// one with the best smaller fill, then those with smaller batches than every better one, best first. Each is
-// what Plan::Create makes of the request with N and E given. The search is no full sweep. At most 24 values of
-// N times nine of E, where both fill alike and up to 3 % beside it, come first, and then, in halving steps down
-// to 8, the neighbours of the best six. Of more than 2^18 graphs it looks at 16 stretches of 2^13 until only
-// the best are left to compare. Candidates are planned in request.parallel_for. INVALID_ARGUMENT: a policy
-// without a budget, a budget or a sample for it that is given, and as Plan::Create. FAILED_PRECONDITION: there
-// is no such budget; where graphs are too large for those tried, as Plan::Create.
+// Tries budgets with N and E in multiples of 8 and within a twelfth of G + 1 mean graphs. Of those under which
+// a batch holds G graphs on average, within 5 %, it returns the frontier of fill against batch size, best
+// first: the budget with the best smaller fill, then those whose batches are smaller than those of every better
+// one. Each is what Plan::Create makes of the request with N and E given.
+//
+// The search is not exhaustive. It begins with at most 24 values of N times nine of E, along the line on which
+// both fill equally and up to 3 % beside it, and continues with the neighbours of the best six, in steps that
+// halve down to 8. Of more than 2^18 graphs it looks at 16 stretches of 2^13 graphs until only the best budgets
+// are left to compare. Candidates are planned in request.parallel_for.
+//
+// INVALID_ARGUMENT: a policy without a budget, a budget or a sample for it that is given, and as Plan::Create.
+// FAILED_PRECONDITION: there is no such budget, or, as Plan::Create, graphs are too large for those that were
+// tried.
 absl::StatusOr<std::vector<TunedBudget>> TuneBudget(const PlanRequest& request);
 
 }  // namespace packtrain::batching

@@ -22,7 +22,7 @@
 
 namespace packtrain::batching {
 
-// A budget settled for one split, the graphs of the split above it, and what becomes of them.
+// The budget of one split, the graphs of the split above it, and what is done with them.
 struct SettledBudget {
   PaddingBudget limits;
   OversizeGraphs oversize;
@@ -32,14 +32,14 @@ struct SettledBudget {
 // Codes as ResolveBudget and CheckOversize.
 absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request);
 
-// M of a policy that picks graphs where the spec gives none: ceil(5 (G+1) / 4), at most kMaxBatchGraphs.
+// Default of M for a policy that chooses among graphs: ceil(5 (G+1) / 4), at most kMaxBatchGraphs.
 std::uint32_t RoomForMoreGraphs(std::uint32_t graphs);
 
-// A policy's part of CanonicalText as far as the budget decides it.
+// The part of CanonicalText that the budget determines.
 std::string BudgetText(const BatchSpec& spec);
 
-// Every batch has the shape (M+1, N, E), save for oversize graphs under Oversize::kAlone: each of those comes
-// as a batch of its own right after the batch that was open when its turn came.
+// Every batch has the shape (M+1, N, E), except for oversize graphs under Oversize::kAlone: each of them is a
+// batch of its own, right after the batch that was open when its turn came.
 class BudgetedPolicy : public BatchPolicy {
  public:
   explicit BudgetedPolicy(SettledBudget settled);
@@ -58,21 +58,21 @@ class BudgetedPolicy : public BatchPolicy {
   const SettledBudget settled_;
 };
 
-// The batches of an epoch in the making, in the order of their indices. Borrows the sizes.
+// Builds the batches of an epoch in the order of their indices. Borrows the sizes.
 class BudgetedBatches {
  public:
-  // For up to `graphs` graphs.
+  // Reserves memory for `graphs` graphs.
   BudgetedBatches(const GraphSizes& sizes, Oversize action, std::size_t graphs);
 
-  // Puts a graph into the open batch, for which the limits must have room.
+  // Adds a graph to the open batch, which must have room for it.
   void Add(std::uint32_t graph, std::uint32_t n_node, std::uint32_t n_edge) {
     list_.Add(graph, n_node, n_edge);
   }
-  // What the open batch holds.
+  // Counts of the open batch.
   const Shape& open() const { return list_.open(); }
-  // The turn of a graph above the budget.
+  // Takes a graph above the budget when its turn comes: skips it, or sets it aside for a batch of its own.
   void SetAside(std::uint32_t graph);
-  // Ends the open batch, if it holds a graph; the graphs set aside follow it.
+  // Ends the open batch, if it holds a graph. The graphs that were set aside follow it as batches of their own.
   void Close();
   // After the last Close.
   BatchList Take() && { return std::move(list_); }

@@ -1,4 +1,4 @@
-// Cuts an epoch's order in chunks that do not know of each other.
+// Cuts an epoch's order in independent chunks.
 #ifndef PACKTRAIN_SERVER_BATCHING_CHUNKED_CUT_H_
 #define PACKTRAIN_SERVER_BATCHING_CHUNKED_CUT_H_
 
@@ -12,10 +12,10 @@
 
 namespace packtrain::batching {
 
-// Cuts each `chunk_graphs` graphs of the order by themselves, the last chunk perhaps fewer, so that each chunk
-// has a last batch of its own; the batches come in the order of the chunks. Chunks are the tasks of
-// `parallel_for`, which cannot change the result. Beside the result, memory is taken for as many chunks as are
-// cut at one time, not for a second order. `chunk_graphs` is at least 1.
+// Cuts each `chunk_graphs` consecutive graphs of the order on their own (the last chunk may have fewer), so
+// that each chunk has a last batch of its own. The batches come in the order of the chunks. Chunks are the
+// tasks of `parallel_for`, which cannot change the result. Besides the result, memory is needed for the chunks
+// that are being cut, not for a second order. `chunk_graphs` is at least 1.
 BatchList CutInChunks(const BatchPolicy& policy, std::vector<std::uint32_t> order, const GraphSizes& sizes,
                       std::size_t chunk_graphs, const ParallelFor& parallel_for);
 

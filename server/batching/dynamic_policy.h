@@ -6,7 +6,7 @@
 
 namespace packtrain::batching {
 
-// A BudgetedPolicy whose M is G where the spec gives none. The turn of a graph comes when the order reaches it.
+// A BudgetedPolicy whose default M is G. The turn of a graph comes when the order reaches it.
 extern const PolicyKind kDynamicPolicy;
 
 }  // namespace packtrain::batching

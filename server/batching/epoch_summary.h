@@ -1,4 +1,4 @@
-// What an epoch comes to.
+// Totals of an epoch.
 #ifndef PACKTRAIN_SERVER_BATCHING_EPOCH_SUMMARY_H_
 #define PACKTRAIN_SERVER_BATCHING_EPOCH_SUMMARY_H_
 
@@ -9,8 +9,8 @@
 
 namespace packtrain::batching {
 
-// Of the batches of `policy`, dealt to the ranks in the order of the list. Time is linear in batches, and in
-// steps times the logarithm of the number of segments.
+// Summarizes the batches of `policy`, dealt to the ranks in the order of the list. Time is linear in batches,
+// and in steps times the logarithm of the number of segments.
 PlanSummary SummarizeEpoch(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy);
 
 }  // namespace packtrain::batching

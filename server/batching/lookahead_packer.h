@@ -13,7 +13,7 @@
 
 namespace packtrain::batching {
 
-// Graphs that wait to be packed, unless told otherwise.
+// Default number of graphs that wait to be packed.
 inline constexpr std::uint32_t kDefaultLookahead = 64;
 // How far from the oldest the older graph of a pair may be. Bounds the work for a batch, which is
 // kPairDepth * lookahead.
@@ -37,7 +37,8 @@ struct PackingRules {
 PackingRules RulesFor(const PaddingBudget& limits, std::size_t lookahead, const GraphSizes& sizes,
                       std::span<const std::uint32_t> graphs);
 
-// Each graph of `order` in one batch. A graph above the limits is set aside when it would enter the window.
+// Puts each graph of `order` into one batch. A graph above the limits is set aside when it would enter the
+// window.
 BatchList PackInOnePass(const PackingRules& rules, std::span<const std::uint32_t> order,
                         const GraphSizes& sizes, Oversize action);
 

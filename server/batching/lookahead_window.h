@@ -10,13 +10,13 @@
 
 namespace packtrain::batching {
 
-// Up to `capacity` graphs, oldest first at position 0, in one array a quantity that a search walks end to end.
-// A graph's value says how much of a batch it fills: n*E + e*N, less its lowest bits where N*E is above 2^29,
-// so that a value, and the sum of two graphs' that fit together, stays below 2^30.
+// Up to `capacity` graphs, the oldest at position 0, with one array for each quantity, which a search walks
+// from end to end. A graph's value says how much of a batch it fills: n*E + e*N, less its lowest bits where N*E
+// is above 2^29, so that a value, and the sum of two graphs' that fit together, stays below 2^30.
 // Used by one thread.
 class LookaheadWindow {
  public:
-  // What a batch can still take in.
+  // Nodes and edges for which a batch still has room.
   struct Room {
     std::int32_t nodes = 0;
     std::int32_t edges = 0;

@@ -27,8 +27,8 @@ struct OversizeGraphs {
 OversizeGraphs FindOversize(const PaddingBudget& budget, const GraphSizes& sizes,
                             std::span<const std::uint32_t> split);
 
-// FAILED_PRECONDITION where `oversize` and request.spec.oversize do not go together: there are any under
-// kError, all graphs are under kSkip, or one of them under kAlone would need more than kMaxSlots.
+// FAILED_PRECONDITION: there are oversize graphs under kError, all graphs are oversize under kSkip, or one of
+// them would need more than kMaxSlots under kAlone.
 absl::Status CheckOversize(const OversizeGraphs& oversize, const PaddingBudget& budget,
                            const PlanRequest& request);
 

@@ -7,8 +7,8 @@
 namespace packtrain::batching {
 
 // A BudgetedPolicy that packs by PackingRules (lookahead_packer.h) with the spec's lookahead, 1 to 4096,
-// default kDefaultLookahead. M is ceil(5 (G+1) / 4) where the spec gives none. The turn of an oversize graph
-// comes when it would enter the window. With a lookahead of 1 it is `dynamic`, M apart.
+// default kDefaultLookahead. The default of M is ceil(5 (G+1) / 4). The turn of an oversize graph comes when it
+// would enter the window. With a lookahead of 1 the policy equals `dynamic` except for M.
 extern const PolicyKind kPackedPolicy;
 
 }  // namespace packtrain::batching

@@ -21,33 +21,33 @@ inline constexpr std::uint32_t kMaxRungs = 64;
 // INVALID_ARGUMENT: rungs without Pad::kLadder or the other way round, or a number of them out of range.
 absl::Status CheckPad(const BatchSpec& spec);
 
-// What the slots of a ladder cost: as the spec's cost has it for nodes and edges; one each where it has none.
+// Costs of the slots of a ladder: the node and edge coefficients of the spec's cost, or 1 each if it has none.
 SlotCosts SlotCostsOf(const BatchSpec& spec);
 
 // As --pad spells it, such as "pow2" and "ladder:8".
 std::string PadText(const BatchSpec& spec);
 
-// One pad, settled for batches of up to G graphs of one split.
+// A pad, resolved for batches of up to G graphs of one split.
 //   none      the batch as it is: a short last batch has fewer graph slots
 //   multiple  (G+1, up64(nodes+1), up64(edges))
 //   pow2      (G+1, pow2(nodes+1), pow2(edges))
 //   constant  (G+1, nextmult64(max_node (G+1)) + 1, nextmult64(max_edge (G+1))), over the whole split
-//   ladder    (G+1, the first rung of a chain of shapes), which BuildLadder makes of SampleBatches, in
-//   multiples of 8;
-//             the top rung holds the G largest graphs, by nodes and by edges
+//   ladder    (G+1, the first rung that holds the batch), of a chain of shapes in multiples of 8 that
+//             BuildLadder makes of SampleBatches; the top rung holds the G largest graphs, by nodes and by
+//             edges
 // All but `none` leave at least one node slot and one graph slot to padding.
 // Immutable; any number of threads may use it.
 class Padding {
  public:
   // FAILED_PRECONDITION: a batch of the G largest graphs of the split would have more than kMaxSlots nodes
-  // or edges. So no epoch can fail where another did not.
+  // or edges. Therefore no epoch fails if another does not.
   static absl::StatusOr<Padding> Create(const PlanRequest& request);
 
   // Of a batch of at most G graphs of the split.
   Shape PaddedShape(const Shape& real) const;
 
-  // Where they are settled beforehand, by constant and ladder: every shape that a batch of any epoch may get,
-  // ascending. Else none.
+  // Every shape that a batch of any epoch may get, ascending, if the pad chooses shapes beforehand (constant,
+  // ladder); empty otherwise.
   const std::vector<Shape>& settled() const { return settled_; }
 
  private:

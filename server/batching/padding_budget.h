@@ -20,10 +20,10 @@ struct PaddingBudget {
   std::uint32_t nodes = 0;
   std::uint32_t edges = 0;
 
-  // A batch of this graph alone is within the budget.
+  // Whether a batch of this graph alone is within the budget.
   bool Holds(std::uint32_t n_node, std::uint32_t n_edge) const { return n_node < nodes && n_edge <= edges; }
 
-  // A batch within the budget stays so with a graph that the budget holds.
+  // Whether an open batch within the budget has room for one more graph of these sizes.
   bool HasRoom(const Shape& open, std::uint32_t n_node, std::uint32_t n_edge) const {
     return open.graphs < graphs && open.nodes + n_node < nodes && open.edges + n_edge <= edges;
   }
@@ -35,7 +35,7 @@ struct PaddingBudget {
 // 0 or has nothing left to decide.
 absl::Status CheckBudget(const BatchSpec& spec);
 
-// The budget of a spec: what it gives, else N = max(nextmult64(total_nodes (G+1) div n),
+// The budget of a spec: as given, else N = max(nextmult64(total_nodes (G+1) div n),
 // nextmult64(max_node)) and E likewise, over the first `budget_sample` graphs of the split or all.
 // The same for every epoch. FAILED_PRECONDITION: a derived N or E is above kMaxSlots.
 absl::StatusOr<PaddingBudget> ResolveBudget(const BatchSpec& spec, const GraphSizes& sizes,

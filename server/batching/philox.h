@@ -1,5 +1,5 @@
 // Philox4x32-10, a counter-based generator (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3",
-// SC 2011), and what is drawn from it. Integers only, so every compiler and machine draws the same.
+// SC 2011), and the draws from it. Integers only, so every compiler and machine draws the same.
 #ifndef PACKTRAIN_SERVER_BATCHING_PHILOX_H_
 #define PACKTRAIN_SERVER_BATCHING_PHILOX_H_
 
@@ -13,8 +13,8 @@ namespace packtrain::batching {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-// Second stream word: what draws from a key, so that no two draw the same numbers.
-// From 2^31 on it is that and the number of a window of steps.
+// The second word of a stream names the consumer of a key, so that no two consumers draw the same numbers. From
+// 2^31 on it also holds the number of a window of steps.
 enum PhiloxDomain : std::uint32_t {
   kEpochOrderDomain = 0,
   kSplitDomain = 1,
@@ -61,8 +61,8 @@ class PhiloxStream {
   std::size_t used_ = words_.size();
 };
 
-// What draws in `domain` for an epoch. Key = (seed, low half of epoch), stream = (high half of epoch, domain),
-// so that epochs from 2^32 on repeat none of the earlier ones.
+// The stream of the consumer `domain` for an epoch. Key = (seed, low half of epoch), stream = (high half of
+// epoch, domain), so that epochs from 2^32 on repeat none of the earlier ones.
 PhiloxStream EpochStream(std::uint32_t seed, std::uint64_t epoch, std::uint32_t domain,
                          std::uint32_t substream = 0);
 

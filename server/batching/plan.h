@@ -14,7 +14,7 @@
 
 namespace packtrain::batching {
 
-// One batch of an epoch. `padded` always leaves room for a padding graph and a padding node, save for
+// One batch of an epoch. `padded` always leaves room for a padding graph and a padding node, except with
 // Pad::kNone, where it equals `real`. An empty batch has no graphs and the padded shape of rank 0's batch in
 // its step, so it adds no shape to the plan.
 struct PlannedBatch {
@@ -33,8 +33,8 @@ struct ShapeCount {
   std::uint64_t batches = 0;
 };
 
-// Totals of what an epoch delivers. Empty batches count in `steps` alone; batches that drop_last leaves out
-// count nowhere. A fill is real over padded slots, 1 where there is no slot.
+// Totals of what an epoch delivers. Empty batches count in `steps` only; batches that drop_last drops are not
+// counted. A fill is real over padded slots, 1 where there is no slot.
 struct PlanSummary {
   std::uint64_t batches = 0;
   std::uint64_t steps = 0;
@@ -58,20 +58,20 @@ struct PlanSummary {
 // Immutable once created; any number of threads may read it.
 class Plan {
  public:
-  // INVALID_ARGUMENT: the spec contradicts itself or has a value out of range, the split is empty, does not
-  // ascend or names a graph without sizes; a world size or a segment's steps are 0; there are more than
-  // kMaxSegments.
+  // INVALID_ARGUMENT: the spec contradicts itself or has a value out of range; the split is empty, does not
+  // ascend or names a graph without sizes; a world size or a segment's number of steps is 0; there are more
+  // than kMaxSegments segments.
   // OUT_OF_RANGE: a segment has more steps than the epoch has left for it.
   // FAILED_PRECONDITION: graphs above the budget under Oversize::kError; a shape that could need more than
-  // 2^31 - 1 slots; no step left by Oversize::kSkip or drop_last.
+  // 2^31 - 1 slots; Oversize::kSkip or drop_last leaves no step.
   // Time and memory are linear in the split.
   static absl::StatusOr<std::unique_ptr<const Plan>> Create(const PlanRequest& request);
 
   virtual ~Plan() = default;
 
-  // The same epoch for another world: the plan that Create would make. Shares the batches as they were cut with
-  // this plan, which may go first; cheap, save with Balance::kCost, where it arranges them anew.
-  // Codes as Create's that name the world or drop_last.
+  // The plan that Create would make of the same epoch for another world. It shares the batches as they were cut
+  // with this plan, which may be destroyed first. Cheap, except with Balance::kCost, where the batches are
+  // arranged anew. Codes: those of Create that concern the world or drop_last.
   virtual absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const World& world) const = 0;
 
   // Steps of every rank, those of the segments included.
@@ -81,8 +81,8 @@ class Plan {
   // Batch `index` of the epoch, 0 .. FirstOfStep(steps) - 1. OUT_OF_RANGE beyond.
   virtual absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const = 0;
   virtual PlanSummary Summarize() const = 0;
-  // Bytes of memory behind this plan. Those dealt from it share all of them, or with Balance::kCost the part
-  // that is no matter of the world.
+  // Bytes of memory that this plan holds. Plans dealt from it share all of them or, with Balance::kCost, the
+  // part that does not depend on the world.
   virtual std::uint64_t memory_bytes() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What is asked of the planner.
+// The input of Plan::Create: a spec, the sizes of the graphs, and the world that shares the epoch.
 #ifndef PACKTRAIN_SERVER_BATCHING_PLAN_REQUEST_H_
 #define PACKTRAIN_SERVER_BATCHING_PLAN_REQUEST_H_
 
@@ -18,7 +18,8 @@ namespace packtrain::batching {
 struct GraphSizes {
   std::span<const std::uint32_t> n_node;
   std::span<const std::uint32_t> n_edge;
-  // n_node | n_edge << 16 of each graph, or none: for who plans (MakeSizeWords), no part of a request.
+  // n_node | n_edge << 16 of each graph, or empty. Filled by the planner (MakeSizeWords), not by whoever makes
+  // a request.
   std::span<const std::uint32_t> words = {};
 };
 
@@ -42,7 +43,7 @@ struct World {
 // returned.
 using ParallelFor = std::function<void(std::size_t tasks, const std::function<void(std::size_t task)>& run)>;
 
-// One call after the other, on the calling thread.
+// Makes one call after another, on the calling thread.
 inline void RunInTurn(std::size_t tasks, const std::function<void(std::size_t task)>& run) {
   for (std::size_t task = 0; task < tasks; ++task) run(task);
 }
@@ -54,13 +55,13 @@ struct PlanRequest {
   std::span<const std::uint32_t> split;  // graph indices, ascending; borrowed, outlives the plan
   std::uint64_t epoch = 0;
   World world = {};
-  // What messages call a graph, such as its source id; called by one thread, before Create returns. Empty:
-  // "graph 17".
+  // Gives the name of a graph in error messages, such as its source id. Called by one thread, before Create
+  // returns. If it is empty, messages say "graph 17".
   std::function<std::string(std::uint32_t graph)> graph_name = nullptr;
-  // Called with the number of graphs above the budget, where there are any, before Create returns or refuses
-  // them; empty: nobody asks.
+  // Called with the number of graphs above the budget, if there are any, before Create returns. May be empty.
   std::function<void(std::uint64_t graphs)> on_oversize = nullptr;
-  // Runs what can be planned side by side, before Create returns. Has no part in what is planned.
+  // Runs the parts of planning that can run in parallel, before Create returns. It has no influence on the
+  // plan.
   ParallelFor parallel_for = RunInTurn;
 };
 

@@ -1,4 +1,4 @@
-// What a batching policy is made of. Each policy is one .h and .cc that define one PolicyKind, and one
+// The interface of a batching policy. Each policy is one .h and .cc that define one PolicyKind, and one
 // line in policy_kind.cc.
 #ifndef PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
 #define PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
@@ -23,35 +23,35 @@ namespace packtrain::batching {
 
 inline constexpr std::size_t kChunkGraphs = std::size_t{1} << 20;
 
-// A policy with its budget or padding settled for one split: the same for every epoch.
+// A policy whose budget or padding has been chosen for one split. It is the same for every epoch.
 // Immutable; any number of threads may use it.
 class BatchPolicy {
  public:
   virtual ~BatchPolicy() = default;
 
-  // The order is cut in chunks of so many graphs, at least 1, which share no batch and which Cut never sees
-  // together, so that they can be cut at one time. The same for every epoch.
+  // Number of graphs, at least 1, in each chunk of the order. No batch spans two chunks, and Cut sees one chunk
+  // at a time, so that chunks can be cut in parallel. The same for every epoch.
   virtual std::size_t chunk_graphs() const { return kChunkGraphs; }
 
-  // The batches come in an order drawn for the epoch, unless Order::kNone, in place of the one in which Cut
-  // makes them.
+  // Whether the batches of an epoch come in an order drawn for it, unless Order::kNone, instead of the one in
+  // which Cut makes them.
   virtual bool shuffles_batches() const { return false; }
 
-  // Cuts a chunk of one epoch's walk into batches. Each graph of `order` comes in exactly one batch, save those
-  // that Oversize::kSkip leaves out. A function of its arguments alone.
+  // Cuts a chunk of one epoch's order into batches. Each graph of `order` is in exactly one batch, except those
+  // that Oversize::kSkip skips. The result depends on the arguments only.
   virtual BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const = 0;
 
   // The padded shape of a batch that Cut made.
   virtual Shape PaddedShape(const Shape& real) const = 0;
 
-  // Shapes that were settled before the first batch and belong to the plan of every epoch, taken or not; else
-  // none.
+  // Shapes that were chosen before the first batch and belong to the plan of every epoch, whether or not a
+  // batch takes them. Empty if there are none.
   virtual std::span<const Shape> SettledShapes() const { return {}; }
 
-  // True for a batch of one graph that is larger than the budget.
+  // Whether this is a batch of one graph that is larger than the budget.
   virtual bool IsOversize(const Shape& real) const = 0;
 
-  // (M, N, E), or none where the policy knows no budget.
+  // (M, N, E), or nullopt if the policy has no budget.
   virtual std::optional<Shape> budget() const = 0;
 
   // The graphs of the split that are larger than the budget.
@@ -71,22 +71,23 @@ struct PolicyOptions {
 struct PolicyKind {
   const char* name;  // as --policy spells it
   PolicyOptions takes;
-  // M where the spec gives none.
+  // Default of M.
   std::uint32_t (*default_max_graphs)(std::uint32_t graphs);
-  // INVALID_ARGUMENT: an option that the policy takes is out of range. The others are not given.
+  // INVALID_ARGUMENT: an option that the policy takes is out of range. Called only for a spec without the other
+  // options.
   absl::Status (*check)(const BatchSpec& spec);
   // The policy's part of CanonicalText: the options that it takes.
   std::string (*canonical_text)(const BatchSpec& spec);
-  // For a spec that CheckSpec lets pass.
+  // For a spec that passes CheckSpec.
   absl::StatusOr<std::unique_ptr<const BatchPolicy>> (*create)(const PlanRequest& request);
 };
 
 const PolicyKind& KindOf(Policy policy);
 
-// M of a policy that takes graphs in their order, where the spec gives none: G.
+// Default of M for a policy that takes graphs in their order: G.
 inline std::uint32_t SameGraphs(std::uint32_t graphs) { return graphs; }
 
-// M: what the spec gives, else what its policy does.
+// M as the spec gives it, else the default of its policy.
 std::uint32_t MaxGraphs(const BatchSpec& spec);
 
 }  // namespace packtrain::batching

@@ -11,10 +11,10 @@
 
 namespace packtrain::batching {
 
-// Deals batches out in turn, at each step one to each rank in the order of their ranks, so every rank has the
-// same number of steps. A last step with fewer batches than ranks is filled up with empty ones, or, with
-// drop_last, left out. Where the world changes after a segment, the new ranks go on with the batch at which
-// the old ones stopped: without segments, batch s*R + r goes to rank r at step s.
+// Deals batches out in turn, one to each rank at each step in the order of the ranks, so every rank has the
+// same number of steps. A last step with fewer batches than ranks is filled up with empty batches or, with
+// drop_last, dropped. Where the world changes after a segment, the new ranks continue with the batch at which
+// the old ones stopped. Without segments, batch s*R + r goes to rank r at step s.
 // Immutable; any number of threads may use it.
 class RankAssignment {
  public:
@@ -29,13 +29,14 @@ class RankAssignment {
     std::uint32_t world_size = 1;
   };
 
-  // `batches` real batches in the epoch. Codes as those of Plan::Create that name the world or drop_last.
+  // `batches` is the number of real batches in the epoch. Codes: those of Plan::Create that concern the world
+  // or drop_last.
   static absl::StatusOr<RankAssignment> Create(std::uint64_t batches, const World& world, bool drop_last);
 
   std::uint64_t steps() const { return steps_; }
   // Batches of all ranks, empty ones included.
   std::uint64_t slots() const { return FirstOfStep(steps_); }
-  // Ascending; the last one is that of World::size.
+  // Ascending; the last one has World::size ranks.
   std::span<const Stretch> stretches() const { return stretches_; }
 
   // For an index below slots.

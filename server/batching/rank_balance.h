@@ -1,4 +1,4 @@
-// Evens out what the ranks have to do at a step: the stage between the cut and the dealing.
+// Evens out the work of the ranks at a step: the stage between cutting and dealing.
 #ifndef PACKTRAIN_SERVER_BATCHING_RANK_BALANCE_H_
 #define PACKTRAIN_SERVER_BATCHING_RANK_BALANCE_H_
 
@@ -13,17 +13,18 @@
 
 namespace packtrain::batching {
 
-// Balance::kCost. Where batches have no budget, the graphs of a step, which stay those of that step, are split
-// over its ranks (StepSplit), at most G to a rank; a last step that cannot fill its ranks is spread over all of
-// them. Batches with a budget stay whole, and steps are made of those that cost about the same
-// (OrderByWindows). Immutable; any number of threads may use it.
+// Implements Balance::kCost. If batches have no budget, the graphs of a step are split over its ranks
+// (StepSplit), at most G to a rank, and no graph changes its step; a last step that cannot fill its ranks is
+// spread over all of them. Batches with a budget stay whole, and steps are made of those that cost about the
+// same (OrderByWindows). Immutable; any number of threads may use it.
 class RankBalance {
  public:
   // `budgeted`: batches of the request's policy have a budget.
   RankBalance(const PlanRequest& request, bool budgeted);
 
   // Rearranges the batches of an epoch for the world of `ranks`, which was made for that many batches: batch
-  // `index` of the result goes where `ranks` puts that index. Beyond what fills steps, nothing is promised.
+  // `index` of the result goes where `ranks` puts that index. Nothing is promised about batches that fill no
+  // step.
   BatchList Arrange(const BatchList& cut, const RankAssignment& ranks) const;
 
  private:

@@ -1,4 +1,4 @@
-// The few padded shapes that suit many batches best.
+// Chooses the few padded shapes that suit many batches best.
 #ifndef PACKTRAIN_SERVER_BATCHING_SHAPE_LADDER_H_
 #define PACKTRAIN_SERVER_BATCHING_SHAPE_LADDER_H_
 
@@ -11,23 +11,23 @@
 
 namespace packtrain::batching {
 
-// So many batches that need the same slots.
+// Batches that need the same slots, and their number.
 struct Need {
   SlotPair slots;
   std::uint64_t batches = 1;
 };
 
-// What a slot costs; at most 2^20 each.
+// Costs of a slot, at most 2^20 each.
 struct SlotCosts {
   std::uint32_t node = 1;
   std::uint32_t edge = 1;
 };
 
 // A ladder is a chain of shapes, each of which holds the one before it; a batch takes the first rung that holds
-// it. Of all ladders of at most `rungs` >= 1 shapes out of `candidates` that end with the last candidate, the
-// one whose cost, summed over the batches, is least, ascending; exactly, by dynamic programming over (rungs,
-// last rung). `candidates` ascend, and the last one holds all others and all needs. Time: candidates * (rungs *
-// candidates + needs).
+// it. Returns, ascending, the ladder with the smallest cost summed over the batches, of all ladders of at most
+// `rungs` >= 1 shapes out of `candidates` that end with the last candidate. The result is exact, by dynamic
+// programming over (rungs, last rung). `candidates` ascend, and the last one holds all others and all needs.
+// Time: candidates * (rungs * candidates + needs).
 std::vector<SlotPair> CheapestLadder(std::span<const Need> needs, std::span<const SlotPair> candidates,
                                      std::size_t rungs, const SlotCosts& costs);
 

@@ -1,4 +1,4 @@
-// Hides that a shuffled order reads sizes all over memory.
+// Hides the cache misses of reading sizes in a shuffled order.
 #ifndef PACKTRAIN_SERVER_BATCHING_SIZE_PREFETCH_H_
 #define PACKTRAIN_SERVER_BATCHING_SIZE_PREFETCH_H_
 
@@ -11,8 +11,8 @@
 
 namespace packtrain::batching {
 
-// What GraphSizes::words is to be for walks over `graphs` graphs in all: a word for each graph there are sizes
-// of, or nothing where words would not pay, or one of the sizes is above 65,535.
+// The value of GraphSizes::words for walks over `graphs` graphs in total: a word for each graph of the data
+// set, or empty if words would not pay off or if a size is above 65,535.
 std::vector<std::uint32_t> MakeSizeWords(const GraphSizes& sizes, std::size_t graphs);
 
 struct GraphSize {
@@ -20,19 +20,18 @@ struct GraphSize {
   std::uint32_t n_edge = 0;
 };
 
-// One cache miss where there are words, two where there are not.
+// Costs one cache miss with words and two without.
 inline GraphSize SizeOf(std::uint32_t graph, const GraphSizes& sizes) {
   if (sizes.words.empty()) return {sizes.n_node[graph], sizes.n_edge[graph]};
   const std::uint32_t word = sizes.words[graph];
   return {word & 0xffff, word >> 16};
 }
 
-// About the time of one cache miss in graphs.
+// Number of graphs that a walk handles in about the time of one cache miss.
 inline constexpr std::size_t kSizesAhead = 24;
 
-// Brings the size of the graph kSizesAhead behind `position` on its way into the cache. For a walk over `order`
-// that calls it at each position; decides nothing. Inlined by force: GCC drops calls of a function that does no
-// more than prefetch.
+// Prefetches the size of the graph that comes kSizesAhead after `position`. A walk over `order` calls it at
+// each position. Always inlined, because GCC drops calls of a function that does nothing but prefetch.
 [[gnu::always_inline]] inline void PrefetchSizes(std::span<const std::uint32_t> order, std::size_t position,
                                                  const GraphSizes& sizes) {
   if (order.size() - position <= kSizesAhead) return;

@@ -20,7 +20,7 @@ struct SizeTotals {
 // floor(total * factor / by), whose product may take 128 bits; below 2^64. by >= 1.
 std::uint64_t MulDiv(std::uint64_t total, std::uint64_t factor, std::uint64_t by);
 
-// Of the graphs with these indices.
+// Totals of the graphs with these indices.
 SizeTotals MeasureSizes(const GraphSizes& sizes, std::span<const std::uint32_t> graphs);
 
 }  // namespace packtrain::batching

@@ -24,8 +24,8 @@ struct SplitIndices {
 };
 
 // Permutes 0 .. n-1 by the seed and cuts the result at floor(n * train / 1000) and
-// floor(n * (train + val) / 1000): each split is within one graph of its fraction, and a fraction of 0 gets
-// none. INVALID_ARGUMENT: the fractions do not add up to 1000.
+// floor(n * (train + val) / 1000): each split is within one graph of its fraction, and a fraction of 0 gets no
+// graph. INVALID_ARGUMENT: the fractions do not add up to 1000.
 absl::StatusOr<SplitIndices> SplitByFractions(std::uint32_t seed, std::uint32_t n, SplitPermille fractions);
 
 }  // namespace packtrain::batching

@@ -1,4 +1,4 @@
-// The walk of one epoch.
+// The order of one epoch.
 #ifndef PACKTRAIN_SERVER_BATCHING_SPLIT_ORDER_H_
 #define PACKTRAIN_SERVER_BATCHING_SPLIT_ORDER_H_
 
@@ -10,7 +10,7 @@
 
 namespace packtrain::batching {
 
-// The graphs of a split in the order in which an epoch of `spec` walks them.
+// Returns the graphs of a split in the order of an epoch of `spec`.
 std::vector<std::uint32_t> OrderSplit(const BatchSpec& spec, std::uint64_t epoch,
                                       std::span<const std::uint32_t> split);
 

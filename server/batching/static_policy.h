@@ -6,7 +6,7 @@
 
 namespace packtrain::batching {
 
-// Knows no budget, so no graph is oversize. Every batch but the last of an epoch holds exactly G graphs.
+// It has no budget, so no graph is oversize. Every batch but the last of an epoch holds exactly G graphs.
 extern const PolicyKind kStaticPolicy;
 
 }  // namespace packtrain::batching

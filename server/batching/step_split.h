@@ -9,8 +9,8 @@
 
 namespace packtrain::batching {
 
-// The least of some keys, and whose it is; ties: the lowest. A tournament tree: setting a key takes a
-// comparison a level.
+// The smallest of a set of keys and its owner (ties: the lowest owner), kept in a tournament tree: setting a
+// key takes one comparison a level.
 class LeastKey {
  public:
   void Reset(std::span<const std::uint64_t> keys);
@@ -31,9 +31,9 @@ class LeastKey {
 // Longest first (Graham, "Bounds on Multiprocessing Timing Anomalies", 1969): graphs in descending order of
 // cost (ties: the earlier one) go to the rank that costs least so far and has room (ties: the lowest). Then
 // graphs change places in pairs between the ranks that cost most and least (ties: the lowest): each time the
-// pair that evens the two out best (ties: the one with the longer graphs), until none does or, so that time
-// stays bounded, kSwapsPerRank times as many as there are ranks have.
-// Keeps its memory from step to step. Used by one thread.
+// pair that evens the two out best (ties: the one with the longer graphs), until no pair does, or until
+// kSwapsPerRank pairs a rank have changed places, which bounds the time. Reuses its memory from step to step.
+// Used by one thread.
 class StepSplit {
  public:
   static constexpr std::size_t kSwapsPerRank = 16;
@@ -41,8 +41,8 @@ class StepSplit {
   // At most `max_graphs` graphs to a rank.
   explicit StepSplit(std::uint32_t max_graphs) : max_graphs_(max_graphs) {}
 
-  // The rank of each graph, by the graphs' costs, each below 2^53; no more graphs than max_graphs * ranks.
-  // Where there are fewer graphs than ranks, the last ranks get none. Valid until the next call.
+  // The rank of each graph, by the graphs' costs, each below 2^53; no more graphs than max_graphs * ranks. If
+  // there are fewer graphs than ranks, the last ranks get none. Valid until the next call.
   std::span<const std::uint32_t> RanksOf(std::span<const std::uint64_t> costs, std::uint32_t ranks);
 
  private:

@@ -12,7 +12,7 @@ namespace packtrain::batching {
 
 inline constexpr std::uint64_t kWindowSteps = 64;
 
-// Names the shuffles of one epoch.
+// The key of the shuffles of one epoch.
 struct EpochSeed {
   std::uint32_t seed = 0;
   std::uint64_t epoch = 0;
@@ -24,8 +24,8 @@ struct EpochSeed {
 // steps as it can fill. Its batches are sorted by cost in descending order (ties: the earlier one), neighbours
 // make a step, the steps are shuffled (keyed by seed, epoch and the number of windows before), and step t of
 // the window starts with the t-th batch of its group, so that no rank always gets the longest. Batches that
-// cannot fill a step keep their places at the epoch's end, so that what drop_last leaves out is no matter of
-// cost. One rank alone has nothing to balance: its batches keep their places and make no window.
+// cannot fill a step keep their places at the epoch's end, so that costs have no influence on which batches
+// drop_last drops. A single rank has nothing to balance: its batches keep their places and make no window.
 //
 // Where a stretch ends inside a window, the window stays as it is, for the ranks that follow: batches that were
 // not delivered keep the order that they had. The next window begins with the first step of those ranks that

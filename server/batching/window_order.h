@@ -1,4 +1,4 @@
-// An epoch's order that is random near and far, of which any part can be had alone.
+// A shuffled order of an epoch whose windows can be computed independently.
 #ifndef PACKTRAIN_SERVER_BATCHING_WINDOW_ORDER_H_
 #define PACKTRAIN_SERVER_BATCHING_WINDOW_ORDER_H_
 
@@ -14,9 +14,9 @@ namespace packtrain::batching {
 // 2. The runs are put into a drawn order, end to end.
 // 3. Each K positions of that, a window, are shuffled; the last window may be shorter.
 // So a window holds about sqrt(K) runs from anywhere, and reading it touches as many places of the data set.
-// Every graph is equally likely at every position. K = 1 and K >= n give every permutation the same chance; in
-// between, graphs of one run come within two windows of each other.
-// Memory: 4 bytes for each run; a window is computed alone, in time linear in K.
+// Every graph is equally likely at every position. K = 1 and K >= n give a uniform permutation; in between,
+// graphs of one run come within two windows of each other.
+// Memory: 4 bytes for each run. A window is computed on its own, in time linear in K.
 // Drawn from the EpochStreams of kWindowOrderDomain: substream 0 for steps 1 and 2, w + 1 for window w.
 // Immutable; any number of threads may use it.
 class WindowOrder {

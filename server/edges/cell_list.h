@@ -1,4 +1,4 @@
-// Nodes sorted into cells of space, so that those near a place are found without a look at all.
+// Nodes sorted into cells of space, so that the nodes near a place are found without looking at all of them.
 #ifndef PACKTRAIN_SERVER_EDGES_CELL_LIST_H_
 #define PACKTRAIN_SERVER_EDGES_CELL_LIST_H_
 
@@ -12,15 +12,15 @@
 
 namespace packtrain::edges {
 
-// Sorts one graph after the other; its memory is used again. Used by one thread.
+// Sorts one graph after another and reuses its memory. Used by one thread.
 class CellList {
  public:
-  // Cells are at least `width` angstrom wide, and wider where there would be more than about two for each
-  // node; returns how wide. Coordinates must be finite; at least one node.
+  // Makes cells that are at least `width` angstrom wide, and wider where there would be more than about two
+  // cells for each node. Returns their width. Coordinates must be finite; at least one node.
   double Sort(std::span<const Point> nodes, double width);
 
-  // Adds to `found` every node with a SquaredDistance to `place` of at most CountOf(radius squared), and
-  // others of the cells around, in any order. True: these are all the nodes there are.
+  // Adds to `found` every node with a SquaredDistance to `place` of at most CountOf(radius squared), and other
+  // nodes of the cells around, in any order. Returns whether these are all nodes of the graph.
   bool FindAround(const Point& place, double radius, std::vector<std::uint32_t>& found) const;
 
  private:

@@ -1,5 +1,5 @@
-// Fully connected graphs: all ordered pairs of distinct nodes. Such edges are a function of the node count
-// alone, so they are neither stored nor sent.
+// Fully connected graphs: all ordered pairs of distinct nodes. Such edges depend on the node count only, so
+// they are neither stored nor sent.
 #ifndef PACKTRAIN_SERVER_EDGES_FULL_H_
 #define PACKTRAIN_SERVER_EDGES_FULL_H_
 

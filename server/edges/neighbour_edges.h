@@ -17,19 +17,19 @@ namespace packtrain::edges {
 // Edges of one graph, counted in 32 bits with a sign, as frameworks index them.
 inline constexpr std::uint64_t kMaxEdges = 0x7fffffff;
 
-// Builds the edges of one graph after the other; its memory is used again. Used by one thread.
+// Builds the edges of one graph after another and reuses its memory. Used by one thread.
 //
 // The neighbours of a receiver are ordered by (squared distance in counts of 1e-8 square angstrom, sender), so
-// that ties are broken alike everywhere. "knn:K" takes the first min(K, n - 1). "radius:R" takes all whose
-// count is at most that of R squared, "radius:R:MAX" the first MAX of them. No node is its own neighbour.
+// that ties are broken in the same way everywhere. "knn:K" takes the first min(K, n - 1). "radius:R" takes all
+// whose count is at most that of R squared, "radius:R:MAX" the first MAX of them. No node is its own neighbour.
 class NeighbourEdges {
  public:
   // `spec` names kRadius or kKnn.
   explicit NeighbourEdges(const wire::EdgeSpec& spec) : spec_(spec) {}
 
   // The edges by receiver, then sender, in edges() until the next call. Coordinates must be finite.
-  // INVALID_ARGUMENT: more than `max_edges`; the message names --edges. Memory is that of the nodes and of at
-  // most `max_edges` edges, and of one receiver's neighbours.
+  // INVALID_ARGUMENT: more than `max_edges`; the message names --edges. Memory is linear in the nodes, in at
+  // most `max_edges` edges, and in the neighbours of one receiver.
   absl::Status Build(std::span<const Point> nodes, std::uint64_t max_edges = kMaxEdges);
 
   const EdgeList& edges() const { return edges_; }
@@ -46,12 +46,12 @@ class NeighbourEdges {
   // These fill neighbours_ with nodes around a receiver, in any order: all of them, those within a radius, and
   // those within one that is wide enough for spec_.neighbours.
   void FindAll(std::span<const Point> nodes, std::uint32_t receiver);
-  // True where it has looked at all nodes.
+  // Returns whether it has looked at all nodes.
   bool FindWithin(std::span<const Point> nodes, std::uint32_t receiver, double radius);
   void FindNearest(std::span<const Point> nodes, std::uint32_t receiver);
 
   void Find(std::span<const Point> nodes, std::uint32_t receiver);
-  // Leaves those of neighbours_ that are wanted, by sender.
+  // Reduces neighbours_ to those that the spec asks for, ordered by sender.
   void Select();
   void Append(std::uint32_t receiver);
 

@@ -1,4 +1,4 @@
-// Distances between nodes as all edge builders compare them.
+// The distance between nodes that all edge builders compare.
 #ifndef PACKTRAIN_SERVER_EDGES_SQUARED_DISTANCE_H_
 #define PACKTRAIN_SERVER_EDGES_SQUARED_DISTANCE_H_
 
@@ -16,7 +16,7 @@ struct Point {
 // of doubles, each rounded, in a fixed order, halves rounded away from zero.
 double CountOf(double square_angstrom);
 
-// CountOf the squared distance; the same both ways. Coordinates must be finite.
+// CountOf of the squared distance; symmetric. Coordinates must be finite.
 double SquaredDistance(const Point& a, const Point& b);
 
 }  // namespace packtrain::edges

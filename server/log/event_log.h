@@ -1,4 +1,4 @@
-// What a server tells its operator: one line an event, of a fixed name and named fields, on stderr.
+// The event log of a server: one line on stderr for each event, with a fixed name and named fields.
 #ifndef PACKTRAIN_SERVER_LOG_EVENT_LOG_H_
 #define PACKTRAIN_SERVER_LOG_EVENT_LOG_H_
 
@@ -13,7 +13,7 @@ namespace packtrain::log {
 
 enum class Level : std::uint8_t { kDebug, kInfo, kWarn, kError };
 enum class Format : std::uint8_t {
-  kLogfmt,  // time=.. level=.. event=.. KEY=VALUE; a value that is no plain word stands in quotes, as in JSON
+  kLogfmt,  // time=.. level=.. event=.. KEY=VALUE; a value that is not a plain word is quoted as in JSON
   kJson,    // {"time":"..","level":"..","event":"..","KEY":VALUE}
 };
 
@@ -22,7 +22,7 @@ struct Options {
   Level least = Level::kInfo;
 };
 
-// Owns nothing: lives for one call.
+// A key and a value, both borrowed for one call of Log.
 class Field {
  public:
   Field(std::string_view key, std::string_view value) : key_(key), value_(value) {}
@@ -32,7 +32,7 @@ class Field {
   Field(std::string_view key, double value) : key_(key), value_(value) {}
 
   std::string_view key() const { return key_; }
-  // As it stands in a line.
+  // The value as it is written in a line.
   std::string Text(Format format) const;
 
  private:
@@ -40,14 +40,14 @@ class Field {
   std::variant<std::string_view, std::uint64_t, double> value_;
 };
 
-// Where this process's lines go. Before the first thread that logs; until then lines of level info and above go
-// to stderr, in logfmt.
+// Sets the form and the lowest level of this process's lines, which go to stderr. To be called before any
+// thread logs; until then, lines of level info and above are written in logfmt.
 void SetUp(const Options& options);
-// The same into `out`, which outlives the process's last line or the next SetUp.
+// The same, but lines go to `out`, which outlives the process's last line or the next SetUp.
 void SetUp(const Options& options, std::ostream& out);
 
 // Writes a line. Any thread. Keys are constants in snake_case; values may be any bytes: control characters and
-// what is not ASCII come out escaped, so that nothing can feign a line or a field.
+// what is not ASCII come out escaped, so that no value can forge a line or a field.
 void Log(Level level, std::string_view event, std::initializer_list<Field> fields);
 
 }  // namespace packtrain::log

@@ -1,4 +1,4 @@
-// Bounds how many lines of one sort a server writes.
+// Limits the rate of log lines, by kind.
 #ifndef PACKTRAIN_SERVER_LOG_LINE_LIMIT_H_
 #define PACKTRAIN_SERVER_LOG_LINE_LIMIT_H_
 
@@ -14,7 +14,7 @@
 
 namespace packtrain::log {
 
-// At most kLines lines of a sort begin in each stretch of kStretch. Any number of threads may use it.
+// Admits at most kLines lines of a kind in each interval of kStretch. Any number of threads may use it.
 class LineLimit {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,10 +22,11 @@ class LineLimit {
   static constexpr std::uint64_t kLines = 10;
   static constexpr std::chrono::seconds kStretch{10};
 
-  // `now` is Clock::now but in tests.
+  // `now` is Clock::now except in tests.
   explicit LineLimit(std::function<Clock::time_point()> now = Clock::now);
 
-  // None: the line is to be left out. Otherwise how many of its sort were since the last one.
+  // nullopt: the line is to be suppressed. Otherwise the number of lines of its kind that were suppressed since
+  // the last one.
   std::optional<std::uint64_t> Admit(std::string_view sort);
 
  private:

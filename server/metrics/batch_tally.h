@@ -1,4 +1,4 @@
-// What was sent: by one stream, and by all of a server.
+// Totals of the batches that were sent, by one stream and by all streams of a server.
 #ifndef PACKTRAIN_SERVER_METRICS_BATCH_TALLY_H_
 #define PACKTRAIN_SERVER_METRICS_BATCH_TALLY_H_
 
@@ -36,7 +36,7 @@ struct BatchTally {
   void Add(const BatchTally& other);
 };
 
-// Whose batches: both as the command line names them.
+// The labels of a count of batches, as the command line names policies and data sets.
 struct Series {
   std::string policy;
   std::string dataset;
@@ -51,7 +51,7 @@ struct BatchTotals {
   std::map<Series, std::uint64_t> batches;
 
   void Add(const Series& series, const BatchTally& tally);
-  // Drops the series of other data sets, so that there are no more than are stored.
+  // Drops the series of all other data sets, so that there are no more series than stored data sets.
   void Keep(const std::set<std::string>& datasets);
 };
 

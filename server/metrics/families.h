@@ -1,4 +1,4 @@
-// A reading under the names that dashboards and alerts rely on.
+// Converts a reading to families with the names that dashboards and alerts rely on.
 #ifndef PACKTRAIN_SERVER_METRICS_FAMILIES_H_
 #define PACKTRAIN_SERVER_METRICS_FAMILIES_H_
 

@@ -1,4 +1,4 @@
-// How many observations fell into which range.
+// A histogram with fixed bounds.
 #ifndef PACKTRAIN_SERVER_METRICS_HISTOGRAM_H_
 #define PACKTRAIN_SERVER_METRICS_HISTOGRAM_H_
 
@@ -9,12 +9,13 @@
 
 namespace packtrain::metrics {
 
-// A plain value: used by one thread at a time, as what holds it says.
+// A plain value without synchronization.
 class Histogram {
  public:
   static constexpr std::size_t kMostBounds = 23;
 
-  // Upper bounds, ascending, at most kMostBounds. Borrowed for as long as it lives: constants.
+  // Upper bounds, ascending, at most kMostBounds. Borrowed for the life of the histogram, so they are constants
+  // as a rule.
   explicit Histogram(std::span<const double> bounds) : bounds_(bounds) {}
 
   void Observe(double value);

@@ -1,4 +1,4 @@
-// What the system says of this process.
+// Resource use of this process.
 #ifndef PACKTRAIN_SERVER_METRICS_PROCESS_READING_H_
 #define PACKTRAIN_SERVER_METRICS_PROCESS_READING_H_
 
@@ -6,7 +6,7 @@
 
 namespace packtrain::metrics {
 
-// 0 where the system does not say.
+// A value that the system does not report is 0.
 struct ProcessReading {
   std::uint64_t resident_bytes = 0;
   double cpu_seconds = 0;  // of all threads, user and system

@@ -1,4 +1,4 @@
-// All that one scrape shows, as plain values.
+// Everything that one scrape shows, as plain values.
 #ifndef PACKTRAIN_SERVER_METRICS_SERVER_READING_H_
 #define PACKTRAIN_SERVER_METRICS_SERVER_READING_H_
 
@@ -32,7 +32,7 @@ struct MemoryReading {
   std::uint64_t resident_dataset_bytes = 0;
 };
 
-// Graphs above the budget in the plans of epochs, by what became of them.
+// Graphs above the budget in the plans of epochs, by the action that was taken.
 struct OversizeTotals {
   std::uint64_t error = 0;
   std::uint64_t alone = 0;

@@ -1,4 +1,4 @@
-// How long the phases of reported training steps took.
+// Histograms of the durations of reported training steps, by phase.
 #ifndef PACKTRAIN_SERVER_METRICS_STEP_DURATIONS_H_
 #define PACKTRAIN_SERVER_METRICS_STEP_DURATIONS_H_
 
