@@ -68,7 +68,7 @@ absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& g
   request.set_dataset(flags.dataset);
   request.set_as_columns(flags.format == "jsonl");
   ExportWriter writer(flags.format == "native", **file);
-  absl::Status status = client::ServiceClientconnection.ExportDataset(
+  absl::Status status = client::ServiceClient(connection).ExportDataset(
       request, [&](const v1::ExportDatasetResponse& message) { return writer.Take(message); });
   const bool to_stdout = (*file)->IsStandardOutput();
   if (status.ok()) status = (*file)->Commit();

@@ -72,7 +72,7 @@ absl::StatusOr<v1::SealDatasetResponse> ImportNative(const std::string& path, co
   }
   ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsResponse staged, stream->Finish());
   seal.set_import_id(staged.import_id());
-  return client::ServiceClientconnection.SealDataset(seal);
+  return client::ServiceClient(connection).SealDataset(seal);
 }
 
 }  // namespace packtrain::cli
