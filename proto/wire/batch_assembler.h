@@ -1,4 +1,10 @@
 // The checked decoder of batches: from the messages of a stream to wire::Batch.
+//
+//   BatchAssembler assembler(max_body_bytes);
+//   while (stream.Read(&message)) {
+//     ABSL_ASSIGN_OR_RETURN(std::optional<Batch> batch, assembler.Add(FragmentsOf(message)));
+//     if (batch.has_value()) Use(*std::move(batch));
+//   }
 #ifndef PACKTRAIN_PROTO_WIRE_BATCH_ASSEMBLER_H_
 #define PACKTRAIN_PROTO_WIRE_BATCH_ASSEMBLER_H_
 

@@ -1,4 +1,8 @@
-// Cuts a batch into the messages that carry it.
+// Cuts a batch into the messages that carry it, without a copy of its body. BatchAssembler is the other side.
+//
+//   ABSL_ASSIGN_OR_RETURN(const std::vector<EncodedPart> parts,
+//                         EncodeBatch(EncodeHeader(header), timing, body, max_message_bytes));
+//   for (const EncodedPart& part : parts) Write(part.prefix, part.body);
 #ifndef PACKTRAIN_PROTO_WIRE_BATCH_ENCODER_H_
 #define PACKTRAIN_PROTO_WIRE_BATCH_ENCODER_H_
 

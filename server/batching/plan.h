@@ -1,4 +1,11 @@
-// The plan of one epoch: which graphs make which batch, and how far each is padded.
+// The plan of one epoch: which graphs make which batch, and how far each is padded. The server makes one for
+// the streams of an epoch, and the client for a list of sizes.
+//
+//   ABSL_ASSIGN_OR_RETURN(const auto plan, Plan::Create({.spec = spec, .sizes = sizes, .split = split}));
+//   for (std::uint64_t index = 0; index < plan->FirstOfStep(plan->steps()); ++index) {
+//     ABSL_ASSIGN_OR_RETURN(const PlannedBatch batch, plan->BatchAt(index));
+//     Use(batch.graphs, batch.padded);
+//   }
 #ifndef PACKTRAIN_SERVER_BATCHING_PLAN_H_
 #define PACKTRAIN_SERVER_BATCHING_PLAN_H_
 

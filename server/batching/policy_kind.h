@@ -1,5 +1,12 @@
 // The interface of a batching policy. Each policy is one .h and .cc that define one PolicyKind, and one
-// line in policy_kind.cc.
+// line in policy_kind.cc:
+//
+//   constexpr PolicyKind kDynamicPolicy = {.name = "dynamic",
+//                                          .takes = {.budget = true},
+//                                          .default_max_graphs = SameGraphs,
+//                                          .check = CheckBudget,
+//                                          .canonical_text = BudgetText,
+//                                          .create = Create};  // a BatchPolicy for one split
 #ifndef PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
 #define PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
 

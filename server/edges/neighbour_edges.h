@@ -1,4 +1,11 @@
-// Edges between nodes that are near each other in space, without periodic images.
+// Edges between nodes that are near each other in space, without periodic images. Built when graphs are stored,
+// by radius or by number of neighbours.
+//
+//   NeighbourEdges builder(spec);  // of "radius:5"
+//   for (const std::span<const Point> nodes : graphs) {
+//     ABSL_RETURN_IF_ERROR(builder.Build(nodes));
+//     Store(builder.edges().senders, builder.edges().receivers);
+//   }
 #ifndef PACKTRAIN_SERVER_EDGES_NEIGHBOUR_EDGES_H_
 #define PACKTRAIN_SERVER_EDGES_NEIGHBOUR_EDGES_H_
 

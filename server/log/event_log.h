@@ -1,4 +1,12 @@
 // The event log of a server: one line on stderr for each event, with a fixed name and named fields.
+//
+//   log::Log(log::Level::kInfo, "dataset_reclaimed", {{"dataset", "qm9@989018c25482dc36"}});
+//
+// writes
+//
+//   time=2026-11-28T02:41:23.124+00:00 level=info event=dataset_reclaimed dataset=qm9@989018c25482dc36
+//
+// deploy/OPERATIONS.md lists all events.
 #ifndef PACKTRAIN_SERVER_LOG_EVENT_LOG_H_
 #define PACKTRAIN_SERVER_LOG_EVENT_LOG_H_
 

@@ -1,4 +1,5 @@
-// Converts a reading to families with the names that dashboards and alerts rely on.
+// Converts a reading to families with the names that dashboards and alerts rely on. A new metric is a member of
+// ServerReading, a family in families.cc, and a row of deploy/OPERATIONS.md.
 #ifndef PACKTRAIN_SERVER_METRICS_FAMILIES_H_
 #define PACKTRAIN_SERVER_METRICS_FAMILIES_H_
 
