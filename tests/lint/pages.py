@@ -1,7 +1,7 @@
 """Checks the pages. usage: pages.py REPOSITORY; prints each broken rule, exits 1 if any.
 
-Every relative link of a tracked page leads to a file or folder that exists, and every anchor to a heading of it. The
-first page stays short.
+Every relative link of a tracked page leads to a file or folder that exists, and every anchor to a heading of it. A source
+file that a page names as code exists. The first page stays short.
 """
 import os
 import pathlib
@@ -16,6 +16,7 @@ CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`", re.M)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.*?)#*$", re.M)
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:")
+NAMED_FILE = re.compile(r"`([\w./-]+\.(?:h|cc|cu|cuh|proto|py|sh|hex))`")
 
 
 def anchors(text):
@@ -46,11 +47,22 @@ def broken_links(root, page):
             yield f"{page}: {link} names no heading of {target.relative_to(root)}"
 
 
+def missing_files(root, page, files):
+    """Sources in code that are none: by a path from the page's folder or one above it, or by name alone."""
+    names = {file.name for file in files}
+    for name in NAMED_FILE.findall(FENCE.sub("", (root / page).read_text())):
+        if "/" not in name and name in names:
+            continue
+        if not any((root / folder / name).exists() for folder in page.parents):
+            yield f"{page}: `{name}` is no file"
+
+
 def main(root):
     root = pathlib.Path(root).resolve()
     listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], check=True, stdout=subprocess.PIPE, text=True).stdout
     files = [pathlib.Path(name) for name in listed.split("\0") if name and (root / name).exists()]
     broken = [problem for file in files if file.suffix == ".md" for problem in broken_links(root, file)]
+    broken += [problem for file in files if file.suffix == ".md" for problem in missing_files(root, file, files)]
     lines = len((root / "README.md").read_text().splitlines())
     if lines > FIRST_PAGE_LINES:
         broken.append(f"README.md: has {lines} lines, at most {FIRST_PAGE_LINES} are for a newcomer")
