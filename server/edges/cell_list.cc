@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kMostCellsAlong = 1 << 20;
 
-// Halves of the extents, as whole ones may be above what a double holds.
+// Half of the extent, because the whole may exceed the range of a double.
 double HalfExtent(std::span<const Point> nodes, double Point::*along, double& low) {
   const auto [least, most] = std::minmax_element(
       nodes.begin(), nodes.end(), [along](const Point& a, const Point& b) { return a.*along < b.*along; });
@@ -55,7 +55,7 @@ double CellList::Sort(std::span<const Point> nodes, double width) {
   for (std::size_t cell = 0; cell < cells; ++cell) begins_[cell + 1] += begins_[cell];
   nodes_.resize(nodes.size());
   for (std::uint32_t node = nodes.size(); node-- > 0;) nodes_[--begins_[CellOf(nodes[node]) + 1]] = node;
-  // Each begin has moved to where the cell before it begins.
+  // Each entry now says where the cell before it begins.
   begins_.erase(begins_.begin());
   begins_.push_back(static_cast<std::uint32_t>(nodes.size()));
   return width;
@@ -66,7 +66,7 @@ bool CellList::FindAround(const Point& place, double radius, std::vector<std::ui
   std::array<std::uint32_t, 3> first, last;
   bool all = true;
   for (std::size_t k = 0; k < 3; ++k) {
-    // Wide enough for what the count of a square may round off, and for how differences round.
+    // Wide enough to cover the rounding of counts and of differences.
     const double reach = std::sqrt(radius * radius + 1e-8) * (1 + 1e-12) + std::abs(at[k]) * 1e-12;
     first[k] = axes_[k].CellOf(at[k] - reach);
     last[k] = axes_[k].CellOf(at[k] + reach);

@@ -7,9 +7,9 @@
 namespace packtrain::edges {
 namespace {
 
-// Up to here a look at all nodes is the faster way.
+// Up to this many nodes, looking at all of them is faster.
 constexpr std::size_t kFewNodes = 64;
-// Angstrom. Where nothing else says how wide a cell should be: as narrow as the number of nodes allows.
+// Angstrom. For specs without a radius, whose cells become as narrow as the number of nodes allows.
 constexpr double kNarrowest = 1e-3;
 
 }  // namespace

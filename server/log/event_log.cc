@@ -18,7 +18,7 @@ constexpr char kLogger[] = "packtrain";
 constexpr char kLogfmtPattern[] = "time=%Y-%m-%dT%H:%M:%S.%e%z level=%l %v";
 constexpr char kJsonPattern[] = R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%v})";
 
-// Of the lines of this process; the library's own logger is one, too.
+// The format of this process's lines. It is global, as the library's default logger is.
 std::atomic<Format> format_of_lines = Format::kLogfmt;
 
 spdlog::level::level_enum LevelOf(Level level) {

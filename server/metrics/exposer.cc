@@ -31,7 +31,7 @@ namespace {
 
 // A scraper comes every few seconds; a second one, or a person, may come at the same time.
 constexpr char kThreads[] = "2";
-// Until a connection that says nothing is closed: with both threads waiting, scrapes wait as long.
+// Time after which a silent connection is closed. While such connections hold both threads, scrapes wait.
 constexpr char kPatienceMs[] = "2000";
 
 std::string HostPort(const std::string& host, int port) {
@@ -57,7 +57,7 @@ absl::StatusOr<AddressList> Resolve(const std::string& host, std::uint16_t port)
   return AddressList(found, &freeaddrinfo);
 }
 
-// As the HTTP server takes it.
+// The address in the form that the HTTP server takes.
 std::string NumbersOf(const addrinfo& address) {
   std::array<char, NI_MAXHOST> host{};
   std::array<char, NI_MAXSERV> port{};
@@ -75,12 +75,12 @@ SocketAddress WithPort(const addrinfo& address, std::uint16_t port) {
   SocketAddress copy;
   copy.size = address.ai_addrlen;
   std::memcpy(&copy.bytes, address.ai_addr, address.ai_addrlen);
-  // At the same place for IPv6.
+  // The port lies at the same place for IPv6.
   reinterpret_cast<sockaddr_in*>(&copy.bytes)->sin_port = htons(port);
   return copy;
 }
 
-// Why nothing can listen there; the HTTP server does not say.
+// Finds out why nothing can listen there, which the HTTP server does not tell.
 std::string WhyNot(const addrinfo& address) {
   const int probe = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return std::strerror(errno);
@@ -137,7 +137,7 @@ class HttpExposer final : public Exposer {
         listen_(WithPort(listen, port_)) {}
 
   ~HttpExposer() override {
-    // The HTTP server looks whether it is to stop when somebody connects, else every two seconds.
+    // The HTTP server checks whether it is to stop when somebody connects, and otherwise every two seconds.
     const Knocking knocking(listen_);
     exposer_.reset();
   }
@@ -149,7 +149,7 @@ class HttpExposer final : public Exposer {
   }
 
  private:
-  std::shared_ptr<Scrape> scrape_;  // goes when nobody scrapes any more
+  std::shared_ptr<Scrape> scrape_;  // destroyed when no scrape uses it any more
   std::optional<prometheus::Exposer> exposer_;
   const std::uint16_t port_;
   const std::string address_;

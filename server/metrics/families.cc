@@ -170,7 +170,7 @@ void AddProcess(const ProcessReading& process, std::vector<MetricFamily>& out) {
   out.push_back(Gauge("process_max_fds", "Most file descriptors open").Add(process.max_files).Take());
 }
 
-// One family for all stores that know it; by name, since stores read the same.
+// Makes one family of each name for all stores, since stores have the same statistics.
 class RocksFamilies {
  public:
   template <typename T>
