@@ -230,7 +230,7 @@ absl::StatusOr<limits::Slots::Slot> DatasetService::Admit() {
 
 absl::Status DatasetService::Import(ImportCall& call, limits::Slots::Slot slot,
                                     v1::ImportGraphsResponse& response) {
-  ABSL_ASSIGN_OR_RETURN(const const v1::ImportGraphsRequest* first, call.Next());
+  ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* first, call.Next());
   if (first == nullptr || !first->has_header()) {
     return absl::InvalidArgumentError("the first message of an import must be its header");
   }
@@ -251,7 +251,7 @@ absl::Status DatasetService::Import(ImportCall& call, limits::Slots::Slot slot,
 absl::Status DatasetService::ReadBlocks(ImportCall& call, storage::ImportSession& session,
                                         limits::MemoryMeter::Charge& memory) {
   while (true) {
-    ABSL_ASSIGN_OR_RETURN(const const v1::ImportGraphsRequest* message, call.Next());
+    ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, call.Next());
     ABSL_RETURN_IF_ERROR(CheckNotDraining());
     if (message != nullptr && message->has_end()) {
       return CheckEnd(message->end(), session.response().received());

@@ -22,8 +22,9 @@ namespace {
 using packtrain::fuzz::Expect;
 using packtrain::fuzz::Input;
 using packtrain::storage::DatasetWriter;
+namespace batches = packtrain::batches;
 namespace batching = packtrain::batching;
-namespace serving = packtrain::serving;
+namespace limits = packtrain::limits;
 namespace storage = packtrain::storage;
 namespace v1 = packtrain::v1;
 namespace wire = packtrain::wire;

@@ -20,8 +20,9 @@
 namespace {
 
 using packtrain::fuzz::Expect;
+namespace batches = packtrain::batches;
 namespace batching = packtrain::batching;
-namespace serving = packtrain::serving;
+namespace limits = packtrain::limits;
 namespace storage = packtrain::storage;
 namespace testing = packtrain::testing;
 namespace v1 = packtrain::v1;

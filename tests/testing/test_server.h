@@ -12,8 +12,8 @@
 namespace grpc {
 class Channel;
 }
-namespace packtrain::serving {
-class node::Server;
+namespace packtrain::node {
+class Server;
 }
 
 namespace packtrain::testing {

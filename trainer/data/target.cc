@@ -37,7 +37,7 @@ absl::StatusOr<std::size_t> FindColumn(const client::DatasetInfo& dataset, const
 
 absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const std::string& split,
                                     const std::string& name) {
-  ABSL_ASSIGN_OR_RETURN(const const client::SplitInfo* info, FindSplit(dataset, split));
+  ABSL_ASSIGN_OR_RETURN(const client::SplitInfo* info, FindSplit(dataset, split));
   ABSL_ASSIGN_OR_RETURN(const std::size_t column, FindColumn(dataset, *info, name));
   const client::TargetStatistics& chosen = info->targets[column];
   if (info->graphs == 0) {
@@ -64,7 +64,7 @@ absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const st
 
 absl::StatusOr<std::string> ResolveSplit(const client::DatasetInfo& dataset, const std::string& requested) {
   if (requested.empty()) return dataset.FindSplit("train") ? "train" : "all";
-  ABSL_ASSIGN_OR_RETURN(const const client::SplitInfo* split, FindSplit(dataset, requested));
+  ABSL_ASSIGN_OR_RETURN(const client::SplitInfo* split, FindSplit(dataset, requested));
   return requested;
 }
 
