@@ -64,7 +64,7 @@ absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const st
 
 absl::StatusOr<std::string> ResolveSplit(const client::DatasetInfo& dataset, const std::string& requested) {
   if (requested.empty()) return dataset.FindSplit("train") ? "train" : "all";
-  ABSL_ASSIGN_OR_RETURN(const client::SplitInfo* split, FindSplit(dataset, requested));
+  ABSL_RETURN_IF_ERROR(FindSplit(dataset, requested).status());
   return requested;
 }
 
