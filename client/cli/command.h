@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -43,6 +44,15 @@ struct GlobalOptions {
 // Runs a command whose line is parsed. A status ends the program: INVALID_ARGUMENT with kUsage, others as
 // DataError.
 using Action = std::function<absl::StatusOr<ExitCode>(const GlobalOptions&, Output&)>;
+
+// The action that calls `run(const Flags&, const GlobalOptions&, Output&)` with `flags`, which parsing has
+// filled.
+template <typename Flags, typename Run>
+Action WithFlags(std::shared_ptr<Flags> flags, Run run) {
+  return [flags = std::move(flags), run](const GlobalOptions& global, Output& output) {
+    return run(*flags, global, output);
+  };
+}
 
 // What a command line leaves to be done. Filled while CLI11 parses.
 struct Invocation {

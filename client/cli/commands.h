@@ -1,5 +1,5 @@
-// The commands of packtrain, one file each. Each function adds its command below `program` and, when the
-// command is chosen, leaves its action in `invocation`.
+// Every command of packtrain. Each is made by one function, in the file of its name below its noun's folder,
+// and has one row in the table of commands.cc.
 #ifndef PACKTRAIN_CLIENT_CLI_COMMANDS_H_
 #define PACKTRAIN_CLIENT_CLI_COMMANDS_H_
 
@@ -7,16 +7,34 @@
 
 namespace packtrain::cli {
 
-void AddBenchCommand(CLI::App& program, Invocation& invocation);
-void AddDatasetCommand(CLI::App& program, Invocation& invocation);
-// Below `dataset`.
-void AddDatasetChangeCommands(CLI::App& dataset, Invocation& invocation);
-void AddDatasetExportCommand(CLI::App& dataset, Invocation& invocation);
-void AddFsckCommand(CLI::App& program, Invocation& invocation);
-void AddImportCommand(CLI::App& program, Invocation& invocation);
-void AddPlanCommand(CLI::App& program, Invocation& invocation);
-void AddRunCommand(CLI::App& program, Invocation& invocation);
-void AddServerCommand(CLI::App& program, Invocation& invocation);
+// Each adds its command below `parent`, the program or a noun, and leaves its action in `invocation` when the
+// command is chosen.
+void AddImport(CLI::App& parent, Invocation& invocation);
+void AddPlan(CLI::App& parent, Invocation& invocation);
+void AddFsck(CLI::App& parent, Invocation& invocation);
+
+void AddDatasetList(CLI::App& parent, Invocation& invocation);
+void AddDatasetShow(CLI::App& parent, Invocation& invocation);
+void AddDatasetDerive(CLI::App& parent, Invocation& invocation);
+void AddDatasetSplit(CLI::App& parent, Invocation& invocation);
+void AddDatasetDelete(CLI::App& parent, Invocation& invocation);
+void AddDatasetExport(CLI::App& parent, Invocation& invocation);
+
+void AddRunList(CLI::App& parent, Invocation& invocation);
+void AddRunShow(CLI::App& parent, Invocation& invocation);
+void AddRunSummary(CLI::App& parent, Invocation& invocation);
+void AddRunSteps(CLI::App& parent, Invocation& invocation);
+void AddRunExport(CLI::App& parent, Invocation& invocation);
+void AddRunCurve(CLI::App& parent, Invocation& invocation);
+void AddRunCompare(CLI::App& parent, Invocation& invocation);
+
+void AddBenchStream(CLI::App& parent, Invocation& invocation);
+void AddBenchPlan(CLI::App& parent, Invocation& invocation);
+
+void AddServerInfo(CLI::App& parent, Invocation& invocation);
+
+// Adds all of them, in the order of the help.
+void AddCommands(CLI::App& program, Invocation& invocation);
 
 }  // namespace packtrain::cli
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 #include <ostream>
 
@@ -170,6 +171,14 @@ std::string FormatExact(double value) {
   std::array<char, 32> buffer;
   const std::to_chars_result end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   return std::string(buffer.data(), end.ptr);
+}
+
+std::string FormatTime(std::int64_t ms) {
+  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[sizeof("2025-01-31T12:00:00Z") + 16];
+  return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc));
 }
 
 std::string FormatBytes(double bytes) {

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_CLIENT_CLI_OUTPUT_H_
 #define PACKTRAIN_CLIENT_CLI_OUTPUT_H_
 
+#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ std::string FormatCount(double value);
 std::string FormatNumber(double value, int digits = 4);
 // As few digits as read back as the same double; "nan", "inf", "-inf".
 std::string FormatExact(double value);
+// Milliseconds since 1970 as "2025-01-31T12:00:00Z".
+std::string FormatTime(std::int64_t ms);
 // 5242880 as "5.0 MiB".
 std::string FormatBytes(double bytes);
 

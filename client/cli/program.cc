@@ -38,16 +38,6 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
   app.add_flag("--csv", global.csv, "Print CSV, where the command prints a table")->excludes("--json");
 }
 
-void AddCommands(CLI::App& app, Invocation& invocation) {
-  AddImportCommand(app, invocation);
-  AddDatasetCommand(app, invocation);
-  AddPlanCommand(app, invocation);
-  AddRunCommand(app, invocation);
-  AddBenchCommand(app, invocation);
-  AddServerCommand(app, invocation);
-  AddFsckCommand(app, invocation);
-}
-
 std::string JoinWords(int argc, const char* const* argv) {
   std::string line = "packtrain";
   for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];

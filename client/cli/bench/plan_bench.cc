@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/bench/allocation_meter.h"
-#include "client/cli/bench/thread_loop.h"
+#include "client/cli/plan/thread_loop.h"
 #include "proto/base/status_macros.h"
 #include "server/batching/plan.h"
 

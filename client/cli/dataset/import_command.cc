@@ -450,7 +450,7 @@ void AddErrorFlags(CLI::App& command, ImportFlags& flags) {
 
 }  // namespace
 
-void AddImportCommand(CLI::App& program, Invocation& invocation) {
+void AddImport(CLI::App& program, Invocation& invocation) {
   CLI::App* command = AddCommand(
       program, "import", "Stores the graphs of files as a data set",
       {"packtrain import extxyz qm9/*.xyz.gz --name qm9 --edges full",

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "client/cli/bench/thread_loop.h"
+#include "client/cli/plan/thread_loop.h"
 #include "client/internal/spec_convert.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"

@@ -231,7 +231,7 @@ absl::StatusOr<ExitCode> Plan(const PlanFlags& flags, const GlobalOptions& globa
 
 }  // namespace
 
-void AddPlanCommand(CLI::App& program, Invocation& invocation) {
+void AddPlan(CLI::App& program, Invocation& invocation) {
   CLI::App* plan = AddCommand(program, "plan", "Shows how a policy would batch one epoch",
                               {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
                                "packtrain plan --dataset qm9 --policy packed --graphs 127 --batch 0",

@@ -67,7 +67,7 @@ absl::StatusOr<ExitCode> Fsck(const GlobalOptions& global, Output& output) {
 
 }  // namespace
 
-void AddFsckCommand(CLI::App& program, Invocation& invocation) {
+void AddFsck(CLI::App& program, Invocation& invocation) {
   CLI::App* fsck = AddCommand(program, "fsck",
                               "Reads all that a server stores and names what is damaged; exit code 1 where "
                               "anything is. `packtraind --data DIR --fsck` does it where no server runs",

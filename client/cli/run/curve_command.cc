@@ -3,7 +3,8 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
-#include "client/cli/run/run_commands.h"
+#include "client/cli/commands.h"
+#include "client/cli/run/run_argument.h"
 #include "client/cli/service_call.h"
 #include "proto/base/status_macros.h"
 
@@ -52,14 +53,12 @@ absl::StatusOr<ExitCode> ShowCurve(const std::string& run, const GlobalOptions& 
 
 }  // namespace
 
-void AddRunCurveCommand(CLI::App& run, Invocation& invocation) {
+void AddRunCurve(CLI::App& run, Invocation& invocation) {
   CLI::App* curve = AddCommand(run, "curve", "Shows a run's evaluations on its validation and test splits",
                                {"packtrain run curve RUN", "packtrain run curve RUN --csv"});
   const auto name = std::make_shared<std::string>();
-  curve->add_option("RUN", *name, "Name of a run, or an unambiguous beginning of it")->required();
-  OnChosenPrintTable(*curve, invocation, [name](const GlobalOptions& global, Output& output) {
-    return ShowCurve(*name, global, output);
-  });
+  AddRunArgument(*curve, *name);
+  OnChosenPrintTable(*curve, invocation, WithFlags(name, ShowCurve));
 }
 
 }  // namespace packtrain::cli

@@ -52,11 +52,9 @@ absl::StatusOr<ExitCode> ShowInfo(const GlobalOptions& global, Output& output) {
 
 }  // namespace
 
-void AddServerCommand(CLI::App& program, Invocation& invocation) {
-  CLI::App* server =
-      AddNoun(program, "server", "Looks at a server", {"packtrain server info --server data-node:7077"});
+void AddServerInfo(CLI::App& server, Invocation& invocation) {
   CLI::App* info =
-      AddCommand(*server, "info", "Shows version, limits, memory and features of a server",
+      AddCommand(server, "info", "Shows version, limits, memory and features of a server",
                  {"packtrain server info", "packtrain server info --server data-node:7077 --json"});
   OnChosen(*info, invocation, ShowInfo);
 }

@@ -1,4 +1,4 @@
-#include "client/cli/bench/thread_loop.h"
+#include "client/cli/plan/thread_loop.h"
 
 #include <gmock/gmock.h>
 

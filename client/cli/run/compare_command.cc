@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "client/cli/run/run_commands.h"
+#include "client/cli/commands.h"
 #include "client/cli/service_call.h"
 #include "proto/base/escape_controls.h"
 #include "proto/base/status_macros.h"
@@ -227,7 +227,7 @@ absl::StatusOr<ExitCode> Compare(const CompareFlags& flags, const GlobalOptions&
 
 }  // namespace
 
-void AddRunCompareCommand(CLI::App& run, Invocation& invocation) {
+void AddRunCompare(CLI::App& run, Invocation& invocation) {
   CLI::App* compare =
       AddCommand(run, "compare", "Says which value of a factor is faster, by how much, and whether it is real",
                  {"packtrain run compare --where 'dataset = qm9 and state = done' --by policy",
@@ -248,9 +248,7 @@ void AddRunCompareCommand(CLI::App& run, Invocation& invocation) {
   compare->add_option("--test", flags->test, "welch or student, on logarithms")
       ->check(CLI::IsMember({"welch", "student"}))
       ->capture_default_str();
-  OnChosenPrintTable(*compare, invocation, [flags](const GlobalOptions& global, Output& output) {
-    return Compare(*flags, global, output);
-  });
+  OnChosenPrintTable(*compare, invocation, WithFlags(flags, Compare));
 }
 
 }  // namespace packtrain::cli

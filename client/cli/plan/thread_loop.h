@@ -1,6 +1,6 @@
 // Runs tasks side by side.
-#ifndef PACKTRAIN_CLIENT_CLI_BENCH_THREAD_LOOP_H_
-#define PACKTRAIN_CLIENT_CLI_BENCH_THREAD_LOOP_H_
+#ifndef PACKTRAIN_CLIENT_CLI_PLAN_THREAD_LOOP_H_
+#define PACKTRAIN_CLIENT_CLI_PLAN_THREAD_LOOP_H_
 
 #include <cstddef>
 #include <functional>
@@ -16,4 +16,4 @@ void RunOnThreads(std::size_t threads, std::size_t tasks, const std::function<vo
 
 }  // namespace packtrain::cli
 
-#endif  // PACKTRAIN_CLIENT_CLI_BENCH_THREAD_LOOP_H_
+#endif  // PACKTRAIN_CLIENT_CLI_PLAN_THREAD_LOOP_H_

@@ -68,8 +68,10 @@ absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& g
   request.set_dataset(flags.dataset);
   request.set_as_columns(flags.format == "jsonl");
   ExportWriter writer(flags.format == "native", **file);
-  absl::Status status = client::ServiceClient(connection).ExportDataset(
-      request, [&](const v1::ExportDatasetResponse& message) { return writer.Take(message); });
+  absl::Status status =
+      client::ServiceClient(connection).ExportDataset(request, [&](const v1::ExportDatasetResponse& message) {
+        return writer.Take(message);
+      });
   const bool to_stdout = (*file)->IsStandardOutput();
   if (status.ok()) status = (*file)->Commit();
   if (!status.ok()) return DataError(output, status);
@@ -88,7 +90,7 @@ absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& g
 
 }  // namespace
 
-void AddDatasetExportCommand(CLI::App& dataset, Invocation& invocation) {
+void AddDatasetExport(CLI::App& dataset, Invocation& invocation) {
   CLI::App* command = AddCommand(dataset, "export", "Writes a data set to a file",
                                  {"packtrain dataset export qm9 --format native -o qm9.packtrain",
                                   "packtrain dataset export qm9@0123456789abcdef --format jsonl -o qm9.jsonl"});
@@ -106,8 +108,7 @@ void AddDatasetExportCommand(CLI::App& dataset, Invocation& invocation) {
   command->add_option("-o,--output", flags->file, "File to write; it is there whole or not at all")
       ->required()
       ->option_text("FILE");
-  OnChosen(*command, invocation,
-           [flags](const GlobalOptions& global, Output& output) { return Export(*flags, global, output); });
+  OnChosen(*command, invocation, WithFlags(flags, Export));
 }
 
 }  // namespace packtrain::cli

@@ -1,0 +1,34 @@
+#include "client/cli/dataset/derivation.h"
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/service_call.h"
+
+namespace packtrain::cli {
+namespace {
+
+std::string Count(std::uint64_t value) { return FormatCount(static_cast<double>(value)); }
+
+}  // namespace
+
+absl::StatusOr<ExitCode> Derive(v1::DeriveDatasetRequest request, const GlobalOptions& global, Output& output) {
+  request.set_command(global.command_line);
+  const absl::StatusOr<v1::DeriveDatasetResponse> response =
+      CallService(global, [&](client::ServiceClient& services) { return services.DeriveDataset(request); });
+  if (!response.ok()) return DataError(output, response.status());
+  const v1::Dataset& dataset = response->dataset();
+  output.Print({{"dataset", dataset.name()},
+                {"version", dataset.version()},
+                {"unchanged", response->unchanged()},
+                {"derived_from", dataset.lineage().derived_from()},
+                {"graphs", dataset.graphs()},
+                {"edges", dataset.edges().total()}},
+               absl::StrCat(dataset.name(), "@", dataset.version(),
+                            response->unchanged() ? " was there already\n" : "\n", Count(dataset.graphs()),
+                            " graphs, ", Count(dataset.edges().total()), " edges\n"));
+  return ExitCode::kDone;
+}
+
+}  // namespace packtrain::cli

@@ -1,0 +1,50 @@
+// packtrain dataset derive
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/commands.h"
+#include "client/cli/dataset/derivation.h"
+#include "proto/wire/edge_spec.h"
+
+namespace packtrain::cli {
+namespace {
+
+struct DeriveFlags {
+  std::string dataset;
+  std::string name;
+  std::string edges;
+};
+
+std::string CheckEdges(const std::string& text) {
+  return std::string(wire::ParseEdgeSpec(text).status().message());
+}
+
+absl::StatusOr<ExitCode> DeriveEdges(const DeriveFlags& flags, const GlobalOptions& global, Output& output) {
+  v1::DeriveDatasetRequest request;
+  request.set_dataset(flags.dataset);
+  request.set_name(flags.name);
+  request.set_edges(flags.edges);
+  return Derive(std::move(request), global, output);
+}
+
+}  // namespace
+
+void AddDatasetDerive(CLI::App& dataset, Invocation& invocation) {
+  CLI::App* command = AddCommand(dataset, "derive", "Makes a data set with other edges out of a stored one",
+                                 {"packtrain dataset derive qm9 --edges radius:5 --name qm9-r5",
+                                  "packtrain dataset derive qm9 --edges knn:24 --name qm9-k24"});
+  const auto flags = std::make_shared<DeriveFlags>();
+  command->add_option("DATASET", flags->dataset, "NAME or NAME@VERSION")->required();
+  command->add_option("--edges", flags->edges, "Edges: full, radius:R[:MAX] or knn:K, as those of import")
+      ->required()
+      ->check(CLI::Validator(CheckEdges, ""))
+      ->option_text("SPEC");
+  command->add_option("--name", flags->name, "Name of the new data set; its splits are the same")
+      ->required()
+      ->option_text("NEW");
+  OnChosen(*command, invocation, WithFlags(flags, DeriveEdges));
+}
+
+}  // namespace packtrain::cli

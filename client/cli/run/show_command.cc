@@ -1,0 +1,80 @@
+// packtrain run show
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/commands.h"
+#include "client/cli/run/run_argument.h"
+#include "client/cli/run/run_json.h"
+#include "client/cli/run/run_summary.h"
+#include "proto/base/escape_controls.h"
+#include "proto/base/status_macros.h"
+#include "proto/wire/run_words.h"
+
+namespace packtrain::cli {
+namespace {
+
+Json HardwareToJson(const v1::Hardware& hardware) {
+  return {{"device", hardware.device()}, {"name", hardware.name()}, {"count", hardware.count()},
+          {"cpu", hardware.cpu()},       {"host", hardware.host()}, {"driver", hardware.driver()}};
+}
+
+// The keys of `run list`, the rest of the description, and the summary.
+Json ShowToJson(const RunSummary& read) {
+  const v1::Run& run = read.run;
+  const v1::RunDescription& about = run.description();
+  Json json = RunToJson(run);
+  json["parameters"] = about.parameters();
+  json["plan_fingerprint"] = about.plan_fingerprint();
+  json["optimizer"] = about.optimizer();
+  json["learning_rate"] = about.learning_rate();
+  json["planned_steps"] = about.planned_steps();
+  json["on_corrupt"] = about.on_corrupt() == v1::ON_CORRUPT_UNSPECIFIED
+                           ? "stop"
+                           : wire::WordOf(about.on_corrupt(), wire::kOnCorruptWords);
+  json["timing_method"] = about.timing_method();
+  json["git_revision"] = about.git_revision();
+  json["device"] = HardwareToJson(about.hardware());
+  json["finished"] = run.finished_ms() == 0 ? Json(nullptr) : Json(FormatTime(run.finished_ms()));
+  json["attempts"] = run.attempts();
+  json["message"] = run.message();
+  json.update(SummaryToJson(read));
+  return json;
+}
+
+std::string ShowToText(const RunSummary& read) {
+  const v1::Run& run = read.run;
+  const v1::RunDescription& about = run.description();
+  std::ostringstream text;
+  text << "run " << run.run() << ": " << wire::StateName(run.state()) << ", " << run.steps() << " of "
+       << about.planned_steps() << " steps"
+       << (run.message().empty() ? "" : "; " + base::EscapeControls(run.message())) << '\n'
+       << "model     " << base::EscapeControls(about.model()) << ", "
+       << FormatCount(static_cast<double>(about.parameters())) << " parameters, target "
+       << base::EscapeControls(about.target()) << '\n'
+       << "data      " << about.dataset() << ", plan " << about.plan_fingerprint() << '\n'
+       << "trained   " << about.world_size() << " ranks on " << base::EscapeControls(about.hardware().name())
+       << ", " << base::EscapeControls(about.precision() + ", " + about.engine()) << '\n'
+       << "started   " << FormatTime(run.started_ms()) << "\n\n"
+       << SummaryToText(read);
+  return text.str();
+}
+
+absl::StatusOr<ExitCode> ShowRun(const std::string& name, const GlobalOptions& global, Output& output) {
+  ABSL_ASSIGN_OR_RETURN(const RunSummary read, ReadSummary(name, global));
+  output.Print(ShowToJson(read), ShowToText(read));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddRunShow(CLI::App& run, Invocation& invocation) {
+  CLI::App* show = AddCommand(run, "show", "Shows what a run was, and its summary",
+                              {"packtrain run show RUN", "packtrain run show RUN --json"});
+  const auto name = std::make_shared<std::string>();
+  AddRunArgument(*show, *name);
+  OnChosen(*show, invocation, WithFlags(name, ShowRun));
+}
+
+}  // namespace packtrain::cli
