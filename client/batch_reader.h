@@ -1,8 +1,20 @@
 // Reads one rank's batches from a server, in order, over as many epochs as asked for.
+//
+// For trainers, and whoever else uses batches. It reconnects by itself: a caller sees the next batch, the end,
+// or an error that no further attempt would mend.
+//
+//   ABSL_ASSIGN_OR_RETURN(const auto reader, BatchReader::Open(connection, {.dataset = "qm9", .spec = spec}));
+//   for (;;) {
+//     ABSL_ASSIGN_OR_RETURN(const std::optional<wire::Batch> batch, reader->Next());
+//     if (!batch.has_value()) break;
+//     Train(*batch);
+//   }
 #ifndef PACKTRAIN_CLIENT_BATCH_READER_H_
 #define PACKTRAIN_CLIENT_BATCH_READER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +23,6 @@
 #include "absl/status/statusor.h"
 #include "client/batch_spec.h"
 #include "client/connection.h"
-#include "client/internal/batch_queue.h"
 #include "proto/wire/batch.h"
 
 namespace packtrain::client {
@@ -27,6 +38,12 @@ struct Segment {
 enum class OnCorrupt : std::uint8_t {
   kStop,  // the stream ends with DATA_LOSS
   kSkip,  // its batch comes without it; BatchHeader::corrupt_graphs lists it
+};
+
+// How much is read ahead: up to `batches`, and no further once these have bodies of `bytes` or more.
+struct ReadAhead {
+  std::size_t batches = 1;
+  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 struct StreamRequest {

@@ -1,4 +1,10 @@
 // A connection to packtraind, shared by everything that talks to one server.
+//
+// A program opens one for each server, first of all, and hands it to readers of batches, reporters and
+// look-ups.
+//
+//   ABSL_ASSIGN_OR_RETURN(const auto connection, Connection::Open({.server = "data-node:7077"}));
+//   ABSL_ASSIGN_OR_RETURN(const auto reader, BatchReader::Open(connection, request));
 #ifndef PACKTRAIN_CLIENT_CONNECTION_H_
 #define PACKTRAIN_CLIENT_CONNECTION_H_
 

@@ -1,4 +1,12 @@
-// How the commands of packtrain are put together.
+// How the commands of packtrain are put together: a function adds a command to the program, parsing fills the
+// command's flags, and the chosen command's action runs afterwards.
+//
+//   void AddRunSummary(CLI::App& run, Invocation& invocation) {
+//     CLI::App* summary = AddCommand(run, "summary", "Shows a run's times", {"packtrain run summary RUN"});
+//     const auto name = std::make_shared<std::string>();
+//     summary->add_option("RUN", *name)->required();
+//     OnChosen(*summary, invocation, WithFlags(name, ShowSummary));
+//   }
 #ifndef PACKTRAIN_CLIENT_CLI_COMMAND_H_
 #define PACKTRAIN_CLIENT_CLI_COMMAND_H_
 

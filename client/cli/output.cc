@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdio>
 #include <ctime>
-#include <optional>
 #include <ostream>
 
 #include "absl/strings/cord.h"
+#include "client/cli/message_json.h"
 #include "google/rpc/error_details.pb.h"
 #include "proto/base/error_details.h"
 #include "proto/base/escape_controls.h"
@@ -92,35 +92,20 @@ void AppendCsvRow(const std::vector<std::string>& cells, std::string* text) {
 // Invalid UTF-8, as file names may hold, is replaced and never thrown at.
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-Json ToJson(const google::rpc::ErrorInfo& info) {
-  Json metadata = Json::object();
-  for (const auto& [key, value] : info.metadata()) metadata[key] = value;
-  return {{"type", base::kErrorInfoUrl},
-          {"reason", info.reason()},
-          {"domain", info.domain()},
-          {"metadata", metadata}};
-}
-
-Json ToJson(const google::rpc::BadRequest& request) {
-  Json violations = Json::array();
-  for (const auto& violation : request.field_violations()) {
-    violations.push_back({{"field", violation.field()}, {"description", violation.description()}});
-  }
-  return {{"type", base::kBadRequestUrl}, {"field_violations", violations}};
-}
-
+// A detail of a type that is known here: its URL, then its fields.
 template <typename Message>
-std::optional<Json> ParsedToJson(const std::string& payload) {
+Json ParsedDetail(const std::string& type, const std::string& payload) {
   Message message;
-  if (!message.ParseFromString(payload)) return std::nullopt;
-  return ToJson(message);
+  if (!message.ParseFromString(payload)) return {{"type", type}, {"value", payload}};
+  Json detail = {{"type", type}};
+  detail.update(MessageToJson(message));
+  return detail;
 }
 
 Json DetailToJson(const std::string& type, const std::string& payload) {
-  std::optional<Json> known;
-  if (type == base::kErrorInfoUrl) known = ParsedToJson<google::rpc::ErrorInfo>(payload);
-  if (type == base::kBadRequestUrl) known = ParsedToJson<google::rpc::BadRequest>(payload);
-  return known.value_or(Json{{"type", type}, {"value", payload}});
+  if (type == base::kErrorInfoUrl) return ParsedDetail<google::rpc::ErrorInfo>(type, payload);
+  if (type == base::kBadRequestUrl) return ParsedDetail<google::rpc::BadRequest>(type, payload);
+  return {{"type", type}, {"value", payload}};
 }
 
 Json Details(const absl::Status& status) {
@@ -129,6 +114,12 @@ Json Details(const absl::Status& status) {
     details.push_back(DetailToJson(std::string(type_url), std::string(payload)));
   });
   return details;
+}
+
+std::string CellOf(const Json& value, const std::function<std::string(double)>& format_real) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number_float() ? format_real(value.get<double>()) : value.dump();
 }
 
 }  // namespace
@@ -179,6 +170,22 @@ std::string FormatTime(std::int64_t ms) {
   gmtime_r(&seconds, &utc);
   char text[sizeof("2025-01-31T12:00:00Z") + 16];
   return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc));
+}
+
+std::vector<std::string> KeysOf(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+Table TableOf(const Json& list, const std::vector<std::string>& keys,
+              const std::function<std::string(double)>& format_real) {
+  Table table{keys, {}};
+  for (const Json& object : list) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    for (const std::string& key : keys) row.push_back(CellOf(object[key], format_real));
+  }
+  return table;
 }
 
 std::string FormatBytes(double bytes) {

@@ -1,8 +1,14 @@
-// What a command prints: one JSON line, CSV, or text for people.
+// What a command prints: one line of JSON, CSV, or text for people, as the command line asks.
+//
+// An action makes both forms of its result, and the output prints the one that is wanted.
+//
+//   output.Print(MessageToJson(plan, PlanRules()), ToText(plan));  // text or JSON
+//   output.Print(list, Table{{"name", "graphs"}, rows});           // CSV, too
 #ifndef PACKTRAIN_CLIENT_CLI_OUTPUT_H_
 #define PACKTRAIN_CLIENT_CLI_OUTPUT_H_
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -36,6 +42,13 @@ std::string FormatExact(double value);
 std::string FormatTime(std::int64_t ms);
 // 5242880 as "5.0 MiB".
 std::string FormatBytes(double bytes);
+
+// The keys of an object, in order.
+std::vector<std::string> KeysOf(const Json& object);
+// A row for each object of `list`, a column for each of `keys`, which every object has. Texts are taken as they
+// are, null becomes an empty cell and `format_real` writes numbers that are not whole.
+Table TableOf(const Json& list, const std::vector<std::string>& keys,
+              const std::function<std::string(double)>& format_real = FormatExact);
 
 enum class OutputFormat { kText, kJson, kCsv };
 

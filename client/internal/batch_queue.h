@@ -5,22 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/batch_reader.h"
 #include "proto/base/mutex.h"
 #include "proto/wire/batch.h"
 
 namespace packtrain::client {
-
-// How much is read ahead: up to `batches`, and no further once these have bodies of `bytes` or
-// more.
-struct ReadAhead {
-  std::size_t batches = 1;
-  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
-};
 
 // Once full it takes no more until a half of it is free: then its reader is woken seldom, and a Take finds
 // nobody to wake. Thread-safe; one thread puts and one takes.

@@ -10,7 +10,12 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 OURS = ("proto/", "server/", "client/", "trainer/", "tests/")
 
-# Folder -> folders of ours it may include, besides itself. The longest matching folder holds.
+# What the commands of packtrain may include, besides what all of them share.
+COMMANDS = ["client/cli/*", "client/*", "client/flags/", "client/ingest/", "client/internal/service_client.h",
+            "client/internal/spec_convert.h", "proto/", "server/batching/"]
+
+# Folder -> folders of ours it may include, besides itself without the folders below it that have rules of their own.
+# "folder/*" stands for the files of a folder without those of its subfolders. The longest matching folder holds.
 RULES = {
     "proto/": [],
     "proto/base/": [],
@@ -31,11 +36,16 @@ RULES = {
     "server/serving/": ["server/log/", "server/limits/", "server/metrics/", "server/rocks/", "server/batching/",
                         "server/edges/", "server/records/", "server/storage/", "server/batches/", "server/runs/",
                         "proto/"],
-    "client/": ["client/", "proto/"],
-    "client/flags/": ["client/", "proto/"],
-    "client/internal/": ["client/", "proto/"],
+    "client/": ["client/internal/", "proto/"],
+    "client/flags/": ["client/*", "proto/"],
+    "client/internal/": ["client/*", "client/flags/counted_word.h", "proto/"],
     "client/ingest/": ["server/records/", "server/edges/", "proto/"],
-    "client/cli/": ["client/", "proto/", "server/batching/"],
+    "client/cli/": COMMANDS,
+    "client/cli/bench/": [*COMMANDS, "client/cli/plan/"],
+    "client/cli/dataset/": COMMANDS,
+    "client/cli/plan/": COMMANDS,
+    "client/cli/run/": COMMANDS,
+    "client/cli/server/": COMMANDS,
     "trainer/": ["trainer/", "client/", "proto/base/", "proto/wire/"],
     "tests/": ["tests/", "proto/", "server/", "client/", "trainer/"],
 }
@@ -54,17 +64,23 @@ HEADER_RULES = {
 }
 
 
-def rule_for(path):
-    folder = max((folder for folder in RULES if path.startswith(folder)), key=len)
-    return [folder, *RULES[folder]]
+def folder_of(path):
+    return max((folder for folder in RULES if path.startswith(folder)), key=len)
+
+
+def is_allowed(header, folder):
+    if folder_of(header) == folder:
+        return True
+    return any(header.rsplit("/", 1)[0] + "/*" == place or not place.endswith("*") and header.startswith(place)
+               for place in RULES[folder])
 
 
 def broken_rules(path, text):
     includes = INCLUDE.findall(text)
-    allowed = rule_for(path)
+    folder = folder_of(path)
     for header in includes:
-        if header.startswith(OURS) and not header.startswith(tuple(allowed)):
-            yield f"{path}: includes {header}; may include {', '.join(allowed)}"
+        if header.startswith(OURS) and not is_allowed(header, folder):
+            yield f"{path}: includes {header}; may include {', '.join([folder, *RULES[folder]])}"
         for pattern, places in HEADER_RULES.items():
             if re.match(pattern, header) and not any(re.match(place, path) for place in places):
                 yield f"{path}: includes {header}, which belongs in {', '.join(places)}"
@@ -76,9 +92,28 @@ def broken_rules(path, text):
         yield f"{path}: includes Torch and generated protobuf"
 
 
+# What a program that includes a public header of the client library must not see of it.
+HIDDEN = re.compile(r"client/.*/|google/protobuf/|(grpc|grpcpp)/|.*\.pb\.h$")
+
+
+def hidden_headers(root, header):
+    """The first hidden header that each way of includes from a public header leads to."""
+    seen, ahead = {header}, [(header, header)]
+    while ahead:
+        path, way = ahead.pop()
+        for included in INCLUDE.findall((root / path).read_text()):
+            if HIDDEN.match(included):
+                yield f"{header}: a public header that leads to {included} ({way})"
+            elif included not in seen and (root / included).is_file():
+                seen.add(included)
+                ahead.append((included, f"{way} > {included}"))
+
+
 def main(root):
     root = pathlib.Path(root)
     broken = []
+    for header in sorted((root / "client").glob("*.h")):
+        broken += hidden_headers(root, header.relative_to(root).as_posix())
     for folder in OURS:
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in {".h", ".cc", ".cu", ".cuh"}:

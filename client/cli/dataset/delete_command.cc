@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/message_json.h"
 #include "client/cli/service_call.h"
 #include "proto/base/status_macros.h"
 
@@ -21,18 +22,6 @@ struct DeleteFlags {
 
 // NAME of NAME or NAME@VERSION.
 std::string NameOf(const std::string& reference) { return reference.substr(0, reference.find('@')); }
-
-Json ToJson(const v1::DeleteDatasetResponse& response) {
-  Json versions = Json::array();
-  for (const v1::DeletedVersion& version : response.versions()) {
-    versions.push_back({{"dataset", version.dataset()},
-                        {"graphs", version.graphs()},
-                        {"bytes", version.bytes()},
-                        {"running_runs", Json(version.running_runs())},
-                        {"reclaimed", version.reclaimed()}});
-  }
-  return {{"versions", versions}, {"current_version", response.current_version()}};
-}
 
 std::string Describe(const v1::DeletedVersion& version) {
   std::string text = absl::StrCat(version.dataset(), ": ", FormatCount(static_cast<double>(version.graphs())),
@@ -90,7 +79,7 @@ absl::StatusOr<ExitCode> Delete(const DeleteFlags& flags, const GlobalOptions& g
   }
   const absl::StatusOr<v1::DeleteDatasetResponse> deleted = services.DeleteDataset(request);
   if (!deleted.ok()) return DataError(output, deleted.status());
-  output.Print(ToJson(*deleted), Outcome(flags, *deleted));
+  output.Print(MessageToJson(*deleted), Outcome(flags, *deleted));
   return ExitCode::kDone;
 }
 

@@ -18,7 +18,7 @@ absl::StatusOr<ExitCode> ListDatasets(const GlobalOptions& global, Output& outpu
   Json list = Json::array();
   Table table{{"name", "version", "graphs", "nodes", "edges", "bytes"}, {}};
   for (const v1::Dataset& dataset : datasets) {
-    list.push_back(DatasetToJson(dataset));
+    list.push_back(MessageToJson(dataset, DatasetRules()));
     table.rows.push_back({dataset.name(), dataset.version(), std::to_string(dataset.graphs()),
                           std::to_string(dataset.nodes().total()), std::to_string(dataset.edges().total()),
                           std::to_string(dataset.bytes())});

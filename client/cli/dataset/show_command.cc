@@ -43,7 +43,7 @@ std::string ToText(const v1::Dataset& dataset) {
        << FormatCount(static_cast<double>(dataset.graphs())) << " graphs, edges " << dataset.schema().edges()
        << ", " << FormatBytes(static_cast<double>(dataset.bytes())) << "\nfields  ";
   for (const v1::Field& field : dataset.schema().fields()) {
-    text << field.name() << " (" << ScopeName(field.scope()) << ", " << DTypeName(field.data_type()) << ") ";
+    text << field.name() << " (" << EnumWord(field.scope()) << ", " << EnumWord(field.data_type()) << ") ";
   }
   text << "\n\n" << FormatText(CountsTable(dataset)) << '\n' << FormatText(SplitsTable(dataset));
   return text.str();
@@ -56,7 +56,7 @@ absl::StatusOr<ExitCode> ShowDataset(const std::string& reference, const GlobalO
   ABSL_ASSIGN_OR_RETURN(
       const v1::GetDatasetResponse response,
       CallService(global, [&](client::ServiceClient& services) { return services.GetDataset(request); }));
-  output.Print(DatasetToJson(response.dataset()), ToText(response.dataset()));
+  output.Print(MessageToJson(response.dataset(), DatasetRules()), ToText(response.dataset()));
   return ExitCode::kDone;
 }
 

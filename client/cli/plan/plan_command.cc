@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
 #include "client/cli/plan/local_plan.h"
+#include "client/cli/plan/plan_json.h"
 #include "client/cli/service_call.h"
 #include "client/flags/spec_flags.h"
 #include "client/internal/spec_convert.h"
@@ -29,46 +30,6 @@ struct PlanFlags {
   bool tune = false;
   client::SpecFlags spec;
 };
-
-Json ToJson(const v1::Shape& shape) {
-  return {{"graphs", shape.graphs()}, {"nodes", shape.nodes()}, {"edges", shape.edges()}};
-}
-
-Json ShapesToJson(const v1::GetPlanResponse& plan) {
-  Json shapes = Json::array();
-  for (const v1::ShapeCount& count : plan.shapes()) {
-    Json shape = ToJson(count.shape());
-    shape["batches"] = count.batches();
-    shapes.push_back(shape);
-  }
-  return shapes;
-}
-
-Json ToJson(const v1::OversizeSummary& oversize) {
-  return {{"action", wire::WordOf(oversize.action(), wire::kOversizeWords)},
-          {"count", oversize.count()},
-          {"ids", Json(oversize.ids())},
-          {"truncated", oversize.truncated()}};
-}
-
-Json ToJson(const v1::GetPlanResponse& plan) {
-  return {{"dataset", plan.dataset()},
-          {"batches", plan.batches()},
-          {"steps", plan.steps()},
-          {"graphs", plan.graphs()},
-          {"budget", plan.has_budget() ? ToJson(plan.budget()) : Json(nullptr)},
-          {"fill",
-           {{"graphs", plan.fill().graphs()}, {"nodes", plan.fill().nodes()}, {"edges", plan.fill().edges()}}},
-          {"shapes", ShapesToJson(plan)},
-          {"graphs_per_batch",
-           {{"mean", plan.mean_graphs()}, {"min", plan.min_graphs()}, {"max", plan.max_graphs()}}},
-          {"oversize", ToJson(plan.oversize())},
-          {"rank_load", {{"mean_over_max", plan.rank_load_mean_over_max()}}},
-          {"bound_batches", plan.bound_batches()},
-          {"fingerprint", plan.fingerprint()},
-          {"plan_version", plan.plan_version()},
-          {"plan_seconds", plan.plan_seconds()}};
-}
 
 std::string ShapeText(const v1::Shape& shape) {
   return FormatCount(shape.graphs()) + " graphs, " + FormatCount(shape.nodes()) + " nodes, " +
@@ -108,18 +69,6 @@ std::string ToText(const client::SpecFlags& flags, const v1::GetPlanResponse& pl
   return text.str();
 }
 
-Json ToJson(const v1::GetPlannedBatchResponse& batch) {
-  return {{"index", batch.index()},
-          {"step", batch.step()},
-          {"rank", batch.rank()},
-          {"ids", Json(batch.source_ids())},
-          {"n_node", Json(batch.n_node())},
-          {"n_edge", Json(batch.n_edge())},
-          {"shape", ToJson(batch.padded())},
-          {"crc32c", batch.body_crc32c()},
-          {"fingerprint", batch.fingerprint()}};
-}
-
 std::string ToText(const v1::GetPlannedBatchResponse& batch) {
   std::ostringstream text;
   text << "batch " << batch.index() << " (step " << batch.step() << ", rank " << batch.rank()
@@ -155,14 +104,14 @@ absl::StatusOr<ExitCode> ShowBatch(const PlanFlags& flags, const GlobalOptions& 
   ABSL_ASSIGN_OR_RETURN(
       const v1::GetPlannedBatchResponse batch,
       CallService(global, [&](client::ServiceClient& services) { return services.GetPlannedBatch(request); }));
-  output.Print(ToJson(batch), ToText(batch));
+  output.Print(MessageToJson(batch, PlanRules()), ToText(batch));
   return ExitCode::kDone;
 }
 
 absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const absl::StatusOr<v1::GetPlanResponse>& plan,
                                   Output& output) {
   ABSL_RETURN_IF_ERROR(plan.status());
-  output.Print(ToJson(*plan), ToText(flags.spec, *plan));
+  output.Print(MessageToJson(*plan, PlanRules()), ToText(flags.spec, *plan));
   return ExitCode::kDone;
 }
 

@@ -9,6 +9,7 @@
 
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
+#include "client/cli/run/run_json.h"
 #include "client/cli/service_call.h"
 #include "proto/base/escape_controls.h"
 #include "proto/base/status_macros.h"
@@ -26,61 +27,8 @@ struct CompareFlags {
   std::string test = "welch";
 };
 
-std::string VerdictWord(v1::Verdict verdict) {
-  switch (verdict) {
-    case v1::VERDICT_FASTER:
-      return "faster";
-    case v1::VERDICT_SLOWER:
-      return "slower";
-    case v1::VERDICT_NO_DIFFERENCE_SEEN:
-      return "no difference seen";
-    case v1::VERDICT_TOO_FEW_RUNS:
-      return "too few runs";
-    default:
-      return "unknown";
-  }
-}
-
-std::string TestWord(v1::TestKind test) { return test == v1::TEST_KIND_STUDENT ? "student" : "welch"; }
-
-Json ToJson(const v1::PairComparison& pair) {
-  const auto optional = [](bool known, double value) { return known ? Json(value) : Json(nullptr); };
-  Json json = {{"a", pair.a()},
-               {"b", pair.b()},
-               {"n_a", pair.n_a()},
-               {"n_b", pair.n_b()},
-               {"ratio", pair.ratio()},
-               {"ci95", pair.has_ci95_low() ? Json{pair.ci95_low(), pair.ci95_high()} : Json(nullptr)},
-               {"welch_p", optional(pair.has_welch_p(), pair.welch_p())},
-               {"mann_whitney_p", optional(pair.has_mann_whitney_p(), pair.mann_whitney_p())},
-               {"holm_p", optional(pair.has_holm_p(), pair.holm_p())},
-               {"effect", optional(pair.has_effect(), pair.effect())},
-               {"verdict", VerdictWord(pair.verdict())},
-               {"sentence", pair.sentence()}};
-  if (pair.has_student_p()) json["student_p"] = pair.student_p();
-  return json;
-}
-
-std::map<std::string, std::string> FactorsOf(const v1::ComparisonCell& cell) {
+std::map<std::string, std::string> SortedFactors(const v1::ComparisonCell& cell) {
   return {cell.factors().begin(), cell.factors().end()};
-}
-
-Json ToJson(const v1::CompareRunsResponse& response) {
-  Json cells = Json::array();
-  for (const v1::ComparisonCell& cell : response.cells()) {
-    Json pairs = Json::array();
-    for (const v1::PairComparison& pair : cell.pairs()) pairs.push_back(ToJson(pair));
-    cells.push_back({{"factors", FactorsOf(cell)}, {"pairs", pairs}});
-  }
-  Json excluded = Json::array();
-  for (const v1::ExcludedRun& run : response.excluded()) {
-    excluded.push_back({{"run", run.run()}, {"reason", run.reason()}});
-  }
-  return {{"metric", response.metric()},
-          {"test", TestWord(response.test())},
-          {"alpha", response.alpha()},
-          {"cells", cells},
-          {"excluded", excluded}};
 }
 
 std::string FormatInterval(const v1::PairComparison& pair) {
@@ -102,8 +50,7 @@ Table PairsTable(const v1::ComparisonCell& cell) {
     table.rows.push_back({pair.a(), pair.b(), std::to_string(pair.n_a()) + "+" + std::to_string(pair.n_b()),
                           FormatNumber(pair.ratio()), FormatInterval(pair), FormatChosenP(pair),
                           FormatP(pair.has_holm_p(), pair.holm_p()),
-                          pair.has_effect() ? FormatNumber(pair.effect(), 3) : "-",
-                          VerdictWord(pair.verdict())});
+                          pair.has_effect() ? FormatNumber(pair.effect(), 3) : "-", EnumWord(pair.verdict())});
   }
   return table;
 }
@@ -137,8 +84,9 @@ std::string ToText(const v1::CompareRunsResponse& response, bool any_run) {
   text << response.metric() << ", smaller is better; the unit is the run\n";
   for (const v1::ComparisonCell& cell : response.cells()) {
     text << '\n';
-    for (const auto& [key, value] : FactorsOf(cell))
+    for (const auto& [key, value] : SortedFactors(cell)) {
       text << base::EscapeControls(absl::StrCat(key, "=", QuoteForWhere(value))) << "  ";
+    }
     text << '\n' << FormatText(PairsTable(cell));
     for (const v1::PairComparison& pair : cell.pairs())
       text << "=> " << base::EscapeControls(pair.sentence()) << '\n';
@@ -152,43 +100,30 @@ std::string ToText(const v1::CompareRunsResponse& response, bool any_run) {
   return text.str();
 }
 
-// The columns of --csv after the factors: the keys of JSON, and numbers in full.
-std::vector<std::pair<std::string, std::string>> CsvCells(const v1::PairComparison& pair) {
-  const auto optional = [](bool known, double value) { return known ? FormatExact(value) : std::string(); };
-  return {{"a", pair.a()},
-          {"b", pair.b()},
-          {"n_a", std::to_string(pair.n_a())},
-          {"n_b", std::to_string(pair.n_b())},
-          {"ratio", FormatExact(pair.ratio())},
-          {"ci95_low", optional(pair.has_ci95_low(), pair.ci95_low())},
-          {"ci95_high", optional(pair.has_ci95_high(), pair.ci95_high())},
-          {"welch_p", optional(pair.has_welch_p(), pair.welch_p())},
-          {"mann_whitney_p", optional(pair.has_mann_whitney_p(), pair.mann_whitney_p())},
-          {"holm_p", optional(pair.has_holm_p(), pair.holm_p())},
-          {"effect", optional(pair.has_effect(), pair.effect())},
-          {"verdict", VerdictWord(pair.verdict())}};
+// Pairs as rows of --csv: the fields themselves, so that each end of the interval has a column. The p of
+// Student's test has one where that is the chosen test.
+JsonRules RowRules(v1::TestKind test) {
+  JsonRules rules = {.fields = {{"PairComparison.sentence", Omit()}}};
+  if (test != v1::TEST_KIND_STUDENT) rules.fields["PairComparison.student_p"] = Omit();
+  return rules;
 }
 
-// All cells in one table, with their factors as columns.
+// A pair behind the factors of its cell.
+Json RowOf(const v1::ComparisonCell& cell, const v1::PairComparison& pair, const JsonRules& rules) {
+  Json row = MessageToJson(cell)["factors"];
+  row.update(MessageToJson(pair, rules));
+  return row;
+}
+
+// All cells in one table.
 Table ToTable(const v1::CompareRunsResponse& response) {
-  Table table;
-  for (const auto& [key, value] :
-       FactorsOf(response.cells_size() > 0 ? response.cells(0) : v1::ComparisonCell())) {
-    table.columns.push_back(key);
-  }
-  for (const auto& [key, value] : CsvCells(v1::PairComparison())) table.columns.push_back(key);
-  if (response.test() == v1::TEST_KIND_STUDENT) table.columns.push_back("student_p");
+  const JsonRules rules = RowRules(response.test());
+  Json rows = Json::array();
   for (const v1::ComparisonCell& cell : response.cells()) {
-    for (const v1::PairComparison& pair : cell.pairs()) {
-      std::vector<std::string>& row = table.rows.emplace_back();
-      for (const auto& [key, value] : FactorsOf(cell)) row.push_back(value);
-      for (const auto& [key, value] : CsvCells(pair)) row.push_back(value);
-      if (response.test() == v1::TEST_KIND_STUDENT) {
-        row.push_back(pair.has_student_p() ? FormatExact(pair.student_p()) : "");
-      }
-    }
+    for (const v1::PairComparison& pair : cell.pairs()) rows.push_back(RowOf(cell, pair, rules));
   }
-  return table;
+  const v1::ComparisonCell& first = response.cells_size() > 0 ? response.cells(0) : v1::ComparisonCell();
+  return TableOf(rows, KeysOf(RowOf(first, v1::PairComparison(), rules)), FormatExact);
 }
 
 v1::CompareRunsRequest ToRequest(const CompareFlags& flags) {
@@ -220,7 +155,7 @@ absl::StatusOr<ExitCode> Compare(const CompareFlags& flags, const GlobalOptions&
   if (output.format() == OutputFormat::kCsv) {
     output.Print(Json(), ToTable(response));
   } else {
-    output.Print(ToJson(response), ToText(response, any_run));
+    output.Print(MessageToJson(response, RunRules()), ToText(response, any_run));
   }
   return ExitCode::kDone;
 }

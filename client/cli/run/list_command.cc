@@ -8,31 +8,25 @@
 #include "client/cli/run/run_json.h"
 #include "client/cli/service_call.h"
 #include "proto/base/status_macros.h"
-#include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
 namespace {
 
-Table RunsTable(const std::vector<v1::Run>& runs) {
-  Table table{{"run", "state", "model", "dataset", "policy", "G", "ranks", "seed", "steps", "hardware"}, {}};
-  for (const v1::Run& run : runs) {
-    const v1::RunDescription& about = run.description();
-    table.rows.push_back({run.run(), wire::StateName(run.state()), about.model(),
-                          SplitReference(about.dataset()).first, wire::PolicyName(about.spec()),
-                          std::to_string(about.spec().graphs()), std::to_string(about.world_size()),
-                          std::to_string(about.spec().seed()), std::to_string(run.steps()),
-                          wire::HardwareName(about.hardware())});
-  }
-  return table;
-}
+// The keys of a row that the table shows, and its heads.
+const std::vector<std::string> kKeys = {"run",          "state",      "model", "dataset", "policy",
+                                        "batch_graphs", "world_size", "seed",  "steps",   "hardware"};
+const std::vector<std::string> kHeads = {"run", "state", "model", "dataset", "policy",
+                                         "G",   "ranks", "seed",  "steps",   "hardware"};
 
 absl::StatusOr<ExitCode> ListRuns(const std::string& where, const GlobalOptions& global, Output& output) {
   ABSL_ASSIGN_OR_RETURN(
       const std::vector<v1::Run> runs,
       CallService(global, [&](client::ServiceClient& services) { return services.ListRuns(where); }));
   Json list = Json::array();
-  for (const v1::Run& run : runs) list.push_back(RunToJson(run));
-  output.Print(list, RunsTable(runs));
+  for (const v1::Run& run : runs) list.push_back(RunRow(run));
+  Table table = TableOf(list, kKeys, FormatExact);
+  table.columns = kHeads;
+  output.Print(list, table);
   return ExitCode::kDone;
 }
 

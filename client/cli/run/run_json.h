@@ -2,19 +2,16 @@
 #ifndef PACKTRAIN_CLIENT_CLI_RUN_RUN_JSON_H_
 #define PACKTRAIN_CLIENT_CLI_RUN_RUN_JSON_H_
 
-#include <string>
-#include <utility>
-
-#include "client/cli/output.h"
+#include "client/cli/message_json.h"
 #include "packtrain/v1/run.pb.h"
 
 namespace packtrain::cli {
 
-// The keys of `run list`.
-Json RunToJson(const v1::Run& run);
+// Of the messages in packtrain/v1/run.proto.
+const JsonRules& RunRules();
 
-// "qm9@0123" -> {"qm9", "0123"}.
-std::pair<std::string, std::string> SplitReference(const std::string& reference);
+// A row of `run list`.
+Json RunRow(const v1::Run& run);
 
 }  // namespace packtrain::cli
 

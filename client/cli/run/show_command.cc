@@ -10,44 +10,22 @@
 #include "client/cli/run/run_summary.h"
 #include "proto/base/escape_controls.h"
 #include "proto/base/status_macros.h"
-#include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
 namespace {
 
-Json HardwareToJson(const v1::Hardware& hardware) {
-  return {{"device", hardware.device()}, {"name", hardware.name()}, {"count", hardware.count()},
-          {"cpu", hardware.cpu()},       {"host", hardware.host()}, {"driver", hardware.driver()}};
-}
-
-// The keys of `run list`, the rest of the description, and the summary.
-Json ShowToJson(const RunSummary& read) {
-  const v1::Run& run = read.run;
-  const v1::RunDescription& about = run.description();
-  Json json = RunToJson(run);
-  json["parameters"] = about.parameters();
-  json["plan_fingerprint"] = about.plan_fingerprint();
-  json["optimizer"] = about.optimizer();
-  json["learning_rate"] = about.learning_rate();
-  json["planned_steps"] = about.planned_steps();
-  json["on_corrupt"] = about.on_corrupt() == v1::ON_CORRUPT_UNSPECIFIED
-                           ? "stop"
-                           : wire::WordOf(about.on_corrupt(), wire::kOnCorruptWords);
-  json["timing_method"] = about.timing_method();
-  json["git_revision"] = about.git_revision();
-  json["device"] = HardwareToJson(about.hardware());
-  json["finished"] = run.finished_ms() == 0 ? Json(nullptr) : Json(FormatTime(run.finished_ms()));
-  json["attempts"] = run.attempts();
-  json["message"] = run.message();
+// The keys of `run list`, the rest of the description, and those of `run summary`.
+Json ToJson(const RunSummary& read) {
+  Json json = MessageToJson(read.run, RunRules());
   json.update(SummaryToJson(read));
   return json;
 }
 
-std::string ShowToText(const RunSummary& read) {
+std::string ToText(const RunSummary& read) {
   const v1::Run& run = read.run;
   const v1::RunDescription& about = run.description();
   std::ostringstream text;
-  text << "run " << run.run() << ": " << wire::StateName(run.state()) << ", " << run.steps() << " of "
+  text << "run " << run.run() << ": " << EnumWord(run.state()) << ", " << run.steps() << " of "
        << about.planned_steps() << " steps"
        << (run.message().empty() ? "" : "; " + base::EscapeControls(run.message())) << '\n'
        << "model     " << base::EscapeControls(about.model()) << ", "
@@ -63,7 +41,7 @@ std::string ShowToText(const RunSummary& read) {
 
 absl::StatusOr<ExitCode> ShowRun(const std::string& name, const GlobalOptions& global, Output& output) {
   ABSL_ASSIGN_OR_RETURN(const RunSummary read, ReadSummary(name, global));
-  output.Print(ShowToJson(read), ShowToText(read));
+  output.Print(ToJson(read), ToText(read));
   return ExitCode::kDone;
 }
 

@@ -5,24 +5,12 @@
 
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
+#include "client/cli/server/fsck_json.h"
 #include "client/cli/service_call.h"
 #include "proto/wire/fsck_report.h"
 
 namespace packtrain::cli {
 namespace {
-
-Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-Json ToJson(const v1::FsckFinding& finding) {
-  return {{"kind", wire::FsckKindName(finding.kind())},
-          {"message", finding.message()},
-          {"dataset", TextOrNull(finding.dataset())},
-          {"graph", finding.has_graph() ? Json(finding.graph()) : Json()},
-          {"source_id", TextOrNull(finding.source_id())},
-          {"split", TextOrNull(finding.split())},
-          {"run", TextOrNull(finding.run())},
-          {"file", TextOrNull(finding.file())}};
-}
 
 struct Found {
   Json findings = Json::array();
@@ -32,16 +20,15 @@ struct Found {
   void Take(const v1::FsckResponse& event) {
     if (event.has_summary()) summary = event.summary();
     if (!event.has_finding()) return;
-    findings.push_back(ToJson(event.finding()));
+    findings.push_back(MessageToJson(event.finding(), FsckRules()));
     lines += wire::FsckLine(event.finding());
   }
 };
 
 Json ToJson(const Found& found) {
-  return {{"findings", found.findings},           {"files", found.summary.files()},
-          {"datasets", found.summary.datasets()}, {"graphs", found.summary.graphs()},
-          {"runs", found.summary.runs()},         {"bytes", found.summary.bytes()},
-          {"unused", found.summary.unused()}};
+  Json json = {{"findings", found.findings}};
+  json.update(MessageToJson(found.summary, FsckRules()));
+  return json;
 }
 
 absl::Status Check(const GlobalOptions& global, Output& output, Found& found) {

@@ -4,26 +4,12 @@
 
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
+#include "client/cli/message_json.h"
 #include "client/internal/service_client.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
 namespace {
-
-Json ToJson(const v1::GetServerInfoResponse& info) {
-  return {{"version", info.version()},
-          {"api", info.api()},
-          {"limits",
-           {{"max_receive_message_bytes", info.limits().max_receive_message_bytes()},
-            {"max_batch_bytes", info.limits().max_batch_bytes()},
-            {"max_streams", info.limits().max_streams()}}},
-          {"memory",
-           {{"cap_bytes", info.memory().cap_bytes()},
-            {"used_bytes", info.memory().used_bytes()},
-            {"resident_dataset_bytes", info.memory().resident_dataset_bytes()},
-            {"process_rss_bytes", info.memory().process_rss_bytes()}}},
-          {"features", Json(info.features())}};
-}
 
 std::string ToText(const std::string& server, const v1::GetServerInfoResponse& info) {
   std::ostringstream text;
@@ -46,7 +32,7 @@ absl::StatusOr<ExitCode> ShowInfo(const GlobalOptions& global, Output& output) {
   ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(global));
   ABSL_ASSIGN_OR_RETURN(v1::GetServerInfoResponse info,
                         client::ServiceClient(std::move(connection)).GetServerInfo());
-  output.Print(ToJson(info), ToText(global.server, info));
+  output.Print(MessageToJson(info), ToText(global.server, info));
   return ExitCode::kDone;
 }
 
