@@ -48,10 +48,11 @@ def broken_links(root, page):
 
 
 def missing_files(root, page, files):
-    """Sources in code that are none: by a path from the page's folder or one above it, or by name alone."""
+    """Sources in code that are none: by a path from the page's folder or one above it, or by name alone. Of any kind of
+    file a page may speak as `x.h`."""
     names = {file.name for file in files}
     for name in NAMED_FILE.findall(FENCE.sub("", (root / page).read_text())):
-        if "/" not in name and name in names:
+        if "/" not in name and (name in names or re.match(r"x[._]", name)):
             continue
         if not any((root / folder / name).exists() for folder in page.parents):
             yield f"{page}: `{name}` is no file"
