@@ -13,10 +13,11 @@
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
-#include "server/runs/comparison.h"
-#include "server/runs/run_filter.h"
-#include "server/runs/step_listing.h"
-#include "server/runs/summary.h"
+#include "server/analysis/comparison.h"
+#include "server/analysis/run_filter.h"
+#include "server/analysis/step_listing.h"
+#include "server/analysis/summary.h"
+#include "server/runs/run_loader.h"
 #include "server/serving/page.h"
 
 namespace packtrain::serving {
@@ -71,7 +72,7 @@ absl::StatusOr<runs::ListPosition> PositionOf(const v1::ListRunsRequest& request
 
 absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const v1::ListRunsRequest& request,
                                               Page page) {
-  ABSL_ASSIGN_OR_RETURN(const runs::RunFilter filter, runs::RunFilter::Parse(request.where()));
+  ABSL_ASSIGN_OR_RETURN(const analysis::RunFilter filter, analysis::RunFilter::Parse(request.where()));
   ABSL_ASSIGN_OR_RETURN(const runs::ListPosition after, PositionOf(request));
   v1::ListRunsResponse response;
   const absl::Status status = store.ListAfter(after, [&](v1::Run run) {
@@ -99,6 +100,21 @@ absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& st
   v1::ListEvaluationsResponse response;
   for (v1::Evaluation& evaluation : evaluations) *response.add_evaluations() = std::move(evaluation);
   return response;
+}
+
+absl::StatusOr<v1::SummarizeRunResponse> Summarize(const runs::RunStore& store, const std::string& run) {
+  ABSL_ASSIGN_OR_RETURN(const analysis::LoadedRun loaded, runs::LoadRun(store, run, analysis::kSummaryParts));
+  return analysis::Summarize(loaded);
+}
+
+absl::StatusOr<v1::CompareRunsResponse> Compare(const runs::RunStore& store,
+                                                const v1::CompareRunsRequest& request,
+                                                absl::FunctionRef<bool()> cancelled) {
+  ABSL_ASSIGN_OR_RETURN(analysis::Comparison comparison, analysis::Comparison::Create(request));
+  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Run> selected,
+                        runs::SelectRuns(store, request.runs(), request.where()));
+  ABSL_RETURN_IF_ERROR(runs::AddRuns(store, selected, cancelled, comparison));
+  return comparison.Answer();
 }
 
 }  // namespace
@@ -165,20 +181,23 @@ grpc::Status RunService::SummarizeRun(grpc::ServerContext*, const v1::SummarizeR
                                       v1::SummarizeRunResponse* response) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
-  return Answer(runs::Summarize(store_, request->run()), response);
+  return Answer(Summarize(store_, request->run()), response);
 }
 
 grpc::Status RunService::ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
                                    grpc::ServerWriter<v1::ListStepsResponse>* writer) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
+  absl::StatusOr<std::vector<analysis::RankStep>> steps = runs::LoadSteps(store_, request->run());
+  if (!steps.ok()) return base::ToGrpcStatus(steps.status());
   IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
-  return base::ToGrpcStatus(runs::ListSteps(store_, *request, [&](const v1::ListStepsResponse& block) {
+  const auto send = [&](const v1::ListStepsResponse& block) {
     unread.BeginWait();
     const bool written = writer->Write(block);
     unread.EndWait();
     return written ? absl::OkStatus() : absl::CancelledError("the client went away");
-  }));
+  };
+  return base::ToGrpcStatus(analysis::ListSteps(*std::move(steps), *request, send));
 }
 
 grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEvaluationsRequest* request,
@@ -190,7 +209,7 @@ grpc::Status RunService::CompareRuns(grpc::ServerContext* context, const v1::Com
                                      v1::CompareRunsResponse* response) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
-  return Answer(runs::Compare(store_, *request, [context] { return context->IsCancelled(); }), response);
+  return Answer(Compare(store_, *request, [context] { return context->IsCancelled(); }), response);
 }
 
 }  // namespace packtrain::serving

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "server/runs/run_filter.h"
+#include "server/analysis/run_filter.h"
 #include "tests/fuzz/fact.h"
 
 namespace {
@@ -26,7 +26,7 @@ packtrain::v1::Run SampleRun() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using packtrain::runs::RunFilter;
+  using packtrain::analysis::RunFilter;
   const std::string text(reinterpret_cast<const char*>(data), size);
   const absl::StatusOr<RunFilter> filter = RunFilter::Parse(text);
   if (!filter.ok()) return 0;

@@ -10,11 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/wire/step_convert.h"
-#include "server/runs/comparison.h"
+#include "server/analysis/comparison.h"
+#include "server/analysis/run_filter.h"
+#include "server/analysis/step_listing.h"
+#include "server/analysis/summary.h"
 #include "server/runs/rocks_run_store.h"
-#include "server/runs/run_filter.h"
-#include "server/runs/step_listing.h"
-#include "server/runs/summary.h"
+#include "server/runs/run_loader.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
 #include "tests/testing/temp_file.h"
@@ -23,6 +24,7 @@ namespace {
 
 using packtrain::fuzz::Expect;
 using packtrain::fuzz::Input;
+namespace analysis = packtrain::analysis;
 namespace runs = packtrain::runs;
 namespace v1 = packtrain::v1;
 namespace wire = packtrain::wire;
@@ -84,7 +86,9 @@ class Run {
         });
       case 5:
         return With<v1::ListStepsRequest>(bytes, [this](const auto& request) {
-          runs::ListSteps(store_, request, [](const v1::ListStepsResponse&) {
+          auto steps = runs::LoadSteps(store_, request.run());
+          if (!steps.ok()) return;
+          analysis::ListSteps(*std::move(steps), request, [](const v1::ListStepsResponse&) {
             return absl::OkStatus();
           }).IgnoreError();
         });
@@ -97,8 +101,9 @@ class Run {
 
   void LookAt() {
     Expect(store_.Get(name_).ok(), "a run that was started is there");
-    const absl::StatusOr<v1::SummarizeRunResponse> summary = runs::Summarize(store_, name_);
-    Expect(summary.ok(), "every run has a summary: " + summary.status().ToString());
+    const absl::StatusOr<analysis::LoadedRun> run = runs::LoadRun(store_, name_, analysis::kSummaryParts);
+    Expect(run.ok(), "every run can be loaded: " + run.status().ToString());
+    Expect(analysis::Summarize(*run).run() == name_, "every run has a summary");
     Expect(store_.ReadEvaluations(name_).ok(), "what is stored can be read");
   }
 
@@ -124,13 +129,17 @@ class Run {
     v1::CompareRunsRequest request;
     if (!Parse(bytes, &request)) return;
     if (request.runs().empty() && request.where().empty()) request.add_runs(name_);
-    runs::Compare(store_, request).status().IgnoreError();
+    absl::StatusOr<analysis::Comparison> comparison = analysis::Comparison::Create(request);
+    const auto selected = runs::SelectRuns(store_, request.runs(), request.where());
+    if (!comparison.ok() || !selected.ok()) return;
+    runs::AddRuns(store_, *selected, runs::NeverCancelled, *comparison).IgnoreError();
+    comparison->Answer();
   }
 
   void Filter(std::string_view bytes) {
     v1::ListRunsRequest request;
     if (!Parse(bytes, &request)) return;
-    const auto filter = runs::RunFilter::Parse(request.where());
+    const auto filter = analysis::RunFilter::Parse(request.where());
     if (filter.ok()) filter->Matches(*store_.Get(name_));
   }
 

@@ -6,8 +6,8 @@
 #include "client/ingest/elements.h"
 #include "client/ingest/text.h"
 #include "proto/wire/edge_spec.h"
+#include "server/analysis/run_metric.h"
 #include "server/runs/run_keys.h"
-#include "server/runs/run_metric.h"
 #include "server/serving/page.h"
 #include "server/storage/seal.h"
 #include "tests/fuzz/fact.h"
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   PassEdgeSpec(text);
   packtrain::storage::CheckDatasetName(text).IgnoreError();
   packtrain::storage::NoSuchDataset(packtrain::storage::ParseReference(text)).IgnoreError();
-  packtrain::runs::RunMetric::Parse(text).status().IgnoreError();
+  packtrain::analysis::RunMetric::Parse(text).status().IgnoreError();
   packtrain::runs::ReporterOfAttemptKey(text).status().IgnoreError();
   packtrain::runs::ReporterOfStepBlockKey(text).status().IgnoreError();
   packtrain::ingest::AtomicNumber(text);

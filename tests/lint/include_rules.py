@@ -30,12 +30,13 @@ RULES = {
     "server/records/": ["server/edges/", "proto/"],
     "server/storage/": ["server/limits/", "server/rocks/", "server/batching/", "server/edges/", "server/records/",
                         "server/log/", "proto/"],
-    "server/runs/": ["server/log/", "server/limits/", "server/rocks/", "proto/"],
+    "server/analysis/": ["proto/"],
+    "server/runs/": ["server/log/", "server/limits/", "server/rocks/", "server/analysis/", "proto/"],
     "server/batches/": ["server/log/", "server/limits/", "server/metrics/", "server/rocks/", "server/batching/",
                         "server/edges/", "server/records/", "server/storage/", "proto/"],
     "server/serving/": ["server/log/", "server/limits/", "server/metrics/", "server/rocks/", "server/batching/",
-                        "server/edges/", "server/records/", "server/storage/", "server/batches/", "server/runs/",
-                        "proto/"],
+                        "server/edges/", "server/records/", "server/storage/", "server/batches/", "server/analysis/",
+                        "server/runs/", "proto/"],
     "client/": ["client/internal/", "proto/"],
     "client/flags/": ["client/*", "proto/"],
     "client/internal/": ["client/*", "client/flags/counted_word.h", "proto/"],
@@ -60,7 +61,7 @@ HEADER_RULES = {
         r"client/internal/", r"tests/"],
     r"(prometheus/|civetweb)": [r"server/metrics/"],
     r"spdlog/": [r"server/log/"],
-    r"boost/": [r"server/(runs|edges)/", r"tests/server/(runs|edges)/"],
+    r"boost/": [r"server/(analysis|edges)/", r"tests/server/(analysis|edges)/"],
 }
 
 

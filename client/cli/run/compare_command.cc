@@ -55,7 +55,7 @@ Table PairsTable(const v1::ComparisonCell& cell) {
   return table;
 }
 
-// As a filter takes it back: in quotes where it is more than one word of server/runs/run_filter.h.
+// As a filter takes it back: in quotes where it is more than one word of server/analysis/run_filter.h.
 std::string QuoteForWhere(const std::string& value) {
   if (!value.empty() && value.find_first_of(" \t\n\r=!<>~()'\"\\") == std::string::npos) return value;
   std::string quoted = "'";

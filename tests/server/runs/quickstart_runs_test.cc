@@ -9,7 +9,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "server/runs/comparison.h"
 #include "tests/server/runs/run_fixtures.h"
 #include "tests/testing/status_matchers.h"
 

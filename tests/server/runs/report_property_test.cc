@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "proto/wire/step_convert.h"
-#include "server/runs/run_metric.h"
-#include "server/runs/step_listing.h"
-#include "server/runs/summary.h"
+#include "server/analysis/run_metric.h"
+#include "server/analysis/step_listing.h"
+#include "server/runs/run_loader.h"
 #include "tests/server/runs/run_fixtures.h"
 #include "tests/testing/status_matchers.h"
 
@@ -132,12 +132,11 @@ class DrawnRun {
 // Rows as `run steps` and `run export` show them, less the attempt.
 std::vector<std::string> Rows(const RunStore& store, const std::string& run, std::uint64_t max_points) {
   v1::ListStepsRequest request;
-  request.set_run(run);
   request.set_max_points(max_points);
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::string>> rows;
   EXPECT_THAT(
-      ListSteps(
-          store, request,
+      analysis::ListSteps(
+          LoadSteps(store, run).value(), request,
           [&rows](const v1::ListStepsResponse& block) {
             const auto records = wire::FromStepBlock(block.steps());
             EXPECT_THAT(records, IsOk());
@@ -163,7 +162,8 @@ std::string SummaryWithoutName(const RunStore& store, const std::string& run) {
 std::string Measured(const RunStore& store, const std::string& run) {
   std::string text;
   for (const char* name : {"seconds_per_graph", "seconds_per_epoch", "total.median", "wait.p95"}) {
-    const absl::StatusOr<double> value = RunMetric::Parse(name)->Measure(store, *store.Get(run));
+    const auto metric = analysis::RunMetric::Parse(name);
+    const absl::StatusOr<double> value = metric->Measure(*LoadRun(store, run, metric->parts()));
     text += std::string(name) + (value.ok() ? std::to_string(*value) : value.status().ToString()) + "\n";
   }
   return text;

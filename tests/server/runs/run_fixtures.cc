@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+#include "server/analysis/comparison.h"
+#include "server/analysis/summary.h"
+#include "server/runs/run_loader.h"
+
 namespace packtrain::runs {
 
 TestRunStore::TestRunStore(rocksdb::Env* env) : env_(env) {
@@ -34,18 +38,7 @@ void TestRunStore::Reopen() {
 v1::StartRunRequest StartRequest(const std::string& idempotency_key) {
   v1::StartRunRequest request;
   request.set_idempotency_key(idempotency_key);
-  v1::RunDescription& description = *request.mutable_description();
-  description.set_model("schnet");
-  description.set_target("energy");
-  description.set_dataset("qm9@1");
-  description.mutable_spec()->set_policy(v1::POLICY_STATIC);
-  description.mutable_spec()->set_pad(v1::PAD_MULTIPLE);
-  description.mutable_spec()->set_graphs(32);
-  description.set_precision("f32");
-  description.set_engine("eager");
-  description.set_world_size(1);
-  description.mutable_hardware()->set_device("cpu");
-  description.mutable_hardware()->set_name("Xeon");
+  *request.mutable_description() = analysis::SampleDescription();
   return request;
 }
 
@@ -58,23 +51,6 @@ Reporter StartRun(RunStore& store, const v1::StartRunRequest& request) {
   return {started->run(), request.rank(), started->attempt()};
 }
 
-wire::StepRecord Step(std::uint64_t step, std::uint64_t total_ns, std::uint32_t flags) {
-  wire::StepRecord record;
-  record.step = step;
-  record.batch_index = step;
-  record.real = {32, 576, 10'000};
-  record.padded = {33, 640, 10'048};
-  record.total_ns = total_ns;
-  record.flags = flags;
-  return record;
-}
-
-std::vector<wire::StepRecord> Steps(std::uint64_t first, std::uint64_t last) {
-  std::vector<wire::StepRecord> steps;
-  for (std::uint64_t step = first; step <= last; ++step) steps.push_back(Step(step, 1'000'000));
-  return steps;
-}
-
 std::vector<StoredStep> StoredSteps(const RunStore& store, const std::string& run) {
   std::vector<StoredStep> stored;
   const absl::Status status =
@@ -85,6 +61,19 @@ std::vector<StoredStep> StoredSteps(const RunStore& store, const std::string& ru
       });
   EXPECT_TRUE(status.ok()) << status;
   return stored;
+}
+
+absl::StatusOr<v1::SummarizeRunResponse> Summarize(const RunStore& store, const std::string& run) {
+  ABSL_ASSIGN_OR_RETURN(const analysis::LoadedRun loaded, LoadRun(store, run, analysis::kSummaryParts));
+  return analysis::Summarize(loaded);
+}
+
+absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request) {
+  ABSL_ASSIGN_OR_RETURN(analysis::Comparison comparison, analysis::Comparison::Create(request));
+  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Run> selected,
+                        SelectRuns(store, request.runs(), request.where()));
+  ABSL_RETURN_IF_ERROR(AddRuns(store, selected, NeverCancelled, comparison));
+  return comparison.Answer();
 }
 
 }  // namespace packtrain::runs

@@ -12,6 +12,7 @@
 
 #include "packtrain/v1/run.pb.h"
 #include "server/runs/rocks_run_store.h"
+#include "tests/server/analysis/reported_run.h"
 
 namespace packtrain::runs {
 
@@ -48,11 +49,8 @@ v1::StartRunRequest StartRequest(const std::string& idempotency_key);
 // Starts a run and gives its rank 0; fails the test where it can't.
 Reporter StartRun(RunStore& store, const v1::StartRunRequest& request);
 
-// A record with 32 graphs, 576 nodes and 10,000 edges in 33, 640 and 10,048 slots.
-wire::StepRecord Step(std::uint64_t step, std::uint64_t total_ns, std::uint32_t flags = 0);
-
-// Records of steps first .. last, each taking a millisecond.
-std::vector<wire::StepRecord> Steps(std::uint64_t first, std::uint64_t last);
+using analysis::Step;
+using analysis::Steps;
 
 struct StoredStep {
   std::uint32_t rank = 0;
@@ -63,6 +61,10 @@ struct StoredStep {
 
 // Everything ReadSteps gives, in its order.
 std::vector<StoredStep> StoredSteps(const RunStore& store, const std::string& run);
+
+// What RunService answers of the runs in a store.
+absl::StatusOr<v1::SummarizeRunResponse> Summarize(const RunStore& store, const std::string& run);
+absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request);
 
 }  // namespace packtrain::runs
 

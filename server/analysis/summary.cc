@@ -1,0 +1,96 @@
+#include "server/analysis/summary.h"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "server/analysis/energy.h"
+#include "server/analysis/step_figures.h"
+
+namespace packtrain::analysis {
+namespace {
+
+constexpr double kSecondsPerNs = 1e-9;
+
+double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+void SetPhases(std::span<const TrainingStep> steps, v1::PhaseTimes& phases) {
+  using Record = wire::StepRecord;
+  *phases.mutable_wait() = DescribePhase(steps, &Record::wait_ns);
+  *phases.mutable_copy() = DescribePhase(steps, &Record::copy_ns);
+  *phases.mutable_forward() = DescribePhase(steps, &Record::forward_ns);
+  *phases.mutable_backward() = DescribePhase(steps, &Record::backward_ns);
+  *phases.mutable_optimizer() = DescribePhase(steps, &Record::optimizer_ns);
+  *phases.mutable_comm() = DescribePhase(steps, &Record::comm_ns);
+  *phases.mutable_total() = DescribePhase(steps, &Record::total_ns);
+  *phases.mutable_server_build() = DescribePhase(steps, &Record::server_build_ns);
+  *phases.mutable_server_queue() = DescribePhase(steps, &Record::server_queue_ns);
+}
+
+v1::StepFigures FiguresOf(const CountedSteps& counted) {
+  const StepSums sums = SumOf(counted.steps);
+  v1::StepFigures figures;
+  figures.set_steps(sums.steps);
+  SetPhases(counted.steps, *figures.mutable_phases_us());
+  figures.set_graphs_per_second(Ratio(static_cast<double>(sums.real.graphs), sums.seconds));
+  figures.set_nodes_per_second(Ratio(static_cast<double>(sums.real.nodes), sums.seconds));
+  figures.set_edges_per_second(Ratio(static_cast<double>(sums.real.edges), sums.seconds));
+  figures.set_seconds_per_graph(Ratio(sums.seconds, static_cast<double>(sums.real.graphs)));
+  figures.set_wait_share(Ratio(sums.wait_seconds, sums.seconds));
+  figures.set_left_out(counted.left_out);
+  return figures;
+}
+
+// Fill, shapes and captures are of ranks, not of joined steps: each rank has shapes of its own.
+void SetShapesAndCaptures(const std::vector<RankStep>& steps, v1::SummarizeRunResponse& summary) {
+  RealCounts real;
+  RealCounts slots;
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> shapes;
+  double capture_ns = 0;
+  for (const RankStep& step : steps) {
+    const wire::StepRecord& record = step.record;
+    capture_ns += static_cast<double>(record.capture_ns);
+    if ((record.flags & wire::kCapture) != 0) summary.set_captures(summary.captures() + 1);
+    if (record.real.graphs == 0) continue;
+    real.graphs += record.real.graphs;
+    real.nodes += record.real.nodes;
+    real.edges += record.real.edges;
+    slots.graphs += record.padded.graphs;
+    slots.nodes += record.padded.nodes;
+    slots.edges += record.padded.edges;
+    shapes.emplace(record.padded.graphs, record.padded.nodes, record.padded.edges);
+  }
+  summary.set_capture_seconds(capture_ns * kSecondsPerNs);
+  summary.set_shapes(shapes.size());
+  summary.mutable_fill()->set_graphs(
+      Ratio(static_cast<double>(real.graphs), static_cast<double>(slots.graphs)));
+  summary.mutable_fill()->set_nodes(Ratio(static_cast<double>(real.nodes), static_cast<double>(slots.nodes)));
+  summary.mutable_fill()->set_edges(Ratio(static_cast<double>(real.edges), static_cast<double>(slots.edges)));
+}
+
+void SetFromSamples(const LoadedRun& run, v1::SummarizeRunResponse& summary) {
+  if (const auto peak = run.samples.peak_device_bytes()) summary.set_peak_device_bytes(*peak);
+  if (const auto joules = JoulesPerGraph(run, summary.steady().seconds_per_graph())) {
+    summary.set_joules_per_graph(*joules);
+  }
+}
+
+}  // namespace
+
+v1::SummarizeRunResponse Summarize(const LoadedRun& run) {
+  v1::SummarizeRunResponse summary;
+  summary.set_run(run.record.run());
+  *summary.mutable_steady() = FiguresOf(SteadySteps(run));
+  *summary.mutable_whole() = FiguresOf(WholeSteps(run));
+  SetShapesAndCaptures(run.of_ranks, summary);
+  if (const std::optional<double> seconds = SecondsPerEpoch(run)) summary.set_seconds_per_epoch(*seconds);
+  SetFromSamples(run, summary);
+  const std::vector<v1::EventTotal> events = run.events.Longest();
+  summary.mutable_events()->Add(events.begin(), events.end());
+  *summary.mutable_corrupt_graphs() = run.corrupt_graphs.summary();
+  return summary;
+}
+
+}  // namespace packtrain::analysis

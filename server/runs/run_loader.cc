@@ -1,0 +1,103 @@
+#include "server/runs/run_loader.h"
+
+#include <set>
+#include <utility>
+
+#include "server/analysis/run_filter.h"
+
+namespace packtrain::runs {
+namespace {
+
+analysis::RankAttempt ProcessOf(const Reporter& reporter) { return {reporter.rank, reporter.attempt}; }
+
+absl::Status ReadSamples(const RunStore& store, std::string_view run, analysis::SampleTotals& totals) {
+  return store.ReadSamples(run, [&totals](const Reporter& reporter, const v1::Sample& sample) {
+    totals.Add(ProcessOf(reporter), sample);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ReadEvents(const RunStore& store, std::string_view run, analysis::EventTotals& totals) {
+  return store.ReadEvents(run, [&totals](const v1::Event& event) {
+    totals.Add(event);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ReadCorruptGraphs(const RunStore& store, std::string_view run,
+                               analysis::CorruptGraphTotals& totals) {
+  return store.ReadCorruptGraphs(run, [&totals](const v1::CorruptGraphs& batch) {
+    totals.Add(batch);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::vector<v1::Run>> NamedRuns(const RunStore& store,
+                                               const google::protobuf::RepeatedPtrField<std::string>& names) {
+  std::vector<v1::Run> runs;
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    ABSL_ASSIGN_OR_RETURN(v1::Run run, store.Get(name));
+    if (seen.insert(run.run()).second) runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<analysis::RankStep>> LoadSteps(const RunStore& store, std::string_view run) {
+  std::vector<analysis::RankStep> steps;
+  ABSL_RETURN_IF_ERROR(
+      store.ReadSteps(run, [&steps](const Reporter& reporter, const std::vector<wire::StepRecord>& records) {
+        for (const wire::StepRecord& record : records)
+          steps.push_back({reporter.rank, reporter.attempt, record});
+        return absl::OkStatus();
+      }));
+  analysis::SortSteps(steps);
+  return steps;
+}
+
+absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, const v1::Run& run,
+                                            const analysis::RunParts& parts) {
+  const std::string& name = run.run();
+  analysis::LoadedRun loaded;
+  loaded.record = run;
+  if (parts.steps) {
+    ABSL_ASSIGN_OR_RETURN(std::vector<analysis::RankStep> steps, LoadSteps(store, name));
+    loaded.SetSteps(std::move(steps));
+  }
+  if (parts.evaluations) {
+    ABSL_ASSIGN_OR_RETURN(loaded.evaluations, store.ReadEvaluations(name));
+  }
+  if (parts.samples) {
+    ABSL_RETURN_IF_ERROR(ReadSamples(store, name, loaded.samples));
+  }
+  if (parts.events) {
+    ABSL_RETURN_IF_ERROR(ReadEvents(store, name, loaded.events));
+  }
+  if (parts.corrupt_graphs) {
+    ABSL_RETURN_IF_ERROR(ReadCorruptGraphs(store, name, loaded.corrupt_graphs));
+  }
+  return loaded;
+}
+
+absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, std::string_view run,
+                                            const analysis::RunParts& parts) {
+  ABSL_ASSIGN_OR_RETURN(const v1::Run found, store.Get(run));
+  return LoadRun(store, found, parts);
+}
+
+absl::StatusOr<std::vector<v1::Run>> SelectRuns(const RunStore& store,
+                                                const google::protobuf::RepeatedPtrField<std::string>& names,
+                                                std::string_view where) {
+  if (!names.empty() && !where.empty()) {
+    return absl::InvalidArgumentError("give either names of runs or a filter, not both");
+  }
+  if (!names.empty()) return NamedRuns(store, names);
+  ABSL_ASSIGN_OR_RETURN(const analysis::RunFilter filter, analysis::RunFilter::Parse(where));
+  ABSL_ASSIGN_OR_RETURN(std::vector<v1::Run> runs, store.List());
+  std::erase_if(runs, [&filter](const v1::Run& run) { return !filter.Matches(run); });
+  return runs;
+}
+
+}  // namespace packtrain::runs
