@@ -14,7 +14,7 @@
 #include "client/batch_reader.h"
 #include "client/batch_spec.h"
 #include "client/connection.h"
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 
 namespace packtrain::client {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 
 namespace packtrain::analysis {
 namespace {

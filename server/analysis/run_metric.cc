@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -18,23 +17,16 @@
 namespace packtrain::analysis {
 namespace {
 
-using Phases = std::map<std::string, std::uint64_t wire::StepRecord::*, std::less<>>;
+using Phases = std::map<std::string, wire::StepPhase, std::less<>>;
 using QuantileReader = double (v1::Quantiles::*)() const;
 using QuantileReaders = std::map<std::string, QuantileReader, std::less<>>;
 
 const std::string_view kSplits[] = {"train", "val", "test"};
 
 Phases AllPhases() {
-  using Record = wire::StepRecord;
-  return {{"wait", &Record::wait_ns},
-          {"copy", &Record::copy_ns},
-          {"forward", &Record::forward_ns},
-          {"backward", &Record::backward_ns},
-          {"optimizer", &Record::optimizer_ns},
-          {"comm", &Record::comm_ns},
-          {"total", &Record::total_ns},
-          {"server_build", &Record::server_build_ns},
-          {"server_queue", &Record::server_queue_ns}};
+  Phases phases;
+  for (const wire::StepPhase& phase : wire::kStepPhases) phases.emplace(phase.name, phase);
+  return phases;
 }
 
 QuantileReaders AllQuantiles() {
@@ -99,10 +91,10 @@ RunMetric::Reader RunMetric::PhaseQuantile(std::string_view phase, std::string_v
   const auto found_phase = phases.find(phase);
   const auto found_quantile = quantiles.find(quantile);
   if (found_phase == phases.end() || found_quantile == quantiles.end()) return {};
-  return [read_phase = found_phase->second,
+  return [phase = found_phase->second,
           read_quantile = found_quantile->second](const LoadedRun& run) -> absl::StatusOr<double> {
     ABSL_ASSIGN_OR_RETURN(const std::vector<TrainingStep> steady, SteadyStepsOf(run));
-    return (DescribePhase(steady, read_phase).*read_quantile)();
+    return (DescribePhase(steady, phase).*read_quantile)();
   };
 }
 

@@ -112,11 +112,11 @@ CountedSteps WholeSteps(const LoadedRun& run) {
 
 CountedSteps SteadySteps(const LoadedRun& run) { return Counted(run, IsSteady); }
 
-v1::Quantiles DescribePhase(std::span<const TrainingStep> steps, const PhaseReader& phase) {
+v1::Quantiles DescribePhase(std::span<const TrainingStep> steps, const wire::StepPhase& phase) {
   std::vector<double> values;
   values.reserve(steps.size());
   for (const TrainingStep& step : steps) {
-    values.push_back(static_cast<double>(phase(step.slowest)) * kMicrosecondsPerNs);
+    values.push_back(static_cast<double>(phase.nanoseconds(step.slowest)) * kMicrosecondsPerNs);
   }
   return Describe(std::move(values));
 }

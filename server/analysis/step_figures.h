@@ -3,12 +3,12 @@
 #define PACKTRAIN_SERVER_ANALYSIS_STEP_FIGURES_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "packtrain/v1/run.pb.h"
+#include "proto/wire/step_columns.h"
 #include "server/analysis/loaded_run.h"
 #include "server/analysis/step_selection.h"
 
@@ -35,10 +35,8 @@ struct CountedSteps {
 CountedSteps WholeSteps(const LoadedRun& run);
 CountedSteps SteadySteps(const LoadedRun& run);
 
-// Nanoseconds of one phase of a step.
-using PhaseReader = std::function<std::uint64_t(const wire::StepRecord& record)>;
 // Distribution of a phase over steps, in microseconds.
-v1::Quantiles DescribePhase(std::span<const TrainingStep> steps, const PhaseReader& phase);
+v1::Quantiles DescribePhase(std::span<const TrainingStep> steps, const wire::StepPhase& phase);
 
 // Mean over the complete epochs: those whose steps are all there and measured, and after which another
 // begins. The time of an epoch's first step holds what lies before it.

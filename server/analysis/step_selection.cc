@@ -54,10 +54,12 @@ std::vector<TrainingStep> JoinRanks(const std::vector<RankStep>& steps) {
 }
 
 bool IsMeasured(const wire::StepRecord& record) {
-  const auto times = {record.wait_ns,         record.copy_ns,   record.forward_ns, record.backward_ns,
-                      record.optimizer_ns,    record.comm_ns,   record.total_ns,   record.server_build_ns,
-                      record.server_queue_ns, record.capture_ns};
-  return record.total_ns > 0 && std::max(times) <= std::uint64_t{1} << 53;
+  std::uint64_t longest_ns = 0;
+  wire::ForEachStepColumn([&](const auto& column) {
+    if (column.unit != wire::StepUnit::kNanoseconds) return;
+    longest_ns = std::max(longest_ns, static_cast<std::uint64_t>(column.Of(record)));
+  });
+  return record.total_ns > 0 && longest_ns <= std::uint64_t{1} << 53;
 }
 
 bool IsComplete(const TrainingStep& step, std::uint32_t world_size) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 
 namespace packtrain::analysis {
 

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -16,17 +18,13 @@ constexpr double kSecondsPerNs = 1e-9;
 
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+// Each phase is a field of PhaseTimes, as a test checks.
 void SetPhases(std::span<const TrainingStep> steps, v1::PhaseTimes& phases) {
-  using Record = wire::StepRecord;
-  *phases.mutable_wait() = DescribePhase(steps, &Record::wait_ns);
-  *phases.mutable_copy() = DescribePhase(steps, &Record::copy_ns);
-  *phases.mutable_forward() = DescribePhase(steps, &Record::forward_ns);
-  *phases.mutable_backward() = DescribePhase(steps, &Record::backward_ns);
-  *phases.mutable_optimizer() = DescribePhase(steps, &Record::optimizer_ns);
-  *phases.mutable_comm() = DescribePhase(steps, &Record::comm_ns);
-  *phases.mutable_total() = DescribePhase(steps, &Record::total_ns);
-  *phases.mutable_server_build() = DescribePhase(steps, &Record::server_build_ns);
-  *phases.mutable_server_queue() = DescribePhase(steps, &Record::server_queue_ns);
+  const google::protobuf::Descriptor& fields = *v1::PhaseTimes::descriptor();
+  for (const wire::StepPhase& phase : wire::kStepPhases) {
+    const google::protobuf::FieldDescriptor* field = fields.FindFieldByName(std::string(phase.name));
+    phases.GetReflection()->MutableMessage(&phases, field)->CopyFrom(DescribePhase(steps, phase));
+  }
 }
 
 v1::StepFigures FiguresOf(const CountedSteps& counted) {

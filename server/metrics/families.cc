@@ -108,8 +108,8 @@ MetricFamily Oversize(const OversizeTotals& oversize) {
 MetricFamily Steps(const StepHistograms& steps) {
   FamilyBuilder family = Distribution("packtrain_step_duration_seconds",
                                       "Reported training steps, by phase; total is the whole step");
-  for (std::size_t k = 0; k < kStepPhases.size(); ++k) {
-    family.Add(steps.by_phase[k], {{"phase", kStepPhases[k].name}});
+  for (std::size_t k = 0; k < wire::kTrainerPhases.size(); ++k) {
+    family.Add(steps.by_phase[k], {{"phase", std::string(wire::kTrainerPhases[k].name)}});
   }
   return family.Take();
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 #include "server/runs/run_store.h"
 
 namespace packtrain::runs {

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "packtrain/v1/run.pb.h"
 #include "proto/base/mutex.h"
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 #include "server/runs/run_database.h"
 #include "server/runs/run_store.h"
 #include "server/runs/step_coverage.h"

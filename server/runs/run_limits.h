@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "packtrain/v1/run.pb.h"
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 
 namespace packtrain::runs {
 

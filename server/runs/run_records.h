@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "packtrain/v1/run.pb.h"
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 #include "server/runs/run_database.h"
 #include "server/runs/run_store.h"
 

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/run.pb.h"
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 
 namespace packtrain::runs {
 

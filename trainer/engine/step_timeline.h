@@ -7,7 +7,7 @@
 #include <deque>
 #include <functional>
 
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 #include "trainer/engine/step_clock.h"
 
 namespace packtrain::trainer {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/crc32c.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/step_columns.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
 
 constexpr std::string_view kMagic = "PTRAINCK";
-constexpr std::uint32_t kFormat = 1;
+// Goes up with each column that step records gain, since a checkpoint holds those that were not sent.
+constexpr std::uint32_t kFormat = 1 + (wire::kStepColumnCount - 21);
 constexpr std::size_t kHeadBytes = kMagic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t kCrcBytes = sizeof(std::uint32_t);
 
@@ -142,15 +144,8 @@ void Fields(auto& archive, MaybeConst<StepTotals> auto& totals) {
           totals.steady_ns);
 }
 
-void Fields(auto& archive, MaybeConst<wire::Shape> auto& shape) {
-  archive(shape.graphs, shape.nodes, shape.edges);
-}
-
 void Fields(auto& archive, MaybeConst<wire::StepRecord> auto& step) {
-  archive(step.step, step.epoch, step.batch_index, step.real, step.padded);
-  archive(step.wait_ns, step.copy_ns, step.forward_ns, step.backward_ns, step.optimizer_ns, step.comm_ns,
-          step.total_ns, step.server_build_ns, step.server_queue_ns, step.capture_ns);
-  archive(step.flags, step.loss);
+  wire::ForEachStepColumn([&](const auto& column) { archive(column.Of(step)); });
 }
 
 void Fields(auto& archive, MaybeConst<client::AttemptSteps> auto& steps) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 
 namespace packtrain::trainer {
 

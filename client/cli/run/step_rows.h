@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "client/cli/command.h"
 #include "packtrain/v1/run.pb.h"
-#include "proto/wire/step_record.h"
+#include "proto/wire/step_columns.h"
 
 namespace packtrain::cli {
 

@@ -21,8 +21,8 @@ TEST(StepDurationsTest, EachPhaseIsCountedByItself) {
   durations.Observe(std::vector<wire::StepRecord>{step, step});
   const StepHistograms read = durations.Read();
   const double milliseconds[] = {1, 2, 3, 4, 5, 6, 21};
-  for (std::size_t k = 0; k < kStepPhases.size(); ++k) {
-    EXPECT_DOUBLE_EQ(read.by_phase[k].sum(), 2 * milliseconds[k] * 1e-3) << kStepPhases[k].name;
+  for (std::size_t k = 0; k < wire::kTrainerPhases.size(); ++k) {
+    EXPECT_DOUBLE_EQ(read.by_phase[k].sum(), 2 * milliseconds[k] * 1e-3) << wire::kTrainerPhases[k].name;
     EXPECT_EQ(read.by_phase[k].count(), 2);
   }
 }
