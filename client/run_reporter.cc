@@ -2,20 +2,22 @@
 
 #include <grpcpp/client_context.h>
 
+#include <deque>
 #include <thread>
+#include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/internal/channel.h"
-#include "client/internal/outbox.h"
+#include "client/internal/report_kinds.h"
 #include "client/internal/retry.h"
 #include "client/internal/spec_convert.h"
 #include "client/internal/unary_call.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "proto/base/random_hex.h"
 #include "proto/base/status_macros.h"
-#include "proto/wire/step_convert.h"
 
 namespace packtrain::client {
 namespace {
@@ -24,10 +26,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kReportDeadline{10'000};
 // Most rows of one ReportSteps.
-constexpr std::size_t kMostBlockSteps = 65'536;
-constexpr std::size_t kBlockRecords = 1'024;
-// Each of them may list many graphs.
-constexpr std::size_t kBlockCorruptBatches = 64;
+constexpr std::size_t kMaxBlockSteps = 65'536;
 
 v1::Hardware ToHardware(const RunDescription& description) {
   v1::Hardware hardware;
@@ -66,70 +65,6 @@ absl::StatusOr<v1::RunDescription> ToMessage(const RunDescription& description) 
   return message;
 }
 
-v1::Evaluation ToMessage(const Evaluation& evaluation) {
-  v1::Evaluation message;
-  message.set_step(evaluation.step);
-  message.set_split(evaluation.split);
-  message.set_graphs(evaluation.graphs);
-  message.set_mae(evaluation.mae);
-  message.set_rmse(evaluation.rmse);
-  message.set_constant_mae(evaluation.constant_mae);
-  message.set_constant_rmse(evaluation.constant_rmse);
-  message.set_duration_ns(evaluation.duration_ns);
-  return message;
-}
-
-v1::Sample ToMessage(const Sample& sample) {
-  v1::Sample message;
-  message.set_time_ns(sample.time_ns);
-  if (sample.process_cpu_ns >= 0) message.set_process_cpu_ns(static_cast<std::uint64_t>(sample.process_cpu_ns));
-  if (sample.rss_bytes >= 0) message.set_rss_bytes(static_cast<std::uint64_t>(sample.rss_bytes));
-  if (sample.device_memory_bytes >= 0) {
-    message.set_device_memory_bytes(static_cast<std::uint64_t>(sample.device_memory_bytes));
-  }
-  if (sample.device_use >= 0) message.set_device_use(sample.device_use);
-  if (sample.device_energy_uj >= 0) {
-    message.set_device_energy_uj(static_cast<std::uint64_t>(sample.device_energy_uj));
-  }
-  message.set_device_id(sample.device_id);
-  if (sample.step >= 0) message.set_step(static_cast<std::uint64_t>(sample.step));
-  return message;
-}
-
-v1::Event ToMessage(const Event& event) {
-  v1::Event message;
-  message.set_name(event.name);
-  message.set_start_ns(event.start_ns);
-  message.set_duration_ns(event.duration_ns);
-  return message;
-}
-
-v1::CorruptGraphs ToMessage(const CorruptGraphs& batch) {
-  v1::CorruptGraphs message;
-  message.set_step(batch.step);
-  message.set_epoch(batch.epoch);
-  message.set_batch_index(batch.batch_index);
-  message.set_split(batch.split);
-  message.mutable_graphs()->Add(batch.graphs.begin(), batch.graphs.end());
-  return message;
-}
-
-// A step and under whom it is reported.
-struct AddressedStep {
-  std::uint32_t rank = 0;
-  std::uint32_t attempt = 0;
-  wire::StepRecord record;
-};
-
-bool SameAddress(const AddressedStep& a, const AddressedStep& b) {
-  return a.rank == b.rank && a.attempt == b.attempt;
-}
-
-template <typename T>
-bool AnyTwo(const T&, const T&) {
-  return true;
-}
-
 // The record itself is at fault, or the run: sending it again changes nothing. Everything else, a full disk
 // included, may pass.
 bool IsRefusal(const absl::Status& status) {
@@ -152,9 +87,9 @@ bool IsRefusal(const absl::Status& status) {
 bool IsAbsence(const absl::Status& status) { return IsTransient(status) || absl::IsDeadlineExceeded(status); }
 
 absl::Status CheckOptions(const ReporterOptions& options) {
-  if (options.block_steps < 1 || options.block_steps > kMostBlockSteps) {
+  if (options.block_steps < 1 || options.block_steps > kMaxBlockSteps) {
     return absl::InvalidArgumentError(
-        absl::StrCat("block_steps is ", options.block_steps, "; it must be 1 to ", kMostBlockSteps));
+        absl::StrCat("block_steps is ", options.block_steps, "; it must be 1 to ", kMaxBlockSteps));
   }
   if (options.max_queued_steps < 1) return absl::InvalidArgumentError("max_queued_steps must be at least 1");
   return absl::OkStatus();
@@ -163,17 +98,13 @@ absl::Status CheckOptions(const ReporterOptions& options) {
 class GrpcRunReporter final : public RunReporter {
  public:
   GrpcRunReporter(std::shared_ptr<Connection> connection, std::unique_ptr<v1::RunService::Stub> stub,
-                  ReporterOptions options, v1::StartRunResponse started)
+                  ReporterOptions options, Sender self)
       : connection_(std::move(connection)),
         stub_(std::move(stub)),
         options_(std::move(options)),
-        started_(std::move(started)),
+        self_(std::move(self)),
         view_(ReachabilityOf(*connection_)),
-        steps_(options_.max_queued_steps),
-        evaluations_(options_.max_queued_steps),
-        samples_(options_.max_queued_steps),
-        events_(options_.max_queued_steps),
-        corrupt_graphs_(options_.max_queued_steps),
+        outboxes_(options_.max_queued_steps),
         sender_([this] { Send(); }) {}
 
   ~GrpcRunReporter() override {
@@ -186,57 +117,21 @@ class GrpcRunReporter final : public RunReporter {
     sender_.join();
   }
 
-  const std::string& run() const override { return started_.run(); }
-  std::uint32_t attempt() const override { return started_.attempt(); }
-
-  void AddStep(const wire::StepRecord& step) override {
-    base::MutexLock lock(mutex_);
-    steps_.Add({options_.rank, attempt(), step});
-    last_step_ = static_cast<std::int64_t>(step.step);
-    if (steps_.waiting() == options_.block_steps) wake_.NotifyOne();
-  }
-
-  void AddSteps(const AttemptSteps& steps) override {
-    base::MutexLock lock(mutex_);
-    for (const wire::StepRecord& step : steps.steps) steps_.Add({steps.rank, steps.attempt, step});
-    wake_.NotifyOne();
-  }
-
-  void AddEvaluation(const Evaluation& evaluation) override {
-    base::MutexLock lock(mutex_);
-    evaluations_.Add(evaluation);
-  }
-
-  void AddSample(const Sample& sample) override {
-    base::MutexLock lock(mutex_);
-    Sample stamped = sample;
-    stamped.step = last_step_;
-    samples_.Add(std::move(stamped));
-  }
-
-  void AddEvent(const Event& event) override {
-    base::MutexLock lock(mutex_);
-    events_.Add(event);
-  }
-
-  void AddCorruptGraphs(const CorruptGraphs& batch) override {
-    base::MutexLock lock(mutex_);
-    corrupt_graphs_.Add(batch);
-  }
+  const std::string& run() const override { return self_.run; }
+  std::uint32_t attempt() const override { return self_.attempt; }
 
   absl::Status Flush() override {
     const auto deadline = std::chrono::steady_clock::now() + connection_->options().give_up;
     base::MutexLock lock(mutex_);
-    const Position target{steps_.added(), evaluations_.added(), samples_.added(), events_.added(),
-                          corrupt_graphs_.added()};
+    const Outboxes::Position target = outboxes_.added();
     ++flushing_;
     ++flushes_;
     wake_.NotifyOne();
-    while (!IsSettled(target)) {
+    while (!outboxes_.IsSettled(target)) {
       if (!settled_.WaitUntil(mutex_, deadline)) break;
     }
     --flushing_;
-    return IsSettled(target) ? Refusal() : NotDelivered();
+    return outboxes_.IsSettled(target) ? Refusal() : NotDelivered();
   }
 
   absl::Status Finish(bool failed, const std::string& message) override {
@@ -255,40 +150,54 @@ class GrpcRunReporter final : public RunReporter {
     base::MutexLock lock(mutex_);
     UnsentRecords unsent;
     const AddressedStep* last = nullptr;
-    for (const AddressedStep& step : steps_.outstanding()) {
-      if (last == nullptr || !SameAddress(*last, step)) unsent.steps.push_back({step.rank, step.attempt, {}});
+    for (const AddressedStep& step : outboxes_.Of<AddressedStep>().outstanding()) {
+      if (last == nullptr || !StepKind::Alike(*last, step))
+        unsent.steps.push_back({step.rank, step.attempt, {}});
       unsent.steps.back().steps.push_back(step.record);
       last = &step;
     }
-    unsent.evaluations.assign(evaluations_.outstanding().begin(), evaluations_.outstanding().end());
+    const std::deque<Evaluation>& evaluations = outboxes_.Of<Evaluation>().outstanding();
+    unsent.evaluations.assign(evaluations.begin(), evaluations.end());
     return unsent;
   }
 
   std::uint64_t dropped() const override {
     base::MutexLock lock(mutex_);
-    return steps_.dropped() + evaluations_.dropped() + samples_.dropped() + events_.dropped() +
-           corrupt_graphs_.dropped();
+    return outboxes_.dropped();
   }
 
  private:
-  // Numbers of the next records of each kind.
-  struct Position {
-    std::uint64_t steps;
-    std::uint64_t evaluations;
-    std::uint64_t samples;
-    std::uint64_t events;
-    std::uint64_t corrupt_graphs;
-  };
-
-  bool IsSettled(const Position& target) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return steps_.settled_up_to() >= target.steps && evaluations_.settled_up_to() >= target.evaluations &&
-           samples_.settled_up_to() >= target.samples && events_.settled_up_to() >= target.events &&
-           corrupt_graphs_.settled_up_to() >= target.corrupt_graphs;
+  void Add(ReportedRecord record) override {
+    std::visit(
+        [this](auto& added) {
+          base::MutexLock lock(mutex_);
+          Put(std::move(added));
+        },
+        record);
   }
 
-  std::size_t Outstanding() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return steps_.outstanding().size() + evaluations_.outstanding().size() + samples_.outstanding().size() +
-           events_.outstanding().size() + corrupt_graphs_.outstanding().size();
+  void Put(wire::StepRecord step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Outbox<AddressedStep>& steps = outboxes_.Of<AddressedStep>();
+    steps.Add({self_.rank, self_.attempt, step});
+    last_step_ = static_cast<std::int64_t>(step.step);
+    if (steps.waiting() == options_.block_steps) wake_.NotifyOne();
+  }
+
+  void Put(AttemptSteps steps) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    for (const wire::StepRecord& step : steps.steps) {
+      outboxes_.Of<AddressedStep>().Add({steps.rank, steps.attempt, step});
+    }
+    wake_.NotifyOne();
+  }
+
+  void Put(Sample sample) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    sample.step = last_step_;
+    outboxes_.Of<Sample>().Add(std::move(sample));
+  }
+
+  template <typename Record>
+  void Put(Record record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    outboxes_.Of<Record>().Add(std::move(record));
   }
 
   absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -300,7 +209,7 @@ class GrpcRunReporter final : public RunReporter {
 
   absl::Status NotDelivered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return absl::UnavailableError(absl::StrCat(
-        Outstanding(), " records of run ", run(), " were not delivered to server ",
+        outboxes_.outstanding(), " records of run ", run(), " were not delivered to server ",
         connection_->options().server, " within ",
         static_cast<double>(connection_->options().give_up.count()) / 1000,
         " s (--give-up): ", last_failure_.ok() ? absl::string_view("no answer yet") : last_failure_.message()));
@@ -308,89 +217,46 @@ class GrpcRunReporter final : public RunReporter {
 
   // The sender's thread.
   void Send() {
-    while (WaitUntilDue()) {
-      while (SendSteps()) {
-      }
-      while (SendEvaluation()) {
-      }
-      while (SendSamples()) {
-      }
-      while (SendEvents()) {
-      }
-      while (SendCorruptGraphs()) {
-      }
-    }
+    while (WaitUntilDue()) SendAll(ReportKinds());
   }
 
   // False when the reporter is being destroyed.
   bool WaitUntilDue() {
     const auto deadline = std::chrono::steady_clock::now() + options_.flush_every;
     base::MutexLock lock(mutex_);
-    while (!stopping_ && steps_.waiting() < options_.block_steps && (flushing_ == 0 || Outstanding() == 0)) {
+    while (!stopping_ && !IsDue()) {
       if (!wake_.WaitUntil(mutex_, deadline)) break;
     }
     return !stopping_;
   }
 
-  // Each Send* delivers one block; false when none is waiting, or the reporter is being destroyed.
-  bool SendSteps() {
-    const std::vector<AddressedStep> block = Take(&GrpcRunReporter::steps_, options_.block_steps, SameAddress);
-    if (block.empty()) return false;
-    std::vector<wire::StepRecord> records;
-    records.reserve(block.size());
-    for (const AddressedStep& step : block) records.push_back(step.record);
-    v1::ReportStepsRequest request;
-    request.set_run(run());
-    request.set_rank(block.front().rank);
-    request.set_attempt(block.front().attempt);
-    *request.mutable_steps() = wire::ToStepBlock(records);
-    return Settle(&GrpcRunReporter::steps_, Deliver(&v1::RunService::Stub::ReportSteps, request));
+  // A block of steps is full, or a Flush waits for something.
+  bool IsDue() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return outboxes_.Of<AddressedStep>().waiting() >= options_.block_steps ||
+           (flushing_ > 0 && outboxes_.outstanding() > 0);
   }
 
-  bool SendEvaluation() {
-    const std::vector<Evaluation> block = Take(&GrpcRunReporter::evaluations_, 1, AnyTwo<Evaluation>);
-    if (block.empty()) return false;
-    v1::ReportEvaluationRequest request;
-    request.set_run(run());
-    *request.mutable_evaluation() = ToMessage(block.front());
-    return Settle(&GrpcRunReporter::evaluations_, Deliver(&v1::RunService::Stub::ReportEvaluation, request));
+  template <typename... Kinds>
+  void SendAll(std::tuple<Kinds...>) {
+    (SendWaiting<Kinds>(), ...);
   }
 
-  bool SendSamples() {
-    return SendOwn<v1::ReportSamplesRequest>(
-        &GrpcRunReporter::samples_, kBlockRecords, &v1::RunService::Stub::ReportSamples,
-        [](const Sample& sample, auto& request) { *request.add_samples() = ToMessage(sample); });
+  // Delivers the records of a kind, block by block, until none waits or the reporter is being destroyed.
+  template <typename Kind>
+  void SendWaiting() {
+    while (true) {
+      const std::vector<typename Kind::Record> block = Take<Kind>();
+      if (block.empty()) return;
+      const absl::Status delivered = Deliver(Kind::kMethod, Kind::ToRequest(self_, block));
+      if (absl::IsCancelled(delivered)) return;
+      Settle<Kind>(delivered);
+    }
   }
 
-  bool SendEvents() {
-    return SendOwn<v1::ReportEventsRequest>(
-        &GrpcRunReporter::events_, kBlockRecords, &v1::RunService::Stub::ReportEvents,
-        [](const Event& event, auto& request) { *request.add_events() = ToMessage(event); });
-  }
-
-  bool SendCorruptGraphs() {
-    return SendOwn<v1::ReportCorruptGraphsRequest>(
-        &GrpcRunReporter::corrupt_graphs_, kBlockCorruptBatches, &v1::RunService::Stub::ReportCorruptGraphs,
-        [](const CorruptGraphs& batch, auto& request) { *request.add_batches() = ToMessage(batch); });
-  }
-
-  // Records of this process.
-  template <typename Request, typename T, typename Method, typename Add>
-  bool SendOwn(Outbox<T> GrpcRunReporter::*outbox, std::size_t most, Method method, Add add) {
-    const std::vector<T> block = Take(outbox, most, AnyTwo<T>);
-    if (block.empty()) return false;
-    Request request;
-    request.set_run(run());
-    request.set_rank(options_.rank);
-    request.set_attempt(attempt());
-    for (const T& record : block) add(record, request);
-    return Settle(outbox, Deliver(method, request));
-  }
-
-  template <typename T>
-  std::vector<T> Take(Outbox<T> GrpcRunReporter::*outbox, std::size_t most, bool (*alike)(const T&, const T&)) {
+  template <typename Kind>
+  std::vector<typename Kind::Record> Take() {
     base::MutexLock lock(mutex_);
-    return (this->*outbox).Take(most, alike);
+    return outboxes_.Of<typename Kind::Record>().Take(Kind::MaxRecords(options_), Kind::Alike);
   }
 
   // Sends until the server takes or refuses it; CANCELLED when the reporter is being destroyed.
@@ -425,24 +291,23 @@ class GrpcRunReporter final : public RunReporter {
     return !stopping_;
   }
 
-  template <typename T>
-  bool Settle(Outbox<T> GrpcRunReporter::*kind, const absl::Status& status) {
-    if (absl::IsCancelled(status)) return false;
+  // The block in flight was taken, or refused.
+  template <typename Kind>
+  void Settle(const absl::Status& status) {
     base::MutexLock lock(mutex_);
-    Outbox<T>& outbox = this->*kind;
+    Outbox<typename Kind::Record>& outbox = outboxes_.Of<typename Kind::Record>();
     if (!status.ok()) {
       if (refused_ == 0) refusal_ = status;
       refused_ += outbox.in_flight();
     }
     outbox.Settle();
     settled_.NotifyAll();
-    return true;
   }
 
   const std::shared_ptr<Connection> connection_;
   const std::unique_ptr<v1::RunService::Stub> stub_;
   const ReporterOptions options_;
-  const v1::StartRunResponse started_;
+  const Sender self_;
 
   StopSignal stop_;          // cancels the call in progress
   Reachability::View view_;  // the sender's
@@ -450,12 +315,8 @@ class GrpcRunReporter final : public RunReporter {
   mutable base::Mutex mutex_;
   base::CondVar wake_;     // the sender waits: a block is full, a Flush began, the end
   base::CondVar settled_;  // Flush waits: a block was settled
-  Outbox<AddressedStep> steps_ ABSL_GUARDED_BY(mutex_);
+  Outboxes outboxes_ ABSL_GUARDED_BY(mutex_);
   std::int64_t last_step_ ABSL_GUARDED_BY(mutex_) = -1;  // that was added of this process's own
-  Outbox<Evaluation> evaluations_ ABSL_GUARDED_BY(mutex_);
-  Outbox<Sample> samples_ ABSL_GUARDED_BY(mutex_);
-  Outbox<Event> events_ ABSL_GUARDED_BY(mutex_);
-  Outbox<CorruptGraphs> corrupt_graphs_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::size_t flushing_ ABSL_GUARDED_BY(mutex_) = 0;   // calls of Flush that wait
   std::uint64_t flushes_ ABSL_GUARDED_BY(mutex_) = 0;  // calls of Flush so far
@@ -480,10 +341,12 @@ absl::StatusOr<std::unique_ptr<RunReporter>> RunReporter::Start(std::shared_ptr<
   request.set_first_step(options.first_step);
   request.set_process_key(base::RandomHex());
   auto stub = v1::RunService::NewStub(ChannelOf(*connection));
-  ABSL_ASSIGN_OR_RETURN(v1::StartRunResponse started, CallMethod(connection->options(), kLookUp, *stub,
-                                                                 &v1::RunService::Stub::StartRun, request));
+  ABSL_ASSIGN_OR_RETURN(
+      const v1::StartRunResponse started,
+      CallMethod(connection->options(), kLookUp, *stub, &v1::RunService::Stub::StartRun, request));
+  Sender self{started.run(), options.rank, started.attempt()};
   return std::make_unique<GrpcRunReporter>(std::move(connection), std::move(stub), std::move(options),
-                                           std::move(started));
+                                           std::move(self));
 }
 
 }  // namespace packtrain::client

@@ -1,4 +1,11 @@
 // Reports a training run to a server, in the background.
+//
+// For a trainer that wants its steps shown and compared: what it adds is queued at once and sent beside the
+// training, and sent again until the server has it.
+//
+//   ABSL_ASSIGN_OR_RETURN(auto reporter, RunReporter::Start(connection, {.model = "mine"}, {.idempotency_key =
+//   key})); for (const wire::StepRecord& step : training) reporter->AddStep(step); return
+//   reporter->Finish(/*failed=*/false, "");
 #ifndef PACKTRAIN_CLIENT_RUN_REPORTER_H_
 #define PACKTRAIN_CLIENT_RUN_REPORTER_H_
 
@@ -7,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -110,6 +119,9 @@ struct ReporterOptions {
   std::size_t max_queued_steps = 1 << 20;
 };
 
+// What a run reports: a kind of record each. How each kind is sent says client/internal/report_kinds.h.
+using ReportedRecord = std::variant<wire::StepRecord, AttemptSteps, Evaluation, Sample, Event, CorruptGraphs>;
+
 // Add* never block on the network and may be called from any thread; a background thread sends and
 // re-sends until acknowledged. Steps are added in ascending order. Destroying a reporter abandons what is
 // not acknowledged yet: Flush first.
@@ -124,14 +136,14 @@ class RunReporter {
   virtual const std::string& run() const = 0;
   virtual std::uint32_t attempt() const = 0;
 
-  virtual void AddStep(const wire::StepRecord& step) = 0;
+  void AddStep(const wire::StepRecord& step) { Add(step); }
   // Steps of this run that were left over: of an earlier attempt, or of another rank.
-  virtual void AddSteps(const AttemptSteps& steps) = 0;
-  virtual void AddEvaluation(const Evaluation& evaluation) = 0;
+  void AddSteps(AttemptSteps steps) { Add(std::move(steps)); }
+  void AddEvaluation(Evaluation evaluation) { Add(std::move(evaluation)); }
   // The sample's step becomes the last one that AddStep was given.
-  virtual void AddSample(const Sample& sample) = 0;
-  virtual void AddEvent(const Event& event) = 0;
-  virtual void AddCorruptGraphs(const CorruptGraphs& batch) = 0;
+  void AddSample(Sample sample) { Add(std::move(sample)); }
+  void AddEvent(Event event) { Add(std::move(event)); }
+  void AddCorruptGraphs(CorruptGraphs batch) { Add(std::move(batch)); }
 
   // Blocks until everything added so far is acknowledged or dropped, or `give_up` has passed: then
   // UNAVAILABLE, saying how many records were not delivered; they stay queued. Where the server refused
@@ -149,6 +161,9 @@ class RunReporter {
   // Records dropped because the queue was full. They are gone for good: neither Flush nor a server that comes
   // back brings them, and the run has a gap there.
   virtual std::uint64_t dropped() const = 0;
+
+ private:
+  virtual void Add(ReportedRecord record) = 0;
 };
 
 }  // namespace packtrain::client

@@ -1,5 +1,12 @@
-// Where runs live. RocksRunStore implements it; run_store_conformance_test in tests/server/runs states the
-// contract.
+// The contract of a store of runs: what trainers report is added, and read back by run.
+//
+// RunService writes reports through it, and run_loader.h reads runs out of it for questions. RocksRunStore implements it;
+// run_store_conformance_test in tests/server/runs states the contract.
+//
+//   ABSL_ASSIGN_OR_RETURN(const v1::StartRunResponse started, store.Start(request));
+//   ABSL_RETURN_IF_ERROR(store.AddSteps({started.run(), /*rank=*/0, started.attempt()}, steps).status());
+//   ABSL_RETURN_IF_ERROR(store.Finish(started.run(), v1::RUN_STATE_DONE, ""));
+//   ABSL_ASSIGN_OR_RETURN(const v1::Run run, store.Get(started.run()));
 #ifndef PACKTRAIN_SERVER_RUNS_RUN_STORE_H_
 #define PACKTRAIN_SERVER_RUNS_RUN_STORE_H_
 

@@ -21,18 +21,14 @@ class NoReports final : public client::RunReporter {
 
   const std::string& run() const override { return run_; }
   std::uint32_t attempt() const override { return 0; }
-  void AddStep(const wire::StepRecord&) override {}
-  void AddSteps(const client::AttemptSteps&) override {}
-  void AddEvaluation(const client::Evaluation&) override {}
-  void AddSample(const client::Sample&) override {}
-  void AddEvent(const client::Event&) override {}
-  void AddCorruptGraphs(const client::CorruptGraphs&) override {}
   absl::Status Flush() override { return absl::OkStatus(); }
   absl::Status Finish(bool, const std::string&) override { return absl::OkStatus(); }
   client::UnsentRecords unsent() const override { return {}; }
   std::uint64_t dropped() const override { return 0; }
 
  private:
+  void Add(client::ReportedRecord) override {}
+
   const std::string run_;
 };
 

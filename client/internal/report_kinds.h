@@ -1,0 +1,128 @@
+// The kinds of records that a run reports, and how each is sent.
+//
+// RunReporter keeps an outbox of each kind of ReportKinds and sends what they hold in blocks, in their order. A
+// new kind is its record in client/run_reporter.h, its rpc, and a trait here, listed in ReportKinds:
+//
+//   struct EventKind {
+//     using Record = Event;                                                    // what its outbox holds
+//     static constexpr auto kMethod = &v1::RunService::Stub::ReportEvents;     // what takes a block
+//     static std::size_t MaxRecords(const ReporterOptions&) { return 1'024; }  // of a block
+//     static bool Alike(const Event&, const Event&) { return true; }           // two may stand in one block
+//     static v1::ReportEventsRequest ToRequest(const Sender& sender, const std::vector<Event>& block);
+//   };
+#ifndef PACKTRAIN_CLIENT_INTERNAL_REPORT_KINDS_H_
+#define PACKTRAIN_CLIENT_INTERNAL_REPORT_KINDS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "client/internal/outbox.h"
+#include "client/run_reporter.h"
+#include "packtrain/v1/run.grpc.pb.h"
+#include "proto/wire/step_columns.h"
+
+namespace packtrain::client {
+
+// Under whom a process reports its own records.
+struct Sender {
+  std::string run;
+  std::uint32_t rank = 0;
+  std::uint32_t attempt = 0;
+};
+
+// A step and under whom it is reported: a process may also pass on the steps of others.
+struct AddressedStep {
+  std::uint32_t rank = 0;
+  std::uint32_t attempt = 0;
+  wire::StepRecord record;
+};
+
+struct StepKind {
+  using Record = AddressedStep;
+  static constexpr auto kMethod = &v1::RunService::Stub::ReportSteps;
+  static std::size_t MaxRecords(const ReporterOptions& options) { return options.block_steps; }
+  static bool Alike(const AddressedStep& a, const AddressedStep& b) {
+    return a.rank == b.rank && a.attempt == b.attempt;
+  }
+  static v1::ReportStepsRequest ToRequest(const Sender& sender, const std::vector<AddressedStep>& block);
+};
+
+struct EvaluationKind {
+  using Record = Evaluation;
+  static constexpr auto kMethod = &v1::RunService::Stub::ReportEvaluation;
+  static std::size_t MaxRecords(const ReporterOptions&) { return 1; }
+  static bool Alike(const Evaluation&, const Evaluation&) { return true; }
+  static v1::ReportEvaluationRequest ToRequest(const Sender& sender, const std::vector<Evaluation>& block);
+};
+
+struct SampleKind {
+  using Record = Sample;
+  static constexpr auto kMethod = &v1::RunService::Stub::ReportSamples;
+  static std::size_t MaxRecords(const ReporterOptions&) { return 1'024; }
+  static bool Alike(const Sample&, const Sample&) { return true; }
+  static v1::ReportSamplesRequest ToRequest(const Sender& sender, const std::vector<Sample>& block);
+};
+
+struct EventKind {
+  using Record = Event;
+  static constexpr auto kMethod = &v1::RunService::Stub::ReportEvents;
+  static std::size_t MaxRecords(const ReporterOptions&) { return 1'024; }
+  static bool Alike(const Event&, const Event&) { return true; }
+  static v1::ReportEventsRequest ToRequest(const Sender& sender, const std::vector<Event>& block);
+};
+
+struct CorruptGraphsKind {
+  using Record = CorruptGraphs;
+  static constexpr auto kMethod = &v1::RunService::Stub::ReportCorruptGraphs;
+  // Each of them may list many graphs.
+  static std::size_t MaxRecords(const ReporterOptions&) { return 64; }
+  static bool Alike(const CorruptGraphs&, const CorruptGraphs&) { return true; }
+  static v1::ReportCorruptGraphsRequest ToRequest(const Sender& sender,
+                                                  const std::vector<CorruptGraphs>& block);
+};
+
+// In the order in which they are sent.
+using ReportKinds = std::tuple<StepKind, EvaluationKind, SampleKind, EventKind, CorruptGraphsKind>;
+
+template <typename Kinds>
+class OutboxesOf;
+
+// An outbox of each kind, each of its own capacity. Not thread-safe.
+template <typename... Kinds>
+class OutboxesOf<std::tuple<Kinds...>> {
+ public:
+  // How many records of each kind were added.
+  using Position = std::array<std::uint64_t, sizeof...(Kinds)>;
+
+  explicit OutboxesOf(std::size_t capacity) : outboxes_(Outbox<typename Kinds::Record>(capacity)...) {}
+
+  template <typename Record>
+  Outbox<Record>& Of() {
+    return std::get<Outbox<Record>>(outboxes_);
+  }
+  template <typename Record>
+  const Outbox<Record>& Of() const {
+    return std::get<Outbox<Record>>(outboxes_);
+  }
+
+  Position added() const { return {Of<typename Kinds::Record>().added()...}; }
+  // Whether all that were there at `position` are settled or dropped.
+  bool IsSettled(const Position& position) const {
+    auto added = position.begin();
+    return (... && (Of<typename Kinds::Record>().settled_up_to() >= *added++));
+  }
+  std::size_t outstanding() const { return (... + Of<typename Kinds::Record>().outstanding().size()); }
+  std::uint64_t dropped() const { return (... + Of<typename Kinds::Record>().dropped()); }
+
+ private:
+  std::tuple<Outbox<typename Kinds::Record>...> outboxes_;
+};
+using Outboxes = OutboxesOf<ReportKinds>;
+
+}  // namespace packtrain::client
+
+#endif  // PACKTRAIN_CLIENT_INTERNAL_REPORT_KINDS_H_
