@@ -1,7 +1,7 @@
 // The contract of a store of runs: what trainers report is added, and read back by run.
 //
-// RunService writes reports through it, and run_loader.h reads runs out of it for questions. RocksRunStore implements it;
-// run_store_conformance_test in tests/server/runs states the contract.
+// RunService writes reports through it, and run_loader.h reads runs out of it for questions. RocksRunStore
+// implements it; run_store_conformance_test in tests/server/runs states the contract.
 //
 //   ABSL_ASSIGN_OR_RETURN(const v1::StartRunResponse started, store.Start(request));
 //   ABSL_RETURN_IF_ERROR(store.AddSteps({started.run(), /*rank=*/0, started.attempt()}, steps).status());

@@ -1,5 +1,7 @@
 #include "client/cli/run/step_rows.h"
 
+#include <concepts>
+
 #include "client/cli/service_call.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
@@ -7,58 +9,26 @@
 namespace packtrain::cli {
 namespace {
 
-struct RowColumn {
-  const char* name;
-  std::uint64_t (*value)(const StepRow&);
-};
-
-// Every column but the loss, which alone is no integer and comes last.
-constexpr RowColumn kColumns[] = {
-    {"rank", [](const StepRow& row) -> std::uint64_t { return row.rank; }},
-    {"attempt", [](const StepRow& row) -> std::uint64_t { return row.attempt; }},
-    {"step", [](const StepRow& row) { return row.step.step; }},
-    {"epoch", [](const StepRow& row) { return row.step.epoch; }},
-    {"batch_index", [](const StepRow& row) { return row.step.batch_index; }},
-    {"real_graphs", [](const StepRow& row) -> std::uint64_t { return row.step.real.graphs; }},
-    {"real_nodes", [](const StepRow& row) -> std::uint64_t { return row.step.real.nodes; }},
-    {"real_edges", [](const StepRow& row) -> std::uint64_t { return row.step.real.edges; }},
-    {"padded_graphs", [](const StepRow& row) -> std::uint64_t { return row.step.padded.graphs; }},
-    {"padded_nodes", [](const StepRow& row) -> std::uint64_t { return row.step.padded.nodes; }},
-    {"padded_edges", [](const StepRow& row) -> std::uint64_t { return row.step.padded.edges; }},
-    {"wait_ns", [](const StepRow& row) { return row.step.wait_ns; }},
-    {"copy_ns", [](const StepRow& row) { return row.step.copy_ns; }},
-    {"forward_ns", [](const StepRow& row) { return row.step.forward_ns; }},
-    {"backward_ns", [](const StepRow& row) { return row.step.backward_ns; }},
-    {"optimizer_ns", [](const StepRow& row) { return row.step.optimizer_ns; }},
-    {"comm_ns", [](const StepRow& row) { return row.step.comm_ns; }},
-    {"total_ns", [](const StepRow& row) { return row.step.total_ns; }},
-    {"server_build_ns", [](const StepRow& row) { return row.step.server_build_ns; }},
-    {"server_queue_ns", [](const StepRow& row) { return row.step.server_queue_ns; }},
-    {"capture_ns", [](const StepRow& row) { return row.step.capture_ns; }},
-    {"flags", [](const StepRow& row) -> std::uint64_t { return row.step.flags; }},
-};
-constexpr char kLoss[] = "loss";
+std::string Cell(std::integral auto value) { return std::to_string(value); }
+std::string Cell(double value) { return FormatExact(value); }
 
 }  // namespace
 
 std::vector<std::string> StepColumns() {
-  std::vector<std::string> names;
-  for (const RowColumn& column : kColumns) names.emplace_back(column.name);
-  names.emplace_back(kLoss);
+  std::vector<std::string> names = {"rank", "attempt"};
+  wire::ForEachStepColumn([&names](const auto& column) { names.emplace_back(column.name); });
   return names;
 }
 
 std::vector<std::string> StepCells(const StepRow& row) {
-  std::vector<std::string> cells;
-  for (const RowColumn& column : kColumns) cells.push_back(std::to_string(column.value(row)));
-  cells.push_back(FormatExact(row.step.loss));
+  std::vector<std::string> cells = {Cell(row.rank), Cell(row.attempt)};
+  wire::ForEachStepColumn([&](const auto& column) { cells.push_back(Cell(column.Of(row.step))); });
   return cells;
 }
 
 Json StepToJson(const StepRow& row) {
-  Json json = Json::object();
-  for (const RowColumn& column : kColumns) json[column.name] = column.value(row);
-  json[kLoss] = row.step.loss;
+  Json json = {{"rank", row.rank}, {"attempt", row.attempt}};
+  wire::ForEachStepColumn([&](const auto& column) { json[std::string(column.name)] = column.Of(row.step); });
   return json;
 }
 
