@@ -14,13 +14,13 @@
 #include "client/internal/batch_queue.h"
 #include "client/internal/channel.h"
 #include "client/internal/retry.h"
-#include "client/internal/spec_convert.h"
 #include "client/internal/stream_position.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_assembler.h"
+#include "proto/wire/batch_spec_convert.h"
 
 namespace packtrain::client {
 namespace {
@@ -53,13 +53,9 @@ v1::StreamBatchesRequest FirstRequest(const StreamRequest& request, v1::BatchSpe
   return message;
 }
 
-void SetSegments(const std::vector<Segment>& segments, v1::StreamBatchesRequest& message) {
+void SetSegments(const std::vector<wire::Segment>& segments, v1::StreamBatchesRequest& message) {
   message.clear_segments();
-  for (const Segment& segment : segments) {
-    v1::Segment& added = *message.add_segments();
-    added.set_world_size(segment.world_size);
-    added.set_steps(segment.steps);
-  }
+  for (const wire::Segment& segment : segments) *message.add_segments() = wire::ToMessage(segment);
 }
 
 // Receives on the thread that asks for a batch.
@@ -67,6 +63,7 @@ class GrpcBatchReader final : public BatchReader {
  public:
   GrpcBatchReader(std::shared_ptr<Connection> connection, const StreamRequest& request, v1::BatchSpec spec)
       : connection_(std::move(connection)),
+        size_flags_(wire::SizeFlagsOf(request.spec)),
         request_(FirstRequest(request, std::move(spec), connection_->options().max_message_bytes)),
         position_(request),
         assembler_(connection_->options().max_batch_bytes),
@@ -174,13 +171,14 @@ class GrpcBatchReader final : public BatchReader {
 
   absl::Status AtPosition(const absl::Status& status) const {
     const std::string advice =
-        absl::IsResourceExhausted(status) ? absl::StrCat("; ", SizeFlagsOf(request_.spec()), " decide") : "";
+        absl::IsResourceExhausted(status) ? absl::StrCat("; ", size_flags_, " decide") : "";
     return absl::Status(status.code(),
                         absl::StrCat("epoch ", position_.epoch(), ", step ", position_.step(), " from server ",
                                      connection_->options().server, ": ", status.message(), advice));
   }
 
   const std::shared_ptr<Connection> connection_;
+  const char* const size_flags_;  // for messages
   StopSignal stop_;
 
   // The reading thread's.
@@ -235,7 +233,7 @@ absl::StatusOr<std::unique_ptr<BatchReader>> BatchReader::Open(std::shared_ptr<C
     return absl::InvalidArgumentError(
         absl::StrCat("rank ", request.rank, " is outside a world of ", request.world_size));
   }
-  ABSL_ASSIGN_OR_RETURN(v1::BatchSpec spec, ToMessage(request.spec));
+  ABSL_ASSIGN_OR_RETURN(v1::BatchSpec spec, wire::ToMessage(request.spec));
   auto reader = std::make_unique<GrpcBatchReader>(std::move(connection), request, std::move(spec));
   if (request.read_ahead.batches == 0) return reader;
   return std::make_unique<QueuedBatchReader>(std::move(reader), request.read_ahead);

@@ -21,18 +21,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/batch_spec.h"
 #include "client/connection.h"
 #include "proto/wire/batch.h"
+#include "proto/wire/batch_spec.h"
+#include "proto/wire/world.h"
 
 namespace packtrain::client {
-
-// Steps that each of `world_size` ranks made.
-struct Segment {
-  std::uint32_t world_size = 1;
-  std::uint64_t steps = 0;
-  friend bool operator==(const Segment&, const Segment&) = default;
-};
 
 // What becomes of a graph that the server finds damaged; see OnCorrupt in packtrain/v1/batch.proto.
 enum class OnCorrupt : std::uint8_t {
@@ -48,14 +42,14 @@ struct ReadAhead {
 
 struct StreamRequest {
   std::string dataset;  // NAME or NAME@VERSION
-  BatchSpec spec;
+  wire::BatchSpec spec;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
   std::uint64_t start_epoch = 0;
   std::uint64_t start_step = 0;
   // What was trained of `start_epoch` before the number of ranks became `world_size`, in order; its steps are
   // no more than `start_step`.
-  std::vector<Segment> segments;
+  std::vector<wire::Segment> segments;
   std::uint64_t epochs = 0;          // 0: without end
   std::string expected_fingerprint;  // empty: any
   OnCorrupt on_corrupt = OnCorrupt::kStop;

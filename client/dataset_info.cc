@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/internal/channel.h"
-#include "client/internal/spec_convert.h"
 #include "client/internal/unary_call.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
+#include "proto/wire/batch_spec_convert.h"
 
 namespace packtrain::client {
 namespace {
@@ -37,12 +37,14 @@ SplitInfo ToSplitInfo(const v1::Split& split, const v1::Schema& schema) {
 }
 
 // Every batch of the plan fits into memory.
-absl::Status CheckShapes(const v1::GetPlanResponse& plan, const v1::BatchSpec& spec, std::uint64_t max_bytes) {
+absl::Status CheckShapes(const v1::GetPlanResponse& plan, const wire::BatchSpec& spec,
+                         std::uint64_t max_bytes) {
   for (const v1::ShapeCount& count : plan.shapes()) {
-    const v1::Shape& shape = count.shape();
-    const absl::Status status = wire::CheckSlotBytes({shape.graphs(), shape.nodes(), shape.edges()}, max_bytes);
+    const wire::Shape shape = wire::FromMessage(count.shape());
+    const absl::Status status = wire::CheckSlotBytes(shape, max_bytes);
     if (!status.ok()) {
-      return absl::Status(status.code(), absl::StrCat(status.message(), "; ", SizeFlagsOf(spec), " decide"));
+      return absl::Status(status.code(),
+                          absl::StrCat(status.message(), "; ", wire::SizeFlagsOf(spec), " decide"));
     }
   }
   return absl::OkStatus();
@@ -73,21 +75,21 @@ absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::st
   return info;
 }
 
-absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset, const BatchSpec& spec,
-                                     std::uint64_t epoch, std::uint32_t world_size) {
-  ABSL_ASSIGN_OR_RETURN(const v1::BatchSpec message, ToMessage(spec));
+absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset,
+                                     const wire::BatchSpec& spec, std::uint64_t epoch,
+                                     std::uint32_t world_size) {
   v1::GetPlanRequest request;
+  ABSL_ASSIGN_OR_RETURN(*request.mutable_spec(), wire::ToMessage(spec));
   request.set_dataset(dataset);
-  *request.mutable_spec() = message;
   request.set_epoch(epoch);
   request.set_world_size(world_size);
   const auto stub = v1::PlanService::NewStub(ChannelOf(connection));
   ABSL_ASSIGN_OR_RETURN(const v1::GetPlanResponse plan, CallMethod(connection.options(), kWork, *stub,
                                                                    &v1::PlanService::Stub::GetPlan, request));
-  ABSL_RETURN_IF_ERROR(CheckShapes(plan, message, connection.options().max_batch_bytes));
+  ABSL_RETURN_IF_ERROR(CheckShapes(plan, spec, connection.options().max_batch_bytes));
   return PlanInfo{.steps = plan.steps(),
                   .batches = plan.batches(),
-                  .budget = {plan.budget().graphs(), plan.budget().nodes(), plan.budget().edges()},
+                  .budget = wire::FromMessage(plan.budget()),
                   .fingerprint = plan.fingerprint()};
 }
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/batch_spec.h"
 #include "client/connection.h"
 #include "proto/wire/batch_layout.h"
+#include "proto/wire/batch_spec.h"
 
 namespace packtrain::client {
 
@@ -50,8 +50,9 @@ struct PlanInfo {
 };
 
 // RESOURCE_EXHAUSTED: a batch would need more than `max_batch_bytes` of the connection.
-absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset, const BatchSpec& spec,
-                                     std::uint64_t epoch, std::uint32_t world_size);
+absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset,
+                                     const wire::BatchSpec& spec, std::uint64_t epoch,
+                                     std::uint32_t world_size);
 
 }  // namespace packtrain::client
 

@@ -13,11 +13,11 @@
 #include "client/internal/channel.h"
 #include "client/internal/report_kinds.h"
 #include "client/internal/retry.h"
-#include "client/internal/spec_convert.h"
 #include "client/internal/unary_call.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "proto/base/random_hex.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/batch_spec_convert.h"
 
 namespace packtrain::client {
 namespace {
@@ -40,13 +40,12 @@ v1::Hardware ToHardware(const RunDescription& description) {
 }
 
 absl::StatusOr<v1::RunDescription> ToMessage(const RunDescription& description) {
-  ABSL_ASSIGN_OR_RETURN(const v1::BatchSpec spec, ToMessage(description.spec));
   v1::RunDescription message;
+  ABSL_ASSIGN_OR_RETURN(*message.mutable_spec(), wire::ToMessage(description.spec));
   message.set_model(description.model);
   message.set_parameters(description.parameters);
   message.set_target(description.target);
   message.set_dataset(description.dataset);
-  *message.mutable_spec() = spec;
   message.set_plan_fingerprint(description.plan_fingerprint);
   message.set_precision(description.precision);
   message.set_engine(description.engine);

@@ -21,8 +21,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/batch_reader.h"
-#include "client/batch_spec.h"
 #include "client/connection.h"
+#include "proto/wire/batch_spec.h"
 #include "proto/wire/step_columns.h"
 
 namespace packtrain::client {
@@ -33,7 +33,7 @@ struct RunDescription {
   std::uint64_t parameters = 0;
   std::string target;
   std::string dataset;  // NAME@VERSION
-  BatchSpec spec;
+  wire::BatchSpec spec;
   std::string plan_fingerprint;
   std::string precision = "f32";
   std::string engine = "eager";

@@ -182,7 +182,7 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
 // What must be there.
 void RequireRun(const TrainingOptions& options) {
   if (options.dataset.empty()) throw CLI::RequiredError("--dataset");
-  if (options.spec.policy.empty()) throw CLI::RequiredError("--policy");
+  if (!options.spec.policy) throw CLI::RequiredError("--policy");
   if (options.spec.graphs == 0) throw CLI::RequiredError("--graphs");
   if (options.steps == 0) throw CLI::RequiredError("--steps");
 }

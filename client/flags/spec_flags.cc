@@ -1,49 +1,60 @@
 #include "client/flags/spec_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/flags/counted_word.h"
 #include "proto/base/flag_checks.h"
+#include "proto/wire/shape.h"
 
 namespace packtrain::client {
 namespace {
 
 constexpr char kGroup[] = "Batches";
 
-// What the planner takes.
-constexpr std::uint32_t kMaxBatchGraphs = 1u << 24;
-constexpr std::uint32_t kMaxSlots = std::numeric_limits<std::int32_t>::max();
-constexpr std::uint32_t kMaxLookahead = 4096;
-constexpr std::uint32_t kMaxCostCoefficient = 1'000'000;
-
-CLI::Validator FieldFrom(std::uint32_t least) {
-  return base::CountBetween(least, std::numeric_limits<std::uint32_t>::max());
+CLI::Validator FieldFrom(std::uint32_t min) {
+  return base::CountBetween(min, std::numeric_limits<std::uint32_t>::max());
 }
 
-// One of `words`, or `counted` with its number.
-CLI::Validator WordOrCounted(const std::vector<std::string>& words, const CountedWord& counted) {
-  const std::string known = absl::StrJoin(words, ", ");
+// One of `words`, with its number where it carries one.
+template <typename Enum, std::size_t N>
+CLI::Validator OneOf(const wire::Word<Enum> (&words)[N]) {
+  std::vector<std::string> forms;
+  bool numbered = false;
+  for (const wire::Word<Enum>& word : words) {
+    numbered |= word.number.max > 0;
+    forms.push_back(absl::StrCat(word.text, word.number.max > 0 ? ":K" : ""));
+  }
+  if (!numbered) return CLI::IsMember(forms);
   return CLI::Validator(
-      [words, counted, known](const std::string& text) {
-        if (std::find(words.begin(), words.end(), text) != words.end() || CountIn(text, counted))
-          return std::string();
-        return absl::StrCat("'", text, "' is none of ", known, " and ", Describe(counted));
+      [&words](const std::string& text) {
+        if (wire::ParseWord(text, words)) return std::string();
+        return absl::StrCat("'", text, "' is none of ", wire::KnownWords(words));
       },
-      absl::StrCat("{", absl::StrJoin(words, ","), ",", counted.word, ":K}"));
+      absl::StrCat("{", absl::StrJoin(forms, ","), "}"));
 }
 
-void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
-  const CLI::Validator batch_graphs = base::CountBetween(1, kMaxBatchGraphs);
-  app.add_option("--policy", spec.policy, "Which graphs go together: static, dynamic, packed, tuple")
-      ->check(CLI::IsMember({"static", "dynamic", "packed", "tuple"}))
-      ->required(required)
+// A flag whose value is one of `words`, which have static storage; `set` gets the wire::ParsedWord.
+template <typename Enum, std::size_t N, typename Set>
+CLI::Option* AddWordFlag(CLI::App& app, const char* flag, const wire::Word<Enum> (&words)[N], Set set,
+                         const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          flag, [&words, set](const std::string& text) { set(*wire::ParseWord(text, words)); }, help)
+      ->check(OneOf(words))
       ->group(kGroup);
+}
+
+void AddBudgetFlags(CLI::App& app, wire::BatchSpec& spec, bool required) {
+  const CLI::Validator batch_graphs = base::CountBetween(1, wire::kMaxBatchGraphs);
+  AddWordFlag(
+      app, "--policy", wire::kPolicyWords, [&spec](const auto& word) { spec.policy = word.value; },
+      absl::StrCat("Which graphs go together: ", wire::KnownWords(wire::kPolicyWords)))
+      ->required(required);
   app.add_option("--graphs", spec.graphs, "Real graphs aimed at in a batch (G)")
       ->check(batch_graphs)
       ->required(required)
@@ -52,30 +63,32 @@ void AddBudgetFlags(CLI::App& app, BatchSpec& spec, bool required) {
                  "Most real graphs in a batch (M) [G; packed, tuple: ceil(5 (G+1) / 4)]")
       ->check(batch_graphs)
       ->group(kGroup);
-  app.add_option(
-         "--pad", spec.pad,
-         "Padded shape of a static batch: none, multiple, pow2, constant, ladder:K (K shapes) [multiple]")
-      ->check(WordOrCounted({"none", "multiple", "pow2", "constant"}, kLadderPad))
-      ->group(kGroup);
+  AddWordFlag(
+      app, "--pad", wire::kPadWords,
+      [&spec](const auto& word) {
+        spec.pad = word.value;
+        spec.ladder_rungs = word.number;
+      },
+      "Padded shape of a static batch: none, multiple, pow2, constant, ladder:K (K shapes) [multiple]");
   app.add_option("--nodes", spec.nodes, "Node slots of a budgeted batch (N) [from the sizes]")
-      ->check(base::CountBetween(2, kMaxSlots))
+      ->check(base::CountBetween(2, wire::kMaxSlots))
       ->group(kGroup);
   app.add_option("--edges", spec.edges, "Edge slots of a budgeted batch (E) [from the sizes]")
-      ->check(base::CountBetween(1, kMaxSlots))
+      ->check(base::CountBetween(1, wire::kMaxSlots))
       ->group(kGroup);
   app.add_option("--budget-sample", spec.budget_sample, "Graphs that a budget is derived from [all]")
       ->check(FieldFrom(1))
       ->group(kGroup);
   app.add_option("--lookahead", spec.lookahead, "Graphs that wait to be packed [64]")
-      ->check(base::CountBetween(1, kMaxLookahead))
+      ->check(base::CountBetween(1, wire::kMaxLookahead))
       ->group(kGroup);
 }
 
-void AddBalanceFlags(CLI::App& app, BatchSpec& spec) {
-  app.add_option("--balance", spec.balance, "Even out the ranks of a step: none, cost")
-      ->check(CLI::IsMember({"none", "cost"}))
-      ->capture_default_str()
-      ->group(kGroup);
+void AddBalanceFlags(CLI::App& app, wire::BatchSpec& spec) {
+  AddWordFlag(
+      app, "--balance", wire::kBalanceWords, [&spec](const auto& word) { spec.balance = word.value; },
+      absl::StrCat("Even out the ranks of a step: ", wire::KnownWords(wire::kBalanceWords)))
+      ->default_str(wire::WordOf(spec.balance, wire::kBalanceWords));
   app.add_option_function<std::vector<std::uint32_t>>(
          "--cost",
          [&spec](const std::vector<std::uint32_t>& given) {
@@ -84,18 +97,21 @@ void AddBalanceFlags(CLI::App& app, BatchSpec& spec) {
          "What a graph, a node and an edge cost, for --balance cost and --pad ladder")
       ->delimiter(',')
       ->expected(3)
-      ->check(base::CountBetween(0, kMaxCostCoefficient))
+      ->check(base::CountBetween(0, wire::kMaxCostCoefficient))
       ->allow_extra_args(false)
       ->option_text("0,1,1")
       ->group(kGroup);
 }
 
-void AddOrderFlags(CLI::App& app, BatchSpec& spec) {
-  app.add_option("--order", spec.order,
-                 "Order of an epoch: full (shuffled), none, window:K (shuffled in windows of K graphs)")
-      ->check(WordOrCounted({"full", "none"}, kWindowOrder))
-      ->capture_default_str()
-      ->group(kGroup);
+void AddOrderFlags(CLI::App& app, wire::BatchSpec& spec) {
+  AddWordFlag(
+      app, "--order", wire::kOrderWords,
+      [&spec](const auto& word) {
+        spec.order = word.value;
+        spec.order_window = word.number;
+      },
+      "Order of an epoch: full (shuffled), none, window:K (shuffled in windows of K graphs)")
+      ->default_str(wire::OrderText(spec));
   app.add_option("--seed", spec.seed, "Seed of the order")
       ->check(FieldFrom(0))
       ->capture_default_str()
@@ -103,10 +119,10 @@ void AddOrderFlags(CLI::App& app, BatchSpec& spec) {
   app.add_option("--split", spec.split, "all, train, val, test [train where there is one, else all]")
       ->check(CLI::IsMember({"all", "train", "val", "test"}))
       ->group(kGroup);
-  app.add_option("--oversize", spec.oversize, "A graph above the budget: error, alone, skip")
-      ->check(CLI::IsMember({"error", "alone", "skip"}))
-      ->capture_default_str()
-      ->group(kGroup);
+  AddWordFlag(
+      app, "--oversize", wire::kOversizeWords, [&spec](const auto& word) { spec.oversize = word.value; },
+      absl::StrCat("A graph above the budget: ", wire::KnownWords(wire::kOversizeWords)))
+      ->default_str(wire::WordOf(spec.oversize, wire::kOversizeWords));
   app.add_flag("--drop-last", spec.drop_last, "Leave out a last step that cannot fill every rank")
       ->group(kGroup);
 }

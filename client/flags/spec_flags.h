@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "client/batch_spec.h"
+#include "proto/wire/batch_spec.h"
 
 namespace CLI {
 class App;
@@ -14,7 +14,7 @@ namespace packtrain::client {
 
 // What the flags set. `epoch` and `world_size` keep their defaults where their flags are not added.
 struct SpecFlags {
-  BatchSpec spec;
+  wire::BatchSpec spec;
   std::uint64_t epoch = 0;
   std::uint32_t world_size = 1;
 };

@@ -39,7 +39,7 @@ void StreamPosition::BeginNextEpoch() {
 
 std::uint64_t StreamPosition::Index() const {
   std::uint64_t batches = 0, steps = 0;
-  for (const Segment& segment : segments_) {
+  for (const wire::Segment& segment : segments_) {
     batches += segment.steps * segment.world_size;
     steps += segment.steps;
   }

@@ -22,7 +22,7 @@ class StreamPosition {
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t step() const { return step_; }
   // What was trained of the current epoch in other worlds; see StreamRequest.
-  const std::vector<Segment>& segments() const { return segments_; }
+  const std::vector<wire::Segment>& segments() const { return segments_; }
   // Epochs left, the current one counted; 0: without end.
   std::uint64_t epochs_left() const { return end_epoch_ == 0 ? 0 : end_epoch_ - epoch_; }
   // Of every batch so far; the request's before the first one.
@@ -53,7 +53,7 @@ class StreamPosition {
   std::string fingerprint_;
   std::uint64_t epoch_;
   std::uint64_t step_;
-  std::vector<Segment> segments_;
+  std::vector<wire::Segment> segments_;
   std::uint64_t epoch_steps_ = 0;  // of the current epoch; 0: not known yet
 };
 

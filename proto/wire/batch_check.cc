@@ -18,7 +18,6 @@ namespace packtrain::wire {
 namespace {
 
 // Receivers hold global node, edge and graph numbers in 32 signed bits.
-constexpr std::uint32_t kMaxSlots = std::numeric_limits<std::int32_t>::max();
 
 template <typename... Words>
 absl::Status BadHeader(const Words&... words) {

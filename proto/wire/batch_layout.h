@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "proto/wire/shape.h"
+
 namespace packtrain::wire {
 
 // Every section starts at a multiple of this, counted from the start of the body.
@@ -34,14 +36,6 @@ DType EndpointType(std::uint32_t max_n_node);
 
 // Where a graph's edges come from. Values equal packtrain.v1.EdgeRule.
 enum class EdgeRule : std::uint8_t { kFull = 1, kStored = 2 };
-
-// Slots of a padded batch, or counts of a real one.
-struct Shape {
-  std::uint32_t graphs = 0;
-  std::uint32_t nodes = 0;
-  std::uint32_t edges = 0;
-  friend bool operator==(const Shape&, const Shape&) = default;
-};
 
 // Names of the sections that are not schema fields. Endpoints come with EdgeRule::kStored only; the other
 // three always.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
+#include "proto/wire/batch_spec_convert.h"
 
 namespace packtrain::wire {
 namespace {
@@ -20,16 +21,6 @@ static_assert(static_cast<int>(DType::kU32) == v1::DATA_TYPE_U32);
 static_assert(static_cast<int>(DType::kU64) == v1::DATA_TYPE_U64);
 static_assert(static_cast<int>(EdgeRule::kFull) == v1::EDGE_RULE_FULL);
 static_assert(static_cast<int>(EdgeRule::kStored) == v1::EDGE_RULE_STORED);
-
-v1::Shape ToMessage(const Shape& shape) {
-  v1::Shape message;
-  message.set_graphs(shape.graphs);
-  message.set_nodes(shape.nodes);
-  message.set_edges(shape.edges);
-  return message;
-}
-
-Shape FromMessage(const v1::Shape& message) { return {message.graphs(), message.nodes(), message.edges()}; }
 
 v1::Section ToMessage(const Section& section) {
   v1::Section message;

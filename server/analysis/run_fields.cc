@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/wire/batch_spec_convert.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::analysis {

@@ -67,7 +67,7 @@ void AddField(const v1::Field& field, const wire::Shape& real, BatchHeader& head
   AddSection(field.name(), static_cast<DType>(field.data_type()), std::move(dims), header);
 }
 
-wire::Shape ToWire(const batching::Shape& shape) { return {shape.graphs, shape.nodes, shape.edges}; }
+wire::Shape ToWire(const wire::Shape& shape) { return {shape.graphs, shape.nodes, shape.edges}; }
 
 void ClearGaps(const BatchHeader& header, std::byte* body) {
   std::uint64_t end = 0;

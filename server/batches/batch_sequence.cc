@@ -13,9 +13,9 @@ namespace packtrain::batches {
 namespace {
 
 // For segments that fit an epoch.
-std::uint64_t StepsOf(const std::vector<batching::Segment>& segments) {
+std::uint64_t StepsOf(const std::vector<wire::Segment>& segments) {
   std::uint64_t steps = 0;
-  for (const batching::Segment& segment : segments) steps += segment.steps;
+  for (const wire::Segment& segment : segments) steps += segment.steps;
   return steps;
 }
 
@@ -25,7 +25,7 @@ std::string PlanKey(const BatchSource& source, const SequenceRange& range) {
                                  range.skip_corrupt ? " skip" : "");
   if (range.world.segments.empty()) return key;
   absl::StrAppend(&key, " ", range.start_epoch);
-  for (const batching::Segment& segment : range.world.segments) {
+  for (const wire::Segment& segment : range.world.segments) {
     absl::StrAppend(&key, " ", segment.world_size, ":", segment.steps);
   }
   return key;
@@ -89,7 +89,7 @@ bool BatchSequence::NextIsQuick() const {
   return planned_.ok() && builder_.IsQuick(*planned_);
 }
 
-absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const batching::World& world) {
+absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const wire::World& world) {
   ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const EpochPlan> plan, plans_.Get(source_, epoch, world));
   plan_ = std::move(plan);
   epoch_ = epoch;

@@ -21,7 +21,7 @@ namespace packtrain::batches {
 struct SequenceRange {
   std::uint32_t rank = 0;
   // Its segments are those of `start_epoch`; later epochs are `world.size` ranks' alone.
-  batching::World world = {};
+  wire::World world = {};
   std::uint64_t start_epoch = 0;
   std::uint64_t start_step = 0;
   std::uint64_t epochs = 0;  // 0: without end
@@ -69,7 +69,7 @@ class BatchSequence {
 
   // Where no other stream has it.
   absl::StatusOr<BuiltBatch> BuildAnew(const Planned& planned) const;
-  absl::Status EnterEpoch(std::uint64_t epoch, const batching::World& world);
+  absl::Status EnterEpoch(std::uint64_t epoch, const wire::World& world);
   // `step` is of the epoch, or its end.
   void GoTo(std::uint64_t step);
   // Goes to the range's first position.

@@ -8,8 +8,9 @@
 #include "proto/base/content_hash.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
-#include "server/batches/spec_convert.h"
+#include "proto/wire/batch_spec_convert.h"
 #include "server/batches/split_name.h"
+#include "server/batching/spec_rules.h"
 
 namespace packtrain::batches {
 std::string BatchSource::reference() const {
@@ -21,7 +22,7 @@ absl::StatusOr<BatchSource> ResolveBatchSource(storage::GraphStore& store, std::
   if (dataset.empty())
     return base::WithField(
         absl::InvalidArgumentError("dataset is missing: give NAME or NAME@VERSION (--dataset)"), "dataset");
-  ABSL_ASSIGN_OR_RETURN(batching::BatchSpec converted, FromProto(spec));
+  ABSL_ASSIGN_OR_RETURN(wire::BatchSpec converted, wire::FromMessage(spec));
   if (absl::Status status = batching::CheckSpec(converted); !status.ok()) {
     return base::WithField(std::move(status), "spec");
   }

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "packtrain/v1/batch.pb.h"
-#include "server/batching/batch_spec.h"
+#include "proto/wire/batch_spec.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::batches {
@@ -17,7 +17,7 @@ namespace packtrain::batches {
 struct BatchSource {
   std::shared_ptr<const storage::Dataset> dataset;
   std::string split;
-  batching::BatchSpec spec;
+  wire::BatchSpec spec;
   std::string fingerprint;
 
   // NAME@VERSION.

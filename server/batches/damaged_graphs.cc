@@ -10,8 +10,8 @@ namespace packtrain::batches {
 namespace {
 
 // Of the sizes that the plan counted.
-batching::Shape SumOf(const storage::Dataset& dataset, std::span<const std::uint32_t> graphs) {
-  batching::Shape sum;
+wire::Shape SumOf(const storage::Dataset& dataset, std::span<const std::uint32_t> graphs) {
+  wire::Shape sum;
   for (const std::uint32_t graph : graphs) {
     ++sum.graphs;
     sum.nodes += dataset.n_node()[graph];

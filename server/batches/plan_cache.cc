@@ -20,13 +20,13 @@ std::string NameOf(const storage::Dataset& dataset, std::uint32_t graph) {
   return ids.ok() ? std::move(ids->front()) : absl::StrCat("graph ", graph);
 }
 
-std::uint64_t& TotalOf(batching::Oversize action, metrics::OversizeTotals& totals) {
+std::uint64_t& TotalOf(wire::Oversize action, metrics::OversizeTotals& totals) {
   switch (action) {
-    case batching::Oversize::kError:
+    case wire::Oversize::kError:
       return totals.error;
-    case batching::Oversize::kAlone:
+    case wire::Oversize::kAlone:
       return totals.alone;
-    case batching::Oversize::kSkip:
+    case wire::Oversize::kSkip:
       return totals.skip;
   }
   std::abort();
@@ -49,7 +49,7 @@ metrics::OversizeTotals PlanCache::oversize() const {
 }
 
 absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSource& source, std::uint64_t epoch,
-                                                                const batching::World& world) {
+                                                                const wire::World& world) {
   const Key key = KeyOf(source, epoch, world);
   Result kept = GetKept(source, key);
   if (!kept.ok() || key.world == world) return kept;
@@ -58,9 +58,9 @@ absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSourc
       EpochPlan{(*kept)->dataset, std::move(plan), (*kept)->plan_seconds, (*kept)->charge});
 }
 
-PlanCache::Key PlanCache::KeyOf(const BatchSource& source, std::uint64_t epoch, const batching::World& world) {
-  const bool for_one_world = source.spec.balance == batching::Balance::kCost;
-  return {source.fingerprint, epoch, for_one_world ? world : batching::World()};
+PlanCache::Key PlanCache::KeyOf(const BatchSource& source, std::uint64_t epoch, const wire::World& world) {
+  const bool for_one_world = source.spec.balance == wire::Balance::kCost;
+  return {source.fingerprint, epoch, for_one_world ? world : wire::World()};
 }
 
 PlanCache::Result PlanCache::GetKept(const BatchSource& source, const Key& key) {
@@ -80,7 +80,7 @@ PlanCache::Result PlanCache::GetKept(const BatchSource& source, const Key& key) 
   return Fill(key, *slot, source, parallel_for_);
 }
 
-void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world) {
+void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, const wire::World& world) {
   if (!preparing_) return;
   const Key key = KeyOf(source, epoch, world);
   const auto slot = std::make_shared<Slot>();

@@ -43,11 +43,11 @@ class PlanCache {
   // another thread does. All worlds share the batches of one plan, save with Balance::kCost, where each world
   // has a plan of its own. Codes as batching::Plan::Create; failures are not kept.
   absl::StatusOr<std::shared_ptr<const EpochPlan>> Get(const BatchSource& source, std::uint64_t epoch,
-                                                       const batching::World& world);
+                                                       const wire::World& world);
 
   // Plans an epoch that somebody will ask for with `world`, on the calling thread. Returns at once where it is
   // at hand or another thread plans it already. What fails here fails again, and is reported, in Get.
-  void Prepare(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
+  void Prepare(const BatchSource& source, std::uint64_t epoch, const wire::World& world);
   // Prepare does nothing from then on.
   void EndPreparing() { preparing_ = false; }
 
@@ -65,7 +65,7 @@ class PlanCache {
   struct Key {
     std::string fingerprint;
     std::uint64_t epoch = 0;
-    batching::World world = {};
+    wire::World world = {};
     friend bool operator<(const Key& a, const Key& b) {
       return std::tie(a.fingerprint, a.epoch, a.world) < std::tie(b.fingerprint, b.epoch, b.world);
     }
@@ -79,7 +79,7 @@ class PlanCache {
 
   // Names what is kept: with Balance::kCost the plan for each world, else that for one rank, from which the
   // others are dealt.
-  static Key KeyOf(const BatchSource& source, std::uint64_t epoch, const batching::World& world);
+  static Key KeyOf(const BatchSource& source, std::uint64_t epoch, const wire::World& world);
   Result GetKept(const BatchSource& source, const Key& key);
   // Makes the plan of a slot that this thread has put into slots_, and wakes those who wait for it.
   Result Fill(const Key& key, Slot& slot, const BatchSource& source, const batching::ParallelFor& parallel_for);

@@ -4,14 +4,14 @@
 
 namespace packtrain::batching {
 
-BatchList::BatchList(std::vector<std::uint32_t> graphs, std::span<const std::vector<Shape>> batches)
+BatchList::BatchList(std::vector<std::uint32_t> graphs, std::span<const std::vector<wire::Shape>> batches)
     : graphs_(std::move(graphs)) {
   std::size_t count = 0;
-  for (const std::vector<Shape>& some : batches) count += some.size();
+  for (const std::vector<wire::Shape>& some : batches) count += some.size();
   entries_.reserve(count);
   std::uint32_t end = 0;
-  for (const std::vector<Shape>& some : batches) {
-    for (const Shape& real : some) entries_.push_back({end += real.graphs, real.nodes, real.edges});
+  for (const std::vector<wire::Shape>& some : batches) {
+    for (const wire::Shape& real : some) entries_.push_back({end += real.graphs, real.nodes, real.edges});
   }
 }
 
@@ -21,7 +21,7 @@ std::span<const std::uint32_t> BatchList::Graphs(std::size_t first, std::size_t 
   return std::span(graphs_).subspan(Begin(first), Begin(last) - Begin(first));
 }
 
-Shape BatchList::Real(std::size_t batch) const {
+wire::Shape BatchList::Real(std::size_t batch) const {
   const Entry& entry = entries_[batch];
   return {entry.end - Begin(batch), entry.nodes, entry.edges};
 }
@@ -37,7 +37,7 @@ BatchList BatchList::InOrder(std::span<const std::uint32_t> batches) const {
   for (const std::uint32_t batch : batches) {
     const std::span<const std::uint32_t> graphs = Graphs(batch);
     list.graphs_.insert(list.graphs_.end(), graphs.begin(), graphs.end());
-    const Shape real = Real(batch);
+    const wire::Shape real = Real(batch);
     list.entries_.push_back({static_cast<std::uint32_t>(list.graphs_.size()), real.nodes, real.edges});
   }
   return list;
@@ -49,7 +49,7 @@ void BatchList::Close() {
   open_ = {};
 }
 
-void BatchList::Append(std::span<const std::uint32_t> graphs, const Shape& real) {
+void BatchList::Append(std::span<const std::uint32_t> graphs, const wire::Shape& real) {
   graphs_.insert(graphs_.end(), graphs.begin(), graphs.end());
   open_ = real;
   Close();

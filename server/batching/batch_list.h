@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "server/batching/shape.h"
+#include "proto/wire/shape.h"
 
 namespace packtrain::batching {
 
@@ -16,7 +16,7 @@ class BatchList {
  public:
   BatchList() = default;
   // Takes `graphs` as consecutive batches with these counts, none of them without a graph.
-  BatchList(std::vector<std::uint32_t> graphs, std::span<const std::vector<Shape>> batches);
+  BatchList(std::vector<std::uint32_t> graphs, std::span<const std::vector<wire::Shape>> batches);
 
   std::size_t size() const { return entries_.size(); }
   std::span<const std::uint32_t> Graphs(std::size_t batch) const;
@@ -25,7 +25,7 @@ class BatchList {
   // The graphs of all batches, end to end.
   std::span<const std::uint32_t> graphs() const { return graphs_; }
   // Counts of graphs, nodes and edges.
-  Shape Real(std::size_t batch) const;
+  wire::Shape Real(std::size_t batch) const;
   std::uint64_t memory_bytes() const;
 
   // Reserves memory for `graphs` graphs.
@@ -42,11 +42,11 @@ class BatchList {
     open_.edges += n_edge;
   }
   // Counts of the open batch.
-  const Shape& open() const { return open_; }
+  const wire::Shape& open() const { return open_; }
   // Ends the open batch; does nothing if it holds no graph.
   void Close();
   // Adds a whole batch while none is open; `real` has its counts.
-  void Append(std::span<const std::uint32_t> graphs, const Shape& real);
+  void Append(std::span<const std::uint32_t> graphs, const wire::Shape& real);
 
  private:
   struct Entry {
@@ -58,7 +58,7 @@ class BatchList {
 
   std::vector<std::uint32_t> graphs_;  // of all batches, end to end
   std::vector<Entry> entries_;
-  Shape open_;
+  wire::Shape open_;
 };
 
 }  // namespace packtrain::batching

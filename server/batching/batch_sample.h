@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "proto/wire/shape.h"
 #include "server/batching/plan_request.h"
-#include "server/batching/shape.h"
 
 namespace packtrain::batching {
 
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kSampledGraphs = 1u << 20;
 // otherwise of the first min(kSampledBatches, max(1, kSampledGraphs div G)) batches of the epochs 2^63,
 // 2^63 + 1, ... of seed 0, one epoch after the other, each with its short last batch. The result depends on the
 // sizes, the split, G and the kind of order only. No sum may reach 2^32.
-std::vector<Shape> SampleBatches(const PlanRequest& request);
+std::vector<wire::Shape> SampleBatches(const PlanRequest& request);
 
 }  // namespace packtrain::batching
 

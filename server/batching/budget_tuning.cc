@@ -16,7 +16,8 @@
 #include "proto/base/status_macros.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/size_totals.h"
-#include "server/batching/slots.h"
+#include "server/batching/slot_pair.h"
+#include "server/batching/slot_rounding.h"
 #include "server/batching/split_order.h"
 
 namespace packtrain::batching {
@@ -31,7 +32,7 @@ constexpr std::size_t kTriedWhole = std::size_t{1} << 18;
 constexpr std::size_t kStretches = 16;
 constexpr std::size_t kStretchGraphs = std::size_t{1} << 13;
 
-using Summaries = std::map<SlotPair, PlanSummary>;
+using Summaries = std::map<SlotPair, wire::PlanSummary>;
 
 // Multiples of 8, both ends included.
 struct Range {
@@ -44,7 +45,7 @@ Range AroundMeanBatch(std::uint64_t total, std::uint64_t slots, std::uint64_t gr
   const auto least = static_cast<std::int64_t>(MulDiv(total, 11 * slots, 12 * graphs));
   const auto most = static_cast<std::int64_t>(MulDiv(total, 13 * slots, 12 * graphs));
   return {std::max(kStep, (least + kStep - 1) / kStep * kStep),
-          std::min<std::int64_t>(std::max(kStep, most / kStep * kStep), kMaxSlots)};
+          std::min<std::int64_t>(std::max(kStep, most / kStep * kStep), wire::kMaxSlots)};
 }
 
 // The budgets to try, and how they lie: along the ridge, N nodes and E edges fill alike.
@@ -130,7 +131,7 @@ class Trials {
   const absl::Status& refusal() const { return refusal_; }
 
  private:
-  absl::StatusOr<PlanSummary> Summarize(const SlotPair& budget) const;
+  absl::StatusOr<wire::PlanSummary> Summarize(const SlotPair& budget) const;
 
   const PlanRequest& request_;
   std::vector<std::uint32_t> walk_;
@@ -142,13 +143,13 @@ class Trials {
   absl::Status refusal_;
 };
 
-absl::StatusOr<PlanSummary> Trials::Summarize(const SlotPair& budget) const {
+absl::StatusOr<wire::PlanSummary> Trials::Summarize(const SlotPair& budget) const {
   PlanRequest request;
   request.spec = request_.spec;
   request.spec.nodes = budget.nodes;
   request.spec.edges = budget.edges;
-  request.spec.order = Order::kNone;  // the sizes stand in the order of the walk
-  request.spec.window = std::nullopt;
+  request.spec.order = wire::Order::kNone;  // the sizes stand in the order of the walk
+  request.spec.order_window = std::nullopt;
   request.sizes = {n_node_, n_edge_};
   request.split = indices_;
   request.epoch = request_.epoch;
@@ -162,7 +163,7 @@ absl::StatusOr<PlanSummary> Trials::Summarize(const SlotPair& budget) const {
 
 void Trials::Try(std::vector<SlotPair> budgets) {
   std::erase_if(budgets, [&](const SlotPair& budget) { return !tried_.insert(budget).second; });
-  std::vector<absl::StatusOr<PlanSummary>> summaries(budgets.size());
+  std::vector<absl::StatusOr<wire::PlanSummary>> summaries(budgets.size());
   request_.parallel_for(budgets.size(), [&](std::size_t i) { summaries[i] = Summarize(budgets[i]); });
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     if (summaries[i].ok()) {
@@ -174,13 +175,13 @@ void Trials::Try(std::vector<SlotPair> budgets) {
 }
 
 // G graphs a batch on average, give or take 5 %.
-bool IsNearEnough(const PlanSummary& summary, std::uint32_t graphs) {
+bool IsNearEnough(const wire::PlanSummary& summary, std::uint32_t graphs) {
   const double mean_of_aim = summary.mean_graphs / graphs;
   return 0.95 <= mean_of_aim && mean_of_aim <= 1.05;
 }
 
 // Of the budgets under which batches are near enough to G, the fullest first; ties: the smallest.
-std::vector<TunedBudget> Ranked(const Trials& trials, const BatchSpec& spec) {
+std::vector<TunedBudget> Ranked(const Trials& trials, const wire::BatchSpec& spec) {
   std::vector<TunedBudget> ranked;
   for (const auto& [budget, summary] : trials.planned()) {
     if (IsNearEnough(summary, spec.graphs)) ranked.push_back({*summary.budget, summary});
@@ -209,7 +210,7 @@ std::vector<TunedBudget> FrontierOf(std::vector<TunedBudget> ranked) {
 }
 
 // Tries what the header says.
-void Search(const BudgetField& field, const BatchSpec& spec, Trials& trials) {
+void Search(const BudgetField& field, const wire::BatchSpec& spec, Trials& trials) {
   trials.Try(field.Coarse());
   std::int64_t node_step = field.coarse_node_step();
   std::int64_t edge_step = field.coarse_edge_step();
@@ -257,17 +258,17 @@ absl::Status Refuse(const char* flag) {
   return absl::InvalidArgumentError(absl::StrCat(flag, " does not go with --tune, which chooses the budget"));
 }
 
-absl::Status CheckTunable(const BatchSpec& spec) {
+absl::Status CheckTunable(const wire::BatchSpec& spec) {
+  ABSL_RETURN_IF_ERROR(wire::CheckPolicyGiven(spec));
   if (spec.nodes) return Refuse("--nodes");
   if (spec.edges) return Refuse("--edges");
   if (spec.budget_sample) return Refuse("--budget-sample");
-  const PolicyKind& kind = KindOf(spec.policy);
-  if (kind.takes.budget) return absl::OkStatus();
+  if (KindOf(spec).has_budget) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--tune does not go with --policy ", kind.name, ": it has no budget"));
+      absl::StrCat("--tune does not go with --policy ", wire::PolicyText(spec), ": it has no budget"));
 }
 
-absl::Status NothingFits(const Trials& trials, const BatchSpec& spec) {
+absl::Status NothingFits(const Trials& trials, const wire::BatchSpec& spec) {
   const std::string none = absl::StrCat("no budget within a twelfth of ", std::uint64_t{spec.graphs} + 1,
                                         " mean graphs (--graphs ", spec.graphs, " and the padding graph) ");
   if (trials.planned().empty() && !trials.refusal().ok()) {

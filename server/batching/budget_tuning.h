@@ -11,8 +11,8 @@ namespace packtrain::batching {
 
 // A budget and the epoch of the request under it, as Plan::Summarize describes it.
 struct TunedBudget {
-  Shape budget;  // (M, N, E)
-  PlanSummary summary;
+  wire::Shape budget;  // (M, N, E)
+  wire::PlanSummary summary;
 
   // The smaller of node and edge fill; the node fill if the graphs have no edges.
   double SmallerFill() const;

@@ -1,27 +1,25 @@
 #include "server/batching/budgeted_policy.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "server/batching/slots.h"
+#include "server/batching/slot_rounding.h"
 
 namespace packtrain::batching {
 namespace {
 
-const char* OversizeName(Oversize oversize) {
-  switch (oversize) {
-    case Oversize::kError:
-      return "error";
-    case Oversize::kAlone:
-      return "alone";
-    case Oversize::kSkip:
-      return "skip";
-  }
-  std::abort();
-}
+constexpr PolicyOption kBudgetOptions[] = {
+    {"--max-graphs",
+     [](const wire::BatchSpec& spec) { return spec.max_graphs.value_or(spec.graphs) != spec.graphs; },
+     "--graphs says how many"},
+    {"--nodes", [](const wire::BatchSpec& spec) { return spec.nodes.has_value(); }, "its shapes follow --pad"},
+    {"--edges", [](const wire::BatchSpec& spec) { return spec.edges.has_value(); }, "its shapes follow --pad"},
+    {"--budget-sample", [](const wire::BatchSpec& spec) { return spec.budget_sample.has_value(); },
+     "it has no budget"},
+    {"--oversize", [](const wire::BatchSpec& spec) { return spec.oversize != wire::Oversize::kError; },
+     "it has no budget"}};
 
 std::string NumberOr(std::optional<std::uint32_t> value, const char* absent) {
   return value ? absl::StrCat(*value) : absent;
@@ -37,27 +35,31 @@ absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request) {
   return SettledBudget{limits, std::move(oversize), request.spec.oversize};
 }
 
-std::string BudgetText(const BatchSpec& spec) {
+std::span<const PolicyOption> BudgetOptions() { return kBudgetOptions; }
+
+std::string BudgetText(const wire::BatchSpec& spec) {
   return absl::StrCat("nodes=", NumberOr(spec.nodes, "split"), " edges=", NumberOr(spec.edges, "split"),
                       " budget_sample=", NumberOr(spec.budget_sample, "all"),
-                      " oversize=", OversizeName(spec.oversize));
+                      " oversize=", wire::WordOf(spec.oversize, wire::kOversizeWords));
 }
 
 std::uint32_t RoomForMoreGraphs(std::uint32_t graphs) {
   return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(DivideUp(5 * (std::uint64_t{graphs} + 1), 4), kMaxBatchGraphs));
+      std::min<std::uint64_t>(DivideUp(5 * (std::uint64_t{graphs} + 1), 4), wire::kMaxBatchGraphs));
 }
 
 BudgetedPolicy::BudgetedPolicy(SettledBudget settled) : settled_(std::move(settled)) {}
 
-Shape BudgetedPolicy::PaddedShape(const Shape& real) const {
+wire::Shape BudgetedPolicy::PaddedShape(const wire::Shape& real) const {
   return IsOversize(real) ? OversizeShape(real) : limits().padded();
 }
 
-bool BudgetedPolicy::IsOversize(const Shape& real) const { return !limits().Holds(real.nodes, real.edges); }
+bool BudgetedPolicy::IsOversize(const wire::Shape& real) const {
+  return !limits().Holds(real.nodes, real.edges);
+}
 
-std::optional<Shape> BudgetedPolicy::budget() const {
-  return Shape{limits().graphs, limits().nodes, limits().edges};
+std::optional<wire::Shape> BudgetedPolicy::budget() const {
+  return wire::Shape{limits().graphs, limits().nodes, limits().edges};
 }
 
 const OversizeGraphs& BudgetedPolicy::oversize() const { return settled_.oversize; }
@@ -67,13 +69,13 @@ std::uint64_t BudgetedPolicy::BoundBatches(const SizeTotals& totals) const {
                    DivideUp(totals.edges, limits().edges)});
 }
 
-BudgetedBatches::BudgetedBatches(const GraphSizes& sizes, Oversize action, std::size_t graphs)
+BudgetedBatches::BudgetedBatches(const GraphSizes& sizes, wire::Oversize action, std::size_t graphs)
     : sizes_(sizes), action_(action) {
   list_.Reserve(graphs);
 }
 
 void BudgetedBatches::SetAside(std::uint32_t graph) {
-  if (action_ == Oversize::kAlone) alone_.push_back(graph);
+  if (action_ == wire::Oversize::kAlone) alone_.push_back(graph);
 }
 
 void BudgetedBatches::Close() {

@@ -38,8 +38,8 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kDynamicPolicy = {.name = "dynamic",
-                                       .takes = {.budget = true},
+constexpr PolicyKind kDynamicPolicy = {.policy = wire::Policy::kDynamic,
+                                       .has_budget = true,
                                        .default_max_graphs = SameGraphs,
                                        .check = CheckBudget,
                                        .canonical_text = BudgetText,

@@ -11,7 +11,7 @@
 namespace packtrain::batching {
 namespace {
 
-std::uint64_t Load(const Shape& real) { return std::uint64_t{real.nodes} + real.edges; }
+std::uint64_t Load(const wire::Shape& real) { return std::uint64_t{real.nodes} + real.edges; }
 
 // Nothing out of nothing is full.
 double Ratio(std::uint64_t part, std::uint64_t whole) {
@@ -23,7 +23,7 @@ struct SlotSums {
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
 
-  void Add(const Shape& shape) {
+  void Add(const wire::Shape& shape) {
     graphs += shape.graphs;
     nodes += shape.nodes;
     edges += shape.edges;
@@ -31,18 +31,19 @@ struct SlotSums {
 };
 
 // How often each of the shapes comes; 0 for those of `settled` that never do.
-std::vector<ShapeCount> CountShapes(std::vector<Shape> shapes, std::span<const Shape> settled) {
+std::vector<wire::ShapeCount> CountShapes(std::vector<wire::Shape> shapes,
+                                          std::span<const wire::Shape> settled) {
   std::sort(shapes.begin(), shapes.end());
-  std::vector<ShapeCount> counts;
-  for (const Shape& shape : shapes) {
+  std::vector<wire::ShapeCount> counts;
+  for (const wire::Shape& shape : shapes) {
     if (counts.empty() || counts.back().shape != shape) counts.push_back({shape, 0});
     ++counts.back().batches;
   }
-  for (const Shape& shape : settled) {
+  for (const wire::Shape& shape : settled) {
     if (!std::binary_search(shapes.begin(), shapes.end(), shape)) counts.push_back({shape, 0});
   }
   std::stable_sort(counts.begin(), counts.end(),
-                   [](const ShapeCount& a, const ShapeCount& b) { return a.batches > b.batches; });
+                   [](const wire::ShapeCount& a, const wire::ShapeCount& b) { return a.batches > b.batches; });
   return counts;
 }
 
@@ -51,16 +52,16 @@ class EpochTotals {
   EpochTotals(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy)
       : list_(list), ranks_(ranks), policy_(policy) {}
 
-  void AddBatches(PlanSummary& summary) const;
-  void AddFill(PlanSummary& summary) const;
-  void AddOversize(PlanSummary& summary) const;
+  void AddBatches(wire::PlanSummary& summary) const;
+  void AddFill(wire::PlanSummary& summary) const;
+  void AddOversize(wire::PlanSummary& summary) const;
   std::uint64_t BoundBatches() const;
   double RankLoadMeanOverMax() const;
 
  private:
   // Batches with graphs that are delivered.
   std::uint64_t size() const { return std::min<std::uint64_t>(list_.size(), ranks_.slots()); }
-  Shape Real(std::uint64_t batch) const { return list_.Real(batch); }
+  wire::Shape Real(std::uint64_t batch) const { return list_.Real(batch); }
   double StepMeanOverMax(std::uint64_t step) const;
 
   const BatchList& list_;
@@ -68,7 +69,7 @@ class EpochTotals {
   const BatchPolicy& policy_;
 };
 
-void EpochTotals::AddBatches(PlanSummary& summary) const {
+void EpochTotals::AddBatches(wire::PlanSummary& summary) const {
   summary.batches = size();
   summary.min_graphs = Real(0).graphs;
   for (std::uint64_t batch = 0; batch < size(); ++batch) {
@@ -80,10 +81,10 @@ void EpochTotals::AddBatches(PlanSummary& summary) const {
   summary.mean_graphs = Ratio(summary.graphs, summary.batches);
 }
 
-void EpochTotals::AddFill(PlanSummary& summary) const {
+void EpochTotals::AddFill(wire::PlanSummary& summary) const {
   SlotSums real;
   SlotSums padded;
-  std::vector<Shape> shapes(size());
+  std::vector<wire::Shape> shapes(size());
   for (std::uint64_t batch = 0; batch < size(); ++batch) {
     shapes[batch] = policy_.PaddedShape(Real(batch));
     real.Add(Real(batch));
@@ -95,7 +96,7 @@ void EpochTotals::AddFill(PlanSummary& summary) const {
   summary.shapes = CountShapes(std::move(shapes), policy_.SettledShapes());
 }
 
-void EpochTotals::AddOversize(PlanSummary& summary) const {
+void EpochTotals::AddOversize(wire::PlanSummary& summary) const {
   summary.oversize = policy_.oversize().count;
   summary.oversize_graphs = policy_.oversize().listed;
 }
@@ -104,7 +105,7 @@ std::uint64_t EpochTotals::BoundBatches() const {
   std::uint64_t alone = 0;
   SizeTotals totals;
   for (std::uint64_t batch = 0; batch < size(); ++batch) {
-    const Shape real = Real(batch);
+    const wire::Shape real = Real(batch);
     if (policy_.IsOversize(real)) {
       ++alone;
       continue;
@@ -137,9 +138,10 @@ double EpochTotals::RankLoadMeanOverMax() const {
 
 }  // namespace
 
-PlanSummary SummarizeEpoch(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy) {
+wire::PlanSummary SummarizeEpoch(const BatchList& list, const RankAssignment& ranks,
+                                 const BatchPolicy& policy) {
   const EpochTotals totals(list, ranks, policy);
-  PlanSummary summary;
+  wire::PlanSummary summary;
   summary.steps = ranks.steps();
   summary.budget = policy.budget();
   summary.bound_batches = totals.BoundBatches();

@@ -6,7 +6,7 @@
 #include "server/batching/batch_list.h"
 #include "server/batching/size_prefetch.h"
 #include "server/batching/size_totals.h"
-#include "server/batching/slots.h"
+#include "server/batching/slot_rounding.h"
 
 namespace packtrain::batching {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using Room = LookaheadWindow::Room;
 
 std::int32_t TwoAndAHalfMeans(std::uint64_t total, std::uint64_t count) {
-  return static_cast<std::int32_t>(std::min(MulDiv(total, 5, 2 * count), kMaxSlots));
+  return static_cast<std::int32_t>(std::min(MulDiv(total, 5, 2 * count), wire::kMaxSlots));
 }
 
 Room NearlyFull(const PaddingBudget& limits, const GraphSizes& sizes, std::span<const std::uint32_t> graphs) {
@@ -35,7 +35,7 @@ Room NearlyFull(const PaddingBudget& limits, const GraphSizes& sizes, std::span<
 class Packer {
  public:
   Packer(const PackingRules& rules, std::span<const std::uint32_t> order, const GraphSizes& sizes,
-         Oversize action)
+         wire::Oversize action)
       : rules_(rules),
         order_(order),
         sizes_(sizes),
@@ -119,7 +119,7 @@ PackingRules RulesFor(const PaddingBudget& limits, std::size_t lookahead, const 
 }
 
 BatchList PackInOnePass(const PackingRules& rules, std::span<const std::uint32_t> order,
-                        const GraphSizes& sizes, Oversize action) {
+                        const GraphSizes& sizes, wire::Oversize action) {
   return Packer(rules, order, sizes, action).Pack();
 }
 

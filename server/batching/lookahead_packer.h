@@ -40,7 +40,7 @@ PackingRules RulesFor(const PaddingBudget& limits, std::size_t lookahead, const 
 // Puts each graph of `order` into one batch. A graph above the limits is set aside when it would enter the
 // window.
 BatchList PackInOnePass(const PackingRules& rules, std::span<const std::uint32_t> order,
-                        const GraphSizes& sizes, Oversize action);
+                        const GraphSizes& sizes, wire::Oversize action);
 
 }  // namespace packtrain::batching
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/batching/padding_budget.h"
 #include "server/batching/size_totals.h"
-#include "server/batching/slots.h"
+#include "server/batching/slot_rounding.h"
 
 namespace packtrain::batching {
 namespace {
@@ -37,10 +37,10 @@ absl::Status RefuseOversize(const std::string& description, const PlanRequest& r
 absl::Status CheckAlone(const PlanRequest& request) {
   const SizeTotals totals = MeasureSizes(request.sizes, request.split);
   const std::uint64_t slots = std::max(UpTo64(std::uint64_t{totals.max_node} + 1), UpTo64(totals.max_edge));
-  if (slots <= kMaxSlots) return absl::OkStatus();
+  if (slots <= wire::kMaxSlots) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "a graph of ", totals.max_node, " nodes or ", totals.max_edge, " edges does not fit a batch of at most ",
-      kMaxSlots, " slots even with --oversize alone; choose --oversize skip"));
+      wire::kMaxSlots, " slots even with --oversize alone; choose --oversize skip"));
 }
 
 }  // namespace
@@ -60,15 +60,15 @@ OversizeGraphs FindOversize(const PaddingBudget& budget, const GraphSizes& sizes
 absl::Status CheckOversize(const OversizeGraphs& oversize, const PaddingBudget& budget,
                            const PlanRequest& request) {
   if (oversize.count == 0) return absl::OkStatus();
-  const Oversize action = request.spec.oversize;
-  if (action == Oversize::kAlone) return CheckAlone(request);
-  if (action == Oversize::kSkip && oversize.count < request.split.size()) return absl::OkStatus();
+  const wire::Oversize action = request.spec.oversize;
+  if (action == wire::Oversize::kAlone) return CheckAlone(request);
+  if (action == wire::Oversize::kSkip && oversize.count < request.split.size()) return absl::OkStatus();
   const std::string description = Describe(oversize, budget, request);
-  if (action == Oversize::kError) return RefuseOversize(description, request);
+  if (action == wire::Oversize::kError) return RefuseOversize(description, request);
   return absl::FailedPreconditionError(absl::StrCat(description, "; --oversize skip would leave no graph"));
 }
 
-Shape OversizeShape(const Shape& real) {
+wire::Shape OversizeShape(const wire::Shape& real) {
   return {2, static_cast<std::uint32_t>(UpTo64(std::uint64_t{real.nodes} + 1)),
           static_cast<std::uint32_t>(UpTo64(real.edges))};
 }

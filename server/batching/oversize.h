@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "proto/wire/shape.h"
 #include "server/batching/plan_request.h"
-#include "server/batching/shape.h"
 
 namespace packtrain::batching {
 
@@ -33,7 +33,7 @@ absl::Status CheckOversize(const OversizeGraphs& oversize, const PaddingBudget& 
                            const PlanRequest& request);
 
 // The padded shape of a batch of one oversize graph: (2, up64(nodes + 1), up64(edges)).
-Shape OversizeShape(const Shape& real);
+wire::Shape OversizeShape(const wire::Shape& real);
 
 }  // namespace packtrain::batching
 

@@ -10,8 +10,6 @@
 namespace packtrain::batching {
 namespace {
 
-constexpr std::uint32_t kMaxLookahead = 4096;
-
 class PackedPolicy final : public BudgetedPolicy {
  public:
   PackedPolicy(SettledBudget settled, const PackingRules& rules)
@@ -25,18 +23,22 @@ class PackedPolicy final : public BudgetedPolicy {
   const PackingRules rules_;
 };
 
-std::uint32_t LookaheadOf(const BatchSpec& spec) { return spec.lookahead.value_or(kDefaultLookahead); }
+constexpr PolicyOption kOwnOptions[] = {{"--lookahead",
+                                         [](const wire::BatchSpec& spec) { return spec.lookahead.has_value(); },
+                                         "packed alone looks ahead"}};
 
-absl::Status Check(const BatchSpec& spec) {
+std::uint32_t LookaheadOf(const wire::BatchSpec& spec) { return spec.lookahead.value_or(kDefaultLookahead); }
+
+absl::Status Check(const wire::BatchSpec& spec) {
   const std::uint32_t lookahead = LookaheadOf(spec);
-  if (lookahead < 1 || lookahead > kMaxLookahead) {
+  if (lookahead < 1 || lookahead > wire::kMaxLookahead) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--lookahead ", lookahead, " is out of range: 1 to ", kMaxLookahead));
+        absl::StrCat("--lookahead ", lookahead, " is out of range: 1 to ", wire::kMaxLookahead));
   }
   return CheckBudget(spec);
 }
 
-std::string Text(const BatchSpec& spec) {
+std::string Text(const wire::BatchSpec& spec) {
   return absl::StrCat(BudgetText(spec), " lookahead=", LookaheadOf(spec));
 }
 
@@ -48,8 +50,9 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kPackedPolicy = {.name = "packed",
-                                      .takes = {.budget = true, .lookahead = true},
+constexpr PolicyKind kPackedPolicy = {.policy = wire::Policy::kPacked,
+                                      .has_budget = true,
+                                      .own_options = kOwnOptions,
                                       .default_max_graphs = RoomForMoreGraphs,
                                       .check = Check,
                                       .canonical_text = Text,

@@ -8,24 +8,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/batching/batch_spec.h"
+#include "proto/wire/batch_spec.h"
+#include "proto/wire/shape.h"
 #include "server/batching/plan_request.h"
-#include "server/batching/shape.h"
 #include "server/batching/shape_ladder.h"
 
 namespace packtrain::batching {
 
-// The most rungs of a ladder.
-inline constexpr std::uint32_t kMaxRungs = 64;
-
 // INVALID_ARGUMENT: rungs without Pad::kLadder or the other way round, or a number of them out of range.
-absl::Status CheckPad(const BatchSpec& spec);
+absl::Status CheckPad(const wire::BatchSpec& spec);
 
 // Costs of the slots of a ladder: the node and edge coefficients of the spec's cost, or 1 each if it has none.
-SlotCosts SlotCostsOf(const BatchSpec& spec);
+SlotCosts SlotCostsOf(const wire::BatchSpec& spec);
 
-// As --pad spells it, such as "pow2" and "ladder:8".
-std::string PadText(const BatchSpec& spec);
+// As --pad takes it, such as "pow2" and "ladder:8"; "multiple" where it is not given.
+std::string PadTextOrDefault(const wire::BatchSpec& spec);
 
 // A pad, resolved for batches of up to G graphs of one split.
 //   none      the batch as it is: a short last batch has fewer graph slots
@@ -44,18 +41,18 @@ class Padding {
   static absl::StatusOr<Padding> Create(const PlanRequest& request);
 
   // Of a batch of at most G graphs of the split.
-  Shape PaddedShape(const Shape& real) const;
+  wire::Shape PaddedShape(const wire::Shape& real) const;
 
   // Every shape that a batch of any epoch may get, ascending, if the pad chooses shapes beforehand (constant,
   // ladder); empty otherwise.
-  const std::vector<Shape>& settled() const { return settled_; }
+  const std::vector<wire::Shape>& settled() const { return settled_; }
 
  private:
-  Padding(Pad pad, std::uint32_t graphs) : pad_(pad), graph_slots_(graphs + 1) {}
+  Padding(wire::Pad pad, std::uint32_t graphs) : pad_(pad), graph_slots_(graphs + 1) {}
 
-  Pad pad_;
+  wire::Pad pad_;
   std::uint32_t graph_slots_;
-  std::vector<Shape> settled_;
+  std::vector<wire::Shape> settled_;
 };
 
 }  // namespace packtrain::batching

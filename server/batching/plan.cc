@@ -16,6 +16,7 @@
 #include "server/batching/rank_assignment.h"
 #include "server/batching/rank_balance.h"
 #include "server/batching/size_prefetch.h"
+#include "server/batching/spec_rules.h"
 #include "server/batching/split_order.h"
 
 namespace packtrain::batching {
@@ -38,48 +39,49 @@ std::shared_ptr<const BatchList> BatchesFor(const std::shared_ptr<const EpochBat
   return std::make_shared<BatchList>(batches->balance->Arrange(batches->list, ranks));
 }
 
-class EpochPlan final : public Plan {
+// An epoch as it is dealt out to a world.
+class DealtPlan final : public Plan {
  public:
   // Codes as RankAssignment::Create.
   static absl::StatusOr<std::unique_ptr<const Plan>> Deal(std::shared_ptr<const EpochBatches> batches,
-                                                          const World& world);
-  EpochPlan(std::shared_ptr<const EpochBatches> batches, RankAssignment ranks)
+                                                          const wire::World& world);
+  DealtPlan(std::shared_ptr<const EpochBatches> batches, RankAssignment ranks)
       : batches_(std::move(batches)), ranks_(std::move(ranks)), list_(BatchesFor(batches_, ranks_)) {}
 
-  absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const World& world) const override {
+  absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const wire::World& world) const override {
     return Deal(batches_, world);
   }
   std::uint64_t steps() const override { return ranks_.steps(); }
   std::uint64_t FirstOfStep(std::uint64_t step) const override { return ranks_.FirstOfStep(step); }
   absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const override;
-  PlanSummary Summarize() const override { return SummarizeEpoch(*list_, ranks_, policy()); }
+  wire::PlanSummary Summarize() const override { return SummarizeEpoch(*list_, ranks_, policy()); }
   std::uint64_t memory_bytes() const override;
 
  private:
   const BatchPolicy& policy() const { return *batches_->policy; }
   // Batches with graphs.
   std::uint64_t size() const { return std::min<std::uint64_t>(list_->size(), ranks_.slots()); }
-  Shape Real(std::uint64_t batch) const { return list_->Real(batch); }
-  Shape Padded(std::uint64_t batch) const { return policy().PaddedShape(Real(batch)); }
+  wire::Shape Real(std::uint64_t batch) const { return list_->Real(batch); }
+  wire::Shape Padded(std::uint64_t batch) const { return policy().PaddedShape(Real(batch)); }
 
   const std::shared_ptr<const EpochBatches> batches_;
   const RankAssignment ranks_;
   const std::shared_ptr<const BatchList> list_;  // those of batches_, or its own
 };
 
-absl::StatusOr<std::unique_ptr<const Plan>> EpochPlan::Deal(std::shared_ptr<const EpochBatches> batches,
-                                                            const World& world) {
+absl::StatusOr<std::unique_ptr<const Plan>> DealtPlan::Deal(std::shared_ptr<const EpochBatches> batches,
+                                                            const wire::World& world) {
   ABSL_ASSIGN_OR_RETURN(RankAssignment ranks,
                         RankAssignment::Create(batches->list.size(), world, batches->drop_last));
-  return std::make_unique<EpochPlan>(std::move(batches), std::move(ranks));
+  return std::make_unique<DealtPlan>(std::move(batches), std::move(ranks));
 }
 
-std::uint64_t EpochPlan::memory_bytes() const {
+std::uint64_t DealtPlan::memory_bytes() const {
   const std::uint64_t shared = sizeof(EpochBatches) + batches_->list.memory_bytes();
   return list_.get() == &batches_->list ? shared : shared + list_->memory_bytes();
 }
 
-absl::StatusOr<PlannedBatch> EpochPlan::BatchAt(std::uint64_t index) const {
+absl::StatusOr<PlannedBatch> DealtPlan::BatchAt(std::uint64_t index) const {
   if (index >= ranks_.slots()) {
     return absl::OutOfRangeError(
         absl::StrCat("batch ", index, " is past the epoch's end; it has ", ranks_.slots(), " batches"));
@@ -132,7 +134,7 @@ Groundwork LayGroundwork(const PlanRequest& request) {
   Groundwork laid;
   const std::function<void()> tasks[] = {
       [&] { laid.order = OrderSplit(request.spec, request.epoch, request.split); },
-      [&] { laid.policy = KindOf(request.spec.policy).create(request); },
+      [&] { laid.policy = KindOf(request.spec).create(request); },
       [&] { laid.words = MakeSizeWords(request.sizes, request.split.size()); },
   };
   const ParallelFor& parallel_for = request.split.size() < kFewGraphs ? RunInTurn : request.parallel_for;
@@ -143,7 +145,7 @@ Groundwork LayGroundwork(const PlanRequest& request) {
 BatchList CutEpoch(const BatchPolicy& policy, std::vector<std::uint32_t> order, const GraphSizes& sizes,
                    const PlanRequest& request) {
   BatchList list = CutInChunks(policy, std::move(order), sizes, policy.chunk_graphs(), request.parallel_for);
-  if (!policy.shuffles_batches() || request.spec.order == Order::kNone) return list;
+  if (!policy.shuffles_batches() || request.spec.order == wire::Order::kNone) return list;
   std::vector<std::uint32_t> batches(list.size());
   std::iota(batches.begin(), batches.end(), 0u);
   ShuffleBatchesForEpoch(request.spec.seed, request.epoch, batches);
@@ -160,12 +162,12 @@ absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& requ
   const GraphSizes sizes = {request.sizes.n_node, request.sizes.n_edge, groundwork.words};
   auto batches = std::make_shared<EpochBatches>();
   batches->list = CutEpoch(**policy, std::move(groundwork.order), sizes, request);
-  if (request.spec.balance == Balance::kCost) {
+  if (request.spec.balance == wire::Balance::kCost) {
     batches->balance.emplace(request, (*policy)->budget().has_value());
   }
   batches->policy = *std::move(policy);
   batches->drop_last = request.spec.drop_last;
-  return EpochPlan::Deal(std::move(batches), request.world);
+  return DealtPlan::Deal(std::move(batches), request.world);
 }
 
 }  // namespace packtrain::batching

@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/wire/plan_summary.h"
+#include "proto/wire/shape.h"
 #include "server/batching/plan_request.h"
-#include "server/batching/shape.h"
 
 namespace packtrain::batching {
 
@@ -29,37 +30,10 @@ struct PlannedBatch {
   std::uint64_t step = 0;
   std::uint32_t rank = 0;
   std::span<const std::uint32_t> graphs;  // graph indices; borrowed from the plan
-  Shape real;
-  Shape padded;
+  wire::Shape real;
+  wire::Shape padded;
   bool empty = false;     // fills up the last step
   bool oversize = false;  // one graph above the budget, alone
-};
-
-struct ShapeCount {
-  Shape shape;
-  std::uint64_t batches = 0;
-};
-
-// Totals of what an epoch delivers. Empty batches count in `steps` only; batches that drop_last drops are not
-// counted. A fill is real over padded slots, 1 where there is no slot.
-struct PlanSummary {
-  std::uint64_t batches = 0;
-  std::uint64_t steps = 0;
-  std::uint64_t graphs = 0;
-  std::optional<Shape> budget;  // (M, N, E); none for static
-  double fill_graphs = 0;
-  double fill_nodes = 0;
-  double fill_edges = 0;
-  std::vector<ShapeCount> shapes;  // most frequent first, then by shape; all of BatchPolicy::SettledShapes
-  double mean_graphs = 0;
-  std::uint32_t min_graphs = 0;
-  std::uint32_t max_graphs = 0;
-  std::uint64_t oversize = 0;                  // graphs above the budget, alone or skipped
-  std::vector<std::uint32_t> oversize_graphs;  // the first 1,000
-  // Mean over the steps of mean / greatest load of the ranks; load = real nodes + edges.
-  double rank_load_mean_over_max = 0;
-  // No policy can need fewer batches for these graphs under these limits; oversize graphs count one each.
-  std::uint64_t bound_batches = 0;
 };
 
 // Immutable once created; any number of threads may read it.
@@ -79,7 +53,7 @@ class Plan {
   // The plan that Create would make of the same epoch for another world. It shares the batches as they were cut
   // with this plan, which may be destroyed first. Cheap, except with Balance::kCost, where the batches are
   // arranged anew. Codes: those of Create that concern the world or drop_last.
-  virtual absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const World& world) const = 0;
+  virtual absl::StatusOr<std::unique_ptr<const Plan>> DealtTo(const wire::World& world) const = 0;
 
   // Steps of every rank, those of the segments included.
   virtual std::uint64_t steps() const = 0;
@@ -87,7 +61,7 @@ class Plan {
   virtual std::uint64_t FirstOfStep(std::uint64_t step) const = 0;
   // Batch `index` of the epoch, 0 .. FirstOfStep(steps) - 1. OUT_OF_RANGE beyond.
   virtual absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const = 0;
-  virtual PlanSummary Summarize() const = 0;
+  virtual wire::PlanSummary Summarize() const = 0;
   // Bytes of memory that this plan holds. Plans dealt from it share all of them or, with Balance::kCost, the
   // part that does not depend on the world.
   virtual std::uint64_t memory_bytes() const = 0;

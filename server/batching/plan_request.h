@@ -2,15 +2,14 @@
 #ifndef PACKTRAIN_SERVER_BATCHING_PLAN_REQUEST_H_
 #define PACKTRAIN_SERVER_BATCHING_PLAN_REQUEST_H_
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "server/batching/batch_spec.h"
+#include "proto/wire/batch_spec.h"
+#include "proto/wire/world.h"
 
 namespace packtrain::batching {
 
@@ -25,20 +24,6 @@ struct GraphSizes {
 
 inline constexpr std::size_t kMaxSegments = 1024;
 
-// A part of an epoch, from its beginning or the end of the segment before it.
-struct Segment {
-  std::uint32_t world_size = 1;
-  std::uint64_t steps = 1;  // of each rank
-  friend auto operator<=>(const Segment&, const Segment&) = default;
-};
-
-// The ranks that share an epoch: those of each segment in turn, then `size` ranks to its end.
-struct World {
-  std::uint32_t size = 1;
-  std::vector<Segment> segments = {};
-  friend auto operator<=>(const World&, const World&) = default;
-};
-
 // Calls `run` with each of 0 .. tasks-1 once, in any order, on any threads, and returns when all calls have
 // returned.
 using ParallelFor = std::function<void(std::size_t tasks, const std::function<void(std::size_t task)>& run)>;
@@ -50,11 +35,11 @@ inline void RunInTurn(std::size_t tasks, const std::function<void(std::size_t ta
 
 // What to plan: the graphs of one split, in data-set order.
 struct PlanRequest {
-  BatchSpec spec;
+  wire::BatchSpec spec;
   GraphSizes sizes;
   std::span<const std::uint32_t> split;  // graph indices, ascending; borrowed, outlives the plan
   std::uint64_t epoch = 0;
-  World world = {};
+  wire::World world = {};
   // Gives the name of a graph in error messages, such as its source id. Called by one thread, before Create
   // returns. If it is empty, messages say "graph 17".
   std::function<std::string(std::uint32_t graph)> graph_name = nullptr;

@@ -1,12 +1,9 @@
-// The interface of a batching policy. Each policy is one .h and .cc that define one PolicyKind, and one
-// line in policy_kind.cc:
+// The interface of a batching policy. Each policy is one .h and .cc that define one PolicyKind, and one line in
+// policy_kind.cc; KindOf finds the policy of a spec:
 //
-//   constexpr PolicyKind kDynamicPolicy = {.name = "dynamic",
-//                                          .takes = {.budget = true},
-//                                          .default_max_graphs = SameGraphs,
-//                                          .check = CheckBudget,
-//                                          .canonical_text = BudgetText,
-//                                          .create = Create};  // a BatchPolicy for one split
+//   ABSL_RETURN_IF_ERROR(KindOf(spec).check(spec));
+//   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<const BatchPolicy> policy, KindOf(spec).create(request));
+//   const BatchList batches = policy->Cut(order, sizes);
 #ifndef PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
 #define PACKTRAIN_SERVER_BATCHING_POLICY_KIND_H_
 
@@ -19,11 +16,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/wire/batch_spec.h"
+#include "proto/wire/shape.h"
 #include "server/batching/batch_list.h"
-#include "server/batching/batch_spec.h"
 #include "server/batching/oversize.h"
 #include "server/batching/plan_request.h"
-#include "server/batching/shape.h"
 #include "server/batching/size_totals.h"
 
 namespace packtrain::batching {
@@ -49,17 +46,17 @@ class BatchPolicy {
   virtual BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const = 0;
 
   // The padded shape of a batch that Cut made.
-  virtual Shape PaddedShape(const Shape& real) const = 0;
+  virtual wire::Shape PaddedShape(const wire::Shape& real) const = 0;
 
   // Shapes that were chosen before the first batch and belong to the plan of every epoch, whether or not a
   // batch takes them. Empty if there are none.
-  virtual std::span<const Shape> SettledShapes() const { return {}; }
+  virtual std::span<const wire::Shape> SettledShapes() const { return {}; }
 
   // Whether this is a batch of one graph that is larger than the budget.
-  virtual bool IsOversize(const Shape& real) const = 0;
+  virtual bool IsOversize(const wire::Shape& real) const = 0;
 
   // (M, N, E), or nullopt if the policy has no budget.
-  virtual std::optional<Shape> budget() const = 0;
+  virtual std::optional<wire::Shape> budget() const = 0;
 
   // The graphs of the split that are larger than the budget.
   virtual const OversizeGraphs& oversize() const = 0;
@@ -68,34 +65,41 @@ class BatchPolicy {
   virtual std::uint64_t BoundBatches(const SizeTotals& totals) const = 0;
 };
 
-// The options of a spec that not every policy takes.
-struct PolicyOptions {
-  bool pad = false;
-  bool budget = false;  // max_graphs, nodes, edges, budget_sample, oversize; batches have the shape (M+1, N, E)
-  bool lookahead = false;
+// An option that not every policy takes.
+struct PolicyOption {
+  const char* flag;
+  bool (*is_given)(const wire::BatchSpec& spec);
+  const char* why_not;  // the reason by which a policy that does not take it refuses it
 };
 
 struct PolicyKind {
-  const char* name;  // as --policy spells it
-  PolicyOptions takes;
+  wire::Policy policy;
+  // Whether it takes BudgetOptions (budgeted_policy.h). Its batches then have the shape (M+1, N, E).
+  bool has_budget = false;
+  // The options that only this policy takes.
+  std::span<const PolicyOption> own_options = {};
   // Default of M.
   std::uint32_t (*default_max_graphs)(std::uint32_t graphs);
-  // INVALID_ARGUMENT: an option that the policy takes is out of range. Called only for a spec without the other
-  // options.
-  absl::Status (*check)(const BatchSpec& spec);
+  // INVALID_ARGUMENT: an option that the policy takes is out of range. Called only for a spec without the
+  // options of other policies.
+  absl::Status (*check)(const wire::BatchSpec& spec);
   // The policy's part of CanonicalText: the options that it takes.
-  std::string (*canonical_text)(const BatchSpec& spec);
+  std::string (*canonical_text)(const wire::BatchSpec& spec);
   // For a spec that passes CheckSpec.
   absl::StatusOr<std::unique_ptr<const BatchPolicy>> (*create)(const PlanRequest& request);
 };
 
-const PolicyKind& KindOf(Policy policy);
+// For a spec that has a policy.
+const PolicyKind& KindOf(const wire::BatchSpec& spec);
+
+// INVALID_ARGUMENT: the spec gives an option that its policy does not take. For a spec that has a policy.
+absl::Status RefuseOptionsOfOthers(const wire::BatchSpec& spec);
 
 // Default of M for a policy that takes graphs in their order: G.
 inline std::uint32_t SameGraphs(std::uint32_t graphs) { return graphs; }
 
 // M as the spec gives it, else the default of its policy.
-std::uint32_t MaxGraphs(const BatchSpec& spec);
+std::uint32_t MaxGraphs(const wire::BatchSpec& spec);
 
 }  // namespace packtrain::batching
 

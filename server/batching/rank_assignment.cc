@@ -17,14 +17,14 @@ std::uint64_t StepsOf(std::uint64_t batches, std::uint32_t world_size, bool drop
   return batches / world_size + (!drop_last && batches % world_size != 0 ? 1 : 0);
 }
 
-absl::Status CheckNumbers(const World& world) {
+absl::Status CheckNumbers(const wire::World& world) {
   if (world.size == 0) return absl::InvalidArgumentError("--world-size must be at least 1");
   if (world.segments.size() > kMaxSegments) {
     return absl::InvalidArgumentError(
         absl::StrCat("there are ", world.segments.size(), " segments; the most is ", kMaxSegments));
   }
   for (std::size_t i = 0; i < world.segments.size(); ++i) {
-    const Segment& segment = world.segments[i];
+    const wire::Segment& segment = world.segments[i];
     if (segment.world_size >= 1 && segment.steps >= 1) continue;
     return absl::InvalidArgumentError(absl::StrCat("segments[", i, "] has ", segment.steps, " steps of ",
                                                    segment.world_size, " ranks; each must be at least 1"));
@@ -33,10 +33,10 @@ absl::Status CheckNumbers(const World& world) {
 }
 
 // No product below is more than `batches` and a world size together.
-absl::Status CheckSegmentsFit(std::uint64_t batches, const World& world, bool drop_last) {
+absl::Status CheckSegmentsFit(std::uint64_t batches, const wire::World& world, bool drop_last) {
   std::uint64_t index = 0;
   for (std::size_t i = 0; i < world.segments.size(); ++i) {
-    const Segment& segment = world.segments[i];
+    const wire::Segment& segment = world.segments[i];
     const std::uint64_t left = LeftAt(batches, index);
     if (segment.steps > StepsOf(left, segment.world_size, drop_last)) {
       return absl::OutOfRangeError(absl::StrCat("segments[", i, "] has ", segment.steps, " steps of ",
@@ -50,7 +50,7 @@ absl::Status CheckSegmentsFit(std::uint64_t batches, const World& world, bool dr
 
 }  // namespace
 
-absl::StatusOr<RankAssignment> RankAssignment::Create(std::uint64_t batches, const World& world,
+absl::StatusOr<RankAssignment> RankAssignment::Create(std::uint64_t batches, const wire::World& world,
                                                       bool drop_last) {
   ABSL_RETURN_IF_ERROR(CheckNumbers(world));
   ABSL_RETURN_IF_ERROR(CheckSegmentsFit(batches, world, drop_last));
@@ -60,9 +60,9 @@ absl::StatusOr<RankAssignment> RankAssignment::Create(std::uint64_t batches, con
                                                     " batches for ", world.size, " ranks"));
 }
 
-RankAssignment::RankAssignment(std::uint64_t batches, const World& world, bool drop_last) {
+RankAssignment::RankAssignment(std::uint64_t batches, const wire::World& world, bool drop_last) {
   Stretch next;
-  for (const Segment& segment : world.segments) {
+  for (const wire::Segment& segment : world.segments) {
     next.world_size = segment.world_size;
     stretches_.push_back(next);
     next.first_step += segment.steps;

@@ -31,7 +31,7 @@ class RankAssignment {
 
   // `batches` is the number of real batches in the epoch. Codes: those of Plan::Create that concern the world
   // or drop_last.
-  static absl::StatusOr<RankAssignment> Create(std::uint64_t batches, const World& world, bool drop_last);
+  static absl::StatusOr<RankAssignment> Create(std::uint64_t batches, const wire::World& world, bool drop_last);
 
   std::uint64_t steps() const { return steps_; }
   // Batches of all ranks, empty ones included.
@@ -45,7 +45,7 @@ class RankAssignment {
   std::uint64_t FirstOfStep(std::uint64_t step) const;
 
  private:
-  RankAssignment(std::uint64_t batches, const World& world, bool drop_last);
+  RankAssignment(std::uint64_t batches, const wire::World& world, bool drop_last);
 
   std::vector<Stretch> stretches_;
   std::uint64_t steps_;

@@ -31,7 +31,7 @@ class StepBatches {
     const std::size_t ranks = std::size_t{*std::max_element(rank_of.begin(), rank_of.end())} + 1;
     counts_.assign(ranks, {});
     for (std::size_t k = 0; k < graphs.size(); ++k) {
-      Shape& count = counts_[rank_of[k]];
+      wire::Shape& count = counts_[rank_of[k]];
       ++count.graphs;
       count.nodes += sizes_.n_node[graphs[k]];
       count.edges += sizes_.n_edge[graphs[k]];
@@ -42,7 +42,7 @@ class StepBatches {
 
   const GraphSizes& sizes_;
   BatchList& list_;
-  std::vector<Shape> counts_;        // by rank
+  std::vector<wire::Shape> counts_;  // by rank
   std::vector<std::uint32_t> ends_;  // by rank, in by_rank_
   std::vector<std::uint32_t> by_rank_;
 };
@@ -65,7 +65,7 @@ void ForEachStep(std::uint64_t batches, std::span<const RankAssignment::Stretch>
 RankBalance::RankBalance(const PlanRequest& request, bool budgeted)
     : budgeted_(budgeted),
       graphs_(request.spec.graphs),
-      cost_(request.spec.cost.value_or(CostCoefficients())),
+      cost_(request.spec.cost.value_or(wire::CostCoefficients())),
       sizes_(request.sizes),
       seed_{request.spec.seed, request.epoch} {}
 
@@ -74,7 +74,7 @@ BatchList RankBalance::Arrange(const BatchList& cut, const RankAssignment& ranks
 }
 
 // No overflow: there are at most 2^24 graphs in a batch and 2^31 of the rest, and coefficients are below 2^20.
-std::uint64_t RankBalance::CostOf(const Shape& real) const {
+std::uint64_t RankBalance::CostOf(const wire::Shape& real) const {
   return std::uint64_t{cost_.graph} * real.graphs + std::uint64_t{cost_.node} * real.nodes +
          std::uint64_t{cost_.edge} * real.edges;
 }

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
+#include "proto/wire/batch_spec.h"
+#include "proto/wire/shape.h"
 #include "server/batching/batch_list.h"
-#include "server/batching/batch_spec.h"
 #include "server/batching/plan_request.h"
 #include "server/batching/rank_assignment.h"
-#include "server/batching/shape.h"
 #include "server/batching/step_windows.h"
 
 namespace packtrain::batching {
@@ -30,11 +30,11 @@ class RankBalance {
  private:
   BatchList SplitSteps(const BatchList& cut, const RankAssignment& ranks) const;
   BatchList RegroupBatches(const BatchList& cut, const RankAssignment& ranks) const;
-  std::uint64_t CostOf(const Shape& real) const;
+  std::uint64_t CostOf(const wire::Shape& real) const;
 
   const bool budgeted_;
   const std::uint32_t graphs_;  // G
-  const CostCoefficients cost_;
+  const wire::CostCoefficients cost_;
   const GraphSizes sizes_;
   const EpochSeed seed_;
 };

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "server/batching/slots.h"
+#include "server/batching/slot_pair.h"
 
 namespace packtrain::batching {
 

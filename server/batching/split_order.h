@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "server/batching/batch_spec.h"
+#include "proto/wire/batch_spec.h"
 
 namespace packtrain::batching {
 
 // Returns the graphs of a split in the order of an epoch of `spec`.
-std::vector<std::uint32_t> OrderSplit(const BatchSpec& spec, std::uint64_t epoch,
+std::vector<std::uint32_t> OrderSplit(const wire::BatchSpec& spec, std::uint64_t epoch,
                                       std::span<const std::uint32_t> split);
 
 }  // namespace packtrain::batching

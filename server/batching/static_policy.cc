@@ -7,7 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "server/batching/padding.h"
 #include "server/batching/size_prefetch.h"
-#include "server/batching/slots.h"
+#include "server/batching/slot_rounding.h"
 
 namespace packtrain::batching {
 namespace {
@@ -35,10 +35,10 @@ class StaticPolicy final : public BatchPolicy {
     return batches;
   }
 
-  Shape PaddedShape(const Shape& real) const override { return padding_.PaddedShape(real); }
-  bool IsOversize(const Shape&) const override { return false; }
-  std::span<const Shape> SettledShapes() const override { return padding_.settled(); }
-  std::optional<Shape> budget() const override { return std::nullopt; }
+  wire::Shape PaddedShape(const wire::Shape& real) const override { return padding_.PaddedShape(real); }
+  bool IsOversize(const wire::Shape&) const override { return false; }
+  std::span<const wire::Shape> SettledShapes() const override { return padding_.settled(); }
+  std::optional<wire::Shape> budget() const override { return std::nullopt; }
   const OversizeGraphs& oversize() const override { return no_oversize_; }
 
   std::uint64_t BoundBatches(const SizeTotals& totals) const override {
@@ -51,13 +51,19 @@ class StaticPolicy final : public BatchPolicy {
   const OversizeGraphs no_oversize_;
 };
 
-std::string SlotCostsText(const BatchSpec& spec) {
-  if (spec.pad != Pad::kLadder) return "";
+constexpr PolicyOption kOwnOptions[] = {
+    {"--pad", [](const wire::BatchSpec& spec) { return spec.pad || spec.ladder_rungs; },
+     "its shape is the budget"}};
+
+std::string SlotCostsText(const wire::BatchSpec& spec) {
+  if (spec.pad != wire::Pad::kLadder) return "";
   const SlotCosts costs = SlotCostsOf(spec);
   return absl::StrCat(" slot_costs=", costs.node, ",", costs.edge);
 }
 
-std::string Text(const BatchSpec& spec) { return absl::StrCat("pad=", PadText(spec), SlotCostsText(spec)); }
+std::string Text(const wire::BatchSpec& spec) {
+  return absl::StrCat("pad=", PadTextOrDefault(spec), SlotCostsText(spec));
+}
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
   ABSL_ASSIGN_OR_RETURN(Padding padding, Padding::Create(request));
@@ -66,8 +72,8 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kStaticPolicy = {.name = "static",
-                                      .takes = {.pad = true},
+constexpr PolicyKind kStaticPolicy = {.policy = wire::Policy::kStatic,
+                                      .own_options = kOwnOptions,
                                       .default_max_graphs = SameGraphs,
                                       .check = CheckPad,
                                       .canonical_text = Text,

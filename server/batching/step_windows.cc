@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/batching/philox.h"
-#include "server/batching/slots.h"
+#include "server/batching/slot_rounding.h"
 
 namespace packtrain::batching {
 namespace {

@@ -78,8 +78,8 @@ absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& req
 
 }  // namespace
 
-constexpr PolicyKind kTuplePolicy = {.name = "tuple",
-                                     .takes = {.budget = true},
+constexpr PolicyKind kTuplePolicy = {.policy = wire::Policy::kTuple,
+                                     .has_budget = true,
                                      .default_max_graphs = RoomForMoreGraphs,
                                      .check = CheckBudget,
                                      .canonical_text = BudgetText,

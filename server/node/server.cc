@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "server/batching/batch_spec.h"
+#include "server/batching/spec_rules.h"
 #include "server/metrics/exposer.h"
 #include "server/node/descriptor_limit.h"
 #include "server/node/listen_address.h"

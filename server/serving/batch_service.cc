@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/error_details.h"
-#include "proto/wire/run_words.h"
+#include "proto/wire/batch_spec.h"
 #include "server/log/event_log.h"
 #include "server/serving/refused_stream.h"
 
@@ -35,7 +35,7 @@ void BatchService::LogOpened(const Opened& opened, const v1::StreamBatchesReques
            {{"stream", opened.stream},
             {"peer", opened.peer},
             {"dataset", request.dataset()},
-            {"policy", wire::WordOf(request.spec().policy(), wire::kPolicyWords)},
+            {"policy", wire::WordOf(static_cast<wire::Policy>(request.spec().policy()), wire::kPolicyWords)},
             {"rank", std::uint64_t{request.rank()}},
             {"world_size", std::uint64_t{request.world_size()}},
             {"epoch", std::uint64_t{request.start_epoch()}},

@@ -9,8 +9,7 @@
 #include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
-#include "proto/wire/run_words.h"
-#include "server/batches/spec_convert.h"
+#include "proto/wire/batch_spec_convert.h"
 
 namespace packtrain::serving {
 namespace {
@@ -54,7 +53,7 @@ std::uint64_t Nanoseconds(std::chrono::nanoseconds time) { return static_cast<st
 
 batches::SequenceRange RangeOf(const v1::StreamBatchesRequest& request, bool skip_corrupt) {
   return {.rank = request.rank(),
-          .world = batches::WorldOf(request),
+          .world = wire::WorldOf(request),
           .start_epoch = request.start_epoch(),
           .start_step = request.start_step(),
           .epochs = request.epochs(),
@@ -236,13 +235,13 @@ bool BatchStream::FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std:
 
 absl::Status BatchStream::OpenSequence() {
   ABSL_RETURN_IF_ERROR(CheckMessageBytes(request_.max_message_bytes()));
-  ABSL_ASSIGN_OR_RETURN(const bool skip_corrupt, batches::SkipsCorrupt(request_));
+  ABSL_ASSIGN_OR_RETURN(const bool skip_corrupt, wire::SkipsCorrupt(request_));
   ABSL_ASSIGN_OR_RETURN(batches::BatchSource source,
                         batches::ResolveBatchSource(environment_.store, request_.dataset(), request_.spec()));
   ABSL_RETURN_IF_ERROR(CheckFingerprint(request_.expected_fingerprint(), source));
   {
     base::MutexLock lock(mutex_);
-    series_ = {wire::WordOf(request_.spec().policy(), wire::kPolicyWords),
+    series_ = {wire::WordOf(static_cast<wire::Policy>(request_.spec().policy()), wire::kPolicyWords),
                source.dataset->description().name()};
   }
   // Plans go on holding the stored data set: kept ones must not keep records in memory.

@@ -9,16 +9,16 @@
 #include "absl/status/statusor.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
-#include "proto/wire/planner_convert.h"
+#include "proto/wire/batch_spec_convert.h"
 #include "server/batches/batch_builder.h"
 #include "server/batches/batch_source.h"
 #include "server/batches/source_ids.h"
-#include "server/batches/spec_convert.h"
+#include "server/batching/spec_rules.h"
 
 namespace packtrain::serving {
 namespace {
 
-absl::Status AddOversizeIds(const storage::Dataset& dataset, const batching::PlanSummary& summary,
+absl::Status AddOversizeIds(const storage::Dataset& dataset, const wire::PlanSummary& summary,
                             v1::OversizeSummary& oversize) {
   ABSL_ASSIGN_OR_RETURN(std::vector<std::string> ids, batches::ReadSourceIds(dataset, summary.oversize_graphs));
   for (std::string& id : ids) oversize.add_ids(std::move(id));
@@ -57,9 +57,9 @@ absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::Ge
                         batches::ResolveBatchSource(store_, request.dataset(), request.spec()));
   ABSL_ASSIGN_OR_RETURN(
       std::shared_ptr<const batches::EpochPlan> plan,
-      plans_.Get(source, request.epoch(), {.size = batches::WorldSizeOrDefault(request.world_size())}));
-  const batching::PlanSummary summary = plan->plan->Summarize();
-  response = wire::ToPlanResponse(summary, source.spec, batching::kPlanVersion);
+      plans_.Get(source, request.epoch(), {.size = wire::WorldSizeOrDefault(request.world_size())}));
+  const wire::PlanSummary summary = plan->plan->Summarize();
+  response = wire::ToMessage(summary, source.spec, batching::kPlanVersion);
   response.set_dataset(source.reference());
   response.set_fingerprint(source.fingerprint);
   response.set_plan_seconds(plan->plan_seconds);
@@ -70,7 +70,7 @@ absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& reques
                                         v1::GetPlannedBatchResponse& response) {
   ABSL_ASSIGN_OR_RETURN(batches::BatchSource source,
                         batches::ResolveBatchSource(store_, request.dataset(), request.spec()));
-  const std::uint32_t world_size = batches::WorldSizeOrDefault(request.world_size());
+  const std::uint32_t world_size = wire::WorldSizeOrDefault(request.world_size());
   ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const batches::EpochPlan> plan,
                         plans_.Get(source, request.epoch(), {.size = world_size}));
   ABSL_ASSIGN_OR_RETURN(batching::PlannedBatch batch, plan->plan->BatchAt(request.index()));
@@ -85,7 +85,7 @@ absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& reques
   response.set_index(batch.index);
   response.set_step(batch.step);
   response.set_rank(batch.rank);
-  *response.mutable_padded() = wire::ToShape(batch.padded);
+  *response.mutable_padded() = wire::ToMessage(batch.padded);
   response.set_body_crc32c(built.header.body_crc32c);
   response.set_fingerprint(source.fingerprint);
   return AddGraphs(*source.dataset, batch.graphs, response);

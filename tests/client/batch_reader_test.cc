@@ -41,7 +41,7 @@ constexpr int kSmallMessage = 4'096;
 StreamRequest Request(std::uint64_t epochs) {
   StreamRequest request;
   request.dataset = "qm9";
-  request.spec.policy = "static";
+  request.spec.policy = wire::Policy::kStatic;
   request.spec.graphs = 2;
   request.epochs = epochs;
   return request;
@@ -308,7 +308,7 @@ TEST(BatchReader, RefusesABadRequestWithoutAServer) {
   request.rank = 1;
   EXPECT_THAT(BatchReader::Open(served.connection, request), StatusIs(absl::StatusCode::kInvalidArgument));
   request = Request(1);
-  request.spec.policy = "greedy";
+  request.spec.policy.reset();
   EXPECT_THAT(BatchReader::Open(served.connection, request),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--policy")));
   EXPECT_THAT(served.batches.requests(), SizeIs(0));

@@ -34,7 +34,7 @@ RunDescription Description() {
   description.model = "schnet";
   description.parameters = 84'768;
   description.dataset = "qm9@abc";
-  description.spec.policy = "dynamic";
+  description.spec.policy = wire::Policy::kDynamic;
   description.spec.graphs = 8;
   description.world_size = 2;
   description.device = "cpu";
@@ -366,7 +366,7 @@ TEST(RunReporter, RefusesBadOptions) {
   EXPECT_THAT(RunReporter::Start(served.connection, Description(), options),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_queued_steps")));
   RunDescription description = Description();
-  description.spec.policy = "greedy";
+  description.spec.policy.reset();
   EXPECT_THAT(RunReporter::Start(served.connection, description, Options(4)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--policy")));
 }

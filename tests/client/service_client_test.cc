@@ -223,8 +223,8 @@ TEST(DatasetInfo, HasReferenceSplitsTargetsAndClasses) {
 
 TEST(PlanInfo, HasStepsBudgetAndFingerprint) {
   Served served;
-  BatchSpec spec;
-  spec.policy = "dynamic";
+  wire::BatchSpec spec;
+  spec.policy = wire::Policy::kDynamic;
   spec.graphs = 8;
   const auto dynamic = GetPlanInfo(*served.connection, "qm9", spec, 3, 2);
   ASSERT_THAT(dynamic, IsOk());
@@ -232,9 +232,9 @@ TEST(PlanInfo, HasStepsBudgetAndFingerprint) {
   EXPECT_EQ(dynamic->batches, 7u);
   EXPECT_EQ(dynamic->budget, (wire::Shape{8, 64, 128}));
   EXPECT_EQ(dynamic->fingerprint, "plan-2-3");
-  spec.policy = "static";
+  spec.policy = wire::Policy::kStatic;
   EXPECT_EQ(GetPlanInfo(*served.connection, "qm9", spec, 0, 1)->budget, wire::Shape{});
-  spec.policy = "best";
+  spec.policy.reset();
   EXPECT_THAT(GetPlanInfo(*served.connection, "qm9", spec, 0, 1), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
@@ -244,8 +244,8 @@ TEST(PlanInfo, RefusesAShapeThatTakesMoreThanABatchMay) {
   ConnectionOptions options = served.connection->options();
   options.max_batch_bytes = 1'315;
   const std::shared_ptr<Connection> connection = Connection::Open(options).value();
-  BatchSpec spec;
-  spec.policy = "dynamic";
+  wire::BatchSpec spec;
+  spec.policy = wire::Policy::kDynamic;
   spec.graphs = 8;
   EXPECT_THAT(
       GetPlanInfo(*connection, "qm9", spec, 0, 1),

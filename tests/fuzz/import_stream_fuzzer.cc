@@ -72,8 +72,7 @@ void ExpectDecodes(const batches::BuiltBatch& batch) {
 void ServeBatches(const std::shared_ptr<const storage::Dataset>& dataset) {
   const absl::StatusOr<std::span<const std::uint32_t>> all = dataset->Split("all");
   Expect(all.ok(), "every data set has split all");
-  batching::BatchSpec spec;
-  spec.graphs = 3;
+  const wire::BatchSpec spec = {.policy = wire::Policy::kStatic, .graphs = 3};
   const auto plan = batching::Plan::Create(
       {.spec = spec, .sizes = {dataset->n_node(), dataset->n_edge()}, .split = *all, .epoch = 1});
   if (!plan.ok()) return;  // a shape of too many slots

@@ -16,8 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "server/batching/batch_spec.h"
 #include "server/batching/plan.h"
+#include "server/batching/spec_rules.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
 #include "tests/server/batching/scenario.h"
@@ -27,6 +27,7 @@ namespace {
 using namespace packtrain::batching;  // NOLINT(google-build-using-namespace): all that is fuzzed here
 using packtrain::fuzz::Expect;
 using packtrain::fuzz::Input;
+namespace wire = packtrain::wire;
 using PlanPtr = std::unique_ptr<const Plan>;
 
 // So many that one run stays quick whatever the policy.
@@ -58,31 +59,34 @@ std::optional<std::uint32_t> NumberIf(bool is_given, Input& input) {
   return is_given ? std::optional(Number(input)) : std::nullopt;
 }
 
-BatchSpec ReadSpec(Input& input) {
-  BatchSpec spec;
-  spec.policy = One(input, {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple});
-  spec.order = One(input, {Order::kFull, Order::kNone, Order::kWindow});
-  const auto oversize = One(input, {Oversize::kAlone, Oversize::kSkip, Oversize::kError});
-  if (spec.policy != Policy::kStatic) spec.oversize = oversize;
-  spec.balance = One(input, {Balance::kNone, Balance::kCost});
+wire::BatchSpec ReadSpec(Input& input) {
+  wire::BatchSpec spec;
+  spec.policy =
+      One(input, {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked, wire::Policy::kTuple});
+  spec.order = One(input, {wire::Order::kFull, wire::Order::kNone, wire::Order::kWindow});
+  const auto oversize = One(input, {wire::Oversize::kAlone, wire::Oversize::kSkip, wire::Oversize::kError});
+  if (spec.policy != wire::Policy::kStatic) spec.oversize = oversize;
+  spec.balance = One(input, {wire::Balance::kNone, wire::Balance::kCost});
   const std::uint8_t given = input.Byte();
   spec.graphs = Number(input);
-  if (given & 1) spec.pad = One(input, {Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant, Pad::kLadder});
-  spec.rungs = NumberIf(spec.pad == Pad::kLadder, input);
-  spec.window = NumberIf(spec.order == Order::kWindow, input);
+  if (given & 1)
+    spec.pad = One(input, {wire::Pad::kNone, wire::Pad::kMultiple, wire::Pad::kPow2, wire::Pad::kConstant,
+                           wire::Pad::kLadder});
+  spec.ladder_rungs = NumberIf(spec.pad == wire::Pad::kLadder, input);
+  spec.order_window = NumberIf(spec.order == wire::Order::kWindow, input);
   spec.max_graphs = NumberIf(given & 2, input);
   spec.nodes = NumberIf(given & 4, input);
   spec.edges = NumberIf(given & 8, input);
   spec.budget_sample = NumberIf(given & 16, input);
   spec.lookahead = NumberIf(given & 32, input);
-  if (given & 64) spec.cost = CostCoefficients{Number(input), Number(input), Number(input)};
+  if (given & 64) spec.cost = wire::CostCoefficients{Number(input), Number(input), Number(input)};
   spec.drop_last = (given & 128) != 0;
   spec.seed = Number(input);
   return spec;
 }
 
-World ReadWorld(Input& input) {
-  World world;
+wire::World ReadWorld(Input& input) {
+  wire::World world;
   for (std::uint32_t left = input.Byte() % (kMostSegments + 1); left > 0; --left) {
     world.segments.push_back({Number(input), Number(input)});
   }
@@ -164,7 +168,7 @@ void ExpectEqual(const Plan& a, const Plan& b, const std::string& which) {
 }
 
 // Every rank has one batch at every step; empty ones fill up the last step alone.
-void CheckSteps(const World& world, const Plan& plan) {
+void CheckSteps(const wire::World& world, const Plan& plan) {
   const std::uint64_t batches = plan.Summarize().batches;
   Expect(plan.steps() >= 1 && plan.steps() <= batches, "every step has a batch with graphs");
   std::uint64_t index = 0;
@@ -177,7 +181,7 @@ void CheckSteps(const World& world, const Plan& plan) {
   Expect(batches > plan.FirstOfStep(plan.steps() - 1), "no step is empty");
 }
 
-void CheckPlace(const World& world, const Plan& plan, const PlannedBatch& batch, std::uint64_t index) {
+void CheckPlace(const wire::World& world, const Plan& plan, const PlannedBatch& batch, std::uint64_t index) {
   Expect(batch.index == index && batch.step < plan.steps(), "a batch knows its place");
   Expect(batch.rank < RanksAt(world, batch.step), "a batch goes to a rank that there is");
   Expect(plan.FirstOfStep(batch.step) + batch.rank == index, "batches go to the ranks in turn");
@@ -185,7 +189,8 @@ void CheckPlace(const World& world, const Plan& plan, const PlannedBatch& batch,
 
 void CheckEmpty(const Plan& plan, const PlannedBatch& batch) {
   Expect(batch.step == plan.steps() - 1, "empty batches fill up the last step");
-  Expect(batch.graphs.empty() && batch.real == Shape() && !batch.oversize, "an empty batch holds nothing");
+  Expect(batch.graphs.empty() && batch.real == wire::Shape() && !batch.oversize,
+         "an empty batch holds nothing");
   Expect(batch.padded == At(plan, plan.FirstOfStep(batch.step)).padded, "an empty batch has rank 0's shape");
 }
 
@@ -213,27 +218,27 @@ void CheckReal(const Scenario& scenario, const PlannedBatch& batch) {
 
 void CheckPadded(const Scenario& scenario, const PlannedBatch& batch) {
   constexpr std::uint32_t kMostSlots = 0x7fffffff;
-  const Shape& real = batch.real;
-  const Shape& padded = batch.padded;
+  const wire::Shape& real = batch.real;
+  const wire::Shape& padded = batch.padded;
   Expect(padded.nodes <= kMostSlots && padded.edges <= kMostSlots, "int32 numbers every slot");
-  if (scenario.spec.pad == Pad::kNone) return Expect(padded == real, "pad none pads nothing");
+  if (scenario.spec.pad == wire::Pad::kNone) return Expect(padded == real, "pad none pads nothing");
   Expect(padded.graphs > real.graphs, "a padding graph is to spare");
   Expect(padded.nodes > real.nodes, "a padding node is to spare");
   Expect(padded.edges >= real.edges, "the edges fit");
 }
 
-bool Fits(const Shape& budget, const Shape& real) {
+bool Fits(const wire::Shape& budget, const wire::Shape& real) {
   return real.graphs <= budget.graphs && real.nodes < budget.nodes && real.edges <= budget.edges;
 }
 
-void CheckBudget(const std::optional<Shape>& budget, const PlannedBatch& batch) {
+void CheckBudget(const std::optional<wire::Shape>& budget, const PlannedBatch& batch) {
   if (!budget) return Expect(!batch.oversize, "nothing is oversize where there is no budget");
   Expect(batch.oversize != Fits(*budget, batch.real), "oversize is what the budget does not hold");
   Expect(!batch.oversize || batch.graphs.size() == 1, "an oversize graph is alone");
 }
 
-void CheckBatches(const Scenario& scenario, const World& world, const Plan& plan) {
-  const PlanSummary summary = plan.Summarize();
+void CheckBatches(const Scenario& scenario, const wire::World& world, const Plan& plan) {
+  const wire::PlanSummary summary = plan.Summarize();
   for (const std::uint64_t index : IndicesOf(plan)) {
     const PlannedBatch batch = At(plan, index);
     CheckPlace(world, plan, batch, index);
@@ -251,9 +256,9 @@ void CheckBatches(const Scenario& scenario, const World& world, const Plan& plan
 
 // Every shape is stated, and comes as often as stated.
 void CheckShapes(const Plan& plan) {
-  const PlanSummary summary = plan.Summarize();
-  std::map<Shape, std::uint64_t> left;
-  for (const ShapeCount& count : summary.shapes) left[count.shape] = count.batches;
+  const wire::PlanSummary summary = plan.Summarize();
+  std::map<wire::Shape, std::uint64_t> left;
+  for (const wire::ShapeCount& count : summary.shapes) left[count.shape] = count.batches;
   Expect(left.size() == summary.shapes.size(), "a shape is stated once");
   for (std::uint64_t index = 0; index < summary.batches; ++index) {
     Expect(left[At(plan, index).padded]-- > 0, absl::StrCat("the shape of batch ", index, " is stated"));
@@ -262,7 +267,7 @@ void CheckShapes(const Plan& plan) {
 }
 
 void CheckSummary(const Plan& plan) {
-  const PlanSummary summary = plan.Summarize();
+  const wire::PlanSummary summary = plan.Summarize();
   Expect(summary.steps == plan.steps(), "a plan and its summary have the same steps");
   Expect(summary.bound_batches >= 1 && summary.bound_batches <= summary.batches, "no plan is below the bound");
   for (const double fill : {summary.fill_graphs, summary.fill_nodes, summary.fill_edges}) {
@@ -285,9 +290,9 @@ std::vector<std::uint32_t> Delivered(const Plan& plan) {
 }
 
 // The graphs of the split, less those above the budget under Oversize::kSkip.
-std::vector<std::uint32_t> ToDeliver(const Scenario& scenario, const std::optional<Shape>& budget) {
+std::vector<std::uint32_t> ToDeliver(const Scenario& scenario, const std::optional<wire::Shape>& budget) {
   std::vector<std::uint32_t> graphs = scenario.split;
-  if (!budget || scenario.spec.oversize != Oversize::kSkip) return graphs;
+  if (!budget || scenario.spec.oversize != wire::Oversize::kSkip) return graphs;
   std::erase_if(graphs, [&](std::uint32_t graph) {
     return !Fits(*budget, {1, scenario.n_node[graph], scenario.n_edge[graph]});
   });
@@ -295,15 +300,16 @@ std::vector<std::uint32_t> ToDeliver(const Scenario& scenario, const std::option
 }
 
 // Each graph once, less counted skips and what drop_last may leave out: less than a step.
-void CheckExactlyOnce(const Scenario& scenario, const World& world, const Plan& plan, const Plan& one_rank) {
-  const PlanSummary summary = plan.Summarize();
+void CheckExactlyOnce(const Scenario& scenario, const wire::World& world, const Plan& plan,
+                      const Plan& one_rank) {
+  const wire::PlanSummary summary = plan.Summarize();
   const std::vector<std::uint32_t> expected = ToDeliver(scenario, summary.budget);
   const std::vector<std::uint32_t> delivered = Delivered(plan);
   Expect(Delivered(one_rank) == expected, "one rank gets each graph once");
   Expect(summary.graphs == delivered.size(), "delivered graphs are counted");
-  Expect(
-      scenario.spec.oversize != Oversize::kSkip || expected.size() == scenario.split.size() - summary.oversize,
-      "skips are counted");
+  Expect(scenario.spec.oversize != wire::Oversize::kSkip ||
+             expected.size() == scenario.split.size() - summary.oversize,
+         "skips are counted");
   if (!scenario.spec.drop_last) return Expect(delivered == expected, "each graph comes once");
   Expect(std::ranges::adjacent_find(delivered) == delivered.end(), "no graph comes twice");
   Expect(std::ranges::includes(expected, delivered), "no other graph comes");
@@ -316,8 +322,8 @@ void CheckMemory(const Scenario& scenario, const Plan& plan) {
 }
 
 // The world in which segment `segment` was trained.
-World During(const World& world, std::size_t segment) {
-  World then = {world.segments[segment].world_size, world.segments};
+wire::World During(const wire::World& world, std::size_t segment) {
+  wire::World then = {world.segments[segment].world_size, world.segments};
   then.segments.resize(segment);
   return then;
 }
@@ -332,7 +338,7 @@ void ExpectSameSteps(const Plan& a, const Plan& b, std::uint64_t first, std::uin
 }
 
 // What the ranks of a segment got does not depend on what came after it.
-void CheckSegments(const World& world, const Plan& plan) {
+void CheckSegments(const wire::World& world, const Plan& plan) {
   std::uint64_t step = 0;
   for (std::size_t segment = 0; segment < world.segments.size(); ++segment) {
     const absl::StatusOr<PlanPtr> then = plan.DealtTo(During(world, segment));
@@ -343,7 +349,7 @@ void CheckSegments(const World& world, const Plan& plan) {
   }
 }
 
-void CheckPlan(const Scenario& scenario, const World& world, const Plan& plan, const Plan& one_rank) {
+void CheckPlan(const Scenario& scenario, const wire::World& world, const Plan& plan, const Plan& one_rank) {
   CheckSteps(world, plan);
   CheckBatches(scenario, world, plan);
   CheckShapes(plan);
@@ -359,12 +365,14 @@ void CheckOtherEpoch(Scenario scenario, const absl::Status& status) {
   Expect(Plan::Create(scenario.Request({})).status() == status, "epochs fail alike");
 }
 
-bool IsWorld(const World& world) {
-  const auto has_ranks = [](const Segment& segment) { return segment.world_size > 0 && segment.steps > 0; };
+bool IsWorld(const wire::World& world) {
+  const auto has_ranks = [](const wire::Segment& segment) {
+    return segment.world_size > 0 && segment.steps > 0;
+  };
   return world.size > 0 && std::ranges::all_of(world.segments, has_ranks);
 }
 
-void CheckStatus(const Scenario& scenario, const World& world, const absl::Status& status) {
+void CheckStatus(const Scenario& scenario, const wire::World& world, const absl::Status& status) {
   const bool is_valid = CheckSpec(scenario.spec).ok() && !scenario.split.empty() && IsWorld(world);
   switch (status.code()) {
     case absl::StatusCode::kOk:
@@ -379,7 +387,7 @@ void CheckStatus(const Scenario& scenario, const World& world, const absl::Statu
   }
 }
 
-void Check(const Scenario& scenario, const World& world) {
+void Check(const Scenario& scenario, const wire::World& world) {
   const absl::StatusOr<PlanPtr> plan = Plan::Create(scenario.Request(world));
   CheckStatus(scenario, world, plan.status());
   const absl::StatusOr<PlanPtr> one_rank = Plan::Create(scenario.Request({}));
@@ -397,7 +405,7 @@ void Check(const Scenario& scenario, const World& world) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
-  const World world = ReadWorld(input);
+  const wire::World world = ReadWorld(input);
   Check(ReadScenario(input), world);
   return 0;
 }

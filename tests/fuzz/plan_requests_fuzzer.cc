@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/wire/batch_spec_convert.h"
 #include "server/batches/batch_sequence.h"
 #include "server/batches/batch_source.h"
 #include "server/batches/plan_cache.h"
 #include "server/batches/source_ids.h"
-#include "server/batches/spec_convert.h"
 #include "server/batches/worker_pool.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
@@ -26,6 +26,7 @@ namespace limits = packtrain::limits;
 namespace storage = packtrain::storage;
 namespace testing = packtrain::testing;
 namespace v1 = packtrain::v1;
+namespace wire = packtrain::wire;
 
 constexpr std::uint64_t kMaxBatchBytes = 1 << 16;
 constexpr std::uint64_t kMaxPlanBytes = 1 << 20;
@@ -60,13 +61,13 @@ absl::StatusOr<std::shared_ptr<const batches::EpochPlan>> PlanOf(Server& server,
   const auto source = batches::ResolveBatchSource(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return source.status();
   return server.plans.Get(*source, request.epoch(),
-                          {.size = batches::WorldSizeOrDefault(request.world_size()), .segments = {}});
+                          {.size = wire::WorldSizeOrDefault(request.world_size()), .segments = {}});
 }
 
 void Answer(Server& server, const v1::GetPlanRequest& request) {
   const auto plan = PlanOf(server, request);
   if (!plan.ok()) return;
-  const batching::PlanSummary summary = (*plan)->plan->Summarize();
+  const wire::PlanSummary summary = (*plan)->plan->Summarize();
   Expect(summary.batches >= summary.bound_batches || summary.oversize > 0, "no plan is below the bound");
   Expect(batches::ReadSourceIds(*(*plan)->dataset, summary.oversize_graphs).ok(), "oversize graphs have ids");
 }
@@ -80,7 +81,7 @@ void Answer(Server& server, const v1::GetPlannedBatchRequest& request) {
       batches::BatchBuilder::Create((*plan)->dataset, kMaxBatchBytes, {server.memory, server.bodies});
   const auto built = builder->Build(*batch, {.epoch = request.epoch(),
                                              .epoch_steps = (*plan)->plan->steps(),
-                                             .world_size = batches::WorldSizeOrDefault(request.world_size()),
+                                             .world_size = wire::WorldSizeOrDefault(request.world_size()),
                                              .fingerprint = {}});
   if (built.ok()) Expect(built->header.body_bytes <= kMaxBatchBytes, "no body is above the limit");
 }
@@ -93,7 +94,7 @@ void Answer(Server& server, const v1::StreamBatchesRequest& request) {
   batches::WorkerPool background(1);
   auto sequence = batches::BatchSequence::Open(*std::move(source),
                                                {.rank = request.rank(),
-                                                .world = batches::WorldOf(request),
+                                                .world = wire::WorldOf(request),
                                                 .start_epoch = request.start_epoch(),
                                                 .start_step = request.start_step(),
                                                 .epochs = request.epochs()},

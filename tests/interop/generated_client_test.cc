@@ -85,7 +85,7 @@ class GeneratedClientTest : public ::testing::Test {
     EXPECT_THAT(connection, IsOk());
     client::StreamRequest request;
     request.dataset = "molecules";
-    request.spec.policy = "dynamic";
+    request.spec.policy = wire::Policy::kDynamic;
     request.spec.graphs = 31;
     request.epochs = 2;
     auto reader = client::BatchReader::Open(*std::move(connection), std::move(request));

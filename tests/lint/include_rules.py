@@ -12,7 +12,7 @@ OURS = ("proto/", "server/", "client/", "trainer/", "tests/")
 
 # What the commands of packtrain may include, besides what all of them share.
 COMMANDS = ["client/cli/*", "client/*", "client/flags/", "client/ingest/", "client/internal/service_client.h",
-            "client/internal/spec_convert.h", "proto/", "server/batching/"]
+            "proto/", "server/batching/"]
 
 # Folder -> folders of ours it may include, besides itself without the folders below it that have rules of their own.
 # "folder/*" stands for the files of a folder without those of its subfolders. The longest matching folder holds.
@@ -39,7 +39,7 @@ RULES = {
                         "server/runs/", "proto/"],
     "client/": ["client/internal/", "proto/"],
     "client/flags/": ["client/*", "proto/"],
-    "client/internal/": ["client/*", "client/flags/counted_word.h", "proto/"],
+    "client/internal/": ["client/*", "proto/"],
     "client/ingest/": ["server/records/", "server/edges/", "proto/"],
     "client/cli/": COMMANDS,
     "client/cli/bench/": [*COMMANDS, "client/cli/plan/"],
@@ -93,18 +93,24 @@ def broken_rules(path, text):
         yield f"{path}: includes Torch and generated protobuf"
 
 
-# What a program that includes a public header of the client library must not see of it.
-HIDDEN = re.compile(r"client/.*/|google/protobuf/|(grpc|grpcpp)/|.*\.pb\.h$")
+GENERATED = r"google/protobuf/|(grpc|grpcpp)/|.*\.pb\.h$"
+
+# Files -> what no chain of includes from them may lead to, and what such a file is.
+HIDDEN = {
+    # What a program that includes a public header of the client library must not see of it.
+    "client/*.h": (re.compile(r"client/.*/|" + GENERATED), "a public header"),
+    "server/batching/*": (re.compile(GENERATED), "a file of the planner, which is plain,"),
+}
 
 
-def hidden_headers(root, header):
-    """The first hidden header that each way of includes from a public header leads to."""
-    seen, ahead = {header}, [(header, header)]
+def hidden_headers(root, file, hidden, kind):
+    """The first hidden header that each chain of includes from `file` leads to."""
+    seen, ahead = {file}, [(file, file)]
     while ahead:
         path, way = ahead.pop()
         for included in INCLUDE.findall((root / path).read_text()):
-            if HIDDEN.match(included):
-                yield f"{header}: a public header that leads to {included} ({way})"
+            if hidden.match(included):
+                yield f"{file}: {kind} that leads to {included} ({way})"
             elif included not in seen and (root / included).is_file():
                 seen.add(included)
                 ahead.append((included, f"{way} > {included}"))
@@ -113,8 +119,10 @@ def hidden_headers(root, header):
 def main(root):
     root = pathlib.Path(root)
     broken = []
-    for header in sorted((root / "client").glob("*.h")):
-        broken += hidden_headers(root, header.relative_to(root).as_posix())
+    for files, (hidden, kind) in HIDDEN.items():
+        for file in sorted(root.glob(files)):
+            if file.suffix in {".h", ".cc"}:
+                broken += hidden_headers(root, file.relative_to(root).as_posix(), hidden, kind)
     for folder in OURS:
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in {".h", ".cc", ".cu", ".cuh"}:

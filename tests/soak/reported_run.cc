@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<client::RunReporter>> Start(
     const std::shared_ptr<client::Connection>& connection, const std::string& key, std::uint64_t first_step) {
   client::RunDescription description;
   description.model = "none";
-  description.spec.policy = "static";
+  description.spec.policy = wire::Policy::kStatic;
   description.spec.graphs = 1;
   client::ReporterOptions options;
   options.idempotency_key = key;

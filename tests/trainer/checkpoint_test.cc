@@ -191,15 +191,15 @@ TEST(StartBehind, AnotherWorldLeavesASegment) {
 }
 
 TEST(Settings, ThatDifferAreNamedWithBothValues) {
-  client::BatchSpec spec;
-  spec.policy = "dynamic";
+  wire::BatchSpec spec;
+  spec.policy = wire::Policy::kDynamic;
   spec.graphs = 31;
   const Settings then = SettingsOf(spec);
   EXPECT_THAT(CheckSameSettings(then, SettingsOf(spec)), IsOk());
   spec.graphs = 15;
   spec.nodes = 320;
-  spec.balance = "cost";
-  spec.cost = client::CostCoefficients{.graph = 5, .node = 2, .edge = 1};
+  spec.balance = wire::Balance::kCost;
+  spec.cost = wire::CostCoefficients{.graph = 5, .node = 2, .edge = 1};
   EXPECT_THAT(CheckSameSettings(then, SettingsOf(spec)),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("--graphs was '31' and is '15'"),

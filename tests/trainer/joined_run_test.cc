@@ -49,7 +49,7 @@ class JoinedRunTest : public ::testing::Test {
   absl::StatusOr<JoinedRun> Join(const Checkpoint& state, GradientSync& sync, std::uint64_t planned_steps) {
     client::RunDescription description;
     description.model = "schnet";
-    description.spec.policy = "dynamic";
+    description.spec.policy = wire::Policy::kDynamic;
     description.spec.graphs = 8;
     description.world_size = sync.world().size;
     description.planned_steps = planned_steps;

@@ -54,7 +54,7 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
 }
 
 absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingData& data,
-                                                                 const client::BatchSpec& spec,
+                                                                 const wire::BatchSpec& spec,
                                                                  const std::string& fingerprint,
                                                                  std::uint64_t epochs, StreamStart start) {
   return client::BatchReader::Open(

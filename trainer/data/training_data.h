@@ -10,9 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "client/batch_reader.h"
-#include "client/batch_spec.h"
 #include "client/connection.h"
 #include "client/dataset_info.h"
+#include "proto/wire/batch_spec.h"
 #include "trainer/data/read_ahead.h"
 #include "trainer/data/target.h"
 
@@ -20,7 +20,7 @@ namespace packtrain::trainer {
 
 struct TrainingDataRequest {
   std::string dataset;  // NAME or NAME@VERSION
-  client::BatchSpec spec;
+  wire::BatchSpec spec;
   std::string target;                   // empty: the first one
   std::optional<std::int64_t> classes;  // rows of the embedding; absent: as many as the data set has
   std::uint64_t read_ahead_mib = kReadAheadMib;
@@ -33,8 +33,8 @@ struct TrainingDataRequest {
 struct TrainingData {
   std::shared_ptr<client::Connection> connection;
   client::DatasetInfo dataset;
-  client::BatchSpec spec;  // its split filled in
-  client::PlanInfo plan;   // of epoch 0
+  wire::BatchSpec spec;   // its split filled in
+  client::PlanInfo plan;  // of epoch 0
   Target target;
   ClassTable class_table{};
   std::int64_t classes = 0;
@@ -52,14 +52,14 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
 struct StreamStart {
   std::uint64_t epoch = 0;
   std::uint64_t step = 0;
-  std::vector<client::Segment> segments = {};
+  std::vector<wire::Segment> segments = {};
   friend bool operator==(const StreamStart&, const StreamStart&) = default;
 };
 
 // This rank's batches of `spec` from `start` on; `epochs` 0: without end. An empty `fingerprint` takes whatever
 // plan the server makes.
 absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingData& data,
-                                                                 const client::BatchSpec& spec,
+                                                                 const wire::BatchSpec& spec,
                                                                  const std::string& fingerprint,
                                                                  std::uint64_t epochs, StreamStart start);
 

@@ -130,7 +130,7 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Record>;
 
 void Fields(auto& archive, MaybeConst<Setting> auto& setting) { archive(setting.name, setting.value); }
 
-void Fields(auto& archive, MaybeConst<client::Segment> auto& segment) {
+void Fields(auto& archive, MaybeConst<wire::Segment> auto& segment) {
   archive(segment.world_size, segment.steps);
 }
 
@@ -213,7 +213,7 @@ StreamStart StartBehind(const Position& position, std::uint32_t world_size) {
   StreamStart start{.epoch = position.epoch, .step = next, .segments = position.segments};
   if (world_size == position.world_size) return start;
   std::uint64_t before = 0;
-  for (const client::Segment& segment : position.segments) before += segment.steps;
+  for (const wire::Segment& segment : position.segments) before += segment.steps;
   start.segments.push_back({.world_size = position.world_size, .steps = next - before});
   return start;
 }

@@ -23,7 +23,7 @@ struct Position {
   std::uint64_t epoch_step = 0;
   std::uint64_t epoch_steps = 0;  // of that epoch
   std::uint32_t world_size = 1;
-  std::vector<client::Segment> segments = {};  // of that epoch, before the world had this size
+  std::vector<wire::Segment> segments = {};  // of that epoch, before the world had this size
   friend bool operator==(const Position&, const Position&) = default;
 };
 

@@ -36,19 +36,17 @@ SplitErrors Unnormalise(const at::Tensor& sums, double scale) {
 
 }  // namespace
 
-client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client::PlanInfo& plan,
-                                 const std::string& split) {
-  client::BatchSpec spec = training;
-  spec.policy = "dynamic";
-  spec.pad.clear();
-  spec.split = split;
-  spec.order = "none";
-  spec.oversize = "alone";
-  spec.drop_last = false;
-  spec.budget_sample.reset();
-  spec.balance = "none";
-  spec.cost.reset();
-  spec.lookahead.reset();
+wire::BatchSpec EvaluationSpec(const wire::BatchSpec& training, const client::PlanInfo& plan,
+                               const std::string& split) {
+  wire::BatchSpec spec = {.policy = wire::Policy::kDynamic,
+                          .graphs = training.graphs,
+                          .max_graphs = training.max_graphs,
+                          .nodes = training.nodes,
+                          .edges = training.edges,
+                          .order = wire::Order::kNone,
+                          .seed = training.seed,
+                          .split = split,
+                          .oversize = wire::Oversize::kAlone};
   if (plan.budget.nodes > 0) {
     spec.max_graphs = plan.budget.graphs;
     spec.nodes = plan.budget.nodes;

@@ -11,8 +11,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "client/batch_reader.h"
-#include "client/batch_spec.h"
 #include "client/dataset_info.h"
+#include "proto/wire/batch_spec.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/target.h"
 #include "trainer/engine/device.h"
@@ -33,8 +33,8 @@ struct SplitErrors {
 
 // What to ask for to evaluate on `split`: the data set's order, each graph once, and one padded shape: that of
 // the training run (`plan` is its plan) where it has one.
-client::BatchSpec EvaluationSpec(const client::BatchSpec& training, const client::PlanInfo& plan,
-                                 const std::string& split);
+wire::BatchSpec EvaluationSpec(const wire::BatchSpec& training, const client::PlanInfo& plan,
+                               const std::string& split);
 
 // CANCELLED: what a rank ends with because of another one.
 absl::Status AnotherRankCannotGoOn();

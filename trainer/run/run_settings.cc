@@ -1,25 +1,13 @@
 #include "trainer/run/run_settings.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 namespace packtrain::trainer {
 namespace {
-
-std::string OrDefault(const std::string& word) { return word.empty() ? "default" : word; }
-
-std::string OrDefault(const std::optional<std::uint32_t>& number) {
-  return number ? absl::StrCat(*number) : "default";
-}
-
-std::string OrDefault(const std::optional<client::CostCoefficients>& cost) {
-  return cost ? absl::StrCat(cost->graph, ",", cost->node, ",", cost->edge) : "default";
-}
 
 // Empty where there is no such setting.
 std::string ValueOf(const Settings& settings, const std::string& name) {
@@ -32,22 +20,12 @@ std::string YesOrNo(bool yes) { return yes ? "yes" : "no"; }
 
 }  // namespace
 
-Settings SettingsOf(const client::BatchSpec& spec) {
-  return {{"--policy", spec.policy},
-          {"--pad", OrDefault(spec.pad)},
-          {"--graphs", absl::StrCat(spec.graphs)},
-          {"--max-graphs", OrDefault(spec.max_graphs)},
-          {"--nodes", OrDefault(spec.nodes)},
-          {"--edges", OrDefault(spec.edges)},
-          {"--order", spec.order},
-          {"--seed", absl::StrCat(spec.seed)},
-          {"--split", OrDefault(spec.split)},
-          {"--oversize", spec.oversize},
-          {"--drop-last", YesOrNo(spec.drop_last)},
-          {"--budget-sample", OrDefault(spec.budget_sample)},
-          {"--balance", spec.balance},
-          {"--cost", OrDefault(spec.cost)},
-          {"--lookahead", OrDefault(spec.lookahead)}};
+Settings SettingsOf(const wire::BatchSpec& spec) {
+  Settings settings;
+  for (wire::OptionText& option : wire::OptionTexts(spec)) {
+    settings.push_back({option.flag, option.value.empty() ? "default" : std::move(option.value)});
+  }
+  return settings;
 }
 
 Settings SettingsOf(const StepMaking& making) {

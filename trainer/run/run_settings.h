@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/batch_spec.h"
+#include "proto/wire/batch_spec.h"
 
 namespace packtrain::trainer {
 
@@ -19,7 +19,7 @@ struct Setting {
 using Settings = std::vector<Setting>;
 
 // Every field of `spec`; "default" where the server chooses.
-Settings SettingsOf(const client::BatchSpec& spec);
+Settings SettingsOf(const wire::BatchSpec& spec);
 
 // How steps are made: the engine that was chosen, and whether a device that has kernels of ours does without.
 struct StepMaking {

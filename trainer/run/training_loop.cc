@@ -140,7 +140,7 @@ Position TrainingLoop::PositionBehind(const wire::BatchHeader& header) const {
           .epoch_step = header.step,
           .epoch_steps = header.epoch_steps,
           .world_size = options_.world.size,
-          .segments = in_first_epoch ? start_.segments : std::vector<client::Segment>()};
+          .segments = in_first_epoch ? start_.segments : std::vector<wire::Segment>()};
 }
 
 // Learns what became of the steps issued: of all where the ranks do something else next. Otherwise several
@@ -267,7 +267,7 @@ absl::Status TrainingLoop::EvaluateSplit(const std::string& split) {
 }
 
 absl::Status TrainingLoop::ReadSplit(const std::string& split) {
-  const client::BatchSpec spec = EvaluationSpec(parts_.data.spec, parts_.data.plan, split);
+  const wire::BatchSpec spec = EvaluationSpec(parts_.data.spec, parts_.data.plan, split);
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<client::BatchReader> batches,
                         OpenBatches(parts_.data, spec, /*fingerprint=*/"", /*epochs=*/1, /*start=*/{}));
   const std::stop_callback cancel(stop_, [&batches] { batches->Cancel(); });

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "client/batch_reader.h"
-#include "client/batch_spec.h"
+#include "proto/wire/batch_spec.h"
 #include "trainer/data/read_ahead.h"
 #include "trainer/engine/engine_options.h"
 #include "trainer/ranks/world.h"
@@ -30,7 +30,7 @@ struct TrainingOptions {
   std::string run_server;  // that the run is reported to; empty: `server`
   std::chrono::milliseconds give_up{60'000};
   std::string dataset;
-  client::BatchSpec spec;
+  wire::BatchSpec spec;
   std::string target;  // empty: the first one
   std::string model;
   std::optional<std::int64_t> classes;  // of the embedding; absent: as many as the data set has

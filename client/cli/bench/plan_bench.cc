@@ -103,7 +103,7 @@ void Summarize(std::vector<Pass>& passes, PlanBenchResult& result) {
 }
 
 void Describe(const Plan& plan, PlanBenchResult& result) {
-  const batching::PlanSummary summary = plan.Summarize();
+  const wire::PlanSummary summary = plan.Summarize();
   result.batches = summary.batches;
   result.fill_graphs = summary.fill_graphs;
   result.fill_nodes = summary.fill_nodes;
@@ -115,10 +115,10 @@ void Describe(const Plan& plan, PlanBenchResult& result) {
 
 absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t repeat, std::size_t threads,
                                             const client::SpecFlags& flags) {
-  ABSL_ASSIGN_OR_RETURN(const batching::BatchSpec spec, LocalSpec(flags));
+  ABSL_RETURN_IF_ERROR(CheckListSplit(flags.spec));
   ABSL_ASSIGN_OR_RETURN(const Graphs graphs, RepeatSizes(sizes, repeat));
   batching::PlanRequest request;
-  request.spec = spec;
+  request.spec = flags.spec;
   request.sizes = {graphs.n_node, graphs.n_edge};
   request.split = graphs.split;
   request.epoch = flags.epoch;

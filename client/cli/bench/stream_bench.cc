@@ -16,8 +16,8 @@
 #include "client/cli/bench/padded_tensors.h"
 #include "client/cli/bench/pass_ledger.h"
 #include "client/internal/service_client.h"
-#include "client/internal/spec_convert.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/batch_spec_convert.h"
 
 namespace packtrain::cli {
 namespace {
@@ -205,11 +205,10 @@ class StreamBench {
 
   // Another epoch of dropped last steps may hold other graphs.
   absl::Status LookUpPlan() {
-    ABSL_ASSIGN_OR_RETURN(v1::BatchSpec spec, client::ToMessage(options_.spec));
-    if (options_.spec.drop_last) return absl::OkStatus();
     v1::GetPlanRequest request;
+    ABSL_ASSIGN_OR_RETURN(*request.mutable_spec(), wire::ToMessage(options_.spec));
+    if (options_.spec.drop_last) return absl::OkStatus();
     request.set_dataset(result_.dataset);
-    *request.mutable_spec() = std::move(spec);
     request.set_epoch(options_.first_epoch);
     ABSL_ASSIGN_OR_RETURN(const v1::GetPlanResponse plan, services_->GetPlan(request));
     pass_graphs_ = plan.graphs();

@@ -6,15 +6,15 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "client/batch_spec.h"
 #include "client/connection.h"
+#include "proto/wire/batch_spec.h"
 
 namespace packtrain::cli {
 
 struct StreamBenchOptions {
   client::ConnectionOptions connection;
   std::string dataset;
-  client::BatchSpec spec;
+  wire::BatchSpec spec;
   std::uint64_t first_epoch = 0;
   std::uint32_t clients = 1;
   // The clients are the ranks of one epoch; otherwise each reads the whole of it.

@@ -10,11 +10,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/plan/thread_loop.h"
-#include "client/internal/spec_convert.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"
-#include "proto/wire/planner_convert.h"
+#include "proto/wire/batch_spec_convert.h"
 #include "server/batching/plan.h"
+#include "server/batching/spec_rules.h"
 
 namespace packtrain::cli {
 namespace {
@@ -24,10 +24,9 @@ constexpr char kSplit[] = "all";
 // A request for the list, and what it borrows beside the list.
 class ListRequest {
  public:
-  ListRequest(const SizeList& sizes, const client::SpecFlags& flags, const batching::BatchSpec& spec)
-      : split_(sizes.n_node.size()) {
+  ListRequest(const SizeList& sizes, const client::SpecFlags& flags) : split_(sizes.n_node.size()) {
     std::iota(split_.begin(), split_.end(), 0u);
-    request_.spec = spec;
+    request_.spec = flags.spec;
     request_.sizes = {sizes.n_node, sizes.n_edge};
     request_.split = split_;
     request_.epoch = flags.epoch;
@@ -45,41 +44,37 @@ class ListRequest {
   batching::PlanRequest request_;
 };
 
-void AddOversizeIds(const SizeList& sizes, const batching::PlanSummary& summary,
-                    v1::OversizeSummary& oversize) {
+void AddOversizeIds(const SizeList& sizes, const wire::PlanSummary& summary, v1::OversizeSummary& oversize) {
   for (const std::uint32_t graph : summary.oversize_graphs) oversize.add_ids(NameOf(sizes, graph));
 }
 
 }  // namespace
 
-absl::StatusOr<batching::BatchSpec> LocalSpec(const client::SpecFlags& flags) {
-  if (!flags.spec.split.empty() && flags.spec.split != kSplit) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--split ", flags.spec.split, ": a list of sizes has no splits but 'all'"));
-  }
-  ABSL_ASSIGN_OR_RETURN(const v1::BatchSpec message, client::ToMessage(flags.spec));
-  return wire::ToPlanner<batching::BatchSpec>(message);
+absl::Status CheckListSplit(const wire::BatchSpec& spec) {
+  if (spec.split.empty() || spec.split == kSplit) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--split ", spec.split, ": a list of sizes has no splits but 'all'"));
 }
 
 absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags) {
-  ABSL_ASSIGN_OR_RETURN(const batching::BatchSpec spec, LocalSpec(flags));
-  const ListRequest request(sizes, flags, spec);
+  ABSL_RETURN_IF_ERROR(CheckListSplit(flags.spec));
+  const ListRequest request(sizes, flags);
   const auto start = std::chrono::steady_clock::now();
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<const batching::Plan> plan,
                         batching::Plan::Create(request.get()));
-  const batching::PlanSummary summary = plan->Summarize();
-  v1::GetPlanResponse response = wire::ToPlanResponse(summary, spec, batching::kPlanVersion);
+  const wire::PlanSummary summary = plan->Summarize();
+  v1::GetPlanResponse response = wire::ToMessage(summary, flags.spec, batching::kPlanVersion);
   response.set_plan_seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   response.set_dataset(sizes.path);
-  response.set_fingerprint(base::PlanFingerprint(sizes.version, kSplit, batching::CanonicalText(spec)));
+  response.set_fingerprint(base::PlanFingerprint(sizes.version, kSplit, batching::CanonicalText(flags.spec)));
   AddOversizeIds(sizes, summary, *response.mutable_oversize());
   return response;
 }
 
 absl::StatusOr<std::vector<batching::TunedBudget>> TuneSizes(const SizeList& sizes,
                                                              const client::SpecFlags& flags) {
-  ABSL_ASSIGN_OR_RETURN(const batching::BatchSpec spec, LocalSpec(flags));
-  return batching::TuneBudget(ListRequest(sizes, flags, spec).get());
+  ABSL_RETURN_IF_ERROR(CheckListSplit(flags.spec));
+  return batching::TuneBudget(ListRequest(sizes, flags).get());
 }
 
 }  // namespace packtrain::cli

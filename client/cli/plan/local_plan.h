@@ -4,18 +4,18 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/cli/plan/size_list.h"
 #include "client/flags/spec_flags.h"
 #include "packtrain/v1/batch.pb.h"
-#include "server/batching/batch_spec.h"
+#include "proto/wire/batch_spec.h"
 #include "server/batching/budget_tuning.h"
 
 namespace packtrain::cli {
 
-// The planner's form of the spec, for a list of sizes, which has no split but "all". INVALID_ARGUMENT: another
-// --split, or an unknown word.
-absl::StatusOr<batching::BatchSpec> LocalSpec(const client::SpecFlags& flags);
+// INVALID_ARGUMENT: a --split other than "all", the only one that a list of sizes has.
+absl::Status CheckListSplit(const wire::BatchSpec& spec);
 
 // The whole list is one split, "all". Graphs above the budget are named "line N". Codes as PlanService.GetPlan.
 absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const client::SpecFlags& flags);

@@ -11,11 +11,10 @@
 #include "client/cli/plan/plan_json.h"
 #include "client/cli/service_call.h"
 #include "client/flags/spec_flags.h"
-#include "client/internal/spec_convert.h"
 #include "proto/base/escape_controls.h"
 #include "proto/base/flag_checks.h"
 #include "proto/base/status_macros.h"
-#include "proto/wire/run_words.h"
+#include "proto/wire/batch_spec_convert.h"
 
 namespace packtrain::cli {
 namespace {
@@ -49,8 +48,9 @@ std::string ShapesText(const v1::GetPlanResponse& plan) {
 
 std::string ToText(const client::SpecFlags& flags, const v1::GetPlanResponse& plan) {
   std::ostringstream text;
-  text << plan.dataset() << ", " << flags.spec.policy << (flags.spec.pad.empty() ? "" : " " + flags.spec.pad)
-       << ", epoch " << flags.epoch << ", ranks " << flags.world_size << '\n'
+  text << plan.dataset() << ", " << wire::PolicyText(flags.spec)
+       << (flags.spec.pad ? " " + wire::PadText(flags.spec) : "") << ", epoch " << flags.epoch << ", ranks "
+       << flags.world_size << '\n'
        << "batches   " << plan.batches() << " in " << plan.steps() << " steps (at least "
        << plan.bound_batches() << (plan.has_budget() ? " by the budget)\n" : " by --graphs)\n") << "graphs    "
        << FormatCount(static_cast<double>(plan.graphs())) << ", a batch " << FormatNumber(plan.mean_graphs())
@@ -84,10 +84,9 @@ std::string ToText(const v1::GetPlannedBatchResponse& batch) {
 // Fills what GetPlanRequest and GetPlannedBatchRequest share.
 template <typename Request>
 absl::StatusOr<Request> MakeRequest(const PlanFlags& flags) {
-  ABSL_ASSIGN_OR_RETURN(v1::BatchSpec spec, client::ToMessage(flags.spec.spec));
   Request request;
+  ABSL_ASSIGN_OR_RETURN(*request.mutable_spec(), wire::ToMessage(flags.spec.spec));
   request.set_dataset(flags.dataset);
-  *request.mutable_spec() = std::move(spec);
   request.set_epoch(flags.spec.epoch);
   request.set_world_size(flags.spec.world_size);
   return request;
@@ -130,7 +129,7 @@ absl::StatusOr<SizeList> FetchSizes(const PlanFlags& flags, const GlobalOptions&
 }
 
 Json ToJson(const batching::TunedBudget& tuned) {
-  const batching::PlanSummary& summary = tuned.summary;
+  const wire::PlanSummary& summary = tuned.summary;
   return {
       {"budget",
        {{"graphs", tuned.budget.graphs}, {"nodes", tuned.budget.nodes}, {"edges", tuned.budget.edges}}},

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/wire/batch_spec_convert.h"
 #include "proto/wire/run_words.h"
 
 namespace packtrain::cli {

@@ -45,7 +45,7 @@ class RoundRobinTest : public ::testing::TestWithParam<int> {
     auto connection = client::Connection::Open(options).value();
     client::StreamRequest request;
     request.dataset = client::GetDatasetInfo(*connection, "mols")->reference;
-    request.spec.policy = "dynamic";
+    request.spec.policy = wire::Policy::kDynamic;
     request.spec.graphs = 15;
     request.rank = rank;
     request.world_size = kRanks;

@@ -47,7 +47,7 @@ std::string HexText(const std::vector<std::string>& messages) {
 }
 
 std::string Golden(const std::string& name) {
-  std::ifstream file(std::string(PACKTRAIN_GOLDEN) + "/" + name);
+  std::ifstream file(PACKTRAIN_GOLDEN "/" + name);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -165,7 +165,7 @@ TEST_F(BatchSequenceTest, AfterTheSegmentsTheStepsGoOnWithTheBatchesLeft) {
 }
 
 TEST_F(BatchSequenceTest, LaterEpochsKnowNothingOfTheSegments) {
-  for (const batching::World& world : {batching::World{2, {{1, 1}}}, batching::World{2, {{3, 2}}}}) {
+  for (const wire::World& world : {wire::World{2, {{1, 1}}}, wire::World{2, {{3, 2}}}}) {
     auto later = Open({.world = world, .start_step = 2, .epochs = 2});
     ASSERT_THAT(later, IsOk());
     const std::vector<BuiltBatch> batches = ReadAll(**later);

@@ -133,7 +133,7 @@ TEST_F(PlanCacheTest, EachWorldHasABalancedPlanOfItsOwn) {
   spec.set_balance(v1::BALANCE_COST);
   const BatchSource source = scenario_.Source(spec);
   std::uint64_t bytes = 0;
-  for (const batching::World& world : {batching::World{2}, {3}, {3, {{2, 1}}}}) {
+  for (const wire::World& world : {wire::World{2}, {3}, {3, {{2, 1}}}}) {
     plans.Prepare(source, 0, world);
     const auto first = plans.Get(source, 0, world);
     ASSERT_THAT(first, IsOk());

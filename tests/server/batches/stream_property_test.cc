@@ -146,7 +146,7 @@ std::vector<std::uint64_t> EveryGraph() {
 }
 
 // What a run reads: `steps` steps of every rank of `world`, from a position on.
-void ReadSteps(Streams& streams, const batching::World& world, std::uint64_t start_step, std::uint64_t steps,
+void ReadSteps(Streams& streams, const wire::World& world, std::uint64_t start_step, std::uint64_t steps,
                Batches& batches, std::vector<std::uint64_t>& graphs, std::uint64_t& empty) {
   for (std::uint32_t rank = 0; rank < world.size; ++rank) {
     const auto sequence = streams.Open({.rank = rank, .world = world, .start_step = start_step, .epochs = 1});
@@ -169,7 +169,7 @@ void ReadSteps(Streams& streams, const batching::World& world, std::uint64_t sta
 }
 
 // Steps of an epoch in a world: what its first batch says; those of the segments where nothing is left.
-std::uint64_t StepsOfEpoch(Streams& streams, const batching::World& world, std::uint64_t start_step) {
+std::uint64_t StepsOfEpoch(Streams& streams, const wire::World& world, std::uint64_t start_step) {
   const auto sequence = streams.Open({.world = world, .start_step = start_step, .epochs = 1});
   const std::vector<BuiltBatch> first = Streams::Read(*sequence, 1);
   return first.empty() ? start_step : first[0].header.epoch_steps;
@@ -186,7 +186,7 @@ TEST_F(StreamPropertyTest, ARunKilledTwiceInAnEpochGetsTheBatchesOfAnUnbrokenOne
     std::vector<std::uint64_t> graphs;
     std::uint64_t empty = 0;
     std::uint64_t step = 0;
-    batching::World world;
+    wire::World world;
     for (int attempt = 0; attempt < 3; ++attempt) {
       world.size = dice.Between(1, 5);
       const std::uint64_t left = StepsOfEpoch(streams, world, step) - step;

@@ -18,7 +18,7 @@ TEST_F(PlanTest, DynamicClosesABatchWhenTheNextGraphWouldBreakTheNodeBudget) {
   EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 1, 2));  // 12 nodes: one slot is padding
   EXPECT_THAT(GraphsAt(*plan, 1), ElementsAre(3));
   EXPECT_THAT(GraphsAt(*plan, 2), ElementsAre(4));
-  EXPECT_EQ(plan->BatchAt(0)->padded, (Shape{11, 13, 1000}));
+  EXPECT_EQ(plan->BatchAt(0)->padded, (wire::Shape{11, 13, 1000}));
 }
 
 TEST_F(PlanTest, DynamicClosesABatchWhenTheNextGraphWouldBreakTheEdgeBudget) {
@@ -28,7 +28,7 @@ TEST_F(PlanTest, DynamicClosesABatchWhenTheNextGraphWouldBreakTheEdgeBudget) {
 }
 
 TEST_F(PlanTest, DynamicHoldsAtMostMaxGraphs) {
-  BatchSpec spec = Dynamic(2, 1000, 1000);
+  wire::BatchSpec spec = Dynamic(2, 1000, 1000);
   EXPECT_EQ(Create(spec)->Summarize().max_graphs, 2u);
   spec.max_graphs = 3;
   const auto plan = Create(spec);
@@ -39,29 +39,29 @@ TEST_F(PlanTest, DynamicHoldsAtMostMaxGraphs) {
 TEST_F(PlanTest, TheBudgetIsThatOfOneGraphMoreThanAskedFor) {
   SetSizes({10, 20, 30}, {100, 200, 300});
   // nextmult64(60 * 33 div 3) and nextmult64(600 * 33 div 3).
-  EXPECT_EQ(Create(Dynamic(32))->Summarize().budget, (Shape{32, 704, 6656}));
+  EXPECT_EQ(Create(Dynamic(32))->Summarize().budget, (wire::Shape{32, 704, 6656}));
 }
 
 TEST_F(PlanTest, TheBudgetHoldsTheLargestGraph) {
   SetSizes({1, 1, 1, 128}, {0, 0, 0, 640});
-  EXPECT_EQ(Create(Dynamic(1))->Summarize().budget, (Shape{1, 192, 704}));
+  EXPECT_EQ(Create(Dynamic(1))->Summarize().budget, (wire::Shape{1, 192, 704}));
 }
 
 TEST_F(PlanTest, AGivenLimitLeavesTheOtherOneToTheSizes) {
-  EXPECT_EQ(Create(Dynamic(4, 100))->Summarize().budget, (Shape{4, 100, 256}));
-  EXPECT_EQ(Create(Dynamic(4, std::nullopt, 200))->Summarize().budget, (Shape{4, 64, 200}));
+  EXPECT_EQ(Create(Dynamic(4, 100))->Summarize().budget, (wire::Shape{4, 100, 256}));
+  EXPECT_EQ(Create(Dynamic(4, std::nullopt, 200))->Summarize().budget, (wire::Shape{4, 64, 200}));
 }
 
 TEST_F(PlanTest, BudgetSampleTakesTheFirstGraphsOfTheUnshuffledSplit) {
   SetSizes({10, 10, 500}, {10, 10, 500});
   split_ = {1, 2};
-  BatchSpec spec = Dynamic(1);
-  spec.order = Order::kFull;
+  wire::BatchSpec spec = Dynamic(1);
+  spec.order = wire::Order::kFull;
   spec.budget_sample = 1;
-  spec.oversize = Oversize::kAlone;
-  EXPECT_EQ(Create(spec)->Summarize().budget, (Shape{1, 64, 64}));
+  spec.oversize = wire::Oversize::kAlone;
+  EXPECT_EQ(Create(spec)->Summarize().budget, (wire::Shape{1, 64, 64}));
   spec.budget_sample = 1000;
-  EXPECT_EQ(Create(spec)->Summarize().budget, (Shape{1, 512, 512}));
+  EXPECT_EQ(Create(spec)->Summarize().budget, (wire::Shape{1, 512, 512}));
 }
 
 // Oversize.
@@ -88,8 +88,8 @@ TEST_F(PlanTest, OversizeErrorPassesWhereTheNamedBudgetIsTaken) {
 
 TEST_F(PlanTest, OversizeAloneFollowsTheOpenBatch) {
   SetSizes({2, 50, 2, 2, 60}, {1, 1, 1, 1, 200});
-  BatchSpec spec = Dynamic(2, 10, 100);
-  spec.oversize = Oversize::kAlone;
+  wire::BatchSpec spec = Dynamic(2, 10, 100);
+  spec.oversize = wire::Oversize::kAlone;
   const auto plan = Create(spec);
   EXPECT_EQ(plan->steps(), 4u);
   EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 2));
@@ -97,17 +97,17 @@ TEST_F(PlanTest, OversizeAloneFollowsTheOpenBatch) {
   EXPECT_THAT(GraphsAt(*plan, 2), ElementsAre(3));
   EXPECT_THAT(GraphsAt(*plan, 3), ElementsAre(4));
   EXPECT_TRUE(plan->BatchAt(1)->oversize);
-  EXPECT_EQ(plan->BatchAt(1)->padded, (Shape{2, 64, 64}));
+  EXPECT_EQ(plan->BatchAt(1)->padded, (wire::Shape{2, 64, 64}));
   EXPECT_FALSE(plan->BatchAt(2)->oversize);
-  EXPECT_EQ(plan->BatchAt(3)->padded, (Shape{2, 64, 256}));
+  EXPECT_EQ(plan->BatchAt(3)->padded, (wire::Shape{2, 64, 256}));
   EXPECT_EQ(plan->Summarize().oversize, 2u);
   EXPECT_THAT(plan->Summarize().oversize_graphs, ElementsAre(1, 4));
 }
 
 TEST_F(PlanTest, OversizeSkipLeavesThemOutAndCounts) {
   SetSizes({2, 50, 2}, {1, 1, 1});
-  BatchSpec spec = Dynamic(2, 10, 100);
-  spec.oversize = Oversize::kSkip;
+  wire::BatchSpec spec = Dynamic(2, 10, 100);
+  spec.oversize = wire::Oversize::kSkip;
   const auto plan = Create(spec);
   EXPECT_EQ(plan->steps(), 1u);
   EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 2));
@@ -116,16 +116,16 @@ TEST_F(PlanTest, OversizeSkipLeavesThemOutAndCounts) {
 }
 
 TEST_F(PlanTest, OversizeSkipIsRefusedWhereNothingIsLeft) {
-  BatchSpec spec = Dynamic(2, 2, 100);
-  spec.oversize = Oversize::kSkip;
+  wire::BatchSpec spec = Dynamic(2, 2, 100);
+  spec.oversize = wire::Oversize::kSkip;
   ExpectImpossible(spec, "--oversize skip would leave no graph");
 }
 
 TEST_F(PlanTest, TheFirstThousandOversizeGraphsAreListed) {
   SetSizes(Sizes(1500, 5), Sizes(1500, 5));
-  BatchSpec spec = Dynamic(2, 2, 100);
-  spec.oversize = Oversize::kAlone;
-  const PlanSummary summary = Create(spec)->Summarize();
+  wire::BatchSpec spec = Dynamic(2, 2, 100);
+  spec.oversize = wire::Oversize::kAlone;
+  const wire::PlanSummary summary = Create(spec)->Summarize();
   EXPECT_EQ(summary.oversize, 1500u);
   EXPECT_THAT(summary.oversize_graphs, SizeIs(1000));
   EXPECT_EQ(summary.oversize_graphs.back(), 999u);
@@ -133,7 +133,7 @@ TEST_F(PlanTest, TheFirstThousandOversizeGraphsAreListed) {
 
 TEST_F(PlanTest, StaticKnowsNoOversizeGraph) {
   SetSizes({1, 1000000}, {0, 0});
-  for (const Pad pad : {Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant}) {
+  for (const wire::Pad pad : {wire::Pad::kNone, wire::Pad::kMultiple, wire::Pad::kPow2, wire::Pad::kConstant}) {
     EXPECT_EQ(Create(Static(2, pad))->Summarize().oversize, 0u);
   }
 }

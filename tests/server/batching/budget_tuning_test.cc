@@ -59,7 +59,7 @@ class BudgetTuningTest : public ::testing::Test {
       for (std::uint32_t e = edges * 11 / 12 / 8 * 8 + 8; e <= edges * 13 / 12; e += edge_step) {
         request.spec.nodes = n;
         request.spec.edges = e;
-        const PlanSummary summary = Plan::Create(request).value()->Summarize();
+        const wire::PlanSummary summary = Plan::Create(request).value()->Summarize();
         if (std::abs(summary.mean_graphs / spec_.graphs - 1) > 0.05) continue;
         best = std::max(best, std::min(summary.fill_nodes, summary.fill_edges));
       }
@@ -67,7 +67,7 @@ class BudgetTuningTest : public ::testing::Test {
     return best;
   }
 
-  BatchSpec spec_ = {.policy = Policy::kDynamic, .graphs = 15, .max_graphs = 20};
+  wire::BatchSpec spec_ = {.policy = wire::Policy::kDynamic, .graphs = 15, .max_graphs = 20};
   std::vector<std::uint32_t> n_node_;
   std::vector<std::uint32_t> n_edge_;
   std::vector<std::uint32_t> split_;
@@ -75,14 +75,14 @@ class BudgetTuningTest : public ::testing::Test {
 
 TEST_F(BudgetTuningTest, EachBudgetIsWhatThePlanMakesOfIt) {
   spec_.seed = 9;
-  for (const Order order : {Order::kNone, Order::kFull, Order::kWindow}) {
+  for (const wire::Order order : {wire::Order::kNone, wire::Order::kFull, wire::Order::kWindow}) {
     spec_.order = order;
-    spec_.window = order == Order::kWindow ? std::optional(100u) : std::nullopt;
+    spec_.order_window = order == wire::Order::kWindow ? std::optional(100u) : std::nullopt;
     for (const TunedBudget& tuned : Tune()) {
       PlanRequest request = Request();
       request.spec.nodes = tuned.budget.nodes;
       request.spec.edges = tuned.budget.edges;
-      const PlanSummary summary = Plan::Create(request).value()->Summarize();
+      const wire::PlanSummary summary = Plan::Create(request).value()->Summarize();
       EXPECT_EQ(summary.budget, tuned.budget);
       EXPECT_EQ(summary.batches, tuned.summary.batches);
       EXPECT_EQ(summary.max_graphs, tuned.summary.max_graphs);
@@ -133,7 +133,7 @@ TEST_F(BudgetTuningTest, DoesNotDependOnThreads) {
 
 TEST_F(BudgetTuningTest, ComparesTheBestOfALongSplitOnTheWholeOfIt) {
   Draw((1u << 18) + 1);
-  spec_.order = Order::kNone;
+  spec_.order = wire::Order::kNone;
   const std::vector<TunedBudget> frontier = Tune();
   for (const TunedBudget& tuned : frontier) EXPECT_EQ(tuned.summary.graphs, n_node_.size());
   EXPECT_GT(frontier.front().SmallerFill(), 0.9);
@@ -155,9 +155,9 @@ TEST_F(BudgetTuningTest, RefusesWhatLeavesNothingToTune) {
   spec_.edges = std::nullopt;
   spec_.budget_sample = 300;
   ExpectRefused(absl::StatusCode::kInvalidArgument, "--budget-sample does not go with --tune");
-  spec_ = {.policy = Policy::kStatic, .graphs = 15};
+  spec_ = {.policy = wire::Policy::kStatic, .graphs = 15};
   ExpectRefused(absl::StatusCode::kInvalidArgument, "--tune does not go with --policy static");
-  spec_ = {.policy = Policy::kDynamic, .graphs = 0};
+  spec_ = {.policy = wire::Policy::kDynamic, .graphs = 0};
   ExpectRefused(absl::StatusCode::kInvalidArgument, "--graphs 0");
 }
 
@@ -169,7 +169,7 @@ TEST_F(BudgetTuningTest, SaysWhyThereIsNoSuchBudget) {
   spec_.max_graphs = 20;
   n_node_[1000] = 5000;
   ExpectRefused(absl::StatusCode::kFailedPrecondition, "graph 1000 with 5000 nodes");
-  spec_.oversize = Oversize::kSkip;
+  spec_.oversize = wire::Oversize::kSkip;
   EXPECT_EQ(Tune().front().summary.oversize, 1u);
 }
 

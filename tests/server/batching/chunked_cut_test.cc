@@ -62,7 +62,7 @@ const std::vector<Executor>& Executors() {
   return *executors;
 }
 
-using Batch = std::pair<Graphs, Shape>;
+using Batch = std::pair<Graphs, wire::Shape>;
 
 std::vector<Batch> BatchesOf(const BatchList& list) {
   std::vector<Batch> batches;
@@ -94,7 +94,7 @@ TEST(ChunkedCutTest, EveryChunkIsCutByItselfWhoeverRunsIt) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Scenario scenario = DrawScenario(seed);
     const PlanRequest request = scenario.Request({});
-    const auto policy = KindOf(request.spec.policy).create(request);
+    const auto policy = KindOf(request.spec).create(request);
     if (!policy.ok()) continue;
     for (const std::size_t chunk_graphs : ChunksFor(scenario.split.size())) {
       const std::vector<Batch> expected = CutOneByOne(**policy, scenario.split, request.sizes, chunk_graphs);
@@ -113,7 +113,7 @@ TEST(ChunkedCutTest, EveryChunkIsCutByItselfWhoeverRunsIt) {
 TEST(ChunkedCutTest, TasksAreAsManyAsTheChunks) {
   const Scenario scenario = DrawScenario(0);
   const PlanRequest request = scenario.Request({});
-  const auto policy = KindOf(request.spec.policy).create(request).value();
+  const auto policy = KindOf(request.spec).create(request).value();
   const std::size_t graphs = scenario.split.size();
   ASSERT_GE(graphs, 3u);
   std::vector<std::size_t> counts;
@@ -130,7 +130,8 @@ TEST(ChunkedCutTest, TasksAreAsManyAsTheChunks) {
 // Sizes drawn for more graphs than a chunk holds.
 class LargePlanTest : public ::testing::Test {
  protected:
-  std::unique_ptr<const Plan> Create(BatchSpec spec, std::size_t graphs, const ParallelFor& parallel_for) {
+  std::unique_ptr<const Plan> Create(wire::BatchSpec spec, std::size_t graphs,
+                                     const ParallelFor& parallel_for) {
     while (n_node_.size() < graphs) {
       n_node_.push_back(dice_.Between(1, 30));
       n_edge_.push_back(dice_.Between(0, 60));
@@ -162,8 +163,9 @@ class LargePlanTest : public ::testing::Test {
 };
 
 TEST_F(LargePlanTest, IsTheSameWhoeverRunsItsChunks) {
-  for (const Policy policy : {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple}) {
-    const BatchSpec spec = {.policy = policy, .graphs = 31};
+  for (const wire::Policy policy :
+       {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked, wire::Policy::kTuple}) {
+    const wire::BatchSpec spec = {.policy = policy, .graphs = 31};
     const auto expected = Walk(*Create(spec, kChunkGraphs + 5, RunInTurn));
     EXPECT_EQ(expected.second.size(), kChunkGraphs + 5);
     for (const ParallelFor& parallel_for : {ParallelFor(RunBackwards), OnThreads(8)}) {
@@ -173,7 +175,7 @@ TEST_F(LargePlanTest, IsTheSameWhoeverRunsItsChunks) {
 }
 
 TEST_F(LargePlanTest, ABudgetedBatchEndsWhereAChunkDoes) {
-  const BatchSpec spec = {.policy = Policy::kDynamic, .graphs = 31, .order = Order::kNone};
+  const wire::BatchSpec spec = {.policy = wire::Policy::kDynamic, .graphs = 31, .order = wire::Order::kNone};
   for (const std::size_t graphs : {kChunkGraphs - 1, kChunkGraphs, kChunkGraphs + 1, 3 * kChunkGraphs}) {
     const std::vector<std::size_t> ends = Walk(*Create(spec, graphs, RunInTurn)).first;
     for (std::size_t end = kChunkGraphs; end < graphs; end += kChunkGraphs) {
@@ -186,13 +188,14 @@ TEST_F(LargePlanTest, ABudgetedBatchEndsWhereAChunkDoes) {
 // Many graphs, with and without one whose size no half word holds.
 TEST_F(LargePlanTest, CountsAreThoseOfTheGraphsHoweverSizesAreRead) {
   for (const std::uint32_t largest : {65535u, 65536u}) {
-    for (const Policy policy : {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple}) {
+    for (const wire::Policy policy :
+         {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked, wire::Policy::kTuple}) {
       Create({.policy = policy, .graphs = 31}, 1 << 18, RunInTurn);
       n_edge_[5] = largest;
       const auto plan = Create({.policy = policy, .graphs = 31}, 1 << 18, RunInTurn);
       EXPECT_EQ(MakeSizeWords({n_node_, n_edge_}, n_node_.size()).empty(), largest > 65535);
       for (const PlannedBatch& batch : AllBatches(*plan)) {
-        Shape sum;
+        wire::Shape sum;
         for (const std::uint32_t graph : batch.graphs) {
           sum = {sum.graphs + 1, sum.nodes + n_node_[graph], sum.edges + n_edge_[graph]};
         }
@@ -213,9 +216,9 @@ TEST(SizeWordsTest, AreMadeWhereAWalkOverMostOfManyGraphsUsesThem) {
 
 TEST_F(LargePlanTest, ChunksChangeNoStaticBatch) {
   for (const std::uint32_t graphs : {127u, static_cast<std::uint32_t>(kChunkGraphs) + 3}) {
-    const BatchSpec spec = {.policy = Policy::kStatic, .graphs = graphs};
+    const wire::BatchSpec spec = {.policy = wire::Policy::kStatic, .graphs = graphs};
     const std::size_t count = 2 * kChunkGraphs + 1;
-    const PlanSummary summary = Create(spec, count, RunInTurn)->Summarize();
+    const wire::PlanSummary summary = Create(spec, count, RunInTurn)->Summarize();
     EXPECT_EQ(summary.batches, (count + graphs - 1) / graphs);
     EXPECT_EQ(summary.min_graphs, count % graphs);
   }

@@ -10,8 +10,10 @@ namespace {
 
 class Search {
  public:
-  Search(std::vector<Shape> graphs, const Shape& budget) : graphs_(std::move(graphs)), budget_(budget) {
-    std::ranges::sort(graphs_, std::greater<>(), [](const Shape& graph) { return graph.nodes + graph.edges; });
+  Search(std::vector<wire::Shape> graphs, const wire::Shape& budget)
+      : graphs_(std::move(graphs)), budget_(budget) {
+    std::ranges::sort(graphs_, std::greater<>(),
+                      [](const wire::Shape& graph) { return graph.nodes + graph.edges; });
     bound_ = Bound();
     fewest_ = graphs_.size() + 1;
   }
@@ -38,8 +40,8 @@ class Search {
   }
 
   void PlaceInto(std::size_t batch, std::size_t next) {
-    const Shape before = batches_[batch];
-    const Shape after = Sum(before, graphs_[next]);
+    const wire::Shape before = batches_[batch];
+    const wire::Shape after = Sum(before, graphs_[next]);
     if (after.graphs > budget_.graphs || after.nodes >= budget_.nodes || after.edges > budget_.edges) return;
     batches_[batch] = after;
     Place(next + 1);
@@ -54,19 +56,19 @@ class Search {
 
   // What the sums of all graphs need.
   std::uint64_t Bound() const {
-    const Shape sum = std::accumulate(graphs_.begin(), graphs_.end(), Shape(), Sum);
+    const wire::Shape sum = std::accumulate(graphs_.begin(), graphs_.end(), Shape(), Sum);
     const auto up = [](std::uint32_t value, std::uint32_t by) { return (value + by - 1) / by; };
     return std::max(
         {up(sum.graphs, budget_.graphs), up(sum.nodes, budget_.nodes - 1), up(sum.edges, budget_.edges)});
   }
 
-  static Shape Sum(const Shape& a, const Shape& b) {
+  static wire::Shape Sum(const wire::Shape& a, const wire::Shape& b) {
     return {a.graphs + b.graphs, a.nodes + b.nodes, a.edges + b.edges};
   }
 
-  std::vector<Shape> graphs_;  // longest first
-  const Shape budget_;
-  std::vector<Shape> batches_;
+  std::vector<wire::Shape> graphs_;  // longest first
+  const wire::Shape budget_;
+  std::vector<wire::Shape> batches_;
   std::uint64_t bound_ = 0;
   std::uint64_t fewest_ = 0;
 };
@@ -74,8 +76,8 @@ class Search {
 }  // namespace
 
 std::uint64_t FewestBatches(const std::vector<std::uint32_t>& n_node, const std::vector<std::uint32_t>& n_edge,
-                            const Shape& budget) {
-  std::vector<Shape> graphs;
+                            const wire::Shape& budget) {
+  std::vector<wire::Shape> graphs;
   for (std::size_t graph = 0; graph < n_node.size(); ++graph) {
     graphs.push_back({1, n_node[graph], n_edge[graph]});
   }

@@ -11,7 +11,7 @@ namespace packtrain::batching {
 
 // By branch and bound, for up to about 16 graphs, each within `budget` = (M, N, E).
 std::uint64_t FewestBatches(const std::vector<std::uint32_t>& n_node, const std::vector<std::uint32_t>& n_edge,
-                            const Shape& budget);
+                            const wire::Shape& budget);
 
 }  // namespace packtrain::batching
 

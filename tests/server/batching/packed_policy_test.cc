@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/batching/plan.h"
 #include "server/batching/policy_kind.h"
+#include "server/batching/spec_rules.h"
 #include "server/batching/split_order.h"
 #include "tests/server/batching/dice.h"
 #include "tests/server/batching/exact_packing.h"
@@ -26,8 +27,12 @@ using ::testing::HasSubstr;
 using Sizes = std::vector<std::uint32_t>;
 using Batches = std::vector<Sizes>;
 
-BatchSpec Packed(std::uint32_t graphs, std::uint32_t nodes, std::uint32_t edges) {
-  return {.policy = Policy::kPacked, .graphs = graphs, .nodes = nodes, .edges = edges, .order = Order::kNone};
+wire::BatchSpec Packed(std::uint32_t graphs, std::uint32_t nodes, std::uint32_t edges) {
+  return {.policy = wire::Policy::kPacked,
+          .graphs = graphs,
+          .nodes = nodes,
+          .edges = edges,
+          .order = wire::Order::kNone};
 }
 
 Batches GraphsOf(const Plan& plan) {
@@ -37,7 +42,7 @@ Batches GraphsOf(const Plan& plan) {
   return batches;
 }
 
-Batches Plan1(const BatchSpec& spec, const Sizes& n_node, const Sizes& n_edge) {
+Batches Plan1(const wire::BatchSpec& spec, const Sizes& n_node, const Sizes& n_edge) {
   Sizes split(n_node.size());
   std::iota(split.begin(), split.end(), 0u);
   const auto plan = Plan::Create({spec, {n_node, n_edge}, split, 0, {}, nullptr});
@@ -47,7 +52,7 @@ Batches Plan1(const BatchSpec& spec, const Sizes& n_node, const Sizes& n_edge) {
 
 // Graphs without edges, of which there is room for any number.
 Batches PlanNodes(std::uint32_t nodes, const Sizes& n_node, std::uint32_t lookahead = 64) {
-  BatchSpec spec = Packed(100, nodes, 100);
+  wire::BatchSpec spec = Packed(100, nodes, 100);
   spec.lookahead = lookahead;
   return Plan1(spec, n_node, Sizes(n_node.size(), 0));
 }
@@ -75,7 +80,7 @@ TEST(PackedPolicyTest, TakesTheOldestThatFitsWhileThereIsMuchRoom) {
 }
 
 TEST(PackedPolicyTest, KeepsTheLastTwoGraphSlotsForTheLargest) {
-  BatchSpec spec = Packed(3, 1000, 1000);
+  wire::BatchSpec spec = Packed(3, 1000, 1000);
   spec.max_graphs = 3;
   EXPECT_THAT(Plan1(spec, {1, 1, 1, 50, 60}, Sizes(5, 1)),
               ElementsAre(ElementsAre(0, 3, 4), ElementsAre(1, 2)));
@@ -103,17 +108,17 @@ TEST(PackedPolicyTest, HoldsAQuarterMoreGraphsUnlessTold) {
 }
 
 TEST(PackedPolicyTest, OversizeFollowsTheBatchThatIsOpenWhenTheWindowReachesIt) {
-  BatchSpec spec = Packed(2, 11, 100);
+  wire::BatchSpec spec = Packed(2, 11, 100);
   spec.max_graphs = 2;
   spec.lookahead = 2;
-  spec.oversize = Oversize::kAlone;
+  spec.oversize = wire::Oversize::kAlone;
   // While 0 and 1 wait nobody has looked at 2; taking 0 reaches it.
   EXPECT_THAT(Plan1(spec, {5, 5, 50, 5, 5}, Sizes(5, 1)),
               ElementsAre(ElementsAre(0, 1), ElementsAre(2), ElementsAre(3, 4)));
 }
 
 TEST(PackedPolicyTest, RefusesALookaheadOutOfRange) {
-  BatchSpec spec = Packed(2, 100, 100);
+  wire::BatchSpec spec = Packed(2, 100, 100);
   for (const std::uint32_t lookahead : {0u, 4097u}) {
     spec.lookahead = lookahead;
     EXPECT_THAT(CheckSpec(spec).message(),
@@ -124,7 +129,7 @@ TEST(PackedPolicyTest, RefusesALookaheadOutOfRange) {
 }
 
 TEST(PackedPolicyTest, SaysItsLookaheadInTheCanonicalText) {
-  BatchSpec spec = Packed(8, 100, 200);
+  wire::BatchSpec spec = Packed(8, 100, 200);
   EXPECT_EQ(CanonicalText(spec),
             absl::StrCat("plan_version=", kPlanVersion,
                          " policy=packed graphs=8 max_graphs=12 nodes=100 edges=200 budget_sample=all "
@@ -138,9 +143,9 @@ TEST(PackedPolicyTest, SaysItsLookaheadInTheCanonicalText) {
 void ForEachPackedScenario(const std::function<void(Scenario& scenario)>& check) {
   for (std::uint64_t seed = 0; seed < kScenarios; ++seed) {
     Scenario scenario = DrawScenario(seed);
-    scenario.spec.balance = Balance::kNone;
+    scenario.spec.balance = wire::Balance::kNone;
     scenario.spec.cost = std::nullopt;
-    if (scenario.spec.policy != Policy::kPacked || !Plan::Create(scenario.Request({})).ok()) continue;
+    if (scenario.spec.policy != wire::Policy::kPacked || !Plan::Create(scenario.Request({})).ok()) continue;
     SCOPED_TRACE(scenario.name);
     check(scenario);
     if (::testing::Test::HasFailure()) return;
@@ -154,7 +159,7 @@ TEST(PackedPolicyTest, ALookaheadOfOneIsDynamic) {
     scenario.spec.lookahead = 1;
     scenario.spec.max_graphs = MaxGraphs(scenario.spec);
     const Batches packed = PlanScenario(scenario);
-    scenario.spec.policy = Policy::kDynamic;
+    scenario.spec.policy = wire::Policy::kDynamic;
     scenario.spec.lookahead = std::nullopt;
     EXPECT_EQ(packed, PlanScenario(scenario));
   });
@@ -183,7 +188,7 @@ TEST(PackedPolicyTest, TheOldestOpensEachBatchSoThatNoneStarves) {
 // The policy's words in the plainest code.
 class PlainPacker {
  public:
-  PlainPacker(const Scenario& scenario, const Shape& budget)
+  PlainPacker(const Scenario& scenario, const wire::Shape& budget)
       : scenario_(scenario), budget_(budget), lookahead_(scenario.spec.lookahead.value_or(64)) {
     std::uint64_t graphs = 0, nodes = 0, edges = 0;
     for (const std::uint32_t graph : OrderOf(scenario)) {
@@ -205,7 +210,7 @@ class PlainPacker {
   }
 
  private:
-  bool Fits(std::uint32_t graph, const Shape& room) const {
+  bool Fits(std::uint32_t graph, const wire::Shape& room) const {
     return scenario_.n_node[graph] <= room.nodes && scenario_.n_edge[graph] <= room.edges;
   }
   std::uint64_t Value(std::uint32_t graph) const {
@@ -213,7 +218,7 @@ class PlainPacker {
             std::uint64_t{scenario_.n_edge[graph]} * budget_.nodes) >>
            shift_;
   }
-  void Use(std::uint32_t graph, Shape& room) const {
+  void Use(std::uint32_t graph, wire::Shape& room) const {
     --room.graphs;
     room.nodes -= scenario_.n_node[graph];
     room.edges -= scenario_.n_edge[graph];
@@ -221,7 +226,7 @@ class PlainPacker {
 
   Sizes PackOne() {
     Sizes batch;
-    Shape room = {budget_.graphs, budget_.nodes - 1, budget_.edges};
+    wire::Shape room = {budget_.graphs, budget_.nodes - 1, budget_.edges};
     for (Sizes chosen = {order_[0]}; !chosen.empty(); chosen = Choose(room)) {
       for (const std::uint32_t graph : chosen) {
         batch.push_back(graph);
@@ -232,7 +237,7 @@ class PlainPacker {
     return batch;
   }
 
-  Sizes Choose(const Shape& room) const {
+  Sizes Choose(const wire::Shape& room) const {
     const std::size_t window = std::min(order_.size(), lookahead_);
     const bool nearly_full = room.graphs <= 2 || room.nodes <= near_.nodes || room.edges <= near_.edges;
     std::uint64_t best = 0;
@@ -246,7 +251,7 @@ class PlainPacker {
     }
     for (std::size_t i = 0; i < std::min<std::size_t>(window, 16) && room.graphs > 1; ++i) {
       if (!Fits(order_[i], room)) continue;
-      Shape left = room;
+      wire::Shape left = room;
       Use(order_[i], left);
       for (std::size_t j = i + 1; j < window; ++j) {
         if (!Fits(order_[j], left) || Value(order_[i]) + Value(order_[j]) <= best) continue;
@@ -258,10 +263,10 @@ class PlainPacker {
   }
 
   const Scenario& scenario_;
-  const Shape budget_;
+  const wire::Shape budget_;
   const std::size_t lookahead_;
   Sizes order_;
-  Shape near_;
+  wire::Shape near_;
   int shift_ = 0;
 };
 
@@ -289,12 +294,12 @@ TEST(PackedPolicyTest, NeedsHardlyMoreBatchesThanTheExactOptimum) {
     for (std::uint32_t& n : n_node) n = dice.Between(1, 40);
     for (std::size_t graph = 0; graph < n_edge.size(); ++graph)
       n_edge[graph] = n_node[graph] * dice.Between(2, 4);
-    BatchSpec spec = Packed(12, 81, 240);
+    wire::BatchSpec spec = Packed(12, 81, 240);
     const std::uint64_t possible = FewestBatches(n_node, n_edge, {15, 81, 240});
     EXPECT_GE(Plan1(spec, n_node, n_edge).size(), possible);
     packed += Plan1(spec, n_node, n_edge).size();
     fewest += possible;
-    spec.policy = Policy::kDynamic;
+    spec.policy = wire::Policy::kDynamic;
     dynamic += Plan1(spec, n_node, n_edge).size();
   }
   EXPECT_EQ(fewest, 1490u);

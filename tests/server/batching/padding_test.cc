@@ -17,7 +17,8 @@
 namespace packtrain::batching {
 namespace {
 
-Scenario ListScenario(std::vector<std::uint32_t> n_node, std::vector<std::uint32_t> n_edge, BatchSpec spec) {
+Scenario ListScenario(std::vector<std::uint32_t> n_node, std::vector<std::uint32_t> n_edge,
+                      wire::BatchSpec spec) {
   Scenario scenario{"", std::move(n_node), std::move(n_edge), {}, spec};
   scenario.split.resize(scenario.n_node.size());
   std::iota(scenario.split.begin(), scenario.split.end(), 0u);
@@ -26,30 +27,31 @@ Scenario ListScenario(std::vector<std::uint32_t> n_node, std::vector<std::uint32
 
 // Rungs are made of batches as they are cut; balance makes others of them.
 TEST(LadderTest, TheTopRungHoldsTheLargestGraphsThatBalanceGivesToOneRank) {
-  BatchSpec spec = {.policy = Policy::kStatic, .pad = Pad::kLadder, .rungs = 8, .graphs = 4};
-  spec.order = Order::kNone;
-  spec.balance = Balance::kCost;
-  spec.cost = CostCoefficients{1, 0, 0};  // tells no graph from another, so ranks get them in turn
+  wire::BatchSpec spec = {
+      .policy = wire::Policy::kStatic, .pad = wire::Pad::kLadder, .ladder_rungs = 8, .graphs = 4};
+  spec.order = wire::Order::kNone;
+  spec.balance = wire::Balance::kCost;
+  spec.cost = wire::CostCoefficients{1, 0, 0};  // tells no graph from another, so ranks get them in turn
   const Scenario scenario =
       ListScenario({100, 1, 100, 1, 100, 1, 100, 1}, {300, 2, 300, 2, 300, 2, 300, 2}, spec);
   const auto plan = Plan::Create(scenario.Request({2}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   const PlannedBatch batch = (*plan)->BatchAt(0).value();
-  EXPECT_EQ(batch.real, (Shape{4, 400, 1200}));
-  EXPECT_EQ(batch.padded, (Shape{5, 408, 1200}));
+  EXPECT_EQ(batch.real, (wire::Shape{4, 400, 1200}));
+  EXPECT_EQ(batch.padded, (wire::Shape{5, 408, 1200}));
   const PlannedBatch as_cut = (*Plan::Create(scenario.Request({1})))->BatchAt(0).value();
-  EXPECT_EQ(as_cut.padded, (Shape{5, 208, 608}));
+  EXPECT_EQ(as_cut.padded, (wire::Shape{5, 208, 608}));
 }
 
 Scenario DrawLadder(std::uint64_t seed) {
   Dice dice(seed);
-  BatchSpec spec = {.policy = Policy::kStatic, .pad = Pad::kLadder};
-  spec.rungs = dice.Between(1, 20);
+  wire::BatchSpec spec = {.policy = wire::Policy::kStatic, .pad = wire::Pad::kLadder};
+  spec.ladder_rungs = dice.Between(1, 20);
   spec.graphs = dice.Between(1, 12);
-  spec.order = dice.One({Order::kFull, Order::kNone});
+  spec.order = dice.One({wire::Order::kFull, wire::Order::kNone});
   spec.seed = dice.Between(0, 9);
-  spec.balance = Balance::kCost;
-  spec.cost = CostCoefficients{dice.Between(0, 3), dice.Between(0, 3), dice.Between(1, 3)};
+  spec.balance = wire::Balance::kCost;
+  spec.cost = wire::CostCoefficients{dice.Between(0, 3), dice.Between(0, 3), dice.Between(1, 3)};
   std::vector<std::uint32_t> n_node(dice.Between(1, 300));
   std::vector<std::uint32_t> n_edge(n_node.size());
   for (std::uint32_t& n : n_node) n = 1'000'000 / dice.Between(1000, 1'000'000);
@@ -57,7 +59,7 @@ Scenario DrawLadder(std::uint64_t seed) {
   return ListScenario(std::move(n_node), std::move(n_edge), spec);
 }
 
-void ExpectEveryBatchOnARung(const Plan& plan, const std::vector<Shape>& rungs) {
+void ExpectEveryBatchOnARung(const Plan& plan, const std::vector<wire::Shape>& rungs) {
   for (const PlannedBatch& batch : AllBatches(plan)) {
     EXPECT_TRUE(std::binary_search(rungs.begin(), rungs.end(), batch.padded)) << "batch " << batch.index;
     EXPECT_LT(batch.real.graphs, batch.padded.graphs) << "batch " << batch.index;
@@ -69,7 +71,7 @@ void ExpectEveryBatchOnARung(const Plan& plan, const std::vector<Shape>& rungs) 
 TEST(LadderTest, HoldsEveryBalancedBatchOfEveryEpochAndWorld) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Scenario scenario = DrawLadder(seed);
-    const std::vector<Shape> rungs = Padding::Create(scenario.Request({1}))->settled();
+    const std::vector<wire::Shape> rungs = Padding::Create(scenario.Request({1}))->settled();
     for (scenario.epoch = 0; scenario.epoch < 3; ++scenario.epoch) {
       const auto plan = Plan::Create(scenario.Request({1}));
       ASSERT_TRUE(plan.ok()) << plan.status();

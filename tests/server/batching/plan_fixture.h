@@ -30,11 +30,11 @@ class PlanTest : public ::testing::Test {
     std::iota(split_.begin(), split_.end(), 0u);
   }
 
-  PlanRequest Request(const BatchSpec& spec, std::uint32_t world_size = 1) const {
+  PlanRequest Request(const wire::BatchSpec& spec, std::uint32_t world_size = 1) const {
     return {spec, {n_node_, n_edge_}, split_, 0, {world_size}, nullptr};
   }
 
-  std::unique_ptr<const Plan> Create(const BatchSpec& spec, std::uint32_t world_size = 1) const {
+  std::unique_ptr<const Plan> Create(const wire::BatchSpec& spec, std::uint32_t world_size = 1) const {
     absl::StatusOr<std::unique_ptr<const Plan>> plan = Plan::Create(Request(spec, world_size));
     EXPECT_TRUE(plan.ok()) << plan.status();
     return *std::move(plan);
@@ -45,10 +45,10 @@ class PlanTest : public ::testing::Test {
     EXPECT_EQ(status.code(), code) << status;
     EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(message));
   }
-  void ExpectInvalid(const BatchSpec& spec, const std::string& message) const {
+  void ExpectInvalid(const wire::BatchSpec& spec, const std::string& message) const {
     ExpectRefused(Request(spec), absl::StatusCode::kInvalidArgument, message);
   }
-  void ExpectImpossible(const BatchSpec& spec, const std::string& message) const {
+  void ExpectImpossible(const wire::BatchSpec& spec, const std::string& message) const {
     ExpectRefused(Request(spec), absl::StatusCode::kFailedPrecondition, message);
   }
 
@@ -58,19 +58,23 @@ class PlanTest : public ::testing::Test {
 };
 
 // In the order of the data set.
-inline BatchSpec Static(std::uint32_t graphs, std::optional<Pad> pad = std::nullopt) {
-  return {.policy = Policy::kStatic, .pad = pad, .graphs = graphs, .order = Order::kNone};
+inline wire::BatchSpec Static(std::uint32_t graphs, std::optional<wire::Pad> pad = std::nullopt) {
+  return {.policy = wire::Policy::kStatic, .pad = pad, .graphs = graphs, .order = wire::Order::kNone};
 }
 
-inline BatchSpec Ladder(std::uint32_t graphs, std::uint32_t rungs) {
-  BatchSpec spec = Static(graphs, Pad::kLadder);
-  spec.rungs = rungs;
+inline wire::BatchSpec Ladder(std::uint32_t graphs, std::uint32_t rungs) {
+  wire::BatchSpec spec = Static(graphs, wire::Pad::kLadder);
+  spec.ladder_rungs = rungs;
   return spec;
 }
 
-inline BatchSpec Dynamic(std::uint32_t graphs, std::optional<std::uint32_t> nodes = std::nullopt,
-                         std::optional<std::uint32_t> edges = std::nullopt) {
-  return {.policy = Policy::kDynamic, .graphs = graphs, .nodes = nodes, .edges = edges, .order = Order::kNone};
+inline wire::BatchSpec Dynamic(std::uint32_t graphs, std::optional<std::uint32_t> nodes = std::nullopt,
+                               std::optional<std::uint32_t> edges = std::nullopt) {
+  return {.policy = wire::Policy::kDynamic,
+          .graphs = graphs,
+          .nodes = nodes,
+          .edges = edges,
+          .order = wire::Order::kNone};
 }
 
 inline std::vector<std::uint32_t> GraphsAt(const Plan& plan, std::uint64_t index) {

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/batching/plan.h"
 #include "server/batching/policy_kind.h"
+#include "server/batching/spec_rules.h"
 #include "tests/server/batching/graphs_of.h"
 #include "tests/server/batching/scenario.h"
 
@@ -28,13 +29,13 @@ Indices Without(const Indices& values, const Indices& left_out) {
 }
 
 Indices Skipped(const Scenario& scenario, const Plan& plan) {
-  return scenario.spec.oversize == Oversize::kSkip ? plan.Summarize().oversize_graphs : Indices();
+  return scenario.spec.oversize == wire::Oversize::kSkip ? plan.Summarize().oversize_graphs : Indices();
 }
 
 // 1. Over all ranks, one epoch delivers each graph of the split once, less counted skips.
 
 TEST(ExactlyOnceTest, EachGraphOfTheSplitComesOnceAnEpoch) {
-  ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
     if (scenario.spec.drop_last) return;
     const Indices expected = Without(scenario.split, Skipped(scenario, plan));
     EXPECT_EQ(Sorted(GraphsOf(AllBatches(plan))), expected);
@@ -43,7 +44,7 @@ TEST(ExactlyOnceTest, EachGraphOfTheSplitComesOnceAnEpoch) {
 }
 
 TEST(ExactlyOnceTest, DropLastLeavesOutLessThanAStepAndRepeatsNothing) {
-  ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
     if (!scenario.spec.drop_last) return;
     const PlanPtr one_rank = plan.DealtTo({}).value();
     const Indices all = Sorted(GraphsOf(AllBatches(*one_rank)));
@@ -58,19 +59,19 @@ TEST(ExactlyOnceTest, DropLastLeavesOutLessThanAStepAndRepeatsNothing) {
 
 // The training's budget cuts another split, in order; what is above it comes alone.
 TEST(ExactlyOnceTest, EvaluationDeliversEachGraphOnceToo) {
-  ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
     Scenario evaluation = scenario;
     evaluation.split.resize(scenario.n_node.size());
     std::iota(evaluation.split.begin(), evaluation.split.end(), 0u);
-    evaluation.spec.order = Order::kNone;
-    evaluation.spec.window = std::nullopt;
+    evaluation.spec.order = wire::Order::kNone;
+    evaluation.spec.order_window = std::nullopt;
     evaluation.spec.drop_last = false;
-    if (const std::optional<Shape> budget = plan.Summarize().budget) {
+    if (const std::optional<wire::Shape> budget = plan.Summarize().budget) {
       evaluation.spec.max_graphs = budget->graphs;
       evaluation.spec.nodes = budget->nodes;
       evaluation.spec.edges = budget->edges;
       evaluation.spec.budget_sample = std::nullopt;
-      evaluation.spec.oversize = Oversize::kAlone;
+      evaluation.spec.oversize = wire::Oversize::kAlone;
     }
     const PlanPtr evaluated = Plan::Create(evaluation.Request({world.size})).value();
     EXPECT_EQ(Sorted(GraphsOf(AllBatches(*evaluated))), evaluation.split);
@@ -81,7 +82,7 @@ TEST(ExactlyOnceTest, EvaluationDeliversEachGraphOnceToo) {
 // 2. Every rank has the same number of steps.
 
 TEST(EqualStepsTest, EveryRankHasOneBatchAtEveryStep) {
-  ForEachPlan([](const Scenario&, const World& world, const Plan& plan) {
+  ForEachPlan([](const Scenario&, const wire::World& world, const Plan& plan) {
     std::uint64_t index = 0;
     for (std::uint64_t step = 0; step < plan.steps(); ++step) {
       EXPECT_EQ(plan.FirstOfStep(step), index);
@@ -98,7 +99,7 @@ TEST(EqualStepsTest, EveryRankHasOneBatchAtEveryStep) {
 }
 
 TEST(EqualStepsTest, EmptyBatchesOnlyFillUpTheLastStep) {
-  ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
     const std::uint64_t batches = plan.Summarize().batches;
     for (const PlannedBatch& batch : AllBatches(plan)) {
       EXPECT_EQ(batch.empty, batch.index >= batches);
@@ -106,7 +107,7 @@ TEST(EqualStepsTest, EmptyBatchesOnlyFillUpTheLastStep) {
       if (!batch.empty) continue;
       EXPECT_FALSE(scenario.spec.drop_last);
       EXPECT_EQ(batch.step, plan.steps() - 1);
-      EXPECT_EQ(batch.real, Shape{});
+      EXPECT_EQ(batch.real, wire::Shape{});
       EXPECT_GT(batch.rank, 0u);
       EXPECT_EQ(batch.padded, plan.BatchAt(plan.FirstOfStep(batch.step))->padded);
     }
@@ -125,14 +126,14 @@ void ExpectEqualPlans(const Plan& a, const Plan& b) {
 }
 
 TEST(PurityTest, EqualRequestsGiveEqualPlans) {
-  ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
     const auto elsewhere = std::make_unique<Scenario>(scenario);
     ExpectEqualPlans(*Plan::Create(elsewhere->Request(world)).value(), plan);
   });
 }
 
 TEST(PurityTest, ADealtPlanIsTheOneMadeForItsWorld) {
-  ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
     const PlanPtr one_rank = Plan::Create(scenario.Request({})).value();
     ExpectEqualPlans(*one_rank->DealtTo(world).value(), plan);
     ExpectEqualPlans(*plan.DealtTo({}).value(), *one_rank);
@@ -158,21 +159,21 @@ TEST(PurityTest, ThreadsThatPlanAtOnceGetEqualPlans) {
 }
 
 // Fills in what the spec leaves to its defaults, and changes what decides nothing.
-BatchSpec SpeltOut(BatchSpec spec) {
+wire::BatchSpec SpeltOut(wire::BatchSpec spec) {
   if (!spec.max_graphs) spec.max_graphs = MaxGraphs(spec);
-  if (spec.policy == Policy::kPacked && !spec.lookahead) spec.lookahead = 64;
-  if (spec.balance == Balance::kCost && !spec.cost) spec.cost = {0, 1, 1};
-  if (spec.policy != Policy::kStatic) {
-    if (spec.order == Order::kNone && spec.balance == Balance::kNone) spec.seed += 17;
+  if (spec.policy == wire::Policy::kPacked && !spec.lookahead) spec.lookahead = 64;
+  if (spec.balance == wire::Balance::kCost && !spec.cost) spec.cost = {0, 1, 1};
+  if (spec.policy != wire::Policy::kStatic) {
+    if (spec.order == wire::Order::kNone && spec.balance == wire::Balance::kNone) spec.seed += 17;
     return spec;
   }
-  if (spec.order == Order::kNone) spec.seed += 17;
-  if (!spec.pad) spec.pad = Pad::kMultiple;
+  if (spec.order == wire::Order::kNone) spec.seed += 17;
+  if (!spec.pad) spec.pad = wire::Pad::kMultiple;
   return spec;
 }
 
 TEST(PurityTest, EqualCanonicalTextsMeanEqualPlans) {
-  ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
     Scenario spelt = scenario;
     spelt.spec = SpeltOut(scenario.spec);
     EXPECT_EQ(CanonicalText(spelt.spec), CanonicalText(scenario.spec));
@@ -181,7 +182,7 @@ TEST(PurityTest, EqualCanonicalTextsMeanEqualPlans) {
 }
 
 TEST(PurityTest, OtherPlansHaveOtherCanonicalTexts) {
-  std::map<std::string, BatchSpec> texts;
+  std::map<std::string, wire::BatchSpec> texts;
   for (std::uint64_t seed = 0; seed < kScenarios; ++seed) {
     const Scenario scenario = DrawScenario(seed);
     const auto [known, is_new] = texts.insert({CanonicalText(scenario.spec), scenario.spec});
@@ -199,9 +200,9 @@ TEST(PurityTest, OtherPlansHaveOtherCanonicalTexts) {
 // 6. No batch has another shape than the plan states.
 
 TEST(BoundedShapesTest, ShapesAreTheStatedOnes) {
-  ForEachPlan([](const Scenario&, const World&, const Plan& plan) {
-    std::map<Shape, std::uint64_t> left;
-    for (const ShapeCount& count : plan.Summarize().shapes) left[count.shape] = count.batches;
+  ForEachPlan([](const Scenario&, const wire::World&, const Plan& plan) {
+    std::map<wire::Shape, std::uint64_t> left;
+    for (const wire::ShapeCount& count : plan.Summarize().shapes) left[count.shape] = count.batches;
     for (const PlannedBatch& batch : AllBatches(plan)) {
       ASSERT_TRUE(left.contains(batch.padded));
       if (!batch.empty) --left[batch.padded];
@@ -210,18 +211,18 @@ TEST(BoundedShapesTest, ShapesAreTheStatedOnes) {
   });
 }
 
-std::set<Shape> ShapesOf(const Plan& plan) {
-  std::set<Shape> shapes;
-  for (const ShapeCount& count : plan.Summarize().shapes) shapes.insert(count.shape);
+std::set<wire::Shape> ShapesOf(const Plan& plan) {
+  std::set<wire::Shape> shapes;
+  for (const wire::ShapeCount& count : plan.Summarize().shapes) shapes.insert(count.shape);
   return shapes;
 }
 
 // Where drop_last leaves out another batch each epoch, the shape of a graph above the budget may be missing.
 TEST(BoundedShapesTest, ABudgetConstantPadAndALadderGiveTheSameShapesEveryEpoch) {
-  ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
-    const bool constant = scenario.spec.pad == Pad::kConstant;
-    const bool ladder = scenario.spec.pad == Pad::kLadder;
-    if (scenario.spec.policy == Policy::kStatic ? !constant && !ladder : scenario.spec.drop_last) return;
+  ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
+    const bool constant = scenario.spec.pad == wire::Pad::kConstant;
+    const bool ladder = scenario.spec.pad == wire::Pad::kLadder;
+    if (scenario.spec.policy == wire::Policy::kStatic ? !constant && !ladder : scenario.spec.drop_last) return;
     if (!world.segments.empty()) return;  // of another epoch
     for (const std::uint64_t epoch : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 40}) {
       Scenario other = scenario;
@@ -229,8 +230,8 @@ TEST(BoundedShapesTest, ABudgetConstantPadAndALadderGiveTheSameShapesEveryEpoch)
       EXPECT_EQ(ShapesOf(*Plan::Create(other.Request(world)).value()), ShapesOf(plan));
     }
     if (ladder) {
-      EXPECT_LE(plan.Summarize().shapes.size(), *scenario.spec.rungs);
-    } else if (constant || plan.Summarize().oversize == 0 || scenario.spec.oversize == Oversize::kSkip) {
+      EXPECT_LE(plan.Summarize().shapes.size(), *scenario.spec.ladder_rungs);
+    } else if (constant || plan.Summarize().oversize == 0 || scenario.spec.oversize == wire::Oversize::kSkip) {
       EXPECT_EQ(plan.Summarize().shapes.size(), 1u);
     }
   });

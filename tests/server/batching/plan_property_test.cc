@@ -14,9 +14,9 @@ namespace packtrain::batching {
 namespace {
 
 TEST(PlanPropertyTest, RealCountsAreThoseOfTheGraphs) {
-  ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
     for (const PlannedBatch& batch : AllBatches(plan)) {
-      Shape sum;
+      wire::Shape sum;
       for (const std::uint32_t graph : batch.graphs) {
         ++sum.graphs;
         sum.nodes += scenario.n_node[graph];
@@ -28,10 +28,10 @@ TEST(PlanPropertyTest, RealCountsAreThoseOfTheGraphs) {
 }
 
 TEST(PlanPropertyTest, PaddedShapesLeaveRoomForPadding) {
-  ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
     for (const PlannedBatch& batch : AllBatches(plan)) {
       if (batch.empty) continue;
-      if (scenario.spec.pad == Pad::kNone) {
+      if (scenario.spec.pad == wire::Pad::kNone) {
         EXPECT_EQ(batch.padded, batch.real);
         continue;
       }
@@ -43,14 +43,14 @@ TEST(PlanPropertyTest, PaddedShapesLeaveRoomForPadding) {
 }
 
 TEST(PlanPropertyTest, BudgetedBatchesKeepTheBudgetAndDynamicOnesCloseOnlyWhenTheyMust) {
-  ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
-    const std::optional<Shape> budget = plan.Summarize().budget;
-    EXPECT_EQ(budget.has_value(), scenario.spec.policy != Policy::kStatic);
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
+    const std::optional<wire::Shape> budget = plan.Summarize().budget;
+    EXPECT_EQ(budget.has_value(), scenario.spec.policy != wire::Policy::kStatic);
     if (!budget) return;
-    const auto fits = [&](const Shape& real) {
+    const auto fits = [&](const wire::Shape& real) {
       return real.graphs <= budget->graphs && real.nodes < budget->nodes && real.edges <= budget->edges;
     };
-    std::optional<Shape> before;
+    std::optional<wire::Shape> before;
     for (const PlannedBatch& batch : AllBatches(plan)) {
       if (batch.empty) continue;
       EXPECT_EQ(batch.oversize, !fits(batch.real));
@@ -58,7 +58,8 @@ TEST(PlanPropertyTest, BudgetedBatchesKeepTheBudgetAndDynamicOnesCloseOnlyWhenTh
         EXPECT_EQ(batch.graphs.size(), 1u);
         continue;
       }
-      if (before && scenario.spec.policy == Policy::kDynamic && scenario.spec.balance == Balance::kNone) {
+      if (before && scenario.spec.policy == wire::Policy::kDynamic &&
+          scenario.spec.balance == wire::Balance::kNone) {
         const std::uint32_t first = batch.graphs.front();
         EXPECT_FALSE(fits({before->graphs + 1, before->nodes + scenario.n_node[first],
                            before->edges + scenario.n_edge[first]}));
@@ -69,10 +70,10 @@ TEST(PlanPropertyTest, BudgetedBatchesKeepTheBudgetAndDynamicOnesCloseOnlyWhenTh
 }
 
 TEST(PlanPropertyTest, StaticBatchesHoldTheGivenNumberOfGraphs) {
-  ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
-    if (scenario.spec.policy != Policy::kStatic) return;
-    const PlanSummary summary = plan.Summarize();
-    const bool balanced = scenario.spec.balance == Balance::kCost;
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
+    if (scenario.spec.policy != wire::Policy::kStatic) return;
+    const wire::PlanSummary summary = plan.Summarize();
+    const bool balanced = scenario.spec.balance == wire::Balance::kCost;
     const std::uint64_t full = balanced ? plan.FirstOfStep(plan.steps() - 1) : summary.batches - 1;
     for (std::uint64_t index = 0; index < full; ++index) {
       EXPECT_EQ(plan.BatchAt(index)->real.graphs, scenario.spec.graphs);
@@ -83,8 +84,8 @@ TEST(PlanPropertyTest, StaticBatchesHoldTheGivenNumberOfGraphs) {
 }
 
 TEST(PlanPropertyTest, TheSummaryAddsUp) {
-  ForEachPlan([](const Scenario&, const World& world, const Plan& plan) {
-    const PlanSummary summary = plan.Summarize();
+  ForEachPlan([](const Scenario&, const wire::World& world, const Plan& plan) {
+    const wire::PlanSummary summary = plan.Summarize();
     EXPECT_EQ(summary.steps, plan.steps());
     EXPECT_LE(summary.bound_batches, summary.batches);
     EXPECT_GE(summary.bound_batches, 1u);
@@ -95,10 +96,10 @@ TEST(PlanPropertyTest, TheSummaryAddsUp) {
       EXPECT_LE(fill, 1.0);
     }
     std::uint32_t most_ranks = world.size;
-    for (const Segment& segment : world.segments) most_ranks = std::max(most_ranks, segment.world_size);
+    for (const wire::Segment& segment : world.segments) most_ranks = std::max(most_ranks, segment.world_size);
     EXPECT_GE(summary.rank_load_mean_over_max, 1.0 / most_ranks);
     EXPECT_LE(summary.rank_load_mean_over_max, 1.0);
-    EXPECT_TRUE(std::ranges::is_sorted(summary.shapes, std::greater<>(), &ShapeCount::batches));
+    EXPECT_TRUE(std::ranges::is_sorted(summary.shapes, std::greater<>(), &wire::ShapeCount::batches));
   });
 }
 
@@ -112,11 +113,12 @@ TEST(PlanPropertyTest, PlansAreRefusedForAReason) {
       if (status.ok()) continue;
       EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
       Scenario lenient = scenario;
-      if (scenario.spec.policy != Policy::kStatic) lenient.spec.oversize = Oversize::kAlone;
+      if (scenario.spec.policy != wire::Policy::kStatic) lenient.spec.oversize = wire::Oversize::kAlone;
       lenient.spec.drop_last = false;
-      const PlanSummary summary = Plan::Create(lenient.Request({})).value()->Summarize();
+      const wire::PlanSummary summary = Plan::Create(lenient.Request({})).value()->Summarize();
       const bool too_few = scenario.spec.drop_last && summary.batches - summary.oversize < world_size;
-      EXPECT_TRUE(too_few || (summary.oversize > 0 && scenario.spec.oversize != Oversize::kAlone)) << status;
+      EXPECT_TRUE(too_few || (summary.oversize > 0 && scenario.spec.oversize != wire::Oversize::kAlone))
+          << status;
     }
   }
 }

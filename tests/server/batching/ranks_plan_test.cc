@@ -33,7 +33,7 @@ TEST_F(PlanTest, BatchesAreDealtOutInTurnAndTheLastStepFilledUp) {
 }
 
 TEST_F(PlanTest, DropLastLeavesOutTheBatchesOfAnIncompleteStep) {
-  BatchSpec spec = Static(1);
+  wire::BatchSpec spec = Static(1);
   spec.drop_last = true;
   const auto plan = Create(spec, 3);
   EXPECT_EQ(plan->steps(), 1u);
@@ -43,7 +43,7 @@ TEST_F(PlanTest, DropLastLeavesOutTheBatchesOfAnIncompleteStep) {
 }
 
 TEST_F(PlanTest, DropLastIsRefusedWhereNoStepIsLeft) {
-  BatchSpec spec = Static(1);
+  wire::BatchSpec spec = Static(1);
   spec.drop_last = true;
   ExpectRefused(Request(spec, 6), absl::StatusCode::kFailedPrecondition,
                 "--drop-last leaves no step: the epoch has 5 batches for 6 ranks");
@@ -73,7 +73,7 @@ TEST_F(PlanTest, ASegmentMayEndTheEpoch) {
 }
 
 TEST_F(PlanTest, DropLastCountsFromTheLastSegment) {
-  BatchSpec spec = Static(1);
+  wire::BatchSpec spec = Static(1);
   spec.drop_last = true;
   const auto alone = Create(spec);
   EXPECT_EQ(alone->DealtTo({.size = 2, .segments = {{2, 1}}}).value()->Summarize().batches, 4u);
@@ -85,8 +85,8 @@ TEST_F(PlanTest, DropLastCountsFromTheLastSegment) {
 
 // Balance.
 
-BatchSpec Balanced(BatchSpec spec, std::optional<CostCoefficients> cost = std::nullopt) {
-  spec.balance = Balance::kCost;
+wire::BatchSpec Balanced(wire::BatchSpec spec, std::optional<wire::CostCoefficients> cost = std::nullopt) {
+  spec.balance = wire::Balance::kCost;
   spec.cost = cost;
   return spec;
 }
@@ -97,7 +97,7 @@ TEST_F(PlanTest, BalancedStaticStepsAreSplitLongestFirst) {
   // 9, then 8, 2 to the shorter, 1 to the other. Graphs of a batch keep the order of the epoch.
   EXPECT_THAT(GraphsAt(*plan, 0), ElementsAre(0, 1));
   EXPECT_THAT(GraphsAt(*plan, 1), ElementsAre(2, 3));
-  EXPECT_EQ(plan->BatchAt(1)->real, (Shape{2, 10, 0}));
+  EXPECT_EQ(plan->BatchAt(1)->real, (wire::Shape{2, 10, 0}));
   // A last step that none of the ranks could fill is spread over both.
   EXPECT_THAT(GraphsAt(*plan, 2), ElementsAre(4));
   EXPECT_THAT(GraphsAt(*plan, 3), ElementsAre(5));
@@ -107,11 +107,11 @@ TEST_F(PlanTest, BalancedStaticStepsAreSplitLongestFirst) {
 
 TEST_F(PlanTest, BalancedStaticStepsPadTheBatchesThatTheyHave) {
   SetSizes({10, 60, 10, 10}, {0, 0, 0, 0});
-  EXPECT_EQ(Create(Static(2), 2)->BatchAt(0)->padded, (Shape{3, 128, 0}));
+  EXPECT_EQ(Create(Static(2), 2)->BatchAt(0)->padded, (wire::Shape{3, 128, 0}));
   SetSizes({60, 60, 1, 1}, {0, 0, 0, 0});
-  EXPECT_EQ(Create(Static(2), 2)->BatchAt(0)->padded, (Shape{3, 128, 0}));
-  EXPECT_EQ(Create(Balanced(Static(2)), 2)->BatchAt(0)->padded, (Shape{3, 64, 0}));
-  EXPECT_EQ(Create(Balanced(Static(2, Pad::kNone)), 2)->BatchAt(0)->padded, (Shape{2, 61, 0}));
+  EXPECT_EQ(Create(Static(2), 2)->BatchAt(0)->padded, (wire::Shape{3, 128, 0}));
+  EXPECT_EQ(Create(Balanced(Static(2)), 2)->BatchAt(0)->padded, (wire::Shape{3, 64, 0}));
+  EXPECT_EQ(Create(Balanced(Static(2, wire::Pad::kNone)), 2)->BatchAt(0)->padded, (wire::Shape{2, 61, 0}));
 }
 
 TEST_F(PlanTest, ABalancedLastStepWithFewerGraphsThanRanksIsFilledUp) {
@@ -123,8 +123,8 @@ TEST_F(PlanTest, ABalancedLastStepWithFewerGraphsThanRanksIsFilledUp) {
 }
 
 TEST_F(PlanTest, DropLastDropsTheSameGraphsBalancedOrNot) {
-  for (const Balance balance : {Balance::kNone, Balance::kCost}) {
-    BatchSpec spec = Static(2);
+  for (const wire::Balance balance : {wire::Balance::kNone, wire::Balance::kCost}) {
+    wire::BatchSpec spec = Static(2);
     spec.drop_last = true;
     spec.balance = balance;
     const auto plan = Create(spec, 2);
@@ -136,7 +136,7 @@ TEST_F(PlanTest, DropLastDropsTheSameGraphsBalancedOrNot) {
 
 TEST_F(PlanTest, CostWeighsGraphsNodesAndEdges) {
   SetSizes({1, 2, 3, 100}, {50, 40, 30, 0});
-  const auto batches = [&](CostCoefficients cost) {
+  const auto batches = [&](wire::CostCoefficients cost) {
     const auto plan = Create(Balanced(Static(2), cost), 2);
     return std::pair(GraphsAt(*plan, 0), GraphsAt(*plan, 1));
   };
@@ -165,13 +165,14 @@ TEST_F(PlanTest, OneRankHasNothingToBalance) {
 }
 
 TEST_F(PlanTest, CostIsCheckedBeforeAnythingElse) {
-  BatchSpec spec = Static(2);
-  spec.cost = CostCoefficients{};
+  wire::BatchSpec spec = Static(2);
+  spec.cost = wire::CostCoefficients{};
   ExpectInvalid(spec, "--cost decides nothing without --balance cost");
-  ExpectInvalid(Balanced(Static(2), CostCoefficients{0, 0, 0}), "--cost 0,0,0 tells no graph from another");
-  ExpectInvalid(Balanced(Static(2), CostCoefficients{0, 1'000'001, 1}),
+  ExpectInvalid(Balanced(Static(2), wire::CostCoefficients{0, 0, 0}),
+                "--cost 0,0,0 tells no graph from another");
+  ExpectInvalid(Balanced(Static(2), wire::CostCoefficients{0, 1'000'001, 1}),
                 "--cost 1000001 is out of range: 0 to 1000000");
-  EXPECT_TRUE(Plan::Create(Request(Balanced(Static(2), CostCoefficients{0, 1'000'000, 0}))).ok());
+  EXPECT_TRUE(Plan::Create(Request(Balanced(Static(2), wire::CostCoefficients{0, 1'000'000, 0}))).ok());
 }
 
 TEST_F(PlanTest, RankLoadIsTheMeanOverTheGreatestOfEachStep) {
@@ -183,7 +184,7 @@ TEST_F(PlanTest, RankLoadIsTheMeanOverTheGreatestOfEachStep) {
 }
 
 TEST_F(PlanTest, FillCountsRealOverPaddedSlots) {
-  const PlanSummary summary = Create(Dynamic(5, 51, 500), 4)->Summarize();
+  const wire::PlanSummary summary = Create(Dynamic(5, 51, 500), 4)->Summarize();
   EXPECT_THAT(summary.fill_graphs, DoubleEq(5.0 / 6));
   EXPECT_THAT(summary.fill_nodes, DoubleEq(25.0 / 51));
   EXPECT_THAT(summary.fill_edges, DoubleEq(0.5));
@@ -191,12 +192,12 @@ TEST_F(PlanTest, FillCountsRealOverPaddedSlots) {
 
 TEST_F(PlanTest, ShapesComeMostFrequentFirst) {
   SetSizes({100, 5, 5, 200}, {1, 1, 1, 1});
-  const std::vector<ShapeCount> shapes = Create(Static(1))->Summarize().shapes;
+  const std::vector<wire::ShapeCount> shapes = Create(Static(1))->Summarize().shapes;
   ASSERT_THAT(shapes, SizeIs(3));
-  EXPECT_EQ(shapes[0].shape, (Shape{2, 64, 64}));
+  EXPECT_EQ(shapes[0].shape, (wire::Shape{2, 64, 64}));
   EXPECT_EQ(shapes[0].batches, 2u);
-  EXPECT_EQ(shapes[1].shape, (Shape{2, 128, 64}));
-  EXPECT_EQ(shapes[2].shape, (Shape{2, 256, 64}));
+  EXPECT_EQ(shapes[1].shape, (wire::Shape{2, 128, 64}));
+  EXPECT_EQ(shapes[2].shape, (wire::Shape{2, 256, 64}));
 }
 
 TEST_F(PlanTest, BatchesPastTheEndAreOutOfRange) {

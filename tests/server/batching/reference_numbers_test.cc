@@ -53,13 +53,13 @@ SizeList ReadSizes(const std::string& path) {
   return list;
 }
 
-PlanSummary Summarize(const SizeList& list, const BatchSpec& spec) {
+wire::PlanSummary Summarize(const SizeList& list, const wire::BatchSpec& spec) {
   const auto plan = Plan::Create({spec, {list.n_node, list.n_edge}, list.all, 0, {}, nullptr});
   EXPECT_TRUE(plan.ok()) << plan.status();
-  return plan.ok() ? (*plan)->Summarize() : PlanSummary();
+  return plan.ok() ? (*plan)->Summarize() : wire::PlanSummary();
 }
 
-void ExpectNumbers(const PlanSummary& summary, const Json& expected) {
+void ExpectNumbers(const wire::PlanSummary& summary, const Json& expected) {
   EXPECT_EQ(summary.batches, expected["batches"]);
   EXPECT_EQ(summary.steps, expected["batches"]);
   EXPECT_EQ(summary.shapes.size(), expected["shapes"]);
@@ -68,10 +68,11 @@ void ExpectNumbers(const PlanSummary& summary, const Json& expected) {
 }
 
 void CheckDynamic(const SizeList& list, std::uint32_t graphs, const Json& expected) {
-  const BatchSpec spec = {.policy = Policy::kDynamic, .graphs = graphs, .order = Order::kNone};
-  const PlanSummary summary = Summarize(list, spec);
+  const wire::BatchSpec spec = {
+      .policy = wire::Policy::kDynamic, .graphs = graphs, .order = wire::Order::kNone};
+  const wire::PlanSummary summary = Summarize(list, spec);
   ExpectNumbers(summary, expected["dynamic"]);
-  EXPECT_EQ(summary.budget, (Shape{graphs, expected["budget"]["nodes"], expected["budget"]["edges"]}));
+  EXPECT_EQ(summary.budget, (wire::Shape{graphs, expected["budget"]["nodes"], expected["budget"]["edges"]}));
   // The expected bound leaves the graph limit out.
   const std::uint64_t by_graphs = (list.all.size() + graphs - 1) / graphs;
   EXPECT_EQ(summary.bound_batches, std::max<std::uint64_t>(by_graphs, expected["bound_batches"]));
@@ -79,18 +80,20 @@ void CheckDynamic(const SizeList& list, std::uint32_t graphs, const Json& expect
 
 // The numbers for these packers, or, for the full lists, the bars: fewer batches than `dynamic` or as few as
 // there can be, and no more than a plainer packer needs.
-void CheckPacked(const SizeList& list, std::uint32_t graphs, Policy policy, const char* name,
+void CheckPacked(const SizeList& list, std::uint32_t graphs, wire::Policy policy, const char* name,
                  const Json& expected) {
-  const PlanSummary packed = Summarize(list, {.policy = policy, .graphs = graphs, .order = Order::kNone});
+  const wire::PlanSummary packed =
+      Summarize(list, {.policy = policy, .graphs = graphs, .order = wire::Order::kNone});
   if (expected.contains(name)) return ExpectNumbers(packed, expected[name]);
   EXPECT_TRUE(packed.batches < expected["dynamic"]["batches"] || packed.batches == packed.bound_batches)
       << packed.batches << " batches, bound " << packed.bound_batches;
   EXPECT_LE(packed.batches, expected["packed_same_budget"]["batches"]);
 }
 
-void CheckStatic(const SizeList& list, std::uint32_t graphs, Pad pad, const Json& expected) {
-  const BatchSpec spec = {.policy = Policy::kStatic, .pad = pad, .graphs = graphs, .order = Order::kNone};
-  const PlanSummary summary = Summarize(list, spec);
+void CheckStatic(const SizeList& list, std::uint32_t graphs, wire::Pad pad, const Json& expected) {
+  const wire::BatchSpec spec = {
+      .policy = wire::Policy::kStatic, .pad = pad, .graphs = graphs, .order = wire::Order::kNone};
+  const wire::PlanSummary summary = Summarize(list, spec);
   ExpectNumbers(summary, expected);
   EXPECT_EQ(summary.budget, std::nullopt);
   EXPECT_EQ(summary.bound_batches, summary.batches);
@@ -107,11 +110,11 @@ void CheckFolder(const std::string& folder) {
       SCOPED_TRACE(name + ", B = G + 1 = " + batch_size);
       const auto graphs = static_cast<std::uint32_t>(std::stoul(batch_size)) - 1;
       CheckDynamic(list, graphs, numbers);
-      CheckPacked(list, graphs, Policy::kPacked, "packed", numbers);
-      CheckPacked(list, graphs, Policy::kTuple, "tuple", numbers);
-      CheckStatic(list, graphs, Pad::kMultiple, numbers["static_multiple"]);
-      CheckStatic(list, graphs, Pad::kPow2, numbers["static_pow2"]);
-      CheckStatic(list, graphs, Pad::kConstant, numbers["static_constant"]);
+      CheckPacked(list, graphs, wire::Policy::kPacked, "packed", numbers);
+      CheckPacked(list, graphs, wire::Policy::kTuple, "tuple", numbers);
+      CheckStatic(list, graphs, wire::Pad::kMultiple, numbers["static_multiple"]);
+      CheckStatic(list, graphs, wire::Pad::kPow2, numbers["static_pow2"]);
+      CheckStatic(list, graphs, wire::Pad::kConstant, numbers["static_constant"]);
     }
   }
 }
@@ -128,9 +131,9 @@ class FullListsTest : public ::testing::Test {
   }
 
   // Batches over the fewest that there can be.
-  double OverBound(const std::string& list, BatchSpec spec) const {
-    spec.order = Order::kNone;
-    const PlanSummary summary = Summarize(ReadSizes(folder_ + "/" + list + "_sizes.txt.gz"), spec);
+  double OverBound(const std::string& list, wire::BatchSpec spec) const {
+    spec.order = wire::Order::kNone;
+    const wire::PlanSummary summary = Summarize(ReadSizes(folder_ + "/" + list + "_sizes.txt.gz"), spec);
     return static_cast<double>(summary.batches) / static_cast<double>(summary.bound_batches);
   }
 
@@ -145,7 +148,7 @@ TEST_F(FullListsTest, TunedBudgetsFillAsExpected) {
   for (const std::string list : {"mp_knn12", "hiv", "pcqm4mv2_heavy", "great"}) {
     const SizeList sizes = ReadSizes(folder_ + "/" + list + "_sizes.txt.gz");
     for (const auto& [batch_size, numbers] : expected[list]["by_batch_size"].items()) {
-      BatchSpec spec = {.policy = Policy::kPacked, .graphs = 0, .order = Order::kNone};
+      wire::BatchSpec spec = {.policy = wire::Policy::kPacked, .graphs = 0, .order = wire::Order::kNone};
       spec.graphs = static_cast<std::uint32_t>(std::stoul(batch_size)) - 1;
       const Json& tuned = numbers["packed_tuned"];
       EXPECT_GE(TuneBudget({spec, {sizes.n_node, sizes.n_edge}, sizes.all, 0, {}, nullptr})
@@ -160,14 +163,17 @@ TEST_F(FullListsTest, TunedBudgetsFillAsExpected) {
 
 // About 8.6 and 3.9 graphs a batch.
 TEST_F(FullListsTest, SmallBudgetsNeedFewBatchesAboveTheBound) {
-  EXPECT_LE(OverBound("hiv", {.policy = Policy::kPacked, .graphs = 8, .nodes = 223, .edges = 502}), 1.003);
-  EXPECT_LE(OverBound("pcqm4mv2_heavy",
-                      {.policy = Policy::kPacked, .graphs = 4, .max_graphs = 8, .nodes = 61, .edges = 120}),
-            1.03);
-  EXPECT_LE(OverBound("hiv", {.policy = Policy::kTuple, .graphs = 8, .nodes = 223, .edges = 502}), 1.001);
-  EXPECT_LE(OverBound("pcqm4mv2_heavy",
-                      {.policy = Policy::kTuple, .graphs = 4, .max_graphs = 8, .nodes = 61, .edges = 120}),
-            1.025);
+  EXPECT_LE(OverBound("hiv", {.policy = wire::Policy::kPacked, .graphs = 8, .nodes = 223, .edges = 502}),
+            1.003);
+  EXPECT_LE(
+      OverBound("pcqm4mv2_heavy",
+                {.policy = wire::Policy::kPacked, .graphs = 4, .max_graphs = 8, .nodes = 61, .edges = 120}),
+      1.03);
+  EXPECT_LE(OverBound("hiv", {.policy = wire::Policy::kTuple, .graphs = 8, .nodes = 223, .edges = 502}), 1.001);
+  EXPECT_LE(
+      OverBound("pcqm4mv2_heavy",
+                {.policy = wire::Policy::kTuple, .graphs = 4, .max_graphs = 8, .nodes = 61, .edges = 120}),
+      1.025);
 }
 
 }  // namespace

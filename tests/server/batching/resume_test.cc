@@ -24,7 +24,7 @@ struct Delivered {
   std::uint64_t step = 0;
   std::uint64_t index = 0;
   Indices graphs;
-  Shape padded;
+  wire::Shape padded;
   friend bool operator==(const Delivered&, const Delivered&) = default;
 };
 

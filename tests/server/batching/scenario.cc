@@ -130,8 +130,9 @@ struct SizeKind {
   const char* name;
   void (*fill)(Dice& dice, Scenario& scenario);
 };
-constexpr Policy kPolicies[] = {Policy::kStatic, Policy::kDynamic, Policy::kPacked, Policy::kTuple};
-constexpr Order kOrders[] = {Order::kFull, Order::kNone, Order::kWindow};
+constexpr wire::Policy kPolicies[] = {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked,
+                                      wire::Policy::kTuple};
+constexpr wire::Order kOrders[] = {wire::Order::kFull, wire::Order::kNone, wire::Order::kWindow};
 constexpr SizeKind kSizeKinds[] = {
     {"uniform", FillUniform},
     {"all equal", FillAllEqual},
@@ -164,7 +165,7 @@ void DrawSplit(Dice& dice, Scenario& scenario) {
 }
 
 // Small budgets too, which few or none of the graphs fit.
-void DrawLimits(Dice& dice, BatchSpec& spec) {
+void DrawLimits(Dice& dice, wire::BatchSpec& spec) {
   if (dice.OneIn(3)) spec.max_graphs = dice.Between(1, 2 * spec.graphs);
   if (dice.OneIn(3)) spec.nodes = dice.Between(2, dice.One({5u, 40u, 500u}));
   if (dice.OneIn(3)) spec.edges = dice.Between(1, dice.One({10u, 120u, 2000u}));
@@ -172,55 +173,56 @@ void DrawLimits(Dice& dice, BatchSpec& spec) {
 }
 
 // Seldom, since a ladder's sample costs more than the plan of a small split.
-void DrawLadder(Dice& dice, BatchSpec& spec) {
-  spec.pad = Pad::kLadder;
-  spec.rungs = dice.Between(1, dice.One({3u, 64u}));
+void DrawLadder(Dice& dice, wire::BatchSpec& spec) {
+  spec.pad = wire::Pad::kLadder;
+  spec.ladder_rungs = dice.Between(1, dice.One({3u, 64u}));
 }
 
-void DrawSpec(Dice& dice, BatchSpec& spec) {
+void DrawSpec(Dice& dice, wire::BatchSpec& spec) {
   spec.graphs = dice.Between(1, dice.One({2u, 20u, 400u}));
-  if (spec.order == Order::kWindow) spec.window = dice.Between(1, dice.One({1u, 30u, 5000u}));
+  if (spec.order == wire::Order::kWindow) spec.order_window = dice.Between(1, dice.One({1u, 30u, 5000u}));
   spec.seed = dice.Between(0, 5);
-  const auto oversize = dice.One({Oversize::kError, Oversize::kAlone, Oversize::kSkip});
+  const auto oversize = dice.One({wire::Oversize::kError, wire::Oversize::kAlone, wire::Oversize::kSkip});
   spec.drop_last = dice.OneIn(4);
-  if (spec.policy == Policy::kStatic) {
-    if (!dice.OneIn(5)) spec.pad = dice.One({Pad::kNone, Pad::kMultiple, Pad::kPow2, Pad::kConstant});
+  if (spec.policy == wire::Policy::kStatic) {
+    if (!dice.OneIn(5))
+      spec.pad = dice.One({wire::Pad::kNone, wire::Pad::kMultiple, wire::Pad::kPow2, wire::Pad::kConstant});
     if (dice.OneIn(20)) DrawLadder(dice, spec);
     return;
   }
   spec.oversize = oversize;
   DrawLimits(dice, spec);
-  if (spec.policy == Policy::kPacked && dice.OneIn(2))
+  if (spec.policy == wire::Policy::kPacked && dice.OneIn(2))
     spec.lookahead = dice.Between(1, dice.One({3u, 100u, 1000u}));
 }
 
-void DrawBalance(Dice& dice, BatchSpec& spec) {
-  spec.balance = dice.One({Balance::kNone, Balance::kCost});
-  if (spec.balance == Balance::kNone || dice.OneIn(2)) return;
-  spec.cost = {dice.Between(0, 5), dice.Between(0, 3), dice.One({1u, kMaxCostCoefficient})};
+void DrawBalance(Dice& dice, wire::BatchSpec& spec) {
+  spec.balance = dice.One({wire::Balance::kNone, wire::Balance::kCost});
+  if (spec.balance == wire::Balance::kNone || dice.OneIn(2)) return;
+  spec.cost = {dice.Between(0, 5), dice.Between(0, 3), dice.One({1u, wire::kMaxCostCoefficient})};
 }
 
-void PutAllAboveBudget(BatchSpec& spec) {
-  if (spec.policy == Policy::kStatic) spec.policy = Policy::kDynamic;
+void PutAllAboveBudget(wire::BatchSpec& spec) {
+  if (spec.policy == wire::Policy::kStatic) spec.policy = wire::Policy::kDynamic;
   spec.pad = std::nullopt;
-  spec.rungs = std::nullopt;
+  spec.ladder_rungs = std::nullopt;
   spec.budget_sample = std::nullopt;
   spec.nodes = 2;  // of which one may be real
-  spec.oversize = Oversize::kAlone;
+  spec.oversize = wire::Oversize::kAlone;
 }
 
 std::uint32_t DrawWorldSize(Dice& dice) { return dice.One({1u, 2u, 3u, 8u, dice.Between(1, 40)}); }
 
-std::string Text(const World& world) {
+std::string Text(const wire::World& world) {
   std::string text;
-  for (const Segment& segment : world.segments) {
+  for (const wire::Segment& segment : world.segments) {
     absl::StrAppend(&text, segment.steps, " steps of ", segment.world_size, ", then ");
   }
   return absl::StrCat(text, world.size, " ranks");
 }
 
-std::vector<World> WorldsFor(std::uint64_t seed, const Plan& plan, bool drop_last) {
-  std::vector<World> worlds = {{1}, {2}, {3}, {8}};
+std::vector<wire::World> WorldsFor(std::uint64_t seed, const Plan& plan, bool drop_last) {
+  std::vector<wire::World> worlds = {{1}, {2}, {3}, {8}};
   Dice dice(seed);
   worlds.push_back(DrawWorld(dice, plan.Summarize().batches, drop_last));
   return worlds;
@@ -255,8 +257,8 @@ std::uint32_t DrawSteps(Dice& dice, std::uint32_t most) {
 
 }  // namespace
 
-World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last) {
-  World world;
+wire::World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last) {
+  wire::World world;
   for (std::uint32_t changes = dice.Between(1, 4); changes > 0; --changes) {
     const std::uint32_t world_size = DrawWorldSize(dice);
     const std::uint64_t steps = (batches + (drop_last ? 0 : world_size - 1)) / world_size;
@@ -274,7 +276,7 @@ void ForEachPlan(const PlanCheck& check) {
     const Scenario scenario = DrawScenario(seed);
     const auto one_rank = Plan::Create(scenario.Request({}));
     if (!one_rank.ok()) continue;
-    for (const World& world : WorldsFor(seed, **one_rank, scenario.spec.drop_last)) {
+    for (const wire::World& world : WorldsFor(seed, **one_rank, scenario.spec.drop_last)) {
       SCOPED_TRACE(absl::StrCat(scenario.name, "; ", Text(world)));
       const auto plan = Plan::Create(scenario.Request(world));
       if (!plan.ok()) continue;

@@ -20,10 +20,10 @@ struct Scenario {
   std::vector<std::uint32_t> n_node;
   std::vector<std::uint32_t> n_edge;
   std::vector<std::uint32_t> split;
-  BatchSpec spec;
+  wire::BatchSpec spec;
   std::uint64_t epoch = 0;
 
-  PlanRequest Request(const World& world) const {
+  PlanRequest Request(const wire::World& world) const {
     return {spec, {n_node, n_edge}, split, epoch, world, nullptr};
   }
 };
@@ -39,11 +39,11 @@ Scenario DrawScenario(std::uint64_t seed);
 
 // One to four segments that fit an epoch of `batches` batches, some of which end with a balanced window, and
 // the ranks after them.
-World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last);
+wire::World DrawWorld(Dice& dice, std::uint64_t batches, bool drop_last);
 
 // The ranks at a step.
-inline std::uint32_t RanksAt(const World& world, std::uint64_t step) {
-  for (const Segment& segment : world.segments) {
+inline std::uint32_t RanksAt(const wire::World& world, std::uint64_t step) {
+  for (const wire::Segment& segment : world.segments) {
     if (step < segment.steps) return segment.world_size;
     step -= segment.steps;
   }
@@ -53,7 +53,7 @@ inline std::uint32_t RanksAt(const World& world, std::uint64_t step) {
 // Calls `check` with the plan of every scenario for 1, 2, 3 and 8 ranks and for a drawn world with segments,
 // wherever there is one. A failure names the scenario's seed and the world; nothing comes after it. Fails where
 // a combination of sizes, policy and order had no plan.
-using PlanCheck = std::function<void(const Scenario& scenario, const World& world, const Plan& plan)>;
+using PlanCheck = std::function<void(const Scenario& scenario, const wire::World& world, const Plan& plan)>;
 void ForEachPlan(const PlanCheck& check);
 
 // All batches of all ranks by index. They borrow from the plan.

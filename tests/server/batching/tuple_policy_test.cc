@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/batching/plan.h"
+#include "server/batching/spec_rules.h"
 #include "tests/server/batching/dice.h"
 #include "tests/server/batching/exact_packing.h"
 #include "tests/server/batching/scenario.h"
@@ -25,8 +26,9 @@ using ::testing::SizeIs;
 using Sizes = std::vector<std::uint32_t>;
 using Batches = std::vector<Sizes>;
 
-BatchSpec Tuple(std::uint32_t graphs, std::uint32_t nodes, std::uint32_t edges, Order order = Order::kFull) {
-  return {.policy = Policy::kTuple, .graphs = graphs, .nodes = nodes, .edges = edges, .order = order};
+wire::BatchSpec Tuple(std::uint32_t graphs, std::uint32_t nodes, std::uint32_t edges,
+                      wire::Order order = wire::Order::kFull) {
+  return {.policy = wire::Policy::kTuple, .graphs = graphs, .nodes = nodes, .edges = edges, .order = order};
 }
 
 class TuplePolicyTest : public ::testing::Test {
@@ -40,7 +42,7 @@ class TuplePolicyTest : public ::testing::Test {
     for (std::uint32_t& n : n_edge_) n = dice.Between(0, 60);
   }
 
-  Batches Plan1(const BatchSpec& spec, std::uint64_t epoch = 0) const {
+  Batches Plan1(const wire::BatchSpec& spec, std::uint64_t epoch = 0) const {
     Sizes split(n_node_.size());
     std::iota(split.begin(), split.end(), 0u);
     const auto plan = Plan::Create({.spec = spec, .sizes = {n_node_, n_edge_}, .split = split, .epoch = epoch});
@@ -80,7 +82,7 @@ TEST_F(TuplePolicyTest, EveryEpochHasTheSamePacksOfSizes) {
 
 TEST_F(TuplePolicyTest, WithoutAnOrderEveryEpochIsTheSame) {
   DrawSizes(2, 500);
-  const BatchSpec spec = Tuple(8, 150, 320, Order::kNone);
+  const wire::BatchSpec spec = Tuple(8, 150, 320, wire::Order::kNone);
   EXPECT_EQ(Plan1(spec, 0), Plan1(spec, 5));
 }
 
@@ -105,7 +107,7 @@ TEST_F(TuplePolicyTest, AnyGraphOfASizeMayTakeAnyOfItsPlaces) {
     n_node_.insert(n_node_.end(), {90 + graph, 1});
     n_edge_.insert(n_edge_.end(), {10, 1});
   }
-  BatchSpec spec = Tuple(2, 101, 100);
+  wire::BatchSpec spec = Tuple(2, 101, 100);
   spec.max_graphs = 2;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;
   for (std::uint64_t epoch = 0; epoch < 2000; ++epoch) {
@@ -132,8 +134,8 @@ TEST_F(TuplePolicyTest, OversizeGraphsAreShuffledAsPacksOfTheirOwn) {
   DrawSizes(3, 200);
   n_node_[17] = 1000;
   n_edge_[100] = 5000;
-  BatchSpec spec = Tuple(8, 150, 320);
-  spec.oversize = Oversize::kAlone;
+  wire::BatchSpec spec = Tuple(8, 150, 320);
+  spec.oversize = wire::Oversize::kAlone;
   std::set<std::size_t> places;
   for (std::uint64_t epoch = 0; epoch < 10; ++epoch) {
     const Batches batches = Plan1(spec, epoch);
@@ -150,7 +152,7 @@ TEST_F(TuplePolicyTest, SizesOfSeveralDigitsAreSorted) {
   // Above 2^11 and 2^22: packs of the largest and the smallest that fit.
   n_node_ = {5'000'000, 3, 70'000, 4'990'000, 4'930'000, 2'499'999, 2'500'000, 1};
   n_edge_.assign(8, 0);
-  const Batches batches = Plan1(Tuple(4, 5'000'001, 10, Order::kNone));
+  const Batches batches = Plan1(Tuple(4, 5'000'001, 10, wire::Order::kNone));
   EXPECT_THAT(batches, SizeIs(4));  // of 20 million nodes: each pack is full to 10,000 nodes
 }
 

@@ -20,8 +20,8 @@ namespace {
 // 5. After the segments, another number of ranks goes on with exactly the batches that are left.
 
 TEST(WorldSizeChangeTest, TheWorldOnlyDealsTheSameBatchesOut) {
-  ForEachPlan([](const Scenario& scenario, const World&, const Plan& plan) {
-    if (scenario.spec.balance == Balance::kCost) return;
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
+    if (scenario.spec.balance == wire::Balance::kCost) return;
     const PlanPtr one_rank = plan.DealtTo({}).value();
     const std::uint64_t batches = plan.Summarize().batches;
     for (std::uint64_t index = 0; index < batches; ++index) {
@@ -31,14 +31,14 @@ TEST(WorldSizeChangeTest, TheWorldOnlyDealsTheSameBatchesOut) {
 }
 
 // The world in which segment `segment` was trained.
-World During(const World& world, std::size_t segment) {
-  std::vector<Segment> before = world.segments;
+wire::World During(const wire::World& world, std::size_t segment) {
+  std::vector<wire::Segment> before = world.segments;
   before.resize(segment);
   return {world.segments[segment].world_size, std::move(before)};
 }
 
 TEST(WorldSizeChangeTest, ASegmentIsWhatItsRanksGot) {
-  ForEachPlan([](const Scenario&, const World& world, const Plan& plan) {
+  ForEachPlan([](const Scenario&, const wire::World& world, const Plan& plan) {
     std::uint64_t step = 0;
     for (std::size_t segment = 0; segment < world.segments.size(); ++segment) {
       const PlanPtr then = plan.DealtTo(During(world, segment)).value();
@@ -74,14 +74,14 @@ std::vector<Indices> StepsOf(const Plan& plan) {
 }
 
 TEST(WorldSizeChangeTest, BalanceKeepsTheGraphsOfAStepOrWholeBatches) {
-  ForEachPlan([](const Scenario& scenario, const World& world, const Plan& plan) {
-    if (scenario.spec.balance == Balance::kNone) return;
+  ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
+    if (scenario.spec.balance == wire::Balance::kNone) return;
     Scenario unbalanced = scenario;
-    unbalanced.spec.balance = Balance::kNone;
+    unbalanced.spec.balance = wire::Balance::kNone;
     unbalanced.spec.cost = std::nullopt;
     const PlanPtr none = Plan::Create(unbalanced.Request(world)).value();
     EXPECT_EQ(plan.steps(), none->steps());
-    if (scenario.spec.policy == Policy::kStatic) {
+    if (scenario.spec.policy == wire::Policy::kStatic) {
       EXPECT_EQ(StepsOf(plan), StepsOf(*none));
     } else if (scenario.spec.drop_last && !world.segments.empty()) {
       // The last batches may be those of a window that was made for the ranks before.
@@ -93,7 +93,8 @@ TEST(WorldSizeChangeTest, BalanceKeepsTheGraphsOfAStepOrWholeBatches) {
 }
 
 // Checks a change at every step of an epoch.
-void CheckChanges(const Plan& one_rank, std::uint32_t from, std::uint32_t to, bool drop_last, Balance balance) {
+void CheckChanges(const Plan& one_rank, std::uint32_t from, std::uint32_t to, bool drop_last,
+                  wire::Balance balance) {
   const absl::StatusOr<PlanPtr> before = one_rank.DealtTo({from});
   if (!before.ok()) return;
   const Indices all = Sorted(GraphsOf(AllBatches(one_rank)));
@@ -107,7 +108,7 @@ void CheckChanges(const Plan& one_rank, std::uint32_t from, std::uint32_t to, bo
     if (!drop_last) {
       EXPECT_EQ(Sorted(GraphsOf(AllBatches(*after))), all);
     }
-    if (balance == Balance::kCost) continue;
+    if (balance == wire::Balance::kCost) continue;
     for (std::uint64_t index = steps * from; index < batches - (drop_last ? left % to : 0); ++index) {
       const PlannedBatch batch = after->BatchAt(index).value();
       EXPECT_TRUE(std::ranges::equal(batch.graphs, one_rank.BatchAt(index)->graphs));
@@ -133,11 +134,11 @@ TEST(WorldSizeChangeTest, TheWorldMayChangeAfterAnyStep) {
 // A scenario whose balanced batches are whole and hold one graph each, or none for a policy without a budget.
 std::optional<Scenario> DrawGraphByGraph(std::uint64_t seed) {
   Scenario scenario = DrawScenario(seed);
-  if (scenario.spec.policy == Policy::kStatic) return std::nullopt;
+  if (scenario.spec.policy == wire::Policy::kStatic) return std::nullopt;
   scenario.spec.max_graphs = 1;
-  scenario.spec.oversize = Oversize::kAlone;
+  scenario.spec.oversize = wire::Oversize::kAlone;
   scenario.spec.drop_last = false;
-  scenario.spec.balance = Balance::kCost;
+  scenario.spec.balance = wire::Balance::kCost;
   return scenario;
 }
 
@@ -198,10 +199,10 @@ TEST(WorldSizeChangeTest, ABalancedWindowIsDealtOutWholeBeforeTheNextWorldsBegin
 
 // A segment more than fits is refused at every end that an epoch may have.
 TEST(WorldSizeChangeTest, NoSegmentGoesOnBehindTheLastBatch) {
-  ForEachPlan([](const Scenario&, const World& world, const Plan& plan) {
-    World longer = world;
+  ForEachPlan([](const Scenario&, const wire::World& world, const Plan& plan) {
+    wire::World longer = world;
     longer.segments.push_back({world.size, plan.steps() + 1});
-    for (const Segment& segment : world.segments) longer.segments.back().steps -= segment.steps;
+    for (const wire::Segment& segment : world.segments) longer.segments.back().steps -= segment.steps;
     EXPECT_EQ(plan.DealtTo(longer).status().code(), absl::StatusCode::kOutOfRange);
     if (--longer.segments.back().steps == 0) return;
     EXPECT_TRUE(plan.DealtTo(longer).ok());
