@@ -402,7 +402,7 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   const bool scraped = !options.metrics_port.empty();
   auto graphs = storage::RocksGraphStore::Open(
       options.data / serving::kGraphsFolder,
-      {.database = {.block_cache_bytes = options.store_cache_bytes, .statistics = scraped}});
+      {.database = {.statistics = scraped}, .block_cache_bytes = options.store_cache_bytes});
   ABSL_RETURN_IF_ERROR(graphs.status());
   const auto steps = std::make_shared<metrics::StepDurations>();
   runs::RocksRunStoreOptions run_options;

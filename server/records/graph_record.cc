@@ -104,7 +104,7 @@ void WriteEndpoints(std::span<const std::uint32_t> nodes, std::uint8_t width, ch
   return WriteEndpoints<std::uint32_t>(nodes, to);
 }
 
-absl::Status Damaged(std::string_view what) {
+absl::Status Corrupt(std::string_view what) {
   return absl::DataLossError(absl::StrCat("damaged graph record: ", std::string(what)));
 }
 
@@ -116,18 +116,18 @@ bool AddsUp(const RecordLayout& layout, const Header& header, std::uint64_t size
 
 absl::Status CheckHeader(const RecordLayout& layout, const Header& header, std::uint64_t size) {
   if (header.format != kRecordFormat) {
-    return Damaged(absl::StrCat("format ", header.format, ", this program reads format ", kRecordFormat));
+    return Corrupt(absl::StrCat("format ", header.format, ", this program reads format ", kRecordFormat));
   }
-  if (header.record_bytes != size) return Damaged("its length differs from the one it states");
-  if (header.flags != 0 || header.encodings != 0) return Damaged("unknown flags or encodings");
-  if (header.n_node == 0) return Damaged("no nodes");
-  if (header.endpoint_bytes != StoredEndpointBytes(layout, header.n_node)) return Damaged("endpoint width");
-  if (header.bandwidth >= header.n_node) return Damaged("bandwidth");
+  if (header.record_bytes != size) return Corrupt("its length differs from the one it states");
+  if (header.flags != 0 || header.encodings != 0) return Corrupt("unknown flags or encodings");
+  if (header.n_node == 0) return Corrupt("no nodes");
+  if (header.endpoint_bytes != StoredEndpointBytes(layout, header.n_node)) return Corrupt("endpoint width");
+  if (header.bandwidth >= header.n_node) return Corrupt("bandwidth");
   if (!layout.stores_edges()) {
     const absl::StatusOr<std::uint32_t> full = edges::FullEdgeCount(header.n_node);
-    if (!full.ok() || header.n_edge != *full) return Damaged("edge count");
+    if (!full.ok() || header.n_edge != *full) return Corrupt("edge count");
   }
-  if (!AddsUp(layout, header, size)) return Damaged("its counts don't add up to its length");
+  if (!AddsUp(layout, header, size)) return Corrupt("its counts don't add up to its length");
   return absl::OkStatus();
 }
 
@@ -137,7 +137,7 @@ std::string_view SourceIdOf(const Header& header, const std::byte* record) {
           header.source_id_bytes};
 }
 
-// Whatever bytes a damaged id may have, the message is text.
+// Whatever bytes a corrupt id may have, the message is text.
 std::string Quoted(std::string_view source_id) {
   return absl::StrCat("'", absl::CEscape({source_id.data(), source_id.size()}), "'");
 }
@@ -201,7 +201,7 @@ absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, st
 }
 
 absl::StatusOr<RecordView> RecordView::Parse(const RecordLayout& layout, std::span<const std::byte> record) {
-  if (record.size() < kRecordHeaderBytes) return Damaged("shorter than its header");
+  if (record.size() < kRecordHeaderBytes) return Corrupt("shorter than its header");
   const Header header = HeaderOf(record.data());
   const absl::Status status = CheckHeader(layout, header, record.size());
   if (status.ok()) return OfParsed(layout, record.data());

@@ -48,18 +48,18 @@ class LogCheck {
   }
 
  private:
-  absl::Status Damaged(std::string_view what) const {
+  absl::Status Corrupt(std::string_view what) const {
     return absl::DataLossError(absl::StrCat("the record at byte ", at_, " ", std::string(what)));
   }
 
-  absl::Status CutOff() const { return end_ == LogEnd::kOpen ? absl::OkStatus() : Damaged("is cut off"); }
+  absl::Status CutOff() const { return end_ == LogEnd::kOpen ? absl::OkStatus() : Corrupt("is cut off"); }
 
   absl::Status CheckBlock(Bytes block) {
     while (block.size() >= kHeaderBytes) {
       const std::size_t record = kHeaderBytes + LittleEndian(block.subspan(4, 2));
       const std::uint64_t end = at_ + record;
       if (record > block.size() && (end - 1) / kBlockBytes != at_ / kBlockBytes) {
-        return Damaged("has an impossible length");
+        return Corrupt("has an impossible length");
       }
       if (record > block.size()) return EndInside(block.size());
       ABSL_RETURN_IF_ERROR(CheckRecord(block.first(record)));
@@ -79,13 +79,13 @@ class LogCheck {
 
   absl::Status CheckRecord(Bytes record) {
     if (LittleEndian(record.first(4)) != Masked(base::Crc32c(record.subspan(kTypeAt)))) {
-      return Damaged("does not have its checksum");
+      return Corrupt("does not have its checksum");
     }
     const std::byte type = record[kTypeAt];
     const bool begins = type == kWholeRecord || type == kFirstPart;
     const bool ends = type == kWholeRecord || type == kLastPart;
-    if (!begins && !ends && type != kMiddlePart) return Damaged("is of no known type");
-    if (begins == inside_record_) return Damaged("does not follow from the one before");
+    if (!begins && !ends && type != kMiddlePart) return Corrupt("is of no known type");
+    if (begins == inside_record_) return Corrupt("does not follow from the one before");
     inside_record_ = !ends;
     return absl::OkStatus();
   }
@@ -95,7 +95,7 @@ class LogCheck {
     const bool zeros =
         std::all_of(rest.begin(), rest.end(), [](std::byte byte) { return byte == std::byte{0}; });
     if (!ends_block && !rest.empty()) return EndInside(rest.size());
-    if (!zeros) return Damaged("is not the zeros that end a block");
+    if (!zeros) return Corrupt("is not the zeros that end a block");
     at_ += rest.size();
     return absl::OkStatus();
   }

@@ -1,4 +1,5 @@
-// Writing again after a disk that failed.
+// Writing again after a disk that failed, and around a defect of RocksDB 7.8: after Resume it goes on in the
+// log that failed, and aborts (fixed in 9.6).
 #ifndef PACKTRAIN_SERVER_ROCKS_RECOVERY_H_
 #define PACKTRAIN_SERVER_ROCKS_RECOVERY_H_
 
@@ -32,8 +33,8 @@ class DiskFailures {
 };
 
 // Puts something that says nothing into the memory of the default family, beside the log. Resume begins a new
-// log only where there is something to flush; without a new one, the next write goes to the log that failed,
-// and RocksDB 7.8 aborts. To be called after opening and after a flush of that family.
+// log only where there is something to flush; without a new one, the next write goes to the log that failed. To
+// be called after opening and after a flush of that family.
 rocksdb::Status KeepRecoverable(rocksdb::DB& db);
 
 // The writes of one database, which KeepRecoverable was called for, carried over failures of its disk. Any

@@ -13,7 +13,7 @@ class Status;
 
 namespace packtrain::rocks {
 
-// RESOURCE_EXHAUSTED: no space. DATA_LOSS: what is stored is damaged. NOT_FOUND. UNAVAILABLE: anything else.
+// RESOURCE_EXHAUSTED: no space. DATA_LOSS: what is stored is corrupt. NOT_FOUND. UNAVAILABLE: anything else.
 // `doing` says what failed: "reading the store".
 absl::Status ToStatus(const rocksdb::Status& status, std::string_view doing);
 

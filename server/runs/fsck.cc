@@ -86,7 +86,7 @@ class Damage {
 // Reads a database once.
 class DatabaseCheck {
  public:
-  DatabaseCheck(const RunDatabase& database, rocks::CheckReport& report)
+  DatabaseCheck(const rocks::Database& database, rocks::CheckReport& report)
       : database_(database), report_(report) {}
 
   absl::Status Run() {
@@ -102,7 +102,7 @@ class DatabaseCheck {
  private:
   void NoteReported() {
     for (const Sort& sort : kRows) {
-      const absl::StatusOr<std::vector<std::string>> names = database_.NamesIn(sort.family, KindOf(sort));
+      const absl::StatusOr<std::vector<std::string>> names = NamesIn(database_, sort.family, KindOf(sort));
       if (names.ok()) reported_.insert(names->begin(), names->end());  // what cannot be read is found below
     }
   }
@@ -176,7 +176,7 @@ class DatabaseCheck {
     return damage.Report(run, report_);
   }
 
-  const RunDatabase& database_;
+  const rocks::Database& database_;
   rocks::CheckReport& report_;
   std::set<std::string> reported_;  // runs that rows name
   std::set<std::string> runs_;      // runs that have a description
@@ -184,7 +184,7 @@ class DatabaseCheck {
 
 }  // namespace
 
-absl::Status Fsck(const RunDatabase& database, rocks::CheckReport& report) {
+absl::Status Fsck(const rocks::Database& database, rocks::CheckReport& report) {
   return DatabaseCheck(database, report).Run();
 }
 

@@ -10,7 +10,7 @@ namespace packtrain::runs {
 
 // Decodes each row of each run, and finds rows of runs that are not there. What is damaged is told by run and
 // sort of rows and is no failure; `report` ends the check where it fails. May run beside all other use.
-absl::Status Fsck(const RunDatabase& database, rocks::CheckReport& report);
+absl::Status Fsck(const rocks::Database& database, rocks::CheckReport& report);
 
 }  // namespace packtrain::runs
 

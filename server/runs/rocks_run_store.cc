@@ -45,7 +45,7 @@ ListPosition PositionOf(RunEntry& entry) {
 
 }  // namespace
 
-RocksRunStore::RocksRunStore(std::unique_ptr<RunDatabase> database, RocksRunStoreOptions options)
+RocksRunStore::RocksRunStore(std::unique_ptr<rocks::Database> database, RocksRunStoreOptions options)
     : database_(std::move(database)),
       options_(std::move(options)),
       clock_(options_.now_ms, options_.steady_ms) {}
@@ -54,7 +54,8 @@ RocksRunStore::~RocksRunStore() = default;
 
 absl::StatusOr<std::unique_ptr<RocksRunStore>> RocksRunStore::Open(const std::string& directory,
                                                                    RocksRunStoreOptions options) {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<RunDatabase> database, RunDatabase::Open(directory, options.database));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<rocks::Database> database,
+                        OpenRunDatabase(directory, options.database));
   std::unique_ptr<RocksRunStore> store(new RocksRunStore(std::move(database), std::move(options)));
   ABSL_RETURN_IF_ERROR(store->Load());
   return store;
@@ -131,7 +132,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
                         ProgressEntry(run.run(), 0, now),
                         AttemptEntry(reporter, request),
                         {Family::kRuns, IdempotencyKey(request.idempotency_key()), run.run()}},
-                       Durability::kDisk);
+                       rocks::Durability::kDisk);
   ABSL_RETURN_IF_ERROR(status);
 
   v1::StartRunResponse response;
@@ -173,7 +174,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const 
   }
   status = database_->Write(
       {DescriptionEntry(run), ProgressEntry(entry.name, run.steps(), now), AttemptEntry(reporter, request)},
-      Durability::kDisk);
+      rocks::Durability::kDisk);
   ABSL_RETURN_IF_ERROR(status);
   entry.run = std::move(run);
   entry.AddAttempt(reporter, request.process_key());
@@ -227,12 +228,12 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
   const std::vector<wire::StepRecord> fresh = entry.NotYetStored(reporter, steps);
   const std::uint64_t count = entry.StepsWith(reporter, fresh);
   const std::int64_t now = clock_.NowMs();
-  std::vector<KeyValue> entries = {ProgressEntry(entry.name, count, now)};
+  std::vector<rocks::Change> entries = {ProgressEntry(entry.name, count, now)};
   if (!fresh.empty()) {
     entries.push_back({Family::kSteps, StepBlockKey(reporter, fresh.front().step),
                        wire::ToStepBlock(fresh).SerializeAsString()});
   }
-  status = database_->Write(entries, Durability::kProcess);
+  status = database_->Write(entries, rocks::Durability::kProcess);
   ABSL_RETURN_IF_ERROR(status);
   entry.coverage->Insert(reporter, fresh);
   if (options_.on_steps) options_.on_steps(fresh);
@@ -252,7 +253,7 @@ absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std
   finished.set_state(state);
   finished.set_message(std::string(message));
   finished.set_finished_ms(clock_.NowMs());
-  absl::Status status = database_->Write({DescriptionEntry(finished)}, Durability::kDisk);
+  absl::Status status = database_->Write({DescriptionEntry(finished)}, rocks::Durability::kDisk);
   ABSL_RETURN_IF_ERROR(status);
   entry.run = std::move(finished);
   entry.coverage.reset();

@@ -27,13 +27,13 @@ struct RocksRunStoreOptions {
   std::function<std::int64_t()> steady_ms = SteadyNowMs;
   // Called with the steps of each report that are new, once they are stored, on any thread; null: nobody asks.
   std::function<void(const std::vector<wire::StepRecord>& steps)> on_steps = nullptr;
-  RunDatabaseOptions database;
+  rocks::DatabaseOptions database;
 };
 
 // Any number of threads may use it; reports of different runs do not wait for each other.
 class RocksRunStore final : public RunStore {
  public:
-  // Codes as RunDatabase::Open.
+  // Codes as rocks::Database::Open.
   static absl::StatusOr<std::unique_ptr<RocksRunStore>> Open(const std::string& directory,
                                                              RocksRunStoreOptions options);
   ~RocksRunStore() override;
@@ -58,12 +58,12 @@ class RocksRunStore final : public RunStore {
   absl::Status ReadCorruptGraphs(std::string_view run, CorruptGraphsSink sink) const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
   // For reading.
-  const RunDatabase& database() const { return *database_; }
+  const rocks::Database& database() const { return *database_; }
 
  private:
   using EntryPtr = std::shared_ptr<RunEntry>;
 
-  RocksRunStore(std::unique_ptr<RunDatabase> database, RocksRunStoreOptions options);
+  RocksRunStore(std::unique_ptr<rocks::Database> database, RocksRunStoreOptions options);
 
   absl::Status Load();
   absl::Status LoadAttempts();
@@ -80,9 +80,9 @@ class RocksRunStore final : public RunStore {
   // In the order of the list.
   std::vector<EntryPtr> EntriesAfter(const ListPosition& after) const;
   // Writes `entries`, if any, and the time of this report.
-  absl::Status AddReport(std::string_view run, const Reporter* reporter, std::vector<KeyValue> entries);
+  absl::Status AddReport(std::string_view run, const Reporter* reporter, std::vector<rocks::Change> entries);
 
-  const std::unique_ptr<RunDatabase> database_;
+  const std::unique_ptr<rocks::Database> database_;
   const RocksRunStoreOptions options_;
   mutable ForwardClock clock_;
 

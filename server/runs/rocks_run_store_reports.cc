@@ -11,7 +11,7 @@
 namespace packtrain::runs {
 
 absl::Status RocksRunStore::AddReport(std::string_view run, const Reporter* reporter,
-                                      std::vector<KeyValue> entries) {
+                                      std::vector<rocks::Change> entries) {
   ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(run));
   RunEntry& entry = *found;
   base::MutexLock lock(entry.mutex);
@@ -20,7 +20,7 @@ absl::Status RocksRunStore::AddReport(std::string_view run, const Reporter* repo
   ABSL_RETURN_IF_ERROR(status);
   const std::int64_t now = clock_.NowMs();
   entries.push_back(ProgressEntry(entry.name, entry.run.steps(), now));
-  status = database_->Write(entries, Durability::kProcess);
+  status = database_->Write(entries, rocks::Durability::kProcess);
   if (status.ok()) entry.run.set_last_report_ms(now);
   return status;
 }
@@ -34,7 +34,7 @@ absl::Status RocksRunStore::AddEvaluation(std::string_view run, const v1::Evalua
 
 absl::Status RocksRunStore::AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) {
   ABSL_RETURN_IF_ERROR(ValidateSamples(samples));
-  std::vector<KeyValue> entries;
+  std::vector<rocks::Change> entries;
   entries.reserve(samples.size());
   for (const v1::Sample& sample : samples) {
     entries.push_back({Family::kSamples, SampleKey(reporter, sample.time_ns()), sample.SerializeAsString()});
@@ -44,7 +44,7 @@ absl::Status RocksRunStore::AddSamples(const Reporter& reporter, const std::vect
 
 absl::Status RocksRunStore::AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) {
   ABSL_RETURN_IF_ERROR(ValidateEvents(events));
-  std::vector<KeyValue> entries;
+  std::vector<rocks::Change> entries;
   entries.reserve(events.size());
   for (const v1::Event& event : events) {
     entries.push_back(
@@ -56,7 +56,7 @@ absl::Status RocksRunStore::AddEvents(const Reporter& reporter, const std::vecto
 absl::Status RocksRunStore::AddCorruptGraphs(const Reporter& reporter,
                                              const std::vector<v1::CorruptGraphs>& batches) {
   ABSL_RETURN_IF_ERROR(ValidateCorruptGraphs(batches));
-  std::vector<KeyValue> entries;
+  std::vector<rocks::Change> entries;
   entries.reserve(batches.size());
   for (const v1::CorruptGraphs& batch : batches) {
     entries.push_back({Family::kSamples, CorruptGraphsKey(reporter.run, batch), batch.SerializeAsString()});

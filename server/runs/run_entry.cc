@@ -55,7 +55,7 @@ absl::Status RunEntry::CheckReporter(const Reporter& reporter) const {
                                                     ": StartRun opens attempts"));
 }
 
-absl::Status RunEntry::EnsureCoverage(const RunDatabase& database) {
+absl::Status RunEntry::EnsureCoverage(const rocks::Database& database) {
   if (coverage.has_value()) return absl::OkStatus();
   RunCoverage loaded;
   absl::Status status =

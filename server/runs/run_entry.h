@@ -55,7 +55,7 @@ struct RunEntry {
   absl::Status CheckReporter(const Reporter& reporter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   // Reads `coverage` from the database where it is not there.
-  absl::Status EnsureCoverage(const RunDatabase& database) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  absl::Status EnsureCoverage(const rocks::Database& database) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   // Both want coverage.
   std::vector<wire::StepRecord> NotYetStored(const Reporter& reporter,
                                              const std::vector<wire::StepRecord>& steps)

@@ -12,21 +12,21 @@ absl::StatusOr<std::vector<wire::StepRecord>> ParseSteps(std::string_view value)
   return wire::FromStepBlock(block);
 }
 
-KeyValue DescriptionEntry(const v1::Run& run) {
+rocks::Change DescriptionEntry(const v1::Run& run) {
   v1::Run stored = run;
   stored.clear_steps();
   stored.clear_last_report_ms();
   return {Family::kRuns, DescriptionKey(run.run()), stored.SerializeAsString()};
 }
 
-KeyValue ProgressEntry(std::string_view run, std::uint64_t steps, std::int64_t last_report_ms) {
+rocks::Change ProgressEntry(std::string_view run, std::uint64_t steps, std::int64_t last_report_ms) {
   v1::Run progress;
   progress.set_steps(steps);
   progress.set_last_report_ms(last_report_ms);
   return {Family::kRuns, ProgressKey(run), progress.SerializeAsString()};
 }
 
-KeyValue AttemptEntry(const Reporter& reporter, v1::StartRunRequest request) {
+rocks::Change AttemptEntry(const Reporter& reporter, v1::StartRunRequest request) {
   request.clear_description();
   return {Family::kRuns, AttemptKey(reporter), request.SerializeAsString()};
 }

@@ -26,9 +26,9 @@ absl::Status ParseRecord(std::string_view value, Message& message) {
 absl::StatusOr<std::vector<wire::StepRecord>> ParseSteps(std::string_view value);
 
 // What changes rarely, and what every report changes.
-KeyValue DescriptionEntry(const v1::Run& run);
-KeyValue ProgressEntry(std::string_view run, std::uint64_t steps, std::int64_t last_report_ms);
-KeyValue AttemptEntry(const Reporter& reporter, v1::StartRunRequest request);
+rocks::Change DescriptionEntry(const v1::Run& run);
+rocks::Change ProgressEntry(std::string_view run, std::uint64_t steps, std::int64_t last_report_ms);
+rocks::Change AttemptEntry(const Reporter& reporter, v1::StartRunRequest request);
 
 }  // namespace packtrain::runs
 

@@ -10,10 +10,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "server/rocks/database.h"
 #include "server/rocks/folder_lock.h"
 #include "server/rocks/verify_files.h"
 #include "server/runs/fsck.h"
+#include "server/runs/run_database.h"
 #include "server/storage/fsck.h"
+#include "server/storage/graph_database.h"
 
 namespace packtrain::serving {
 namespace {
@@ -38,7 +41,7 @@ absl::Status CheckFiles(const Files& files, rocks::CheckReport& report) {
   return absl::OkStatus();
 }
 
-absl::Status CheckLiveFiles(const storage::RocksDatabase& graphs, const runs::RunDatabase& runs,
+absl::Status CheckLiveFiles(const rocks::Database& graphs, const rocks::Database& runs,
                             rocks::CheckReport& report) {
   const std::unique_ptr<rocks::LiveFiles> of_graphs = graphs.live_files(), of_runs = runs.live_files();
   ABSL_ASSIGN_OR_RETURN(Files files, of_graphs->List());
@@ -65,25 +68,27 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-// One of the two databases, of type Database, while no server has it open.
-template <typename Database>
+using DatabasePtr = std::shared_ptr<const rocks::Database>;
+
+// One of the two databases, while no server has it open.
 absl::Status CheckDatabase(const fs::path& folder, rocks::CheckReport& report,
-                           absl::Status (*check)(const Database& database, rocks::CheckReport& report)) {
+                           absl::StatusOr<DatabasePtr> (*open)(const fs::path& folder),
+                           absl::Status (*check)(const DatabasePtr& database, rocks::CheckReport& report)) {
   if (!IsFolder(folder)) return ReportStore(folder, absl::NotFoundError("there is no such folder"), report);
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<rocks::FolderLock> lock, rocks::FolderLock::Take(folder));
   Files files = rocks::JournalsIn(folder);
-  const auto database = Database::element_type::OpenForCheck(folder.string());
+  const absl::StatusOr<DatabasePtr> database = open(folder);
   const Files sorted = database.ok() ? (*database)->sorted_files() : rocks::SortedFilesIn(folder);
   files.insert(files.end(), sorted.begin(), sorted.end());
   ABSL_RETURN_IF_ERROR(CheckFiles(files, report));
   return database.ok() ? check(*database, report) : ReportStore(folder, database.status(), report);
 }
 
-absl::Status CheckGraphs(const std::shared_ptr<storage::RocksDatabase>& database, rocks::CheckReport& report) {
+absl::Status CheckGraphs(const DatabasePtr& database, rocks::CheckReport& report) {
   return storage::Fsck(database, report);
 }
 
-absl::Status CheckRuns(const std::unique_ptr<runs::RunDatabase>& database, rocks::CheckReport& report) {
+absl::Status CheckRuns(const DatabasePtr& database, rocks::CheckReport& report) {
   return runs::Fsck(*database, report);
 }
 
@@ -98,8 +103,9 @@ absl::Status CheckFolder(const fs::path& data, rocks::CheckReport& report) {
   if (!IsFolder(graphs) && !IsFolder(runs)) {
     return absl::NotFoundError(absl::StrCat("--data ", data.string(), " holds no stores"));
   }
-  absl::Status status = CheckDatabase(storage::RocksGraphStore::DatabaseFolder(graphs), report, CheckGraphs);
-  return status.ok() ? CheckDatabase(runs, report, CheckRuns) : status;
+  ABSL_RETURN_IF_ERROR(CheckDatabase(storage::RocksGraphStore::DatabaseFolder(graphs), report,
+                                     storage::OpenGraphDatabaseForCheck, CheckGraphs));
+  return CheckDatabase(runs, report, runs::OpenRunDatabaseForCheck, CheckRuns);
 }
 
 }  // namespace packtrain::serving

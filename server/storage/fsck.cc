@@ -23,7 +23,7 @@ namespace packtrain::storage {
 namespace {
 
 constexpr std::uint64_t kGraphsBetweenProgress = 1 << 16;
-constexpr std::uint64_t kMostNamedGraphs = 1000;
+constexpr std::uint64_t kMaxNamedGraphs = 1000;
 
 std::uint64_t Sum(std::span<const std::uint32_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -35,7 +35,7 @@ std::uint32_t EndpointAt(std::span<const std::byte> endpoints, std::size_t k, st
   return node;
 }
 
-// What a record's checks on reading leave out.
+// What a record's checks on reading skip.
 absl::Status CheckEndpoints(const records::RecordView& record) {
   const std::size_t width = record.endpoint_bytes();
   if (width == 0) return absl::OkStatus();
@@ -86,8 +86,8 @@ class DatasetCheck {
   absl::Status Report(v1::FsckFinding finding) { return report_.Find(std::move(finding)); }
 
   absl::Status ReportGraph(std::size_t graph, std::string_view source_id, absl::string_view message) {
-    if (++named_ > kMostNamedGraphs + 1) return absl::OkStatus();
-    if (named_ > kMostNamedGraphs) {
+    if (++named_ > kMaxNamedGraphs + 1) return absl::OkStatus();
+    if (named_ > kMaxNamedGraphs) {
       return Report(Finding(v1::FSCK_KIND_DATASET, "more graphs than are named are damaged"));
     }
     v1::FsckFinding finding = Finding(v1::FSCK_KIND_GRAPH, message);
@@ -187,7 +187,7 @@ class DatasetCheck {
 };
 
 // The third column of `sizes`. DATA_LOSS: it is incomplete.
-absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidth(const RocksDatabase& database,
+absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidth(const rocks::Database& database,
                                                          const StoredDataset& stored) {
   const std::uint64_t graphs = stored.description.graphs();
   std::vector<std::uint32_t> bandwidth;
@@ -214,7 +214,7 @@ absl::Status ReportUnopened(const std::string& reference, const absl::Status& st
 using OpenDataset =
     absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Dataset>>(const StoredDataset& stored)>;
 
-absl::Status Check(const RocksDatabase& database, const IndexCheck& index, OpenDataset open,
+absl::Status Check(const rocks::Database& database, const IndexCheck& index, OpenDataset open,
                    rocks::CheckReport& report) {
   report.summary().set_unused(index.unused);
   for (const v1::FsckFinding& finding : index.findings) {
@@ -244,7 +244,7 @@ absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report) {
   return Check(store.database(), store.CheckIndex(), open, report);
 }
 
-absl::Status Fsck(const std::shared_ptr<const RocksDatabase>& database, rocks::CheckReport& report) {
+absl::Status Fsck(const std::shared_ptr<const rocks::Database>& database, rocks::CheckReport& report) {
   const auto open = [&](const StoredDataset& stored) -> absl::StatusOr<std::shared_ptr<const Dataset>> {
     return RocksDataset::Load(database, stored);
   };

@@ -1,4 +1,4 @@
-// Reads a store of graphs whole and names what is damaged.
+// Reads a store of graphs whole and names what is corrupt.
 #ifndef PACKTRAIN_SERVER_STORAGE_FSCK_H_
 #define PACKTRAIN_SERVER_STORAGE_FSCK_H_
 
@@ -15,13 +15,13 @@
 
 namespace packtrain::storage {
 
-// The list of data sets, and each version of each. What is damaged is told and is no failure; of one data set's
+// The list of data sets, and each version of each. What is corrupt is told and is no failure; of one data set's
 // graphs at most 1,000 are named. `report` ends the check where it fails.
 
 // Of a store that may be in use.
 absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report);
 // Of a database that was opened for a check.
-absl::Status Fsck(const std::shared_ptr<const RocksDatabase>& database, rocks::CheckReport& report);
+absl::Status Fsck(const std::shared_ptr<const rocks::Database>& database, rocks::CheckReport& report);
 
 // One data set. `bandwidth` is what the size index has of each graph.
 absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth,

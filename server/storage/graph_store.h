@@ -1,5 +1,11 @@
-// Where data sets live. Implementations: RocksGraphStore, and FakeGraphStore in tests; one conformance
-// suite states the contract for both.
+// Where data sets live: the contract between what stores graphs and what imports, batches and lists them.
+// Implementations: RocksGraphStore, and FakeGraphStore in tests; one conformance suite holds both to it.
+//
+//   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer, store.NewDataset(schema));
+//   ABSL_RETURN_IF_ERROR(writer->Append(record));  // once a graph
+//   ABSL_RETURN_IF_ERROR(writer->Seal(request).status());  // readers see all of it from here on
+//   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const Dataset> dataset, store.Open("qm9"));
+//   ABSL_RETURN_IF_ERROR(dataset->ReadRecords(graphs, sink));
 #ifndef PACKTRAIN_SERVER_STORAGE_GRAPH_STORE_H_
 #define PACKTRAIN_SERVER_STORAGE_GRAPH_STORE_H_
 
@@ -36,7 +42,7 @@ class Dataset {
 
   // Calls `sink(k, record)` once for each graphs[k], in any order, on the calling thread, with its record,
   // valid during that call: parsed, and of n_node()[graphs[k]] nodes and n_edge()[graphs[k]] edges.
-  // OUT_OF_RANGE: no such graph. DATA_LOSS: a record is damaged, or contradicts the sizes; the message names
+  // OUT_OF_RANGE: no such graph. DATA_LOSS: a record is corrupt, or contradicts the sizes; the message names
   // data set, graph index, and source id where it can be read: never of a record whose checksum fails, of which
   // nothing is believed. A failing sink ends the call with its status.
   using RecordSink = absl::FunctionRef<absl::Status(std::size_t k, const records::RecordView& record)>;

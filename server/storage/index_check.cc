@@ -24,7 +24,7 @@ std::optional<std::string> After(std::string_view prefix, std::string_view key) 
 // Used once.
 class MetaCheck {
  public:
-  explicit MetaCheck(const RocksDatabase& database) : database_(database) {}
+  explicit MetaCheck(const rocks::Database& database) : database_(database) {}
 
   IndexCheck Run() {
     const absl::Status scanned =
@@ -132,7 +132,7 @@ class MetaCheck {
   void CountUnused() {
     std::set<std::uint64_t> unused;
     for (const Family family : {Family::kGraphs, Family::kSizes}) {
-      const absl::StatusOr<std::vector<std::uint64_t>> ids = database_.StorageIds(family);
+      const absl::StatusOr<std::vector<std::uint64_t>> ids = StorageIds(database_, family);
       if (!ids.ok()) FindInStore(absl::StrCat("the list of graphs: ", ids.status().message()));
       if (ids.ok()) unused.insert(ids->begin(), ids->end());
     }
@@ -140,7 +140,7 @@ class MetaCheck {
     result_.unused = unused.size();
   }
 
-  const RocksDatabase& database_;
+  const rocks::Database& database_;
   IndexCheck result_;
   std::optional<std::string> format_;
   std::map<std::string, std::optional<std::uint64_t>> contents_;  // by hash
@@ -153,6 +153,6 @@ class MetaCheck {
 
 }  // namespace
 
-IndexCheck CheckIndex(const RocksDatabase& database) { return MetaCheck(database).Run(); }
+IndexCheck CheckIndex(const rocks::Database& database) { return MetaCheck(database).Run(); }
 
 }  // namespace packtrain::storage

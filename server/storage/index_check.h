@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "packtrain/v1/admin.pb.h"
-#include "server/storage/rocks_database.h"
+#include "server/storage/graph_database.h"
 #include "server/storage/stored_dataset.h"
 
 namespace packtrain::storage {
@@ -20,7 +20,7 @@ struct IndexCheck {
 // Finds entries that cannot be read or are of no known form, names that lead to no version, versions without
 // content or name, content and splits that belong to no version. Nothing may be published or reclaimed
 // meanwhile.
-IndexCheck CheckIndex(const RocksDatabase& database);
+IndexCheck CheckIndex(const rocks::Database& database);
 
 }  // namespace packtrain::storage
 

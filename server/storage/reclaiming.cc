@@ -15,7 +15,7 @@
 namespace packtrain::storage {
 namespace {
 
-absl::StatusOr<absl::flat_hash_set<std::uint64_t>> PublishedIds(const RocksDatabase& database) {
+absl::StatusOr<absl::flat_hash_set<std::uint64_t>> PublishedIds(const rocks::Database& database) {
   absl::flat_hash_set<std::uint64_t> ids;
   const absl::Status status =
       database.Scan(Family::kMeta, kContentPrefix, [&](std::string_view, std::string_view value) {
@@ -29,7 +29,7 @@ absl::StatusOr<absl::flat_hash_set<std::uint64_t>> PublishedIds(const RocksDatab
 }
 
 // The key of the content that lies under a storage id; empty where none does.
-absl::StatusOr<std::string> ContentKeyOf(const RocksDatabase& database, std::uint64_t storage_id) {
+absl::StatusOr<std::string> ContentKeyOf(const rocks::Database& database, std::uint64_t storage_id) {
   std::string found;
   const absl::Status status =
       database.Scan(Family::kMeta, kContentPrefix, [&](std::string_view key, std::string_view value) {
@@ -44,7 +44,7 @@ absl::StatusOr<std::string> ContentKeyOf(const RocksDatabase& database, std::uin
 
 // Takes a deleted version out of `meta`, with all that no other version has, and then drops its graphs where
 // none has them.
-absl::Status DropDeleted(RocksDatabase& database, const StoredDataset& stored) {
+absl::Status DropDeleted(rocks::Database& database, const StoredDataset& stored) {
   const std::string& version = stored.description.version();
   std::vector<std::string> removed = {DeletedKey(stored.description.name(), version)};
   bool shares_graphs = false, shares_splits = false;
@@ -64,21 +64,21 @@ absl::Status DropDeleted(RocksDatabase& database, const StoredDataset& stored) {
     ABSL_ASSIGN_OR_RETURN(std::string content, ContentKeyOf(database, stored.storage_id));
     if (!content.empty()) removed.push_back(std::move(content));
   }
-  ABSL_RETURN_IF_ERROR(database.WriteMeta({}, removed));
-  return shares_graphs ? absl::OkStatus() : database.DropStorage(stored.storage_id);
+  ABSL_RETURN_IF_ERROR(WriteMeta(database, {}, removed));
+  return shares_graphs ? absl::OkStatus() : DropStorage(database, stored.storage_id);
 }
 
 // Drops graphs and sizes that were never published, and returns the first storage id that was never used.
-absl::StatusOr<std::uint64_t> DropUnpublished(RocksDatabase& database) {
+absl::StatusOr<std::uint64_t> DropUnpublished(rocks::Database& database) {
   ABSL_ASSIGN_OR_RETURN(const absl::flat_hash_set<std::uint64_t> published, PublishedIds(database));
   std::uint64_t next = 1;
   for (const std::uint64_t id : published) next = std::max(next, id + 1);
   for (const Family family : {Family::kGraphs, Family::kSizes}) {
-    ABSL_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ids, database.StorageIds(family));
+    ABSL_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ids, StorageIds(database, family));
     for (const std::uint64_t id : ids) {
       next = std::max(next, id + 1);
       if (published.contains(id)) continue;
-      ABSL_RETURN_IF_ERROR(database.DropStorage(id));
+      ABSL_RETURN_IF_ERROR(DropStorage(database, id));
     }
   }
   return next;

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "server/storage/prefetch.h"
+#include "server/rocks/prefetch.h"
 
 namespace packtrain::storage {
 namespace {
@@ -63,10 +63,10 @@ absl::Status RecordArena::Read(std::span<const std::uint32_t> graphs, Dataset::R
     return std::span<const std::byte>(bytes_.get() + begin[0], begin[1] - begin[0]);
   };
   for (std::size_t k = 0; k < kOffsetsAhead; ++k) __builtin_prefetch(offset(k));
-  for (std::size_t k = 0; k < kRecordsAhead; ++k) Prefetch(record(k));
+  for (std::size_t k = 0; k < rocks::kValuesAhead; ++k) rocks::Prefetch(record(k));
   for (std::size_t k = 0; k < graphs.size(); ++k) {
     __builtin_prefetch(offset(k + kOffsetsAhead));
-    Prefetch(record(k + kRecordsAhead));
+    rocks::Prefetch(record(k + rocks::kValuesAhead));
     const records::RecordView view = records::RecordView::OfParsed(layout_, record(k).data());
     ABSL_RETURN_IF_ERROR(sink(k, view));
   }
@@ -81,7 +81,7 @@ void RecordArena::Free::operator()(std::byte* memory) const { std::free(memory);
 RecordArena::Memory RecordArena::Allocate(std::uint64_t size) {
   const bool large = size >= kLargePage;
   void* memory = nullptr;
-  if (::posix_memalign(&memory, large ? kLargePage : kCacheLine, size) != 0) return nullptr;
+  if (::posix_memalign(&memory, large ? kLargePage : rocks::kCacheLine, size) != 0) return nullptr;
   // Only a wish: without large pages the arena works too.
   if (large) (void)::madvise(memory, size, MADV_HUGEPAGE);
   return Memory(static_cast<std::byte*>(memory));

@@ -33,7 +33,7 @@ absl::InlinedVector<Wanted, kInlineKeys> Ascending(std::span<const std::uint32_t
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const RocksDataset>> RocksDataset::Load(
-    std::shared_ptr<const RocksDatabase> database, StoredDataset stored) {
+    std::shared_ptr<const rocks::Database> database, StoredDataset stored) {
   absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(stored.description.schema());
   if (!layout.ok()) return absl::DataLossError(layout.status().message());
   const std::shared_ptr<RocksDataset> dataset(
@@ -87,14 +87,14 @@ std::uint64_t RocksDataset::memory_bytes() const {
   return numbers * sizeof(std::uint32_t) + description_.SpaceUsedLong();
 }
 
-RocksDataset::RocksDataset(std::shared_ptr<const RocksDatabase> database, StoredDataset stored,
+RocksDataset::RocksDataset(std::shared_ptr<const rocks::Database> database, StoredDataset stored,
                            records::RecordLayout layout)
     : database_(std::move(database)),
       storage_id_(stored.storage_id),
       description_(std::move(stored.description)),
       layout_(std::move(layout)) {}
 
-absl::Status RocksDataset::Damaged(std::string_view what) const {
+absl::Status RocksDataset::Corrupt(std::string_view what) const {
   return absl::DataLossError(absl::StrCat("data set ", FullName(description_), ": ", std::string(what)));
 }
 
@@ -103,7 +103,7 @@ absl::Status RocksDataset::LoadSizes() {
     ABSL_ASSIGN_OR_RETURN(const auto value,
                           database_->Get(Family::kSizes, StorageKey(storage_id_, chunk).view()));
     const std::uint64_t column = GraphsOfChunk(description_.graphs(), chunk) * sizeof(std::uint32_t);
-    if (!value.has_value() || value->size() != 3 * column) return Damaged("its sizes are incomplete");
+    if (!value.has_value() || value->size() != 3 * column) return Corrupt("its sizes are incomplete");
     const std::string_view columns = *value;
     AppendIndices(columns.substr(0, column), n_node_);
     AppendIndices(columns.substr(column, column), n_edge_);
@@ -122,7 +122,7 @@ absl::Status RocksDataset::LoadSplits() {
     ABSL_ASSIGN_OR_RETURN(const auto value,
                           database_->Get(Family::kMeta, SplitKey(description_.version(), described.name())));
     if (value.has_value()) AppendIndices(*value, split.graphs);
-    if (!IsSound(split, described.graphs())) return Damaged(absl::StrCat("split ", split.name, " is damaged"));
+    if (!IsSound(split, described.graphs())) return Corrupt(absl::StrCat("split ", split.name, " is damaged"));
   }
   return absl::OkStatus();
 }

@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/records/graph_record.h"
+#include "server/storage/graph_database.h"
 #include "server/storage/graph_store.h"
-#include "server/storage/rocks_database.h"
 #include "server/storage/seal.h"
 #include "server/storage/stored_dataset.h"
 
@@ -22,9 +22,9 @@ namespace packtrain::storage {
 // Immutable; any number of threads may use it. Keeps the database open.
 class RocksDataset : public Dataset {
  public:
-  // DATA_LOSS: what `meta` or `sizes` say of it is damaged.
-  static absl::StatusOr<std::shared_ptr<const RocksDataset>> Load(std::shared_ptr<const RocksDatabase> database,
-                                                                  StoredDataset stored);
+  // DATA_LOSS: what `meta` or `sizes` say of it is corrupt.
+  static absl::StatusOr<std::shared_ptr<const RocksDataset>> Load(
+      std::shared_ptr<const rocks::Database> database, StoredDataset stored);
 
   const v1::Dataset& description() const override { return description_; }
   std::span<const std::uint32_t> n_node() const override { return n_node_; }
@@ -37,7 +37,7 @@ class RocksDataset : public Dataset {
   std::uint64_t memory_bytes() const;
 
  private:
-  RocksDataset(std::shared_ptr<const RocksDatabase> database, StoredDataset stored,
+  RocksDataset(std::shared_ptr<const rocks::Database> database, StoredDataset stored,
                records::RecordLayout layout);
 
   absl::Status LoadSizes();
@@ -47,11 +47,11 @@ class RocksDataset : public Dataset {
   absl::Status CheckIndices(std::span<const std::uint32_t> graphs) const;
   absl::Status Deliver(std::uint32_t k, std::uint32_t graph, std::string_view value, RecordSink sink) const;
 
-  absl::Status Damaged(std::string_view what) const;
+  absl::Status Corrupt(std::string_view what) const;
   absl::Status Missing(std::uint32_t graph) const;
   absl::Status Unreadable(std::uint32_t graph, const absl::Status& status) const;
 
-  const std::shared_ptr<const RocksDatabase> database_;
+  const std::shared_ptr<const rocks::Database> database_;
   const std::uint64_t storage_id_;
   const v1::Dataset description_;
   const records::RecordLayout layout_;

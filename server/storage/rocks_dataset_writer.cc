@@ -1,9 +1,13 @@
 #include "server/storage/rocks_dataset_writer.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "server/rocks/sorted_files.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/stored_dataset.h"
 
@@ -12,7 +16,7 @@ namespace {
 
 class RocksDatasetWriter : public DatasetWriter {
  public:
-  RocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database, std::shared_ptr<base::Mutex> publishing,
+  RocksDatasetWriter(const std::shared_ptr<rocks::Database>& database, std::shared_ptr<base::Mutex> publishing,
                      std::uint64_t storage_id, const std::filesystem::path& staging, std::uint64_t file_bytes,
                      records::DatasetContent content)
       : database_(database),
@@ -48,7 +52,7 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   absl::StatusOr<SealResult> Keep(const v1::Dataset& existing) {
-    const absl::Status status = database_->WriteMeta({{NameKey(existing.name()), existing.version()}});
+    const absl::Status status = WriteMeta(*database_, {{NameKey(existing.name()), existing.version()}});
     ABSL_RETURN_IF_ERROR(status);
     return SealResult{existing, true};
   }
@@ -64,7 +68,7 @@ class RocksDatasetWriter : public DatasetWriter {
     for (const IndexSplit& split : sealed.splits) {
       entries.emplace_back(SplitKey(version, split.name), IndexBytes(split.graphs));
     }
-    ABSL_RETURN_IF_ERROR(database_->WriteMeta(entries));
+    ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries));
     return SealResult{std::move(sealed.description), false};
   }
 
@@ -80,14 +84,15 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   absl::Status TakeIn() {
-    ABSL_ASSIGN_OR_RETURN(RocksDatabase::FilesOfFamily graphs, graphs_.Finish());
-    SortedFiles sizes(database_, Family::kSizes, sizes_stem_, file_bytes_);
+    ABSL_ASSIGN_OR_RETURN(std::vector<rocks::SortedFile> files, graphs_.Finish());
+    rocks::SortedFileWriter sizes(database_, Family::kSizes, sizes_stem_, file_bytes_);
     ABSL_RETURN_IF_ERROR(StageSizes(sizes));
-    ABSL_ASSIGN_OR_RETURN(RocksDatabase::FilesOfFamily size_files, sizes.Finish());
-    return database_->Ingest({std::move(graphs), std::move(size_files)});
+    ABSL_ASSIGN_OR_RETURN(std::vector<rocks::SortedFile> size_files, sizes.Finish());
+    std::ranges::move(size_files, std::back_inserter(files));
+    return rocks::Ingest(*database_, files);
   }
 
-  absl::Status StageSizes(SortedFiles& sizes) const {
+  absl::Status StageSizes(rocks::SortedFileWriter& sizes) const {
     for (std::uint64_t chunk = 0; chunk < ChunksOf(graphs()); ++chunk) {
       const std::uint64_t begin = chunk * kSizesPerChunk;
       const std::uint64_t count = GraphsOfChunk(graphs(), chunk);
@@ -100,11 +105,11 @@ class RocksDatasetWriter : public DatasetWriter {
     return absl::OkStatus();
   }
 
-  const std::shared_ptr<RocksDatabase> database_;
+  const std::shared_ptr<rocks::Database> database_;
   const std::shared_ptr<base::Mutex> publishing_;
   const std::uint64_t storage_id_;
   records::DatasetContent content_;
-  SortedFiles graphs_;
+  rocks::SortedFileWriter graphs_;
   const std::string sizes_stem_;
   const std::uint64_t file_bytes_;
   bool taken_in_ = false;  // what was staged is in the database
@@ -112,7 +117,7 @@ class RocksDatasetWriter : public DatasetWriter {
 
 }  // namespace
 
-std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database,
+std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<rocks::Database>& database,
                                                      std::shared_ptr<base::Mutex> publishing,
                                                      std::uint64_t storage_id,
                                                      const std::filesystem::path& staging,

@@ -8,14 +8,14 @@
 
 #include "proto/base/mutex.h"
 #include "server/records/dataset_content.h"
+#include "server/storage/graph_database.h"
 #include "server/storage/graph_store.h"
-#include "server/storage/rocks_database.h"
 
 namespace packtrain::storage {
 
 // `publishing` is held from a look at `meta` to the write that follows from it, `storage_id` is used by nobody
 // else, and a file in `staging` is ended when it has `file_bytes`.
-std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<RocksDatabase>& database,
+std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<rocks::Database>& database,
                                                      std::shared_ptr<base::Mutex> publishing,
                                                      std::uint64_t storage_id,
                                                      const std::filesystem::path& staging,

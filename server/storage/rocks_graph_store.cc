@@ -38,9 +38,9 @@ absl::Status RemoveStagedFiles(const std::filesystem::path& staging) {
   return error ? FolderFailure(staging, error) : absl::OkStatus();
 }
 
-absl::Status CheckFormat(RocksDatabase& database) {
+absl::Status CheckFormat(rocks::Database& database) {
   ABSL_ASSIGN_OR_RETURN(const auto format, database.Get(Family::kMeta, kFormatKey));
-  if (!format.has_value()) return database.WriteMeta({{std::string(kFormatKey), std::string(kStoreFormat)}});
+  if (!format.has_value()) return WriteMeta(database, {{std::string(kFormatKey), std::string(kStoreFormat)}});
   if (*format == kStoreFormat) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("the store has format ", *format,
                                                     ", this program reads format ", std::string(kStoreFormat)));
@@ -49,7 +49,7 @@ absl::Status CheckFormat(RocksDatabase& database) {
 }  // namespace
 
 RocksGraphStore::RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
-                                 std::shared_ptr<RocksDatabase> database, std::uint64_t next_storage_id)
+                                 std::shared_ptr<rocks::Database> database, std::uint64_t next_storage_id)
     : staging_(std::move(staging)),
       options_(options),
       database_(std::move(database)),
@@ -59,8 +59,8 @@ RocksGraphStore::RocksGraphStore(std::filesystem::path staging, const RocksGraph
 absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std::filesystem::path& folder,
                                                                        const RocksGraphStoreOptions& options) {
   ABSL_RETURN_IF_ERROR(CreateFolders(folder));
-  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<RocksDatabase> database,
-                        RocksDatabase::Open(DatabaseFolder(folder), options.database));
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<rocks::Database> database,
+                        OpenGraphDatabase(DatabaseFolder(folder), options.block_cache_bytes, options.database));
   const std::filesystem::path staging = folder / "staging";
   ABSL_RETURN_IF_ERROR(CheckFormat(*database));
   ABSL_RETURN_IF_ERROR(RemoveStagedFiles(staging));
@@ -164,7 +164,7 @@ absl::Status RocksGraphStore::MakeCurrent(std::string_view text) {
   const base::MutexLock lock(*publishing_);
   const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
   if (!found.ok() || !reference.version) return found.status();
-  return database_->WriteMeta({{NameKey(reference.name), *reference.version}});
+  return WriteMeta(*database_, {{NameKey(reference.name), *reference.version}});
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_view text) {
@@ -189,7 +189,7 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_vie
     const StoredDataset& newest = *std::max_element(left.begin(), left.end(), WasImportedBefore);
     entries.emplace_back(NameKey(reference.name), newest.description.version());
   }
-  ABSL_RETURN_IF_ERROR(database_->WriteMeta(entries, removed));
+  ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries, removed));
   return DescriptionsOf(found);
 }
 

@@ -20,15 +20,17 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "proto/base/mutex.h"
+#include "server/storage/graph_database.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/index_check.h"
-#include "server/storage/rocks_database.h"
 #include "server/storage/rocks_dataset.h"
 
 namespace packtrain::storage {
 
 struct RocksGraphStoreOptions {
-  RocksDatabaseOptions database;
+  rocks::DatabaseOptions database;
+  // Blocks of graph records and the indexes of open files; RocksDB's whole cache.
+  std::size_t block_cache_bytes = kDefaultBlockCacheBytes;
   // A staged file is ended when it has reached this size. Large files mean few to keep open; a smaller one
   // bounds the index that is held in memory while a file is written.
   std::uint64_t staging_file_bytes = std::uint64_t{256} << 20;
@@ -57,13 +59,13 @@ class RocksGraphStore : public GraphStore {
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
 
   // For reading.
-  const RocksDatabase& database() const { return *database_; }
+  const rocks::Database& database() const { return *database_; }
   // As CheckIndex.
   storage::IndexCheck CheckIndex() const;
 
  private:
   RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
-                  std::shared_ptr<RocksDatabase> database, std::uint64_t next_storage_id);
+                  std::shared_ptr<rocks::Database> database, std::uint64_t next_storage_id);
 
   class Opening;
 
@@ -75,7 +77,7 @@ class RocksGraphStore : public GraphStore {
 
   const std::filesystem::path staging_;
   const RocksGraphStoreOptions options_;
-  const std::shared_ptr<RocksDatabase> database_;
+  const std::shared_ptr<rocks::Database> database_;
   const std::shared_ptr<base::Mutex>
       publishing_;  // held from a look at `meta` to the write that follows from it
   std::atomic<std::uint64_t> next_storage_id_;

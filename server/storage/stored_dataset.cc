@@ -31,14 +31,14 @@ std::string Encode(const StoredDataset& stored) {
   return EncodeStorageId(stored.storage_id) + stored.description.SerializeAsString();
 }
 
-absl::StatusOr<std::optional<StoredDataset>> FindStored(const RocksDatabase& database, std::string_view key) {
+absl::StatusOr<std::optional<StoredDataset>> FindStored(const rocks::Database& database, std::string_view key) {
   ABSL_ASSIGN_OR_RETURN(const auto value, database.Get(Family::kMeta, key));
   if (!value.has_value()) return std::optional<StoredDataset>();
   ABSL_ASSIGN_OR_RETURN(StoredDataset stored, DecodeDataset(*value));
   return std::optional<StoredDataset>(std::move(stored));
 }
 
-absl::StatusOr<std::optional<StoredDataset>> FindVersion(const RocksDatabase& database, std::string_view name,
+absl::StatusOr<std::optional<StoredDataset>> FindVersion(const rocks::Database& database, std::string_view name,
                                                          std::string_view version) {
   return FindStored(database, DatasetKey(name, version));
 }
@@ -48,7 +48,8 @@ std::string FullName(const v1::Dataset& description) {
 }
 
 // Every entry whose key begins with `prefix`, which is kDatasetPrefix or kDeletedPrefix and more.
-absl::StatusOr<std::vector<StoredDataset>> ScanStored(const RocksDatabase& database, std::string_view prefix) {
+absl::StatusOr<std::vector<StoredDataset>> ScanStored(const rocks::Database& database,
+                                                      std::string_view prefix) {
   std::vector<StoredDataset> found;
   const absl::Status status =
       database.Scan(Family::kMeta, prefix, [&](std::string_view, std::string_view value) {
@@ -61,7 +62,7 @@ absl::StatusOr<std::vector<StoredDataset>> ScanStored(const RocksDatabase& datab
 }
 
 // What Versions answers, with their places.
-absl::StatusOr<std::vector<StoredDataset>> FindVersions(const RocksDatabase& database,
+absl::StatusOr<std::vector<StoredDataset>> FindVersions(const rocks::Database& database,
                                                         const DatasetReference& reference) {
   std::vector<StoredDataset> found;
   if (reference.version) {
@@ -89,7 +90,8 @@ bool WasImportedBefore(const StoredDataset& a, const StoredDataset& b) {
   return rank(a.description) < rank(b.description);
 }
 
-absl::StatusOr<std::optional<std::uint64_t>> FindContent(const RocksDatabase& database, std::string_view hash) {
+absl::StatusOr<std::optional<std::uint64_t>> FindContent(const rocks::Database& database,
+                                                         std::string_view hash) {
   ABSL_ASSIGN_OR_RETURN(const auto value, database.Get(Family::kMeta, ContentKey(hash)));
   if (!value.has_value()) return std::optional<std::uint64_t>();
   return rocks::ParseBigEndian<std::uint64_t>(*value);

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
-#include "server/storage/rocks_database.h"
+#include "server/storage/graph_database.h"
 #include "server/storage/seal.h"
 
 namespace packtrain::storage {
@@ -24,23 +24,24 @@ struct StoredDataset {
 std::string EncodeStorageId(std::uint64_t id);
 std::string Encode(const StoredDataset& stored);
 
-// Each of these: DATA_LOSS where an entry is damaged.
+// Each of these: DATA_LOSS where an entry is corrupt.
 
 absl::StatusOr<StoredDataset> DecodeDataset(std::string_view value);
 
 // The entry of a key; none where there is no such key.
-absl::StatusOr<std::optional<StoredDataset>> FindStored(const RocksDatabase& database, std::string_view key);
+absl::StatusOr<std::optional<StoredDataset>> FindStored(const rocks::Database& database, std::string_view key);
 // The same of a version that is not deleted.
-absl::StatusOr<std::optional<StoredDataset>> FindVersion(const RocksDatabase& database, std::string_view name,
+absl::StatusOr<std::optional<StoredDataset>> FindVersion(const rocks::Database& database, std::string_view name,
                                                          std::string_view version);
 // Every entry whose key begins with `prefix`, which is kDatasetPrefix or kDeletedPrefix and more.
-absl::StatusOr<std::vector<StoredDataset>> ScanStored(const RocksDatabase& database, std::string_view prefix);
+absl::StatusOr<std::vector<StoredDataset>> ScanStored(const rocks::Database& database, std::string_view prefix);
 // What GraphStore::Versions answers, with their places.
-absl::StatusOr<std::vector<StoredDataset>> FindVersions(const RocksDatabase& database,
+absl::StatusOr<std::vector<StoredDataset>> FindVersions(const rocks::Database& database,
                                                         const DatasetReference& reference);
 
 // Where graphs of this content are; none where nobody has sealed it.
-absl::StatusOr<std::optional<std::uint64_t>> FindContent(const RocksDatabase& database, std::string_view hash);
+absl::StatusOr<std::optional<std::uint64_t>> FindContent(const rocks::Database& database,
+                                                         std::string_view hash);
 
 // NAME@VERSION.
 std::string FullName(const v1::Dataset& description);

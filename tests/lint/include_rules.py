@@ -54,7 +54,7 @@ RULES = {
 # A header's beginning -> the files that may include it (regular expressions on the path).
 HEADER_RULES = {
     r"(torch|ATen|c10)/": [r"trainer/", r"tests/trainer/"],
-    r"rocksdb/": [r"server/(rocks|storage|runs)/.*\.cc$", r"tests/bench/", r"tests/testing/faulty_disk\.cc$",
+    r"rocksdb/": [r"server/rocks/.*\.cc$", r"tests/bench/", r"tests/testing/faulty_disk\.cc$",
                   r"tests/server/runs/rocks_run_store_test\.cc$", r"tests/server/rocks/"],
     r"(grpc|grpcpp)/|packtrain/v1/.*\.grpc\.pb\.h": [
         r"server/serving/", r"server/node/", r"server/main\.cc$", r"proto/base/status_convert", r"client/[^/]*\.cc$",

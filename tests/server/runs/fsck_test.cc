@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::vector<v1::FsckFinding> Check(const RunDatabase& database, std::uint64_t runs) {
+std::vector<v1::FsckFinding> Check(const rocks::Database& database, std::uint64_t runs) {
   std::vector<v1::FsckFinding> findings;
   const auto take = [&findings](const v1::FsckResponse& event) {
     if (event.has_finding()) findings.push_back(event.finding());
@@ -47,11 +47,11 @@ TEST(RunFsckTest, RowsThatDoNotDecodeAreNamedByRunAndSort) {
     EXPECT_THAT(Check(store->database(), 2), IsEmpty());
   }
   {
-    const auto database = *RunDatabase::Open(directory, {});
+    const auto database = *OpenRunDatabase(directory, {});
     ASSERT_THAT(database->Write({{Family::kSteps, StepBlockKey(damaged, 0), "\xff"},
                                  {Family::kRuns, EvaluationKey(damaged.run, 5, "val"), "\xff"},
                                  {Family::kSamples, CorruptGraphsKey(damaged.run, {}), "\xff"}},
-                                Durability::kDisk),
+                                rocks::Durability::kDisk),
                 IsOk());
   }
   const auto store = *RocksRunStore::Open(directory, {});
@@ -73,11 +73,11 @@ TEST(RunFsckTest, EachDamagedRowCounts) {
     const auto store = *RocksRunStore::Open(folder.PathOf("runs"), {});
     run = StartRun(*store, StartRequest("the only one"));
   }
-  const auto database = *RunDatabase::Open(folder.PathOf("runs"), {});
+  const auto database = *OpenRunDatabase(folder.PathOf("runs"), {});
   ASSERT_THAT(database->Write({{Family::kSteps, StepBlockKey(run, 0), "\xff"},
                                {Family::kSteps, StepBlockKey(run, 9), "\xff"},
                                {Family::kSteps, StepBlockKey(run, 20), "\xff"}},
-                              Durability::kProcess),
+                              rocks::Durability::kProcess),
               IsOk());
   const std::vector<v1::FsckFinding> findings = Check(*database, 1);
   ASSERT_THAT(findings, SizeIs(1));
@@ -86,14 +86,14 @@ TEST(RunFsckTest, EachDamagedRowCounts) {
 
 TEST(RunFsckTest, RowsOfARunThatIsNotThereAreNamed) {
   const TempFolder folder;
-  const auto database = *RunDatabase::Open(folder.PathOf("runs"), {});
+  const auto database = *OpenRunDatabase(folder.PathOf("runs"), {});
   const Reporter steps{"gone-1", 0, 0}, samples{"gone-2", 0, 0};
   ASSERT_THAT(database->Write({{Family::kSteps, StepBlockKey(steps, 0), ""},
                                {Family::kSteps, StepBlockKey(steps, 5), ""},
                                {Family::kSamples, SampleKey(samples, 7), ""},
                                {Family::kRuns, IdempotencyKey("key"), "gone-3"},
                                {Family::kRuns, ProgressKey("gone-4"), ""}},
-                              Durability::kProcess),
+                              rocks::Durability::kProcess),
               IsOk());
   const std::vector<v1::FsckFinding> findings = Check(*database, 0);
   ASSERT_THAT(findings, SizeIs(4));

@@ -1,4 +1,4 @@
-// One flipped bit in any file of a sealed store: the opening or the read says so, and names what is damaged; no
+// One flipped bit in any file of a sealed store: the opening or the read says so, and names what is corrupt; no
 // wrong bytes come out, nothing that was sealed is silently gone, and nothing crashes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -176,7 +176,7 @@ TEST(FsckDatasetTest, AReportThatFailsEndsTheCheck) {
 }
 
 // What a check finds once `write` has changed the entries of a store of two data sets.
-std::vector<v1::FsckFinding> FindingsAfter(absl::FunctionRef<void(RocksDatabase& database)> write) {
+std::vector<v1::FsckFinding> FindingsAfter(absl::FunctionRef<void(rocks::Database& database)> write) {
   const TemporaryFolder folder;
   {
     const auto store = *RocksGraphStore::Open(folder.path(), {});
@@ -184,15 +184,16 @@ std::vector<v1::FsckFinding> FindingsAfter(absl::FunctionRef<void(RocksDatabase&
     EXPECT_THAT(Import(*store, ManyMolecules(20), SealAs("others")), IsOk());
   }
   {
-    const auto database = *RocksDatabase::Open(RocksGraphStore::DatabaseFolder(folder.path()), {});
+    const auto database =
+        *OpenGraphDatabase(RocksGraphStore::DatabaseFolder(folder.path()), kDefaultBlockCacheBytes, {});
     write(*database);
   }
-  const auto database = *RocksDatabase::OpenForCheck(RocksGraphStore::DatabaseFolder(folder.path()));
+  const auto database = *OpenGraphDatabaseForCheck(RocksGraphStore::DatabaseFolder(folder.path()));
   return RunCheck([&](rocks::CheckReport& report) { return Fsck(database, report); }).findings;
 }
 
 TEST(FsckIndexTest, AWholeListHasNoFinding) {
-  EXPECT_THAT(FindingsAfter([](RocksDatabase&) {}), IsEmpty());
+  EXPECT_THAT(FindingsAfter([](rocks::Database&) {}), IsEmpty());
 }
 
 // One change each of the list of data sets, and what is said of it.
@@ -216,8 +217,8 @@ TEST(FsckIndexTest, WhatContradictsItselfIsNamed) {
             "split 0123456789abcdef/train"},
            {{{"unheard/of", ""}}, {}, v1::FSCK_KIND_STORE, "no known form: unheard/of"},
            {{{std::string(kFormatKey), "99"}}, {}, v1::FSCK_KIND_STORE, "format '99'"}}) {
-    const std::vector<v1::FsckFinding> findings = FindingsAfter([&](RocksDatabase& database) {
-      EXPECT_THAT(database.WriteMeta(change.written, change.removed), IsOk());
+    const std::vector<v1::FsckFinding> findings = FindingsAfter([&](rocks::Database& database) {
+      EXPECT_THAT(WriteMeta(database, change.written, change.removed), IsOk());
     });
     ASSERT_THAT(findings, SizeIs(1)) << change.said;
     EXPECT_EQ(findings[0].kind(), change.kind) << change.said;
@@ -239,10 +240,11 @@ TEST(FsckIndexTest, GraphsWithoutContentAreNamedAndTheirSpaceIsToldToBeUnused) {
                 IsOk());
   }
   {
-    const auto database = *RocksDatabase::Open(RocksGraphStore::DatabaseFolder(folder.path()), {});
-    ASSERT_THAT(database->WriteMeta({}, {hash}), IsOk());
+    const auto database =
+        *OpenGraphDatabase(RocksGraphStore::DatabaseFolder(folder.path()), kDefaultBlockCacheBytes, {});
+    ASSERT_THAT(WriteMeta(*database, {}, {hash}), IsOk());
   }
-  const auto database = *RocksDatabase::OpenForCheck(RocksGraphStore::DatabaseFolder(folder.path()));
+  const auto database = *OpenGraphDatabaseForCheck(RocksGraphStore::DatabaseFolder(folder.path()));
   const Checked checked = RunCheck([&](rocks::CheckReport& report) { return Fsck(database, report); });
   ASSERT_THAT(checked.findings, SizeIs(1));
   EXPECT_THAT(checked.findings[0].message(), HasSubstr("does not have its graphs"));

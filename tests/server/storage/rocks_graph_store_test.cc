@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "server/rocks/big_endian.h"
+#include "server/rocks/sorted_files.h"
+#include "server/storage/graph_database.h"
 #include "server/storage/key_schema.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/status_matchers.h"
@@ -54,9 +56,9 @@ class RocksGraphStoreTest : public ::testing::Test {
 
   // Of the database, which must be closed.
   std::vector<std::uint64_t> StorageIds(Family family) {
-    const auto database = RocksDatabase::Open(db(), {});
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
     EXPECT_THAT(database, IsOk());
-    return (*database)->StorageIds(family).value();
+    return storage::StorageIds(**database, family).value();
   }
 
   std::filesystem::path db() const { return folder_.path() / "db"; }
@@ -161,11 +163,11 @@ TEST_F(RocksGraphStoreTest, OpeningDropsGraphsThatWereNeverPublished) {
   ASSERT_THAT(Import(*OpenStore(), SampleMolecules(), SealAs("molecules")), IsOk());
   const std::vector<std::uint64_t> published = StorageIds(Family::kGraphs);
   {
-    const auto database = RocksDatabase::Open(db(), {});
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
     ASSERT_THAT(database, IsOk());
-    SortedFiles files(*database, Family::kGraphs, staging() / "77-graphs", 1 << 20);
+    rocks::SortedFileWriter files(*database, Family::kGraphs, staging() / "77-graphs", 1 << 20);
     ASSERT_THAT(files.Add(StorageKey(77, 0).view(), "a record"), IsOk());
-    ASSERT_THAT((*database)->Ingest({files.Finish().value()}), IsOk());
+    ASSERT_THAT(rocks::Ingest(**database, files.Finish().value()), IsOk());
   }
   EXPECT_THAT(StorageIds(Family::kGraphs), SizeIs(2));
   {
@@ -270,11 +272,11 @@ TEST_F(RocksGraphStoreTest, ARecordThatContradictsTheSizesIsDataLossThatNamesThe
   ASSERT_THAT(Import(*OpenStore(), SampleMolecules(), SealAs("molecules")), IsOk());
   const std::uint64_t storage_id = StorageIds(Family::kGraphs).at(0);
   {
-    const auto database = RocksDatabase::Open(db(), {});
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
     ASSERT_THAT(database, IsOk());
-    SortedFiles files(*database, Family::kGraphs, staging() / "swapped", 1 << 20);
+    rocks::SortedFileWriter files(*database, Family::kGraphs, staging() / "swapped", 1 << 20);
     ASSERT_THAT(files.Add(StorageKey(storage_id, 2).view(), RecordOf(SampleMolecules()[3])), IsOk());
-    ASSERT_THAT((*database)->Ingest({files.Finish().value()}), IsOk());
+    ASSERT_THAT(rocks::Ingest(**database, files.Finish().value()), IsOk());
   }
   const auto store = OpenStore();
   const auto dataset = store->Open("molecules");
@@ -291,23 +293,24 @@ TEST_F(RocksGraphStoreTest, AScanThatMissesARecordIsDataLossThatNamesTheGraph) {
   const v1::Dataset sealed = Import(*OpenStore(), SampleMolecules(), SealAs("molecules"))->dataset;
   constexpr std::uint64_t kElsewhere = 999;
   {
-    const auto database = RocksDatabase::Open(db(), {});
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
     ASSERT_THAT(database, IsOk());
-    SortedFiles graphs(*database, Family::kGraphs, staging() / "graphs", 1 << 20);
+    rocks::SortedFileWriter graphs(*database, Family::kGraphs, staging() / "graphs", 1 << 20);
     for (const std::uint32_t k : {0, 1, 3, 4}) {
       ASSERT_THAT(graphs.Add(StorageKey(kElsewhere, k).view(), RecordOf(SampleMolecules()[k])), IsOk());
     }
     const std::vector<std::uint32_t> columns = {1, 2, 3, 4, 5, 0, 2, 6, 12, 20, 0, 1, 2, 3, 4};
-    SortedFiles sizes(*database, Family::kSizes, staging() / "sizes", 1 << 20);
+    rocks::SortedFileWriter sizes(*database, Family::kSizes, staging() / "sizes", 1 << 20);
     ASSERT_THAT(sizes.Add(StorageKey(kElsewhere, 0).view(),
                           {reinterpret_cast<const char*>(columns.data()), columns.size() * 4}),
                 IsOk());
-    ASSERT_THAT((*database)->Ingest({graphs.Finish().value(), sizes.Finish().value()}), IsOk());
+    ASSERT_THAT(rocks::Ingest(**database, graphs.Finish().value()), IsOk());
+    ASSERT_THAT(rocks::Ingest(**database, sizes.Finish().value()), IsOk());
     std::string id;
     rocks::AppendBigEndian(kElsewhere, id);
     ASSERT_THAT(
-        (*database)->WriteMeta({{ContentKey("00"), id},
-                                {DatasetKey("molecules", sealed.version()), id + sealed.SerializeAsString()}}),
+        WriteMeta(**database, {{ContentKey("00"), id},
+                               {DatasetKey("molecules", sealed.version()), id + sealed.SerializeAsString()}}),
         IsOk());
   }
   const auto store = OpenStore();
@@ -363,9 +366,9 @@ TEST_F(RocksGraphStoreTest, AFolderThatCannotBeMadeIsRefused) {
 TEST_F(RocksGraphStoreTest, AStoreOfAnotherFormatIsRefused) {
   OpenStore().reset();
   {
-    const auto database = RocksDatabase::Open(db(), {});
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
     ASSERT_THAT(database, IsOk());
-    ASSERT_THAT((*database)->WriteMeta({{std::string(kFormatKey), "2"}}), IsOk());
+    ASSERT_THAT(WriteMeta(**database, {{std::string(kFormatKey), "2"}}), IsOk());
   }
   EXPECT_THAT(RocksGraphStore::Open(folder_.path(), {}),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("format 2")));
@@ -374,10 +377,9 @@ TEST_F(RocksGraphStoreTest, AStoreOfAnotherFormatIsRefused) {
 TEST_F(RocksGraphStoreTest, ADamagedDescriptionIsDataLoss) {
   OpenStore().reset();
   {
-    const auto database = RocksDatabase::Open(db(), {});
-    ASSERT_THAT(
-        (*database)->WriteMeta({{NameKey("molecules"), "00"}, {DatasetKey("molecules", "00"), "short"}}),
-        IsOk());
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
+    ASSERT_THAT(WriteMeta(**database, {{NameKey("molecules"), "00"}, {DatasetKey("molecules", "00"), "short"}}),
+                IsOk());
   }
   const auto store = OpenStore();
   EXPECT_THAT(store->Open("molecules"), StatusIs(absl::StatusCode::kDataLoss));
@@ -389,8 +391,8 @@ TEST_F(RocksGraphStoreTest, ADamagedSplitIsDataLoss) {
       Import(*OpenStore(), ManyMolecules(50), SealWithFractions("molecules", 800, 100, 100, 0))
           ->dataset.version();
   {
-    const auto database = RocksDatabase::Open(db(), {});
-    ASSERT_THAT((*database)->WriteMeta({{SplitKey(version, "val"), std::string(5 * 4, '\xff')}}), IsOk());
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
+    ASSERT_THAT(WriteMeta(**database, {{SplitKey(version, "val"), std::string(5 * 4, '\xff')}}), IsOk());
   }
   EXPECT_THAT(OpenStore()->Open("molecules"), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("split val")));
 }
@@ -398,11 +400,11 @@ TEST_F(RocksGraphStoreTest, ADamagedSplitIsDataLoss) {
 TEST_F(RocksGraphStoreTest, ADescriptionWithoutItsGraphsIsDataLoss) {
   const v1::Dataset sealed = Import(*OpenStore(), SampleMolecules(), SealAs("molecules"))->dataset;
   {
-    const auto database = RocksDatabase::Open(db(), {});
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
     std::string elsewhere;
     rocks::AppendBigEndian(std::uint64_t{999}, elsewhere);
     elsewhere += sealed.SerializeAsString();
-    ASSERT_THAT((*database)->WriteMeta({{DatasetKey("molecules", sealed.version()), elsewhere}}), IsOk());
+    ASSERT_THAT(WriteMeta(**database, {{DatasetKey("molecules", sealed.version()), elsewhere}}), IsOk());
   }
   EXPECT_THAT(OpenStore()->Open("molecules"), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("sizes")));
 }
@@ -410,8 +412,8 @@ TEST_F(RocksGraphStoreTest, ADescriptionWithoutItsGraphsIsDataLoss) {
 TEST_F(RocksGraphStoreTest, ADamagedContentEntryKeepsTheStoreFromReclaiming) {
   OpenStore().reset();
   {
-    const auto database = RocksDatabase::Open(db(), {});
-    ASSERT_THAT((*database)->WriteMeta({{ContentKey("00"), "short"}}), IsOk());
+    const auto database = OpenGraphDatabase(db(), kDefaultBlockCacheBytes, {});
+    ASSERT_THAT(WriteMeta(**database, {{ContentKey("00"), "short"}}), IsOk());
   }
   EXPECT_THAT(RocksGraphStore::Open(folder_.path(), {}), StatusIs(absl::StatusCode::kDataLoss));
 }

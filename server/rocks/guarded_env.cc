@@ -1,9 +1,10 @@
-#include "server/rocks/manifest_guard.h"
+#include "server/rocks/guarded_env.h"
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,44 +19,45 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// Whether the last record of the manifest may or may not be there.
-using Doubt = std::shared_ptr<std::atomic<bool>>;
+// Makes of what a write gave what RocksDB is told of it.
+using Verdict = std::function<IOStatus(IOStatus)>;
 
-std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-class GuardedManifest : public rocksdb::FSWritableFileOwnerWrapper {
+// A file each of whose writes is judged.
+class JudgedFile : public rocksdb::FSWritableFileOwnerWrapper {
  public:
-  GuardedManifest(std::unique_ptr<FSWritableFile> file, Doubt doubt)
-      : FSWritableFileOwnerWrapper(std::move(file)), doubt_(std::move(doubt)) {}
+  JudgedFile(std::unique_ptr<FSWritableFile> file, Verdict verdict)
+      : FSWritableFileOwnerWrapper(std::move(file)), verdict_(std::move(verdict)) {}
 
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-    return Note(target()->Append(data, options, debug));
+    return verdict_(target()->Append(data, options, debug));
   }
   IOStatus Append(const Slice& data, const IOOptions& options,
                   const rocksdb::DataVerificationInfo& verification, IODebugContext* debug) override {
-    return Note(target()->Append(data, options, verification, debug));
+    return verdict_(target()->Append(data, options, verification, debug));
   }
   IOStatus Flush(const IOOptions& options, IODebugContext* debug) override {
-    return Note(target()->Flush(options, debug));
+    return verdict_(target()->Flush(options, debug));
   }
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    return Note(target()->Sync(options, debug));
+    return verdict_(target()->Sync(options, debug));
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
-    return Note(target()->Fsync(options, debug));
+    return verdict_(target()->Fsync(options, debug));
   }
   IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
-    return Note(target()->Close(options, debug));
+    return verdict_(target()->Close(options, debug));
   }
 
  private:
-  IOStatus Note(IOStatus status) {
-    if (!status.ok()) *doubt_ = true;
-    return status;
-  }
-
-  const Doubt doubt_;
+  const Verdict verdict_;
 };
+
+IOStatus Forgive(const IOStatus& status) {
+  status.PermitUncheckedError();
+  return IOStatus::OK();
+}
+
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 class GuardedFileSystem : public rocksdb::FileSystemWrapper {
  public:
@@ -66,10 +68,21 @@ class GuardedFileSystem : public rocksdb::FileSystemWrapper {
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) override {
     IOStatus status = target()->NewWritableFile(path, options, file, debug);
-    if (status.ok() && FileName(path).starts_with("MANIFEST-")) {
-      *file = std::make_unique<GuardedManifest>(std::move(*file), doubt_);
+    if (!status.ok()) return status;
+    if (FileName(path).starts_with("LOG")) *file = std::make_unique<JudgedFile>(std::move(*file), Forgive);
+    if (FileName(path).starts_with("MANIFEST-")) {
+      *file = std::make_unique<JudgedFile>(std::move(*file), [doubt = doubt_](IOStatus written) {
+        if (!written.ok()) *doubt = true;
+        return written;
+      });
     }
     return status;
+  }
+
+  // Not the wrapper's, which takes the file from `base`.
+  IOStatus NewLogger(const std::string& path, const IOOptions& options, std::shared_ptr<rocksdb::Logger>* log,
+                     IODebugContext* debug) override {
+    return FileSystem::NewLogger(path, options, log, debug);  // NOLINT(bugprone-parent-virtual-call)
   }
 
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
@@ -85,7 +98,8 @@ class GuardedFileSystem : public rocksdb::FileSystemWrapper {
   }
 
  private:
-  const Doubt doubt_ = std::make_shared<std::atomic<bool>>(false);
+  // Whether the last record of the manifest may or may not be there; shared with the manifest's file.
+  const std::shared_ptr<std::atomic<bool>> doubt_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 class GuardedEnv : public rocksdb::EnvWrapper {
@@ -98,7 +112,7 @@ class GuardedEnv : public rocksdb::EnvWrapper {
 
 }  // namespace
 
-std::unique_ptr<rocksdb::Env> GuardManifest(rocksdb::Env* base) {
+std::unique_ptr<rocksdb::Env> GuardEnv(rocksdb::Env* base) {
   return std::make_unique<GuardedEnv>(base == nullptr ? rocksdb::Env::Default() : base);
 }
 

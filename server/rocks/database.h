@@ -1,0 +1,177 @@
+// One RocksDB database, as every store of this program uses it.
+//
+// It answers in absl::Status, leaves a reserve of the disk alone, goes on after a disk that failed, and works
+// around what RocksDB 7.8 gets wrong (guarded_env.h, recovery.h, sorted_files.h). What differs between stores
+// is their layout: column families and the size of the cache.
+//
+//   enum class Family { kMeta, kGraphs };
+//   const rocks::DatabaseLayout layout = {.families = {{.name = "meta"}, {.name = "graphs"}}};
+//   ABSL_ASSIGN_OR_RETURN(const auto database, rocks::Database::Open(folder, layout, {}));
+//   ABSL_RETURN_IF_ERROR(database->Write({{Family::kMeta, "format", "1"}}, rocks::Durability::kDisk));
+//   ABSL_ASSIGN_OR_RETURN(const auto format, database->Get(Family::kMeta, "format"));
+#ifndef PACKTRAIN_SERVER_ROCKS_DATABASE_H_
+#define PACKTRAIN_SERVER_ROCKS_DATABASE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/rocks/database_statistics.h"
+#include "server/rocks/disk_reserve.h"
+#include "server/rocks/verify_files.h"
+
+namespace rocksdb {
+class ColumnFamilyHandle;
+class DB;
+class Env;
+}  // namespace rocksdb
+
+namespace packtrain::rocks {
+
+enum class Compression : std::uint8_t { kNone, kLz4, kZstd };
+
+// A column family: keys that are sorted by their bytes.
+struct FamilyLayout {
+  std::string name;
+  Compression compression = Compression::kNone;
+  // What is read from the disk, and held in the cache, at a time. Larger blocks compress better.
+  std::size_t block_bytes = 4 << 10;
+  // Values are asked for in any order: a block leads to a key by its hash. Otherwise they are read in order.
+  bool random_reads = false;
+  // Holds ingested files alone (sorted_files.h), whose keys lie apart from each other: a compaction would
+  // rewrite them for nothing.
+  bool ingested = false;
+  // Scans read all of it once, and keep nothing of it in the cache.
+  bool scanned_once = false;
+};
+
+// What a store's database is made of; the same whenever it is opened.
+struct DatabaseLayout {
+  std::vector<FamilyLayout> families;
+  // Of the cache of blocks and indexes, which is one for all families.
+  std::size_t block_cache_bytes = std::size_t{32} << 20;
+  // What an error's message says was being done.
+  std::string_view reading = "reading the store";
+  std::string_view scanning = "scanning the store";
+  std::string_view writing = "writing the store";
+  std::string_view dropping = "reclaiming graphs";
+};
+
+// What is chosen when a database is opened.
+struct DatabaseOptions {
+  // Disk space that is left alone (disk_reserve.h).
+  std::uint64_t reserve_bytes = kDefaultReserveBytes;
+  // Count what the database does; see Database::statistics().
+  bool statistics = false;
+  // Files and threads; null: the system's. Not owned.
+  rocksdb::Env* env = nullptr;
+};
+
+// The position of a family in DatabaseLayout::families. Made of an enum that numbers them.
+class FamilyId {
+ public:
+  template <typename Enum>
+  requires std::is_enum_v<Enum>
+  constexpr FamilyId(Enum family)
+      : index_(static_cast<std::size_t>(family)) {}  // NOLINT(google-explicit-constructor)
+
+  constexpr std::size_t index() const { return index_; }
+  friend bool operator==(const FamilyId&, const FamilyId&) = default;
+
+ private:
+  std::size_t index_;
+};
+
+struct Change {
+  FamilyId family;
+  std::string key;
+  std::optional<std::string> value;  // none: the key is removed
+};
+
+// What a write survives.
+enum class Durability : std::uint8_t {
+  kProcess,  // a kill of the process
+  kDisk,     // a power cut, too
+  // And corruption: it is taken out of the log, where a corrupt last record would pass for one that was cut
+  // off, into a file with checksums.
+  kFile,
+};
+
+// Any number of threads may use it.
+//
+// Codes: RESOURCE_EXHAUSTED where the disk is full down to the reserve (reading goes on, and so does writing
+// once there is space), DATA_LOSS where what is stored is corrupt, UNAVAILABLE for other failures of the disk.
+class Database {
+ public:
+  // Opens or creates the database in a folder that exists. FAILED_PRECONDITION: another process has it open,
+  // or this one; the message names the process.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const std::filesystem::path& folder,
+                                                        const DatabaseLayout& layout,
+                                                        const DatabaseOptions& options);
+  // Opens what can be read of a database that nobody has open, for reading alone: each write fails. What is
+  // corrupt is passed over where RocksDB can; VerifyFile finds it.
+  static absl::StatusOr<std::unique_ptr<Database>> OpenForCheck(const std::filesystem::path& folder,
+                                                                const DatabaseLayout& layout);
+  ~Database();
+
+  // The value of a key, none where there is no such key.
+  absl::StatusOr<std::optional<std::string>> Get(FamilyId family, std::string_view key) const;
+
+  // Calls `sink(k, value)` for each keys[k], which must ascend; the value, or why it can't be had (NOT_FOUND:
+  // no such key), is valid during the call. A failing sink ends the read with its status.
+  using ValueSink =
+      absl::FunctionRef<absl::Status(std::size_t k, const absl::StatusOr<std::string_view>& value)>;
+  absl::Status MultiGet(FamilyId family, std::span<const std::string_view> keys, ValueSink sink) const;
+
+  // Calls `visit` for each key that starts with `prefix`, ascending, as of the time of the call; a failing
+  // visit ends the scan with its status.
+  using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)>;
+  absl::Status Scan(FamilyId family, std::string_view prefix, Visitor visit) const;
+
+  // Calls `next(key)` for the first key that starts with `prefix`, and then for the first one that is not less
+  // than what it returned, until there is none or it returns none. Reads the keys that `next` sees, and none of
+  // those between them.
+  using NextKey = absl::FunctionRef<absl::StatusOr<std::optional<std::string>>(std::string_view key)>;
+  absl::Status SkipScan(FamilyId family, std::string_view prefix, NextKey next) const;
+
+  // All or none. What removes keys may use the reserve of a full disk, since it is on its way to give space
+  // back.
+  absl::Status Write(const std::vector<Change>& changes, Durability durability);
+
+  // Drops the keys of a family from `begin` up to, without, `end`, and gives their space back.
+  absl::Status DropRange(FamilyId family, std::string_view begin, std::string_view end);
+
+  // Block cache and memtables.
+  std::uint64_t memory_bytes() const;
+  DatabaseStatistics statistics() const;
+  // What VerifyFile reads.
+  std::unique_ptr<LiveFiles> live_files() const;
+  std::vector<StoredFile> sorted_files() const;
+
+  // RocksDB's own and the reserve, for sorted_files.h.
+  rocksdb::DB& db() const;
+  rocksdb::ColumnFamilyHandle* handle(FamilyId family) const;
+  const DiskReserve& reserve() const;
+  // Whether a failing disk has stopped it since it was opened.
+  bool has_failed() const;
+
+ private:
+  struct State;
+  explicit Database(std::unique_ptr<State> state);
+
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace packtrain::rocks
+
+#endif  // PACKTRAIN_SERVER_ROCKS_DATABASE_H_

@@ -1,0 +1,161 @@
+#include "server/rocks/sorted_files.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/options.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/sst_file_writer.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "server/rocks/rocks_status.h"
+
+namespace packtrain::rocks {
+namespace {
+
+// How much a file takes in between two looks at the free space.
+constexpr std::uint64_t kSpaceCheckBytes = 1 << 20;
+
+rocksdb::Options OptionsOf(const Database& database, FamilyId family) {
+  return database.db().GetOptions(database.handle(family));
+}
+
+// Reads both ends of a file that is not taken in yet.
+absl::Status CheckEnds(const Database& database, const SortedFile& file) {
+  rocksdb::SstFileReader reader(OptionsOf(database, file.family));
+  rocksdb::Status status = reader.Open(file.path);
+  if (!status.ok()) return ToStatus(status, absl::StrCat("reading ", file.path));
+  const std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(rocksdb::ReadOptions()));
+  it->SeekToFirst();
+  bool whole = it->Valid() && it->key() == file.first_key;
+  if (whole) it->SeekToLast();
+  whole = whole && it->Valid() && it->key() == file.last_key;
+  if (whole) return absl::OkStatus();
+  if (!it->status().ok()) return ToStatus(it->status(), absl::StrCat("reading ", file.path));
+  return absl::DataLossError(absl::StrCat(file.path, " does not hold what was written"));
+}
+
+// Finds both ends in the database, for the case that they had left the cache again.
+absl::Status CheckTakenIn(const Database& database, const SortedFile& file) {
+  for (const std::string& key : {file.first_key, file.last_key}) {
+    rocksdb::PinnableSlice value;
+    const rocksdb::Status status =
+        database.db().Get(rocksdb::ReadOptions(), database.handle(file.family), key, &value);
+    if (!status.ok()) {
+      return absl::UnavailableError(absl::StrCat("taking in ", file.path, ": ", status.ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+rocksdb::IngestExternalFileOptions IngestOptions() {
+  rocksdb::IngestExternalFileOptions options;
+  // The files lie on the same disk: taking them in costs a rename, not a copy.
+  options.move_files = true;
+  // The files stay as they were written and synced.
+  options.write_global_seqno = false;
+  // Nobody may see part of an ingest, and nobody can: nothing names the keys before a later write.
+  options.snapshot_consistency = false;
+  return options;
+}
+
+// One argument for the files of each family, which lie together.
+std::vector<rocksdb::IngestExternalFileArg> Arguments(const Database& database,
+                                                      const std::vector<SortedFile>& files) {
+  std::vector<rocksdb::IngestExternalFileArg> arguments;
+  for (const SortedFile& file : files) {
+    rocksdb::ColumnFamilyHandle* const family = database.handle(file.family);
+    if (arguments.empty() || arguments.back().column_family != family) {
+      arguments.emplace_back().column_family = family;
+      arguments.back().options = IngestOptions();
+    }
+    arguments.back().external_files.push_back(file.path);
+  }
+  return arguments;
+}
+
+}  // namespace
+
+struct SortedFileWriter::OpenFile {
+  OpenFile(const rocksdb::Options& options, rocksdb::ColumnFamilyHandle* family)
+      : writer(rocksdb::EnvOptions(), options, family) {}
+  rocksdb::SstFileWriter writer;
+};
+
+SortedFileWriter::SortedFileWriter(std::shared_ptr<Database> database, FamilyId family, std::string stem,
+                                   std::uint64_t file_bytes)
+    : database_(std::move(database)), family_(family), stem_(std::move(stem)), file_bytes_(file_bytes) {}
+
+SortedFileWriter::~SortedFileWriter() {
+  open_file_.reset();
+  std::error_code ignored;  // what stays is reclaimed when the store is opened next
+  for (const SortedFile& file : files_) std::filesystem::remove(file.path, ignored);
+}
+
+absl::Status SortedFileWriter::BeginFile() {
+  ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
+  open_file_ = std::make_unique<OpenFile>(OptionsOf(*database_, family_), database_->handle(family_));
+  std::string path = absl::StrCat(stem_, "-", files_.size(), ".sst");
+  files_.push_back({family_, path, "", ""});
+  return ToStatus(open_file_->writer.Open(path), absl::StrCat("creating ", path));
+}
+
+absl::Status SortedFileWriter::RequireSpace(std::uint64_t bytes) {
+  unchecked_bytes_ += bytes;
+  if (unchecked_bytes_ < kSpaceCheckBytes) return absl::OkStatus();
+  return database_->reserve().Require(std::exchange(unchecked_bytes_, 0));
+}
+
+absl::Status SortedFileWriter::EndFile() {
+  rocksdb::ExternalSstFileInfo written;
+  const rocksdb::Status status = open_file_->writer.Finish(&written);
+  open_file_.reset();
+  SortedFile& file = files_.back();
+  file.first_key = std::move(written.smallest_key);
+  file.last_key = std::move(written.largest_key);
+  return ToStatus(status, absl::StrCat("writing ", file.path));
+}
+
+absl::Status SortedFileWriter::Add(std::string_view key, std::string_view value) {
+  if (failure_.ok()) failure_ = TryAdd(key, value);
+  return failure_;
+}
+
+absl::Status SortedFileWriter::TryAdd(std::string_view key, std::string_view value) {
+  if (open_file_ == nullptr) {
+    ABSL_RETURN_IF_ERROR(BeginFile());
+  }
+  ABSL_RETURN_IF_ERROR(RequireSpace(key.size() + value.size()));
+  const rocksdb::Status status = open_file_->writer.Put(key, value);
+  if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", files_.back().path));
+  return open_file_->writer.FileSize() < file_bytes_ ? absl::OkStatus() : EndFile();
+}
+
+absl::StatusOr<std::vector<SortedFile>> SortedFileWriter::Finish() {
+  ABSL_RETURN_IF_ERROR(failure_);
+  if (open_file_ != nullptr) {
+    // What the file still holds back in memory.
+    ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
+    ABSL_RETURN_IF_ERROR(failure_ = EndFile());
+  }
+  return files_;
+}
+
+absl::Status Ingest(Database& database, const std::vector<SortedFile>& files) {
+  ABSL_RETURN_IF_ERROR(database.reserve().Require(0));
+  if (database.has_failed()) {
+    return absl::UnavailableError(
+        "the disk has failed, and the store takes no new graphs until the server is started again");
+  }
+  for (const SortedFile& file : files) ABSL_RETURN_IF_ERROR(CheckEnds(database, file));
+  const rocksdb::Status status = database.db().IngestExternalFiles(Arguments(database, files));
+  if (!status.ok()) return ToStatus(status, "taking in sorted files");
+  for (const SortedFile& file : files) ABSL_RETURN_IF_ERROR(CheckTakenIn(database, file));
+  return absl::OkStatus();
+}
+
+}  // namespace packtrain::rocks
