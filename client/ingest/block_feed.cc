@@ -9,7 +9,7 @@ constexpr std::size_t kBlocksAhead = 4;
 
 }  // namespace
 
-BlockFeed::BlockFeed(ExtxyzImport& import) : import_(import), thread_([this] { ReadAll(); }) {}
+BlockFeed::BlockFeed(BlockSource& source) : source_(source), thread_([this] { ReadAll(); }) {}
 
 BlockFeed::~BlockFeed() {
   {
@@ -39,10 +39,10 @@ absl::StatusOr<std::optional<ReadBlock>> BlockFeed::Next() {
 void BlockFeed::ReadAll() {
   while (true) {
     ReadBlock next;
-    const absl::StatusOr<bool> more = import_.Next(&next.block);
+    const absl::StatusOr<bool> more = source_.Next(&next.block);
     if (!more.ok() || !*more) return End(more.status());
-    next.read = import_.ledger().read();
-    next.consumed_bytes = import_.consumed_bytes();
+    next.read = source_.ledger().read();
+    next.consumed_bytes = source_.consumed_bytes();
     if (!Push(std::move(next))) return End(absl::CancelledError("nobody reads on"));
   }
 }

@@ -1,4 +1,4 @@
-// Reads blocks of graphs on a thread of its own, ahead of whoever sends them.
+// Reads the blocks of a source on a thread of its own, ahead of whoever sends them.
 #ifndef PACKTRAIN_CLIENT_INGEST_BLOCK_FEED_H_
 #define PACKTRAIN_CLIENT_INGEST_BLOCK_FEED_H_
 
@@ -10,15 +10,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/ingest/extxyz_import.h"
-#include "packtrain/v1/dataset.pb.h"
+#include "client/ingest/block_source.h"
 #include "proto/base/mutex.h"
 
 namespace packtrain::ingest {
 
 // A block, and how far the import had come with it.
 struct ReadBlock {
-  v1::GraphBlock block;
+  Block block;
   std::uint64_t read = 0;
   std::uint64_t consumed_bytes = 0;
 };
@@ -26,13 +25,13 @@ struct ReadBlock {
 // Created, used and destroyed by one thread; a second one reads.
 class BlockFeed {
  public:
-  // `import` has begun and belongs to the feed until it is destroyed, which waits for the block being read.
-  explicit BlockFeed(ExtxyzImport& import);
+  // `source` has begun and belongs to the feed until it is destroyed, which waits for the block being read.
+  explicit BlockFeed(BlockSource& source);
   ~BlockFeed();
   BlockFeed(const BlockFeed&) = delete;
   BlockFeed& operator=(const BlockFeed&) = delete;
 
-  // Waits for the next block; nullopt at the end. Errors of ExtxyzImport::Next.
+  // Waits for the next block; nullopt at the end. Errors of BlockSource::Next.
   absl::StatusOr<std::optional<ReadBlock>> Next();
 
  private:
@@ -41,7 +40,7 @@ class BlockFeed {
   bool Push(ReadBlock block);
   void End(absl::Status status);
 
-  ExtxyzImport& import_;
+  BlockSource& source_;
   base::Mutex mutex_;
   base::CondVar changed_;
   std::deque<ReadBlock> blocks_ ABSL_GUARDED_BY(mutex_);

@@ -2,21 +2,22 @@
 
 #include <bit>
 #include <cstdint>
-#include <utility>
+#include <variant>
 
 namespace packtrain::ingest {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "columns are little-endian");
 
-void AddField(const char* name, v1::FieldScope scope, v1::DataType type, std::span<const std::uint32_t> dims,
-              const char* unit, v1::Schema* schema) {
+constexpr char kTargetField[] = "y";
+
+void AddField(const GraphField& from, v1::Schema* schema) {
   v1::Field* field = schema->add_fields();
-  field->set_name(name);
-  field->set_scope(scope);
-  field->set_data_type(type);
-  field->mutable_dims()->Add(dims.begin(), dims.end());
-  field->set_unit(unit);
+  field->set_name(from.name);
+  field->set_scope(from.scope);
+  field->set_data_type(from.data_type);
+  field->mutable_dims()->Add(from.dims.begin(), from.dims.end());
+  field->set_unit(from.unit);
 }
 
 // Appends elements as they lie in memory; returns how many bytes.
@@ -29,42 +30,47 @@ std::size_t Append(const Elements& elements, std::string* column) {
 
 }  // namespace
 
-v1::Schema SchemaOf(const FrameLayout& layout) {
-  static constexpr std::uint32_t kVector[] = {3};
-  static constexpr std::uint32_t kMatrix[] = {3, 3};
+v1::Schema SchemaOf(const BlockLayout& layout) {
   v1::Schema schema;
-  AddField("z", v1::FIELD_SCOPE_NODE, v1::DATA_TYPE_U8, {}, "", &schema);
-  AddField("pos", v1::FIELD_SCOPE_NODE, v1::DATA_TYPE_F32, kVector, "angstrom", &schema);
-  if (layout.periodic) {
-    AddField("cell", v1::FIELD_SCOPE_GRAPH, v1::DATA_TYPE_F32, kMatrix, "angstrom", &schema);
-    AddField("pbc", v1::FIELD_SCOPE_GRAPH, v1::DATA_TYPE_U8, kVector, "", &schema);
+  for (std::size_t k = 0; k < layout.graphs.fields.size(); ++k) {
+    if (layout.stored[k]) AddField(layout.graphs.fields[k], &schema);
   }
   if (!layout.targets.empty()) {
-    const std::uint32_t columns[] = {static_cast<std::uint32_t>(layout.targets.size())};
-    AddField("y", v1::FIELD_SCOPE_GRAPH, v1::DATA_TYPE_F64, columns, "", &schema);
+    AddField({.name = kTargetField,
+              .scope = v1::FIELD_SCOPE_GRAPH,
+              .data_type = v1::DATA_TYPE_F64,
+              .dims = {static_cast<std::uint32_t>(layout.targets.size())}},
+             &schema);
   }
   for (const std::string& target : layout.targets) schema.add_targets()->set_name(target);
-  schema.set_edge_rule(v1::EDGE_RULE_FULL);
-  schema.set_edges("full");
+  if (layout.own_edges) {
+    schema.set_edge_rule(v1::EDGE_RULE_STORED);
+    schema.set_edges(layout.graphs.edges);
+  }
   return schema;
 }
 
-GraphBlockBuilder::GraphBlockBuilder(const FrameLayout& layout, std::size_t block_bytes)
-    : layout_(layout), block_bytes_(block_bytes) {
+GraphBlockBuilder::GraphBlockBuilder(BlockLayout layout, std::size_t block_bytes)
+    : layout_(std::move(layout)), block_bytes_(block_bytes) {
   BeginBlock();
 }
 
-void GraphBlockBuilder::Add(const Frame& frame, std::span<const double> targets, const Origin& origin) {
-  block_.add_source_ids(frame.id);
-  block_.add_n_node(static_cast<std::uint32_t>(frame.z.size()));
+void GraphBlockBuilder::Add(const SourceGraph& graph, std::span<const double> targets, const Origin& origin) {
+  block_.add_source_ids(graph.id);
+  block_.add_n_node(graph.n_node);
   std::string* place = block_.add_origins();
   *place = FormatOrigin(origin);
-  bytes_ += frame.id.size() + place->size() + sizeof(std::uint32_t);
-  bytes_ += Append(frame.z, z_);
-  bytes_ += Append(frame.pos, pos_);
-  if (cell_ != nullptr) bytes_ += Append(frame.cell->vectors, cell_);
-  if (pbc_ != nullptr) bytes_ += Append(frame.cell->pbc, pbc_);
+  bytes_ += graph.id.size() + place->size() + sizeof(graph.n_node);
+  for (const auto& [field, column] : columns_) {
+    bytes_ += std::visit([to = column](const auto& values) { return Append(values, to); }, graph.fields[field]);
+  }
   if (y_ != nullptr) bytes_ += Append(targets, y_);
+  if (layout_.own_edges) {
+    block_.add_n_edge(static_cast<std::uint32_t>(graph.senders.size()));
+    block_.mutable_senders()->Add(graph.senders.begin(), graph.senders.end());
+    block_.mutable_receivers()->Add(graph.receivers.begin(), graph.receivers.end());
+    bytes_ += (1 + 2 * graph.senders.size()) * sizeof(std::uint32_t);
+  }
 }
 
 v1::GraphBlock GraphBlockBuilder::Take() {
@@ -75,16 +81,14 @@ v1::GraphBlock GraphBlockBuilder::Take() {
 
 void GraphBlockBuilder::BeginBlock() {
   bytes_ = 0;
-  z_ = AddColumn("z");
-  pos_ = AddColumn("pos");
-  if (layout_.periodic) {
-    cell_ = AddColumn("cell");
-    pbc_ = AddColumn("pbc");
+  columns_.clear();
+  for (std::size_t k = 0; k < layout_.graphs.fields.size(); ++k) {
+    if (layout_.stored[k]) columns_.emplace_back(k, AddColumn(layout_.graphs.fields[k].name));
   }
-  if (!layout_.targets.empty()) y_ = AddColumn("y");
+  if (!layout_.targets.empty()) y_ = AddColumn(kTargetField);
 }
 
-std::string* GraphBlockBuilder::AddColumn(const char* field) {
+std::string* GraphBlockBuilder::AddColumn(const std::string& field) {
   v1::Column* column = block_.add_columns();
   column->set_field(field);
   return column->mutable_data();

@@ -1,35 +1,40 @@
-// From frames to the blocks of graphs that a server takes.
+// From graphs as they were read to the blocks of graphs that a server takes.
 #ifndef PACKTRAIN_CLIENT_INGEST_GRAPH_BLOCK_BUILDER_H_
 #define PACKTRAIN_CLIENT_INGEST_GRAPH_BLOCK_BUILDER_H_
 
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "client/ingest/frame.h"
-#include "client/ingest/ledger.h"
+#include "client/ingest/graph_reader.h"
+#include "client/ingest/origin.h"
 #include "packtrain/v1/dataset.pb.h"
 
 namespace packtrain::ingest {
 
-// What the frames of one import have in common.
-struct FrameLayout {
-  bool periodic = false;             // every frame has a cell
+// What the graphs of one import have in common.
+struct BlockLayout {
+  GraphLayout graphs;                // what their readers hold
+  std::vector<bool> stored;          // by field of `graphs`: whether it goes into the blocks
+  bool own_edges = false;            // whether the records' edges do
   std::vector<std::string> targets;  // columns of `y`
 };
 
-// Node fields `z` (u8) and `pos` (f32 [3], angstrom); graph fields `cell` (f32 [3, 3], angstrom) and `pbc`
-// (u8 [3]) where the frames are periodic, and `y` (f64 [targets]) where there are targets. Edges: full.
-v1::Schema SchemaOf(const FrameLayout& layout);
+// The stored fields in the reader's order, then graph field `y` (f64 [targets]) where there are targets. Edges:
+// those that the records bring; where they do not go into the blocks, neither rule nor name is set.
+v1::Schema SchemaOf(const BlockLayout& layout);
 
-// Gathers frames into blocks of about `block_bytes`. Used by one thread.
+// Gathers graphs into blocks of about `block_bytes`. Used by one thread.
 class GraphBlockBuilder {
  public:
-  explicit GraphBlockBuilder(const FrameLayout& layout, std::size_t block_bytes = 1 << 20);
+  explicit GraphBlockBuilder(BlockLayout layout, std::size_t block_bytes = 1 << 20);
+  GraphBlockBuilder(const GraphBlockBuilder&) = delete;
+  GraphBlockBuilder& operator=(const GraphBlockBuilder&) = delete;
 
-  // `targets` has a value for each target of the layout; the frame a cell where the layout is periodic.
-  void Add(const Frame& frame, std::span<const double> targets, const Origin& origin);
+  // `graph` has each stored field; `targets` a value for each target.
+  void Add(const SourceGraph& graph, std::span<const double> targets, const Origin& origin);
 
   bool empty() const { return block_.source_ids().empty(); }
   // It is time to take the block.
@@ -39,18 +44,15 @@ class GraphBlockBuilder {
 
  private:
   void BeginBlock();
-  std::string* AddColumn(const char* field);
+  std::string* AddColumn(const std::string& field);
 
-  const FrameLayout layout_;
+  const BlockLayout layout_;
   const std::size_t block_bytes_;
   std::size_t bytes_ = 0;
   v1::GraphBlock block_;
-  // Into `block_`; null where the layout has no such field.
-  std::string* z_ = nullptr;
-  std::string* pos_ = nullptr;
-  std::string* cell_ = nullptr;
-  std::string* pbc_ = nullptr;
-  std::string* y_ = nullptr;
+  // Into `block_`.
+  std::vector<std::pair<std::size_t, std::string*>> columns_;  // by stored field of the layout
+  std::string* y_ = nullptr;                                   // null: there are no targets
 };
 
 }  // namespace packtrain::ingest

@@ -1,10 +1,8 @@
 #include "client/ingest/ledger.h"
 
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/ingest/text.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/status_macros.h"
 
@@ -13,34 +11,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kFrameWord = ": frame ";
-
 std::string ToJsonLine(const RefusedGraph& graph) {
-  const Json line = {{"file", graph.origin.file}, {"frame", graph.origin.frame},
+  const Json line = {{"file", graph.origin.file}, {"frame", graph.origin.record},
                      {"line", graph.origin.line}, {"id", graph.id},
                      {"reason", graph.reason},    {"message", graph.message}};
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
-
-std::string FormatOrigin(const Origin& origin) {
-  return absl::StrCat(origin.file, ":", origin.line, absl::string_view(kFrameWord.data(), kFrameWord.size()),
-                      origin.frame);
-}
-
-Origin ParseOrigin(std::string_view text) {
-  Origin unknown{std::string(text)};
-  const std::size_t word = text.rfind(kFrameWord);
-  if (word == std::string_view::npos) return unknown;
-  const std::string_view place = text.substr(0, word);
-  const std::size_t colon = place.rfind(':');
-  if (colon == std::string_view::npos) return unknown;
-  const std::optional<std::uint64_t> line = ParseCount(place.substr(colon + 1));
-  const std::optional<std::uint64_t> frame = ParseCount(text.substr(word + kFrameWord.size()));
-  if (!line || !frame) return unknown;
-  return {std::string(place.substr(0, colon)), *frame, *line};
-}
 
 void Ledger::AddRefused(RefusedGraph graph) {
   ++by_reason_[graph.reason];

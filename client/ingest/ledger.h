@@ -12,23 +12,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/whole_file.h"
 
 namespace packtrain::ingest {
-
-// Where a graph was read.
-struct Origin {
-  std::string file;
-  std::uint64_t frame = 0;  // in its file, from 1; 0: unknown
-  std::uint64_t line = 0;   // on which it begins; 0: unknown
-
-  friend bool operator==(const Origin&, const Origin&) = default;
-};
-
-// As "FILE:LINE: frame FRAME", the form in which origins travel with blocks of graphs.
-std::string FormatOrigin(const Origin& origin);
-// The reverse; any other text becomes the file.
-Origin ParseOrigin(std::string_view text);
 
 struct RefusedGraph {
   Origin origin;
@@ -40,7 +27,7 @@ struct RefusedGraph {
 // Used by one thread.
 class Ledger {
  public:
-  void AddRead() { ++read_; }
+  void AddRead(std::uint64_t graphs = 1) { read_ += graphs; }
   void AddRefused(RefusedGraph graph);
   // Refused graphs of which no more than the reason is known.
   void AddUnlisted(const std::string& reason, std::uint64_t graphs);
@@ -53,7 +40,8 @@ class Ledger {
   std::uint64_t refused_graphs() const { return refused_.size() + unlisted_; }
   const std::map<std::string, std::uint64_t>& refused_by_reason() const { return by_reason_; }
 
-  // One JSON object a listed refused graph and line: file, frame, line, id, reason, message.
+  // One JSON object a listed refused graph and line: file, frame (the record's number, whatever its format
+  // calls a record), line, id, reason, message.
   std::string ToJsonLines() const;
 
  private:

@@ -18,6 +18,7 @@ namespace packtrain::ingest {
 struct ReadLimits {
   std::uint64_t max_unpacked_bytes = std::uint64_t{64} << 30;
   std::size_t max_line_bytes = 1 << 20;
+  std::uint64_t max_atoms = 1'000'000;  // of a graph
 };
 
 // Used by one thread.

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
@@ -13,38 +14,62 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsXyz(fs::path name) {
-  if (name.extension() == ".gz") name = name.stem();
-  return name.extension() == ".xyz" || name.extension() == ".extxyz";
+fs::path WithoutGz(const fs::path& name) { return name.extension() == ".gz" ? name.stem() : name; }
+
+bool HasExtension(const fs::path& name, std::span<const std::string_view> extensions) {
+  const std::string extension = WithoutGz(name).extension().string();
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 
-absl::StatusOr<std::vector<std::string>> FilesOfFolder(const std::string& folder) {
+absl::Status NoFile(const std::string& folder, std::span<const std::string_view> extensions) {
+  std::vector<std::string> names;
+  for (const std::string_view extension : extensions)
+    names.push_back(absl::StrCat("*", std::string(extension)));
+  return absl::NotFoundError(
+      absl::StrCat(folder, ": the folder holds no ", absl::StrJoin(names, " or "), " file"));
+}
+
+absl::StatusOr<std::vector<std::string>> FilesOfFolder(const std::string& folder,
+                                                       std::span<const std::string_view> extensions) {
   std::vector<std::string> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->is_regular_file(error) && IsXyz(entry->path())) files.push_back(entry->path().string());
+    if (entry->is_regular_file(error) && HasExtension(entry->path().filename(), extensions)) {
+      files.push_back(entry->path().string());
+    }
   }
   if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
-  if (files.empty())
-    return absl::NotFoundError(absl::StrCat(folder, ": the folder holds no *.xyz or *.extxyz file"));
+  if (files.empty()) return NoFile(folder, extensions);
   std::sort(files.begin(), files.end());
   return files;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> FindXyzFiles(const std::vector<std::string>& paths) {
+absl::StatusOr<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths,
+                                                   std::span<const std::string_view> extensions) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!fs::is_directory(path, error)) {
+    if (extensions.empty() || !fs::is_directory(path, error)) {
       files.push_back(path);
       continue;
     }
-    ABSL_ASSIGN_OR_RETURN(std::vector<std::string> found, FilesOfFolder(path));
+    ABSL_ASSIGN_OR_RETURN(std::vector<std::string> found, FilesOfFolder(path, extensions));
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
+}
+
+std::string StemOf(const std::string& path) { return WithoutGz(fs::path(path).filename()).stem().string(); }
+
+absl::StatusOr<v1::SourceFile> DescribeFile(ByteSource& source) {
+  ABSL_ASSIGN_OR_RETURN(const FileDigest digest, source.Digest());
+  v1::SourceFile file;
+  file.set_name(source.path());
+  file.set_bytes(digest.bytes);
+  file.set_sha256(digest.sha256);
+  return file;
 }
 
 }  // namespace packtrain::ingest

@@ -2,13 +2,14 @@
 
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/elements.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
+#include "client/ingest/source_files.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
 
@@ -22,13 +23,6 @@ std::string Shown(std::string_view text) {
   const bool whole = text.size() <= kShownBytes;
   const std::string_view shown = whole ? text : text.substr(0, kShownBytes);
   return absl::StrCat("'", absl::string_view(shown.data(), shown.size()), whole ? "'" : "...'");
-}
-
-// "folder/a.b.xyz.gz" -> "a.b"
-std::string StemOf(const std::string& path) {
-  std::filesystem::path name = std::filesystem::path(path).filename();
-  if (name.extension() == ".gz") name = name.stem();
-  return name.stem().string();
 }
 
 // A line that holds nothing but a count, and so begins a frame.
@@ -48,38 +42,71 @@ absl::Status Truncated(std::uint64_t atoms_read, std::uint64_t atoms) {
 }
 
 // First word of a comment, where it is no pair.
-std::string_view FirstWord(const Frame& frame) {
-  const bool plain = !frame.pairs.empty() && !frame.pairs.front().has_value;
-  return plain ? frame.pairs.front().key : std::string_view();
+std::string_view FirstWord(const std::vector<KeyValue>& pairs) {
+  const bool plain = !pairs.empty() && !pairs.front().has_value;
+  return plain ? pairs.front().key : std::string_view();
+}
+
+// Keys that say what the frame is.
+bool IsStructural(std::string_view key) {
+  return key == "Lattice" || key == "Properties" || key == "pbc" || key == "id";
+}
+
+// Positions in the layout.
+enum FieldPosition : std::size_t { kZ, kPos, kCell, kPbc };
+
+GraphLayout MakeLayout() {
+  constexpr char kLattice[] = "Lattice";
+  return {.fields = {{.name = "z", .scope = v1::FIELD_SCOPE_NODE, .data_type = v1::DATA_TYPE_U8},
+                     {.name = "pos",
+                      .scope = v1::FIELD_SCOPE_NODE,
+                      .data_type = v1::DATA_TYPE_F32,
+                      .dims = {3},
+                      .unit = "angstrom"},
+                     {.name = "cell",
+                      .scope = v1::FIELD_SCOPE_GRAPH,
+                      .data_type = v1::DATA_TYPE_F32,
+                      .dims = {3, 3},
+                      .unit = "angstrom",
+                      .optional_noun = kLattice},
+                     {.name = "pbc",
+                      .scope = v1::FIELD_SCOPE_GRAPH,
+                      .data_type = v1::DATA_TYPE_U8,
+                      .dims = {3},
+                      .optional_noun = kLattice}},
+          .record_word = "frame"};
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ExtxyzReader>> ExtxyzReader::Open(const std::string& path,
-                                                                 const ReadLimits& limits,
-                                                                 std::uint64_t max_atoms) {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> lines, LineReader::Open(path, limits));
-  return std::unique_ptr<ExtxyzReader>(new ExtxyzReader(std::move(lines), max_atoms));
+absl::StatusOr<std::unique_ptr<GraphReader>> ExtxyzReader::Open(const std::string& path,
+                                                                const ReadOptions& options) {
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> lines, LineReader::Open(path, options.limits));
+  return std::unique_ptr<GraphReader>(new ExtxyzReader(std::move(lines), options.limits.max_atoms));
 }
 
 ExtxyzReader::ExtxyzReader(std::unique_ptr<LineReader> lines, std::uint64_t max_atoms)
-    : lines_(std::move(lines)), max_atoms_(max_atoms), stem_(StemOf(lines_->path())) {}
+    : lines_(std::move(lines)), max_atoms_(max_atoms), stem_(StemOf(path())), layout_(MakeLayout()) {}
 
-absl::StatusOr<bool> ExtxyzReader::Next(Frame* frame) {
+absl::StatusOr<std::vector<v1::SourceFile>> ExtxyzReader::DescribeFiles() {
+  ABSL_ASSIGN_OR_RETURN(const v1::SourceFile file, DescribeFile(lines_->source()));
+  return std::vector<v1::SourceFile>{file};
+}
+
+absl::StatusOr<bool> ExtxyzReader::Next(SourceGraph* graph) {
   if (ended_) return false;
-  frame->number = ++frames_;
-  frame->id.clear();
+  graph->Clear();
+  graph->record = ++frames_;
   std::string_view line;
   absl::StatusOr<bool> more = NextFilled(&line);
-  frame->line = lines_->line_number();
+  graph->line = lines_->line_number();
   if (!more.ok()) return EndWith(more.status());
   if (!*more) {
     ended_ = true;
     if (frames_ > 1) return false;
     return Refusal("empty_file", absl::StrCat(path(), ": the file holds no frame"));
   }
-  const absl::Status status = ReadFrame(line, frame);
-  ABSL_RETURN_IF_ERROR(status);
+  ABSL_RETURN_IF_ERROR(ReadFrame(line, graph));
   return true;
 }
 
@@ -90,17 +117,17 @@ absl::StatusOr<bool> ExtxyzReader::NextFilled(std::string_view* line) {
   }
 }
 
-absl::Status ExtxyzReader::ReadFrame(std::string_view count_line, Frame* frame) {
+absl::Status ExtxyzReader::ReadFrame(std::string_view count_line, SourceGraph* graph) {
   const std::optional<std::uint64_t> count = CountLine(count_line);
-  if (!count) return EndWith(Locate(BadCount(count_line, frames_), frame->line, *frame));
+  if (!count) return EndWith(Locate(BadCount(count_line, frames_), graph->line, *graph));
   std::string_view comment;
   absl::StatusOr<bool> more = lines_->Next(&comment);
   if (!more.ok()) return EndWith(more.status());
-  absl::Status status = ReadHead(*more ? comment : std::string_view(), frame);
+  absl::Status status = ReadHead(*more ? comment : std::string_view(), graph);
   if (status.ok()) status = CheckCount(*count);
-  if (!status.ok()) return Refuse(status, *count, frame);
-  status = ReadAtoms(*count, frame);
-  if (status.ok()) NameByFile(frame);
+  if (!status.ok()) return Refuse(status, *count, graph);
+  status = ReadAtoms(*count, graph);
+  if (status.ok()) NameByFile(graph);
   return status;
 }
 
@@ -111,21 +138,28 @@ absl::Status ExtxyzReader::CheckCount(std::uint64_t count) const {
                  absl::StrCat("the frame has ", count, " atoms, the limit is ", max_atoms_, " (--max-atoms)"));
 }
 
-absl::Status ExtxyzReader::ReadHead(std::string_view comment, Frame* frame) {
-  frame->comment.assign(comment);
-  frame->cell.reset();
-  absl::Status status = ParseComment(frame->comment, &frame->pairs);
-  NameByComment(frame);
+absl::Status ExtxyzReader::ReadHead(std::string_view comment, SourceGraph* graph) {
+  comment_.assign(comment);
+  absl::Status status = ParseComment(comment_, &pairs_);
+  NameByComment(graph);
   ABSL_RETURN_IF_ERROR(status);
-  if (const std::optional<std::string_view> lattice = FindKey(frame->pairs, "Lattice")) {
-    ABSL_ASSIGN_OR_RETURN(PeriodicCell cell, ParseCell(*lattice, FindKey(frame->pairs, "pbc")));
-    frame->cell = cell;
+  AddLabels(graph);
+  if (const std::optional<std::string_view> lattice = FindKey(pairs_, "Lattice")) {
+    ABSL_ASSIGN_OR_RETURN(const PeriodicCell cell, ParseCell(*lattice, FindKey(pairs_, "pbc")));
+    graph->Values<float>(kCell).assign(cell.vectors.begin(), cell.vectors.end());
+    graph->Values<std::uint8_t>(kPbc).assign(cell.pbc.begin(), cell.pbc.end());
   }
-  return ReadColumns(*frame);
+  return ReadColumns();
 }
 
-absl::Status ExtxyzReader::ReadColumns(const Frame& frame) {
-  const std::string_view properties = FindKey(frame.pairs, "Properties").value_or("");
+void ExtxyzReader::AddLabels(SourceGraph* graph) const {
+  for (const KeyValue& pair : pairs_) {
+    if (pair.has_value) graph->labels.push_back({pair.key, pair.value, IsStructural(pair.key)});
+  }
+}
+
+absl::Status ExtxyzReader::ReadColumns() {
+  const std::string_view properties = FindKey(pairs_, "Properties").value_or("");
   if (properties == properties_) return absl::OkStatus();
   ABSL_ASSIGN_OR_RETURN(AtomColumns columns, properties.empty() ? AtomColumns() : ParseProperties(properties));
   columns_ = columns;
@@ -133,28 +167,30 @@ absl::Status ExtxyzReader::ReadColumns(const Frame& frame) {
   return absl::OkStatus();
 }
 
-absl::Status ExtxyzReader::ReadAtoms(std::uint64_t count, Frame* frame) {
-  frame->z.clear();
-  frame->pos.clear();
+absl::Status ExtxyzReader::ReadAtoms(std::uint64_t count, SourceGraph* graph) {
+  std::vector<std::uint8_t>& z = graph->Values<std::uint8_t>(kZ);
+  std::vector<float>& pos = graph->Values<float>(kPos);
   for (std::uint64_t atom = 0; atom < count; ++atom) {
     std::string_view row;
     absl::StatusOr<bool> more = lines_->Next(&row);
     if (!more.ok()) return EndWith(more.status());
-    if (!*more) return Refuse(Truncated(atom, count), 0, frame);
-    const absl::Status status = ReadRow(row, frame);
-    if (!status.ok()) return Refuse(status, count - atom - 1, frame);
+    if (!*more) return Refuse(Truncated(atom, count), 0, graph);
+    const absl::Status status = ReadRow(row, &z, &pos);
+    if (!status.ok()) return Refuse(status, count - atom - 1, graph);
   }
+  graph->n_node = static_cast<std::uint32_t>(z.size());
   return absl::OkStatus();
 }
 
-absl::Status ExtxyzReader::ReadRow(std::string_view row, Frame* frame) const {
+absl::Status ExtxyzReader::ReadRow(std::string_view row, std::vector<std::uint8_t>* z,
+                                   std::vector<float>* pos) const {
   std::string_view rest = row;
   std::array<float, 3> position;
-  std::uint8_t z = 0;
+  std::uint8_t atomic_number = 0;
   for (std::size_t column = 0; column < columns_.count; ++column) {
     const std::string_view word = NextWord(&rest);
     if (column == columns_.species) {
-      z = AtomicNumber(word);
+      atomic_number = AtomicNumber(word);
     } else if (column - columns_.position < position.size()) {
       const std::optional<float> value = ParseFloat(word);
       if (!value || !std::isfinite(*value)) return ExplainRow(row);
@@ -163,9 +199,9 @@ absl::Status ExtxyzReader::ReadRow(std::string_view row, Frame* frame) const {
       return ExplainRow(row);
     }
   }
-  if (z == 0) return ExplainRow(row);
-  frame->z.push_back(z);
-  frame->pos.insert(frame->pos.end(), position.begin(), position.end());
+  if (atomic_number == 0) return ExplainRow(row);
+  z->push_back(atomic_number);
+  pos->insert(pos->end(), position.begin(), position.end());
   return absl::OkStatus();
 }
 
@@ -193,15 +229,15 @@ absl::Status ExtxyzReader::ExplainRow(std::string_view row) const {
   return absl::InternalError("a row was refused for no reason");
 }
 
-absl::Status ExtxyzReader::Refuse(const absl::Status& status, std::uint64_t rows, Frame* frame) {
+absl::Status ExtxyzReader::Refuse(const absl::Status& status, std::uint64_t rows, SourceGraph* graph) {
   const std::uint64_t line = lines_->line_number();
   if (IsRefused(status, "count_too_high")) {
     lines_->Unread();
   } else {
     SkipRows(rows);
   }
-  NameByFile(frame);
-  return Locate(status, line, *frame);
+  NameByFile(graph);
+  return Locate(status, line, *graph);
 }
 
 void ExtxyzReader::SkipRows(std::uint64_t rows) {
@@ -212,20 +248,20 @@ void ExtxyzReader::SkipRows(std::uint64_t rows) {
   }
 }
 
-void ExtxyzReader::NameByComment(Frame* frame) const {
-  frame->id = FindKey(frame->pairs, "id").value_or(FirstWord(*frame));
-  if (frame->id.empty()) frame->id = absl::StrCat(stem_, ":", frame->number);
+void ExtxyzReader::NameByComment(SourceGraph* graph) const {
+  graph->id = FindKey(pairs_, "id").value_or(FirstWord(pairs_));
+  if (graph->id.empty()) graph->id = absl::StrCat(stem_, ":", graph->record);
 }
 
-void ExtxyzReader::NameByFile(Frame* frame) {
-  if (frames_ > 1 || FindKey(frame->pairs, "id")) return;
+void ExtxyzReader::NameByFile(SourceGraph* graph) {
+  if (frames_ > 1 || FindKey(pairs_, "id")) return;
   std::string_view line;
   const absl::StatusOr<bool> more = NextFilled(&line);
   if (!more.ok()) return;
   if (*more) {
     lines_->Unread();
   } else {
-    frame->id = stem_;
+    graph->id = stem_;
   }
 }
 
@@ -234,10 +270,9 @@ absl::Status ExtxyzReader::EndWith(absl::Status status) {
   return status;
 }
 
-absl::Status ExtxyzReader::Locate(const absl::Status& status, std::uint64_t line, const Frame& frame) const {
-  return Refusal(ReasonOf(status), absl::StrCat(path(), ":", line, ": frame ", frame.number,
-                                                frame.id.empty() ? "" : absl::StrCat(" (", frame.id, ")"), ": ",
-                                                absl::string_view(status.message())));
+absl::Status ExtxyzReader::Locate(const absl::Status& status, std::uint64_t line,
+                                  const SourceGraph& graph) const {
+  return RefusedAt({path(), layout().record_word, graph.record, line}, graph.id, status);
 }
 
 }  // namespace packtrain::ingest

@@ -12,7 +12,7 @@
 //        8         the message, a serialized packtrain.v1.ExportDatasetResponse
 //
 // The messages are those of DatasetService.ExportDataset, in its order: a header (name, version, schema with
-// its record format's fields, lineage), blocks of records (server/storage/graph_record.h), splits, and the end,
+// its record format's fields, lineage), blocks of records (server/records/graph_record.h), splits, and the end,
 // which counts the graphs and is the last frame. The version in the header is a hash of schema, order, records
 // and splits: whoever imports the file finds out whether it is whole.
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMATS_NATIVE_FILE_H_

@@ -15,22 +15,9 @@ using testing::IsOk;
 using ::testing::Pair;
 using testing::StatusIs;
 
-TEST(LedgerTest, OriginsComeBackFromText) {
-  for (const Origin& origin :
-       {Origin{"a.xyz", 17, 203}, Origin{"C: odd: frame 3:4.xyz", 1, 1}, Origin{"only a file", 0, 0}}) {
-    EXPECT_EQ(ParseOrigin(FormatOrigin(origin)), origin);
-  }
-}
-
-TEST(LedgerTest, OtherTextIsAFile) {
-  for (const char* text : {"", "file", "file:x: frame 3", "file:3: frame x", ": frame 2"}) {
-    EXPECT_EQ(ParseOrigin(text), (Origin{text, 0, 0}));
-  }
-}
-
 Ledger TwoRefused() {
-  const RefusedGraph first{Origin{"a.xyz", 2, 9}, "m-2", "not_finite", "a.xyz:11: \"nan\""};
-  const RefusedGraph second{Origin{"\xff.xyz", 1, 1}, "m-1", "duplicate_id", "again"};
+  const RefusedGraph first{Origin{"a.xyz", "frame", 2, 9}, "m-2", "not_finite", "a.xyz:11: \"nan\""};
+  const RefusedGraph second{Origin{"\xff.xyz", "frame", 1, 1}, "m-1", "duplicate_id", "again"};
   Ledger ledger;
   for (int graph = 0; graph < 3; ++graph) ledger.AddRead();
   ledger.AddRefused(first);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,15 +16,22 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Gzip;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::Refused;
 
 constexpr std::uint64_t kMaxAtoms = 1000;
 
+std::unique_ptr<GraphReader> Open(const std::string& path) {
+  ReadOptions options;
+  options.limits.max_atoms = kMaxAtoms;
+  return ExtxyzReader::Open(path, options).value();
+}
+
 // What a file gives, frame after frame: an id, or the reason of a refusal.
 std::vector<std::string> Outcomes(const std::string& path) {
-  auto reader = ExtxyzReader::Open(path, {}, kMaxAtoms).value();
+  const std::unique_ptr<GraphReader> reader = Open(path);
   std::vector<std::string> outcomes;
-  Frame frame;
+  SourceGraph frame(reader->layout());
   while (true) {
     const absl::StatusOr<bool> more = reader->Next(&frame);
     if (more.ok() && !*more) return outcomes;
@@ -35,16 +43,31 @@ class ExtxyzReaderTest : public ::testing::Test {
  protected:
   // Reads the first frame of `text`.
   absl::StatusOr<bool> ReadFirst(std::string_view text) {
-    reader_ = ExtxyzReader::Open(folder_.Write("mol.xyz", text), {}, kMaxAtoms).value();
+    return OpenAndReadFirst(folder_.Write("mol.xyz", text));
+  }
+  absl::StatusOr<bool> OpenAndReadFirst(const std::string& path) {
+    reader_ = Open(path);
+    frame_ = SourceGraph(reader_->layout());
     return reader_->Next(&frame_);
   }
   std::vector<std::string> OutcomesOf(std::string_view text) {
     return Outcomes(folder_.Write("mol.xyz", text));
   }
 
+  std::vector<std::uint8_t> Z() { return frame_.Values<std::uint8_t>(FieldNamed("z")); }
+  std::vector<float> Pos() { return frame_.Values<float>(FieldNamed("pos")); }
+  std::vector<float> Cell() { return frame_.Values<float>(FieldNamed("cell")); }
+  std::vector<std::uint8_t> Pbc() { return frame_.Values<std::uint8_t>(FieldNamed("pbc")); }
+  std::size_t FieldNamed(std::string_view name) {
+    const std::vector<GraphField>& fields = reader_->layout().fields;
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&](const GraphField& candidate) { return candidate.name == name; });
+    return static_cast<std::size_t>(field - fields.begin());
+  }
+
   testing::TempFolder folder_;
-  std::unique_ptr<ExtxyzReader> reader_;
-  Frame frame_;
+  std::unique_ptr<GraphReader> reader_;
+  SourceGraph frame_ = SourceGraph(GraphLayout());
 };
 
 std::string Awkward(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/awkward/" + name; }
@@ -52,28 +75,29 @@ std::string Awkward(const std::string& name) { return std::string(PACKTRAIN_TEST
 TEST_F(ExtxyzReaderTest, PlainFramesAreRead) {
   ASSERT_TRUE(ReadFirst("2\nwater-ish\nO 0.0 -1.5 2e-1\nH\t1 2\t 3\n1\nnext\nHe 0 0 0\n").value());
   EXPECT_EQ(frame_.id, "water-ish");
-  EXPECT_EQ(frame_.number, 1u);
+  EXPECT_EQ(frame_.record, 1u);
   EXPECT_EQ(frame_.line, 1u);
-  EXPECT_THAT(frame_.z, ElementsAre(8, 1));
-  EXPECT_THAT(frame_.pos, ElementsAre(0.0f, -1.5f, 0.2f, 1, 2, 3));
-  EXPECT_FALSE(frame_.cell.has_value());
+  EXPECT_THAT(Z(), ElementsAre(8, 1));
+  EXPECT_THAT(Pos(), ElementsAre(0.0f, -1.5f, 0.2f, 1, 2, 3));
+  EXPECT_THAT(Cell(), IsEmpty());
+  EXPECT_THAT(Pbc(), IsEmpty());
   ASSERT_TRUE(reader_->Next(&frame_).value());
   EXPECT_EQ(frame_.id, "next");
-  EXPECT_EQ(frame_.number, 2u);
+  EXPECT_EQ(frame_.record, 2u);
   EXPECT_EQ(frame_.line, 5u);
-  EXPECT_THAT(frame_.z, ElementsAre(2));
+  EXPECT_THAT(Z(), ElementsAre(2));
   EXPECT_FALSE(reader_->Next(&frame_).value());
 }
 
 TEST_F(ExtxyzReaderTest, ColumnsBehindThePositionAreSkipped) {
   ASSERT_TRUE(ReadFirst("1\nx\nC 1 2 3 -0.5 any words\n").value());
-  EXPECT_THAT(frame_.pos, ElementsAre(1, 2, 3));
+  EXPECT_THAT(Pos(), ElementsAre(1, 2, 3));
 }
 
 TEST_F(ExtxyzReaderTest, PropertiesMoveTheColumns) {
   ASSERT_TRUE(ReadFirst("1\nid=a Properties=tag:I:1:pos:R:3:note:S:1:species:S:1\n7 1 2 3 word Cl\n").value());
-  EXPECT_THAT(frame_.z, ElementsAre(17));
-  EXPECT_THAT(frame_.pos, ElementsAre(1, 2, 3));
+  EXPECT_THAT(Z(), ElementsAre(17));
+  EXPECT_THAT(Pos(), ElementsAre(1, 2, 3));
 }
 
 TEST_F(ExtxyzReaderTest, PropertiesHoldForTheirFrameOnly) {
@@ -83,14 +107,13 @@ TEST_F(ExtxyzReaderTest, PropertiesHoldForTheirFrameOnly) {
 
 TEST_F(ExtxyzReaderTest, AtomicNumbersStandForSymbols) {
   ASSERT_TRUE(ReadFirst("1\nx\n17 1 2 3\n").value());
-  EXPECT_THAT(frame_.z, ElementsAre(17));
+  EXPECT_THAT(Z(), ElementsAre(17));
 }
 
 TEST_F(ExtxyzReaderTest, LatticeMakesACell) {
   ASSERT_TRUE(ReadFirst("1\nLattice=\"4 0 0 0 5 0 0 0 6\" pbc=\"T T F\" id=c\nC 1 2 3\n").value());
-  ASSERT_TRUE(frame_.cell.has_value());
-  EXPECT_THAT(frame_.cell->vectors, ElementsAre(4, 0, 0, 0, 5, 0, 0, 0, 6));
-  EXPECT_THAT(frame_.cell->pbc, ElementsAre(1, 1, 0));
+  EXPECT_THAT(Cell(), ElementsAre(4, 0, 0, 0, 5, 0, 0, 0, 6));
+  EXPECT_THAT(Pbc(), ElementsAre(1, 1, 0));
 }
 
 TEST_F(ExtxyzReaderTest, WindowsTextIsRead) {
@@ -129,19 +152,17 @@ TEST_F(ExtxyzReaderTest, SoundAwkwardFilesAreRead) {
 }
 
 TEST_F(ExtxyzReaderTest, MathematicaExponentOfQm9IsRead) {
-  auto reader = ExtxyzReader::Open(Awkward("dsgdb9nsd_005005.xyz"), {}, kMaxAtoms).value();
-  ASSERT_TRUE(reader->Next(&frame_).value());
-  ASSERT_EQ(frame_.z.size(), 13u);
-  EXPECT_EQ(frame_.pos[7 * 3 + 2], 7.9254e-6f);
-  EXPECT_THAT(reader->Next(&frame_), Refused("bad_count", "dsgdb9nsd_005005.xyz:16: frame 2"));
-  EXPECT_FALSE(reader->Next(&frame_).value());
+  ASSERT_TRUE(OpenAndReadFirst(Awkward("dsgdb9nsd_005005.xyz")).value());
+  ASSERT_EQ(Z().size(), 13u);
+  EXPECT_EQ(Pos()[7 * 3 + 2], 7.9254e-6f);
+  EXPECT_THAT(reader_->Next(&frame_), Refused("bad_count", "dsgdb9nsd_005005.xyz:16: frame 2"));
+  EXPECT_FALSE(reader_->Next(&frame_).value());
 }
 
 TEST_F(ExtxyzReaderTest, FilesWithoutFramesAreRefused) {
   for (const char* name : {"empty.xyz", "line_ends_only.xyz"}) {
-    auto reader = ExtxyzReader::Open(Awkward(name), {}, kMaxAtoms).value();
-    EXPECT_THAT(reader->Next(&frame_), Refused("empty_file", name));
-    EXPECT_FALSE(reader->Next(&frame_).value());
+    EXPECT_THAT(OpenAndReadFirst(Awkward(name)), Refused("empty_file", name));
+    EXPECT_FALSE(reader_->Next(&frame_).value());
   }
 }
 
@@ -214,9 +235,8 @@ TEST_F(ExtxyzReaderTest, TruncatedGzipEndsTheFileNamingIt) {
   const std::string packed = Gzip(text);
   const std::string path = folder_.Write("cut.xyz.gz", packed.substr(0, packed.size() - 20));
   EXPECT_EQ(Outcomes(path).back(), "truncated_gzip");
-  auto reader = ExtxyzReader::Open(path, {}, kMaxAtoms).value();
-  absl::StatusOr<bool> more = true;
-  while (more.ok()) more = reader->Next(&frame_);
+  absl::StatusOr<bool> more = OpenAndReadFirst(path);
+  while (more.ok()) more = reader_->Next(&frame_);
   EXPECT_THAT(more, Refused("truncated_gzip", "cut.xyz.gz"));
 }
 
@@ -233,7 +253,7 @@ TEST_F(ExtxyzReaderTest, LongTextIsShortenedInMessages) {
 TEST_F(ExtxyzReaderTest, RefusedFrameIsStillNamed) {
   ASSERT_FALSE(ReadFirst("1\nid=bad e=1\nC nan 2 3\n").ok());
   EXPECT_EQ(frame_.id, "bad");
-  EXPECT_EQ(frame_.number, 1u);
+  EXPECT_EQ(frame_.record, 1u);
   EXPECT_EQ(frame_.line, 1u);
 }
 

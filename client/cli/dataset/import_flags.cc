@@ -1,0 +1,223 @@
+#include "client/cli/dataset/import_flags.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "client/ingest/text.h"
+#include "proto/base/flag_checks.h"
+#include "proto/wire/edge_spec.h"
+
+namespace packtrain::cli {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 128;
+constexpr std::uint32_t kPermille = 1000;
+// The flags of a format whose files say all else themselves.
+constexpr std::array<std::string_view, 3> kFlagsOfWholeDatasets = {"FORMAT", "FILE", "--name"};
+
+std::string CheckName(const std::string& name) {
+  static constexpr char kAllowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  const bool good = name.size() <= kMaxNameBytes && name.find_first_not_of(kAllowed) == name.npos &&
+                    name.find_first_of("._-") != 0 && !name.empty();
+  return good ? "" : "a name has 1 to 128 characters of A-Z a-z 0-9 . _ - and begins with a letter or digit";
+}
+
+std::string CheckEdges(const std::string& text) {
+  return std::string(wire::ParseEdgeSpec(text).status().message());
+}
+
+std::vector<std::string> NamesOf(std::span<const ingest::Format> formats) {
+  std::vector<std::string> names;
+  for (const ingest::Format& format : formats) names.emplace_back(format.name);
+  return names;
+}
+
+std::string DescribeFormats(std::span<const ingest::Format> formats) {
+  std::vector<std::string> lines;
+  for (const ingest::Format& format : formats) {
+    lines.push_back(absl::StrCat(std::string(format.name), ": ", std::string(format.help)));
+  }
+  return absl::StrJoin(lines, "; ");
+}
+
+// "*.a, *.b and *.c", what a folder may hold.
+std::string DescribeExtensions(std::span<const ingest::Format> formats) {
+  std::vector<std::string> names;
+  for (const ingest::Format& format : formats) {
+    for (const std::string_view extension : format.extensions)
+      names.push_back(absl::StrCat("*", std::string(extension)));
+  }
+  const std::string last = names.back();
+  names.pop_back();
+  return names.empty() ? last : absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+}
+
+void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, ImportFlags& flags) {
+  command.add_option("FORMAT", flags.format, DescribeFormats(formats))
+      ->required()
+      ->check(CLI::IsMember(NamesOf(formats)))
+      ->option_text("REQUIRED");
+  command
+      .add_option("FILE", flags.paths,
+                  absl::StrCat("Files, or folders with ", DescribeExtensions(formats), " files, .gz too"))
+      ->required()
+      ->option_text("... REQUIRED");
+  command.add_option("--name", flags.name, "Name of the data set")->check(CLI::Validator(CheckName, ""));
+  command
+      .add_option(
+          "--edges", flags.edges,
+          "Edges (full): full, all ordered pairs, made where they are used; radius:R, all within R angstrom, "
+          "radius:R:MAX, at most the MAX nearest of them into a node; knn:K, the K nearest into a node")
+      ->check(CLI::Validator(CheckEdges, ""))
+      ->option_text("SPEC");
+  command.add_option("--limit", flags.limit, "Read this many graphs only")
+      ->check(base::CountFrom(1))
+      ->option_text("N");
+}
+
+void AddTargetFlags(CLI::App& command, ImportFlags& flags) {
+  command
+      .add_option("--targets", flags.targets,
+                  "Targets, in this order (default: all columns or keys with numbers)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B");
+  CLI::Option* join = command.add_option("--join", flags.join, "Take targets from this CSV file, by id")
+                          ->option_text("FILE.csv");
+  command.add_option("--key", flags.key, "Column of the CSV file with the ids (default: the first)")
+      ->needs(join)
+      ->option_text("COLUMN");
+  command
+      .add_option("--missing-target", flags.missing_target, "What becomes of a graph without a target (refuse)")
+      ->check(CLI::IsMember({"refuse", "nan"}))
+      ->option_text("refuse|nan");
+}
+
+void AddSplitFlags(CLI::App& command, ImportFlags& flags) {
+  CLI::Option* permille =
+      command.add_option("--split-permille", flags.split_permille, "Random split into train, val and test")
+          ->delimiter(',')
+          ->expected(3)
+          ->check(base::CountBetween(0, kPermille))
+          ->allow_extra_args(false)
+          ->option_text("800,100,100");
+  command.add_option("--split-seed", flags.split_seed, "Seed of the random split (0)")
+      ->check(base::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
+      ->needs(permille)
+      ->option_text("S");
+  command.add_option("--split-file", flags.split_file, "Split by ids: lines `train ID`, `val ID`, `test ID`")
+      ->excludes(permille)
+      ->option_text("IDS");
+}
+
+void AddErrorFlags(CLI::App& command, ImportFlags& flags) {
+  command
+      .add_option("--duplicate-ids", flags.duplicate_ids,
+                  "A repeated id: refuse it, or call it ID#2, ID#3 (refuse)")
+      ->check(CLI::IsMember({"refuse", "number"}))
+      ->option_text("refuse|number");
+  command
+      .add_option("--on-error", flags.on_error, "A bad graph: stop and store nothing, or leave it out (stop)")
+      ->check(CLI::IsMember({"stop", "skip"}))
+      ->option_text("stop|skip");
+  command.add_option("--ledger", flags.ledger, "Write refused graphs to this file, as JSON lines")
+      ->option_text("FILE");
+  command.add_option("--max-unpacked-bytes", flags.limits.max_unpacked_bytes, "Largest file when unpacked")
+      ->check(base::CountFrom(0))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--max-line-bytes", flags.limits.max_line_bytes, "Longest line")
+      ->check(base::CountFrom(0))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--max-atoms", flags.limits.max_atoms, "Most atoms of a graph")
+      ->check(base::CountFrom(0))
+      ->capture_default_str()
+      ->type_name("N");
+}
+
+// Once, where several formats have the flag.
+void AddFormatFlag(CLI::App& command, const ingest::FormatFlag& flag, ImportFlags& flags) {
+  const std::string name(flag.name), value(flag.value);
+  if (command.get_option_no_throw(name) != nullptr) return;
+  CLI::Option* option = command.add_option_function<std::string>(
+      name, [&flags, name](const std::string& given) { flags.of_format[name] = given; },
+      std::string(flag.help));
+  option->option_text(value);
+  const std::vector<std::string> words = absl::StrSplit(value, '|');
+  if (words.size() > 1) option->check(CLI::IsMember(words));
+}
+
+bool HasFlag(const ingest::Format& format, const std::string& name) {
+  return std::any_of(format.flags.begin(), format.flags.end(),
+                     [&](const ingest::FormatFlag& flag) { return flag.name == name; });
+}
+
+bool HasMeaning(const std::string& flag, const ingest::Format& format,
+                std::span<const ingest::Format> formats) {
+  if (format.open_blocks != nullptr) {
+    return std::find(kFlagsOfWholeDatasets.begin(), kFlagsOfWholeDatasets.end(), flag) !=
+           kFlagsOfWholeDatasets.end();
+  }
+  return HasFlag(format, flag) ||
+         std::none_of(formats.begin(), formats.end(),
+                      [&](const ingest::Format& other) { return HasFlag(other, flag); });
+}
+
+}  // namespace
+
+void AddImportFlags(CLI::App& command, std::span<const ingest::Format> formats, ImportFlags& flags) {
+  AddSourceFlags(command, formats, flags);
+  AddTargetFlags(command, flags);
+  AddSplitFlags(command, flags);
+  AddErrorFlags(command, flags);
+  for (const ingest::Format& format : formats) {
+    for (const ingest::FormatFlag& flag : format.flags) AddFormatFlag(command, flag, flags);
+  }
+}
+
+std::string CheckImportFlags(const CLI::App& command, const ingest::Format& format,
+                             std::span<const ingest::Format> formats, const ImportFlags& flags) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || HasMeaning(option->get_name(), format, formats)) continue;
+    return absl::StrCat(option->get_name(), " has no meaning for a ", std::string(format.name), " file");
+  }
+  if (format.open_blocks != nullptr) {
+    return flags.paths.size() == 1 ? "" : absl::StrCat("import ", std::string(format.name), " takes one FILE");
+  }
+  if (flags.name.empty()) return "--name is required";
+  const std::vector<std::uint32_t>& permille = flags.split_permille;
+  if (!permille.empty() && std::accumulate(permille.begin(), permille.end(), std::uint64_t{0}) != kPermille) {
+    return "--split-permille: the three numbers must add up to 1000";
+  }
+  return "";
+}
+
+ingest::ImportOptions ImportOptionsOf(const ImportFlags& flags, const GlobalOptions& global) {
+  ingest::ImportOptions options;
+  options.paths = flags.paths;
+  options.read = {flags.limits, flags.of_format};
+  options.limit = flags.limit;
+  for (const std::string& name : flags.targets) options.targets.emplace_back(ingest::Trim(name));
+  if (!flags.join.empty()) options.join = ingest::JoinOptions{flags.join, flags.key, {}};
+  options.missing_target_nan = flags.missing_target == "nan";
+  options.skip_refused = flags.on_error == "skip";
+  options.number_duplicates = flags.duplicate_ids == "number";
+  options.edges = flags.edges;
+  if (const std::vector<std::uint32_t>& permille = flags.split_permille; !permille.empty()) {
+    options.random_split = ingest::RandomSplit{{permille[0], permille[1], permille[2]}, flags.split_seed};
+  }
+  options.split_file = flags.split_file;
+  options.command = global.command_line;
+  options.program_version = PACKTRAIN_VERSION;
+  return options;
+}
+
+}  // namespace packtrain::cli

@@ -1,0 +1,55 @@
+// What an import sends: a header, blocks, and what the data set is to be sealed with.
+//
+//   ABSL_ASSIGN_OR_RETURN(const v1::ImportHeader header, source.Begin());
+//   Block block;
+//   while (true) {
+//     ABSL_ASSIGN_OR_RETURN(const bool more, source.Next(&block));
+//     if (!more) break;
+//     ...
+//   }
+//   source.Describe(ledger, &seal_request);
+//
+// GraphImport makes blocks of graphs from the records of a GraphReader. A file that was exported holds records
+// as they were stored, which were validated then: its format is a source by itself and hands them on byte by
+// byte, since the version of a data set is a hash of those bytes, and nothing but the same bytes has the same
+// version.
+#ifndef PACKTRAIN_CLIENT_INGEST_BLOCK_SOURCE_H_
+#define PACKTRAIN_CLIENT_INGEST_BLOCK_SOURCE_H_
+
+#include <cstdint>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "client/ingest/ledger.h"
+#include "packtrain/v1/dataset.pb.h"
+
+namespace packtrain::ingest {
+
+// Graphs to be validated and encoded, or records as they are stored.
+using Block = std::variant<v1::GraphBlock, v1::RecordBlock>;
+
+// Used by one thread at a time. Any error ends the import.
+class BlockSource {
+ public:
+  virtual ~BlockSource() = default;
+
+  // Reads as far as the header needs. To be called once, first.
+  virtual absl::StatusOr<v1::ImportHeader> Begin() = 0;
+
+  // Reads the next block of about 1 MiB; false at the end.
+  virtual absl::StatusOr<bool> Next(Block* block) = 0;
+
+  // Fills in splits, lineage, and a name or version that the source knows. To be called behind the end;
+  // `ledger` has what was refused by both ends.
+  virtual void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const = 0;
+
+  // What was read and refused so far.
+  virtual const Ledger& ledger() const = 0;
+  // Bytes on disk, for progress; a pipe counts as none.
+  virtual std::uint64_t total_bytes() const = 0;
+  virtual std::uint64_t consumed_bytes() const = 0;
+};
+
+}  // namespace packtrain::ingest
+
+#endif  // PACKTRAIN_CLIENT_INGEST_BLOCK_SOURCE_H_

@@ -1,0 +1,60 @@
+// What an import knows of a file format: a row of formats/format_table.h.
+//
+// Most formats hold graphs as other programs wrote them, and open a GraphReader, which the import reads graph
+// by graph, joins with targets and validates:
+//
+//   {.name = "extxyz", .help = "extended xyz ...", .extensions = {".xyz"}, .open_graphs = ExtxyzReader::Open}
+//
+// A format of whole data sets opens a BlockSource instead (block_source.h says why).
+#ifndef PACKTRAIN_CLIENT_INGEST_FORMAT_H_
+#define PACKTRAIN_CLIENT_INGEST_FORMAT_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/ingest/block_source.h"
+#include "client/ingest/graph_reader.h"
+#include "client/ingest/line_reader.h"
+
+namespace packtrain::ingest {
+
+// A flag of `packtrain import` that is of use to some formats only. Formats that take the same flag say the
+// same of it.
+struct FormatFlag {
+  std::string_view name;  // "--smiles"
+  // For the help: "COLUMN". Words parted by "|" are the only ones that are taken: "keep|remove".
+  std::string_view value;
+  std::string_view help;
+};
+
+// Values of the flags that were given, by name.
+using FormatFlagValues = std::map<std::string, std::string, std::less<>>;
+
+// How a file is to be read.
+struct ReadOptions {
+  ReadLimits limits;
+  FormatFlagValues flags = {};  // of the format's own
+};
+
+struct Format {
+  std::string_view name;  // FORMAT of `packtrain import`
+  std::string_view help;  // for people, behind "NAME: "
+  // Of the files that a folder stands for, as ".xyz"; ".gz" may follow them.
+  std::vector<std::string_view> extensions = {};
+  std::vector<FormatFlag> flags = {};  // its own
+
+  // Opens a file; exactly one of the two is set. NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a
+  // folder.
+  absl::StatusOr<std::unique_ptr<GraphReader>> (*open_graphs)(const std::string& path,
+                                                              const ReadOptions& options) = nullptr;
+  absl::StatusOr<std::unique_ptr<BlockSource>> (*open_blocks)(const std::string& path) = nullptr;
+};
+
+}  // namespace packtrain::ingest
+
+#endif  // PACKTRAIN_CLIENT_INGEST_FORMAT_H_

@@ -1,0 +1,31 @@
+#include "client/ingest/formats/format_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "client/ingest/formats/extxyz_reader.h"
+#include "client/ingest/formats/native_source.h"
+
+namespace packtrain::ingest {
+
+std::span<const Format> Formats() {
+  static const std::array kFormats = {
+      Format{.name = "extxyz",
+             .help = "extended xyz and plain multi-frame xyz, gzip too",
+             .extensions = {".xyz", ".extxyz"},
+             .open_graphs = ExtxyzReader::Open},
+      Format{.name = "native",
+             .help = "a file of `packtrain dataset export`, which takes no flag but --name (default: its own)",
+             .open_blocks = NativeSource::Open},
+  };
+  return kFormats;
+}
+
+const Format* FindFormat(std::string_view name) {
+  const std::span<const Format> formats = Formats();
+  const auto row =
+      std::find_if(formats.begin(), formats.end(), [&](const Format& format) { return format.name == name; });
+  return row == formats.end() ? nullptr : &*row;
+}
+
+}  // namespace packtrain::ingest

@@ -1,0 +1,40 @@
+#include "client/ingest/graph_reader.h"
+
+namespace packtrain::ingest {
+namespace {
+
+FieldValues EmptyValuesOf(v1::DataType type) {
+  switch (type) {
+    case v1::DATA_TYPE_U8:
+      return std::vector<std::uint8_t>();
+    case v1::DATA_TYPE_U16:
+      return std::vector<std::uint16_t>();
+    case v1::DATA_TYPE_I32:
+      return std::vector<std::int32_t>();
+    case v1::DATA_TYPE_I64:
+      return std::vector<std::int64_t>();
+    case v1::DATA_TYPE_F64:
+      return std::vector<double>();
+    default:
+      return std::vector<float>();
+  }
+}
+
+}  // namespace
+
+SourceGraph::SourceGraph(const GraphLayout& layout) {
+  for (const GraphField& field : layout.fields) fields.push_back(EmptyValuesOf(field.data_type));
+}
+
+void SourceGraph::Clear() {
+  id.clear();
+  n_node = 0;
+  for (FieldValues& values : fields) {
+    std::visit([](auto& elements) { elements.clear(); }, values);
+  }
+  senders.clear();
+  receivers.clear();
+  labels.clear();
+}
+
+}  // namespace packtrain::ingest

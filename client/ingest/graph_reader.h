@@ -1,0 +1,113 @@
+// The contract of a file format: it gives graphs one by one, or the reason why a record is none.
+//
+// An import opens one reader for each file and reads it to its end:
+//
+//   SourceGraph graph(reader->layout());
+//   const absl::StatusOr<bool> more = reader->Next(&graph);  // true: a graph; false: the end of the file
+//   if (more.ok() && *more) builder.Add(graph, targets, origin);
+//   if (IsRefusal(more.status())) ledger.AddRefused(...);    // the next call goes on behind the record
+//
+// A molecule is `z`, `pos` and labels; a crystal has `cell` and `pbc` as well; a bond graph brings edges with a
+// field such as `edge_type`; a program is tokens as a node field, `is_slot`, `is_candidate` and typed edges.
+#ifndef PACKTRAIN_CLIENT_INGEST_GRAPH_READER_H_
+#define PACKTRAIN_CLIENT_INGEST_GRAPH_READER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "packtrain/v1/dataset.pb.h"
+
+namespace packtrain::ingest {
+
+// One named array of a graph, as v1::Field.
+struct GraphField {
+  std::string name;
+  v1::FieldScope scope = v1::FIELD_SCOPE_UNSPECIFIED;
+  v1::DataType data_type = v1::DATA_TYPE_UNSPECIFIED;
+  std::vector<std::uint32_t> dims = {};  // of one row; {} is a scalar, {3} a vector
+  std::string unit = "";
+  // What a record with this field has, in the words of its format, such as "Lattice". The graphs of a data set
+  // all have such a field or all lack it; a node or graph field. Empty: every record has the field.
+  std::string optional_noun = "";
+
+  bool operator==(const GraphField&) const = default;
+};
+
+// What the graphs of one reader hold.
+struct GraphLayout {
+  std::vector<GraphField> fields;
+  // What the schema calls the edges that records bring, such as "bonds"; empty: they bring none.
+  std::string edges = "";
+  std::string record_word = "record";  // what messages call a record, such as "frame"
+
+  bool operator==(const GraphLayout&) const = default;
+};
+
+// The rows of one field, end to end, in the field's data type.
+using FieldValues =
+    std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::int32_t>,
+                 std::vector<std::int64_t>, std::vector<float>, std::vector<double>>;
+
+// A named word of a record, such as `energy=-1.5` in a comment or a cell of a table: a target, where it is a
+// number and wanted. Views, valid until the reader reads on.
+struct Label {
+  std::string_view name;
+  std::string_view text;
+  bool structural = false;  // says what the graph is; a target only where its name was asked for
+};
+
+// One record as it was read. Made to be read into again and again, so that reading allocates nothing.
+struct SourceGraph {
+  // Empty, with values of the right type for each field.
+  explicit SourceGraph(const GraphLayout& layout);
+
+  // Empties all but the place; for the reader.
+  void Clear();
+
+  // The values of field k of the layout; T is the type of its elements.
+  template <typename T>
+  std::vector<T>& Values(std::size_t k) {
+    return std::get<std::vector<T>>(fields[k]);
+  }
+
+  std::uint64_t record = 0;  // in its file, from 1
+  std::uint64_t line = 0;    // on which the record begins, from 1; 0 where the file has no lines
+  std::string id;            // of the source; UTF-8 is not promised
+  std::uint32_t n_node = 0;
+  std::vector<FieldValues> fields;       // by field of the layout; an optional field that is absent is empty
+  std::vector<std::uint32_t> senders;    // as long as `receivers`; empty where records bring no edges
+  std::vector<std::uint32_t> receivers;  // endpoints are local to the graph
+  std::vector<Label> labels;             // in the order of the record
+};
+
+// Reads the records of one file. Memory is bounded by that of one record. Used by one thread.
+class GraphReader {
+ public:
+  virtual ~GraphReader() = default;
+
+  // The same at any time.
+  virtual const GraphLayout& layout() const = 0;
+
+  // Reads the next record into `graph`, which was made for this layout; false at the end of the file, and then
+  // ever after. A refusal (refusal.h) says why a record is no graph; its message names file, line, record and
+  // id, and `graph` has the record's number, line and the id that it would have had. A further call goes on
+  // behind the record, or is false where what follows cannot be understood. A file without a record is refused
+  // as "empty_file". What is not UTF-8, endpoints out of range, NaN and infinity in fields may be left to the
+  // server. Any other error ends the import.
+  virtual absl::StatusOr<bool> Next(SourceGraph* graph) = 0;
+
+  // Bytes on disk consumed so far, for progress.
+  virtual std::uint64_t consumed_bytes() const = 0;
+
+  // Reads what is left of the file, and describes the file, or the files of a folder, as they lie on disk.
+  // Nothing may be read afterwards.
+  virtual absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() = 0;
+};
+
+}  // namespace packtrain::ingest
+
+#endif  // PACKTRAIN_CLIENT_INGEST_GRAPH_READER_H_

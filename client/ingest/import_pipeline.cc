@@ -1,0 +1,80 @@
+#include "client/ingest/import_pipeline.h"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/ingest/block_feed.h"
+#include "client/ingest/graph_import.h"
+#include "client/ingest/origin.h"
+#include "proto/base/progress.h"
+#include "proto/base/status_macros.h"
+
+namespace packtrain::ingest {
+namespace {
+
+RefusedGraph ToLedger(const v1::RefusedGraph& graph) {
+  return {ParseOrigin(graph.origin()), graph.source_id(), graph.reason(),
+          absl::StrCat(graph.origin(), " (", graph.source_id(), "): ", graph.message())};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BlockSource>> OpenSource(const Format& format, const ImportOptions& options) {
+  if (format.open_blocks != nullptr) return format.open_blocks(options.paths.front());
+  return GraphImport::Create(format, options);
+}
+
+ImportPipeline::ImportPipeline(const Format& format, ImportOptions options)
+    : format_(format), options_(std::move(options)) {}
+
+absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Run(BlockSink& sink, const ProgressDisplay& display) {
+  ABSL_ASSIGN_OR_RETURN(source_, OpenSource(format_, options_));
+  absl::StatusOr<v1::ImportGraphsResponse> staged = Send(sink, display);
+  ledger_ = source_->ledger();
+  if (staged.ok()) TakeRefused(*staged);
+  return staged;
+}
+
+absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Send(BlockSink& sink, const ProgressDisplay& display) {
+  ABSL_ASSIGN_OR_RETURN(const v1::ImportHeader header, source_->Begin());
+  ABSL_RETURN_IF_ERROR(sink.Begin(header));
+  ABSL_RETURN_IF_ERROR(SendBlocks(sink, display));
+  return sink.Finish();
+}
+
+absl::Status ImportPipeline::SendBlocks(BlockSink& sink, const ProgressDisplay& display) {
+  base::Progress progress(display.out, display.terminal, {"import", "graphs", source_->total_bytes()},
+                          std::chrono::steady_clock::now);
+  BlockFeed feed(*source_);
+  while (true) {
+    ABSL_ASSIGN_OR_RETURN(std::optional<ReadBlock> next, feed.Next());
+    if (!next) return absl::OkStatus();
+    ABSL_RETURN_IF_ERROR(sink.Write(std::move(next->block)));
+    progress.Update(next->read, next->consumed_bytes);
+  }
+}
+
+void ImportPipeline::TakeRefused(const v1::ImportGraphsResponse& staged) {
+  std::map<std::string, std::uint64_t> unlisted(staged.refused_by_reason().begin(),
+                                                staged.refused_by_reason().end());
+  for (const v1::RefusedGraph& graph : staged.refused()) {
+    --unlisted[graph.reason()];
+    ledger_.AddRefused(ToLedger(graph));
+  }
+  for (const auto& [reason, graphs] : unlisted) ledger_.AddUnlisted(reason, graphs);
+}
+
+v1::SealDatasetRequest ImportPipeline::SealRequest(const v1::ImportGraphsResponse& staged,
+                                                   const std::string& name) const {
+  v1::SealDatasetRequest seal;
+  source_->Describe(ledger_, &seal);
+  seal.set_import_id(staged.import_id());
+  if (!name.empty()) seal.set_name(name);
+  return seal;
+}
+
+}  // namespace packtrain::ingest

@@ -1,0 +1,120 @@
+#include "client/ingest/local_records.h"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "client/ingest/refusal.h"
+#include "proto/base/status_macros.h"
+#include "server/records/block_reader.h"
+#include "server/records/edge_filler.h"
+#include "server/records/edge_order.h"
+#include "server/records/graph_record.h"
+#include "server/records/graph_validator.h"
+
+namespace packtrain::ingest {
+
+// Makes the records of one import. Used by one thread.
+class LocalRecords::Maker {
+ public:
+  Maker(const v1::ImportHeader& header, const v1::Schema& schema, records::RecordLayout layout)
+      : skip_refused_(header.on_error() == v1::ERROR_POLICY_SKIP),
+        layout_(std::move(layout)),
+        validator_(layout_, header.missing_target()),
+        ids_(header.duplicate_ids()) {
+    if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_);
+  }
+
+  // Adds a record to `made` for each graph that is not refused.
+  absl::Status Make(const v1::GraphBlock& block, v1::RecordBlock* made) {
+    ABSL_ASSIGN_OR_RETURN(records::BlockReader reader,
+                          records::BlockReader::Open(layout_, block, !edge_filler_.has_value()));
+    while (reader.Next()) {
+      records::GraphView graph = reader.graph();
+      const std::optional<records::Refusal> refusal = Complete(graph);
+      if (refusal) {
+        ABSL_RETURN_IF_ERROR(Refuse(graph, reader.origin(), *refusal));
+      } else {
+        const records::GraphView sorted = edge_order_.Sorted(layout_, graph);
+        ABSL_RETURN_IF_ERROR(records::EncodeRecord(layout_, sorted, *made->add_records()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The graphs refused here.
+  const v1::ImportGraphsResponse& refused() const { return refused_; }
+
+ private:
+  // Gives a graph its edges and id.
+  std::optional<records::Refusal> Complete(records::GraphView& graph) {
+    std::optional<records::Refusal> refusal = validator_.Check(graph);
+    if (!refusal && edge_filler_) refusal = edge_filler_->Fill(graph);
+    if (refusal) return refusal;
+    const std::optional<std::string> id = ids_.Take(graph.source_id);
+    if (!id) return records::Refusal{records::refusal_reason::kDuplicateId, "the source id came before"};
+    id_ = *id;
+    graph.source_id = id_;
+    return std::nullopt;
+  }
+
+  absl::Status Refuse(const records::GraphView& graph, std::string_view origin,
+                      const records::Refusal& refusal) {
+    if (!skip_refused_) {
+      return Refusal(refusal.reason, absl::StrCat(std::string(origin), " (", std::string(graph.source_id),
+                                                  "): ", refusal.message));
+    }
+    ++(*refused_.mutable_refused_by_reason())[std::string(refusal.reason)];
+    v1::RefusedGraph* listed = refused_.add_refused();
+    listed->set_source_id(std::string(graph.source_id));
+    listed->set_origin(std::string(origin));
+    listed->set_reason(std::string(refusal.reason));
+    listed->set_message(refusal.message);
+    return absl::OkStatus();
+  }
+
+  const bool skip_refused_;
+  const records::RecordLayout layout_;
+  const records::GraphValidator validator_;
+  records::SourceIds ids_;
+  records::EdgeOrder edge_order_;
+  std::optional<records::EdgeFiller> edge_filler_;  // where edges are built, and stored
+  std::string id_;                                  // of the current graph
+  v1::ImportGraphsResponse refused_;
+};
+
+LocalRecords::LocalRecords(BlockSink& records) : records_(records) {}
+LocalRecords::~LocalRecords() = default;
+
+absl::Status LocalRecords::Begin(const v1::ImportHeader& header) {
+  v1::ImportHeader stored = header;
+  if (header.build_edges()) {
+    ABSL_ASSIGN_OR_RETURN(*stored.mutable_schema(), records::SchemaOfBuiltEdges(header.schema()));
+  }
+  stored.set_build_edges(false);
+  ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(stored.schema()));
+  maker_ = std::make_unique<Maker>(header, stored.schema(), std::move(layout));
+  return records_.Begin(stored);
+}
+
+absl::Status LocalRecords::Write(Block block) {
+  const auto* graphs = std::get_if<v1::GraphBlock>(&block);
+  if (graphs == nullptr) return records_.Write(std::move(block));
+  v1::RecordBlock made;
+  ABSL_RETURN_IF_ERROR(maker_->Make(*graphs, &made));
+  return records_.Write(std::move(made));
+}
+
+absl::StatusOr<v1::ImportGraphsResponse> LocalRecords::Finish() {
+  ABSL_ASSIGN_OR_RETURN(v1::ImportGraphsResponse response, records_.Finish());
+  const v1::ImportGraphsResponse& here = maker_->refused();
+  response.set_received(response.received() + static_cast<std::uint64_t>(here.refused_size()));
+  response.mutable_refused()->MergeFrom(here.refused());
+  for (const auto& [reason, graphs] : here.refused_by_reason()) {
+    (*response.mutable_refused_by_reason())[reason] += graphs;
+  }
+  return response;
+}
+
+}  // namespace packtrain::ingest

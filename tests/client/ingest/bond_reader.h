@@ -1,0 +1,46 @@
+// A format of typed bond graphs, for tests of what extended xyz does not have.
+//
+// Each line is a molecule: `ID ELEMENTS BONDS [key=value ...]`, as `ethene C,C 0-1:2,1-0:2 gap=7.5`: elements
+// by node, bonds as SENDER-RECEIVER:TYPE, or `-` for none. The key `charge` is an optional field, other keys
+// are labels. A line of two words is refused as "short_line". Nothing else is checked.
+#ifndef PACKTRAIN_TESTS_CLIENT_INGEST_BOND_READER_H_
+#define PACKTRAIN_TESTS_CLIENT_INGEST_BOND_READER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/ingest/format.h"
+#include "client/ingest/graph_reader.h"
+#include "client/ingest/line_reader.h"
+
+namespace packtrain::testing {
+
+class BondReader : public ingest::GraphReader {
+ public:
+  static absl::StatusOr<std::unique_ptr<ingest::GraphReader>> Open(const std::string& path,
+                                                                   const ingest::ReadOptions& options);
+
+  const ingest::GraphLayout& layout() const override { return layout_; }
+  absl::StatusOr<bool> Next(ingest::SourceGraph* graph) override;
+  std::uint64_t consumed_bytes() const override { return lines_->source().consumed_bytes(); }
+  absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() override;
+
+ private:
+  BondReader(std::unique_ptr<ingest::LineReader> lines, const ingest::ReadOptions& options);
+
+  const std::unique_ptr<ingest::LineReader> lines_;
+  ingest::GraphLayout layout_;
+  std::uint64_t records_ = 0;
+};
+
+// `--types` names the field of the types (edge_type); in a file `other.bonds` they are the field `other_type`.
+inline const ingest::Format kBondFormat = {.name = "bonds",
+                                           .help = "molecules by lines",
+                                           .extensions = {".bonds"},
+                                           .flags = {{"--types", "FIELD", "Name of the field of bond types"}},
+                                           .open_graphs = BondReader::Open};
+
+}  // namespace packtrain::testing
+
+#endif  // PACKTRAIN_TESTS_CLIENT_INGEST_BOND_READER_H_

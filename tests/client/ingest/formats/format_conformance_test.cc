@@ -1,0 +1,247 @@
+// What holds for each row of the table of formats.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/ingest/formats/format_table.h"
+#include "client/ingest/graph_reader.h"
+#include "client/ingest/refusal.h"
+#include "proto/base/content_hash.h"
+#include "tests/client/ingest/formats/format_samples.h"
+#include "tests/client/ingest/formats/read_file.h"
+#include "tests/client/ingest/gzip.h"
+#include "tests/client/ingest/refused.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_file.h"
+
+namespace packtrain::ingest {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using testing::FormatSample;
+using testing::Gzip;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::IsOk;
+using testing::ReadResult;
+using testing::Refused;
+using testing::SentGraph;
+using testing::StatusIs;
+
+class FormatConformanceTest : public ::testing::TestWithParam<Format> {
+ protected:
+  std::string FileOf(std::string_view content) { return folder_.Write(sample_.file_name, content); }
+
+  ReadResult Read(std::string_view content, bool skip_refused = false, const ReadLimits& limits = {}) {
+    ImportOptions options;
+    options.skip_refused = skip_refused;
+    options.read.limits = limits;
+    return ReadPath(FileOf(content), options);
+  }
+  ReadResult ReadPath(const std::string& path, ImportOptions options = {}) {
+    options.paths = {path};
+    return testing::ReadBy(GetParam(), std::move(options));
+  }
+  void ExpectThree(const ReadResult& result) {
+    EXPECT_THAT(result.status, IsOk());
+    EXPECT_EQ(result.graphs, Three());
+  }
+  std::vector<SentGraph> Three() { return Read(sample_.three).graphs; }
+
+  // Reads through a pipe whose writer gives `piece` bytes at a time.
+  ReadResult ReadPiped(const std::string& content, std::size_t piece) {
+    const std::string pipe = folder_.PathOf("pipe" + std::to_string(piece));
+    EXPECT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] {
+      std::ofstream out(pipe, std::ios::binary);
+      for (std::size_t at = 0; at < content.size(); at += piece) {
+        out << content.substr(at, piece) << std::flush;
+      }
+    });
+    ReadResult result = ReadPath(pipe);
+    writer.join();
+    return result;
+  }
+
+  testing::TempFolder folder_;
+  const FormatSample sample_ = testing::SampleOf(GetParam().name);
+};
+
+TEST_P(FormatConformanceTest, RecordsAreReadInOrder) {
+  const ReadResult result = Read(sample_.three);
+  EXPECT_THAT(result.status, IsOk());
+  EXPECT_THAT(result.Ids(), ElementsAreArray(sample_.ids));
+  EXPECT_EQ(result.ledger.read(), 3u);
+  EXPECT_EQ(result.ledger.refused_graphs(), 0u);
+}
+
+TEST_P(FormatConformanceTest, FileOfOneRecordIsRead) {
+  const ReadResult result = Read(sample_.one);
+  EXPECT_THAT(result.status, IsOk());
+  ASSERT_EQ(result.graphs.size(), 1u);
+  EXPECT_EQ(result.graphs[0], Three()[0]);
+}
+
+TEST_P(FormatConformanceTest, RefusedRecordLeavesItsNeighboursAlone) {
+  if (sample_.reason.empty()) GTEST_SKIP() << "the format takes a file whole or not at all";
+  const ReadResult result = Read(sample_.second_is_bad, /*skip_refused=*/true);
+  EXPECT_THAT(result.status, IsOk());
+  EXPECT_THAT(result.graphs, ElementsAre(Three()[0], Three()[2]));
+  EXPECT_EQ(result.ledger.read(), 3u);
+  ASSERT_EQ(result.ledger.refused().size(), 1u);
+  EXPECT_EQ(result.ledger.refused()[0].id, sample_.ids[1]);
+  EXPECT_EQ(result.ledger.refused()[0].reason, sample_.reason);
+  EXPECT_EQ(result.ledger.refused()[0].origin.record, 2u);
+}
+
+TEST_P(FormatConformanceTest, RefusalNamesFileRecordAndId) {
+  if (sample_.reason.empty()) GTEST_SKIP() << "the format takes a file whole or not at all";
+  const ReadResult result = Read(sample_.second_is_bad);
+  EXPECT_THAT(result.status, Refused(sample_.reason, sample_.file_name + ":"));
+  EXPECT_THAT(result.status, Refused(sample_.reason, " 2 (" + sample_.ids[1] + "): "));
+}
+
+// The last of several graphs may have lost digits, which nobody can see.
+TEST_P(FormatConformanceTest, CutFileGivesNoOtherGraphsThanTheWholeOne) {
+  const std::vector<SentGraph> whole = Three();
+  for (std::size_t size = 0; size < sample_.three.size(); ++size) {
+    const ReadResult result = Read(sample_.three.substr(0, size), /*skip_refused=*/true);
+    if (!sample_.is_text) {
+      EXPECT_THAT(result.status, StatusIs(absl::StatusCode::kInvalidArgument)) << size;
+    }
+    ASSERT_LE(result.graphs.size(), whole.size()) << size;
+    for (std::size_t k = 0; k + 1 < result.graphs.size(); ++k) EXPECT_EQ(result.graphs[k], whole[k]) << size;
+  }
+}
+
+TEST_P(FormatConformanceTest, DamagedFileEndsInGraphsAndRefusals) {
+  for (std::size_t at = 0; at < sample_.three.size(); ++at) {
+    for (const char byte : {'\0', ' ', '9', '\n', '\xff'}) {
+      std::string damaged = sample_.three;
+      damaged[at] = byte;
+      const ReadResult result = Read(damaged, /*skip_refused=*/true);
+      EXPECT_FALSE(absl::IsInternal(result.status)) << at << ": " << result.status;
+      if (!result.status.ok()) continue;
+      EXPECT_EQ(result.ledger.read(), result.graphs.size() + result.ledger.refused_graphs()) << at;
+    }
+  }
+}
+
+TEST_P(FormatConformanceTest, EmptyFileIsRefusedByName) {
+  EXPECT_THAT(Read("").status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(sample_.file_name)));
+  EXPECT_THAT(Read("", /*skip_refused=*/true).graphs, IsEmpty());
+}
+
+TEST_P(FormatConformanceTest, MissingFileIsNotFound) {
+  ImportOptions options;
+  options.skip_refused = true;
+  EXPECT_THAT(ReadPath(folder_.PathOf("none"), options).status,
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("none")));
+}
+
+TEST_P(FormatConformanceTest, FolderWithoutFilesIsAnError) {
+  EXPECT_FALSE(ReadPath(folder_.PathOf("")).status.ok());
+}
+
+TEST_P(FormatConformanceTest, LimitsHold) {
+  for (const FormatSample::Limit& limit : sample_.limits) {
+    EXPECT_THAT(Read(sample_.three, false, limit.limits).status, Refused(limit.reason, "--max-"));
+    const ReadResult skipped = Read(sample_.three, /*skip_refused=*/true, limit.limits);
+    EXPECT_LT(skipped.graphs.size(), 3u) << limit.reason;
+  }
+}
+
+TEST_P(FormatConformanceTest, LimitOfRecordsHolds) {
+  if (GetParam().open_blocks != nullptr) GTEST_SKIP() << "the format takes a file whole or not at all";
+  ImportOptions options;
+  options.limit = 2;
+  EXPECT_THAT(ReadPath(FileOf(sample_.three), options).graphs, ElementsAre(Three()[0], Three()[1]));
+}
+
+TEST_P(FormatConformanceTest, GzipIsReadAsPlainWhereverItsMembersAreCut) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  ExpectThree(Read(Gzip(sample_.three)));
+  for (std::size_t cut = 1; cut < sample_.three.size(); ++cut) {
+    ExpectThree(Read(Gzip(sample_.three.substr(0, cut)) + Gzip(sample_.three.substr(cut))));
+  }
+}
+
+TEST_P(FormatConformanceTest, CutGzipIsRefusedOrGivesNoOtherGraphs) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  const std::string packed = Gzip(sample_.three);
+  for (std::size_t size = 2; size < packed.size(); ++size) {
+    EXPECT_THAT(Read(packed.substr(0, size)).status, Refused("truncated_gzip", sample_.file_name)) << size;
+  }
+}
+
+TEST_P(FormatConformanceTest, PiecesOfAPipeChangeNothing) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  for (const std::size_t piece : {1, 3, 64}) ExpectThree(ReadPiped(sample_.three, piece));
+}
+
+TEST_P(FormatConformanceTest, LinesMayEndInAnyWay) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  std::string windows = "\xef\xbb\xbf";
+  for (const char c : sample_.three) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  ExpectThree(Read(windows));
+  ExpectThree(Read(sample_.three.substr(0, sample_.three.size() - 1)));
+}
+
+TEST_P(FormatConformanceTest, EndOfTheFileStaysTheEnd) {
+  if (GetParam().open_graphs == nullptr) GTEST_SKIP() << "the format is a source of blocks";
+  const std::unique_ptr<GraphReader> reader = GetParam().open_graphs(FileOf(sample_.one), {}).value();
+  SourceGraph graph(reader->layout());
+  EXPECT_TRUE(reader->Next(&graph).value());
+  for (int call = 0; call < 3; ++call) EXPECT_FALSE(reader->Next(&graph).value());
+}
+
+TEST_P(FormatConformanceTest, FilesAreDescribedAsTheyLie) {
+  if (GetParam().open_graphs == nullptr) GTEST_SKIP() << "the format is a source of blocks";
+  const std::string path = FileOf(sample_.three);
+  const std::unique_ptr<GraphReader> reader = GetParam().open_graphs(path, {}).value();
+  const std::vector<v1::SourceFile> files = reader->DescribeFiles().value();
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].name(), path);
+  EXPECT_EQ(files[0].bytes(), sample_.three.size());
+  EXPECT_EQ(files[0].sha256(), base::HexSha256(sample_.three));
+  EXPECT_EQ(reader->consumed_bytes(), sample_.three.size());
+}
+
+TEST_P(FormatConformanceTest, FuzzTargetHasSeeds) {
+  const std::filesystem::path seeds =
+      std::string(PACKTRAIN_TEST_DATA) + "/../fuzz/corpus/format_" + std::string(GetParam().name);
+  ASSERT_TRUE(std::filesystem::is_directory(seeds)) << seeds;
+  EXPECT_FALSE(std::filesystem::is_empty(seeds));
+}
+
+TEST_P(FormatConformanceTest, RowOpensOneKindAndSaysWhatItIs) {
+  EXPECT_NE(GetParam().open_graphs == nullptr, GetParam().open_blocks == nullptr);
+  EXPECT_FALSE(GetParam().help.empty());
+  EXPECT_EQ(FindFormat(GetParam().name)->name, GetParam().name);
+  for (const FormatFlag& flag : GetParam().flags)
+    EXPECT_THAT(std::string(flag.name), ::testing::StartsWith("--"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, FormatConformanceTest,
+                         ::testing::ValuesIn(Formats().begin(), Formats().end()),
+                         [](const ::testing::TestParamInfo<Format>& row) {
+                           return std::string(row.param.name);
+                         });
+
+TEST(FormatTableTest, NamesAreDistinct) {
+  std::set<std::string_view> names;
+  for (const Format& format : Formats()) names.insert(format.name);
+  EXPECT_EQ(names.size(), Formats().size());
+  EXPECT_EQ(FindFormat("nothing"), nullptr);
+}
+
+}  // namespace
+}  // namespace packtrain::ingest

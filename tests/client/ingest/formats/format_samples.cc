@@ -1,0 +1,94 @@
+#include "tests/client/ingest/formats/format_samples.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <map>
+
+#include "client/ingest/formats/native_file.h"
+#include "packtrain/v1/dataset.pb.h"
+#include "server/records/graph_record.h"
+
+namespace packtrain::testing {
+namespace {
+
+FormatSample Extxyz() {
+  const std::string first = "2\nid=a e=1.5\nC 0.25 -1.5 2e-1\nH 1 2 3\n";
+  const std::string last = "3\nid=c e=2\nO 0 0 0\nH 0.75 0 0.5\nH -0.75 0 0.5\n";
+  FormatSample sample;
+  sample.file_name = "m.xyz";
+  sample.three = first + "1\nid=b e=-4\nN 7 8 9\n" + last;
+  sample.ids = {"a", "b", "c"};
+  sample.one = first;
+  sample.second_is_bad = first + "1\nid=b e=-4\nN 7 nan 9\n" + last;
+  sample.reason = "not_finite";
+  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
+                   {{.max_line_bytes = 3}, "line_too_long"},
+                   {{.max_atoms = 2}, "too_many_atoms"}};
+  return sample;
+}
+
+v1::Schema SchemaOfNative() {
+  v1::Schema schema;
+  v1::Field* z = schema.add_fields();
+  z->set_name("z");
+  z->set_scope(v1::FIELD_SCOPE_NODE);
+  z->set_data_type(v1::DATA_TYPE_U8);
+  schema.set_edge_rule(v1::EDGE_RULE_FULL);
+  schema.set_edges("full");
+  return schema;
+}
+
+std::string RecordOfNative(std::string_view id, std::string_view z) {
+  const records::RecordLayout layout = records::RecordLayout::Create(SchemaOfNative()).value();
+  const auto n_node = static_cast<std::uint32_t>(z.size());
+  const std::string_view fields[] = {z};
+  records::GraphView graph;
+  graph.n_node = n_node;
+  graph.n_edge = n_node * (n_node - 1);
+  graph.fields = fields;
+  graph.source_id = id;
+  std::string record;
+  EXPECT_TRUE(records::EncodeRecord(layout, graph, record).ok());
+  return record;
+}
+
+// A file with a block for each record.
+std::string NativeFileOf(const std::vector<std::string>& records) {
+  v1::ExportDatasetResponse message;
+  message.mutable_header()->mutable_dataset()->set_name("mols");
+  *message.mutable_header()->mutable_dataset()->mutable_schema() = SchemaOfNative();
+  std::string bytes = std::string(ingest::kNativeMagic) + ingest::NativeFrame(message);
+  for (const std::string& record : records) {
+    message.mutable_block()->clear_records();
+    message.mutable_block()->add_records(record);
+    bytes += ingest::NativeFrame(message);
+  }
+  message.mutable_end()->set_graphs(records.size());
+  return bytes + ingest::NativeFrame(message);
+}
+
+FormatSample Native() {
+  const std::string first = RecordOfNative("a", "\x06\x01");
+  FormatSample sample;
+  sample.file_name = "m.packtrain";
+  sample.three = NativeFileOf({first, RecordOfNative("b", "\x07"), RecordOfNative("c", "\x08\x01\x01")});
+  sample.ids = {"a", "b", "c"};
+  sample.one = NativeFileOf({first});
+  sample.is_text = false;
+  return sample;
+}
+
+}  // namespace
+
+FormatSample SampleOf(std::string_view format) {
+  static constexpr std::pair<std::string_view, FormatSample (*)()> kSamples[] = {{"extxyz", Extxyz},
+                                                                                 {"native", Native}};
+  for (const auto& [name, make] : kSamples) {
+    if (name == format) return make();
+  }
+  ADD_FAILURE() << "there is no sample of format " << format;
+  return {};
+}
+
+}  // namespace packtrain::testing

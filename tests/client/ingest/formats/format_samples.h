@@ -1,0 +1,37 @@
+// A small file of each format, for tests that hold for all of them.
+#ifndef PACKTRAIN_TESTS_CLIENT_INGEST_FORMATS_FORMAT_SAMPLES_H_
+#define PACKTRAIN_TESTS_CLIENT_INGEST_FORMATS_FORMAT_SAMPLES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/ingest/line_reader.h"
+
+namespace packtrain::testing {
+
+struct FormatSample {
+  // Limits under which `three` is refused as `reason`.
+  struct Limit {
+    ingest::ReadLimits limits;
+    std::string reason;
+  };
+
+  std::string file_name;         // with the format's ending
+  std::string three;             // content of a file with three sound records that name themselves
+  std::vector<std::string> ids;  // of these
+  std::string one;               // the first of them alone
+  // As `three` with an unsound second record, and what that is refused as; empty: a file is taken whole or not
+  // at all.
+  std::string second_is_bad = "";
+  std::string reason = "";
+  bool is_text = true;  // may be packed, and end its lines in any way
+  std::vector<Limit> limits = {};
+};
+
+// Fails the test that asks for a format without a sample.
+FormatSample SampleOf(std::string_view format);
+
+}  // namespace packtrain::testing
+
+#endif  // PACKTRAIN_TESTS_CLIENT_INGEST_FORMATS_FORMAT_SAMPLES_H_

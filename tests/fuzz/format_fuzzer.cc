@@ -1,0 +1,58 @@
+// The file format PACKTRAIN_FORMAT, a row of the table of formats, takes any bytes, packed or not, and ends in
+// blocks of its schema and refusals.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "client/ingest/formats/format_table.h"
+#include "client/ingest/import_pipeline.h"
+#include "tests/fuzz/fact.h"
+#include "tests/fuzz/memory_file.h"
+
+namespace {
+
+using packtrain::fuzz::Expect;
+namespace ingest = packtrain::ingest;
+namespace v1 = packtrain::v1;
+
+std::uint64_t GraphsOf(const v1::GraphBlock& block) { return static_cast<std::uint64_t>(block.n_node_size()); }
+std::uint64_t GraphsOf(const v1::RecordBlock& block) {
+  return static_cast<std::uint64_t>(block.records_size());
+}
+
+ingest::ImportOptions OptionsFor(const std::string& path) {
+  ingest::ImportOptions options;
+  options.paths = {path};
+  options.read.limits = {.max_unpacked_bytes = 1 << 20, .max_line_bytes = 1 << 16};
+  options.skip_refused = true;
+  return options;
+}
+
+// False where the file is refused as a whole.
+bool ReadToTheEnd(ingest::BlockSource& source) {
+  if (!source.Begin().ok()) return false;
+  std::uint64_t graphs = 0;
+  ingest::Block block;
+  while (true) {
+    const absl::StatusOr<bool> more = source.Next(&block);
+    if (!more.ok()) return false;
+    if (!*more) break;
+    graphs += std::visit([](const auto& content) { return GraphsOf(content); }, block);
+  }
+  Expect(source.ledger().read() == graphs + source.ledger().refused_graphs(),
+         "what is read is sent or refused");
+  return true;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const packtrain::fuzz::MemoryFile file({reinterpret_cast<const char*>(data), size});
+  const ingest::Format* format = ingest::FindFormat(PACKTRAIN_FORMAT);
+  Expect(format != nullptr, "each format with seeds has a row");
+  const auto source = ingest::OpenSource(*format, OptionsFor(file.path()));
+  if (!source.ok() || !ReadToTheEnd(**source)) return 0;
+  Expect((*source)->consumed_bytes() == size, "a file that is taken is read to its end");
+  return 0;
+}
