@@ -14,7 +14,7 @@ source deploy/lib.sh
 options=()
 readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-60} at_once=$(nproc)
 sanitized=(base_test base_errors_test wire_layout_test wire_convert_test padded_batch_test replays)
-threaded=(base_test batch_builder_test graph_store_conformance_test wire_layout_test)
+threaded=(base_test batches_test graph_store_conformance_test wire_layout_test)
 beside_sanitizers='_NOT_BUILT$|^(deploy|e2e|interop|lint|soak)(\.|$)'
 all=no
 for argument in "$@"; do

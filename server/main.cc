@@ -24,17 +24,17 @@
 #include "server/log/event_log.h"
 #include "server/node/descriptor_limit.h"
 #include "server/node/server.h"
+#include "server/node/store_check.h"
 #include "server/rocks/check_report.h"
-#include "server/serving/store_check.h"
 
 namespace packtrain {
 namespace {
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
-constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
-constexpr std::uint64_t kMostCount = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t kMostBuilders = std::numeric_limits<int>::max();
+constexpr std::uint64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMaxCount = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxBuilders = std::numeric_limits<int>::max();
 
 struct Flags {
   node::ServerOptions options;
@@ -85,21 +85,21 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--resident-bytes", options.resident_bytes,
                  "Memory for the records of data sets that fit into it whole; the least recently used that no "
                  "stream reads goes first")
-      ->check(base::CountBetween(0, kMostBytes))
+      ->check(base::CountBetween(0, kMaxBytes))
       ->capture_default_str();
   app.add_option("--plan-cache-bytes", options.plan_cache_bytes,
                  "Memory for plans of epochs, kept for streams to come; the least recently used go first")
-      ->check(base::CountBetween(0, kMostBytes))
+      ->check(base::CountBetween(0, kMaxBytes))
       ->capture_default_str();
   app.add_option("--store-cache-bytes", options.store_cache_bytes,
                  "Memory for blocks of the stored graphs that were read from disk")
-      ->check(base::CountBetween(0, kMostBytes))
+      ->check(base::CountBetween(0, kMaxBytes))
       ->capture_default_str();
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
-      ->check(base::CountBetween(0, kMostBuilders))
+      ->check(base::CountBetween(0, kMaxBuilders))
       ->capture_default_str();
   app.add_option("--drain", flags.drain_seconds, "Seconds that open streams have to end on SIGTERM or SIGINT")
-      ->check(base::CountBetween(0, kMostCount))
+      ->check(base::CountBetween(0, kMaxCount))
       ->capture_default_str();
   app.add_option("--idle-timeout", flags.idle_seconds,
                  "Seconds that a stream may wait for its client, and an import for its seal")
@@ -115,16 +115,16 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--lost-after", flags.lost_after_seconds,
                  "Seconds without a report after which a run is shown as lost")
-      ->check(base::CountBetween(0, kMostCount))
+      ->check(base::CountBetween(0, kMaxCount))
       ->capture_default_str();
   app.add_option("--max-batch-bytes", options.max_batch_bytes, "Largest body of one batch")
-      ->check(base::CountBetween(0, kMostBytes))
+      ->check(base::CountBetween(0, kMaxBytes))
       ->capture_default_str();
   app.add_option("--max-message-bytes", options.max_message_bytes, "Largest message received or sent")
-      ->check(base::CountBetween(0, kMostCount))
+      ->check(base::CountBetween(0, kMaxCount))
       ->capture_default_str();
   app.add_option("--max-streams", options.max_streams, "Most batch streams open at one time")
-      ->check(base::CountBetween(0, kMostCount))
+      ->check(base::CountBetween(0, kMaxCount))
       ->capture_default_str();
   AddWord(app, "--log-format", flags.log.format, kLogFormats,
           "Lines on stderr: logfmt (KEY=VALUE) or json, one object a line", "logfmt");
@@ -243,7 +243,7 @@ int Check(const Flags& flags) {
       return absl::OkStatus();
     };
     rocks::CheckReport report(take);
-    status = serving::CheckFolder(flags.options.data, report);
+    status = node::CheckFolder(flags.options.data, report);
     if (status.ok()) lines += wire::FsckLines(report.summary());
     if (status.ok() && report.summary().findings() > 0) status = absl::DataLossError("the stores are damaged");
   }

@@ -1,4 +1,11 @@
 // From a planned batch to the bytes that are sent. Knows nothing of gRPC.
+//
+// A builder is made once for a data set, and used by every thread that builds its batches:
+//
+//   ABSL_ASSIGN_OR_RETURN(BatchBuilder builder, BatchBuilder::Create(dataset, max_batch_bytes, {meter, pool}));
+//   ABSL_ASSIGN_OR_RETURN(const batching::PlannedBatch planned, plan->BatchAt(index));
+//   ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, builder.Build(planned, {.epoch = 3, .epoch_steps = 1014}));
+//   Send(wire::EncodeHeader(batch.header), batch.body);
 #ifndef PACKTRAIN_SERVER_BATCHES_BATCH_BUILDER_H_
 #define PACKTRAIN_SERVER_BATCHES_BATCH_BUILDER_H_
 
@@ -17,7 +24,7 @@
 
 namespace packtrain::batches {
 
-// Where a planned batch stands: the parts of its header that its plan does not hold.
+// The position of a planned batch: the parts of its header that its plan does not hold.
 struct EpochPosition {
   std::uint64_t epoch = 0;
   std::uint64_t epoch_steps = 0;
@@ -25,7 +32,7 @@ struct EpochPosition {
   std::string fingerprint;
 };
 
-// What bodies lie in, and what counts them.
+// The pool from which bodies take their memory, and the meter that counts them.
 struct BodyMemory {
   std::shared_ptr<limits::MemoryMeter> meter;
   std::shared_ptr<wire::BodyPool> pool;
@@ -47,7 +54,7 @@ class BatchBuilder {
                                              std::uint64_t max_batch_bytes, BodyMemory memory);
 
   // RESOURCE_EXHAUSTED: the body is above `max_batch_bytes` (nothing was allocated), or memory is short.
-  // DATA_LOSS: a stored record is damaged, or contradicts the size index.
+  // DATA_LOSS: a stored record is corrupt, or contradicts the size index.
   absl::StatusOr<BuiltBatch> Build(const batching::PlannedBatch& batch, const EpochPosition& position) const;
 
   // What the body takes, save for the gaps between its sections.

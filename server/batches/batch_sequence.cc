@@ -7,7 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "server/batches/damaged_graphs.h"
+#include "server/batches/corrupt_graphs.h"
+#include "server/batching/policy_kind.h"
 
 namespace packtrain::batches {
 namespace {
@@ -20,8 +21,8 @@ std::uint64_t StepsOf(const std::vector<wire::Segment>& segments) {
 }
 
 // Equal for sequences of equal batches at equal epochs and indices.
-std::string PlanKey(const BatchSource& source, const SequenceRange& range) {
-  std::string key = absl::StrCat(source.reference(), " ", source.fingerprint, " ", range.world.size,
+std::string PlanKey(const ResolvedSpec& resolved, const SequenceRange& range) {
+  std::string key = absl::StrCat(resolved.reference(), " ", resolved.fingerprint, " ", range.world.size,
                                  range.skip_corrupt ? " skip" : "");
   if (range.world.segments.empty()) return key;
   absl::StrAppend(&key, " ", range.start_epoch);
@@ -33,28 +34,31 @@ std::string PlanKey(const BatchSource& source, const SequenceRange& range) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BatchSequence>> BatchSequence::Open(BatchSource source, SequenceRange range,
+absl::Status CheckRank(const SequenceRange& range) {
+  if (range.rank < range.world.size) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("rank ", range.rank, " is not below world_size ", range.world.size, "; ranks count from 0"));
+}
+
+absl::StatusOr<std::unique_ptr<BatchSequence>> BatchSequence::Open(ResolvedSpec resolved, SequenceRange range,
                                                                    BatchBuilder builder, PlanCache& plans,
                                                                    SharedBatches& shared,
                                                                    WorkerPool& background) {
-  if (range.rank >= range.world.size) {
-    return absl::InvalidArgumentError(absl::StrCat("rank ", range.rank, " is not below world_size ",
-                                                   range.world.size, "; ranks count from 0"));
-  }
+  ABSL_RETURN_IF_ERROR(CheckRank(range));
   std::unique_ptr<BatchSequence> sequence(
-      new BatchSequence(std::move(source), std::move(range), std::move(builder), plans, shared, background));
+      new BatchSequence(std::move(resolved), std::move(range), std::move(builder), plans, shared, background));
   ABSL_RETURN_IF_ERROR(sequence->EnterStart());
   return sequence;
 }
 
-BatchSequence::BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
+BatchSequence::BatchSequence(ResolvedSpec resolved, SequenceRange range, BatchBuilder builder, PlanCache& plans,
                              SharedBatches& shared, WorkerPool& background)
-    : source_(std::move(source)),
+    : resolved_(std::move(resolved)),
       range_(std::move(range)),
       builder_(std::move(builder)),
       plans_(plans),
       background_(background),
-      shared_(shared, PlanKey(source_, range_)) {}
+      shared_(shared, PlanKey(resolved_, range_)) {}
 
 absl::StatusOr<std::optional<BatchSequence::Planned>> BatchSequence::Next() {
   if (step_ == plan_->plan->steps()) {
@@ -76,12 +80,16 @@ absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned) cons
   const EpochPosition position{.epoch = planned.epoch,
                                .epoch_steps = planned.plan->plan->steps(),
                                .world_size = range_.world.size,
-                               .fingerprint = source_.fingerprint};
+                               .fingerprint = resolved_.fingerprint};
   absl::StatusOr<BuiltBatch> built = builder_.Build(planned.batch, position);
   if (built.ok() || !absl::IsDataLoss(built.status())) return built;
-  if (range_.skip_corrupt) return BuildWithoutDamaged(builder_, *source_.dataset, planned.batch, position);
+  if (range_.skip_corrupt) return BuildWithoutCorrupt(builder_, *resolved_.dataset, planned.batch, position);
   return absl::DataLossError(absl::StrCat(
       built.status().message(), "; packtrain-trainer --on-corrupt skip goes on without what is damaged"));
+}
+
+metrics::Series BatchSequence::series() const {
+  return {batching::KindOf(resolved_.spec.policy).name, resolved_.dataset->description().name()};
 }
 
 bool BatchSequence::NextIsQuick() const {
@@ -90,7 +98,7 @@ bool BatchSequence::NextIsQuick() const {
 }
 
 absl::Status BatchSequence::EnterEpoch(std::uint64_t epoch, const wire::World& world) {
-  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const EpochPlan> plan, plans_.Get(source_, epoch, world));
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const EpochPlan> plan, plans_.Get(resolved_, epoch, world));
   plan_ = std::move(plan);
   epoch_ = epoch;
   GoTo(0);
@@ -122,8 +130,8 @@ absl::Status BatchSequence::EnterStart() {
 void BatchSequence::PlanAhead() const {
   // Epochs of one data set have plans of about one size.
   if (plan_->charge->bytes() > plans_.max_bytes()) return;
-  background_.Post([source = source_, epoch = epoch_ + 1, ranks = range_.world.size, &plans = plans_] {
-    plans.Prepare(source, epoch, {.size = ranks});
+  background_.Post([resolved = resolved_, epoch = epoch_ + 1, ranks = range_.world.size, &plans = plans_] {
+    plans.Prepare(resolved, epoch, {.size = ranks});
   });
 }
 

@@ -1,4 +1,13 @@
 // The batches that one stream sends, in order. Knows nothing of gRPC.
+//
+// One thread steps through the sequence, and any thread builds the batches that it has stepped to:
+//
+//   ABSL_ASSIGN_OR_RETURN(auto sequence, BatchSequence::Open(resolved, {.rank = 1, .world = {.size = 4}},
+//   builder,
+//                                                            plans, shared, background));
+//   for (auto next = sequence->Next(); next.ok() && next->has_value(); next = sequence->Next()) {
+//     ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, sequence->Build(**next));
+//   }
 #ifndef PACKTRAIN_SERVER_BATCHES_BATCH_SEQUENCE_H_
 #define PACKTRAIN_SERVER_BATCHES_BATCH_SEQUENCE_H_
 
@@ -7,20 +16,22 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/batches/batch_builder.h"
-#include "server/batches/batch_source.h"
 #include "server/batches/plan_cache.h"
+#include "server/batches/resolved_spec.h"
 #include "server/batches/shared_batches.h"
 #include "server/batches/worker_pool.h"
 #include "server/batching/plan.h"
+#include "server/metrics/batch_tally.h"
 
 namespace packtrain::batches {
 
 // One rank's way through the epochs; fields as in StreamBatchesRequest.
 struct SequenceRange {
   std::uint32_t rank = 0;
-  // Its segments are those of `start_epoch`; later epochs are `world.size` ranks' alone.
+  // The segments are those of `start_epoch`; later epochs belong to `world.size` ranks alone.
   wire::World world = {};
   std::uint64_t start_epoch = 0;
   std::uint64_t start_step = 0;
@@ -28,8 +39,11 @@ struct SequenceRange {
   bool skip_corrupt = false;
 };
 
-// Used by one thread at a time, save for Build. While an epoch is being read, the plan of the next one is made
-// in the background where the cache can keep it, so that there is no gap between them.
+// INVALID_ARGUMENT: the rank is outside the world.
+absl::Status CheckRank(const SequenceRange& range);
+
+// Used by one thread at a time, except for Build. While an epoch is being read, the plan of the next one is
+// made in the background if the cache can keep it, so that there is no gap between the two.
 class BatchSequence {
  public:
   // A batch that is to be built.
@@ -42,7 +56,7 @@ class BatchSequence {
   // `plans`, `shared` and `background` are borrowed and outlive the sequence and what it posted.
   // INVALID_ARGUMENT: rank outside the world, or `start_step` inside its segments. OUT_OF_RANGE: `start_step`
   // is past the epoch's end. Otherwise as batching::Plan::Create.
-  static absl::StatusOr<std::unique_ptr<BatchSequence>> Open(BatchSource source, SequenceRange range,
+  static absl::StatusOr<std::unique_ptr<BatchSequence>> Open(ResolvedSpec resolved, SequenceRange range,
                                                              BatchBuilder builder, PlanCache& plans,
                                                              SharedBatches& shared, WorkerPool& background);
 
@@ -51,20 +65,23 @@ class BatchSequence {
   absl::StatusOr<std::optional<Planned>> Next();
 
   // Any number of threads may build what Next has returned, in any order. Codes as BatchBuilder::Build, or
-  // BuildWithoutDamaged where the range skips corrupt graphs.
+  // BuildWithoutCorrupt where the range skips corrupt graphs.
   absl::StatusOr<BuiltBatch> Build(const Planned& planned) const;
-  // About what its body takes.
+  // About what the batch's body takes.
   std::uint64_t BodyBytes(const Planned& planned) const { return builder_.BodyBytes(planned.batch); }
 
   // NAME@VERSION.
-  std::string dataset() const { return source_.reference(); }
+  std::string dataset() const { return resolved_.reference(); }
+  // What metrics count its batches under.
+  metrics::Series series() const;
 
-  // Whether the next batch takes neither a plan, nor a read from disk, nor long, so that a thread which must
-  // not block may step to it and build it. Also at the end.
+  // Whether the next batch needs neither a new plan nor a read from disk and is built within a fraction of a
+  // millisecond, so that a thread that must not block may step to it and build it. True at the end of the
+  // sequence.
   bool NextIsQuick() const;
 
  private:
-  BatchSequence(BatchSource source, SequenceRange range, BatchBuilder builder, PlanCache& plans,
+  BatchSequence(ResolvedSpec resolved, SequenceRange range, BatchBuilder builder, PlanCache& plans,
                 SharedBatches& shared, WorkerPool& background);
 
   // Where no other stream has it.
@@ -77,7 +94,7 @@ class BatchSequence {
   void PlanAhead() const;
   bool IsLastEpoch() const;
 
-  const BatchSource source_;
+  const ResolvedSpec resolved_;
   const SequenceRange range_;
   const BatchBuilder builder_;
   PlanCache& plans_;

@@ -48,22 +48,22 @@ metrics::OversizeTotals PlanCache::oversize() const {
   return oversize_;
 }
 
-absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const BatchSource& source, std::uint64_t epoch,
-                                                                const wire::World& world) {
-  const Key key = KeyOf(source, epoch, world);
-  Result kept = GetKept(source, key);
+absl::StatusOr<std::shared_ptr<const EpochPlan>> PlanCache::Get(const ResolvedSpec& resolved,
+                                                                std::uint64_t epoch, const wire::World& world) {
+  const Key key = KeyOf(resolved, epoch, world);
+  Result kept = GetKept(resolved, key);
   if (!kept.ok() || key.world == world) return kept;
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const batching::Plan> plan, (*kept)->plan->DealtTo(world));
   return std::make_shared<EpochPlan>(
       EpochPlan{(*kept)->dataset, std::move(plan), (*kept)->plan_seconds, (*kept)->charge});
 }
 
-PlanCache::Key PlanCache::KeyOf(const BatchSource& source, std::uint64_t epoch, const wire::World& world) {
-  const bool for_one_world = source.spec.balance == wire::Balance::kCost;
-  return {source.fingerprint, epoch, for_one_world ? world : wire::World()};
+PlanCache::Key PlanCache::KeyOf(const ResolvedSpec& resolved, std::uint64_t epoch, const wire::World& world) {
+  const bool for_one_world = resolved.spec.balance == wire::Balance::kCost;
+  return {resolved.fingerprint, epoch, for_one_world ? world : wire::World()};
 }
 
-PlanCache::Result PlanCache::GetKept(const BatchSource& source, const Key& key) {
+PlanCache::Result PlanCache::GetKept(const ResolvedSpec& resolved, const Key& key) {
   auto slot = std::make_shared<Slot>();
   {
     base::MutexLock lock(mutex_);
@@ -77,23 +77,23 @@ PlanCache::Result PlanCache::GetKept(const BatchSource& source, const Key& key) 
       return *slot->result;
     }
   }
-  return Fill(key, *slot, source, parallel_for_);
+  return Fill(key, *slot, resolved, parallel_for_);
 }
 
-void PlanCache::Prepare(const BatchSource& source, std::uint64_t epoch, const wire::World& world) {
+void PlanCache::Prepare(const ResolvedSpec& resolved, std::uint64_t epoch, const wire::World& world) {
   if (!preparing_) return;
-  const Key key = KeyOf(source, epoch, world);
+  const Key key = KeyOf(resolved, epoch, world);
   const auto slot = std::make_shared<Slot>();
   {
     base::MutexLock lock(mutex_);
     if (!slots_.try_emplace(key, slot).second) return;
   }
-  Fill(key, *slot, source, batching::RunInTurn).IgnoreError();
+  Fill(key, *slot, resolved, batching::RunInTurn).IgnoreError();
 }
 
-PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource& source,
+PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const ResolvedSpec& resolved,
                                   const batching::ParallelFor& parallel_for) {
-  Result result = Make(source, key, parallel_for);
+  Result result = Make(resolved, key, parallel_for);
   base::MutexLock lock(mutex_);
   slot.result = result;
   Keep(key, slot);
@@ -101,25 +101,25 @@ PlanCache::Result PlanCache::Fill(const Key& key, Slot& slot, const BatchSource&
   return result;
 }
 
-PlanCache::Result PlanCache::Make(const BatchSource& source, const Key& key,
+PlanCache::Result PlanCache::Make(const ResolvedSpec& resolved, const Key& key,
                                   const batching::ParallelFor& parallel_for) {
   const auto start = std::chrono::steady_clock::now();
-  ABSL_ASSIGN_OR_RETURN(std::span<const std::uint32_t> split, source.dataset->Split(source.split));
+  ABSL_ASSIGN_OR_RETURN(std::span<const std::uint32_t> split, resolved.dataset->Split(resolved.split));
   batching::PlanRequest request;
-  request.spec = source.spec;
-  request.sizes = {source.dataset->n_node(), source.dataset->n_edge()};
+  request.spec = resolved.spec;
+  request.sizes = {resolved.dataset->n_node(), resolved.dataset->n_edge()};
   request.split = split;
   request.epoch = key.epoch;
   request.world = key.world;
-  request.graph_name = [&source](std::uint32_t graph) { return NameOf(*source.dataset, graph); };
-  request.on_oversize = [this, action = source.spec.oversize](std::uint64_t graphs) {
+  request.graph_name = [&resolved](std::uint32_t graph) { return NameOf(*resolved.dataset, graph); };
+  request.on_oversize = [this, action = resolved.spec.oversize](std::uint64_t graphs) {
     base::MutexLock lock(mutex_);
     TotalOf(action, oversize_) += graphs;
   };
   request.parallel_for = parallel_for;
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const batching::Plan> plan, batching::Plan::Create(request));
   auto made = std::make_shared<EpochPlan>();
-  made->dataset = source.dataset;
+  made->dataset = resolved.dataset;
   made->plan = std::move(plan);
   made->plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   made->charge = std::make_shared<limits::MemoryMeter::Charge>(memory_->Add(made->plan->memory_bytes()));

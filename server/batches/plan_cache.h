@@ -1,4 +1,10 @@
 // Plans of epochs, kept while there is room.
+//
+// A plan is made by the first who asks for it, and kept for the other ranks and the streams to come:
+//
+//   PlanCache plans(256 << 20, memory);
+//   ABSL_ASSIGN_OR_RETURN(const auto plan, plans.Get(resolved, epoch, {.size = world_size}));
+//   ABSL_ASSIGN_OR_RETURN(const batching::PlannedBatch batch, plan->plan->BatchAt(rank));
 #ifndef PACKTRAIN_SERVER_BATCHES_PLAN_CACHE_H_
 #define PACKTRAIN_SERVER_BATCHES_PLAN_CACHE_H_
 
@@ -14,7 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/mutex.h"
-#include "server/batches/batch_source.h"
+#include "server/batches/resolved_spec.h"
 #include "server/batching/plan.h"
 #include "server/limits/memory_meter.h"
 #include "server/metrics/server_reading.h"
@@ -25,33 +31,35 @@ namespace packtrain::batches {
 struct EpochPlan {
   std::shared_ptr<const storage::Dataset> dataset;
   std::unique_ptr<const batching::Plan> plan;
-  // Time that planning took.
+  // How long planning took.
   double plan_seconds = 0;
-  // Of the plan as it is kept. Counted for as long as anybody holds it or a plan dealt from it, cached or not.
+  // The memory of the plan as it is kept. It is counted for as long as anybody holds the plan or one dealt from
+  // it, whether the cache keeps it or not.
   std::shared_ptr<const limits::MemoryMeter::Charge> charge;
 };
 
 // Any number of threads may use it. Threads that ask for the same epoch at one time plan it once.
 class PlanCache {
  public:
-  // Least recently used plans go when those kept are above `max_bytes`. What somebody waits for is planned with
-  // `parallel_for`, what is prepared is planned in turn, beside the work that it must not hold up.
+  // The least recently used plans are dropped when those kept are above `max_bytes`. A plan that somebody waits
+  // for is made with `parallel_for`; one that is prepared is made on one thread, beside the work that it must
+  // not hold up.
   PlanCache(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryMeter> memory,
             batching::ParallelFor parallel_for = batching::RunInTurn);
 
-  // The plan of one epoch of `source`. Plans it where it is not at hand, on the calling thread; blocks while
-  // another thread does. All worlds share the batches of one plan, save with Balance::kCost, where each world
-  // has a plan of its own. Codes as batching::Plan::Create; failures are not kept.
-  absl::StatusOr<std::shared_ptr<const EpochPlan>> Get(const BatchSource& source, std::uint64_t epoch,
+  // The plan of one epoch of `resolved`. Makes the plan on the calling thread if it is not kept, and blocks
+  // while another thread makes it. All worlds share the batches of one plan, except with Balance::kCost, where
+  // each world has a plan of its own. Codes as batching::Plan::Create; failures are not kept.
+  absl::StatusOr<std::shared_ptr<const EpochPlan>> Get(const ResolvedSpec& resolved, std::uint64_t epoch,
                                                        const wire::World& world);
 
-  // Plans an epoch that somebody will ask for with `world`, on the calling thread. Returns at once where it is
-  // at hand or another thread plans it already. What fails here fails again, and is reported, in Get.
-  void Prepare(const BatchSource& source, std::uint64_t epoch, const wire::World& world);
-  // Prepare does nothing from then on.
+  // Plans an epoch that somebody will ask for with `world`, on the calling thread. Returns at once if the plan
+  // is kept or another thread is making it. A failure is not reported here, but by Get, which meets it again.
+  void Prepare(const ResolvedSpec& resolved, std::uint64_t epoch, const wire::World& world);
+  // From then on Prepare does nothing.
   void EndPreparing() { preparing_ = false; }
 
-  // Lets go of every plan that holds the data set of this name, NAME@VERSION.
+  // Drops every plan that holds the data set of this name, NAME@VERSION.
   void Drop(std::string_view dataset);
 
   std::uint64_t max_bytes() const { return max_bytes_; }
@@ -79,11 +87,12 @@ class PlanCache {
 
   // Names what is kept: with Balance::kCost the plan for each world, else that for one rank, from which the
   // others are dealt.
-  static Key KeyOf(const BatchSource& source, std::uint64_t epoch, const wire::World& world);
-  Result GetKept(const BatchSource& source, const Key& key);
+  static Key KeyOf(const ResolvedSpec& resolved, std::uint64_t epoch, const wire::World& world);
+  Result GetKept(const ResolvedSpec& resolved, const Key& key);
   // Makes the plan of a slot that this thread has put into slots_, and wakes those who wait for it.
-  Result Fill(const Key& key, Slot& slot, const BatchSource& source, const batching::ParallelFor& parallel_for);
-  Result Make(const BatchSource& source, const Key& key, const batching::ParallelFor& parallel_for);
+  Result Fill(const Key& key, Slot& slot, const ResolvedSpec& resolved,
+              const batching::ParallelFor& parallel_for);
+  Result Make(const ResolvedSpec& resolved, const Key& key, const batching::ParallelFor& parallel_for);
   void Keep(const Key& key, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropLeastRecentlyUsed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a kept plan out.

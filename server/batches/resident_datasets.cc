@@ -118,7 +118,7 @@ bool ResidentDatasets::MakeRoom(std::uint64_t bytes, std::vector<Entry>& dropped
 void ResidentDatasets::Load(const std::shared_ptr<ResidentDataset>& dataset) {
   const absl::Status status = dataset->Load(stop_.get_token());
   if (status.ok()) return;
-  // Whoever reads a damaged record from the store is told; the next Use may find it mended.
+  // Whoever reads a corrupt record from the store gets the error; the next Use may find the record repaired.
   Forget(*dataset);
   if (stop_.stop_requested()) return;
   log::Log(log::Level::kWarn, "resident_load_failed",

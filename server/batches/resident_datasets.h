@@ -25,23 +25,23 @@ class ResidentDatasets {
  public:
   // `memory` counts the records' bytes, of which there are at most `max_bytes`.
   ResidentDatasets(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryMeter> memory);
-  // Gives up what is being loaded. What Use returned may live on, and reads from the store where its records
-  // had not come.
+  // Gives up what is being loaded. The data sets that Use returned may live on, and read from the store if
+  // their records had not been loaded.
   ~ResidentDatasets();
 
-  // A data set that reads as `dataset` does. Its records are brought into memory in the background, once, and
-  // stay there while anybody holds the result; until they stand, and where they cannot all be read, reads go
-  // to `dataset`, which is itself the result where its records don't fit beside those in use. Never blocks on
+  // A data set that reads as `dataset` does. Its records are loaded into memory in the background, once, and
+  // stay there while anybody holds the result. Until they are loaded, and if they cannot all be read, reads go
+  // to `dataset`. The result is `dataset` itself if its records do not fit beside those in use. Never blocks on
   // a load.
   std::shared_ptr<const storage::Dataset> Use(std::shared_ptr<const storage::Dataset> dataset);
 
-  // Lets go of a data set, NAME@VERSION, that nobody uses.
+  // Drops a data set, NAME@VERSION, that nobody uses.
   void Drop(std::string_view name);
 
-  // Bytes of the data sets that stand in memory whole.
+  // Bytes of the data sets that are in memory as a whole.
   std::uint64_t loaded_bytes() const;
 
-  // Waits until every load that Use has begun is done, well or not.
+  // Waits until every load that Use has begun has succeeded or failed.
   void AwaitLoads();
 
  private:

@@ -7,7 +7,7 @@ namespace packtrain::batches {
 namespace {
 
 // Of some hundred bytes each.
-constexpr std::size_t kMostSlots = 4096;
+constexpr std::size_t kMaxSlots = 4096;
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void SharedBatches::Keep(const Key& key, const BuiltBatch& batch) {
 
 void SharedBatches::Sweep() {
   const auto is_gone = [](const Slot& slot) { return slot.built && slot.body.expired(); };
-  while (!order_.empty() && (order_.size() > kMostSlots || is_gone(*order_.front().slot))) {
+  while (!order_.empty() && (order_.size() > kMaxSlots || is_gone(*order_.front().slot))) {
     const auto found = slots_.find(order_.front().key);
     if (found != slots_.end() && found->second == order_.front().slot) slots_.erase(found);
     order_.pop_front();

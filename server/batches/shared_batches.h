@@ -1,4 +1,11 @@
 // Builds once what several streams send.
+//
+// Each stream has a reader of its plan, and says how a batch is built that no other stream has:
+//
+//   SharedBatches shared(kMaxSharedBytes);
+//   SharedBatches::Reader reader(shared, plan_key);
+//   ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, reader.Get(epoch, index, quick, [&] { return Build(index);
+//   }));
 #ifndef PACKTRAIN_SERVER_BATCHES_SHARED_BATCHES_H_
 #define PACKTRAIN_SERVER_BATCHES_SHARED_BATCHES_H_
 
@@ -16,11 +23,11 @@
 
 namespace packtrain::batches {
 
-// What the bodies that are kept for streams a little behind may take, beside those that are being sent.
+// Limit of the bodies that are kept for streams a little behind, beside those that are being sent.
 inline constexpr std::uint64_t kMaxSharedBytes = 32 << 20;
 
 // Batches are pure, so streams of one plan that are at about the same place send the same body. Nothing is kept
-// of a plan with one reader. Any number of threads may use it.
+// of a plan that has one reader. Any number of threads may use it.
 class SharedBatches {
  public:
   using Build = absl::FunctionRef<absl::StatusOr<BuiltBatch>()>;
@@ -38,8 +45,8 @@ class SharedBatches {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    // Batch `index` of `epoch`: one that is still there, or the one that `build` returns. Waits for another
-    // reader that is building it; a `quick` call only for a quick one, so that it never waits for a disk.
+    // Batch `index` of `epoch`: the one that is still alive, or else the one that `build` returns. Waits while
+    // another reader builds it; a `quick` call waits for a quick build only, so that it never waits for a disk.
     absl::StatusOr<BuiltBatch> Get(std::uint64_t epoch, std::uint64_t index, bool quick, Build build) const;
 
    private:

@@ -12,7 +12,7 @@
 
 namespace packtrain::batches {
 
-// Source ids of `graphs`, in their order, read from the store. DATA_LOSS: a record is damaged.
+// Source ids of `graphs`, in their order, read from the store. DATA_LOSS: a record is corrupt.
 absl::StatusOr<std::vector<std::string>> ReadSourceIds(const storage::Dataset& dataset,
                                                        std::span<const std::uint32_t> graphs);
 

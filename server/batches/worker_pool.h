@@ -1,4 +1,4 @@
-// Threads for what gRPC's own must not do: those that build batches, and those that plan.
+// Threads for work that gRPC's own threads must not do: building batches, planning, reading imports.
 #ifndef PACKTRAIN_SERVER_BATCHES_WORKER_POOL_H_
 #define PACKTRAIN_SERVER_BATCHES_WORKER_POOL_H_
 
@@ -16,7 +16,7 @@ namespace packtrain::batches {
 // posted before it, then joins.
 class WorkerPool {
  public:
-  // At least one thread.
+  // Has at least one thread.
   explicit WorkerPool(int threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -32,7 +32,7 @@ class WorkerPool {
 
   // Whether a task waits for a thread.
   bool HasWaiting() const;
-  // Whether a task that is posted now finds a thread that does nothing.
+  // Whether there is an idle thread for a task that is posted now.
   bool HasIdle() const;
 
   int threads() const { return static_cast<int>(threads_.size()); }

@@ -17,21 +17,6 @@ std::uint64_t StepsOf(std::uint64_t batches, std::uint32_t world_size, bool drop
   return batches / world_size + (!drop_last && batches % world_size != 0 ? 1 : 0);
 }
 
-absl::Status CheckNumbers(const wire::World& world) {
-  if (world.size == 0) return absl::InvalidArgumentError("--world-size must be at least 1");
-  if (world.segments.size() > kMaxSegments) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there are ", world.segments.size(), " segments; the most is ", kMaxSegments));
-  }
-  for (std::size_t i = 0; i < world.segments.size(); ++i) {
-    const wire::Segment& segment = world.segments[i];
-    if (segment.world_size >= 1 && segment.steps >= 1) continue;
-    return absl::InvalidArgumentError(absl::StrCat("segments[", i, "] has ", segment.steps, " steps of ",
-                                                   segment.world_size, " ranks; each must be at least 1"));
-  }
-  return absl::OkStatus();
-}
-
 // No product below is more than `batches` and a world size together.
 absl::Status CheckSegmentsFit(std::uint64_t batches, const wire::World& world, bool drop_last) {
   std::uint64_t index = 0;
@@ -50,9 +35,24 @@ absl::Status CheckSegmentsFit(std::uint64_t batches, const wire::World& world, b
 
 }  // namespace
 
+absl::Status CheckWorld(const wire::World& world) {
+  if (world.size == 0) return absl::InvalidArgumentError("--world-size must be at least 1");
+  if (world.segments.size() > kMaxSegments) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are ", world.segments.size(), " segments; the most is ", kMaxSegments));
+  }
+  for (std::size_t i = 0; i < world.segments.size(); ++i) {
+    const wire::Segment& segment = world.segments[i];
+    if (segment.world_size >= 1 && segment.steps >= 1) continue;
+    return absl::InvalidArgumentError(absl::StrCat("segments[", i, "] has ", segment.steps, " steps of ",
+                                                   segment.world_size, " ranks; each must be at least 1"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RankAssignment> RankAssignment::Create(std::uint64_t batches, const wire::World& world,
                                                       bool drop_last) {
-  ABSL_RETURN_IF_ERROR(CheckNumbers(world));
+  ABSL_RETURN_IF_ERROR(CheckWorld(world));
   ABSL_RETURN_IF_ERROR(CheckSegmentsFit(batches, world, drop_last));
   const RankAssignment ranks(batches, world, drop_last);
   if (ranks.steps() > 0) return ranks;

@@ -6,10 +6,15 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/batching/plan_request.h"
 
 namespace packtrain::batching {
+
+// INVALID_ARGUMENT: the world or one of its segments has no ranks or no steps, or there are too many segments.
+// Whether segments fit an epoch depends on its batches, and is RankAssignment's to say.
+absl::Status CheckWorld(const wire::World& world);
 
 // Deals batches out in turn, one to each rank at each step in the order of the ranks, so every rank has the
 // same number of steps. A last step with fewer batches than ranks is filled up with empty batches or, with

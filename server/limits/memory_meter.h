@@ -1,4 +1,8 @@
 // Counts the bytes that the server holds for its clients.
+//
+//   const auto meter = std::make_shared<MemoryMeter>();
+//   const MemoryMeter::Charge charge = meter->Add(bytes);  // counted until the charge is destroyed
+//   Report(meter->used_bytes());
 #ifndef PACKTRAIN_SERVER_LIMITS_MEMORY_METER_H_
 #define PACKTRAIN_SERVER_LIMITS_MEMORY_METER_H_
 
@@ -9,11 +13,11 @@
 
 namespace packtrain::limits {
 
-// Any number of threads may use it. Shared with what it counts, which may outlive the server by a moment:
-// gRPC frees sent bytes when it likes.
+// Any number of threads may use it. It is shared with what it counts, which may outlive the server by a moment,
+// because gRPC frees sent bytes when it likes.
 class MemoryMeter : public std::enable_shared_from_this<MemoryMeter> {
  public:
-  // Bytes that are counted for as long as it lives. Movable; an empty one counts nothing.
+  // Bytes that are counted for as long as the charge lives. Movable; an empty charge counts nothing.
   class Charge {
    public:
     Charge() = default;

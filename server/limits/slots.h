@@ -1,4 +1,8 @@
 // A bound on how many calls of a kind there are at one time.
+//
+//   Slots exports(32);
+//   const std::optional<Slots::Slot> slot = exports.Take();
+//   if (!slot.has_value()) return absl::ResourceExhaustedError("32 exports are under way");
 #ifndef PACKTRAIN_SERVER_LIMITS_SLOTS_H_
 #define PACKTRAIN_SERVER_LIMITS_SLOTS_H_
 
@@ -14,7 +18,7 @@ class Slots {
  public:
   explicit Slots(std::size_t count) : free_(count) {}
 
-  // One of the slots, for as long as it lives; must not outlive them. Movable.
+  // One of the slots, which is taken for as long as this lives. It must not outlive the slots. Movable.
   class Slot {
    public:
     Slot(Slot&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
@@ -32,7 +36,7 @@ class Slots {
     Slots* owner_;
   };
 
-  // Nothing where all are taken.
+  // Nothing if all are taken.
   std::optional<Slot> Take() {
     std::size_t free = free_;
     while (free > 0) {

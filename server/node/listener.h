@@ -1,4 +1,5 @@
-// Takes connections for gRPC, whose own listener is deaf for ever once it has met the limit of open files.
+// A defect of gRPC 1.51: its own listener takes no connection any more once it has met the limit of open files
+// (fixed in 1.53.2, 1.54.3, 1.55.3, 1.56.2 and later, as CVE-2023-4785). This one takes connections for it.
 #ifndef PACKTRAIN_SERVER_NODE_LISTENER_H_
 #define PACKTRAIN_SERVER_NODE_LISTENER_H_
 
@@ -21,14 +22,14 @@ class Listener {
   // Owns `connection` from then on.
   using Take = std::function<void(int listener, FileDescriptor connection)>;
 
-  // Holds the address, so that nobody else gets it. Until Start, connections to a port are refused; those to a
-  // Unix socket wait, since only a socket that listens shows that its path is in use. A connection by TCP that
-  // has had something to send for `send_timeout` without its peer taking it is closed: gRPC sets that for
-  // sockets of its own only, and closes none in the middle of a write. FAILED_PRECONDITION: the address cannot
-  // be had; the message has the system's reason.
+  // Holds the address, so that no other process gets it. Until Start, connections to a port are refused; those
+  // to a Unix socket wait, since only a socket that listens shows that its path is in use. A TCP connection
+  // whose peer has taken nothing for `send_timeout` while there was something to send is closed: gRPC sets this
+  // for its own sockets only, and closes no connection in the middle of a write. FAILED_PRECONDITION: the
+  // address cannot be had; the message has the system's reason.
   static absl::StatusOr<std::unique_ptr<Listener>> Bind(ListenAddress address,
                                                         std::chrono::milliseconds send_timeout);
-  // Takes no connection any more.
+  // Accepts no connection from then on.
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -36,8 +37,8 @@ class Listener {
   // As bound: with the port that was taken.
   const ListenAddress& address() const { return address_; }
 
-  // Listens, and gives each connection to `take`. One whose descriptor has the number `descriptors` or more is
-  // closed at once: then that many files are open, and what is left is for other uses. Called once.
+  // Listens, and gives each connection to `take`. A connection whose descriptor is `descriptors` or above is
+  // closed at once: then that many files are open, and the descriptors left are for other uses. Called once.
   // FAILED_PRECONDITION: as Bind.
   absl::Status Start(int descriptors, Take take);
 
@@ -45,7 +46,7 @@ class Listener {
   Listener(ListenAddress address, std::vector<FileDescriptor> sockets, FileDescriptor stop);
 
   void AcceptUntilStopped();
-  // Takes all connections that wait at a socket. False where the system refuses to hand one over.
+  // Accepts all connections that wait at a socket. False if the system refuses to hand one over.
   bool AcceptAll(const FileDescriptor& socket);
   void Warn(const char* why);
 

@@ -11,11 +11,11 @@
 
 namespace packtrain::node {
 
-// What is refused to whoever would write to a replica: FAILED_PRECONDITION, naming the primary.
+// The answer to a write at a replica: FAILED_PRECONDITION, which names the primary.
 absl::Status WrittenAtPrimary(std::string_view primary);
 
-// Reads `store`, and refuses to write to it. What it does not have is UNAVAILABLE, as it may be on its way:
-// clients ask again, here or at another server. Any number of threads may use it.
+// Reads `store`, and refuses to write to it. A data set that it does not have is UNAVAILABLE, as it may be on
+// its way: clients ask again, here or at another server. Any number of threads may use it.
 class ReplicaGraphStore final : public storage::GraphStore {
  public:
   // `store` is borrowed.
@@ -33,7 +33,7 @@ class ReplicaGraphStore final : public storage::GraphStore {
   std::uint64_t memory_bytes() const override { return store_.memory_bytes(); }
 
  private:
-  // NOT_FOUND as UNAVAILABLE.
+  // Turns NOT_FOUND into UNAVAILABLE.
   absl::Status NotHere(const absl::Status& status) const;
 
   storage::GraphStore& store_;

@@ -23,21 +23,21 @@ namespace packtrain::node {
 struct ReplicatorOptions {
   std::string primary;  // HOST:PORT or unix:PATH
   std::uint32_t max_message_bytes = std::uint32_t{64} << 20;
-  // Between two looks at what the primary has.
+  // The time between two looks at what the primary has.
   std::chrono::milliseconds interval{1'000};
-  // Longest wait after failures; it doubles up to it, and is drawn from its upper half.
+  // The longest wait after failures. The wait doubles up to it, and is drawn from the upper half.
   std::chrono::milliseconds max_back_off{30'000};
 };
 
-// A thread of its own pulls every version that the store lacks, checks that it comes out as the same version
-// before anybody sees it, and lets each name mean what it means there. What the primary deletes stays. While
-// the primary is away, the store is as it was.
+// A thread of its own copies every version that the store lacks, checks that the copy has the same version
+// before anybody sees it, and makes each name mean the version that it means at the primary. What the primary
+// deletes stays here. While the primary cannot be reached, the store is as it was.
 class Replicator {
  public:
-  // `store` is borrowed; `memory` counts what is held of a copy under way.
+  // `store` is borrowed; `memory` counts what a copy under way holds.
   Replicator(storage::GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
              ReplicatorOptions options);
-  // Ends a copy under way, which leaves nothing.
+  // Ends a copy under way, of which nothing is left.
   ~Replicator();
   Replicator(const Replicator&) = delete;
   Replicator& operator=(const Replicator&) = delete;
@@ -49,10 +49,10 @@ class Replicator {
   // False when stopping.
   bool Sleep(std::chrono::milliseconds duration);
   std::chrono::milliseconds BackOff();
-  // Says once that the primary is away, and once that it is back.
+  // Logs once that the primary cannot be reached, and once that it can be again.
   void LogChange(const absl::Status& status) const;
 
-  // One look, and what follows from it.
+  // Looks once at what the primary has, and copies what is missing.
   absl::Status Follow();
   absl::Status ListDatasets(bool all_versions, const Take& take);
   absl::Status PullIfMissing(const std::string& dataset);

@@ -23,21 +23,22 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "server/batches/build_ahead.h"
+#include "server/batches/dataset_reclaimer.h"
 #include "server/batching/spec_rules.h"
 #include "server/metrics/exposer.h"
+#include "server/node/call_counter.h"
 #include "server/node/descriptor_limit.h"
 #include "server/node/listen_address.h"
 #include "server/node/listener.h"
+#include "server/node/memory_account.h"
 #include "server/node/replica_graph_store.h"
 #include "server/node/replicator.h"
 #include "server/runs/rocks_run_store.h"
 #include "server/serving/admin_service.h"
 #include "server/serving/batch_service.h"
 #include "server/serving/bench_service.h"
-#include "server/serving/call_counter.h"
-#include "server/serving/dataset_reclaimer.h"
 #include "server/serving/dataset_service.h"
-#include "server/serving/memory_account.h"
 #include "server/serving/plan_service.h"
 #include "server/serving/run_service.h"
 #include "server/serving/server_info_service.h"
@@ -48,9 +49,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint32_t kLeastMessageBytes = 64 << 10;
-constexpr std::uint32_t kMostMessageBytes = std::numeric_limits<std::int32_t>::max();
-constexpr std::uint64_t kLeastBatchBytes = 4 << 10;
+constexpr std::uint32_t kMinMessageBytes = 64 << 10;
+constexpr std::uint32_t kMaxMessageBytes = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t kMinBatchBytes = 4 << 10;
 constexpr int kMaxBuilders = 1024;
 // Bounds of what a stranger can make the server hold: calls of one connection, threads of all synchronous
 // calls, and the time until a connection has begun to speak HTTP/2.
@@ -62,17 +63,16 @@ constexpr milliseconds kLastWrites{1'000};
 
 // Keepalive, a pair with the client's: a client may ping every 10 s, also while it has no call open. Clients
 // ping every 30 s.
-constexpr milliseconds kLeastClientPingInterval{10'000};
+constexpr milliseconds kMinClientPingInterval{10'000};
 
 absl::Status CheckOptions(const ServerOptions& options) {
-  if (options.max_message_bytes < kLeastMessageBytes || options.max_message_bytes > kMostMessageBytes) {
+  if (options.max_message_bytes < kMinMessageBytes || options.max_message_bytes > kMaxMessageBytes) {
     return absl::InvalidArgumentError(absl::StrCat("--max-message-bytes ", options.max_message_bytes,
-                                                   " is outside ", kLeastMessageBytes, " .. ",
-                                                   kMostMessageBytes));
+                                                   " is outside ", kMinMessageBytes, " .. ", kMaxMessageBytes));
   }
-  if (options.max_batch_bytes < kLeastBatchBytes) {
+  if (options.max_batch_bytes < kMinBatchBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--max-batch-bytes ", options.max_batch_bytes, " is below ", kLeastBatchBytes));
+        absl::StrCat("--max-batch-bytes ", options.max_batch_bytes, " is below ", kMinBatchBytes));
   }
   if (options.max_streams == 0) return absl::InvalidArgumentError("--max-streams 0: at least one is needed");
   if (options.builders < 0 || options.builders > kMaxBuilders) {
@@ -121,11 +121,11 @@ int BuildersOf(const ServerOptions& options) {
 // Each stream holds a batch and the next, and small ones beyond these.
 std::uint64_t BatchesAndPlansCap(const ServerOptions& options) {
   return std::uint64_t{options.max_streams} *
-             (2 * wire::BodyPool::CapacityOf(options.max_batch_bytes) + serving::kStreamWindowBytes) +
+             (2 * wire::BodyPool::CapacityOf(options.max_batch_bytes) + batches::kStreamWindowBytes) +
          options.plan_cache_bytes;
 }
 
-serving::MemoryCap CapOf(const ServerOptions& options) {
+MemoryCap CapOf(const ServerOptions& options) {
   return {.bench_bytes = options.enable_bench ? options.max_message_bytes : 0,
           .resident_datasets_bytes = options.resident_bytes,
           .batches_and_plans_bytes = BatchesAndPlansCap(options),
@@ -148,6 +148,19 @@ std::vector<std::string> FeaturesOf(const ServerOptions& options) {
   return features;
 }
 
+// Which runs pin a data set: those that are running on it. `runs` is borrowed.
+batches::DatasetReclaimer::RunningRuns RunningRunsIn(const runs::RunStore& runs) {
+  return [&runs](std::string_view dataset) -> absl::StatusOr<std::vector<std::string>> {
+    std::vector<std::string> running;
+    ABSL_RETURN_IF_ERROR(runs.ListAfter({}, [&](const v1::Run& run) {
+      const bool pins = run.state() == v1::RUN_STATE_RUNNING && run.description().dataset() == dataset;
+      if (pins) running.push_back(run.run());
+      return true;
+    }));
+    return running;
+  };
+}
+
 absl::Status MayStartRuns(const ServerOptions& options) {
   return options.replica_of.empty() ? absl::OkStatus() : WrittenAtPrimary(options.replica_of);
 }
@@ -162,7 +175,7 @@ void SetKeepalive(const ServerOptions& options, grpc::ServerBuilder& builder) {
   const auto set = [&builder](const char* name, milliseconds value) {
     builder.AddChannelArgument(name, static_cast<int>(value.count()));
   };
-  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kLeastClientPingInterval);
+  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinClientPingInterval);
   set(GRPC_ARG_KEEPALIVE_TIME_MS, options.ping_after);
   set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, options.ping_timeout);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -194,7 +207,7 @@ class GrpcServer final : public Server {
         planners_(BuildersOf(options)),
         builders_(BuildersOf(options)),
         idle_(options.idle_timeout),
-        reclaimer_(graphs_, *stores_.runs, residents_, plans_),
+        reclaimer_(graphs_, RunningRunsIn(*stores_.runs), residents_, plans_),
         dataset_service_(graphs_, reclaimer_, idle_, options.max_message_bytes, import_memory_,
                          {.idle_limit = options.idle_timeout}),
         plan_service_(graphs_, plans_, options.max_batch_bytes, {memory_, bodies_}),
@@ -204,14 +217,14 @@ class GrpcServer final : public Server {
                         .shared = shared_,
                         .builders = builders_,
                         .planners = planners_,
-                        .damage = damage_,
+                        .corrupt_log = corrupt_log_,
                         .memory = {memory_, bodies_},
                         .max_batch_bytes = options.max_batch_bytes,
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams, idle_),
         run_service_(*stores_.runs, options.max_message_bytes, idle_, MayStartRuns(options)),
         memory_account_(CapOf(options), memory_, import_memory_, residents_, graphs_),
-        server_info_service_(LimitsOf(options), FeaturesOf(options), memory_account_),
+        server_info_service_(LimitsOf(options), FeaturesOf(options), [this] { return memory_account_.Read(); }),
         admin_service_(stores_.check, idle_) {
     if (!options.replica_of.empty()) {
       replicator_.emplace(
@@ -250,23 +263,23 @@ class GrpcServer final : public Server {
   const std::shared_ptr<limits::MemoryMeter> memory_ = std::make_shared<limits::MemoryMeter>();
   const std::shared_ptr<wire::BodyPool> bodies_ = wire::BodyPool::Create(wire::kMaxKeptBodyBytes);
   const std::shared_ptr<limits::MemoryMeter> import_memory_ = std::make_shared<limits::MemoryMeter>();
-  serving::CallCounter calls_;
+  CallCounter calls_;
   const Stores stores_;
   ReplicaGraphStore replica_;    // what clients of a replica read
   storage::GraphStore& graphs_;  // what clients read and write
   batches::ResidentDatasets residents_;
   batches::PlanCache plans_;
   batches::SharedBatches shared_{batches::kMaxSharedBytes};
-  batches::DamageLog damage_;
+  batches::CorruptGraphLog corrupt_log_;
   batches::WorkerPool planners_;
   batches::WorkerPool builders_;
   serving::IdleWatch idle_;
-  serving::DatasetReclaimer reclaimer_;
+  batches::DatasetReclaimer reclaimer_;
   serving::DatasetService dataset_service_;
   serving::PlanService plan_service_;
   serving::BatchService batch_service_;
   serving::RunService run_service_;
-  const serving::MemoryAccount memory_account_;
+  const MemoryAccount memory_account_;
   serving::ServerInfoService server_info_service_;
   serving::AdminService admin_service_;
   std::optional<serving::BenchService> bench_service_;
@@ -379,8 +392,7 @@ void GrpcServer::EndConnections() {
 
 // Whether `folder` is new, empty or holds our stores; lost+found is that of a file system made for them.
 bool MayHoldStores(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / serving::kGraphsFolder) ||
-      std::filesystem::exists(folder / serving::kRunsFolder))
+  if (std::filesystem::exists(folder / kGraphsFolder) || std::filesystem::exists(folder / kRunsFolder))
     return true;
   const std::filesystem::directory_iterator files(folder);
   return std::all_of(begin(files), end(files),
@@ -401,7 +413,7 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   }
   const bool scraped = !options.metrics_port.empty();
   auto graphs = storage::RocksGraphStore::Open(
-      options.data / serving::kGraphsFolder,
+      options.data / kGraphsFolder,
       {.database = {.statistics = scraped}, .block_cache_bytes = options.store_cache_bytes});
   ABSL_RETURN_IF_ERROR(graphs.status());
   const auto steps = std::make_shared<metrics::StepDurations>();
@@ -410,11 +422,11 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   run_options.database.statistics = scraped;
   if (scraped) run_options.on_steps = [steps](const auto& stored) { steps->Observe(stored); };
   ABSL_ASSIGN_OR_RETURN(auto run_store,
-                        runs::RocksRunStore::Open((options.data / serving::kRunsFolder).string(), run_options));
+                        runs::RocksRunStore::Open((options.data / kRunsFolder).string(), run_options));
   const auto databases = [&graphs = **graphs, &runs = *run_store] {
     return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
   };
-  serving::StoreCheck check = serving::CheckOf(**graphs, *run_store);
+  StoreCheck check = CheckOf(**graphs, *run_store);
   return Stores{*std::move(graphs), std::move(run_store), steps, databases, std::move(check)};
 }
 

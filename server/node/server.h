@@ -1,4 +1,10 @@
 // A whole server: stores, services, port.
+//
+//   ServerOptions options;
+//   options.data = "/srv/packtrain";
+//   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(options));
+//   AwaitSignal();
+//   const bool all_ended = server->Drain(std::chrono::seconds(30));
 #ifndef PACKTRAIN_SERVER_NODE_SERVER_H_
 #define PACKTRAIN_SERVER_NODE_SERVER_H_
 
@@ -12,23 +18,23 @@
 #include "server/metrics/server_reading.h"
 #include "server/metrics/step_durations.h"
 #include "server/node/server_options.h"
+#include "server/node/store_check.h"
 #include "server/runs/run_store.h"
-#include "server/serving/store_check.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::node {
 
-// What a server serves. Closed when the server is gone.
+// The stores that a server serves. They are closed when the server is destroyed.
 struct Stores {
   std::unique_ptr<storage::GraphStore> graphs;
   std::unique_ptr<runs::RunStore> runs;
-  // What the stores count, for scrapes, and what reads them whole; each may be missing.
+  // What the stores count, for scrapes, and what checks them; each may be missing.
   std::shared_ptr<const metrics::StepDurations> steps = nullptr;
   std::function<std::vector<metrics::DatabaseReading>()> databases = nullptr;
-  serving::StoreCheck check = nullptr;
+  StoreCheck check = nullptr;
 };
 
-// Start, Drain and destruction by one thread; the calls it serves run on threads of its own.
+// Started, drained and destroyed by one thread; calls are served on threads of the server's own.
 class Server {
  public:
   // Opens the stores and listens; serves from then on. INVALID_ARGUMENT: an option is out of range, or the
@@ -38,19 +44,19 @@ class Server {
   // The same on stores that are open. `options.data` is not used.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options, Stores stores);
 
-  // Cuts off what is open; Drain first to be gentle.
+  // Cuts off the calls that are open. Call Drain before, so that they can end.
   virtual ~Server() = default;
 
-  // Where it listens, with the port that was taken: what a client connects to.
+  // The address that clients connect to, with the port that was taken.
   virtual const std::string& address() const = 0;
-  // HOST:PORT where scrapes are answered; empty where they are not.
+  // HOST:PORT where scrapes are answered; empty if they are not.
   virtual const std::string& metrics_address() const = 0;
 
-  // Reports NOT_SERVING, begins no stream and no import, seals none, lets each stream finish the batch it is
-  // sending and ends it with UNAVAILABLE, so that clients reconnect elsewhere or later; ends imports in the
-  // same way with their next message; waits for the other calls in flight; then stops. What has not ended after
-  // `patience` is cut off, save for a plan, a seal or a deletion under way, which is waited for. False where
-  // something was.
+  // Reports NOT_SERVING and begins no stream, import or seal. Each stream finishes the batch that it is sending
+  // and ends with UNAVAILABLE, so that clients reconnect elsewhere or later; an import ends in the same way
+  // with its next message. Then waits for the other calls in flight, and stops. Calls that have not ended after
+  // `patience` are cut off, except for a plan, a seal or a deletion under way, which is waited for. False if a
+  // call was cut off.
   virtual bool Drain(std::chrono::milliseconds patience) = 0;
 };
 

@@ -10,14 +10,14 @@
 namespace packtrain::node {
 
 struct ServerOptions {
-  // Folder of the stores; made where it does not exist.
+  // Folder of the stores; created if it does not exist.
   std::filesystem::path data;
   // HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one.
   std::string listen = "127.0.0.1:7077";
   // Where scrapes are answered: PORT on loopback, HOST:PORT or [IPV6]:PORT; port 0 takes a free one. Empty:
-  // nowhere, and RocksDB does not count.
+  // scrapes are not answered, and RocksDB keeps no statistics.
   std::string metrics_port;
-  // HOST:PORT or unix:PATH of the server whose data sets this one copies; empty: it is none's replica.
+  // HOST:PORT or unix:PATH of the server whose data sets this one copies; empty: the server is not a replica.
   std::string replica_of;
   // Allows plain text on an address that other machines can reach.
   bool insecure = false;
@@ -31,7 +31,7 @@ struct ServerOptions {
   std::uint64_t max_batch_bytes = std::uint64_t{64} << 20;
   // Largest message received or sent.
   std::uint32_t max_message_bytes = std::uint32_t{64} << 20;
-  // Most batch streams open at one time.
+  // Limit of the batch streams that are open at one time.
   std::uint32_t max_streams = 128;
   // Records of whole data sets kept in memory.
   std::uint64_t resident_bytes = std::uint64_t{1} << 30;
@@ -39,9 +39,11 @@ struct ServerOptions {
   std::uint64_t plan_cache_bytes = std::uint64_t{256} << 20;
   // Caches of the store of graphs.
   std::uint64_t store_cache_bytes = std::uint64_t{256} << 20;
-  // A stream that waits for its client this long is cut off, and an import that waits for its seal is dropped.
+  // A stream that waits for its client for so long is cut off, and an import that waits for its seal is
+  // dropped.
   std::chrono::milliseconds idle_timeout = std::chrono::minutes(10);
-  // A connection on which nothing came for this long is pinged, and closed where no answer comes for that long.
+  // A connection on which nothing came for `ping_after` is pinged, and closed if no answer comes for
+  // `ping_timeout`.
   std::chrono::milliseconds ping_after = std::chrono::seconds(30);
   std::chrono::milliseconds ping_timeout = std::chrono::seconds(20);
   // A run without a report for this long is shown as lost.

@@ -6,6 +6,7 @@
 
 #include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
+#include "server/serving/bounded_writer.h"
 
 namespace packtrain::serving {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t kMaxChecks = 1;
 
 }  // namespace
 
-AdminService::AdminService(StoreCheck fsck, IdleWatch& idle)
+AdminService::AdminService(Check fsck, IdleWatch& idle)
     : fsck_(std::move(fsck)), idle_(idle), checks_(kMaxChecks) {}
 
 grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequest*,
@@ -27,22 +28,18 @@ grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequ
         base::WithReason(absl::ResourceExhaustedError("another check is under way; wait for its end"),
                          "CHECK_LIMIT", {{"limit", std::to_string(kMaxChecks)}}));
   }
-  IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
-  const auto send = [&](const v1::FsckResponse& event) {
-    unread.BeginWait();
-    const bool written = writer->Write(event);
-    unread.EndWait();
-    if (!written) return absl::CancelledError("the client went away");
+  BoundedWriter<v1::FsckResponse> out(*context, *writer, idle_, [this] {
     if (!draining_) return absl::OkStatus();
     return base::WithReason(absl::UnavailableError("the server is shutting down; check again later"),
                             "SHUTTING_DOWN");
-  };
-  rocks::CheckReport report(send);
+  });
+  const auto write = [&out](const v1::FsckResponse& event) { return out.Write(event); };
+  rocks::CheckReport report(write);
   absl::Status status = fsck_(report);
   if (status.ok()) {
     v1::FsckResponse last;
     *last.mutable_summary() = report.summary();
-    status = send(last);
+    status = out.Write(last);
   }
   return base::ToGrpcStatus(status);
 }

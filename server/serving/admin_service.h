@@ -3,20 +3,24 @@
 #define PACKTRAIN_SERVER_SERVING_ADMIN_SERVICE_H_
 
 #include <atomic>
+#include <functional>
 
 #include "packtrain/v1/admin.grpc.pb.h"
 #include "server/limits/slots.h"
+#include "server/rocks/check_report.h"
 #include "server/serving/idle_watch.h"
-#include "server/serving/store_check.h"
 
 namespace packtrain::serving {
 
 // Calls run on the threads that gRPC keeps for synchronous services.
 class AdminService final : public v1::AdminService::Service {
  public:
+  // Reports what it finds, and ends where the report does.
+  using Check = std::function<absl::Status(rocks::CheckReport& report)>;
+
   // `fsck` may be null: there is nothing to check. `idle`, which outlives the service, cuts off clients that do
   // not read.
-  AdminService(StoreCheck fsck, IdleWatch& idle);
+  AdminService(Check fsck, IdleWatch& idle);
 
   // Ends a check under way with UNAVAILABLE. Any thread.
   void Drain() { draining_ = true; }
@@ -25,7 +29,7 @@ class AdminService final : public v1::AdminService::Service {
                     grpc::ServerWriter<v1::FsckResponse>* writer) override;
 
  private:
-  const StoreCheck fsck_;
+  const Check fsck_;
   IdleWatch& idle_;
   limits::Slots checks_;
   std::atomic<bool> draining_ = false;

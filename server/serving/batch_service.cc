@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
 #include "proto/wire/batch_spec.h"
 #include "server/log/event_log.h"
 #include "server/serving/refused_stream.h"
@@ -55,21 +56,29 @@ void BatchService::LogEnded(const Opened& opened, const BatchStream::Progress& p
             {"seconds", std::chrono::duration<double>(lasted).count()}});
 }
 
-BatchService::BatchService(StreamEnvironment environment, std::uint32_t max_streams, IdleWatch& idle)
+BatchService::BatchService(batches::StreamEnvironment environment, std::uint32_t max_streams, IdleWatch& idle)
     : environment_(std::move(environment)), max_streams_(max_streams), idle_(idle) {}
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::StreamBatches(grpc::CallbackServerContext* context,
                                                                         const grpc::ByteBuffer* bytes) {
-  absl::StatusOr<v1::StreamBatchesRequest> request = Parse(*bytes);
+  const absl::StatusOr<v1::StreamBatchesRequest> request = Parse(*bytes);
   if (!request.ok()) return Refuse(request.status(), context->peer());
   const Opened opened{next_stream_.fetch_add(1), context->peer(), std::chrono::steady_clock::now()};
-  const std::shared_ptr<BatchStream> stream =
-      BatchStream::Create(environment_, *request,
-                          [this, opened](const std::shared_ptr<BatchStream>& done) { Remove(done, opened); });
-  if (absl::Status status = Admit(stream); !status.ok()) return Refuse(status, opened.peer);
+  const absl::StatusOr<std::shared_ptr<BatchStream>> stream = Open(*request, opened);
+  if (!stream.ok()) return Refuse(stream.status(), opened.peer);
   LogOpened(opened, *request);
-  stream->Start(idle_, [context] { context->TryCancel(); });
-  return stream.get();
+  (*stream)->Start(idle_, [context] { context->TryCancel(); });
+  return stream->get();
+}
+
+absl::StatusOr<std::shared_ptr<BatchStream>> BatchService::Open(const v1::StreamBatchesRequest& request,
+                                                                const Opened& opened) {
+  ABSL_ASSIGN_OR_RETURN(batches::StreamRequest checked, batches::StreamRequest::Create(request));
+  std::shared_ptr<BatchStream> stream =
+      BatchStream::Create(environment_, std::move(checked),
+                          [this, opened](const std::shared_ptr<BatchStream>& done) { Remove(done, opened); });
+  ABSL_RETURN_IF_ERROR(Admit(stream));
+  return stream;
 }
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::Refuse(const absl::Status& status,

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "proto/base/mutex.h"
 #include "server/metrics/server_reading.h"
@@ -24,7 +25,7 @@ class BatchService final
     : public v1::BatchService::WithRawCallbackMethod_StreamBatches<v1::BatchService::Service> {
  public:
   // `idle`, which outlives the service, cuts off streams whose client does not read.
-  BatchService(StreamEnvironment environment, std::uint32_t max_streams, IdleWatch& idle);
+  BatchService(batches::StreamEnvironment environment, std::uint32_t max_streams, IdleWatch& idle);
 
   grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamBatches(grpc::CallbackServerContext* context,
                                                             const grpc::ByteBuffer* request) override;
@@ -47,11 +48,14 @@ class BatchService final
   static void LogOpened(const Opened& opened, const v1::StreamBatchesRequest& request);
   static void LogEnded(const Opened& opened, const BatchStream::Progress& progress);
 
+  // Checks the request, and only then takes a place for its stream.
+  absl::StatusOr<std::shared_ptr<BatchStream>> Open(const v1::StreamBatchesRequest& request,
+                                                    const Opened& opened);
   grpc::ServerWriteReactor<grpc::ByteBuffer>* Refuse(const absl::Status& status, const std::string& peer);
   absl::Status Admit(const std::shared_ptr<BatchStream>& stream);
   void Remove(const std::shared_ptr<BatchStream>& stream, const Opened& opened);
 
-  const StreamEnvironment environment_;
+  const batches::StreamEnvironment environment_;
   const std::uint32_t max_streams_;
   IdleWatch& idle_;
   std::atomic<std::uint64_t> next_stream_{1};
@@ -60,7 +64,7 @@ class BatchService final
   base::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   std::set<std::shared_ptr<BatchStream>> streams_ ABSL_GUARDED_BY(mutex_);
-  // Of streams that have ended; `ended_` of those refused, too.
+  // Of streams that have ended; `ended_` counts those that were refused, too.
   metrics::BatchTotals sent_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::uint64_t> ended_ ABSL_GUARDED_BY(mutex_);
 };

@@ -2,24 +2,22 @@
 #ifndef PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
 #define PACKTRAIN_SERVER_SERVING_DATASET_SERVICE_H_
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
+#include "server/batches/dataset_reclaimer.h"
 #include "server/batches/worker_pool.h"
 #include "server/limits/memory_meter.h"
 #include "server/limits/slots.h"
-#include "server/serving/dataset_reclaimer.h"
 #include "server/serving/idle_watch.h"
 #include "server/serving/import_call.h"
+#include "server/storage/dataset_importer.h"
 #include "server/storage/export.h"
 #include "server/storage/graph_store.h"
-#include "server/storage/import_session.h"
 #include "server/storage/staged_imports.h"
 
 namespace packtrain::serving {
@@ -31,7 +29,7 @@ class DatasetService final
  public:
   // The first three are borrowed. Answers fit into messages of `max_message_bytes`. `memory` counts imports.
   // `idle` cuts off exports whose client does not read.
-  DatasetService(storage::GraphStore& store, DatasetReclaimer& reclaimer, IdleWatch& idle,
+  DatasetService(storage::GraphStore& store, batches::DatasetReclaimer& reclaimer, IdleWatch& idle,
                  std::uint64_t max_message_bytes, std::shared_ptr<limits::MemoryMeter> memory,
                  storage::StagedImportsOptions options = {});
 
@@ -57,33 +55,19 @@ class DatasetService final
                              grpc::ServerWriter<v1::ExportDatasetResponse>* writer) override;
 
  private:
-  absl::Status CheckNotDraining() const;
-  absl::StatusOr<limits::Slots::Slot> Admit();
-  // Reads, stages and keeps one import.
-  absl::Status Import(ImportCall& call, limits::Slots::Slot slot, v1::ImportGraphsResponse& response);
-  // Stages the blocks that follow the header, up to the end message; `memory` counts what is held of them.
-  absl::Status ReadBlocks(ImportCall& call, storage::ImportSession& session,
-                          limits::MemoryMeter::Charge& memory);
-  absl::Status Seal(const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response);
-  absl::Status List(const v1::ListDatasetsRequest& request, v1::ListDatasetsResponse& response) const;
-  absl::Status Get(const v1::GetDatasetRequest& request, v1::GetDatasetResponse& response);
-  // As an import of what the server holds; ends early with CANCELLED where `cancelled` says so.
-  absl::Status Derive(const v1::DeriveDatasetRequest& request, absl::FunctionRef<bool()> cancelled,
-                      v1::DeriveDatasetResponse& response);
+  absl::StatusOr<v1::ListDatasetsResponse> List(const v1::ListDatasetsRequest& request) const;
+  absl::StatusOr<v1::GetDatasetResponse> Get(const v1::GetDatasetRequest& request);
   absl::Status Export(const v1::ExportDatasetRequest& request, storage::ExportSink sink);
 
   storage::GraphStore& store_;
-  DatasetReclaimer& reclaimer_;
+  batches::DatasetReclaimer& reclaimer_;
   IdleWatch& idle_;
   const std::uint64_t max_message_bytes_;
-  const std::uint64_t max_refused_bytes_;
-  const std::shared_ptr<limits::MemoryMeter> memory_;
   const std::chrono::milliseconds idle_limit_;
-  std::atomic<bool> draining_{false};
   OpenImports open_imports_;
-  storage::StagedImports imports_;
+  storage::DatasetImporter importer_;
   limits::Slots exports_;
-  batches::WorkerPool importers_;  // last: its threads use all of the above
+  batches::WorkerPool import_threads_;  // last: its tasks use all of the above
 };
 
 }  // namespace packtrain::serving

@@ -10,23 +10,23 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/batches/split_name.h"
-#include "server/serving/page.h"
+#include "server/limits/page.h"
 
 namespace packtrain::serving {
 namespace {
 
-constexpr std::uint64_t kMostGraphs = 1u << 17;
-constexpr std::uint64_t kMostBytesOfAGraph = 10;  // two varints of 32 bits
+constexpr std::uint64_t kMaxGraphs = 1u << 17;
+constexpr std::uint64_t kMaxBytesOfAGraph = 10;  // two varints of 32 bits
 
 std::size_t PageLimit(const v1::ListGraphSizesRequest& request, std::uint64_t max_message_bytes) {
   const std::uint64_t limit =
-      std::clamp<std::uint64_t>(max_message_bytes / 2 / kMostBytesOfAGraph, 1, kMostGraphs);
+      std::clamp<std::uint64_t>(max_message_bytes / 2 / kMaxBytesOfAGraph, 1, kMaxGraphs);
   return request.page_size() == 0 ? limit : std::min<std::uint64_t>(limit, request.page_size());
 }
 
 // The position in the split at which a page begins.
 absl::StatusOr<std::size_t> FirstOf(std::string_view page_token, std::string_view list) {
-  ABSL_ASSIGN_OR_RETURN(const std::string key, KeyOfPageToken(page_token, list));
+  ABSL_ASSIGN_OR_RETURN(const std::string key, limits::KeyOfPageToken(page_token, list));
   std::size_t first = 0;
   if (key.empty() || absl::SimpleAtoi(key, &first)) return first;
   return absl::InternalError(absl::StrCat("position ", key, " of a page is no number"));
@@ -52,7 +52,7 @@ absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(storage::GraphStore& s
     response.add_n_node(dataset->n_node()[graph]);
     response.add_n_edge(dataset->n_edge()[graph]);
   }
-  if (end < split.size()) response.set_next_page_token(PageToken(list, absl::StrCat(end)));
+  if (end < split.size()) response.set_next_page_token(limits::PageToken(list, absl::StrCat(end)));
   return response;
 }
 

@@ -17,17 +17,18 @@ class IdleWatch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Calls are cut off once they have waited for `limit`, at most twice that.
+  // Calls are cut off once they have waited for `limit`, and before they have waited for twice that.
   explicit IdleWatch(std::chrono::milliseconds limit);
   ~IdleWatch();
   IdleWatch(const IdleWatch&) = delete;
   IdleWatch& operator=(const IdleWatch&) = delete;
 
-  // One call under watch, for as long as this lives; must not outlive the watch. Used by one thread at a time.
+  // One call under watch, for as long as this lives. It must not outlive the watch. Used by one thread at a
+  // time.
   class Call {
    public:
-    // `cut_off` is called at the end of a wait that is too long, on the thread that watches; never once the
-    // destructor has returned. It must not destroy this on that thread.
+    // `cut_off` is called on the watching thread when a wait has lasted too long, and never once the destructor
+    // has returned. It must not destroy this object on that thread.
     Call(IdleWatch& watch, std::function<void()> cut_off);
     ~Call();
     Call(const Call&) = delete;

@@ -1,4 +1,4 @@
-// One ImportGraphs call, read by a thread that waits for the client, but not for ever.
+// One ImportGraphs call, read by a thread that waits for the client for a limited time.
 #ifndef PACKTRAIN_SERVER_SERVING_IMPORT_CALL_H_
 #define PACKTRAIN_SERVER_SERVING_IMPORT_CALL_H_
 
@@ -49,7 +49,7 @@ class ImportCall final : public grpc::ServerReadReactor<v1::ImportGraphsRequest>
 // The imports that are waited for when a server stops. Any number of threads may use it.
 class OpenImports {
  public:
-  // Keeps `call` in view until Remove, which comes before its end.
+  // `call` can be broken from now on until Remove, which comes before its end.
   void Add(ImportCall& call);
   void Remove(ImportCall& call);
   // Breaks all there are, and those that come.

@@ -11,7 +11,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_spec_convert.h"
 #include "server/batches/batch_builder.h"
-#include "server/batches/batch_source.h"
+#include "server/batches/resolved_spec.h"
 #include "server/batches/source_ids.h"
 #include "server/batching/spec_rules.h"
 
@@ -53,42 +53,42 @@ grpc::Status PlanService::GetPlannedBatch(grpc::ServerContext*, const v1::GetPla
 }
 
 absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::GetPlanResponse& response) {
-  ABSL_ASSIGN_OR_RETURN(batches::BatchSource source,
-                        batches::ResolveBatchSource(store_, request.dataset(), request.spec()));
+  ABSL_ASSIGN_OR_RETURN(batches::ResolvedSpec resolved,
+                        batches::ResolveSpec(store_, request.dataset(), request.spec()));
   ABSL_ASSIGN_OR_RETURN(
       std::shared_ptr<const batches::EpochPlan> plan,
-      plans_.Get(source, request.epoch(), {.size = wire::WorldSizeOrDefault(request.world_size())}));
+      plans_.Get(resolved, request.epoch(), {.size = wire::WorldSizeOrDefault(request.world_size())}));
   const wire::PlanSummary summary = plan->plan->Summarize();
-  response = wire::ToMessage(summary, source.spec, batching::kPlanVersion);
-  response.set_dataset(source.reference());
-  response.set_fingerprint(source.fingerprint);
+  response = wire::ToMessage(summary, resolved.spec, batching::kPlanVersion);
+  response.set_dataset(resolved.reference());
+  response.set_fingerprint(resolved.fingerprint);
   response.set_plan_seconds(plan->plan_seconds);
-  return AddOversizeIds(*source.dataset, summary, *response.mutable_oversize());
+  return AddOversizeIds(*resolved.dataset, summary, *response.mutable_oversize());
 }
 
 absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& request,
                                         v1::GetPlannedBatchResponse& response) {
-  ABSL_ASSIGN_OR_RETURN(batches::BatchSource source,
-                        batches::ResolveBatchSource(store_, request.dataset(), request.spec()));
+  ABSL_ASSIGN_OR_RETURN(batches::ResolvedSpec resolved,
+                        batches::ResolveSpec(store_, request.dataset(), request.spec()));
   const std::uint32_t world_size = wire::WorldSizeOrDefault(request.world_size());
   ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const batches::EpochPlan> plan,
-                        plans_.Get(source, request.epoch(), {.size = world_size}));
+                        plans_.Get(resolved, request.epoch(), {.size = world_size}));
   ABSL_ASSIGN_OR_RETURN(batching::PlannedBatch batch, plan->plan->BatchAt(request.index()));
 
   ABSL_ASSIGN_OR_RETURN(batches::BatchBuilder builder,
-                        batches::BatchBuilder::Create(source.dataset, max_batch_bytes_, memory_));
+                        batches::BatchBuilder::Create(resolved.dataset, max_batch_bytes_, memory_));
   ABSL_ASSIGN_OR_RETURN(batches::BuiltBatch built, builder.Build(batch, {.epoch = request.epoch(),
                                                                          .epoch_steps = plan->plan->steps(),
                                                                          .world_size = world_size,
-                                                                         .fingerprint = source.fingerprint}));
+                                                                         .fingerprint = resolved.fingerprint}));
 
   response.set_index(batch.index);
   response.set_step(batch.step);
   response.set_rank(batch.rank);
   *response.mutable_padded() = wire::ToMessage(batch.padded);
   response.set_body_crc32c(built.header.body_crc32c);
-  response.set_fingerprint(source.fingerprint);
-  return AddGraphs(*source.dataset, batch.graphs, response);
+  response.set_fingerprint(resolved.fingerprint);
+  return AddGraphs(*resolved.dataset, batch.graphs, response);
 }
 
 }  // namespace packtrain::serving

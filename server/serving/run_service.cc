@@ -17,8 +17,10 @@
 #include "server/analysis/run_filter.h"
 #include "server/analysis/step_listing.h"
 #include "server/analysis/summary.h"
+#include "server/limits/page.h"
 #include "server/runs/run_loader.h"
-#include "server/serving/page.h"
+#include "server/serving/answer.h"
+#include "server/serving/bounded_writer.h"
 
 namespace packtrain::serving {
 namespace {
@@ -32,14 +34,6 @@ absl::Status TooManyReads() {
           kMaxReads,
           " listings, summaries and comparisons are under way, the server's limit; ask again later")),
       "READ_LIMIT", {{"limit", absl::StrCat(kMaxReads)}});
-}
-
-// Moves a result into the response, or converts its status.
-template <typename Response>
-grpc::Status Answer(absl::StatusOr<Response> result, Response* response) {
-  if (!result.ok()) return base::ToGrpcStatus(result.status());
-  *response = *std::move(result);
-  return grpc::Status::OK;
 }
 
 template <typename Request>
@@ -59,7 +53,7 @@ absl::StatusOr<v1::ReportStepsResponse> AddSteps(runs::RunStore& store, const v1
 std::string KeyOf(const v1::Run& run) { return absl::StrCat(run.started_ms(), " ", run.run()); }
 
 absl::StatusOr<runs::ListPosition> PositionOf(const v1::ListRunsRequest& request) {
-  ABSL_ASSIGN_OR_RETURN(const std::string key, KeyOfPageToken(request.page_token(), request.where()));
+  ABSL_ASSIGN_OR_RETURN(const std::string key, limits::KeyOfPageToken(request.page_token(), request.where()));
   runs::ListPosition position;
   if (key.empty()) return position;
   const std::size_t space = key.find(' ');
@@ -71,7 +65,7 @@ absl::StatusOr<runs::ListPosition> PositionOf(const v1::ListRunsRequest& request
 }
 
 absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const v1::ListRunsRequest& request,
-                                              Page page) {
+                                              limits::Page page) {
   ABSL_ASSIGN_OR_RETURN(const analysis::RunFilter filter, analysis::RunFilter::Parse(request.where()));
   ABSL_ASSIGN_OR_RETURN(const runs::ListPosition after, PositionOf(request));
   v1::ListRunsResponse response;
@@ -81,7 +75,7 @@ absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const
       *response.add_runs() = std::move(run);
       return true;
     }
-    response.set_next_page_token(PageToken(request.where(), KeyOf(*response.runs().rbegin())));
+    response.set_next_page_token(limits::PageToken(request.where(), KeyOf(*response.runs().rbegin())));
     return false;
   });
   ABSL_RETURN_IF_ERROR(status);
@@ -169,7 +163,7 @@ grpc::Status RunService::FinishRun(grpc::ServerContext*, const v1::FinishRunRequ
 
 grpc::Status RunService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest* request,
                                   v1::ListRunsResponse* response) {
-  return Answer(ListPage(store_, *request, Page(request->page_size(), max_message_bytes_)), response);
+  return Answer(ListPage(store_, *request, limits::Page(request->page_size(), max_message_bytes_)), response);
 }
 
 grpc::Status RunService::GetRun(grpc::ServerContext*, const v1::GetRunRequest* request,
@@ -190,14 +184,9 @@ grpc::Status RunService::ListSteps(grpc::ServerContext* context, const v1::ListS
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
   absl::StatusOr<std::vector<analysis::RankStep>> steps = runs::LoadSteps(store_, request->run());
   if (!steps.ok()) return base::ToGrpcStatus(steps.status());
-  IdleWatch::Call unread(idle_, [context] { context->TryCancel(); });
-  const auto send = [&](const v1::ListStepsResponse& block) {
-    unread.BeginWait();
-    const bool written = writer->Write(block);
-    unread.EndWait();
-    return written ? absl::OkStatus() : absl::CancelledError("the client went away");
-  };
-  return base::ToGrpcStatus(analysis::ListSteps(*std::move(steps), *request, send));
+  BoundedWriter<v1::ListStepsResponse> out(*context, *writer, idle_);
+  const auto write = [&out](const v1::ListStepsResponse& block) { return out.Write(block); };
+  return base::ToGrpcStatus(analysis::ListSteps(*std::move(steps), *request, write));
 }
 
 grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEvaluationsRequest* request,

@@ -15,15 +15,15 @@ constexpr const char* kFeatures[] = {"policy.static", "policy.dynamic", "policy.
 }  // namespace
 
 ServerInfoService::ServerInfoService(v1::Limits limits, std::vector<std::string> features,
-                                     const MemoryAccount& memory)
-    : limits_(std::move(limits)), features_(std::move(features)), memory_(memory) {}
+                                     std::function<metrics::MemoryReading()> memory)
+    : limits_(std::move(limits)), features_(std::move(features)), memory_(std::move(memory)) {}
 
 grpc::Status ServerInfoService::GetServerInfo(grpc::ServerContext*, const v1::GetServerInfoRequest*,
                                               v1::GetServerInfoResponse* response) {
   response->set_version(PACKTRAIN_VERSION);
   response->set_api(kApi);
   *response->mutable_limits() = limits_;
-  const metrics::MemoryReading read = memory_.Read();
+  const metrics::MemoryReading read = memory_();
   v1::MemoryUse& memory = *response->mutable_memory();
   memory.set_cap_bytes(read.cap_bytes);
   memory.set_used_bytes(read.used_bytes);

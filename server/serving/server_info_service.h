@@ -2,11 +2,12 @@
 #ifndef PACKTRAIN_SERVER_SERVING_SERVER_INFO_SERVICE_H_
 #define PACKTRAIN_SERVER_SERVING_SERVER_INFO_SERVICE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "packtrain/v1/server_info.grpc.pb.h"
-#include "server/serving/memory_account.h"
+#include "server/metrics/server_reading.h"
 
 namespace packtrain::serving {
 
@@ -16,8 +17,9 @@ inline constexpr char kApi[] = "v1";
 // Calls run on gRPC's threads, many at a time.
 class ServerInfoService final : public v1::ServerInfoService::Service {
  public:
-  // `features` come on top of those of every server. `memory` is borrowed.
-  ServerInfoService(v1::Limits limits, std::vector<std::string> features, const MemoryAccount& memory);
+  // `features` come on top of those of every server. `memory` says how much is in use; any thread calls it.
+  ServerInfoService(v1::Limits limits, std::vector<std::string> features,
+                    std::function<metrics::MemoryReading()> memory);
 
   grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,
                              v1::GetServerInfoResponse* response) override;
@@ -25,7 +27,7 @@ class ServerInfoService final : public v1::ServerInfoService::Service {
  private:
   const v1::Limits limits_;
   const std::vector<std::string> features_;
-  const MemoryAccount& memory_;
+  const std::function<metrics::MemoryReading()> memory_;
 };
 
 }  // namespace packtrain::serving

@@ -8,8 +8,8 @@
 
 #include "proto/wire/batch_spec_convert.h"
 #include "server/batches/batch_sequence.h"
-#include "server/batches/batch_source.h"
 #include "server/batches/plan_cache.h"
+#include "server/batches/resolved_spec.h"
 #include "server/batches/source_ids.h"
 #include "server/batches/worker_pool.h"
 #include "tests/fuzz/fact.h"
@@ -58,7 +58,7 @@ struct Server {
 
 template <typename Request>
 absl::StatusOr<std::shared_ptr<const batches::EpochPlan>> PlanOf(Server& server, const Request& request) {
-  const auto source = batches::ResolveBatchSource(*server.store, request.dataset(), request.spec());
+  const auto source = batches::ResolveSpec(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return source.status();
   return server.plans.Get(*source, request.epoch(),
                           {.size = wire::WorldSizeOrDefault(request.world_size()), .segments = {}});
@@ -87,7 +87,7 @@ void Answer(Server& server, const v1::GetPlannedBatchRequest& request) {
 }
 
 void Answer(Server& server, const v1::StreamBatchesRequest& request) {
-  auto source = batches::ResolveBatchSource(*server.store, request.dataset(), request.spec());
+  auto source = batches::ResolveSpec(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return;
   auto builder = batches::BatchBuilder::Create(source->dataset, kMaxBatchBytes, {server.memory, server.bodies});
   batches::SharedBatches shared(0);

@@ -7,8 +7,8 @@
 #include "client/ingest/text.h"
 #include "proto/wire/edge_spec.h"
 #include "server/analysis/run_metric.h"
+#include "server/limits/page.h"
 #include "server/runs/run_keys.h"
-#include "server/serving/page.h"
 #include "server/storage/seal.h"
 #include "tests/fuzz/fact.h"
 
@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kQuery = "model = schnet";
 
 void PassPageToken(std::string_view text) {
-  packtrain::serving::KeyOfPageToken(text, kQuery).status().IgnoreError();
-  const auto key = packtrain::serving::KeyOfPageToken(packtrain::serving::PageToken(kQuery, text), kQuery);
+  packtrain::limits::KeyOfPageToken(text, kQuery).status().IgnoreError();
+  const auto key = packtrain::limits::KeyOfPageToken(packtrain::limits::PageToken(kQuery, text), kQuery);
   packtrain::fuzz::Expect(key.ok() && *key == text, "a page token gives back its key");
 }
 

@@ -29,7 +29,7 @@ class BatchBuilderTest : public ::testing::Test {
  protected:
   // Batch `index` of five graphs each.
   absl::StatusOr<BuiltBatch> Build(std::uint64_t index, std::uint64_t max_batch_bytes = kPlenty) {
-    const auto plan = plans_.Get(scenario_.Source(5), 0, {.size = 3});
+    const auto plan = plans_.Get(scenario_.Resolved(5), 0, {.size = 3});
     EXPECT_THAT(plan, IsOk());
     return scenario_.Builder(max_batch_bytes)
         .Build(*(*plan)->plan->BatchAt(index),

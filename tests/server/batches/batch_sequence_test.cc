@@ -26,7 +26,7 @@ using ::testing::SizeIs;
 class BatchSequenceTest : public ::testing::Test {
  protected:
   absl::StatusOr<std::unique_ptr<BatchSequence>> Open(SequenceRange range) {
-    return BatchSequence::Open(scenario_.Source(4), std::move(range), scenario_.Builder(), plans_, shared_,
+    return BatchSequence::Open(scenario_.Resolved(4), std::move(range), scenario_.Builder(), plans_, shared_,
                                *background_);
   }
 
@@ -85,7 +85,7 @@ TEST_F(BatchSequenceTest, TheNextEpochIsPlannedWhileThisOneIsRead) {
 
 // However long the next epoch takes to plan: this one's batches come, and then its own, without another plan.
 TEST_F(BatchSequenceTest, PlanningTheNextEpochHoldsUpNoBatchOfThisOne) {
-  BatchSource source = scenario_.Source(4);
+  ResolvedSpec source = scenario_.Resolved(4);
   const auto held = std::make_shared<HeldDataset>(source.dataset, /*free=*/1);
   source.dataset = held;
   auto sequence =
@@ -119,7 +119,7 @@ TEST_F(BatchSequenceTest, NothingIsPlannedBehindTheLastEpoch) {
 
 TEST_F(BatchSequenceTest, NothingIsPlannedAheadThatTheCacheCannotKeep) {
   PlanCache plans(1, scenario_.memory());
-  auto sequence = BatchSequence::Open(scenario_.Source(4), {.epochs = 2}, scenario_.Builder(), plans, shared_,
+  auto sequence = BatchSequence::Open(scenario_.Resolved(4), {.epochs = 2}, scenario_.Builder(), plans, shared_,
                                       *background_);
   ASSERT_THAT(sequence, IsOk());
   background_ = nullptr;
@@ -131,7 +131,7 @@ TEST_F(BatchSequenceTest, AnEpochWithoutAStepIsRefused) {
   spec.set_policy(v1::POLICY_STATIC);
   spec.set_graphs(20);
   spec.set_drop_last(true);
-  EXPECT_THAT(BatchSequence::Open(scenario_.Source(spec), {.world = {.size = 2}}, scenario_.Builder(), plans_,
+  EXPECT_THAT(BatchSequence::Open(scenario_.Resolved(spec), {.world = {.size = 2}}, scenario_.Builder(), plans_,
                                   shared_, *background_),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--drop-last leaves no step")));
 }

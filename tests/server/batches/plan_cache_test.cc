@@ -56,7 +56,7 @@ class PlanCacheTest : public ::testing::Test {
 
 TEST_F(PlanCacheTest, AnEpochIsPlannedOnce) {
   PlanCache plans(kPlenty, scenario_.memory());
-  const BatchSource source = scenario_.Source(4);
+  const ResolvedSpec source = scenario_.Resolved(4);
   const auto first = plans.Get(source, 0, {});
   ASSERT_THAT(first, IsOk());
   EXPECT_THAT(plans.Get(source, 0, {}), IsOk());
@@ -65,7 +65,7 @@ TEST_F(PlanCacheTest, AnEpochIsPlannedOnce) {
 
 TEST_F(PlanCacheTest, WhatIsAskedForAtOneTimeIsPlannedOnce) {
   PlanCache plans(kPlenty, scenario_.memory());
-  const BatchSource source = scenario_.Source(4);
+  const ResolvedSpec source = scenario_.Resolved(4);
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] { EXPECT_THAT(plans.Get(source, 0, {}), IsOk()); });
@@ -76,7 +76,7 @@ TEST_F(PlanCacheTest, WhatIsAskedForAtOneTimeIsPlannedOnce) {
 
 TEST_F(PlanCacheTest, WhatIsPreparedIsAtHand) {
   PlanCache plans(kPlenty, scenario_.memory());
-  const BatchSource source = scenario_.Source(4);
+  const ResolvedSpec source = scenario_.Resolved(4);
   for (int i = 0; i < 2; ++i) plans.Prepare(source, 1, {});
   EXPECT_EQ(plans.planned(), 1);
   EXPECT_THAT(plans.Get(source, 1, {}), IsOk());
@@ -85,7 +85,7 @@ TEST_F(PlanCacheTest, WhatIsPreparedIsAtHand) {
 
 TEST_F(PlanCacheTest, PreparingDoesNotWaitForAThreadThatPlans) {
   PlanCache plans(kPlenty, scenario_.memory());
-  BatchSource source = scenario_.Source(4);
+  ResolvedSpec source = scenario_.Resolved(4);
   const auto held = std::make_shared<HeldDataset>(source.dataset, /*free=*/0);
   source.dataset = held;
   std::thread planning([&] { plans.Prepare(source, 0, {}); });
@@ -104,7 +104,7 @@ TEST_F(PlanCacheTest, OnlyWhatIsWaitedForIsPlannedSideBySide) {
                     ++loops;
                     batching::RunInTurn(tasks, run);
                   });
-  BatchSource source = scenario_.Source(4);
+  ResolvedSpec source = scenario_.Resolved(4);
   source.dataset = std::make_shared<SizesOnly>(batching::kChunkGraphs + 4);
   plans.Prepare(source, 0, {});
   EXPECT_THAT(plans.Get(source, 0, {}), IsOk());
@@ -115,8 +115,8 @@ TEST_F(PlanCacheTest, OnlyWhatIsWaitedForIsPlannedSideBySide) {
 
 TEST_F(PlanCacheTest, AllWorldsShareTheBatchesOfOnePlan) {
   PlanCache plans(kPlenty, scenario_.memory());
-  const auto one = plans.Get(scenario_.Source(4), 0, {});
-  const auto three = plans.Get(scenario_.Source(4), 0, {.size = 3, .segments = {{2, 1}}});
+  const auto one = plans.Get(scenario_.Resolved(4), 0, {});
+  const auto three = plans.Get(scenario_.Resolved(4), 0, {.size = 3, .segments = {{2, 1}}});
   ASSERT_THAT(one, IsOk());
   ASSERT_THAT(three, IsOk());
   EXPECT_EQ((*one)->plan->BatchAt(0)->graphs.data(), (*three)->plan->BatchAt(0)->graphs.data());
@@ -131,7 +131,7 @@ TEST_F(PlanCacheTest, EachWorldHasABalancedPlanOfItsOwn) {
   spec.set_policy(v1::POLICY_STATIC);
   spec.set_graphs(4);
   spec.set_balance(v1::BALANCE_COST);
-  const BatchSource source = scenario_.Source(spec);
+  const ResolvedSpec source = scenario_.Resolved(spec);
   std::uint64_t bytes = 0;
   for (const wire::World& world : {wire::World{2}, {3}, {3, {{2, 1}}}}) {
     plans.Prepare(source, 0, world);
@@ -146,22 +146,22 @@ TEST_F(PlanCacheTest, EachWorldHasABalancedPlanOfItsOwn) {
 
 TEST_F(PlanCacheTest, AWorldThatDoesNotFitLeavesThePlanAtHand) {
   PlanCache plans(kPlenty, scenario_.memory());
-  EXPECT_THAT(plans.Get(scenario_.Source(4), 0, {.segments = {{2, 9}}}),
+  EXPECT_THAT(plans.Get(scenario_.Resolved(4), 0, {.segments = {{2, 9}}}),
               StatusIs(absl::StatusCode::kOutOfRange));
-  EXPECT_THAT(plans.Get(scenario_.Source(4), 0, {}), IsOk());
+  EXPECT_THAT(plans.Get(scenario_.Resolved(4), 0, {}), IsOk());
   EXPECT_EQ(plans.planned(), 1);
 }
 
 TEST_F(PlanCacheTest, EpochAndSpecMakeAnotherPlan) {
   PlanCache plans(kPlenty, scenario_.memory());
-  ASSERT_THAT(plans.Get(scenario_.Source(4), 0, {}), IsOk());
-  ASSERT_THAT(plans.Get(scenario_.Source(4), 1, {}), IsOk());
-  ASSERT_THAT(plans.Get(scenario_.Source(5), 0, {}), IsOk());
+  ASSERT_THAT(plans.Get(scenario_.Resolved(4), 0, {}), IsOk());
+  ASSERT_THAT(plans.Get(scenario_.Resolved(4), 1, {}), IsOk());
+  ASSERT_THAT(plans.Get(scenario_.Resolved(5), 0, {}), IsOk());
   EXPECT_EQ(plans.planned(), 3);
 }
 
 TEST_F(PlanCacheTest, TheLeastRecentlyUsedPlanGoesFirst) {
-  const BatchSource source = scenario_.Source(4);
+  const ResolvedSpec source = scenario_.Resolved(4);
   const std::uint64_t plan_bytes =
       (*PlanCache(kPlenty, scenario_.memory()).Get(source, 0, {}))->charge->bytes();
   PlanCache plans(2 * plan_bytes, scenario_.memory());
@@ -176,11 +176,11 @@ TEST_F(PlanCacheTest, TheLeastRecentlyUsedPlanGoesFirst) {
 
 TEST_F(PlanCacheTest, HoweverManySpecsAreAskedForTheirPlansStayWithinTheLimit) {
   const std::uint64_t limit =
-      3 * (*PlanCache(kPlenty, scenario_.memory()).Get(scenario_.Source(4), 0, {}))->charge->bytes();
+      3 * (*PlanCache(kPlenty, scenario_.memory()).Get(scenario_.Resolved(4), 0, {}))->charge->bytes();
   PlanCache plans(limit, scenario_.memory());
   for (std::uint32_t graphs = 1; graphs <= 20; ++graphs) {
     for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
-      ASSERT_THAT(plans.Get(scenario_.Source(graphs), epoch, {}), IsOk());
+      ASSERT_THAT(plans.Get(scenario_.Resolved(graphs), epoch, {}), IsOk());
       ASSERT_LE(scenario_.memory()->used_bytes(), limit);
     }
   }
@@ -190,7 +190,7 @@ TEST_F(PlanCacheTest, HoweverManySpecsAreAskedForTheirPlansStayWithinTheLimit) {
 
 TEST_F(PlanCacheTest, APlanThatIsHeldIsCountedAlsoWhenItIsNotKept) {
   PlanCache plans(0, scenario_.memory());
-  auto plan = plans.Get(scenario_.Source(4), 0, {});
+  auto plan = plans.Get(scenario_.Resolved(4), 0, {});
   ASSERT_THAT(plan, IsOk());
   EXPECT_EQ(scenario_.memory()->used_bytes(), (*plan)->plan->memory_bytes());
   plan = absl::CancelledError();
@@ -203,7 +203,7 @@ TEST_F(PlanCacheTest, FailuresAreNotKept) {
   spec.set_policy(v1::POLICY_DYNAMIC);
   spec.set_graphs(1);
   spec.set_nodes(2);  // of which one may be real: no molecule fits
-  const BatchSource source = scenario_.Source(spec);
+  const ResolvedSpec source = scenario_.Resolved(spec);
   EXPECT_THAT(plans.Get(source, 0, {}), StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(plans.Get(source, 0, {}), StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ(plans.planned(), 2);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "server/batches/batch_builder.h"
-#include "server/batches/batch_source.h"
 #include "server/batches/plan_cache.h"
+#include "server/batches/resolved_spec.h"
 #include "server/log/event_log.h"
 #include "server/storage/record_arena.h"
 #include "server/storage/rocks_graph_store.h"
@@ -165,7 +165,7 @@ TEST(ResidentBatchesOfRocksTest, BatchesFromMemoryEqualThoseFromTheStore) {
   v1::BatchSpec spec;
   spec.set_policy(v1::POLICY_STATIC);
   spec.set_graphs(31);
-  const auto source = ResolveBatchSource(**store, "molecules", spec);
+  const auto source = ResolveSpec(**store, "molecules", spec);
   ASSERT_THAT(source, IsOk());
   const auto memory = std::make_shared<limits::MemoryMeter>();
   ResidentDatasets residents(kPlenty, memory);

@@ -19,22 +19,22 @@ Scenario::Scenario(std::uint32_t count) {
   EXPECT_TRUE(writer->Seal(seal).ok());
 }
 
-batches::BatchSource Scenario::Source(std::uint32_t graphs) {
+batches::ResolvedSpec Scenario::Resolved(std::uint32_t graphs) {
   v1::BatchSpec spec;
   spec.set_policy(v1::POLICY_STATIC);
   spec.set_graphs(graphs);
   spec.set_order(v1::ORDER_NONE);
-  return Source(spec);
+  return Resolved(spec);
 }
 
-batches::BatchSource Scenario::Source(const v1::BatchSpec& spec) {
-  absl::StatusOr<batches::BatchSource> source = batches::ResolveBatchSource(store_, "molecules", spec);
-  EXPECT_TRUE(source.ok()) << source.status();
-  return *std::move(source);
+batches::ResolvedSpec Scenario::Resolved(const v1::BatchSpec& spec) {
+  absl::StatusOr<batches::ResolvedSpec> resolved = batches::ResolveSpec(store_, "molecules", spec);
+  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  return *std::move(resolved);
 }
 
 batches::BatchBuilder Scenario::Builder(std::uint64_t max_batch_bytes) {
-  return *batches::BatchBuilder::Create(*store_.Open("molecules"), max_batch_bytes, {memory_, bodies_});
+  return *batches::BatchBuilder::Create(*store_.Open("molecules"), max_batch_bytes, body_memory());
 }
 
 std::string BodyOf(const batches::BuiltBatch& batch) {

@@ -11,7 +11,7 @@
 #include "packtrain/v1/batch.pb.h"
 #include "server/batches/batch_builder.h"
 #include "server/batches/batch_sequence.h"
-#include "server/batches/batch_source.h"
+#include "server/batches/resolved_spec.h"
 #include "server/limits/memory_meter.h"
 #include "tests/testing/fake_graph_store.h"
 
@@ -26,10 +26,11 @@ class Scenario {
 
   FakeGraphStore& store() { return store_; }
   const std::shared_ptr<limits::MemoryMeter>& memory() const { return memory_; }
+  batches::BodyMemory body_memory() const { return {memory_, bodies_}; }
 
   // `graphs` a batch in the order of the data set.
-  batches::BatchSource Source(std::uint32_t graphs);
-  batches::BatchSource Source(const v1::BatchSpec& spec);
+  batches::ResolvedSpec Resolved(std::uint32_t graphs);
+  batches::ResolvedSpec Resolved(const v1::BatchSpec& spec);
   batches::BatchBuilder Builder(std::uint64_t max_batch_bytes = kPlenty);
 
  private:

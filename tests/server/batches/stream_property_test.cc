@@ -69,7 +69,7 @@ using Batches = std::map<Place, std::string>;
 // A server as far as a stream needs one; its own caches and threads.
 class Streams {
  public:
-  Streams(Scenario& scenario, BatchSource source, int builders)
+  Streams(Scenario& scenario, ResolvedSpec source, int builders)
       : scenario_(scenario),
         source_(std::move(source)),
         plans_(kPlenty, scenario.memory()),
@@ -113,7 +113,7 @@ class Streams {
 
  private:
   Scenario& scenario_;
-  const BatchSource source_;
+  const ResolvedSpec source_;
   PlanCache plans_;
   SharedBatches shared_{kPlenty};
   WorkerPool background_;
@@ -130,12 +130,12 @@ TEST_F(StreamPropertyTest, NeitherThreadsNorWhatWasAskedBeforeShowInABatch) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     batching::Dice dice(seed);
     const v1::BatchSpec spec = DrawSpec(dice);
-    Streams one(scenario_, scenario_.Source(spec), 1);
+    Streams one(scenario_, scenario_.Resolved(spec), 1);
     const Batches expected = one.ReadAlone(2);
     ASSERT_FALSE(expected.empty());
     ASSERT_EQ(one.ReadAlone(2), expected);
     Scenario copy(kGraphs);
-    ASSERT_EQ(Streams(copy, copy.Source(spec), 8).ReadAlone(2), expected);
+    ASSERT_EQ(Streams(copy, copy.Resolved(spec), 8).ReadAlone(2), expected);
   }
 }
 
@@ -181,7 +181,7 @@ TEST_F(StreamPropertyTest, ARunKilledTwiceInAnEpochGetsTheBatchesOfAnUnbrokenOne
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     batching::Dice dice(seed);
     const v1::BatchSpec spec = DrawSpec(dice);
-    Streams streams(scenario_, scenario_.Source(spec), 1);
+    Streams streams(scenario_, scenario_.Resolved(spec), 1);
     Batches batches;
     std::vector<std::uint64_t> graphs;
     std::uint64_t empty = 0;
@@ -210,7 +210,7 @@ TEST_F(StreamPropertyTest, TheNextEpochsPlanIsMadeBeforeThisOneEnds) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     batching::Dice dice(seed);
-    Streams streams(scenario_, scenario_.Source(DrawSpec(dice)), 1);
+    Streams streams(scenario_, scenario_.Resolved(DrawSpec(dice)), 1);
     const std::uint32_t world_size = dice.Between(1, 4);
     const std::uint64_t epochs = dice.Between(2, 4);
     const auto sequence = streams.Open({.world = {.size = world_size}, .epochs = epochs});

@@ -23,8 +23,8 @@
 
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "proto/wire/body_pool.h"
+#include "server/batches/build_ahead.h"
 #include "server/log/line_limit.h"
-#include "server/serving/batch_stream.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -367,7 +367,7 @@ TEST_F(PacktraindTest, ClientsThatNeverReadHoldNoMoreThanIsStated) {
   const std::uint64_t body = streams[0]->message().header().body_bytes();
   ASSERT_GT(body, 1 << 20);
   const std::uint64_t stated =
-      kStreams * (2 * wire::BodyPool::CapacityOf(body) + serving::kStreamWindowBytes) + kDatasetAndPlans;
+      kStreams * (2 * wire::BodyPool::CapacityOf(body) + batches::kStreamWindowBytes) + kDatasetAndPlans;
   for (int look = 0; look < 50; ++look) {
     const v1::MemoryUse memory = client.GetServerInfo()->memory();
     EXPECT_LE(memory.used_bytes(), before + stated);

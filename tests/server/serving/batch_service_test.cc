@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "proto/wire/body_pool.h"
-#include "server/serving/batch_stream.h"
+#include "server/batches/build_ahead.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -309,6 +309,19 @@ TEST_F(BatchServiceTest, NoMessageIsLargerThanTheClientTakes) {
   EXPECT_EQ(stream.bytes(), whole);
 }
 
+TEST_F(BatchServiceTest, ARequestThatContradictsItselfIsToldSoWhereNoPlaceIsFree) {
+  v1::StreamBatchesRequest endless = Request(), wrong = Request();
+  endless.set_epochs(0);
+  wrong.set_rank(5);
+  node::ServerOptions one_stream;
+  one_stream.max_streams = 1;
+  ASSERT_THAT(server_->StartAgain(one_stream), IsOk());
+  OpenStream stream(server_->NewChannel(), endless);
+  ASSERT_TRUE(stream.Read());
+  EXPECT_THAT(client().Stream(wrong).status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("rank 5")));
+  EXPECT_THAT(client().Stream(Request()).status, StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
 TEST_F(BatchServiceTest, CancellingEndsAnEndlessStream) {
   v1::StreamBatchesRequest request = Request();
   request.set_epochs(0);
@@ -342,7 +355,7 @@ TEST_F(BatchServiceTest, ClientsThatDoNotReadHoldTwoBatchesEach) {
     ASSERT_TRUE(streams.back()->Read());
   }
   const std::uint64_t body_bytes = streams[0]->message().header().body_bytes();
-  ASSERT_GT(2 * body_bytes, serving::kStreamWindowBytes);
+  ASSERT_GT(2 * body_bytes, batches::kStreamWindowBytes);
   const auto info = client().GetServerInfo();
   ASSERT_THAT(info, IsOk());
   const std::uint64_t plans = 1 << 20;  // of three epochs, and more

@@ -15,9 +15,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/mutex.h"
+#include "server/batches/build_ahead.h"
 #include "server/node/server.h"
 #include "server/runs/rocks_run_store.h"
-#include "server/serving/batch_stream.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/fake_graph_store.h"
 #include "tests/testing/sample_molecules.h"
@@ -168,7 +168,7 @@ TEST_F(BuilderTurnsTest, OneBuilderServesManyStreamsInTurn) {
   constexpr int kStreams = 64;
   constexpr int kBatches = 128;  // half of what a stream builds ahead of a client that does not read
   int least = 0;
-  while (least < 2 * serving::kBatchesInTurn) {  // again, where the last stream came late
+  while (least < 2 * batches::kBatchesInTurn) {  // again, where the last stream came late
     Log log;
     std::latch asked(1);
     StartServer(1, [&](const std::string& name) {
@@ -184,7 +184,7 @@ TEST_F(BuilderTurnsTest, OneBuilderServesManyStreamsInTurn) {
     EXPECT_THAT(ServingClient(NewChannel()).GetServerInfo(), IsOk());
     asked.count_down();
     const Turns turns(log.Await(kStreams, kBatches), kStreams, kBatches);
-    EXPECT_LE(turns.farthest(), serving::kBatchesInTurn);
+    EXPECT_LE(turns.farthest(), batches::kBatchesInTurn);
     least = turns.least();
     streams.clear();
     server_ = nullptr;

@@ -1,6 +1,6 @@
-// What a server's memory is bounded by, and how much of that is in use.
-#ifndef PACKTRAIN_SERVER_SERVING_MEMORY_ACCOUNT_H_
-#define PACKTRAIN_SERVER_SERVING_MEMORY_ACCOUNT_H_
+// The bound of a server's memory, and how much of it is in use.
+#ifndef PACKTRAIN_SERVER_NODE_MEMORY_ACCOUNT_H_
+#define PACKTRAIN_SERVER_NODE_MEMORY_ACCOUNT_H_
 
 #include <cstdint>
 #include <memory>
@@ -10,16 +10,16 @@
 #include "server/metrics/server_reading.h"
 #include "server/storage/graph_store.h"
 
-namespace packtrain::serving {
+namespace packtrain::node {
 
-// The bound, part by part. The sizes of open data sets come on top of the store's caches, and what is kept of
-// imports under way on top of all: they are not caches, and are counted as they are. Memory of bodies that is
-// kept for bodies to come counts in the bound, and as used only while a body lies in it.
+// The bound, part by part. The sizes of open data sets come on top of the store's caches, and the memory of
+// imports under way on top of everything: neither is a cache, so both are counted as they are. Memory that is
+// kept for bodies to come is part of the bound, and counts as used only while a body lies in it.
 struct MemoryCap {
   std::uint64_t bench_bytes = 0;
   std::uint64_t resident_datasets_bytes = 0;
   std::uint64_t batches_and_plans_bytes = 0;
-  // Of bodies that are kept: for streams a little behind, and those not in use for the ones to come.
+  // Bodies that are kept for streams a little behind, and unused memory that is kept for bodies to come.
   std::uint64_t kept_bodies_bytes = 0;
   std::uint64_t store_cache_bytes = 0;
 };
@@ -43,6 +43,6 @@ class MemoryAccount {
   const storage::GraphStore& store_;
 };
 
-}  // namespace packtrain::serving
+}  // namespace packtrain::node
 
-#endif  // PACKTRAIN_SERVER_SERVING_MEMORY_ACCOUNT_H_
+#endif  // PACKTRAIN_SERVER_NODE_MEMORY_ACCOUNT_H_

@@ -1,4 +1,4 @@
-#include "server/serving/page.h"
+#include "server/limits/page.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,11 +10,11 @@
 #include "proto/base/crc32c.h"
 #include "proto/base/error_details.h"
 
-namespace packtrain::serving {
+namespace packtrain::limits {
 namespace {
 
 // Leaves a quarter of a message to what is not an item, and to items' own framing.
-constexpr std::uint64_t kMostBytes = 3 << 20;
+constexpr std::uint64_t kMaxBytes = 3 << 20;
 constexpr std::size_t kCheckDigits = 8;
 
 std::string CheckOf(std::string_view query, std::string_view key) {
@@ -46,8 +46,8 @@ absl::StatusOr<std::string> KeyOfPageToken(std::string_view token, std::string_v
 }
 
 Page::Page(std::uint32_t page_size, std::uint64_t max_message_bytes)
-    : most_items_(page_size == 0 ? kMostItems : std::min(page_size, kMostItems)),
-      most_bytes_(std::min(kMostBytes, max_message_bytes / 4 * 3)) {}
+    : most_items_(page_size == 0 ? kMaxItems : std::min(page_size, kMaxItems)),
+      most_bytes_(std::min(kMaxBytes, max_message_bytes / 4 * 3)) {}
 
 bool Page::Take(std::uint64_t bytes) {
   if (items_ > 0 && (items_ == most_items_ || bytes_ + bytes > most_bytes_)) return false;
@@ -56,4 +56,4 @@ bool Page::Take(std::uint64_t bytes) {
   return true;
 }
 
-}  // namespace packtrain::serving
+}  // namespace packtrain::limits

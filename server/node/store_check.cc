@@ -1,4 +1,4 @@
-#include "server/serving/store_check.h"
+#include "server/node/store_check.h"
 
 #include <iterator>
 #include <memory>
@@ -18,7 +18,7 @@
 #include "server/storage/fsck.h"
 #include "server/storage/graph_database.h"
 
-namespace packtrain::serving {
+namespace packtrain::node {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ absl::Status CheckFolder(const fs::path& data, rocks::CheckReport& report) {
   return CheckDatabase(runs, report, runs::OpenRunDatabaseForCheck, CheckRuns);
 }
 
-}  // namespace packtrain::serving
+}  // namespace packtrain::node

@@ -1,4 +1,4 @@
-#include "server/batches/damaged_graphs.h"
+#include "server/batches/corrupt_graphs.h"
 
 #include <gmock/gmock.h>
 
@@ -28,10 +28,10 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 // Five batches an epoch, of graphs 0 to 3, 4 to 7, ..., which have 1 to 5 nodes over and over.
-class DamagedGraphsTest : public ::testing::Test {
+class CorruptGraphsTest : public ::testing::Test {
  protected:
   std::unique_ptr<BatchSequence> Open(bool skip_corrupt) {
-    auto sequence = BatchSequence::Open(scenario_.Source(4), {.epochs = 1, .skip_corrupt = skip_corrupt},
+    auto sequence = BatchSequence::Open(scenario_.Resolved(4), {.epochs = 1, .skip_corrupt = skip_corrupt},
                                         scenario_.Builder(), plans_, shared_, background_);
     EXPECT_THAT(sequence, IsOk());
     return *std::move(sequence);
@@ -58,14 +58,14 @@ class DamagedGraphsTest : public ::testing::Test {
   WorkerPool background_{1};
 };
 
-TEST_F(DamagedGraphsTest, EachIsFoundByItself) {
+TEST_F(CorruptGraphsTest, EachIsFoundByItself) {
   scenario_.store().Damage({5, 12});
   const auto dataset = *scenario_.store().Open("molecules");
-  EXPECT_THAT(*FindDamaged(*dataset, std::vector<std::uint32_t>{12, 3, 5, 6}), ElementsAre(5, 12));
-  EXPECT_THAT(*FindDamaged(*dataset, std::vector<std::uint32_t>{1, 2}), IsEmpty());
+  EXPECT_THAT(*FindCorrupt(*dataset, std::vector<std::uint32_t>{12, 3, 5, 6}), ElementsAre(5, 12));
+  EXPECT_THAT(*FindCorrupt(*dataset, std::vector<std::uint32_t>{1, 2}), IsEmpty());
 }
 
-TEST_F(DamagedGraphsTest, ABatchComesWithoutThemInItsPlace) {
+TEST_F(CorruptGraphsTest, ABatchComesWithoutThemInItsPlace) {
   const std::vector<BuiltBatch> whole = ReadAll();
   scenario_.store().Damage({5, 6});
   const std::vector<BuiltBatch> batches = ReadAll();
@@ -83,7 +83,7 @@ TEST_F(DamagedGraphsTest, ABatchComesWithoutThemInItsPlace) {
   EXPECT_THAT(wire::CheckHeader(header, kPlenty), IsOk());
 }
 
-TEST_F(DamagedGraphsTest, BatchesThatHoldNoneAreThoseOfAWholeStore) {
+TEST_F(CorruptGraphsTest, BatchesThatHoldNoneAreThoseOfAWholeStore) {
   const std::vector<BuiltBatch> whole = ReadAll();
   scenario_.store().Damage({5, 6});
   const std::vector<BuiltBatch> batches = ReadAll();
@@ -94,7 +94,7 @@ TEST_F(DamagedGraphsTest, BatchesThatHoldNoneAreThoseOfAWholeStore) {
   }
 }
 
-TEST_F(DamagedGraphsTest, ABatchOfWhichNothingIsLeftIsEmpty) {
+TEST_F(CorruptGraphsTest, ABatchOfWhichNothingIsLeftIsEmpty) {
   scenario_.store().Damage({4, 5, 6, 7});
   const std::vector<BuiltBatch> batches = ReadAll();
   ASSERT_THAT(batches, SizeIs(5));
@@ -105,7 +105,7 @@ TEST_F(DamagedGraphsTest, ABatchOfWhichNothingIsLeftIsEmpty) {
   EXPECT_THAT(wire::CheckHeader(batches[1].header, kPlenty), IsOk());
 }
 
-TEST_F(DamagedGraphsTest, WithoutASkipTheMessageNamesTheGraphAndTheFlag) {
+TEST_F(CorruptGraphsTest, WithoutASkipTheMessageNamesTheGraphAndTheFlag) {
   scenario_.store().Damage({5});
   const auto sequence = Open(/*skip_corrupt=*/false);
   EXPECT_THAT(NextBuilt(*sequence), IsOk());
@@ -115,7 +115,7 @@ TEST_F(DamagedGraphsTest, WithoutASkipTheMessageNamesTheGraphAndTheFlag) {
 }
 
 // The first read is that of the whole batch, those behind it look at its graphs one by one.
-TEST_F(DamagedGraphsTest, ADiskThatDoesNotAnswerStillEndsTheStream) {
+TEST_F(CorruptGraphsTest, ADiskThatDoesNotAnswerStillEndsTheStream) {
   scenario_.store().Damage({2});
   for (std::uint64_t read = 0; read < 5; ++read) {
     const auto sequence = Open(/*skip_corrupt=*/true);
@@ -125,7 +125,7 @@ TEST_F(DamagedGraphsTest, ADiskThatDoesNotAnswerStillEndsTheStream) {
   }
 }
 
-TEST_F(DamagedGraphsTest, AStreamThatStopsSharesNothingWithOneThatSkips) {
+TEST_F(CorruptGraphsTest, AStreamThatStopsSharesNothingWithOneThatSkips) {
   scenario_.store().Damage({1});
   const auto skips = Open(/*skip_corrupt=*/true), skips_too = Open(/*skip_corrupt=*/true);
   const auto stops = Open(/*skip_corrupt=*/false), stops_too = Open(/*skip_corrupt=*/false);

@@ -1,5 +1,5 @@
 // The check of both stores, in use and while nobody has them open.
-#include "server/serving/store_check.h"
+#include "server/node/store_check.h"
 
 #include <gmock/gmock.h>
 
@@ -14,7 +14,7 @@
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/status_matchers.h"
 
-namespace packtrain::serving {
+namespace packtrain::node {
 namespace {
 
 namespace fs = std::filesystem;
@@ -227,4 +227,4 @@ TEST_F(StoreCheckTest, NothingIsChangedByACheck) {
 }
 
 }  // namespace
-}  // namespace packtrain::serving
+}  // namespace packtrain::node

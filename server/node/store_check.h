@@ -1,6 +1,6 @@
 // The check of all that a server stores.
-#ifndef PACKTRAIN_SERVER_SERVING_STORE_CHECK_H_
-#define PACKTRAIN_SERVER_SERVING_STORE_CHECK_H_
+#ifndef PACKTRAIN_SERVER_NODE_STORE_CHECK_H_
+#define PACKTRAIN_SERVER_NODE_STORE_CHECK_H_
 
 #include <filesystem>
 #include <functional>
@@ -10,13 +10,13 @@
 #include "server/runs/rocks_run_store.h"
 #include "server/storage/rocks_graph_store.h"
 
-namespace packtrain::serving {
+namespace packtrain::node {
 
 // Folders of the stores, in that of --data.
 inline constexpr char kGraphsFolder[] = "graphs";
 inline constexpr char kRunsFolder[] = "runs";
 
-// Tells `report`, and ends where that fails. What is damaged is no failure.
+// Reports to `report`, and ends where that fails. A corrupt store is a finding, not a failure.
 using StoreCheck = std::function<absl::Status(rocks::CheckReport& report)>;
 
 // Files of both stores, then graphs, then runs. Both are borrowed, and may be in use.
@@ -27,6 +27,6 @@ StoreCheck CheckOf(storage::RocksGraphStore& graphs, runs::RocksRunStore& runs);
 // NOT_FOUND: there are none. FAILED_PRECONDITION: a server has them open; the message names its process.
 absl::Status CheckFolder(const std::filesystem::path& data, rocks::CheckReport& report);
 
-}  // namespace packtrain::serving
+}  // namespace packtrain::node
 
-#endif  // PACKTRAIN_SERVER_SERVING_STORE_CHECK_H_
+#endif  // PACKTRAIN_SERVER_NODE_STORE_CHECK_H_

@@ -1,6 +1,6 @@
 // The calls in flight, which a drain waits for.
-#ifndef PACKTRAIN_SERVER_SERVING_CALL_COUNTER_H_
-#define PACKTRAIN_SERVER_SERVING_CALL_COUNTER_H_
+#ifndef PACKTRAIN_SERVER_NODE_CALL_COUNTER_H_
+#define PACKTRAIN_SERVER_NODE_CALL_COUNTER_H_
 
 #include <grpcpp/support/server_interceptor.h>
 
@@ -11,12 +11,12 @@
 
 #include "proto/base/mutex.h"
 
-namespace packtrain::serving {
+namespace packtrain::node {
 
 // Any number of threads may use it.
 class CallCounter {
  public:
-  // Counts one call for as long as it lives; must not outlive the counter.
+  // Counts one call for as long as the token lives, which must not outlive the counter.
   class Token {
    public:
     explicit Token(CallCounter& counter) : counter_(counter) { counter_.Enter(); }
@@ -31,10 +31,10 @@ class CallCounter {
   // Whether no call is in flight; waits for that until `deadline`.
   bool AwaitNone(std::chrono::steady_clock::time_point deadline);
 
-  // What makes a gRPC server count its calls of packtrain's services, each until its answer has been sent, and
-  // log those that fail, as far as there are few of a code (log::LineLimit).
-  // StreamBatches is left out, since BatchService knows its streams; so are StreamBytes, which is worth no
-  // wait, and gRPC's own services: a watch of the health service has no end.
+  // Makes a gRPC server count its calls of packtrain's services, each until its answer has been sent, and log
+  // those that fail, as long as few fail with one code (log::LineLimit). StreamBatches is not counted, since
+  // BatchService knows its streams; neither is StreamBytes, for which a drain need not wait, nor are gRPC's own
+  // services, because a watch of the health service has no end.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> NewInterceptors();
 
  private:
@@ -46,6 +46,6 @@ class CallCounter {
   std::uint64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace packtrain::serving
+}  // namespace packtrain::node
 
-#endif  // PACKTRAIN_SERVER_SERVING_CALL_COUNTER_H_
+#endif  // PACKTRAIN_SERVER_NODE_CALL_COUNTER_H_

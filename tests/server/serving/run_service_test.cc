@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "proto/wire/step_convert.h"
-#include "server/serving/page.h"
+#include "server/limits/page.h"
 #include "tests/server/runs/run_fixtures.h"
 
 namespace packtrain::serving {
@@ -276,7 +276,7 @@ TEST_F(RunServiceTest, ABadPageTokenIsAnInvalidArgument) {
   ExpectError(&Stub::ListRuns, request, grpc::StatusCode::INVALID_ARGUMENT, "page_token");
   request.set_where("");
   for (const char* key : {"nothing", "1e5 run", "99999999999999999999 run"}) {
-    request.set_page_token(PageToken("", key));
+    request.set_page_token(limits::PageToken("", key));
     ExpectError(&Stub::ListRuns, request, grpc::StatusCode::INVALID_ARGUMENT, "page_token");
   }
 }

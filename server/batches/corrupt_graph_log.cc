@@ -1,4 +1,4 @@
-#include "server/batches/damage_log.h"
+#include "server/batches/corrupt_graph_log.h"
 
 #include <algorithm>
 #include <string>
@@ -11,16 +11,16 @@
 namespace packtrain::batches {
 namespace {
 
-constexpr std::size_t kMostGraphsNamed = 20;
+constexpr std::size_t kMaxGraphsNamed = 20;
 
 std::string FirstOf(const std::vector<std::uint64_t>& graphs) {
-  const auto end = graphs.begin() + static_cast<std::ptrdiff_t>(std::min(graphs.size(), kMostGraphsNamed));
+  const auto end = graphs.begin() + static_cast<std::ptrdiff_t>(std::min(graphs.size(), kMaxGraphsNamed));
   return absl::StrJoin(graphs.begin(), end, ",") + (end == graphs.end() ? "" : ",...");
 }
 
 }  // namespace
 
-void DamageLog::Add(std::string_view dataset, const wire::BatchHeader& batch) {
+void CorruptGraphLog::Add(std::string_view dataset, const wire::BatchHeader& batch) {
   std::uint64_t unsaid = 0;
   {
     base::MutexLock lock(mutex_);
@@ -29,7 +29,7 @@ void DamageLog::Add(std::string_view dataset, const wire::BatchHeader& batch) {
       unsaid_ += batch.corrupt_graphs.size();
       return;
     }
-    quiet_until_ = now + kDamageLogPeriod;
+    quiet_until_ = now + kCorruptGraphLogPeriod;
     unsaid = std::exchange(unsaid_, 0);
   }
   log::Log(log::Level::kWarn, "corrupt_graphs_left_out",

@@ -1,4 +1,4 @@
-#include "server/serving/dataset_reclaimer.h"
+#include "server/batches/dataset_reclaimer.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,14 +8,17 @@
 #include "proto/base/status_macros.h"
 #include "server/log/event_log.h"
 
-namespace packtrain::serving {
+namespace packtrain::batches {
 
-DatasetReclaimer::DatasetReclaimer(storage::GraphStore& store, const runs::RunStore& runs,
-                                   batches::ResidentDatasets& residents, batches::PlanCache& plans,
+DatasetReclaimer::DatasetReclaimer(storage::GraphStore& store, RunningRuns running_runs,
+                                   ResidentDatasets& residents, PlanCache& plans,
                                    std::chrono::milliseconds interval)
-    : store_(store), runs_(runs), residents_(residents), plans_(plans), interval_(interval), thread_([this] {
-        ReclaimUntilStopped();
-      }) {}
+    : store_(store),
+      running_runs_(std::move(running_runs)),
+      residents_(residents),
+      plans_(plans),
+      interval_(interval),
+      thread_([this] { ReclaimUntilStopped(); }) {}
 
 DatasetReclaimer::~DatasetReclaimer() {
   {
@@ -35,7 +38,7 @@ absl::StatusOr<v1::DeleteDatasetResponse> DatasetReclaimer::Delete(const v1::Del
     if (!request.dry_run()) log::Log(log::Level::kInfo, "dataset_deleted", {{"dataset", deleted.dataset()}});
     deleted.set_graphs(version.graphs());
     deleted.set_bytes(version.bytes());
-    ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> running, RunningRuns(deleted.dataset()));
+    ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> running, running_runs_(deleted.dataset()));
     deleted.mutable_running_runs()->Add(running.begin(), running.end());
     deleted.set_reclaimed(!request.dry_run() && Reclaim(deleted.dataset()));
   }
@@ -53,19 +56,8 @@ absl::StatusOr<std::vector<v1::Dataset>> DatasetReclaimer::Versions(const v1::De
   return request.dry_run() ? store_.Versions(request.dataset()) : store_.Delete(request.dataset());
 }
 
-absl::StatusOr<std::vector<std::string>> DatasetReclaimer::RunningRuns(std::string_view dataset) const {
-  std::vector<std::string> running;
-  const absl::Status status = runs_.ListAfter({}, [&](const v1::Run& run) {
-    const bool pins = run.state() == v1::RUN_STATE_RUNNING && run.description().dataset() == dataset;
-    if (pins) running.push_back(run.run());
-    return true;
-  });
-  ABSL_RETURN_IF_ERROR(status);
-  return running;
-}
-
 bool DatasetReclaimer::Reclaim(const std::string& dataset) {
-  const absl::StatusOr<std::vector<std::string>> running = RunningRuns(dataset);
+  const absl::StatusOr<std::vector<std::string>> running = running_runs_(dataset);
   if (!running.ok() || !running->empty()) return false;
   plans_.Drop(dataset);
   residents_.Drop(dataset);
@@ -101,4 +93,4 @@ bool DatasetReclaimer::AwaitWork(bool something_left) {
   return !stopping_;
 }
 
-}  // namespace packtrain::serving
+}  // namespace packtrain::batches

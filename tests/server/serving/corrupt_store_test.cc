@@ -44,7 +44,7 @@ void FlipAByte(const std::filesystem::path& path) {
   file.write(&flipped, 1);
 }
 
-class DamagedStoreTest : public ::testing::Test {
+class CorruptStoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
     node::ServerOptions options;
@@ -74,7 +74,7 @@ class DamagedStoreTest : public ::testing::Test {
   ReceivedStream whole_;
 };
 
-TEST_F(DamagedStoreTest, AStreamThatSkipsHasEveryBatchAndListsTheGraphsItLacks) {
+TEST_F(CorruptStoreTest, AStreamThatSkipsHasEveryBatchAndListsTheGraphsItLacks) {
   const ReceivedStream stream = client().Stream(Request(v1::ON_CORRUPT_SKIP));
   ASSERT_THAT(stream.status, IsOk());
   ASSERT_THAT(stream.batches, SizeIs(whole_.batches.size()));
@@ -99,14 +99,14 @@ TEST_F(DamagedStoreTest, AStreamThatSkipsHasEveryBatchAndListsTheGraphsItLacks) 
   EXPECT_THAT(corrupt, AllOf(Not(IsEmpty()), SizeIs(::testing::Lt(100))));
 }
 
-TEST_F(DamagedStoreTest, StreamsThatSkipAreEqualHereAndAfterARestart) {
+TEST_F(CorruptStoreTest, StreamsThatSkipAreEqualHereAndAfterARestart) {
   const std::string bytes = client().Stream(Request(v1::ON_CORRUPT_SKIP)).bytes();
   EXPECT_EQ(client().Stream(Request(v1::ON_CORRUPT_SKIP)).bytes(), bytes);
   ASSERT_THAT(server_->StartAgain(), IsOk());
   EXPECT_EQ(client().Stream(Request(v1::ON_CORRUPT_SKIP)).bytes(), bytes);
 }
 
-TEST_F(DamagedStoreTest, AStreamThatStopsNamesDataSetGraphAndFlag) {
+TEST_F(CorruptStoreTest, AStreamThatStopsNamesDataSetGraphAndFlag) {
   for (const v1::OnCorrupt on_corrupt : {v1::ON_CORRUPT_UNSPECIFIED, v1::ON_CORRUPT_STOP}) {
     EXPECT_THAT(
         client().Stream(Request(on_corrupt)).status,
@@ -115,7 +115,7 @@ TEST_F(DamagedStoreTest, AStreamThatStopsNamesDataSetGraphAndFlag) {
   }
 }
 
-TEST_F(DamagedStoreTest, AnUnknownPolicyIsRefused) {
+TEST_F(CorruptStoreTest, AnUnknownPolicyIsRefused) {
   EXPECT_THAT(client().Stream(Request(static_cast<v1::OnCorrupt>(9))).status,
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("on_corrupt = 9 is not known")));
 }

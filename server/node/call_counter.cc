@@ -1,4 +1,4 @@
-#include "server/serving/call_counter.h"
+#include "server/node/call_counter.h"
 
 #include <grpcpp/server_context.h>
 
@@ -10,7 +10,7 @@
 #include "server/log/event_log.h"
 #include "server/log/line_limit.h"
 
-namespace packtrain::serving {
+namespace packtrain::node {
 namespace {
 
 constexpr std::string_view kOurServices = "/packtrain.v1.";
@@ -93,4 +93,4 @@ std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> CallCount
   return std::make_unique<CountedCalls>(*this);
 }
 
-}  // namespace packtrain::serving
+}  // namespace packtrain::node

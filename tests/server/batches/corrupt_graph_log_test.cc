@@ -1,4 +1,4 @@
-#include "server/batches/damage_log.h"
+#include "server/batches/corrupt_graph_log.h"
 
 #include <gmock/gmock.h>
 
@@ -15,10 +15,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class DamageLogTest : public ::testing::Test {
+class CorruptGraphLogTest : public ::testing::Test {
  protected:
-  DamageLogTest() { log::SetUp({}, out_); }
-  ~DamageLogTest() override { log::SetUp({}); }
+  CorruptGraphLogTest() { log::SetUp({}, out_); }
+  ~CorruptGraphLogTest() override { log::SetUp({}); }
 
   std::string Add(std::vector<std::uint64_t> graphs) {
     out_.str("");
@@ -32,29 +32,29 @@ class DamageLogTest : public ::testing::Test {
 
   std::ostringstream out_;
   std::chrono::steady_clock::time_point now_{};
-  DamageLog log_{[this] { return now_; }};
+  CorruptGraphLog log_{[this] { return now_; }};
 };
 
-TEST_F(DamageLogTest, ALineNamesBatchAndGraphs) {
+TEST_F(CorruptGraphLogTest, ALineNamesBatchAndGraphs) {
   EXPECT_THAT(Add({3, 17}),
               HasSubstr("level=warning event=corrupt_graphs_left_out dataset=qm9@1 epoch=2 batch=7 "
                         "count=2 graphs=3,17 not_logged_before=0"));
 }
 
-TEST_F(DamageLogTest, ALineIsNoLongerThanTwentyGraphs) {
+TEST_F(CorruptGraphLogTest, ALineIsNoLongerThanTwentyGraphs) {
   std::vector<std::uint64_t> graphs(21);
   std::iota(graphs.begin(), graphs.end(), 0);
   EXPECT_THAT(Add(graphs), HasSubstr("count=21 graphs=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,... "));
 }
 
-TEST_F(DamageLogTest, AreSaidOnceInTenSecondsAndTheOthersAreCounted) {
+TEST_F(CorruptGraphLogTest, AreSaidOnceInTenSecondsAndTheOthersAreCounted) {
   Add({1});
-  now_ += kDamageLogPeriod - std::chrono::milliseconds(1);
+  now_ += kCorruptGraphLogPeriod - std::chrono::milliseconds(1);
   EXPECT_THAT(Add({2, 3}), IsEmpty());
   EXPECT_THAT(Add({4}), IsEmpty());
   now_ += std::chrono::milliseconds(1);
   EXPECT_THAT(Add({5}), HasSubstr("graphs=5 not_logged_before=3"));
-  now_ += kDamageLogPeriod;
+  now_ += kCorruptGraphLogPeriod;
   EXPECT_THAT(Add({6}), HasSubstr("graphs=6 not_logged_before=0"));
 }
 

@@ -1,9 +1,9 @@
-#include "server/serving/memory_account.h"
+#include "server/node/memory_account.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace packtrain::serving {
+namespace packtrain::node {
 
 MemoryAccount::MemoryAccount(MemoryCap cap, std::shared_ptr<const limits::MemoryMeter> memory,
                              std::shared_ptr<const limits::MemoryMeter> import_memory,
@@ -23,4 +23,4 @@ metrics::MemoryReading MemoryAccount::Read() const {
           .resident_dataset_bytes = residents_.loaded_bytes()};
 }
 
-}  // namespace packtrain::serving
+}  // namespace packtrain::node

@@ -1,10 +1,10 @@
-#include "server/serving/page.h"
+#include "server/limits/page.h"
 
 #include <gmock/gmock.h>
 
 #include "tests/testing/status_matchers.h"
 
-namespace packtrain::serving {
+namespace packtrain::limits {
 namespace {
 
 using ::packtrain::testing::StatusIs;
@@ -34,7 +34,7 @@ TEST(PageTokenTest, AForeignOrChangedTokenIsRefused) {
 
 TEST(PageTest, HoldsAsManyItemsAsAskedForUpToTheLimit) {
   for (const auto& [asked, held] :
-       {std::pair(1u, 1u), {7u, 7u}, {0u, Page::kMostItems}, {5000u, Page::kMostItems}}) {
+       {std::pair(1u, 1u), {7u, 7u}, {0u, Page::kMaxItems}, {5000u, Page::kMaxItems}}) {
     Page page(asked, kManyBytes);
     for (std::uint32_t i = 0; i < held; ++i) ASSERT_TRUE(page.Take(1)) << asked;
     EXPECT_FALSE(page.Take(1)) << asked;
@@ -54,4 +54,4 @@ TEST(PageTest, EndsBeforeItsMessageIsTooLarge) {
 TEST(PageTest, TheFirstItemIsTakenWhateverItsSize) { EXPECT_TRUE(Page(0, 64 << 10).Take(1 << 30)); }
 
 }  // namespace
-}  // namespace packtrain::serving
+}  // namespace packtrain::limits

@@ -1,0 +1,167 @@
+#include "server/storage/dataset_importer.h"
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
+#include "server/log/event_log.h"
+#include "server/storage/derive.h"
+#include "server/storage/seal.h"
+
+namespace packtrain::storage {
+namespace {
+
+constexpr std::size_t kMaxLineageBytes = 1 << 20;
+
+// Graphs between two looks at how much memory a derivation holds.
+constexpr std::uint64_t kGraphsOfMemoryCheck = 1024;
+
+void LogSealed(const DatasetWriter::SealResult& sealed) {
+  log::Log(log::Level::kInfo, "dataset_sealed",
+           {{"dataset", absl::StrCat(sealed.dataset.name(), "@", sealed.dataset.version())},
+            {"graphs", std::uint64_t{sealed.dataset.graphs()}},
+            {"unchanged", sealed.unchanged ? "true" : "false"}});
+}
+
+std::int64_t NowMs() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
+}
+
+absl::Status CheckEnd(const v1::ImportEnd& end, std::uint64_t received) {
+  if (end.graphs() == received) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the import's end speaks of ", end.graphs(), " graphs, but ",
+                                                 received, " came; it was dropped"));
+}
+
+absl::Status NoEnd() {
+  return absl::InvalidArgumentError(
+      "the import ended without its end message, or a message was no valid protobuf (such as text that is not "
+      "UTF-8); it was dropped");
+}
+
+// It stands in every description of the data set, which a client must be able to take.
+absl::Status CheckLineage(const v1::Lineage& lineage) {
+  const std::size_t bytes = lineage.ByteSizeLong();
+  if (bytes <= kMaxLineageBytes) return absl::OkStatus();
+  return base::WithField(
+      absl::InvalidArgumentError(absl::StrCat("lineage has ", bytes, " bytes, at most ", kMaxLineageBytes,
+                                              " are taken; name fewer sources")),
+      "lineage");
+}
+
+// Of a seal or a derivation.
+template <typename Response>
+Response ResponseOf(DatasetWriter::SealResult sealed) {
+  LogSealed(sealed);
+  Response response;
+  *response.mutable_dataset() = std::move(sealed.dataset);
+  response.set_unchanged(sealed.unchanged);
+  return response;
+}
+
+}  // namespace
+
+DatasetImporter::DatasetImporter(GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
+                                 DatasetImporterOptions options)
+    : store_(store),
+      memory_(std::move(memory)),
+      max_refused_bytes_(options.max_refused_bytes),
+      program_version_(std::move(options.program_version)),
+      imports_(options.imports) {}
+
+absl::Status DatasetImporter::CheckNotDraining() const {
+  if (!draining_) return absl::OkStatus();
+  return base::WithReason(
+      absl::UnavailableError("the server is shutting down and takes no import; import again later"),
+      "SHUTTING_DOWN");
+}
+
+absl::StatusOr<limits::Slots::Slot> DatasetImporter::Admit() {
+  ABSL_RETURN_IF_ERROR(CheckNotDraining());
+  return imports_.Begin();
+}
+
+absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::Slot slot, NextMessage next) {
+  ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* first, next());
+  if (first == nullptr || !first->has_header()) {
+    return absl::InvalidArgumentError("the first message of an import must be its header");
+  }
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
+                        ImportSession::Begin(store_, first->header(), max_refused_bytes_));
+  log::Log(log::Level::kInfo, "import_began", {});
+  limits::MemoryMeter::Charge memory;
+  ABSL_RETURN_IF_ERROR(StageBlocks(*session, next, memory));
+  v1::ImportGraphsResponse response = session->response();
+  log::Log(log::Level::kInfo, "import_staged",
+           {{"received", std::uint64_t{response.received()}}, {"staged", std::uint64_t{response.staged()}}});
+  std::unique_ptr<DatasetWriter> writer = session->TakeWriter();
+  memory = memory_->Add(writer->memory_bytes());
+  response.set_import_id(imports_.Add({std::move(slot), std::move(memory), std::move(writer)}));
+  return response;
+}
+
+absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage next,
+                                          limits::MemoryMeter::Charge& memory) {
+  while (true) {
+    ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, next());
+    ABSL_RETURN_IF_ERROR(CheckNotDraining());
+    if (message != nullptr && message->has_end()) {
+      return CheckEnd(message->end(), session.response().received());
+    }
+    if (message == nullptr || !(message->has_block() || message->has_records())) return NoEnd();
+    ABSL_RETURN_IF_ERROR(message->has_block() ? session.Add(message->block())
+                                              : session.Add(message->records()));
+    memory = memory_->Add(session.memory_bytes());
+  }
+}
+
+absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealDatasetRequest& request) {
+  ABSL_RETURN_IF_ERROR(CheckNotDraining());
+  ABSL_RETURN_IF_ERROR(CheckLineage(request.lineage()));
+  ABSL_ASSIGN_OR_RETURN(StagedImports::Import import, imports_.Take(request.import_id()));
+  absl::StatusOr<DatasetWriter::SealResult> sealed = import.writer->Seal(request);
+  if (!sealed.ok()) {
+    imports_.PutBack(request.import_id(), std::move(import));
+    return sealed.status();
+  }
+  return ResponseOf<v1::SealDatasetResponse>(*std::move(sealed));
+}
+
+absl::StatusOr<v1::DeriveDatasetResponse> DatasetImporter::Derive(const v1::DeriveDatasetRequest& request,
+                                                                  absl::FunctionRef<bool()> cancelled) {
+  ABSL_RETURN_IF_ERROR(CheckDatasetName(request.name()));
+  ABSL_ASSIGN_OR_RETURN(const limits::Slots::Slot slot, Admit());
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const Dataset> source, store_.Open(request.dataset()));
+  limits::MemoryMeter::Charge memory;
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer,
+                        Stage(*source, request, cancelled, memory));
+  const v1::SealDatasetRequest seal = SealOf(*source, request);
+  ABSL_RETURN_IF_ERROR(CheckLineage(seal.lineage()));
+  ABSL_ASSIGN_OR_RETURN(DatasetWriter::SealResult sealed, writer->Seal(seal));
+  return ResponseOf<v1::DeriveDatasetResponse>(std::move(sealed));
+}
+
+absl::StatusOr<std::unique_ptr<DatasetWriter>> DatasetImporter::Stage(const Dataset& source,
+                                                                      const v1::DeriveDatasetRequest& request,
+                                                                      absl::FunctionRef<bool()> cancelled,
+                                                                      limits::MemoryMeter::Charge& memory) {
+  std::uint64_t graphs = 0;
+  return StageDerived(store_, source, request, [&](std::uint64_t memory_bytes) {
+    if (graphs++ % kGraphsOfMemoryCheck == 0) memory = memory_->Add(memory_bytes);
+    return cancelled() ? absl::CancelledError("the client went away") : CheckNotDraining();
+  });
+}
+
+v1::SealDatasetRequest DatasetImporter::SealOf(const Dataset& source,
+                                               const v1::DeriveDatasetRequest& request) const {
+  v1::SealDatasetRequest seal = SealOfDerived(source, request);
+  seal.mutable_lineage()->set_program_version(program_version_);
+  seal.mutable_lineage()->set_imported_at_ms(NowMs());
+  return seal;
+}
+
+}  // namespace packtrain::storage

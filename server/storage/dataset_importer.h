@@ -1,0 +1,86 @@
+// Makes data sets, by import or out of stored ones: DatasetService's ImportGraphs, SealDataset and
+// DeriveDataset without the transport.
+//
+//   DatasetImporter importer(store, memory, {.program_version = "1.0"});
+//   auto slot = importer.Admit();
+//   auto staged = importer.Import(*std::move(slot), next_message);
+//   seal.set_import_id(staged->import_id());
+//   auto sealed = importer.Seal(seal);
+#ifndef PACKTRAIN_SERVER_STORAGE_DATASET_IMPORTER_H_
+#define PACKTRAIN_SERVER_STORAGE_DATASET_IMPORTER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "packtrain/v1/dataset.pb.h"
+#include "server/limits/memory_meter.h"
+#include "server/limits/slots.h"
+#include "server/storage/graph_store.h"
+#include "server/storage/import_session.h"
+#include "server/storage/staged_imports.h"
+
+namespace packtrain::storage {
+
+struct DatasetImporterOptions {
+  // Limit of the list of refused graphs that an import answers with.
+  std::uint64_t max_refused_bytes = kMaxRefusedBytes;
+  // Stands in the lineage of what is derived.
+  std::string program_version;
+  StagedImportsOptions imports = {};
+};
+
+// Any number of threads may use it.
+class DatasetImporter {
+ public:
+  // `store` is borrowed. `memory` counts what imports and derivations hold.
+  DatasetImporter(GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
+                  DatasetImporterOptions options);
+
+  // From now on nothing is begun, staged or sealed: that fails with the status of CheckNotDraining.
+  void Drain() { draining_ = true; }
+  // UNAVAILABLE once Drain was called.
+  absl::Status CheckNotDraining() const;
+
+  // The place of an import, which it has from before its first message until it is sealed or dropped. It must
+  // not outlive the importer. RESOURCE_EXHAUSTED: all places are taken. UNAVAILABLE: the server drains.
+  absl::StatusOr<limits::Slots::Slot> Admit();
+
+  // The next message of an import, valid until the call after; null where no more come.
+  using NextMessage = absl::FunctionRef<absl::StatusOr<const v1::ImportGraphsRequest*>()>;
+  // Reads and stages one import, and keeps it under the id in the answer. A failure, of `next` too, drops it.
+  // Codes as DatasetService.ImportGraphs.
+  absl::StatusOr<v1::ImportGraphsResponse> Import(limits::Slots::Slot slot, NextMessage next);
+
+  // Publishes an import that was staged; a failure keeps it. Codes as DatasetService.SealDataset.
+  absl::StatusOr<v1::SealDatasetResponse> Seal(const v1::SealDatasetRequest& request);
+
+  // Imports and seals what the store holds already. Ends early with CANCELLED where `cancelled` says so. Codes
+  // as DatasetService.DeriveDataset.
+  absl::StatusOr<v1::DeriveDatasetResponse> Derive(const v1::DeriveDatasetRequest& request,
+                                                   absl::FunctionRef<bool()> cancelled);
+
+ private:
+  // Stages the blocks that follow the header, up to the end message; `memory` counts what is held of them.
+  absl::Status StageBlocks(ImportSession& session, NextMessage next, limits::MemoryMeter::Charge& memory);
+  absl::StatusOr<std::unique_ptr<DatasetWriter>> Stage(const Dataset& source,
+                                                       const v1::DeriveDatasetRequest& request,
+                                                       absl::FunctionRef<bool()> cancelled,
+                                                       limits::MemoryMeter::Charge& memory);
+  v1::SealDatasetRequest SealOf(const Dataset& source, const v1::DeriveDatasetRequest& request) const;
+
+  GraphStore& store_;
+  const std::shared_ptr<limits::MemoryMeter> memory_;
+  const std::uint64_t max_refused_bytes_;
+  const std::string program_version_;
+  std::atomic<bool> draining_{false};
+  StagedImports imports_;
+};
+
+}  // namespace packtrain::storage
+
+#endif  // PACKTRAIN_SERVER_STORAGE_DATASET_IMPORTER_H_

@@ -1,0 +1,197 @@
+#include "server/storage/dataset_importer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/testing/fake_graph_store.h"
+#include "tests/testing/sample_molecules.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::storage {
+namespace {
+
+using ::packtrain::testing::BlockOf;
+using ::packtrain::testing::FakeGraphStore;
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::ManyMolecules;
+using ::packtrain::testing::MoleculeSchema;
+using ::packtrain::testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+using Messages = std::vector<v1::ImportGraphsRequest>;
+
+v1::ImportGraphsRequest Header() {
+  v1::ImportGraphsRequest message;
+  *message.mutable_header()->mutable_schema() = MoleculeSchema();
+  message.mutable_header()->set_on_error(v1::ERROR_POLICY_SKIP);
+  return message;
+}
+
+v1::ImportGraphsRequest Block(std::uint32_t graphs) {
+  v1::ImportGraphsRequest message;
+  *message.mutable_block() = BlockOf(ManyMolecules(graphs));
+  return message;
+}
+
+v1::ImportGraphsRequest End(std::uint64_t graphs) {
+  v1::ImportGraphsRequest message;
+  message.mutable_end()->set_graphs(graphs);
+  return message;
+}
+
+class DatasetImporterTest : public ::testing::Test {
+ protected:
+  // `before(k)` is called before message k is handed out.
+  absl::StatusOr<v1::ImportGraphsResponse> Import(
+      const Messages& messages, const std::function<void(std::size_t)>& before = [](std::size_t) {}) {
+    absl::StatusOr<limits::Slots::Slot> slot = importer_.Admit();
+    if (!slot.ok()) return slot.status();
+    std::size_t next = 0;
+    return importer_.Import(*std::move(slot), [&]() -> absl::StatusOr<const v1::ImportGraphsRequest*> {
+      before(next);
+      return next == messages.size() ? nullptr : &messages[next++];
+    });
+  }
+
+  v1::SealDatasetRequest SealOf(const absl::StatusOr<v1::ImportGraphsResponse>& staged) {
+    v1::SealDatasetRequest seal;
+    seal.set_import_id(staged->import_id());
+    seal.set_name("molecules");
+    return seal;
+  }
+
+  void StoreMolecules() { ASSERT_THAT(importer_.Seal(SealOf(Import({Header(), Block(50), End(50)}))), IsOk()); }
+
+  static v1::DeriveDatasetRequest Derivation() {
+    v1::DeriveDatasetRequest request;
+    request.set_dataset("molecules");
+    request.set_name("derived");
+    request.set_edges("radius:5");
+    request.set_command("packtrain dataset derive");
+    return request;
+  }
+
+  static bool Never() { return false; }
+
+  FakeGraphStore store_;
+  std::shared_ptr<limits::MemoryMeter> memory_ = std::make_shared<limits::MemoryMeter>();
+  DatasetImporter importer_{store_, memory_, {.program_version = "1.2.3", .imports = {.max_imports = 2}}};
+};
+
+TEST_F(DatasetImporterTest, AnImportIsADataSetOnceItIsSealed) {
+  const auto staged = Import({Header(), Block(3), Block(2), End(5)});
+  ASSERT_THAT(staged, IsOk());
+  EXPECT_EQ(staged->received(), 5);
+  EXPECT_EQ(staged->staged(), 3);  // ids of the second block came before
+  EXPECT_THAT(*store_.List(), IsEmpty());
+  const auto sealed = importer_.Seal(SealOf(staged));
+  ASSERT_THAT(sealed, IsOk());
+  EXPECT_EQ(sealed->dataset().name(), "molecules");
+  EXPECT_FALSE(sealed->unchanged());
+  EXPECT_THAT(*store_.List(), SizeIs(1));
+  EXPECT_THAT(importer_.Seal(SealOf(staged)), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(DatasetImporterTest, MessagesInAnotherOrderAreRefused) {
+  for (const auto& [messages, said] :
+       std::vector<std::pair<Messages, std::string>>{{{}, "must be its header"},
+                                                     {{Block(1), End(1)}, "must be its header"},
+                                                     {{Header(), Block(1)}, "without its end message"},
+                                                     {{Header(), Header(), End(0)}, "without its end message"},
+                                                     {{Header(), Block(1), End(2)}, "speaks of 2 graphs"}}) {
+    EXPECT_THAT(Import(messages), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(said)));
+  }
+  EXPECT_EQ(memory_->used_bytes(), 0);
+  EXPECT_THAT(Import({Header(), Block(1), End(1)}), IsOk());  // none of them kept its place
+}
+
+TEST_F(DatasetImporterTest, AnImportHasAPlaceUntilItIsSealed) {
+  const auto first = Import({Header(), Block(1), End(1)}), second = Import({Header(), Block(2), End(2)});
+  ASSERT_THAT(second, IsOk());
+  EXPECT_THAT(importer_.Admit(), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(importer_.Seal(SealOf(first)), IsOk());
+  EXPECT_THAT(importer_.Admit(), IsOk());
+}
+
+TEST_F(DatasetImporterTest, ItsMemoryIsCountedUntilItIsSealed) {
+  const auto staged = Import({Header(), Block(50), End(50)}, [&](std::size_t message) {
+    EXPECT_EQ(memory_->used_bytes() > 0, message == 2) << message;
+  });
+  EXPECT_GT(memory_->used_bytes(), 0);
+  EXPECT_THAT(importer_.Seal(SealOf(staged)), IsOk());
+  EXPECT_EQ(memory_->used_bytes(), 0);
+}
+
+TEST_F(DatasetImporterTest, ARefusedSealKeepsTheImport) {
+  const auto staged = Import({Header(), Block(3), End(3)});
+  v1::SealDatasetRequest seal = SealOf(staged);
+  seal.set_name("not a name");
+  EXPECT_THAT(importer_.Seal(seal), StatusIs(absl::StatusCode::kInvalidArgument));
+  seal = SealOf(staged);
+  seal.mutable_lineage()->add_sources()->set_name(std::string(2 << 20, 'x'));
+  EXPECT_THAT(importer_.Seal(seal), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("lineage has ")));
+  EXPECT_THAT(importer_.Seal(SealOf(staged)), IsOk());
+}
+
+TEST_F(DatasetImporterTest, DrainingItBeginsStagesAndSealsNothing) {
+  const auto staged = Import({Header(), Block(3), End(3)});
+  EXPECT_THAT(Import({Header(), Block(3), End(3)},
+                     [&](std::size_t message) {
+                       if (message == 1) importer_.Drain();
+                     }),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
+  EXPECT_THAT(importer_.Admit(), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(importer_.Seal(SealOf(staged)), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(importer_.Derive(Derivation(), Never), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(*store_.List(), IsEmpty());
+}
+
+TEST_F(DatasetImporterTest, ADerivedDataSetSaysWhatItCameFrom) {
+  StoreMolecules();
+  const auto derived = importer_.Derive(Derivation(), Never);
+  ASSERT_THAT(derived, IsOk());
+  const v1::Lineage& lineage = derived->dataset().lineage();
+  EXPECT_THAT(lineage.derived_from(), HasSubstr("molecules@"));
+  EXPECT_EQ(lineage.program_version(), "1.2.3");
+  EXPECT_EQ(lineage.command(), "packtrain dataset derive");
+  EXPECT_GT(lineage.imported_at_ms(), 0);
+  EXPECT_EQ(derived->dataset().graphs(), 50);
+  EXPECT_EQ(memory_->used_bytes(), 0);
+}
+
+TEST_F(DatasetImporterTest, ADerivationEndsWithItsClient) {
+  StoreMolecules();
+  int graphs = 0;
+  EXPECT_THAT(importer_.Derive(Derivation(), [&] { return ++graphs > 10; }),
+              StatusIs(absl::StatusCode::kCancelled, HasSubstr("the client went away")));
+  EXPECT_EQ(graphs, 11);
+  EXPECT_THAT(*store_.List(), SizeIs(1));
+}
+
+TEST_F(DatasetImporterTest, ADerivationNeedsAPlaceAndAName) {
+  StoreMolecules();
+  v1::DeriveDatasetRequest request = Derivation();
+  request.set_name("not a name");
+  EXPECT_THAT(importer_.Derive(request, Never), StatusIs(absl::StatusCode::kInvalidArgument));
+  request = Derivation();
+  request.set_dataset("nothing");
+  EXPECT_THAT(importer_.Derive(request, Never), StatusIs(absl::StatusCode::kNotFound));
+  request = Derivation();
+  request.set_command(std::string(2 << 20, 'x'));
+  EXPECT_THAT(importer_.Derive(request, Never),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("lineage has ")));
+  const auto one = importer_.Admit(), other = importer_.Admit();
+  EXPECT_THAT(importer_.Derive(Derivation(), Never), StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+}  // namespace
+}  // namespace packtrain::storage
