@@ -36,6 +36,12 @@ SplitInfo ToSplitInfo(const v1::Split& split, const v1::Schema& schema) {
   return info;
 }
 
+FieldInfo ToFieldInfo(const v1::Field& field) {
+  FieldInfo info{.name = field.name()};
+  for (const std::uint32_t size : field.dims()) info.width *= size;
+  return info;
+}
+
 // Every batch of the plan fits into memory.
 absl::Status CheckShapes(const v1::GetPlanResponse& plan, const wire::BatchSpec& spec,
                          std::uint64_t max_bytes) {
@@ -58,6 +64,12 @@ const SplitInfo* DatasetInfo::FindSplit(std::string_view name) const {
   return found == splits.end() ? nullptr : &*found;
 }
 
+const FieldInfo* DatasetInfo::FindField(std::string_view name) const {
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const FieldInfo& field) { return field.name == name; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
 absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::string& dataset) {
   v1::GetDatasetRequest request;
   request.set_dataset(dataset);
@@ -72,6 +84,7 @@ absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::st
   for (const v1::Split& split : described.splits())
     info.splits.push_back(ToSplitInfo(split, described.schema()));
   info.classes.assign(described.classes().begin(), described.classes().end());
+  for (const v1::Field& field : described.schema().fields()) info.fields.push_back(ToFieldInfo(field));
   return info;
 }
 

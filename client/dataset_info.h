@@ -30,13 +30,22 @@ struct SplitInfo {
   std::vector<TargetStatistics> targets;  // in the order of the columns of field `y`
 };
 
+// One field of each graph, node or edge.
+struct FieldInfo {
+  std::string name;
+  std::uint64_t width = 1;  // values a row
+};
+
 struct DatasetInfo {
   std::string reference;  // NAME@VERSION
   std::uint64_t graphs = 0;
   std::vector<SplitInfo> splits;       // always "all"; train, val, test where there are splits
   std::vector<std::uint32_t> classes;  // distinct atomic numbers, ascending
+  std::vector<FieldInfo> fields;
 
+  // Null: the data set has none of that name.
   const SplitInfo* FindSplit(std::string_view name) const;
+  const FieldInfo* FindField(std::string_view name) const;
 };
 
 absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::string& dataset);

@@ -17,8 +17,8 @@
 #include "client/process_memory.h"
 #include "trainer/models/model.h"
 #include "trainer/options.h"
-#include "trainer/output.h"
 #include "trainer/ranks/world.h"
+#include "trainer/run/output.h"
 #include "trainer/run/training.h"
 #include "trainer/selftest/selftest_command.h"
 
@@ -83,11 +83,11 @@ int Succeed(const Options& options, const Json& result) {
 int Describe(const Options& options) {
   const absl::StatusOr<ModelEntry> entry = FindModel(options.training.model);
   if (!entry.ok()) return Fail(options, absl::InvalidArgumentError(entry.status().message()));
-  if (!options.training.classes.has_value()) {
+  if (entry->inputs.Has(Input::kAtomicNumbers) && !options.training.classes.has_value()) {
     return Fail(options, absl::InvalidArgumentError("--describe needs --classes"));
   }
-  const std::shared_ptr<Model> model =
-      entry->create({.classes = *options.training.classes, .seed = options.training.model_seed});
+  const std::shared_ptr<Model> model = entry->create(
+      {.sizes = {.classes = options.training.classes.value_or(0)}, .seed = options.training.model_seed});
   Json layers = Json::array();
   for (const auto& parameter : model->named_parameters()) {
     layers.push_back({{"name", parameter.key()},
@@ -120,9 +120,13 @@ Json ToJson(const TrainingResult& result) {
   for (const char* split : {"val", "test"}) {
     const auto found = result.splits.find(split);
     if (found == result.splits.end()) continue;
-    const SplitErrors& errors = found->second;
-    json[split] = {{"mae", errors.mae}, {"rmse", errors.rmse}, {"graphs", errors.graphs}};
-    json["constant_predictor"] = {{"mae", errors.constant_mae}, {"rmse", errors.constant_rmse}};
+    json[split] = Json::object();
+    json["constant_predictor"] = Json::object();
+    for (const Metric& metric : found->second.metrics) {
+      json[split][std::string(metric.name)] = metric.value;
+      json["constant_predictor"][std::string(metric.name)] = metric.constant;
+    }
+    json[split]["graphs"] = found->second.graphs;
   }
   return json;
 }

@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "client/flags/spec_flags.h"
 #include "proto/base/flag_checks.h"
-#include "trainer/output.h"
+#include "trainer/run/output.h"
 
 namespace packtrain::trainer {
 namespace {

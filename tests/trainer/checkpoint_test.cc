@@ -132,7 +132,7 @@ TEST(Checkpoint, EveryFlippedBitIsRefused) {
   }
 }
 
-// Every field of 8 bytes, a count or not, set to a huge number behind a valid checksum.
+// Every field of 8 bytes, a count or not, set to a huge number under a checksum that is right.
 TEST(Checkpoint, NoSizeThatItStatesTakesMemory) {
   const std::string bytes = EncodeCheckpoint(Sample());
   constexpr std::size_t kContent = 20;
@@ -162,32 +162,32 @@ TEST(UnsentRecords, TravelBetweenRanks) {
   EXPECT_THAT(DecodeUnsent(bytes.substr(1)), StatusIs(absl::StatusCode::kDataLoss));
 }
 
-TEST(StartBehind, IsTheNextStepOfTheEpoch) {
+TEST(StartAfter, IsTheNextStepOfTheEpoch) {
   const Position position{.steps = 5, .epoch = 1, .epoch_step = 4, .epoch_steps = 9, .world_size = 2};
-  EXPECT_EQ(StartBehind(position, 2), (StreamStart{.epoch = 1, .step = 5}));
-  EXPECT_EQ(StartBehind({}, 2), StreamStart());
+  EXPECT_EQ(StartAfter(position, 2), (StreamStart{.epoch = 1, .step = 5}));
+  EXPECT_EQ(StartAfter({}, 2), StreamStart());
 }
 
-TEST(StartBehind, IsTheNextEpochAfterTheLastStep) {
+TEST(StartAfter, IsTheNextEpochAfterTheLastStep) {
   const Position position{.steps = 9,
                           .epoch = 1,
                           .epoch_step = 8,
                           .epoch_steps = 9,
                           .world_size = 2,
                           .segments = {{.world_size = 1, .steps = 4}}};
-  EXPECT_EQ(StartBehind(position, 2), (StreamStart{.epoch = 2}));
-  EXPECT_EQ(StartBehind(position, 3), (StreamStart{.epoch = 2}));
+  EXPECT_EQ(StartAfter(position, 2), (StreamStart{.epoch = 2}));
+  EXPECT_EQ(StartAfter(position, 3), (StreamStart{.epoch = 2}));
 }
 
-TEST(StartBehind, AnotherWorldLeavesASegment) {
+TEST(StartAfter, AnotherWorldLeavesASegment) {
   const Position position{.steps = 50,
                           .epoch = 1,
                           .epoch_step = 6,
                           .epoch_steps = 9,
                           .world_size = 2,
                           .segments = {{.world_size = 1, .steps = 4}}};
-  EXPECT_EQ(StartBehind(position, 2), (StreamStart{.epoch = 1, .step = 7, .segments = {{1, 4}}}));
-  EXPECT_EQ(StartBehind(position, 3), (StreamStart{.epoch = 1, .step = 7, .segments = {{1, 4}, {2, 3}}}));
+  EXPECT_EQ(StartAfter(position, 2), (StreamStart{.epoch = 1, .step = 7, .segments = {{1, 4}}}));
+  EXPECT_EQ(StartAfter(position, 3), (StreamStart{.epoch = 1, .step = 7, .segments = {{1, 4}, {2, 3}}}));
 }
 
 TEST(Settings, ThatDifferAreNamedWithBothValues) {

@@ -44,14 +44,12 @@ const ::testing::Environment* const kOneThread = ::testing::AddGlobalTestEnviron
 
 constexpr wire::Shape kPadded = {.graphs = 6, .nodes = 64, .edges = 64};
 
-HostFeed MakeFeed(const std::string& target) {
-  return HostFeed(testing::MoleculesTarget(target), testing::MoleculesClasses());
-}
+HostFeed MakeFeed(const std::string& target) { return HostFeed(testing::MoleculesFeed(target)); }
 
 wire::Batch PaddedBatch(std::span<const Molecule> molecules) { return BatchOf(molecules, kPadded); }
 
 GraphTensors TensorsOf(std::span<const Molecule> molecules, const std::string& target = "energy") {
-  return testing::TensorsOf(PaddedBatch(molecules), testing::MoleculesTarget(target));
+  return testing::TensorsOf(PaddedBatch(molecules), target);
 }
 
 std::unique_ptr<GradientSync> Alone() { return std::move(GradientSync::Connect(World{}, {}).value()); }
@@ -59,11 +57,13 @@ std::unique_ptr<GradientSync> Alone() { return std::move(GradientSync::Connect(W
 // A rank with everything that a step needs.
 class Trainee {
  public:
-  explicit Trainee(std::unique_ptr<GradientSync> sync, at::ScalarType edge_type = at::kFloat)
+  explicit Trainee(std::unique_ptr<GradientSync> sync, at::ScalarType edge_type = at::kFloat,
+                   const std::string& target = "energy")
       : sync_(std::move(sync)),
         device_(OpenCpu()),
         trained_(TrainedModel::Create(*FindModel("schnet"),
-                                      {.model = {.classes = 4, .seed = 3, .edge_type = edge_type},
+                                      {.model = {.sizes = {.classes = 4}, .seed = 3, .edge_type = edge_type},
+                                       .target = testing::MoleculesTarget(target),
                                        .adam = {.learning_rate = 1e-3}},
                                       *device_, *sync_)
                      .value()),
@@ -91,12 +91,18 @@ class Trainee {
   // Of the squared errors' sum over the batch, and then the sums of a step.
   at::Tensor GradientOf(const wire::Batch& batch, const std::string& target = "energy") {
     EXPECT_THAT(Step(batch, target), IsOk());
-    return at::cat({parameters().gradients() * std::max(last_.all[kGraphs], 1.0f), parameters().sums()});
+    return at::cat({parameters().gradients() * std::max(last_.all[kTerms], 1.0f), parameters().sums()});
   }
 
   Model& model() { return trained_->model(); }
+  EvaluatorParts PartsWith(DeviceFeed& feed) {
+    return {.model = trained_->model(),
+            .task = trained_->task(),
+            .inputs = trained_->inputs(),
+            .feed = feed,
+            .device = *device_};
+  }
   GradientSync& sync() { return *sync_; }
-  const Device& device() { return *device_; }
   FlatParameters& parameters() { return trained_->parameters(); }
   Adam& adam() { return trained_->adam(); }
   const std::vector<wire::StepRecord>& steps() const { return steps_; }
@@ -142,7 +148,8 @@ TEST(DeviceFeed, WeighsRealGraphsThatHaveTheTarget) {
 TEST(DeviceFeed, RefusesAnAtomThatTheDataSetDoesNotHave) {
   std::vector<Molecule> molecules = Molecules();
   molecules[2].z[0] = 16;
-  EXPECT_THAT(MakeFeed("energy").Expand(BatchOf(molecules, kPadded), NewGraphTensors(kPadded, at::kCPU)),
+  EXPECT_THAT(MakeFeed("energy").Expand(BatchOf(molecules, kPadded),
+                                        NewGraphTensors(kPadded, testing::MoleculesLayout(), at::kCPU)),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("atomic number 16")));
 }
 
@@ -239,7 +246,7 @@ TEST(StepEngine, WhatIsLeftOfABatchInItsShapeIsABatchOfItsOwn) {
   const at::Tensor in_shape_of_all = of_left_out.GradientOf(BatchOf(left, BatchOf(molecules).header().real));
   const at::Tensor by_itself = of_own.GradientOf(PaddedBatch(left));
   EXPECT_LT((in_shape_of_all - by_itself).abs().max().item<float>(), 1e-4);
-  EXPECT_EQ(in_shape_of_all[-static_cast<int>(kStepSums) + kGraphs].item<float>(), 3) << "graphs that count";
+  EXPECT_EQ(in_shape_of_all[-static_cast<int>(kStepSums) + kTerms].item<float>(), 3) << "graphs that count";
 }
 
 TEST(StepEngine, AGraphWithoutTheTargetHasNoGradient) {
@@ -248,7 +255,7 @@ TEST(StepEngine, AGraphWithoutTheTargetHasNoGradient) {
   const at::Tensor with_missing = all.GradientOf(PaddedBatch(molecules), "dipole");
   const at::Tensor without = known.GradientOf(PaddedBatch(std::span(molecules).subspan(1)), "dipole");
   EXPECT_LT((with_missing - without).abs().max().item<float>(), 1e-4);
-  EXPECT_EQ(with_missing[-static_cast<int>(kStepSums) + kGraphs].item<float>(), 4) << "graphs that count";
+  EXPECT_EQ(with_missing[-static_cast<int>(kStepSums) + kTerms].item<float>(), 4) << "graphs that count";
 }
 
 TEST(StepEngine, StepsLowerTheLoss) {
@@ -260,7 +267,7 @@ TEST(StepEngine, StepsLowerTheLoss) {
   }
 }
 
-TEST(StepEngine, ANumberThatIsNotFiniteHaltsThisStepAndAllBehind) {
+TEST(StepEngine, ANumberThatIsNotFiniteHaltsThisStepAndAllAfter) {
   Trainee trainee(Alone());
   ASSERT_THAT(trainee.Step(PaddedBatch(Molecules())), IsOk());
   EXPECT_EQ(trainee.last().all[kHalted], 0);
@@ -276,8 +283,9 @@ TEST(StepEngine, ANumberThatIsNotFiniteHaltsThisStepAndAllBehind) {
 }
 
 TEST(StepEngine, TheCpuHasNoCaptures) {
-  EXPECT_THAT(OpenCpu()->NewExecutor({.captured = true}, [](const GraphTensors&) { return absl::OkStatus(); }),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--engine captured")));
+  EXPECT_THAT(
+      OpenCpu()->NewExecutor({.captured = true}, {}, [](const GraphTensors&) { return absl::OkStatus(); }),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--engine captured")));
 }
 
 TEST(StepEngine, PhasesLieWithinTheStep) {
@@ -312,7 +320,7 @@ TEST(StepTimeline, HandsOverNoMoreThanIsAskedFor) {
   EXPECT_EQ(handed_over, 3);
 }
 
-// Behind `steps` steps, with one unsent record of `rank`, whose number is the rank.
+// After `steps` steps, with one unsent record of `rank`, whose number is the rank.
 Checkpoint CheckpointOf(std::uint32_t rank, std::uint64_t steps) {
   wire::StepRecord record;
   record.step = rank;
@@ -439,7 +447,7 @@ TEST(TwoRanks, KeepOneCheckpointOfBoth) {
 TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
   const std::vector<Molecule> molecules = Molecules();
   const Target target = testing::MoleculesTarget("dipole");
-  Trainee trainee(Alone());
+  Trainee trainee(Alone(), at::kFloat, "dipole");
   const at::NoGradGuard no_grad;
   const at::Tensor predicted = trainee.model().Forward(TensorsOf(molecules, "dipole"));
   double absolute = 0, square = 0, constant = 0, constant_square = 0;
@@ -455,18 +463,18 @@ TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
   const std::unique_ptr<GradientSync> sync = Alone();
   const auto batches = testing::ReaderOf(
       {{molecules[0], molecules[1]}, {}, {molecules[2], molecules[3], molecules[4]}}, absl::OkStatus());
-  const std::unique_ptr<Evaluator> evaluator =
-      Evaluator::Create(trainee.model(), feed, trainee.device(), {}).value();
+  const std::unique_ptr<Evaluator> evaluator = Evaluator::Create(trainee.PartsWith(feed), {}).value();
   int seen = 0;
-  const absl::StatusOr<SplitErrors> errors =
-      evaluator->Evaluate(*batches, target, *sync, [&](const wire::BatchHeader&) { ++seen; });
-  ASSERT_THAT(errors, IsOk());
+  const absl::StatusOr<SplitMetrics> metrics =
+      evaluator->Evaluate(*batches, *sync, [&](const wire::BatchHeader&) { ++seen; });
+  ASSERT_THAT(metrics, IsOk());
+  const Metric mae = *metrics->Find("mae"), rmse = *metrics->Find("rmse");
   EXPECT_EQ(seen, 3) << "headers, that of the empty batch too";
-  EXPECT_EQ(errors->graphs, 4);
-  EXPECT_NEAR(errors->mae, absolute, 1e-5);
-  EXPECT_NEAR(errors->rmse, std::sqrt(square), 1e-5);
-  EXPECT_NEAR(errors->constant_mae, constant, 1e-6);
-  EXPECT_NEAR(errors->constant_rmse, std::sqrt(constant_square), 1e-6);
+  EXPECT_EQ(metrics->graphs, 4);
+  EXPECT_NEAR(mae.value, absolute, 1e-5);
+  EXPECT_NEAR(rmse.value, std::sqrt(square), 1e-5);
+  EXPECT_NEAR(mae.constant, constant, 1e-6);
+  EXPECT_NEAR(rmse.constant, std::sqrt(constant_square), 1e-6);
 }
 
 TEST(Evaluate, FailsWithTheStream) {
@@ -474,11 +482,9 @@ TEST(Evaluate, FailsWithTheStream) {
   HostFeed feed = MakeFeed("energy");
   const std::unique_ptr<GradientSync> sync = Alone();
   const auto batches = testing::ReaderOf({Molecules()}, absl::UnavailableError("the server is gone"));
-  const std::unique_ptr<Evaluator> evaluator =
-      Evaluator::Create(trainee.model(), feed, trainee.device(), {}).value();
-  EXPECT_THAT(
-      evaluator->Evaluate(*batches, testing::MoleculesTarget("energy"), *sync, [](const wire::BatchHeader&) {}),
-      StatusIs(absl::StatusCode::kUnavailable));
+  const std::unique_ptr<Evaluator> evaluator = Evaluator::Create(trainee.PartsWith(feed), {}).value();
+  EXPECT_THAT(evaluator->Evaluate(*batches, *sync, [](const wire::BatchHeader&) {}),
+              StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST(EvaluationSpec, KeepsTheShapeOfTheTrainingPlan) {

@@ -18,7 +18,9 @@ namespace {
 
 using packtrain::testing::IsOk;
 using packtrain::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr wire::Shape kPadded = {.graphs = 6, .nodes = 64, .edges = 64};
 
@@ -36,8 +38,8 @@ wire::Batch Hydrogen(const std::string& field) {
 }
 
 absl::Status Expand(const wire::Batch& batch) {
-  HostFeed feed(testing::MoleculesTarget("energy"), testing::MoleculesClasses());
-  return feed.Expand(batch, NewGraphTensors(batch.header().padded, at::kCPU));
+  return HostFeed(testing::MoleculesFeed())
+      .Expand(batch, NewGraphTensors(batch.header().padded, testing::MoleculesLayout(), at::kCPU));
 }
 
 TEST(HostFeed, RefusesAFieldOfAnotherShape) {
@@ -48,8 +50,93 @@ TEST(HostFeed, RefusesAFieldOfAnotherShape) {
   }
 }
 
+// The members of `graphs` that are there, but for the topology.
+std::vector<std::string> InputsOf(const GraphTensors& graphs) {
+  const GraphTensors topology = NewGraphTensors({}, {}, at::kCPU);
+  std::vector<std::string> names;
+  for (const GraphMember& member : GraphMembers()) {
+    if ((graphs.*member.tensor).defined() && !(topology.*member.tensor).defined())
+      names.emplace_back(member.name);
+  }
+  return names;
+}
+
+GraphTensors BroughtFor(InputSet inputs) {
+  return testing::TensorsOf(testing::BatchOf(testing::Molecules(), kPadded),
+                            {.inputs = inputs, .sizes = testing::MoleculesSizes()});
+}
+
+TEST(HostFeed, BringsTheInputsThatAreDeclaredAndNoOthers) {
+  EXPECT_THAT(InputsOf(BroughtFor({})), IsEmpty());
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kAtomicNumbers})), ElementsAre("classes"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kPositions})), ElementsAre("positions"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kCells})), ElementsAre("cells", "shifts"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kNodeFeatures, Input::kEdgeTypes})),
+              ElementsAre("node_features", "edge_types"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kEdgeFeatures})), ElementsAre("edge_features"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kCandidates})), ElementsAre("is_slot", "is_candidate", "is_target"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kTarget})), ElementsAre("target", "weight"));
+}
+
+// Water is the third molecule: nodes 3 to 5, edges 2 to 7, the oxygen first.
+TEST(HostFeed, FillsEachInputAndClearsItsPadding) {
+  const GraphTensors graphs = BroughtFor({Input::kAtomicNumbers, Input::kCells, Input::kNodeFeatures,
+                                          Input::kEdgeFeatures, Input::kEdgeTypes, Input::kCandidates});
+  EXPECT_TRUE(graphs.classes.narrow(0, 3, 3).equal(at::tensor({3, 0, 0}, at::kInt)));
+  EXPECT_TRUE(graphs.cells[2].diagonal().equal(at::tensor({6.0f, 7.0f, 8.0f})));
+  EXPECT_TRUE(
+      graphs.node_features.narrow(0, 3, 3).equal(at::tensor({8, 0, 1, 1, 1, -1}, at::kInt).view({3, 2})));
+  EXPECT_TRUE(graphs.is_slot.narrow(0, 3, 3).equal(at::tensor({1, 0, 0}, at::kInt)));
+  EXPECT_TRUE(graphs.is_candidate.narrow(0, 3, 3).equal(at::tensor({0, 1, 1}, at::kInt)));
+  EXPECT_TRUE(graphs.is_target.narrow(0, 3, 3).equal(at::tensor({0, 1, 0}, at::kInt)));
+  // From the first hydrogen to the oxygen: (1 + 2 * 8) % 4.
+  EXPECT_EQ(graphs.edge_types[2].item<int>(), 1);
+  EXPECT_TRUE(graphs.shifts[2].equal(at::tensor({0, 0, 1}, at::kInt)));
+  EXPECT_TRUE(graphs.edge_features[2].equal(at::tensor({0.125f, 8 - 0.7572f})));
+  for (const at::Tensor& of_nodes :
+       {graphs.classes, graphs.node_features, graphs.is_slot, graphs.is_candidate, graphs.is_target}) {
+    EXPECT_FALSE(of_nodes.narrow(0, 15, 64 - 15).any().item<bool>());
+  }
+  for (const at::Tensor& of_edges : {graphs.edge_types, graphs.edge_features, graphs.shifts}) {
+    EXPECT_FALSE(of_edges.narrow(0, 40, 64 - 40).any().item<bool>());
+  }
+}
+
+// A hydrogen molecule whose nodes have `x` of this type.
+template <typename T>
+wire::Batch HydrogenOf(wire::DType dtype, const std::vector<T>& x) {
+  testing::PlainBatch batch = testing::CountsOf({2}, {2}, wire::EdgeRule::kFull);
+  batch.AddSection("x", dtype, {2, 1}, x);
+  return batch.Unchecked();
+}
+
+TEST(HostFeed, TakesIntegersOfEachWidth) {
+  const InputLayout layout = {.inputs = {Input::kNodeFeatures}, .sizes = {.node_features = 1}};
+  const auto features = [&](const wire::Batch& batch) {
+    return testing::TensorsOf(batch, layout).node_features.narrow(0, 0, 2);
+  };
+  EXPECT_TRUE(features(HydrogenOf<std::uint8_t>(wire::DType::kU8, {200, 7}))
+                  .equal(at::tensor({200, 7}, at::kInt).view({2, 1})));
+  EXPECT_TRUE(features(HydrogenOf<std::uint16_t>(wire::DType::kU16, {60'000, 7}))
+                  .equal(at::tensor({60'000, 7}, at::kInt).view({2, 1})));
+  EXPECT_TRUE(features(HydrogenOf<std::int32_t>(wire::DType::kI32, {-70'000, 7}))
+                  .equal(at::tensor({-70'000, 7}, at::kInt).view({2, 1})));
+  const wire::Batch of_floats = HydrogenOf<float>(wire::DType::kF32, {1, 7});
+  HostFeed feed({.layout = layout});
+  EXPECT_THAT(feed.Expand(of_floats, NewGraphTensors(of_floats.header().padded, layout, at::kCPU)),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("type or shape of field 'x'")));
+}
+
+TEST(HostFeed, RefusesTensorsOfAnotherShape) {
+  HostFeed feed(testing::MoleculesFeed());
+  EXPECT_THAT(feed.Expand(testing::BatchOf(testing::Molecules(), kPadded),
+                          NewGraphTensors({.graphs = 6, .nodes = 63, .edges = 64}, testing::MoleculesLayout(),
+                                          at::kCPU)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("another padded shape")));
+}
+
 // Counts batches up, and says in each one's targets which it is; fails instead of batch `end`.
-class CountingSource final : public BatchSource {
+class CountingSource final : public TrainingBatches {
  public:
   CountingSource(std::uint64_t epoch_steps, std::uint64_t end) : end_(end) {
     header_.epoch_steps = epoch_steps;
@@ -86,11 +173,11 @@ struct Synthetic {
   explicit Synthetic(std::uint64_t epoch_steps, std::uint64_t end = 1000) {
     auto owned = std::make_unique<CountingSource>(epoch_steps, end);
     source = owned.get();
-    batches = std::make_unique<SyntheticBatches>(std::move(owned), at::kCPU);
+    batches = std::make_unique<SyntheticBatches>(std::move(owned), testing::MoleculesLayout(), at::kCPU);
   }
 
   float Target() const {
-    const GraphTensors out = NewGraphTensors(kPadded, at::kCPU);
+    const GraphTensors out = NewGraphTensors(kPadded, testing::MoleculesLayout(), at::kCPU);
     EXPECT_THAT(batches->Expand(out), IsOk());
     return out.target[5].item<float>();
   }
@@ -114,10 +201,11 @@ TEST(SyntheticBatches, ServesTheFirstEpochRoundByRound) {
 
 TEST(SyntheticBatches, KeepsTheFirstOfALongEpoch) {
   Synthetic synthetic(100);
-  for (std::uint64_t i = 0; i <= SyntheticBatches::kMost; ++i) ASSERT_THAT(synthetic.batches->Next(), IsOk());
+  for (std::uint64_t i = 0; i <= SyntheticBatches::kMaxBatches; ++i)
+    ASSERT_THAT(synthetic.batches->Next(), IsOk());
   EXPECT_EQ(synthetic.batches->header().step, 0);
   EXPECT_EQ(synthetic.batches->header().epoch, 1);
-  EXPECT_EQ(synthetic.source->batches(), SyntheticBatches::kMost);
+  EXPECT_EQ(synthetic.source->batches(), SyntheticBatches::kMaxBatches);
 }
 
 TEST(SyntheticBatches, FailsWithItsSource) {
@@ -127,10 +215,10 @@ TEST(SyntheticBatches, FailsWithItsSource) {
 }
 
 TEST(StreamedBatches, ExpandsWhatIsStreamed) {
-  HostFeed feed(testing::MoleculesTarget("energy"), testing::MoleculesClasses());
+  HostFeed feed(testing::MoleculesFeed());
   StreamedBatches batches(testing::ReaderOf({testing::Molecules()}, absl::OkStatus()), feed);
   ASSERT_THAT(batches.Next(), IsOk());
-  const GraphTensors out = NewGraphTensors(batches.header().padded, at::kCPU);
+  const GraphTensors out = NewGraphTensors(batches.header().padded, testing::MoleculesLayout(), at::kCPU);
   ASSERT_THAT(batches.Expand(out), IsOk());
   EXPECT_TRUE(out.weight.equal(at::tensor({1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.0f})));
   EXPECT_THAT(batches.Next(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("has ended")));

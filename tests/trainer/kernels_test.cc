@@ -1,9 +1,13 @@
-#include "trainer/kernels/kernels.h"
-
 #include <gmock/gmock.h>
 #include <torch/types.h>
 
 #include <cmath>
+
+#include "trainer/kernels/distances.h"
+#include "trainer/kernels/edge_product.h"
+#include "trainer/kernels/gaussians.h"
+#include "trainer/kernels/shifted_softplus.h"
+#include "trainer/kernels/sum_messages.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -20,12 +24,12 @@ GraphTensors ThreeNodes() {
 at::Tensor Column(at::ArrayRef<float> values) { return at::tensor(values).unsqueeze(1); }
 
 TEST(PlainKernels, DistancesAreLengthsOfEdges) {
-  EXPECT_TRUE(at::equal(PlainKernels().Distances(ThreeNodes()), Column({5, 2, 2})));
+  EXPECT_TRUE(at::equal(Distances(ThreeNodes(), KernelForm::kPlain), Column({5, 2, 2})));
 }
 
 TEST(PlainKernels, MessagesAreSummedOverIncomingEdges) {
   const at::Tensor nodes = Column({2, 3, 5}).requires_grad_(), filter = Column({7, 11, 13}).requires_grad_();
-  const at::Tensor sums = PlainKernels().SumMessages(nodes, filter, ThreeNodes());
+  const at::Tensor sums = SumMessages(nodes, filter, ThreeNodes(), KernelForm::kPlain);
   EXPECT_TRUE(at::equal(sums, Column({3 * 7 + 5 * 11, 0, 2 * 13})));
   sums.backward(Column({1, 10, 100}));
   EXPECT_TRUE(at::equal(nodes.grad(), Column({100 * 13, 7, 11})));
@@ -33,8 +37,7 @@ TEST(PlainKernels, MessagesAreSummedOverIncomingEdges) {
 }
 
 TEST(PlainKernels, GaussiansNeverReachNumbersThatAreNotNormal) {
-  const at::Tensor gaussians =
-      PlainKernels().Gaussians(Column({1, 15}), at::tensor({1.f, 1.5f}), 0.5, at::kFloat);
+  const at::Tensor gaussians = Gaussians(Column({1, 15}), at::tensor({1.f, 1.5f}), {.width = 0.5});
   EXPECT_FLOAT_EQ(gaussians[0][0].item<float>(), 1);
   EXPECT_FLOAT_EQ(gaussians[0][1].item<float>(), std::exp(-0.5f));
   EXPECT_FLOAT_EQ(gaussians[1][0].item<float>(), std::exp(-80.f));
@@ -45,15 +48,15 @@ at::Tensor Rounded(const at::Tensor& values) { return values.to(at::kBFloat16); 
 TEST(PlainKernels, GaussiansInBf16AreRoundedOnce) {
   const at::Tensor distances = at::linspace(0, 12, 100).unsqueeze(1),
                    centres = at::arange(20, at::kFloat) * 0.1;
-  EXPECT_TRUE(PlainKernels()
-                  .Gaussians(distances, centres, 0.1, at::kBFloat16)
-                  .equal(Rounded(PlainKernels().Gaussians(distances, centres, 0.1, at::kFloat))));
+  EXPECT_TRUE(Gaussians(distances, centres, {.width = 0.1, .type = at::kBFloat16})
+                  .equal(Rounded(Gaussians(distances, centres, {.width = 0.1}))));
 }
 
 TEST(PlainKernels, ShiftedSoftplusInBf16IsRoundedOnce) {
   const at::Tensor x = Rounded(at::linspace(-9, 9, 1000)).requires_grad_();
   const at::Tensor wide_x = x.detach().to(at::kFloat).requires_grad_();
-  const at::Tensor y = PlainKernels().ShiftedSoftplus(x), wide_y = PlainKernels().ShiftedSoftplus(wide_x);
+  const at::Tensor y = ShiftedSoftplus(x, KernelForm::kPlain),
+                   wide_y = ShiftedSoftplus(wide_x, KernelForm::kPlain);
   EXPECT_TRUE(y.equal(Rounded(wide_y)));
   y.sum().backward();
   wide_y.sum().backward();
@@ -64,7 +67,7 @@ TEST(PlainKernels, ShiftedSoftplusInBf16IsRoundedOnce) {
 TEST(PlainKernels, MessagesOfABf16FilterAreSummedInF32) {
   const at::Tensor nodes = Column({2, 3, 5}).requires_grad_();
   const at::Tensor filter = Rounded(Column({7.0625, 11, 13})).requires_grad_();
-  const at::Tensor sums = PlainKernels().SumMessages(nodes, filter, ThreeNodes());
+  const at::Tensor sums = SumMessages(nodes, filter, ThreeNodes(), KernelForm::kPlain);
   EXPECT_TRUE(at::equal(sums, Column({3 * 7.0625 + 5 * 11, 0, 2 * 13})));
   sums.backward(Column({1, 10, 100}));
   EXPECT_TRUE(at::equal(nodes.grad(), Column({100 * 13, 7.0625, 11})));
@@ -73,7 +76,7 @@ TEST(PlainKernels, MessagesOfABf16FilterAreSummedInF32) {
 
 TEST(PlainKernels, ShiftedSoftplusPassesThroughZero) {
   const at::Tensor x = at::tensor({0.f, 1.f, -100.f, 100.f}).requires_grad_();
-  const at::Tensor y = PlainKernels().ShiftedSoftplus(x);
+  const at::Tensor y = ShiftedSoftplus(x, KernelForm::kPlain);
   const auto log2 = static_cast<float>(std::log(2));
   EXPECT_EQ(y[0].item<float>(), 0);
   EXPECT_FLOAT_EQ(y[1].item<float>(), std::log1p(std::exp(1.f)) - log2);
@@ -81,6 +84,25 @@ TEST(PlainKernels, ShiftedSoftplusPassesThroughZero) {
   EXPECT_FLOAT_EQ(y[3].item<float>(), 100 - log2);
   y.sum().backward();
   EXPECT_FLOAT_EQ(x.grad()[0].item<float>(), 0.5);
+}
+
+double RelativeError(const at::Tensor& actual, const at::Tensor& expected) {
+  return ((actual - expected).norm() / expected.norm()).item<double>();
+}
+
+TEST(EdgeProduct, OfBf16RoundsTheWeightsButNotTheirGradient) {
+  at::manual_seed(1);
+  const at::Tensor x = at::randn({500, 16}).to(at::kBFloat16).requires_grad_();
+  const at::Tensor weights = at::randn({16, 8}).requires_grad_();
+  const at::Tensor d_y = at::randn({500, 8}).to(at::kBFloat16);
+  const at::Tensor y = EdgeProduct(x, weights);
+  y.backward(d_y);
+  const at::Tensor wide_x = x.detach().to(at::kDouble), wide_d_y = d_y.to(at::kDouble);
+  const at::Tensor rounded = weights.detach().to(at::kBFloat16).to(at::kDouble);
+  EXPECT_EQ(y.scalar_type(), at::kBFloat16);
+  EXPECT_LT(RelativeError(y.to(at::kDouble), wide_x.mm(rounded)), 0.003);
+  EXPECT_LT(RelativeError(x.grad().to(at::kDouble), wide_d_y.mm(rounded.t())), 0.003);
+  EXPECT_LT(RelativeError(weights.grad(), wide_x.t().mm(wide_d_y)), 1e-6);
 }
 
 }  // namespace

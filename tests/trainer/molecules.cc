@@ -35,7 +35,43 @@ struct Columns {
   std::vector<std::uint8_t> z;
   std::vector<float> pos;
   std::vector<double> y;
+  std::vector<float> cell;
+  std::vector<std::int32_t> shift;
+  std::vector<std::int32_t> x;
+  std::vector<float> edge_attr;
+  std::vector<std::uint8_t> edge_type;
+  std::vector<std::uint8_t> is_slot, is_candidate, is_target;
 };
+
+// A heavy atom asks for those of its hydrogens that lie on one side of it: none of one, one of two or three,
+// two of four.
+void AddNode(const Molecule& molecule, std::size_t node, Columns& columns) {
+  const bool heavy = molecule.z[node] > 1;
+  const float y = molecule.pos[node][1];
+  columns.x.insert(columns.x.end(), {molecule.z[node], static_cast<std::int32_t>(10 * y) % 3});
+  columns.is_slot.push_back(heavy);
+  columns.is_candidate.push_back(!heavy);
+  columns.is_target.push_back(!heavy && y > 0);
+}
+
+void AddEdge(const Molecule& molecule, std::size_t sender, std::size_t receiver, Columns& columns) {
+  const std::uint8_t from = molecule.z[sender], to = molecule.z[receiver];
+  columns.shift.insert(columns.shift.end(), {from > to, 0, to > from});
+  columns.edge_attr.insert(columns.edge_attr.end(), {from * 0.125f, to - molecule.pos[sender][1]});
+  columns.edge_type.push_back((from + 2 * to) % 4);
+}
+
+void AddInputs(const Molecule& molecule, Columns& columns) {
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int other = 0; other < 3; ++other) columns.cell.push_back(axis == other ? 6.0f + axis : 0);
+  }
+  for (std::size_t receiver = 0; receiver < molecule.z.size(); ++receiver) {
+    AddNode(molecule, receiver, columns);
+    for (std::size_t sender = 0; sender < molecule.z.size(); ++sender) {
+      if (sender != receiver) AddEdge(molecule, sender, receiver, columns);
+    }
+  }
+}
 
 Columns ColumnsOf(std::span<const Molecule> molecules) {
   Columns columns;
@@ -48,6 +84,7 @@ Columns ColumnsOf(std::span<const Molecule> molecules) {
       columns.pos.insert(columns.pos.end(), point.begin(), point.end());
     }
     columns.y.insert(columns.y.end(), molecule.y.begin(), molecule.y.end());
+    AddInputs(molecule, columns);
   }
   return columns;
 }
@@ -58,8 +95,23 @@ PlainBatch PlainBatchOf(std::span<const Molecule> molecules) {
   batch.AddSection("z", wire::DType::kU8, {columns.z.size()}, columns.z);
   batch.AddSection("pos", wire::DType::kF32, {columns.z.size(), 3}, columns.pos);
   batch.AddSection("y", wire::DType::kF64, {molecules.size(), 2}, columns.y);
+  batch.AddSection("cell", wire::DType::kF32, {molecules.size(), 3, 3}, columns.cell);
+  batch.AddSection("shift", wire::DType::kI32, {columns.edge_type.size(), 3}, columns.shift);
+  batch.AddSection("x", wire::DType::kI32, {columns.z.size(), 2}, columns.x);
+  batch.AddSection("edge_attr", wire::DType::kF32, {columns.edge_type.size(), 2}, columns.edge_attr);
+  batch.AddSection("edge_type", wire::DType::kU8, {columns.edge_type.size()}, columns.edge_type);
+  batch.AddSection("is_slot", wire::DType::kU8, {columns.z.size()}, columns.is_slot);
+  batch.AddSection("is_candidate", wire::DType::kU8, {columns.z.size()}, columns.is_candidate);
+  batch.AddSection("is_target", wire::DType::kU8, {columns.z.size()}, columns.is_target);
   batch.header.empty = molecules.empty();
   return batch;
+}
+
+trainer::GraphTensors Expanded(const wire::Batch& batch, const trainer::FeedOptions& feed) {
+  trainer::GraphTensors tensors = trainer::NewGraphTensors(batch.header().padded, feed.layout, at::kCPU);
+  const absl::Status status = trainer::HostFeed(feed).Expand(batch, tensors);
+  if (!status.ok()) throw std::invalid_argument(std::string(status.message()));
+  return tensors;
 }
 
 class VectorReader final : public client::BatchReader {
@@ -135,11 +187,25 @@ wire::Batch BatchOf(std::span<const Molecule> molecules) {
   return batch.Unchecked();
 }
 
-trainer::GraphTensors TensorsOf(const wire::Batch& batch, const trainer::Target& target) {
-  trainer::GraphTensors tensors = trainer::NewGraphTensors(batch.header().padded, at::kCPU);
-  const absl::Status status = trainer::HostFeed(target, MoleculesClasses()).Expand(batch, tensors);
-  if (!status.ok()) throw std::invalid_argument(std::string(status.message()));
-  return tensors;
+trainer::InputSizes MoleculesSizes() { return {.classes = 4, .node_features = 2, .edge_features = 2}; }
+
+trainer::InputLayout MoleculesLayout() {
+  using trainer::Input;
+  return {.inputs = {Input::kAtomicNumbers, Input::kPositions, Input::kTarget}, .sizes = MoleculesSizes()};
+}
+
+trainer::FeedOptions MoleculesFeed(const std::string& target) {
+  return {.layout = MoleculesLayout(), .target = MoleculesTarget(target), .classes = MoleculesClasses()};
+}
+
+trainer::GraphTensors TensorsOf(const wire::Batch& batch, const std::string& target) {
+  return Expanded(batch, MoleculesFeed(target));
+}
+
+trainer::GraphTensors TensorsOf(const wire::Batch& batch, const trainer::InputLayout& layout) {
+  trainer::FeedOptions feed = MoleculesFeed();
+  feed.layout = layout;
+  return Expanded(batch, feed);
 }
 
 std::unique_ptr<client::BatchReader> ReaderOf(std::vector<std::vector<Molecule>> batches, absl::Status end) {

@@ -11,6 +11,7 @@
 #include "client/batch_reader.h"
 #include "client/dataset_info.h"
 #include "proto/wire/batch.h"
+#include "trainer/data/device_feed.h"
 #include "trainer/data/graph_tensors.h"
 #include "trainer/data/target.h"
 
@@ -31,13 +32,23 @@ client::DatasetInfo MoleculesInfo();
 // Normalised over the five. `name` is "energy" or "dipole".
 trainer::Target MoleculesTarget(const std::string& name);
 trainer::ClassTable MoleculesClasses();
+// Of the inputs that batches of molecules have.
+trainer::InputSizes MoleculesSizes();
+
+// What an energy is learnt from by a model of atoms and positions, and what a feed of it brings.
+trainer::InputLayout MoleculesLayout();
+trainer::FeedOptions MoleculesFeed(const std::string& target = "energy");
 
 // A batch padded to `padded`; without it there is no padding. It is flagged empty where there is no molecule.
+// It has a field for every input that a model can declare; those that no molecule has of itself follow from
+// elements and positions, so that they move with the atoms.
 wire::Batch BatchOf(std::span<const Molecule> molecules, wire::Shape padded);
 wire::Batch BatchOf(std::span<const Molecule> molecules);
 
-// Of the five molecules' classes, on the host.
-trainer::GraphTensors TensorsOf(const wire::Batch& batch, const trainer::Target& target);
+// On the host, for a model of atoms and positions.
+trainer::GraphTensors TensorsOf(const wire::Batch& batch, const std::string& target = "energy");
+// With the inputs of `layout`; the target is the energy.
+trainer::GraphTensors TensorsOf(const wire::Batch& batch, const trainer::InputLayout& layout);
 
 // Gives copies of what it was made of, then the end, or the failure it was made with. Cancel ends a Next.
 std::unique_ptr<client::BatchReader> ReaderOf(std::vector<std::vector<Molecule>> batches, absl::Status end);

@@ -1,4 +1,4 @@
-#include "trainer/output.h"
+#include "trainer/run/output.h"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>

@@ -13,7 +13,7 @@
 
 #include "tests/testing/status_matchers.h"
 #include "trainer/ranks/heartbeats.h"
-#include "trainer/ranks/roll_call.h"
+#include "trainer/ranks/peer_status.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 
 using Store = c10::intrusive_ptr<c10d::Store>;
 
-constexpr seconds kPatience{10};
+constexpr seconds kTimeout{10};
 
 World RankOf(std::uint32_t rank, std::uint32_t size) {
   World world;
@@ -40,9 +40,9 @@ World RankOf(std::uint32_t rank, std::uint32_t size) {
 class HeartbeatsTest : public ::testing::Test {
  protected:
   Heartbeats Rank(std::uint32_t rank) const {
-    return {store_, RankOf(rank, 3), {.patience = kPatience, .roll_call = milliseconds(1)}, begin_};
+    return {store_, RankOf(rank, 3), {.timeout = kTimeout, .peer_timeout = milliseconds(1)}, begin_};
   }
-  RollCall RollCallOf(std::uint32_t rank) const { return {store_, RankOf(rank, 3), milliseconds(1)}; }
+  PeerStatus PeerStatusOf(std::uint32_t rank) const { return {store_, RankOf(rank, 3), milliseconds(1)}; }
 
   const Heartbeats::TimePoint begin_ = Heartbeats::TimePoint() + hours(1);
   const Store store_ = c10::make_intrusive<c10d::HashStore>();
@@ -51,24 +51,24 @@ class HeartbeatsTest : public ::testing::Test {
 TEST_F(HeartbeatsTest, ARankThatStopsIsNamed) {
   Heartbeats zero = Rank(0), one = Rank(1), two = Rank(2);
   for (Heartbeats* rank : {&zero, &one, &two}) ASSERT_THAT(rank->Beat(begin_), IsOk());
-  for (Heartbeats* rank : {&zero, &two, &zero}) ASSERT_THAT(rank->Beat(begin_ + kPatience), IsOk());
-  const Heartbeats::TimePoint late = begin_ + 2 * kPatience + milliseconds(1);
-  ASSERT_THAT(two.Beat(late - kPatience), StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 is gone")));
+  for (Heartbeats* rank : {&zero, &two, &zero}) ASSERT_THAT(rank->Beat(begin_ + kTimeout), IsOk());
+  const Heartbeats::TimePoint late = begin_ + 2 * kTimeout + milliseconds(1);
+  ASSERT_THAT(two.Beat(late - kTimeout), StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 is gone")));
   EXPECT_THAT(zero.Beat(late), StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 is gone")))
       << "which rank 2 has left for";
 }
 
 TEST_F(HeartbeatsTest, ARankThatNeverBeganIsNamed) {
   Heartbeats zero = Rank(0), one = Rank(1);
-  ASSERT_THAT(one.Beat(begin_ + kPatience), IsOk());
-  EXPECT_THAT(zero.Beat(begin_ + kPatience + milliseconds(1)),
+  ASSERT_THAT(one.Beat(begin_ + kTimeout), IsOk());
+  EXPECT_THAT(zero.Beat(begin_ + kTimeout + milliseconds(1)),
               StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 2 is gone")));
 }
 
 TEST_F(HeartbeatsTest, ARankThatLeavesIsQuoted) {
   Heartbeats zero = Rank(0);
-  ASSERT_THAT(RollCallOf(1).Leave("the disk is full"), IsOk());
-  ASSERT_THAT(RollCallOf(2).Leave(""), IsOk());
+  ASSERT_THAT(PeerStatusOf(1).Leave("the disk is full"), IsOk());
+  ASSERT_THAT(PeerStatusOf(2).Leave(""), IsOk());
   EXPECT_THAT(zero.Beat(begin_), StatusIs(absl::StatusCode::kAborted, "rank 1 failed: the disk is full"));
 }
 
@@ -83,15 +83,16 @@ TEST_F(HeartbeatsTest, ARankThatHasEndedIsNotMissed) {
 }
 
 TEST_F(HeartbeatsTest, TheFirstWordStays) {
-  ASSERT_THAT(RollCallOf(1).Leave("the disk is full"), IsOk());
-  ASSERT_THAT(RollCallOf(1).Leave(""), IsOk());
-  ASSERT_THAT(RollCallOf(2).Leave(""), IsOk());
-  EXPECT_THAT(RollCallOf(0).Call(), StatusIs(absl::StatusCode::kAborted, "rank 1 failed: the disk is full"));
+  ASSERT_THAT(PeerStatusOf(1).Leave("the disk is full"), IsOk());
+  ASSERT_THAT(PeerStatusOf(1).Leave(""), IsOk());
+  ASSERT_THAT(PeerStatusOf(2).Leave(""), IsOk());
+  EXPECT_THAT(PeerStatusOf(0).AwaitOthers(),
+              StatusIs(absl::StatusCode::kAborted, "rank 1 failed: the disk is full"));
 }
 
 TEST_F(HeartbeatsTest, RanksThatOnlyMetAFailureSayWhichOne) {
-  for (const std::uint32_t rank : {1, 2}) ASSERT_THAT(RollCallOf(rank).Leave(""), IsOk());
-  EXPECT_THAT(RollCallOf(0).Diagnose("timed out"),
+  for (const std::uint32_t rank : {1, 2}) ASSERT_THAT(PeerStatusOf(rank).Leave(""), IsOk());
+  EXPECT_THAT(PeerStatusOf(0).Diagnose("timed out"),
               StatusIs(absl::StatusCode::kAborted, "the ranks lost each other: timed out"));
 }
 
@@ -104,15 +105,15 @@ c10d::TCPStoreOptions ServerOptions() {
 
 TEST(Heartbeats, WithoutItsStoreRankZeroIsGone) {
   std::optional<c10d::TCPStore> server(std::in_place, "127.0.0.1", ServerOptions());
-  Heartbeats one(server->clone(), RankOf(1, 2), {.patience = kPatience, .roll_call = milliseconds(1)}, {});
+  Heartbeats one(server->clone(), RankOf(1, 2), {.timeout = kTimeout, .peer_timeout = milliseconds(1)}, {});
   ASSERT_THAT(one.Beat({}), IsOk());
   server.reset();
   EXPECT_THAT(one.Beat({}), StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 0 is gone")));
 }
 
-// Patient enough for any machine, where `patience` and `grace` are not what the test is about.
-WatchOptions Options(milliseconds patience = seconds(60), milliseconds grace = seconds(60)) {
-  return {.period = milliseconds(1), .patience = patience, .roll_call = milliseconds(100), .grace = grace};
+// Patient enough for any machine, where `timeout` and `grace` are not what the test is about.
+WatchOptions Options(milliseconds timeout = seconds(60), milliseconds grace = seconds(60)) {
+  return {.period = milliseconds(1), .timeout = timeout, .peer_timeout = milliseconds(100), .grace = grace};
 }
 
 void MustNotEnd(const absl::Status& status) { ADD_FAILURE() << status; }
@@ -134,7 +135,7 @@ TEST(RankWatch, AbortsWhatWaitsInARankThatGoes) {
   zero.Abandon(absl::InternalError("the disk is full"));
   aborted.wait();
   EXPECT_THAT(zero.status(), StatusIs(absl::StatusCode::kInternal, "the disk is full"));
-  EXPECT_FALSE(RollCall(store, RankOf(1, 2), milliseconds(1)).HasLeft(0));
+  EXPECT_FALSE(PeerStatus(store, RankOf(1, 2), milliseconds(1)).HasLeft(0));
 }
 
 TEST(RankWatch, EndsAProcessThatDoesNotComeBack) {

@@ -39,7 +39,7 @@ void WithTwoRanks(RankZero rank_zero, RankOne rank_one) {
   trainer::World other_world = world;
   other_world.rank = 1;
   const trainer::SyncOptions options{.timeout = std::chrono::seconds(60),
-                                     .watch = {.roll_call = std::chrono::milliseconds(200)},
+                                     .watch = {.peer_timeout = std::chrono::milliseconds(200)},
                                      .end_process = nullptr};
   std::thread other([other_world, options, rank_one] {
     absl::StatusOr<std::unique_ptr<trainer::GradientSync>> sync =

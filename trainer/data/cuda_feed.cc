@@ -7,7 +7,6 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -23,28 +22,11 @@ namespace {
 
 using c10::cuda::CUDAStream;
 
-// What lies in a slot, in this order: sections as they came, then what only the device has.
-enum Part {
-  kNodeCount,
-  kEdgeCount,
-  kZ,
-  kPos,
-  kY,
-  kSenders,
-  kReceivers,
-  kNodeStart,
-  kEdgeStart,
-  kSends,
-  kParts
-};
-constexpr std::size_t kSections = kNodeStart;
-constexpr std::array<std::string_view, kSections> kFields = {
-    wire::kNodeCountSection, wire::kEdgeCountSection, kAtomicNumbers, kPositions, kTargets,
-    wire::kSendersSection,   wire::kReceiversSection};
+static_assert(kInputFields <= RowFields::kMax);
 
 // So that batches of about one size do not make a slot grow again and again.
-constexpr std::size_t kSmallestSlotBytes = 1 << 16;
-// Before and behind the expansion.
+constexpr std::size_t kMinSlotBytes = 1 << 16;
+// Before and after the expansion.
 constexpr std::uint64_t kChecksPerBatch = 2;
 
 constexpr std::size_t AlignUp(std::size_t bytes) {
@@ -57,104 +39,125 @@ std::size_t EndpointBytes(const wire::Batch& batch) {
   return sent ? wire::SizeOf(batch.FindSection(wire::kSendersSection)->dtype) : 0;
 }
 
-std::size_t PartBytes(const wire::Batch& batch, std::size_t part) {
-  const wire::Shape& real = batch.header().real;
-  if (part < kSections) {
-    const wire::Section* section = batch.FindSection(kFields[part]);
-    return section == nullptr ? 0 : section->size_bytes;
-  }
-  if (part != kSends) return (std::size_t{real.graphs} + 1) * sizeof(std::int32_t);
-  return EndpointBytes(batch) == 0 ? 0 : kSortWarps * std::size_t{real.nodes} * sizeof(std::int32_t);
+// The sections that cross the bus, where a batch has them.
+std::vector<std::string_view> SectionsOf(InputSet inputs) {
+  std::vector<std::string_view> sections = {wire::kNodeCountSection, wire::kEdgeCountSection,
+                                            wire::kSendersSection, wire::kReceiversSection};
+  for (const InputField& field : FieldsOf(inputs)) sections.push_back(field.name);
+  if (inputs.Has(Input::kTarget)) sections.push_back(kTargets);
+  return sections;
 }
 
-// Where each part of one batch begins in its slot, in bytes, and where the last one ends.
+// Where the parts of one batch begin in its slot: its sections as they came, then what only the device has.
 class SlotLayout {
  public:
-  explicit SlotLayout(const wire::Batch& batch) {
-    for (std::size_t part = 0; part < kParts; ++part) {
-      begin_[part + 1] = begin_[part] + AlignUp(PartBytes(batch, part));
+  struct Part {
+    const wire::Section* section;
+    std::size_t begin;  // bytes into the slot
+    std::size_t end;    // where the next part begins
+  };
+
+  SlotLayout(const wire::Batch& batch, const std::vector<std::string_view>& names) {
+    for (const std::string_view name : names) {
+      if (const wire::Section* section = batch.FindSection(name)) AddSection(section);
     }
+    const wire::Shape& real = batch.header().real;
+    sent_bytes_ = bytes_;
+    node_start_ = AddIntegers(std::size_t{real.graphs} + 1);
+    edge_start_ = AddIntegers(std::size_t{real.graphs} + 1);
+    sends_ = AddIntegers(EndpointBytes(batch) == 0 ? 0 : kSortWarps * std::size_t{real.nodes});
   }
 
-  template <typename T>
-  T* At(std::byte* slot, std::size_t part) const {
-    return reinterpret_cast<T*>(slot + begin_[part]);
+  const std::vector<Part>& sections() const { return sections_; }
+  std::size_t sent_bytes() const { return sent_bytes_; }
+  std::size_t bytes() const { return bytes_; }
+
+  // Where section `name` begins in `slot`; null where the batch has none.
+  const void* Find(const std::byte* slot, std::string_view name) const {
+    const auto found = std::ranges::find(sections_, name, [](const Part& part) { return part.section->field; });
+    return found == sections_.end() ? nullptr : slot + found->begin;
   }
-  std::size_t PaddedBytes(std::size_t part) const { return begin_[part + 1] - begin_[part]; }
-  std::size_t sent_bytes() const { return begin_[kSections]; }
-  std::size_t bytes() const { return begin_[kParts]; }
+
+  BatchScratch ScratchIn(std::byte* slot) const {
+    return {.node_start = reinterpret_cast<std::int32_t*>(slot + node_start_),
+            .edge_start = reinterpret_cast<std::int32_t*>(slot + edge_start_),
+            .sends_of_warp = reinterpret_cast<std::int32_t*>(slot + sends_)};
+  }
 
  private:
-  std::array<std::size_t, kParts + 1> begin_{};
+  void AddSection(const wire::Section* section) {
+    const std::size_t begin = std::exchange(bytes_, AlignUp(bytes_ + section->size_bytes));
+    sections_.push_back({section, begin, bytes_});
+  }
+
+  std::size_t AddIntegers(std::size_t count) {
+    return std::exchange(bytes_, AlignUp(bytes_ + count * sizeof(std::int32_t)));
+  }
+
+  std::vector<Part> sections_;
+  std::size_t bytes_ = 0;
+  std::size_t sent_bytes_ = 0;
+  std::size_t node_start_ = 0, edge_start_ = 0, sends_ = 0;
 };
 
 // The sections that are sent, with zeros between them.
 void CopySections(const wire::Batch& batch, const SlotLayout& layout, std::byte* to) {
-  for (std::size_t part = 0; part < kSections; ++part) {
-    const wire::Section* section = batch.FindSection(kFields[part]);
-    if (section == nullptr) continue;
-    std::byte* const begin = layout.At<std::byte>(to, part);
-    std::memcpy(begin, batch.body().data() + section->offset_bytes, section->size_bytes);
-    std::memset(begin + section->size_bytes, 0, layout.PaddedBytes(part) - section->size_bytes);
+  for (const auto& [section, begin, end] : layout.sections()) {
+    std::memcpy(to + begin, batch.body().data() + section->offset_bytes, section->size_bytes);
+    std::memset(to + begin + section->size_bytes, 0, end - begin - section->size_bytes);
   }
 }
 
-CompactBatch CompactOf(const wire::Batch& batch, const SlotLayout& layout, std::byte* slot) {
+CompactBatch CompactOf(const wire::Batch& batch, const SlotLayout& layout, const std::byte* slot) {
   const wire::Shape& real = batch.header().real;
   return {.graphs = static_cast<int>(real.graphs),
           .nodes = static_cast<int>(real.nodes),
           .edges = static_cast<int>(real.edges),
-          .n_node = layout.At<const std::uint32_t>(slot, kNodeCount),
-          .n_edge = layout.At<const std::uint32_t>(slot, kEdgeCount),
-          .z = layout.At<const std::uint8_t>(slot, kZ),
-          .pos = layout.At<const float>(slot, kPos),
-          .y = layout.At<const double>(slot, kY),
+          .n_node = static_cast<const std::uint32_t*>(layout.Find(slot, wire::kNodeCountSection)),
+          .n_edge = static_cast<const std::uint32_t*>(layout.Find(slot, wire::kEdgeCountSection)),
           .endpoint_bytes = static_cast<int>(EndpointBytes(batch)),
-          .senders = layout.At<const void>(slot, kSenders),
-          .receivers = layout.At<const void>(slot, kReceivers)};
+          .senders = layout.Find(slot, wire::kSendersSection),
+          .receivers = layout.Find(slot, wire::kReceiversSection)};
 }
 
-BatchScratch ScratchOf(const SlotLayout& layout, std::byte* slot) {
-  return {.node_start = layout.At<std::int32_t>(slot, kNodeStart),
-          .edge_start = layout.At<std::int32_t>(slot, kEdgeStart),
-          .sends_of_warp = layout.At<std::int32_t>(slot, kSends)};
+// The elements of `field`, which lie at `from` on the device.
+RowField RowFieldOf(const wire::Batch& batch, const InputField& field, const void* from,
+                    const at::Tensor& class_of, const GraphTensors& out) {
+  const wire::Section& section = *batch.FindSection(field.name);
+  const at::Tensor& tensor = out.*field.tensor;
+  const std::size_t element_bytes = wire::SizeOf(section.dtype);
+  return {
+      .from = from,
+      .to = static_cast<std::uint32_t*>(tensor.mutable_data_ptr()),
+      .real = static_cast<std::int64_t>(section.size_bytes / element_bytes),
+      .padded = tensor.numel(),
+      .element_bytes = static_cast<int>(element_bytes),
+      .class_of = field.conversion == Conversion::kClass ? class_of.const_data_ptr<std::int32_t>() : nullptr};
 }
 
-BatchMeaning MeaningOf(const Target& target, const at::Tensor& class_of) {
-  return {.column = static_cast<int>(target.column),
+TargetColumn TargetColumnOf(const Target& target, const void* y, const GraphTensors& out) {
+  return {.y = static_cast<const double*>(y),
+          .column = static_cast<int>(target.column),
           .columns = static_cast<int>(target.columns),
           .mean = target.mean,
           .scale = target.scale,
-          .class_of = class_of.const_data_ptr<std::int32_t>()};
+          .target = out.target.data_ptr<float>(),
+          .weight = out.weight.data_ptr<float>()};
 }
 
 ExpandedBatch ExpandedOf(const GraphTensors& out, const wire::Shape& padded) {
   return {.graphs = static_cast<int>(padded.graphs),
           .nodes = static_cast<int>(padded.nodes),
           .edges = static_cast<int>(padded.edges),
-          .classes = out.classes.data_ptr<std::int32_t>(),
-          .positions = out.positions.data_ptr<float>(),
           .senders = out.senders.data_ptr<std::int32_t>(),
           .receivers = out.receivers.data_ptr<std::int32_t>(),
           .graph_of_node = out.graph_of_node.data_ptr<std::int32_t>(),
           .n_node = out.n_node.data_ptr<std::int32_t>(),
-          .target = out.target.data_ptr<float>(),
-          .weight = out.weight.data_ptr<float>(),
           .in_degree = out.in_degree.data_ptr<float>(),
           .receiver_start = out.receiver_start.data_ptr<std::int32_t>(),
           .by_sender = out.by_sender.data_ptr<std::int32_t>(),
           .sender_start = out.sender_start.data_ptr<std::int32_t>(),
           .real = out.real.data_ptr<std::int32_t>()};
-}
-
-absl::Status CheckShape(const GraphTensors& out, const wire::Shape& padded) {
-  if (out.n_node.numel() == padded.graphs && out.classes.numel() == padded.nodes &&
-      out.senders.numel() == padded.edges) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("tensors of ", out.n_node.numel(), " graphs, ",
-                                                 out.classes.numel(), " nodes and ", out.senders.numel(),
-                                                 " edges for a batch of another padded shape"));
 }
 
 at::Tensor Upload(const ClassTable& classes, at::Device device) {
@@ -187,7 +190,7 @@ class CudaFeed::Slot {
     return WordChecksum({reinterpret_cast<const std::uint64_t*>(host()), layout.sent_bytes() / 8});
   }
 
-  // The copy, behind the slot's last expansion.
+  // The copy, after the slot's last expansion.
   void EnqueueCopy(const SlotLayout& layout, CUDAStream copies) {
     expanded_.block(copies);
     const std::size_t bytes = layout.sent_bytes();
@@ -200,7 +203,7 @@ class CudaFeed::Slot {
     arrived_.block(reader);
   }
 
-  // The part on the device is free for the next batch behind what `reader` has been given so far.
+  // The part on the device is free for the next batch after what `reader` has been given so far.
   void EnqueueRelease(CUDAStream reader) { expanded_.record(reader); }
 
   std::byte* device() const { return static_cast<std::byte*>(device_.mutable_data_ptr()); }
@@ -224,7 +227,7 @@ class CudaFeed::Slot {
   }
 
   static at::Tensor NewBytes(std::size_t wanted, at::TensorOptions options) {
-    const auto bytes = static_cast<std::int64_t>(std::bit_ceil(std::max(wanted, kSmallestSlotBytes)));
+    const auto bytes = static_cast<std::int64_t>(std::bit_ceil(std::max(wanted, kMinSlotBytes)));
     return at::empty({bytes}, options.dtype(at::kByte));
   }
 
@@ -234,34 +237,39 @@ class CudaFeed::Slot {
   c10::cuda::CUDAEvent expanded_;  // the expansion has read the device's part
 };
 
-CudaFeed::CudaFeed(Target target, const ClassTable& classes, at::Device device, const CudaFeedOptions& options)
-    : target_(std::move(target)),
-      classes_(classes),
-      class_of_(Upload(classes, device)),
-      tally_(NewTally(options.with_checks, device)),
+CudaFeed::CudaFeed(FeedOptions options, at::Device device, const CudaFeedOptions& cuda)
+    : options_(std::move(options)),
+      fields_(FieldsOf(options_.layout.inputs)),
+      sections_(SectionsOf(options_.layout.inputs)),
+      class_of_(Upload(options_.classes, device)),
+      tally_(NewTally(cuda.with_checks, device)),
       copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index()).unwrap()) {
-  for (std::size_t slot = 0; slot < options.slots; ++slot) slots_.push_back(std::make_unique<Slot>());
+  for (std::size_t slot = 0; slot < cuda.slots; ++slot) slots_.push_back(std::make_unique<Slot>());
 }
 
 CudaFeed::~CudaFeed() = default;
 
 absl::Status CudaFeed::Expand(const wire::Batch& batch, const GraphTensors& out) {
-  ABSL_RETURN_IF_ERROR(CheckExpandable(batch, target_, classes_));
-  const wire::Shape& padded = batch.header().padded;
-  ABSL_RETURN_IF_ERROR(CheckShape(out, padded));
+  ABSL_RETURN_IF_ERROR(CheckExpandable(batch, options_, out));
   const CUDAStream copies(copies_), current = c10::cuda::getCurrentCUDAStream();
-  const SlotLayout layout(batch);
+  const SlotLayout layout(batch, sections_);
   Slot& slot = NextSlot();
   slot.Fill(batch, layout, copies);
   const CompactBatch compact = CompactOf(batch, layout, slot.device());
-  const BatchScratch scratch = ScratchOf(layout, slot.device());
+  const BatchScratch scratch = layout.ScratchIn(slot.device());
   slot.EnqueueCopy(layout, copies);
   C10_CUDA_CHECK(LocateGraphs(compact, scratch, copies));
   slot.EnqueueArrival(copies, current);
   const std::uint64_t checksum = tally_.defined() ? slot.Checksum(layout) : 0;
   EnqueueCheck(slot, layout.sent_bytes(), checksum);
-  const BatchMeaning meaning = MeaningOf(target_, class_of_);
-  C10_CUDA_CHECK(ExpandBatch(compact, meaning, scratch, ExpandedOf(out, padded), current));
+  BatchInputs inputs;
+  for (const InputField& field : fields_) {
+    inputs.rows.Add(RowFieldOf(batch, field, layout.Find(slot.device(), field.name), class_of_, out));
+  }
+  if (options_.layout.inputs.Has(Input::kTarget)) {
+    inputs.target = TargetColumnOf(options_.target, layout.Find(slot.device(), kTargets), out);
+  }
+  C10_CUDA_CHECK(ExpandBatch(compact, inputs, scratch, ExpandedOf(out, batch.header().padded), current));
   EnqueueCheck(slot, layout.sent_bytes(), checksum);
   slot.EnqueueRelease(current);
   return absl::OkStatus();

@@ -8,12 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/data/device_feed.h"
-#include "trainer/data/target.h"
+#include "trainer/data/input_fields.h"
 
 namespace packtrain::trainer {
 
@@ -28,14 +29,14 @@ struct CudaFeedOptions {
 class CudaFeed final : public DeviceFeed {
  public:
   // `device` is the current one.
-  CudaFeed(Target target, const ClassTable& classes, at::Device device, const CudaFeedOptions& options = {});
+  CudaFeed(FeedOptions options, at::Device device, const CudaFeedOptions& cuda = {});
   // Waits for what has been enqueued.
   ~CudaFeed() override;
 
-  // Waits where the slot that is due is still being copied. INVALID_ARGUMENT: `out` is not of the padded shape.
+  // Waits where the slot that is due is still being copied.
   absl::Status Expand(const wire::Batch& batch, const GraphTensors& out) override;
 
-  // Batches that were on the device what they were on the host, both before and behind their expansion; of a
+  // Batches that were on the device what they were on the host, both before and after their expansion; of a
   // feed with checks. Waits for the current stream. DATA_LOSS: says how many checks found a difference.
   absl::StatusOr<std::uint64_t> VerifiedBatches() const;
 
@@ -45,10 +46,11 @@ class CudaFeed final : public DeviceFeed {
   Slot& NextSlot();
   void EnqueueCheck(const Slot& slot, std::size_t bytes, std::uint64_t checksum);
 
-  const Target target_;
-  const ClassTable classes_;
-  const at::Tensor class_of_;  // i32 [256], classes_ on the device
-  const at::Tensor tally_;     // u8, a ChecksumTally on the device; undefined without checks
+  const FeedOptions options_;
+  const std::vector<InputField> fields_;
+  const std::vector<std::string_view> sections_;  // that cross the bus, where a batch has them
+  const at::Tensor class_of_;                     // i32 [256], the class table on the device
+  const at::Tensor tally_;                        // u8, a ChecksumTally on the device; undefined without checks
   const c10::Stream copies_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::size_t next_ = 0;

@@ -1,34 +1,37 @@
 // From a received batch to tensors on the training device.
+//
+//   const std::unique_ptr<DeviceFeed> feed = device.NewFeed({layout, target, classes});
+//   const GraphTensors graphs = NewGraphTensors(batch.header().padded, layout, device.torch_device());
+//   ABSL_RETURN_IF_ERROR(feed->Expand(batch, graphs));  // `graphs` holds the padded batch from here on
 #ifndef PACKTRAIN_TRAINER_DATA_DEVICE_FEED_H_
 #define PACKTRAIN_TRAINER_DATA_DEVICE_FEED_H_
 
-#include <string_view>
-
 #include "absl/status/status.h"
 #include "proto/wire/batch.h"
+#include "trainer/data/graph_inputs.h"
 #include "trainer/data/graph_tensors.h"
 #include "trainer/data/target.h"
 
 namespace packtrain::trainer {
 
-// The fields of a molecule that a trainer reads.
-inline constexpr std::string_view kAtomicNumbers = "z";  // u8 [nodes]
-inline constexpr std::string_view kPositions = "pos";    // f32 [nodes, 3]
-inline constexpr std::string_view kTargets = "y";        // f64 [graphs, columns]
+// What a feed brings, and how values of the batch become values of the tensors.
+struct FeedOptions {
+  InputLayout layout;
+  Target target = {};       // read where the layout has Input::kTarget
+  ClassTable classes = {};  // read where the layout has Input::kAtomicNumbers
+};
 
 // Expands, pads and normalises. Used by one thread.
 class DeviceFeed {
  public:
   virtual ~DeviceFeed() = default;
 
-  // Fills every element of `out`, tensors of `batch`'s padded shape on the feed's device. On a GPU the work is
-  // enqueued, its last part on the current stream, and `batch` may go at once. DATA_LOSS: the batch lacks a
-  // field, has it in another type or shape, or holds an atomic number that the data set's class table does not.
+  // Fills every element of `out`, tensors of `batch`'s padded shape and of the feed's layout, on the feed's
+  // device. On a GPU the work is enqueued, its last part on the current stream, and `batch` may go at once.
+  // DATA_LOSS: the batch lacks a field that the layout needs, has it in another type or shape, or holds an
+  // atomic number that the data set's class table does not. INVALID_ARGUMENT: `out` is of another shape.
   virtual absl::Status Expand(const wire::Batch& batch, const GraphTensors& out) = 0;
 };
-
-// What must hold before a batch is expanded, with Expand's errors.
-absl::Status CheckExpandable(const wire::Batch& batch, const Target& target, const ClassTable& classes);
 
 }  // namespace packtrain::trainer
 

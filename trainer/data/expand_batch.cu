@@ -13,7 +13,7 @@ constexpr int kLocateThreads = 1024;
 constexpr int kExpandThreads = 256;
 constexpr int kSortThreads = kSortWarps * kWarp;
 // Enough to fill any card; larger batches go round.
-constexpr std::int64_t kMostBlocks = 4096;
+constexpr std::int64_t kMaxBlocks = 4096;
 // Graphs up to this size are sorted with counts in shared memory.
 constexpr int kSharedNodes = 512;
 
@@ -112,41 +112,52 @@ class StoredEdges {
 };
 
 template <typename Edges>
-__device__ void WriteNode(const CompactBatch& in, const BatchMeaning& meaning, const Place& place, int node,
-                          const Edges& edges, const ExpandedBatch& out) {
+__device__ void WriteNode(const Place& place, int node, const Edges& edges, const ExpandedBatch& out) {
   const int local = node - place.first_node;
   const Row row = edges.RowOf(place, local);
   if (Lane() == 0) {
-    out.classes[node] = meaning.class_of[in.z[node]];
     out.graph_of_node[node] = place.graph;
     out.in_degree[node] = static_cast<float>(max(1, row.end - row.begin));
     out.receiver_start[node] = row.begin;
   }
-  const std::size_t axis = std::size_t{3} * node + Lane();
-  if (Lane() < 3) out.positions[axis] = in.pos[axis];
   edges.Write(place, local, row, out);
 }
 
-// Called by one warp.
+// Called by one lane of a warp.
 __device__ void PadNode(const CompactBatch& in, int node, const ExpandedBatch& out) {
-  if (Lane() == 0) {
-    out.classes[node] = 0;
-    out.graph_of_node[node] = out.graphs - 1;
-    out.in_degree[node] = 1;
-    out.receiver_start[node] = in.edges;
-    out.sender_start[node] = in.edges;
-  }
-  if (Lane() < 3) out.positions[std::size_t{3} * node + Lane()] = 0;
+  out.graph_of_node[node] = out.graphs - 1;
+  out.in_degree[node] = 1;
+  out.receiver_start[node] = in.edges;
+  out.sender_start[node] = in.edges;
 }
 
-__device__ void WriteGraph(const CompactBatch& in, const BatchMeaning& meaning, int graph,
-                           const ExpandedBatch& out) {
+__device__ void WriteTarget(const CompactBatch& in, const TargetColumn& column, int graph) {
   const bool real = graph < in.graphs;
-  const double value = real ? in.y[std::size_t(graph) * meaning.columns + meaning.column] : 0;
+  const double value = real ? column.y[std::size_t(graph) * column.columns + column.column] : 0;
   const bool known = real && !isnan(value);
-  out.n_node[graph] = real ? static_cast<int>(in.n_node[graph]) : 0;
-  out.weight[graph] = known ? 1 : 0;
-  out.target[graph] = known ? static_cast<float>((value - meaning.mean) / meaning.scale) : 0;
+  column.weight[graph] = known ? 1 : 0;
+  column.target[graph] = known ? static_cast<float>((value - column.mean) / column.scale) : 0;
+}
+
+// The word of a real element.
+__device__ std::uint32_t WordOf(const RowField& field, std::int64_t at) {
+  switch (field.element_bytes) {
+    case 1: {
+      const std::uint8_t element = static_cast<const std::uint8_t*>(field.from)[at];
+      return field.class_of == nullptr ? element : static_cast<std::uint32_t>(field.class_of[element]);
+    }
+    case 2:
+      return static_cast<const std::uint16_t*>(field.from)[at];
+    default:
+      return static_cast<const std::uint32_t*>(field.from)[at];
+  }
+}
+
+// `thread` of `threads` takes every `threads`-th word.
+__device__ void WriteField(const RowField& field, std::int64_t thread, std::int64_t threads) {
+  for (std::int64_t at = thread; at < field.padded; at += threads) {
+    field.to[at] = at < field.real ? WordOf(field, at) : 0;
+  }
 }
 
 __device__ void PadEdge(const CompactBatch& in, int edge, const ExpandedBatch& out) {
@@ -163,21 +174,26 @@ __device__ void WriteTotals(const CompactBatch& in, const ExpandedBatch& out) {
   out.sender_start[out.nodes] = in.edges;
 }
 
-// A warp for each node, a thread for each graph and padding edge.
+// A warp for each node, a thread for each graph, padding edge and word of an input.
 template <typename Edges>
 __global__ void __launch_bounds__(kExpandThreads)
-    Expand(CompactBatch in, BatchMeaning meaning, BatchScratch scratch, Edges edges, ExpandedBatch out) {
+    Expand(CompactBatch in, BatchInputs inputs, BatchScratch scratch, Edges edges, ExpandedBatch out) {
   const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
   const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   for (std::int64_t node = thread / kWarp; node < out.nodes; node += threads / kWarp) {
-    if (node >= in.nodes) {
+    if (node < in.nodes) {
+      WriteNode(PlaceOfNode(scratch, in.graphs, node), node, edges, out);
+    } else if (Lane() == 0) {
       PadNode(in, node, out);
-    } else {
-      WriteNode(in, meaning, PlaceOfNode(scratch, in.graphs, node), node, edges, out);
     }
   }
-  for (std::int64_t graph = thread; graph < out.graphs; graph += threads) WriteGraph(in, meaning, graph, out);
+  for (std::int64_t graph = thread; graph < out.graphs; graph += threads) {
+    out.n_node[graph] = graph < in.graphs ? static_cast<int>(in.n_node[graph]) : 0;
+    if (inputs.target.y != nullptr) WriteTarget(in, inputs.target, graph);
+  }
   for (std::int64_t edge = in.edges + thread; edge < out.edges; edge += threads) PadEdge(in, edge, out);
+  for (int field = 0; field < inputs.rows.count; ++field)
+    WriteField(inputs.rows.fields[field], thread, threads);
   if (thread == 0) WriteTotals(in, out);
 }
 
@@ -308,23 +324,23 @@ __global__ void __launch_bounds__(kSortThreads) Sort(CompactBatch in, BatchScrat
 
 unsigned BlocksFor(std::int64_t threads) {
   const std::int64_t blocks = (threads + kExpandThreads - 1) / kExpandThreads;
-  return static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, kMostBlocks));
+  return static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, kMaxBlocks));
 }
 
 template <typename Edges>
-void LaunchExpand(const CompactBatch& batch, const BatchMeaning& meaning, const BatchScratch& scratch,
+void LaunchExpand(const CompactBatch& batch, const BatchInputs& inputs, const BatchScratch& scratch,
                   const ExpandedBatch& out, cudaStream_t stream) {
   const std::int64_t for_nodes = std::int64_t{out.nodes} * kWarp;
   const unsigned blocks = BlocksFor(std::max<std::int64_t>({for_nodes, out.graphs, out.edges - batch.edges}));
-  Expand<<<blocks, kExpandThreads, 0, stream>>>(batch, meaning, scratch, Edges(batch), out);
+  Expand<<<blocks, kExpandThreads, 0, stream>>>(batch, inputs, scratch, Edges(batch), out);
 }
 
 template <typename T>
-void LaunchStored(const CompactBatch& batch, const BatchMeaning& meaning, const BatchScratch& scratch,
+void LaunchStored(const CompactBatch& batch, const BatchInputs& inputs, const BatchScratch& scratch,
                   const ExpandedBatch& out, cudaStream_t stream) {
-  LaunchExpand<StoredEdges<T>>(batch, meaning, scratch, out, stream);
+  LaunchExpand<StoredEdges<T>>(batch, inputs, scratch, out, stream);
   if (batch.graphs == 0) return;
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(batch.graphs, kMostBlocks));
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(batch.graphs, kMaxBlocks));
   Sort<T><<<blocks, kSortThreads, 0, stream>>>(batch, scratch, out);
 }
 
@@ -335,20 +351,20 @@ cudaError_t LocateGraphs(const CompactBatch& batch, const BatchScratch& scratch,
   return cudaGetLastError();
 }
 
-cudaError_t ExpandBatch(const CompactBatch& batch, const BatchMeaning& meaning, const BatchScratch& scratch,
+cudaError_t ExpandBatch(const CompactBatch& batch, const BatchInputs& inputs, const BatchScratch& scratch,
                         const ExpandedBatch& out, cudaStream_t stream) {
   switch (batch.endpoint_bytes) {
     case 0:
-      LaunchExpand<FullEdges>(batch, meaning, scratch, out, stream);
+      LaunchExpand<FullEdges>(batch, inputs, scratch, out, stream);
       break;
     case 1:
-      LaunchStored<std::uint8_t>(batch, meaning, scratch, out, stream);
+      LaunchStored<std::uint8_t>(batch, inputs, scratch, out, stream);
       break;
     case 2:
-      LaunchStored<std::uint16_t>(batch, meaning, scratch, out, stream);
+      LaunchStored<std::uint16_t>(batch, inputs, scratch, out, stream);
       break;
     default:
-      LaunchStored<std::uint32_t>(batch, meaning, scratch, out, stream);
+      LaunchStored<std::uint32_t>(batch, inputs, scratch, out, stream);
       break;
   }
   return cudaGetLastError();

@@ -17,21 +17,41 @@ struct CompactBatch {
   int edges = 0;
   const std::uint32_t* n_node = nullptr;  // [graphs]
   const std::uint32_t* n_edge = nullptr;  // [graphs]
-  const std::uint8_t* z = nullptr;        // [nodes]
-  const float* pos = nullptr;             // [nodes, 3]
-  const double* y = nullptr;              // [graphs, columns]
   int endpoint_bytes = 0;                 // 1, 2 or 4; 0: all ordered pairs of distinct nodes, not sent
   const void* senders = nullptr;          // [edges], local to their graph; sorted by receiver, then sender
   const void* receivers = nullptr;        // [edges]
 };
 
-// How targets and classes follow from `y` and `z`.
-struct BatchMeaning {
-  int column = 0;   // of `y`
-  int columns = 1;  // of `y`
+// An input of the model: its real elements, and a word of 32 bits for each padded one. An element of one or two
+// bytes is an unsigned integer, of four bytes whatever its word says. Words of the padding are 0.
+struct RowField {
+  const void* from = nullptr;
+  std::uint32_t* to = nullptr;
+  std::int64_t real = 0;    // elements
+  std::int64_t padded = 0;  // words
+  int element_bytes = 4;
+  const std::int32_t* class_of = nullptr;  // [256], for elements of one byte: the words are its entries
+};
+
+struct RowFields {
+  static constexpr int kMax = 12;
+
+  // At most kMax.
+  void Add(const RowField& field) { fields[count++] = field; }
+
+  RowField fields[kMax];
+  int count = 0;
+};
+
+// One column of the graphs' targets, normalised: (y - mean) / scale.
+struct TargetColumn {
+  const double* y = nullptr;  // [graphs, columns]; null: there is no target
+  int column = 0;
+  int columns = 1;
   double mean = 0;
   double scale = 1;
-  const std::int32_t* class_of = nullptr;  // [256] by atomic number
+  float* target = nullptr;  // [padded graphs]
+  float* weight = nullptr;  // [padded graphs]
 };
 
 // What the launches of one batch hand on: where graphs begin, and counts of the sort by sender.
@@ -42,19 +62,15 @@ struct BatchScratch {
 };
 inline constexpr int kSortWarps = 8;
 
-// The members of GraphTensors, of the padded shape (graphs, nodes, edges).
+// The topology and the orders of GraphTensors, of the padded shape (graphs, nodes, edges).
 struct ExpandedBatch {
   int graphs = 0;
   int nodes = 0;
   int edges = 0;
-  std::int32_t* classes = nullptr;
-  float* positions = nullptr;
   std::int32_t* senders = nullptr;
   std::int32_t* receivers = nullptr;
   std::int32_t* graph_of_node = nullptr;
   std::int32_t* n_node = nullptr;
-  float* target = nullptr;
-  float* weight = nullptr;
   float* in_degree = nullptr;
   std::int32_t* receiver_start = nullptr;
   std::int32_t* by_sender = nullptr;
@@ -65,9 +81,15 @@ struct ExpandedBatch {
 // Enqueues the sums over the graphs before each one. Reads only the counts of `batch`, writes only the starts.
 cudaError_t LocateGraphs(const CompactBatch& batch, const BatchScratch& scratch, cudaStream_t stream);
 
-// Enqueues the rest, behind LocateGraphs: one launch, and one more where endpoints were sent. Equal batches
-// give equal bytes. Entries of `by_sender` behind the real edges are left as they are.
-cudaError_t ExpandBatch(const CompactBatch& batch, const BatchMeaning& meaning, const BatchScratch& scratch,
+// What a model reads of a batch beside its topology.
+struct BatchInputs {
+  RowFields rows;
+  TargetColumn target;
+};
+
+// Enqueues the rest, after LocateGraphs: one launch, and one more where endpoints were sent. Equal batches
+// give equal bytes. Entries of `by_sender` after the real edges are left as they are.
+cudaError_t ExpandBatch(const CompactBatch& batch, const BatchInputs& inputs, const BatchScratch& scratch,
                         const ExpandedBatch& out, cudaStream_t stream);
 
 }  // namespace packtrain::trainer

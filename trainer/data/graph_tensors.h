@@ -4,7 +4,12 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <span>
+#include <string_view>
+
 #include "proto/wire/batch_layout.h"
+#include "trainer/data/graph_inputs.h"
 
 namespace packtrain::trainer {
 
@@ -13,28 +18,51 @@ namespace packtrain::trainer {
 // Padding nodes belong to the last graph slot and padding edges join padding nodes, so what a model computes
 // for a real graph cannot depend on them.
 struct GraphTensors {
-  at::Tensor classes;        // i32 [N], row of the embedding; 0 for padding
-  at::Tensor positions;      // f32 [N, 3], angstrom
-  at::Tensor senders;        // i32 [E]
-  at::Tensor receivers;      // i32 [E]; the real edges ascend by receiver
-  at::Tensor in_degree;      // f32 [N, 1], real edges that end in the node, but at least 1
-  at::Tensor graph_of_node;  // i32 [N]
-  at::Tensor n_node;         // i32 [G], real nodes; 0 for padding
-  at::Tensor target;         // f32 [G], normalised; 0 where there is none
-  at::Tensor weight;         // f32 [G], 1 for a real graph that has the target, else 0
+  // The topology, which every model has.
+  at::Tensor senders = {};        // i32 [E]
+  at::Tensor receivers = {};      // i32 [E]; the real edges ascend by receiver
+  at::Tensor in_degree = {};      // f32 [N, 1], real edges that end in the node, but at least 1
+  at::Tensor graph_of_node = {};  // i32 [N]
+  at::Tensor n_node = {};         // i32 [G], real nodes; 0 for padding
 
-  // For kernels of ours, which skip the padding: on a GPU only. Entries start[n] .. start[n + 1] belong to node
-  // n.
+  // The inputs that the model and its task declare; the others are undefined. All are 0 for padding.
+  at::Tensor classes = {};    // i32 [N], row of the embedding
+  at::Tensor positions = {};  // f32 [N, 3], angstrom
+  at::Tensor cells = {};      // f32 [G, 3, 3], a row for each vector of the cell, angstrom
+  at::Tensor shifts = {};     // i32 [E, 3], whole cells from the sender to the image that the edge begins in
+  at::Tensor node_features = {};  // i32 [N, F]
+  at::Tensor edge_features = {};  // f32 [E, F]
+  at::Tensor edge_types = {};     // i32 [E]
+  at::Tensor is_slot = {};        // i32 [N], 1 for the node that an answer is sought for
+  at::Tensor is_candidate = {};   // i32 [N], 1 for a node that may be the answer
+  at::Tensor is_target = {};      // i32 [N], 1 for a node that is a right answer
+  at::Tensor target = {};         // f32 [G], normalised; 0 where there is none
+  at::Tensor weight = {};         // f32 [G], 1 for a real graph that has the target, else 0
+
+  // The orders that fused kernels read, and the sizes by which they skip padding: on a GPU only. Entries
+  // start[n] .. start[n + 1] belong to node n.
   at::Tensor receiver_start = {};  // i32 [N + 1], the real edges that end in a node
-  at::Tensor by_sender = {};       // i32 [E], the real edges by sender, then position; no meaning behind them
+  at::Tensor by_sender = {};       // i32 [E], the real edges by sender, then position; no meaning after them
   at::Tensor sender_start = {};    // i32 [N + 1], the entries of by_sender that begin in a node
   at::Tensor real = {};            // i32 [3], numbers of graphs, nodes and edges that are real
 };
 
-// Uninitialised, for a batch of shape `padded`.
-GraphTensors NewGraphTensors(const wire::Shape& padded, at::Device device);
+// What the first dimension of a member counts.
+enum class Rows : std::uint8_t { kGraphs, kNodes, kEdges, kNodeStarts, kSizes };
 
-// Copies every element, both of one shape and on one device; on a GPU the copy is enqueued.
+struct GraphMember {
+  std::string_view name;
+  at::Tensor GraphTensors::*tensor;
+  Rows rows;
+};
+
+// All members, in the order of GraphTensors.
+std::span<const GraphMember> GraphMembers();
+
+// Uninitialised, for a batch of shape `padded`: the topology, the inputs of `layout`, and on a GPU the orders.
+GraphTensors NewGraphTensors(const wire::Shape& padded, const InputLayout& layout, at::Device device);
+
+// Copies every element, both of one shape and layout and on one device; on a GPU the copy is enqueued.
 void CopyGraphTensors(const GraphTensors& from, const GraphTensors& to);
 
 }  // namespace packtrain::trainer

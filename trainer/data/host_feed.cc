@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -34,41 +36,61 @@ void CountInDegrees(std::uint32_t real_edges, const GraphTensors& out) {
   for (float& degree : degrees) degree = std::max(degree, 1.0f);
 }
 
-absl::Status ExpandClasses(const wire::Batch& batch, const ClassTable& table, const GraphTensors& out) {
-  ABSL_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> numbers,
-                        batch.Elements<std::uint8_t>(kAtomicNumbers));
-  const std::span<std::int32_t> classes = Elements<std::int32_t>(out.classes);
-  const auto padding =
-      std::ranges::transform(numbers, classes.begin(), [&](std::uint8_t z) { return table[z]; });
-  std::fill(padding.out, classes.end(), 0);
-  return absl::OkStatus();
+// Elements of T at `from` to 32-bit integers at `to`; what `to` has after them is cleared.
+template <typename T, typename Convert>
+void ConvertElements(std::span<const std::byte> from, std::span<std::int32_t> to, Convert convert) {
+  const std::span<const T> elements(reinterpret_cast<const T*>(from.data()), from.size() / sizeof(T));
+  const auto padding = std::ranges::transform(elements, to.begin(), convert);
+  std::fill(padding.out, to.end(), 0);
+}
+
+// As ConvertElements, of elements that have 32 bits already.
+void CopyWords(std::span<const std::byte> from, std::span<std::byte> to) {
+  const auto padding = std::ranges::copy(from, to.begin());
+  std::fill(padding.out, to.end(), std::byte{0});
 }
 
 }  // namespace
 
-HostFeed::HostFeed(Target target, const ClassTable& classes) : target_(std::move(target)), classes_(classes) {}
+HostFeed::HostFeed(FeedOptions options)
+    : options_(std::move(options)), fields_(FieldsOf(options_.layout.inputs)) {}
 
 absl::Status HostFeed::Expand(const wire::Batch& batch, const GraphTensors& out) {
-  ABSL_RETURN_IF_ERROR(CheckExpandable(batch, target_, classes_));
+  ABSL_RETURN_IF_ERROR(CheckExpandable(batch, options_, out));
   ABSL_RETURN_IF_ERROR(ExpandTopology(batch, out));
   CountInDegrees(batch.header().real.edges, out);
-  ABSL_RETURN_IF_ERROR(ExpandClasses(batch, classes_, out));
-  const std::span<std::byte> positions = std::as_writable_bytes(Elements<float>(out.positions));
-  ABSL_RETURN_IF_ERROR(client::ExpandField(batch, kPositions, positions));
-  return ExpandTarget(batch, out);
+  for (const InputField& field : fields_) ExpandInput(batch, field, out);
+  return options_.layout.inputs.Has(Input::kTarget) ? ExpandTarget(batch, out) : absl::OkStatus();
+}
+
+void HostFeed::ExpandInput(const wire::Batch& batch, const InputField& field, const GraphTensors& out) const {
+  const wire::Section& section = *batch.FindSection(field.name);
+  const std::span<const std::byte> from = batch.body().subspan(section.offset_bytes, section.size_bytes);
+  const at::Tensor& tensor = out.*field.tensor;
+  const auto same = [](auto value) { return static_cast<std::int32_t>(value); };
+  if (field.conversion == Conversion::kClass) {
+    const auto class_of = [this](std::uint8_t number) { return options_.classes[number]; };
+    ConvertElements<std::uint8_t>(from, Elements<std::int32_t>(tensor), class_of);
+  } else if (section.dtype == wire::DType::kU8) {
+    ConvertElements<std::uint8_t>(from, Elements<std::int32_t>(tensor), same);
+  } else if (section.dtype == wire::DType::kU16) {
+    ConvertElements<std::uint16_t>(from, Elements<std::int32_t>(tensor), same);
+  } else {
+    CopyWords(from, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
+  }
 }
 
 absl::Status HostFeed::ExpandTarget(const wire::Batch& batch, const GraphTensors& out) {
+  const Target& chosen = options_.target;
   const std::size_t graphs = batch.header().padded.graphs;
-  targets_.resize(graphs * target_.columns);
-  absl::Status status = client::ExpandField(batch, kTargets, std::as_writable_bytes(std::span(targets_)));
-  ABSL_RETURN_IF_ERROR(status);
+  targets_.resize(graphs * chosen.columns);
+  ABSL_RETURN_IF_ERROR(client::ExpandField(batch, kTargets, std::as_writable_bytes(std::span(targets_))));
   const std::span<float> target = Elements<float>(out.target), weight = Elements<float>(out.weight);
   for (std::size_t graph = 0; graph < graphs; ++graph) {
-    const double value = targets_[graph * target_.columns + target_.column];
+    const double value = targets_[graph * chosen.columns + chosen.column];
     const bool known = graph < batch.header().real.graphs && !std::isnan(value);
     weight[graph] = known ? 1 : 0;
-    target[graph] = known ? static_cast<float>(target_.Normalise(value)) : 0;
+    target[graph] = known ? static_cast<float>(chosen.Normalise(value)) : 0;
   }
   return absl::OkStatus();
 }

@@ -5,22 +5,23 @@
 #include <vector>
 
 #include "trainer/data/device_feed.h"
-#include "trainer/data/target.h"
+#include "trainer/data/input_fields.h"
 
 namespace packtrain::trainer {
 
 // Writes each tensor in one pass over the batch.
 class HostFeed final : public DeviceFeed {
  public:
-  HostFeed(Target target, const ClassTable& classes);
+  explicit HostFeed(FeedOptions options);
 
   absl::Status Expand(const wire::Batch& batch, const GraphTensors& out) override;
 
  private:
+  void ExpandInput(const wire::Batch& batch, const InputField& field, const GraphTensors& out) const;
   absl::Status ExpandTarget(const wire::Batch& batch, const GraphTensors& out);
 
-  const Target target_;
-  const ClassTable classes_;
+  const FeedOptions options_;
+  const std::vector<InputField> fields_;
   std::vector<double> targets_;  // field `y` of the batch at hand
 };
 

@@ -1,8 +1,8 @@
 #include "trainer/data/streamed_batches.h"
 
-#include "proto/base/status_macros.h"
-
 #include <utility>
+
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 

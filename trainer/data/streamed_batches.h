@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "client/batch_reader.h"
-#include "trainer/data/batch_source.h"
 #include "trainer/data/device_feed.h"
+#include "trainer/data/training_batches.h"
 
 namespace packtrain::trainer {
 
-class StreamedBatches final : public BatchSource {
+class StreamedBatches final : public TrainingBatches {
  public:
   // `feed` is borrowed.
   StreamedBatches(std::unique_ptr<client::BatchReader> stream, DeviceFeed& feed);

@@ -1,8 +1,8 @@
 #include "trainer/data/synthetic_batches.h"
 
-#include "proto/base/status_macros.h"
-
 #include <utility>
+
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -11,8 +11,9 @@ bool IsLastOfEpoch(const wire::BatchHeader& header) { return header.step + 1 == 
 
 }  // namespace
 
-SyntheticBatches::SyntheticBatches(std::unique_ptr<BatchSource> source, at::Device device)
-    : source_(std::move(source)), device_(device) {}
+SyntheticBatches::SyntheticBatches(std::unique_ptr<TrainingBatches> source, const InputLayout& layout,
+                                   at::Device device)
+    : source_(std::move(source)), layout_(layout), device_(device) {}
 
 absl::Status SyntheticBatches::Next() {
   if (kept_.empty()) return Keep();
@@ -32,7 +33,7 @@ absl::Status SyntheticBatches::Keep() {
       kept_.clear();
       return status;
     }
-  } while (kept_.size() < kMost && !IsLastOfEpoch(kept_.back().header));
+  } while (kept_.size() < kMaxBatches && !IsLastOfEpoch(kept_.back().header));
   source_->Cancel();
   return absl::OkStatus();
 }
@@ -40,7 +41,7 @@ absl::Status SyntheticBatches::Keep() {
 absl::Status SyntheticBatches::KeepNext() {
   ABSL_RETURN_IF_ERROR(source_->Next());
   const wire::BatchHeader& header = source_->header();
-  kept_.push_back({header, NewGraphTensors(header.padded, device_)});
+  kept_.push_back({header, NewGraphTensors(header.padded, layout_, device_)});
   return source_->Expand(kept_.back().tensors);
 }
 

@@ -8,17 +8,17 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/data/batch_source.h"
+#include "trainer/data/training_batches.h"
 
 namespace packtrain::trainer {
 
-// The first batches of another source, up to the end of their epoch but at most kMost, again and again from the
-// memory of the training device. Each round counts as an epoch.
-class SyntheticBatches final : public BatchSource {
+// The first batches of another source, up to the end of their epoch but at most kMaxBatches, again and again
+// from the memory of the training device. Each round counts as an epoch.
+class SyntheticBatches final : public TrainingBatches {
  public:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMaxBatches = 64;
 
-  SyntheticBatches(std::unique_ptr<BatchSource> source, at::Device device);
+  SyntheticBatches(std::unique_ptr<TrainingBatches> source, const InputLayout& layout, at::Device device);
 
   // The first call reads all that is kept, and ends the source.
   absl::Status Next() override;
@@ -37,7 +37,8 @@ class SyntheticBatches final : public BatchSource {
   absl::Status KeepNext();
   const Kept& AtHand() const { return kept_[turn_]; }
 
-  const std::unique_ptr<BatchSource> source_;
+  const std::unique_ptr<TrainingBatches> source_;
+  const InputLayout layout_;
   const at::Device device_;
   const wire::BatchTiming timing_{};  // no server builds what is served here
   std::vector<Kept> kept_;

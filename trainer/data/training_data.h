@@ -13,15 +13,18 @@
 #include "client/connection.h"
 #include "client/dataset_info.h"
 #include "proto/wire/batch_spec.h"
+#include "trainer/data/device_feed.h"
+#include "trainer/data/graph_inputs.h"
 #include "trainer/data/read_ahead.h"
-#include "trainer/data/target.h"
+#include "trainer/data/stream_start.h"
 
 namespace packtrain::trainer {
 
 struct TrainingDataRequest {
   std::string dataset;  // NAME or NAME@VERSION
   wire::BatchSpec spec;
-  std::string target;                   // empty: the first one
+  InputSet inputs = {};                 // of the model and its task
+  std::string target;                   // of a task with Input::kTarget; empty: the first one
   std::optional<std::int64_t> classes;  // rows of the embedding; absent: as many as the data set has
   std::uint64_t read_ahead_mib = kReadAheadMib;
   client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
@@ -35,26 +38,20 @@ struct TrainingData {
   client::DatasetInfo dataset;
   wire::BatchSpec spec;   // its split filled in
   client::PlanInfo plan;  // of epoch 0
-  Target target;
-  ClassTable class_table{};
-  std::int64_t classes = 0;
+  FeedOptions feed;
   std::uint64_t read_ahead_mib = kReadAheadMib;
   client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
 };
 
-// INVALID_ARGUMENT: fewer classes asked for than the data set has.
+// INVALID_ARGUMENT: fewer classes asked for than the data set has. FAILED_PRECONDITION: the data set lacks one
+// of the inputs. Other codes as ChooseTarget.
 absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection> connection,
                                               const TrainingDataRequest& request);
 
-// Where a stream begins; fields as in client::StreamRequest.
-struct StreamStart {
-  std::uint64_t epoch = 0;
-  std::uint64_t step = 0;
-  std::vector<wire::Segment> segments = {};
-  friend bool operator==(const StreamStart&, const StreamStart&) = default;
-};
+// Whether any graph of `split` has a label.
+bool HasLabels(const TrainingData& data, const client::SplitInfo& split);
 
 // This rank's batches of `spec` from `start` on; `epochs` 0: without end. An empty `fingerprint` takes whatever
 // plan the server makes.

@@ -8,7 +8,7 @@
 
 namespace packtrain::trainer {
 
-Adam::Adam(const at::Tensor& parameters, const AdamOptions& options, const Kernels& kernels)
+Adam::Adam(const at::Tensor& parameters, const AdamOptions& options, KernelForm kernels)
     : options_(options),
       kernels_(kernels),
       tensors_{.parameters = parameters,

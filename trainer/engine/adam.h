@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "trainer/kernels/kernels.h"
+#include "trainer/engine/adam_update.h"
+#include "trainer/kernels/kernel_form.h"
 
 namespace packtrain::trainer {
 
@@ -24,13 +25,13 @@ struct AdamOptions {
 // thread.
 class Adam {
  public:
-  // Updates `parameters`, one flat tensor, in place. `kernels` are borrowed.
-  Adam(const at::Tensor& parameters, const AdamOptions& options, const Kernels& kernels = PlainKernels());
+  // Updates `parameters`, one flat tensor, in place.
+  Adam(const at::Tensor& parameters, const AdamOptions& options, KernelForm kernels = KernelForm::kPlain);
 
-  // Sets the learning rate of the step that comes behind `steps` others. Before each Step, and not captured.
+  // Sets the learning rate of the step that comes after `steps` others. Before each Step, and not captured.
   void BeginStep(std::uint64_t steps);
-  // One step, or none, as Kernels::UpdateByAdam says. May be captured.
-  void Step(const at::Tensor& reduced) { kernels_.UpdateByAdam(tensors_, reduced); }
+  // One step, or none, as UpdateByAdam says. May be captured.
+  void Step(const at::Tensor& reduced) { UpdateByAdam(tensors_, reduced, kernels_); }
   // f32 scalar, 1 once no step is made any more.
   const at::Tensor& halted() const { return tensors_.halted; }
 
@@ -40,12 +41,12 @@ class Adam {
   // Goes on as an Adam that has made `steps` steps and had these means.
   void Restore(const at::Tensor& mean, const at::Tensor& square, std::uint64_t steps);
 
-  // Of the step behind `steps` others.
+  // Of the step after `steps` others.
   double LearningRate(std::uint64_t steps) const;
 
  private:
   const AdamOptions options_;
-  const Kernels& kernels_;
+  const KernelForm kernels_;
   const AdamTensors tensors_;
   double rate_ = 0;  // that on the device
 };

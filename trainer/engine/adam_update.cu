@@ -1,14 +1,14 @@
-#include "trainer/engine/adam_update.h"
+#include "trainer/engine/adam_update.cuh"
 
 #include <algorithm>
 
-#include "trainer/kernels/step_sums.h"
+#include "trainer/engine/step_sums.h"
 
 namespace packtrain::trainer {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr unsigned kMostBlocks = 1024;
+constexpr unsigned kMaxBlocks = 1024;
 
 __device__ bool Halts(const AdamUpdate& update, std::int64_t i) {
   const float value = update.reduced[i];
@@ -36,10 +36,9 @@ __device__ Correction CorrectionOf(const AdamUpdate& update) {
           static_cast<float>(sqrt(1 - pow(update.beta2, steps)))};
 }
 
-__device__ void UpdateOne(const AdamUpdate& update, const Correction& correction, float graphs,
-                          std::int64_t i) {
+__device__ void UpdateOne(const AdamUpdate& update, const Correction& correction, float terms, std::int64_t i) {
   const auto beta1 = static_cast<float>(update.beta1), beta2 = static_cast<float>(update.beta2);
-  const float gradient = update.reduced[i] / graphs;
+  const float gradient = update.reduced[i] / terms;
   const float mean = beta1 * update.mean[i] + (1 - beta1) * gradient;
   const float square = beta2 * update.square[i] + (1 - beta2) * gradient * gradient;
   const float size = sqrtf(square) / correction.square_root + static_cast<float>(update.epsilon);
@@ -63,10 +62,10 @@ __global__ void __launch_bounds__(kThreads) Update(AdamUpdate update) {
     __shared__ Correction correction;
     if (threadIdx.x == 0) correction = CorrectionOf(update);
     __syncthreads();
-    const float graphs = fmaxf(update.reduced[update.count + kGraphs], 1);
+    const float terms = fmaxf(update.reduced[update.count + kTerms], 1);
     const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
     for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < update.count; i += stride) {
-      UpdateOne(update, correction, graphs, i);
+      UpdateOne(update, correction, terms, i);
     }
   }
   CountStep(update, halted);
@@ -74,9 +73,9 @@ __global__ void __launch_bounds__(kThreads) Update(AdamUpdate update) {
 
 }  // namespace
 
-cudaError_t UpdateByAdam(const AdamUpdate& update, cudaStream_t stream) {
+cudaError_t EnqueueAdam(const AdamUpdate& update, cudaStream_t stream) {
   const std::int64_t wanted = (update.count + kThreads - 1) / kThreads;
-  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, kMostBlocks));
+  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, kMaxBlocks));
   FindHalt<<<blocks, kThreads, 0, stream>>>(update);
   Update<<<blocks, kThreads, 0, stream>>>(update);
   return cudaGetLastError();

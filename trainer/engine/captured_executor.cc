@@ -1,7 +1,5 @@
 #include "trainer/engine/captured_executor.h"
 
-#include "proto/base/status_macros.h"
-
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/types.h>
@@ -10,6 +8,8 @@
 #include <chrono>
 #include <exception>
 #include <utility>
+
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -31,8 +31,10 @@ void Abandon(at::cuda::CUDAGraph& graph) {
 
 }  // namespace
 
-CapturedExecutor::CapturedExecutor(at::Device device, std::size_t max_captures, Work work)
+CapturedExecutor::CapturedExecutor(at::Device device, const InputLayout& layout, std::size_t max_captures,
+                                   Work work)
     : device_(device),
+      layout_(layout),
       max_captures_(max_captures),
       work_(std::move(work)),
       pool_(at::cuda::graph_pool_handle()) {}
@@ -43,7 +45,8 @@ const GraphTensors& CapturedExecutor::InputsFor(const wire::Shape& padded) {
     captures_.splice(captures_.begin(), captures_, found);
   } else {
     if (captures_.size() == max_captures_) EvictLast();
-    captures_.push_front({.shape = padded, .inputs = NewGraphTensors(padded, device_), .graph = nullptr});
+    captures_.push_front(
+        {.shape = padded, .inputs = NewGraphTensors(padded, layout_, device_), .graph = nullptr});
   }
   return captures_.front().inputs;
 }

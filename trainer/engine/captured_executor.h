@@ -17,7 +17,7 @@ namespace packtrain::trainer {
 // calls.
 class CapturedExecutor final : public ShapeExecutor {
  public:
-  CapturedExecutor(at::Device device, std::size_t max_captures, Work work);
+  CapturedExecutor(at::Device device, const InputLayout& layout, std::size_t max_captures, Work work);
 
   const GraphTensors& InputsFor(const wire::Shape& padded) override;
   absl::StatusOr<std::uint64_t> Run() override;
@@ -36,6 +36,7 @@ class CapturedExecutor final : public ShapeExecutor {
   void EvictLast();
 
   const at::Device device_;
+  const InputLayout layout_;
   const std::size_t max_captures_;
   const Work work_;
   const at::cuda::MempoolId_t pool_;  // of all captures: no two run at a time

@@ -59,14 +59,15 @@ class CpuDevice final : public Device {
   at::Device torch_device() const override { return at::kCPU; }
   std::string hardware_name() const override { return CpuName(); }
   std::string driver() const override { return ""; }
-  std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const override {
-    return std::make_unique<HostFeed>(target, classes);
+  std::unique_ptr<DeviceFeed> NewFeed(const FeedOptions& options) const override {
+    return std::make_unique<HostFeed>(options);
   }
-  const Kernels& kernels() const override { return PlainKernels(); }
+  KernelForm kernels() const override { return KernelForm::kPlain; }
   std::unique_ptr<StepClock> NewClock() const override { return std::make_unique<HostClock>(); }
   absl::StatusOr<std::unique_ptr<ShapeExecutor>> NewExecutor(const EngineOptions& options,
+                                                             const InputLayout& layout,
                                                              ShapeExecutor::Work work) const override {
-    if (!options.captured) return std::make_unique<EagerExecutor>(at::kCPU, std::move(work));
+    if (!options.captured) return std::make_unique<EagerExecutor>(at::kCPU, layout, std::move(work));
     return absl::InvalidArgumentError("--engine captured: only a GPU captures; give --device cuda");
   }
   const CommunicatorMaker* communicators() const override { return nullptr; }

@@ -17,7 +17,7 @@ cudaStream_t Stream() { return c10::cuda::getCurrentCUDAStream(); }
 
 }  // namespace
 
-// The counter begins behind its last value, so that the first step has entry 0.
+// The counter begins after its last value, so that the first step has entry 0.
 CudaClock::CudaClock() {
   C10_CUDA_CHECK(cudaMallocHost(reinterpret_cast<void**>(&shared_), sizeof(Shared)));
   ring_ = {.steps = shared_->steps.data(), .capacity = kEntries};

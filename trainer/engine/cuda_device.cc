@@ -44,15 +44,16 @@ class CudaDevice final : public Device {
     C10_CUDA_CHECK(cudaDriverGetVersion(&version));
     return absl::StrCat("CUDA ", version / 1000, ".", version % 1000 / 10);
   }
-  std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const override {
-    return std::make_unique<CudaFeed>(target, classes, torch_device());
+  std::unique_ptr<DeviceFeed> NewFeed(const FeedOptions& options) const override {
+    return std::make_unique<CudaFeed>(options, torch_device());
   }
-  const Kernels& kernels() const override { return FusedKernels(); }
+  KernelForm kernels() const override { return KernelForm::kFused; }
   std::unique_ptr<StepClock> NewClock() const override { return std::make_unique<CudaClock>(); }
   absl::StatusOr<std::unique_ptr<ShapeExecutor>> NewExecutor(const EngineOptions& options,
+                                                             const InputLayout& layout,
                                                              ShapeExecutor::Work work) const override {
-    if (!options.captured) return std::make_unique<EagerExecutor>(torch_device(), std::move(work));
-    return std::make_unique<CapturedExecutor>(torch_device(), options.max_captures, std::move(work));
+    if (!options.captured) return std::make_unique<EagerExecutor>(torch_device(), layout, std::move(work));
+    return std::make_unique<CapturedExecutor>(torch_device(), layout, options.max_captures, std::move(work));
   }
   const CommunicatorMaker* communicators() const override { return communicators_.get(); }
   DeviceReading Read() const override {

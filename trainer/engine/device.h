@@ -10,11 +10,11 @@
 
 #include "absl/status/statusor.h"
 #include "trainer/data/device_feed.h"
-#include "trainer/data/target.h"
+#include "trainer/data/graph_inputs.h"
 #include "trainer/engine/device_reading.h"
 #include "trainer/engine/shape_executor.h"
 #include "trainer/engine/step_clock.h"
-#include "trainer/kernels/kernels.h"
+#include "trainer/kernels/kernel_form.h"
 #include "trainer/ranks/communicator.h"
 
 namespace packtrain::trainer {
@@ -28,13 +28,14 @@ class Device {
   virtual std::string hardware_name() const = 0;
   virtual std::string driver() const = 0;  // empty: none
 
-  virtual std::unique_ptr<DeviceFeed> NewFeed(const Target& target, const ClassTable& classes) const = 0;
-  // The fastest there are here.
-  virtual const Kernels& kernels() const = 0;
+  virtual std::unique_ptr<DeviceFeed> NewFeed(const FeedOptions& options) const = 0;
+  // The fastest there is here.
+  virtual KernelForm kernels() const = 0;
   // Of the steps of one training.
   virtual std::unique_ptr<StepClock> NewClock() const = 0;
-  // INVALID_ARGUMENT: the device cannot capture.
+  // Of work on inputs of `layout`. INVALID_ARGUMENT: the device cannot capture.
   virtual absl::StatusOr<std::unique_ptr<ShapeExecutor>> NewExecutor(const EngineOptions& options,
+                                                                     const InputLayout& layout,
                                                                      ShapeExecutor::Work work) const = 0;
   // For sums over ranks that each have a device; null: this kind sums on the host.
   virtual const CommunicatorMaker* communicators() const = 0;

@@ -11,10 +11,11 @@ namespace packtrain::trainer {
 
 class EagerExecutor final : public ShapeExecutor {
  public:
-  EagerExecutor(at::Device device, Work work) : device_(device), work_(std::move(work)) {}
+  EagerExecutor(at::Device device, const InputLayout& layout, Work work)
+      : device_(device), layout_(layout), work_(std::move(work)) {}
 
   const GraphTensors& InputsFor(const wire::Shape& padded) override {
-    inputs_ = NewGraphTensors(padded, device_);
+    inputs_ = NewGraphTensors(padded, layout_, device_);
     return inputs_;
   }
   absl::StatusOr<std::uint64_t> Run() override {
@@ -25,6 +26,7 @@ class EagerExecutor final : public ShapeExecutor {
 
  private:
   const at::Device device_;
+  const InputLayout layout_;
   const Work work_;
   GraphTensors inputs_;
 };

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/kernels/step_sums.h"
+#include "trainer/engine/step_sums.h"
 #include "trainer/models/model.h"
 
 namespace packtrain::trainer {

@@ -26,8 +26,8 @@ struct StepReading {
   std::int64_t at(Moment moment) const { return moment_ns[static_cast<std::size_t>(moment)]; }
 };
 
-// Marks lie behind all work issued before them and add no wait. Between Begin and Close each moment is marked
-// once. MarkX may be captured in a CUDA graph: then each replay marks. Used by one thread.
+// A mark comes after all work that was issued before it, and adds no wait. Between Begin and Close each moment
+// is marked once. MarkX may be captured in a CUDA graph: then each replay marks. Used by one thread.
 class StepClock {
  public:
   // Steps that may be closed and not yet read.

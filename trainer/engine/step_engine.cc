@@ -1,30 +1,21 @@
 #include "trainer/engine/step_engine.h"
 
-#include "proto/base/status_macros.h"
-
 #include <torch/types.h>
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace packtrain::trainer {
-namespace {
-
-// Sum over the graphs of weight 1. What a model says of the others, a number or not, does not enter.
-at::Tensor SumOfSquares(const at::Tensor& predicted, const GraphTensors& graphs) {
-  const at::Tensor known = at::where(graphs.weight > 0, predicted, graphs.target);
-  return at::mse_loss(known, graphs.target, at::Reduction::Sum);
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<StepEngine>> StepEngine::Create(const StepParts& parts,
                                                                const EngineOptions& options) {
   std::unique_ptr<StepEngine> engine(new StepEngine(parts));
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ShapeExecutor> executor,
-                        parts.device.NewExecutor(options, [step = engine.get()](const GraphTensors& graphs) {
-                          return step->Issue(graphs);
-                        }));
-  engine->executor_ = std::move(executor);
+  ABSL_ASSIGN_OR_RETURN(
+      engine->executor_,
+      parts.device.NewExecutor(options, parts.inputs, [step = engine.get()](const GraphTensors& graphs) {
+        return step->Issue(graphs);
+      }));
   return engine;
 }
 
@@ -38,9 +29,9 @@ absl::StatusOr<std::uint64_t> StepEngine::Step(std::uint64_t steps) {
 
 absl::Status StepEngine::Issue(const GraphTensors& graphs) {
   parts_.clock.Mark(Moment::kForward);
-  const at::Tensor loss = SumOfSquares(parts_.model.Forward(graphs), graphs);
+  const Loss loss = parts_.task.LossOf(parts_.model.Forward(graphs), graphs);
   parts_.clock.Mark(Moment::kBackward);
-  parts_.parameters.Differentiate(loss, {loss, graphs.weight.sum(), zero_, parts_.adam.halted()});
+  parts_.parameters.Differentiate(loss.sum, {loss.sum, loss.terms, zero_, parts_.adam.halted()});
   return ReduceAndUpdate();
 }
 

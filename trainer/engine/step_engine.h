@@ -1,4 +1,9 @@
 // One training step.
+//
+//   const GraphTensors& inputs = engine.InputsFor(batch.header().padded);
+//   ABSL_RETURN_IF_ERROR(feed.Expand(batch, inputs));
+//   ABSL_ASSIGN_OR_RETURN(const std::uint64_t capture_ns, engine.Step(steps));   // issued; the device is not
+//   waited for
 #ifndef PACKTRAIN_TRAINER_ENGINE_STEP_ENGINE_H_
 #define PACKTRAIN_TRAINER_ENGINE_STEP_ENGINE_H_
 
@@ -15,6 +20,7 @@
 #include "trainer/engine/step_clock.h"
 #include "trainer/models/model.h"
 #include "trainer/ranks/gradient_sync.h"
+#include "trainer/tasks/task.h"
 
 namespace packtrain::trainer {
 
@@ -22,6 +28,8 @@ namespace packtrain::trainer {
 // device's.
 struct StepParts {
   Model& model;
+  const Task& task;
+  const InputLayout& inputs;  // of the model and the task
   FlatParameters& parameters;
   Adam& adam;
   GradientSync& sync;
@@ -29,12 +37,12 @@ struct StepParts {
   StepClock& clock;
 };
 
-// The loss is the mean squared error over all graphs of a step that have the target, on whichever rank they
-// are: each rank adds up its own, and sums and numbers are reduced apart.
+// The loss is the mean over all terms of a step, on whichever rank they are: each rank adds up its own, and
+// sums and numbers are reduced apart.
 //
 // Nothing here waits for the device, so what became of a step is known only by its reading. A step in which a
 // rank withdraws, or in which the loss or the gradient is no finite number, changes nothing on any rank, and
-// neither does any step behind it: its sum kHalted is above 0. Used by one thread.
+// neither does any step after it: its sum kHalted is above 0. Used by one thread.
 class StepEngine {
  public:
   // INVALID_ARGUMENT: the device has no such engine.
@@ -44,7 +52,7 @@ class StepEngine {
   // Tensors for the next Step, of shape `padded`.
   const GraphTensors& InputsFor(const wire::Shape& padded) { return executor_->InputsFor(padded); }
 
-  // Issues forward, backward, all-reduce and optimiser behind `steps` others, in a step that has begun on the
+  // Issues forward, backward, all-reduce and optimiser after `steps` others, in a step that has begun on the
   // clock. Returns the nanoseconds that went into a capture. ABORTED: another rank is gone.
   absl::StatusOr<std::uint64_t> Step(std::uint64_t steps);
 

@@ -12,8 +12,8 @@ std::uint64_t Elapsed(std::int64_t from, std::int64_t to) {
 }
 
 double MeanLoss(const StepReading& reading) {
-  const float graphs = reading.own[kGraphs];
-  return graphs > 0 ? double{reading.own[kLoss]} / graphs : std::numeric_limits<double>::quiet_NaN();
+  const float terms = reading.own[kTerms];
+  return terms > 0 ? double{reading.own[kLoss]} / terms : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ void StepTimeline::End(std::uint64_t capture_ns) {
   if (capture_ns > 0) pending_.back().flags |= wire::kCapture;
 }
 
-void StepTimeline::HandOver(std::size_t most_pending) {
-  while (pending_.size() > most_pending) HandOverOldest();
+void StepTimeline::HandOver(std::size_t max_pending) {
+  while (pending_.size() > max_pending) HandOverOldest();
 }
 
 void StepTimeline::HandOverEnded() {

@@ -30,8 +30,8 @@ class StepTimeline {
   // Forgets the step that has begun and not ended.
   void Discard() { pending_.pop_back(); }
 
-  // Hands over steps until `most_pending` stay, and no more; waits for their ends.
-  void HandOver(std::size_t most_pending);
+  // Hands over steps until `max_pending` stay, and no more; waits for their ends.
+  void HandOver(std::size_t max_pending);
   // Hands over the steps that have ended; never waits.
   void HandOverEnded();
 

@@ -1,20 +1,20 @@
 #include "trainer/engine/trained_model.h"
 
-#include "proto/base/status_macros.h"
-
 #include <utility>
+
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 namespace {
 
-const Kernels& KernelsOf(const TrainedModelOptions& options, const Device& device) {
-  return options.plain_kernels ? PlainKernels() : device.kernels();
+KernelForm KernelsOf(const TrainedModelOptions& options, const Device& device) {
+  return options.plain_kernels ? KernelForm::kPlain : device.kernels();
 }
 
 std::shared_ptr<Model> MakeModel(const ModelEntry& entry, const TrainedModelOptions& options,
                                  const Device& device) {
   ModelOptions with_kernels = options.model;
-  with_kernels.kernels = &KernelsOf(options, device);
+  with_kernels.kernels = KernelsOf(options, device);
   std::shared_ptr<Model> model = entry.create(with_kernels);
   model->to(device.torch_device());
   return model;
@@ -26,20 +26,22 @@ absl::StatusOr<std::unique_ptr<TrainedModel>> TrainedModel::Create(const ModelEn
                                                                    const TrainedModelOptions& options,
                                                                    const Device& device, GradientSync& sync) {
   std::unique_ptr<TrainedModel> trained(new TrainedModel(entry, options, device));
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<StepEngine> engine,
-                        StepEngine::Create({.model = trained->model(),
-                                            .parameters = trained->parameters(),
-                                            .adam = trained->adam(),
-                                            .sync = sync,
-                                            .device = device,
-                                            .clock = trained->clock()},
-                                           options.engine));
-  trained->engine_ = std::move(engine);
+  ABSL_ASSIGN_OR_RETURN(trained->engine_, StepEngine::Create({.model = trained->model(),
+                                                              .task = trained->task(),
+                                                              .inputs = trained->inputs(),
+                                                              .parameters = trained->parameters(),
+                                                              .adam = trained->adam(),
+                                                              .sync = sync,
+                                                              .device = device,
+                                                              .clock = trained->clock()},
+                                                             options.engine));
   return trained;
 }
 
 TrainedModel::TrainedModel(const ModelEntry& entry, const TrainedModelOptions& options, const Device& device)
     : model_(MakeModel(entry, options, device)),
+      task_(entry.task.create(options.target)),
+      inputs_{.inputs = entry.AllInputs(), .sizes = options.model.sizes},
       parameters_(*model_),
       adam_(parameters_.values(), options.adam, KernelsOf(options, device)),
       clock_(device.NewClock()) {}

@@ -1,4 +1,8 @@
 // A model with all that its steps on a device need.
+//
+//   ABSL_ASSIGN_OR_RETURN(const ModelEntry entry, FindModel("schnet"));
+//   ABSL_ASSIGN_OR_RETURN(auto trained, TrainedModel::Create(entry, options, device, sync));
+//   trained->engine().Step(0);
 #ifndef PACKTRAIN_TRAINER_ENGINE_TRAINED_MODEL_H_
 #define PACKTRAIN_TRAINER_ENGINE_TRAINED_MODEL_H_
 
@@ -13,11 +17,13 @@
 #include "trainer/engine/step_engine.h"
 #include "trainer/models/model.h"
 #include "trainer/ranks/gradient_sync.h"
+#include "trainer/tasks/task.h"
 
 namespace packtrain::trainer {
 
 struct TrainedModelOptions {
   ModelOptions model = {};  // its kernels do not count: they are the device's, or the plain ones
+  Target target = {};       // of a task that has one
   AdamOptions adam = {};
   EngineOptions engine = {};
   bool plain_kernels = false;  // Torch's operators, whatever the device has
@@ -32,6 +38,9 @@ class TrainedModel {
                                                               const Device& device, GradientSync& sync);
 
   Model& model() { return *model_; }
+  const Task& task() const { return *task_; }
+  // What a feed brings for the model and its task.
+  const InputLayout& inputs() const { return inputs_; }
   FlatParameters& parameters() { return parameters_; }
   Adam& adam() { return adam_; }
   StepClock& clock() { return *clock_; }
@@ -41,6 +50,8 @@ class TrainedModel {
   TrainedModel(const ModelEntry& entry, const TrainedModelOptions& options, const Device& device);
 
   const std::shared_ptr<Model> model_;
+  const std::unique_ptr<Task> task_;
+  const InputLayout inputs_;
   FlatParameters parameters_;
   Adam adam_;
   const std::unique_ptr<StepClock> clock_;

@@ -1,6 +1,6 @@
-#include "trainer/kernels/shifted_softplus.h"
+#include "trainer/kernels/shifted_softplus.cuh"
 
-#include "trainer/kernels/float_vector.h"
+#include "trainer/kernels/float_vector.cuh"
 
 namespace packtrain::trainer {
 namespace {
@@ -58,20 +58,20 @@ cudaError_t Apply(Operation operation, std::int64_t count, cudaStream_t stream, 
 }  // namespace
 
 template <typename Element>
-cudaError_t ShiftSoftplus(const Element* x, std::int64_t count, Element* y, cudaStream_t stream) {
+cudaError_t EnqueueSoftplus(const Element* x, std::int64_t count, Element* y, cudaStream_t stream) {
   return Apply(Value<Element>(), count, stream, y, x);
 }
 
 template <typename Element>
-cudaError_t ShiftSoftplusBackward(const Element* x, const Element* d_y, std::int64_t count, Element* d_x,
-                                  cudaStream_t stream) {
+cudaError_t EnqueueSoftplusBackward(const Element* x, const Element* d_y, std::int64_t count, Element* d_x,
+                                    cudaStream_t stream) {
   return Apply(Gradient<Element>(), count, stream, d_x, x, d_y);
 }
 
-template cudaError_t ShiftSoftplus(const float*, std::int64_t, float*, cudaStream_t);
-template cudaError_t ShiftSoftplus(const __nv_bfloat16*, std::int64_t, __nv_bfloat16*, cudaStream_t);
-template cudaError_t ShiftSoftplusBackward(const float*, const float*, std::int64_t, float*, cudaStream_t);
-template cudaError_t ShiftSoftplusBackward(const __nv_bfloat16*, const __nv_bfloat16*, std::int64_t,
-                                           __nv_bfloat16*, cudaStream_t);
+template cudaError_t EnqueueSoftplus(const float*, std::int64_t, float*, cudaStream_t);
+template cudaError_t EnqueueSoftplus(const __nv_bfloat16*, std::int64_t, __nv_bfloat16*, cudaStream_t);
+template cudaError_t EnqueueSoftplusBackward(const float*, const float*, std::int64_t, float*, cudaStream_t);
+template cudaError_t EnqueueSoftplusBackward(const __nv_bfloat16*, const __nv_bfloat16*, std::int64_t,
+                                             __nv_bfloat16*, cudaStream_t);
 
 }  // namespace packtrain::trainer

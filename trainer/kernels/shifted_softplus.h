@@ -2,22 +2,18 @@
 #ifndef PACKTRAIN_TRAINER_KERNELS_SHIFTED_SOFTPLUS_H_
 #define PACKTRAIN_TRAINER_KERNELS_SHIFTED_SOFTPLUS_H_
 
-#include <cuda_bf16.h>
-#include <cuda_runtime_api.h>
+#include <ATen/core/Tensor.h>
 
-#include <cstdint>
+#include "trainer/kernels/kernel_form.h"
 
 namespace packtrain::trainer {
 
-// All pointers are to `count` elements in device memory, float or __nv_bfloat16, computed with in f32. Each
-// enqueues one launch.
-template <typename Element>
-cudaError_t ShiftSoftplus(const Element* x, std::int64_t count, Element* y, cudaStream_t stream);
+// Of each element of `x`, f32 or bf16, of whose type the result and the gradient are; bf16 is computed in f32
+// and rounded once.
+at::Tensor ShiftedSoftplus(const at::Tensor& x, KernelForm form);
 
-// The gradient `d_x` of what has the gradient `d_y` by the activation of `x`.
-template <typename Element>
-cudaError_t ShiftSoftplusBackward(const Element* x, const Element* d_y, std::int64_t count, Element* d_x,
-                                  cudaStream_t stream);
+// The fused form with its gradient; see shifted_softplus_fused.cc.
+at::Tensor FusedShiftedSoftplus(const at::Tensor& x);
 
 }  // namespace packtrain::trainer
 

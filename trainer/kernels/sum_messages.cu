@@ -1,17 +1,17 @@
-#include "trainer/kernels/sum_messages.h"
+#include "trainer/kernels/sum_messages.cuh"
 
 #include <algorithm>
 #include <bit>
 
-#include "trainer/kernels/float_vector.h"
+#include "trainer/kernels/float_vector.cuh"
 
 namespace packtrain::trainer {
 namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kLanes = 32;
-constexpr unsigned kMostSlices = 16;
-constexpr unsigned kMostNodesPerBlock = 64;  // CUDA's limit of blockDim.z
+constexpr unsigned kMaxSlices = 16;
+constexpr unsigned kMaxNodesPerBlock = 64;  // CUDA's limit of blockDim.z
 // Edges of a thread whose rows are loaded together, before any is used.
 constexpr int kInFlight = 4;
 
@@ -49,7 +49,7 @@ __device__ Vector AddSlices(Vector sum) {
   return sum;
 }
 
-// Calls use(i, entry) for up to kInFlight entries of a slice that has come to `first`; none at or behind `end`.
+// Calls use(i, entry) for up to kInFlight entries of a slice that has come to `first`; none at or after `end`.
 template <typename Use>
 __device__ void ForEntries(int first, int end, Use use) {
 #pragma unroll
@@ -140,9 +140,9 @@ Grid GridFor(const MessageSizes& sizes, std::int64_t vectors_per_row) {
   const unsigned lanes = std::min(std::bit_ceil(vectors), kLanes);
   const auto degree = static_cast<std::uint64_t>(sizes.edges / sizes.nodes);
   const auto slices =
-      static_cast<unsigned>(std::bit_floor(std::clamp<std::uint64_t>(degree / 2, 1, kMostSlices)));
+      static_cast<unsigned>(std::bit_floor(std::clamp<std::uint64_t>(degree / 2, 1, kMaxSlices)));
   const unsigned fitting = std::min(slices, kThreads / lanes);
-  const unsigned nodes = std::min(kThreads / (lanes * fitting), kMostNodesPerBlock);
+  const unsigned nodes = std::min(kThreads / (lanes * fitting), kMaxNodesPerBlock);
   return {
       .blocks = dim3((static_cast<unsigned>(sizes.nodes) + nodes - 1) / nodes, (vectors + lanes - 1) / lanes),
       .threads = dim3(lanes, fitting, nodes)};
@@ -151,8 +151,8 @@ Grid GridFor(const MessageSizes& sizes, std::int64_t vectors_per_row) {
 }  // namespace
 
 template <typename Element>
-cudaError_t SumMessages(const MessageSizes& sizes, const EdgesByReceiver& edges,
-                        const Messages<Element>& messages, float* sums, cudaStream_t stream) {
+cudaError_t EnqueueSumMessages(const MessageSizes& sizes, const EdgesByReceiver& edges,
+                               const Messages<Element>& messages, float* sums, cudaStream_t stream) {
   if (sizes.nodes == 0 || sizes.columns == 0) return cudaSuccess;
   const bool wide = AreRowsOfVectors(sizes.columns, messages.nodes, messages.filter, sums);
   const Grid grid = GridFor(sizes, wide ? sizes.columns / kWidth<float4> : sizes.columns);
@@ -162,9 +162,9 @@ cudaError_t SumMessages(const MessageSizes& sizes, const EdgesByReceiver& edges,
 }
 
 template <typename Element>
-cudaError_t SumMessagesBackward(const MessageSizes& sizes, const EdgesBySender& edges,
-                                const Messages<Element>& messages, float* d_nodes, Element* d_filter,
-                                cudaStream_t stream) {
+cudaError_t EnqueueSumMessagesBackward(const MessageSizes& sizes, const EdgesBySender& edges,
+                                       const Messages<Element>& messages, float* d_nodes, Element* d_filter,
+                                       cudaStream_t stream) {
   if (sizes.nodes == 0 || sizes.columns == 0) return cudaSuccess;
   const bool wide =
       AreRowsOfVectors(sizes.columns, messages.nodes, messages.filter, messages.d_sums, d_nodes, d_filter);
@@ -174,13 +174,14 @@ cudaError_t SumMessagesBackward(const MessageSizes& sizes, const EdgesBySender& 
   return cudaGetLastError();
 }
 
-template cudaError_t SumMessages(const MessageSizes&, const EdgesByReceiver&, const Messages<float>&, float*,
-                                 cudaStream_t);
-template cudaError_t SumMessages(const MessageSizes&, const EdgesByReceiver&, const Messages<__nv_bfloat16>&,
-                                 float*, cudaStream_t);
-template cudaError_t SumMessagesBackward(const MessageSizes&, const EdgesBySender&, const Messages<float>&,
-                                         float*, float*, cudaStream_t);
-template cudaError_t SumMessagesBackward(const MessageSizes&, const EdgesBySender&,
-                                         const Messages<__nv_bfloat16>&, float*, __nv_bfloat16*, cudaStream_t);
+template cudaError_t EnqueueSumMessages(const MessageSizes&, const EdgesByReceiver&, const Messages<float>&,
+                                        float*, cudaStream_t);
+template cudaError_t EnqueueSumMessages(const MessageSizes&, const EdgesByReceiver&,
+                                        const Messages<__nv_bfloat16>&, float*, cudaStream_t);
+template cudaError_t EnqueueSumMessagesBackward(const MessageSizes&, const EdgesBySender&,
+                                                const Messages<float>&, float*, float*, cudaStream_t);
+template cudaError_t EnqueueSumMessagesBackward(const MessageSizes&, const EdgesBySender&,
+                                                const Messages<__nv_bfloat16>&, float*, __nv_bfloat16*,
+                                                cudaStream_t);
 
 }  // namespace packtrain::trainer

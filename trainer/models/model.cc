@@ -9,8 +9,9 @@
 namespace packtrain::trainer {
 namespace {
 
+// One row a model.
 constexpr std::array kModels = {
-    ModelEntry{"schnet", CreateSchNet, 0.96},
+    kSchNet,
 };
 
 }  // namespace

@@ -1,4 +1,13 @@
-// What the engine knows of a model, and the list of the models there are.
+// What the engine knows of a model, and the table of the models there are.
+//
+// A model is one file and one row of the table. The file declares what the model reads, what it is trained for
+// and its layers; schnet.h has the declaration of one:
+//
+//   inline constexpr ModelEntry kSchNet = {.name = "schnet",
+//                                          .inputs = {Input::kAtomicNumbers, Input::kPositions},
+//                                          .task = kSquaredError,
+//                                          .create = CreateSchNet,
+//                                          .decay = 0.96};
 #ifndef PACKTRAIN_TRAINER_MODELS_MODEL_H_
 #define PACKTRAIN_TRAINER_MODELS_MODEL_H_
 
@@ -8,36 +17,43 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "trainer/data/graph_inputs.h"
 #include "trainer/data/graph_tensors.h"
-#include "trainer/kernels/kernels.h"
+#include "trainer/kernels/kernel_form.h"
+#include "trainer/tasks/task.h"
 
 namespace packtrain::trainer {
 
-// A model of one number a graph. Used by one thread.
+// Used by one thread.
 class Model : public torch::nn::Module {
  public:
-  // f32 [G], one normalised prediction for each graph slot; those of padding slots are finite and mean
-  // nothing.
+  // f32, one output for each graph or node slot, as the model's task says: a normalised prediction or a score.
+  // Those of padding slots mean nothing.
   virtual at::Tensor Forward(const GraphTensors& graphs) = 0;
 };
 
 struct ModelOptions {
-  std::int64_t classes = 0;                  // rows of the embedding
-  std::uint32_t seed = 0;                    // equal seeds give equal parameters
-  const Kernels* kernels = &PlainKernels();  // borrowed, never null
+  InputSizes sizes = {};   // of the inputs that the model declares
+  std::uint32_t seed = 0;  // equal seeds give equal parameters
+  KernelForm kernels = KernelForm::kPlain;
   // Of edge-sized data and the factors of its products. bf16: all else, parameters and sums too, is f32.
   at::ScalarType edge_type = at::kFloat;
 };
 
-// A model's name on the command line, how it is made, and what its paper trains it with.
+// A model's name on the command line, what it reads and is trained for, how it is made, and what its paper
+// trains it with.
 struct ModelEntry {
   std::string_view name;
+  InputSet inputs;
+  TaskKind task;
   std::shared_ptr<Model> (*create)(const ModelOptions& options);
   double decay;  // of the learning rate, every 100,000 steps
+
+  // All that a feed brings for a training: the inputs and the labels.
+  constexpr InputSet AllInputs() const { return inputs | task.labels; }
 };
 
 std::span<const ModelEntry> Models();

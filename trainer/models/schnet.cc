@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "trainer/kernels/kernels.h"
-#include "trainer/models/edge_product.h"
+#include "trainer/kernels/distances.h"
+#include "trainer/kernels/edge_product.h"
+#include "trainer/kernels/gaussians.h"
+#include "trainer/kernels/shifted_softplus.h"
+#include "trainer/kernels/sum_messages.h"
 #include "trainer/models/parameter_maker.h"
 
 namespace packtrain::trainer {
@@ -18,7 +21,7 @@ constexpr std::int64_t kLayers = 3;
 constexpr std::int64_t kGaussians = 150;
 constexpr double kSpacing = 0.1;  // angstrom, between the centres of neighbouring Gaussians
 constexpr double kWidth = 0.1;    // square angstrom
-// In bf16, as tensor cores are fed fastest with rows of a multiple of 16 bytes; those behind the 150th have no
+// In bf16, as tensor cores are fed fastest with rows of a multiple of 16 bytes; those after the 150th have no
 // weight.
 constexpr std::int64_t kShortGaussians = 152;
 
@@ -38,9 +41,9 @@ struct Layer {
 
 class SchNet final : public Model {
  public:
-  explicit SchNet(const ModelOptions& options) : kernels_(*options.kernels), edge_type_(options.edge_type) {
+  explicit SchNet(const ModelOptions& options) : kernels_(options.kernels), edge_type_(options.edge_type) {
     ParameterMaker make(*this, options.seed);
-    embedding_ = make.Matrix("embedding", options.classes, kLatent);
+    embedding_ = make.Matrix("embedding", options.sizes.classes, kLatent);
     for (std::int64_t i = 0; i < kLayers; ++i) layers_[i] = MakeLayer(make, "layer" + std::to_string(i));
     readout_.first = make.Matrix("readout.W6", kLatent, kLatent / 2);
     readout_.second = make.Matrix("readout.W7", kLatent / 2, 1);
@@ -50,7 +53,7 @@ class SchNet final : public Model {
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
-    const std::vector<at::Tensor> hidden = HiddenFilters(kernels_.Distances(graphs));
+    const std::vector<at::Tensor> hidden = HiddenFilters(Distances(graphs, kernels_));
     at::Tensor nodes = at::embedding(embedding_, graphs.classes);
     for (std::size_t i = 0; i < layers_.size(); ++i)
       nodes = nodes + Interact(layers_[i], nodes, hidden[i], graphs);
@@ -69,14 +72,15 @@ class SchNet final : public Model {
   }
 
   at::Tensor Apply(const Mlp& mlp, const at::Tensor& x) const {
-    return kernels_.ShiftedSoftplus(x.mm(mlp.first)).mm(mlp.second);
+    return ShiftedSoftplus(x.mm(mlp.first), kernels_).mm(mlp.second);
   }
 
   // What the first halves of the layers' filters make of the distances, [E, 64] each. They read the same
   // Gaussians, so they are one product.
   std::vector<at::Tensor> HiddenFilters(const at::Tensor& distances) const {
-    const at::Tensor gaussians = kernels_.Gaussians(distances, centres_, kWidth, edge_type_);
-    return kernels_.ShiftedSoftplus(EdgeProduct(gaussians, FilterIn())).split(kLatent, 1);
+    const at::Tensor gaussians =
+        Gaussians(distances, centres_, {.width = kWidth, .type = edge_type_, .form = kernels_});
+    return ShiftedSoftplus(EdgeProduct(gaussians, FilterIn()), kernels_).split(kLatent, 1);
   }
 
   // [centres, 192]: W1 of all layers.
@@ -89,8 +93,8 @@ class SchNet final : public Model {
 
   at::Tensor Interact(const Layer& layer, const at::Tensor& nodes, const at::Tensor& hidden,
                       const GraphTensors& graphs) const {
-    const at::Tensor filter = kernels_.ShiftedSoftplus(EdgeProduct(hidden, layer.filter_out));
-    const at::Tensor sums = kernels_.SumMessages(nodes.mm(layer.message), filter, graphs);
+    const at::Tensor filter = ShiftedSoftplus(EdgeProduct(hidden, layer.filter_out), kernels_);
+    const at::Tensor sums = SumMessages(nodes.mm(layer.message), filter, graphs, kernels_);
     return Apply(layer.update, sums / graphs.in_degree);
   }
 
@@ -99,7 +103,7 @@ class SchNet final : public Model {
     return sums.index_add_(0, graphs.graph_of_node, values) / graphs.n_node.clamp_min(1);
   }
 
-  const Kernels& kernels_;
+  const KernelForm kernels_;
   const at::ScalarType edge_type_;
   at::Tensor embedding_;
   std::array<Layer, kLayers> layers_;

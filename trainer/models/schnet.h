@@ -5,10 +5,17 @@
 #include <memory>
 
 #include "trainer/models/model.h"
+#include "trainer/tasks/regression.h"
 
 namespace packtrain::trainer {
 
 std::shared_ptr<Model> CreateSchNet(const ModelOptions& options);
+
+inline constexpr ModelEntry kSchNet = {.name = "schnet",
+                                       .inputs = {Input::kAtomicNumbers, Input::kPositions},
+                                       .task = kSquaredError,
+                                       .create = CreateSchNet,
+                                       .decay = 0.96};
 
 }  // namespace packtrain::trainer
 

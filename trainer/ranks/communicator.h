@@ -18,7 +18,7 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
 
-  // Enqueues the replacement of `tensor`, contiguous, by its sum over the ranks, behind the work issued so far;
+  // Enqueues the replacement of `tensor`, contiguous, by its sum over the ranks, after the work issued so far;
   // may be captured in a CUDA graph. ABORTED: a rank is gone, or this one has aborted. Called by one thread.
   virtual absl::Status Sum(const at::Tensor& tensor) = 0;
 

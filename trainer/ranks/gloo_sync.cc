@@ -12,9 +12,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "trainer/engine/status_words.h"
-#include "trainer/ranks/roll_call.h"
-#include "trainer/ranks/store_meeting.h"
+#include "trainer/ranks/peer_status.h"
+#include "trainer/ranks/rank_errors.h"
+#include "trainer/ranks/store_rendezvous.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -41,7 +41,7 @@ class GlooSync final : public GradientSync {
       : world_(std::move(world)),
         options_(std::move(options)),
         store_(std::move(store)),
-        roll_call_(store_, world_, options_.watch.roll_call),
+        peer_status_(store_, world_, options_.watch.peer_timeout),
         group_(std::move(group)),
         device_sums_(absl::FailedPreconditionError("the ranks' devices have not met")) {}
 
@@ -56,8 +56,7 @@ class GlooSync final : public GradientSync {
     absl::StatusOr<std::string> token = world_.rank == 0 ? maker->NewToken() : "";
     if (token.ok()) token = Share("token", *token);
     ABSL_RETURN_IF_ERROR(token.status());
-    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> communicator, maker->Connect(*token, world_));
-    communicator_ = std::move(communicator);
+    ABSL_ASSIGN_OR_RETURN(communicator_, maker->Connect(*token, world_));
     watched_ = communicator_.get();
     return CheckRanks();
   }
@@ -101,12 +100,12 @@ class GlooSync final : public GradientSync {
 
   void Leave(const absl::Status& reason) override {
     if (!CheckRanks().ok()) return;  // the others know that this rank goes
-    const absl::Status told = roll_call_.Leave(std::string(reason.message()));
+    const absl::Status told = peer_status_.Leave(std::string(reason.message()));
     lost_ = reason;
     group_.reset();
     if (watch_ != nullptr) watch_->Abandon(reason);
     // Where the ranks meet.
-    if (told.ok() && world_.rank == 0) roll_call_.Call().IgnoreError();
+    if (told.ok() && world_.rank == 0) peer_status_.AwaitOthers().IgnoreError();
   }
 
  private:
@@ -134,7 +133,7 @@ class GlooSync final : public GradientSync {
   absl::Status Diagnose(const std::string& failure) {
     group_.reset();
     lost_ = CheckRanks();
-    if (lost_.ok()) lost_ = roll_call_.Diagnose(failure);
+    if (lost_.ok()) lost_ = peer_status_.Diagnose(failure);
     if (watch_ != nullptr) watch_->Abandon(lost_);
     return lost_;
   }
@@ -153,7 +152,7 @@ class GlooSync final : public GradientSync {
   const World world_;
   const SyncOptions options_;
   const c10::intrusive_ptr<c10d::Store> store_;
-  RollCall roll_call_;
+  PeerStatus peer_status_;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;  // null once a rank is lost
   absl::Status lost_;                                 // what this thread has found out; OK: nothing
   absl::Status device_sums_;
@@ -177,7 +176,7 @@ std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& sync_options) {
-  ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store, MeetAtStore(world, sync_options));
+  ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store, RendezvousAtStore(world, sync_options));
   auto options = c10d::ProcessGroupGloo::Options::create(sync_options.timeout);
   options->devices.push_back(NetworkDevice(world));
   auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(

@@ -9,8 +9,8 @@
 
 namespace packtrain::trainer {
 
-// Host memory goes through Gloo; the ranks meet at a store of rank 0. Codes as MeetAtStore. Throws what these
-// throw.
+// Host memory goes through Gloo; the ranks meet at a store of rank 0. Codes as RendezvousAtStore. Throws what
+// these throw.
 absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& options);
 
 }  // namespace packtrain::trainer

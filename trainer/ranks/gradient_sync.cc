@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "trainer/engine/status_words.h"
 #include "trainer/ranks/gloo_sync.h"
+#include "trainer/ranks/rank_errors.h"
 
 namespace packtrain::trainer {
 namespace {

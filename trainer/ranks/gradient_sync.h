@@ -1,4 +1,9 @@
 // What the ranks of a run tell each other: gradients, sums, and what all must agree on.
+//
+//   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<GradientSync> sync, GradientSync::Connect(world, options));
+//   ABSL_RETURN_IF_ERROR(sync->JoinDevices(device.communicators()));
+//   ABSL_RETURN_IF_ERROR(sync->Agree("--steps", "5000"));     // or all ranks end with the difference
+//   ABSL_RETURN_IF_ERROR(sync->SumOnDevice(gradients));       // in each step
 #ifndef PACKTRAIN_TRAINER_RANKS_GRADIENT_SYNC_H_
 #define PACKTRAIN_TRAINER_RANKS_GRADIENT_SYNC_H_
 
@@ -23,10 +28,10 @@ struct SyncOptions {
   // A call that waits longer than this for another rank fails.
   std::chrono::milliseconds timeout{120'000};
   // How long a name of rank 0's host that does not resolve is looked up again.
-  std::chrono::milliseconds name_patience{10'000};
-  // Ends the wait for the ranks to meet.
+  std::chrono::milliseconds resolve_timeout{10'000};
+  // Ends the rendezvous.
   std::stop_token stop = {};
-  // How long the others' words are waited for once something has failed; and when ranks whose devices sum by
+  // How long the others' reasons are waited for once something has failed; and when ranks whose devices sum by
   // themselves are gone.
   WatchOptions watch;
   // Ends the process, in which a device waits for ever for a rank that is gone. Called on another thread.
@@ -37,7 +42,7 @@ struct SyncOptions {
 // one thread.
 class GradientSync {
  public:
-  // Meets the other ranks within `options.timeout`. A world of one process needs no network. CANCELLED: asked
+  // Finds the other ranks within `options.timeout`. A world of one process needs no network. CANCELLED: asked
   // to stop. INVALID_ARGUMENT: the master address does not resolve. FAILED_PRECONDITION: another process is
   // this rank, or the ranks differ in the world's size. DEADLINE_EXCEEDED, ABORTED: the ranks did not meet.
   static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, const SyncOptions& options);
@@ -55,7 +60,7 @@ class GradientSync {
   // failed.
   virtual absl::Status Sum(at::Tensor tensor) = 0;
 
-  // The same for a contiguous tensor of the device, behind the work issued so far. Where it enqueues, the sum
+  // The same for a contiguous tensor of the device, after the work issued so far. Where it enqueues, the sum
   // is right if CheckRanks is OK once the device is past it.
   virtual absl::Status SumOnDevice(at::Tensor tensor) = 0;
 
@@ -74,7 +79,8 @@ class GradientSync {
   // Never waits. ABORTED: a rank is known to be gone or to have failed; what the device has summed is void.
   virtual absl::Status CheckRanks() const = 0;
 
-  // Tells the others why this rank goes. Rank 0, where the ranks meet, waits a moment for the others' word.
+  // Tells the others why this rank leaves. Rank 0, which serves the store, waits a moment for the others'
+  // reasons.
   virtual void Leave(const absl::Status& reason) = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "trainer/ranks/rank_errors.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -15,7 +16,10 @@ std::string EndKey(std::uint32_t rank) { return absl::StrCat("ended/", rank); }
 
 Heartbeats::Heartbeats(c10::intrusive_ptr<c10d::Store> store, const World& world, const Options& options,
                        TimePoint now)
-    : store_(std::move(store)), world_(world), options_(options), roll_call_(store_, world, options.roll_call) {
+    : store_(std::move(store)),
+      world_(world),
+      options_(options),
+      peer_status_(store_, world, options.peer_timeout) {
   for (std::uint32_t rank = 0; rank < world.size; ++rank) {
     if (rank != world.rank) peers_.push_back({.rank = rank, .beats = 0, .heard = now, .ended = false});
   }
@@ -33,11 +37,11 @@ absl::Status Heartbeats::Beat(TimePoint now) {
 absl::Status Heartbeats::Look(TimePoint now) {
   for (Peer& peer : peers_) {
     if (peer.ended) continue;
-    if (roll_call_.HasLeft(peer.rank)) return roll_call_.Diagnose("another rank left");
+    if (peer_status_.HasLeft(peer.rank)) return peer_status_.Diagnose("another rank left");
     Listen(peer, now);
-    if (peer.ended || now - peer.heard <= options_.patience) continue;
+    if (peer.ended || now - peer.heard <= options_.timeout) continue;
     // What becomes of the word does not matter: this rank knows.
-    roll_call_.Leave("").IgnoreError();
+    peer_status_.Leave("").IgnoreError();
     return RankIsGone(peer.rank);
   }
   return absl::OkStatus();
@@ -59,7 +63,7 @@ void Heartbeats::End() {
     if (world_.rank != 0) return;
     std::vector<std::string> ends;
     for (const Peer& peer : peers_) ends.push_back(EndKey(peer.rank));
-    store_->wait(ends, options_.roll_call);
+    store_->wait(ends, options_.peer_timeout);
   } catch (const std::exception&) {
     // A rank that is not done by now finds its store gone, and says so.
   }

@@ -1,4 +1,4 @@
-// Signs of life between the ranks, through the store where they met.
+// Heartbeats between the ranks, through the store of the rendezvous.
 #ifndef PACKTRAIN_TRAINER_RANKS_HEARTBEATS_H_
 #define PACKTRAIN_TRAINER_RANKS_HEARTBEATS_H_
 
@@ -9,31 +9,31 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "trainer/ranks/roll_call.h"
+#include "trainer/ranks/peer_status.h"
 #include "trainer/ranks/world.h"
 
 namespace packtrain::trainer {
 
-// Each rank counts up a number of its own; one whose number stands still for too long is gone. Used by one
-// thread.
+// Each rank increments a counter of its own; a rank whose counter stands still for too long is gone. Used by
+// one thread.
 class Heartbeats {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
   struct Options {
-    std::chrono::milliseconds patience;   // without a sign of life
-    std::chrono::milliseconds roll_call;  // for the others' words, and for their ends
+    std::chrono::milliseconds timeout;       // without a heartbeat, after which a rank is gone
+    std::chrono::milliseconds peer_timeout;  // for the others' reasons, and for their ends
   };
 
   // Nobody else uses `store`, this rank's connection to that of rank 0.
   Heartbeats(c10::intrusive_ptr<c10d::Store> store, const World& world, const Options& options, TimePoint now);
 
-  // Gives a sign of life, and looks for those of the others. ABORTED: a rank is gone or has left; names it and
-  // the reason it left. The others then learn that this one leaves, too.
+  // Increments this rank's counter, and reads those of the others. ABORTED: a rank is gone or has left; names
+  // it and the reason it left. The others then learn that this one leaves, too.
   absl::Status Beat(TimePoint now);
 
-  // This rank is done, and not missed. On rank 0, where the ranks meet, waits for the others' ends, which need
-  // it.
+  // This rank is done: the others do not take its silence for a loss. Rank 0, which serves the store, waits for
+  // the others' ends.
   void End();
 
  private:
@@ -50,7 +50,7 @@ class Heartbeats {
   const c10::intrusive_ptr<c10d::Store> store_;
   const World world_;
   const Options options_;
-  RollCall roll_call_;
+  PeerStatus peer_status_;
   std::vector<Peer> peers_;
 };
 

@@ -18,7 +18,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "trainer/engine/status_words.h"
+#include "trainer/ranks/rank_errors.h"
 
 namespace packtrain::trainer {
 namespace {

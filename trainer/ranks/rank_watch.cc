@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "trainer/ranks/roll_call.h"
+#include "trainer/ranks/rank_errors.h"
 
 namespace packtrain::trainer {
 
@@ -11,7 +11,7 @@ RankWatch::RankWatch(c10::intrusive_ptr<c10d::Store> store, const World& world, 
                      WatchActions actions)
     : options_(options),
       actions_(std::move(actions)),
-      heartbeats_(std::move(store), world, {.patience = options.patience, .roll_call = options.roll_call},
+      heartbeats_(std::move(store), world, {.timeout = options.timeout, .peer_timeout = options.peer_timeout},
                   Clock::now()),
       beat_(Clock::now()),
       beats_([this] { Beat(); }),
@@ -76,7 +76,7 @@ void RankWatch::Guard() {
 
 // Until there is one, or the end. A store that does not answer is one: beats take turns with rank 0.
 void RankWatch::AwaitLoss() {
-  const auto limit = options_.period + options_.patience + options_.roll_call;
+  const auto limit = options_.period + options_.timeout + options_.peer_timeout;
   base::MutexLock lock(mutex_);
   while (lost_.ok() && !ended_) {
     if (changed_.WaitUntil(mutex_, beat_ + limit) || Clock::now() < beat_ + limit) continue;

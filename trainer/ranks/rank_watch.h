@@ -16,13 +16,13 @@
 namespace packtrain::trainer {
 
 struct WatchOptions {
-  // From one sign of life to the next.
+  // Between two heartbeats of this rank.
   std::chrono::milliseconds period{500};
-  // Without a sign of life, after which a rank is gone.
-  std::chrono::milliseconds patience{20'000};
-  // For the words of the others once one has left, and on rank 0 for their ends.
-  std::chrono::milliseconds roll_call{5'000};
-  // From the loss of a rank to the destruction of the watch.
+  // A rank without a heartbeat for longer than this is gone.
+  std::chrono::milliseconds timeout{20'000};
+  // How long the reasons of the others are waited for once one has left, and on rank 0 their ends.
+  std::chrono::milliseconds peer_timeout{5'000};
+  // How long what waits for a lost rank may take to come back before the process is ended.
   std::chrono::milliseconds grace{20'000};
 };
 

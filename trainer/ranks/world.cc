@@ -12,25 +12,25 @@ namespace packtrain::trainer {
 namespace {
 
 // Reads `name` into `value` where it is set.
-absl::Status ReadNumber(const Environment& environment, const char* name, std::uint32_t least,
-                        std::uint32_t greatest, std::uint32_t& value) {
+absl::Status ReadNumber(const Environment& environment, const char* name, std::uint32_t min, std::uint32_t max,
+                        std::uint32_t& value) {
   const char* text = environment(name);
   if (text == nullptr) return absl::OkStatus();
-  if (!absl::SimpleAtoi(text, &value) || value < least || value > greatest) {
-    return absl::InvalidArgumentError(absl::StrCat("environment variable ", name, "='", text,
-                                                   "' is not a number from ", least, " to ", greatest));
+  if (!absl::SimpleAtoi(text, &value) || value < min || value > max) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("environment variable ", name, "='", text, "' is not a number from ", min, " to ", max));
   }
   return absl::OkStatus();
 }
 
 absl::Status ReadRanks(const Environment& environment, World& world) {
-  constexpr std::uint32_t kMost = 1 << 20;
-  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "WORLD_SIZE", 1, kMost, world.size));
+  constexpr std::uint32_t kMaxRanks = 1 << 20;
+  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "WORLD_SIZE", 1, kMaxRanks, world.size));
   ABSL_RETURN_IF_ERROR(ReadNumber(environment, "RANK", 0, world.size - 1, world.rank));
   world.local_rank = world.rank;
   world.local_size = world.size;
-  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "LOCAL_WORLD_SIZE", 1, kMost, world.local_size));
-  return ReadNumber(environment, "LOCAL_RANK", 0, kMost, world.local_rank);
+  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "LOCAL_WORLD_SIZE", 1, kMaxRanks, world.local_size));
+  return ReadNumber(environment, "LOCAL_RANK", 0, kMaxRanks, world.local_rank);
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ absl::StatusOr<World> WorldFromEnvironment(const Environment& environment) {
   if (environment("RANK") == nullptr) return world;
   ABSL_RETURN_IF_ERROR(ReadRanks(environment, world));
   std::uint32_t port = world.master_port;
-  const std::uint32_t greatest = std::numeric_limits<std::uint16_t>::max();
-  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "MASTER_PORT", 1, greatest, port));
+  const std::uint32_t max = std::numeric_limits<std::uint16_t>::max();
+  ABSL_RETURN_IF_ERROR(ReadNumber(environment, "MASTER_PORT", 1, max, port));
   world.master_port = static_cast<std::uint16_t>(port);
   if (const char* address = environment("MASTER_ADDR")) {
     world.master_address = address;

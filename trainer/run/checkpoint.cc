@@ -64,7 +64,7 @@ class Writer {
   void Append(const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); }
 };
 
-// Takes fields off the front of bytes. Behind the first field that they do not hold, it gives zeros.
+// Takes fields off the front of bytes. After the first field that they do not hold, it gives zeros.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -74,7 +74,7 @@ class Reader {
     (Read(fields), ...);
   }
 
-  // Every field was there, and nothing is behind them.
+  // Every field was there, and nothing is after them.
   bool AtEnd() const { return !failed_ && bytes_.empty(); }
 
  private:
@@ -206,7 +206,7 @@ absl::StatusOr<T> ReadAll(std::string_view bytes) {
 
 }  // namespace
 
-StreamStart StartBehind(const Position& position, std::uint32_t world_size) {
+StreamStart StartAfter(const Position& position, std::uint32_t world_size) {
   if (position.steps == 0) return {};
   const std::uint64_t next = position.epoch_step + 1;
   if (next == position.epoch_steps) return {.epoch = position.epoch + 1};

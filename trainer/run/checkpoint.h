@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "client/batch_reader.h"
 #include "client/run_reporter.h"
-#include "trainer/data/training_data.h"
+#include "trainer/data/stream_start.h"
 #include "trainer/run/run_settings.h"
 #include "trainer/run/step_statistics.h"
 
@@ -27,8 +27,8 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-// The batches behind `position` for a world of `world_size` ranks, whatever its size was before.
-StreamStart StartBehind(const Position& position, std::uint32_t world_size);
+// The batches after `position` for a world of `world_size` ranks, whatever its size was before.
+StreamStart StartAfter(const Position& position, std::uint32_t world_size);
 
 // Complete: the server has acknowledged every step up to `position`, or its record is in `unsent`.
 struct Checkpoint {
@@ -45,7 +45,7 @@ struct Checkpoint {
 };
 
 std::string EncodeCheckpoint(const Checkpoint& checkpoint);
-// DATA_LOSS: not what EncodeCheckpoint writes, or damaged. FAILED_PRECONDITION: of another format. No size that
+// DATA_LOSS: not what EncodeCheckpoint writes, or corrupt. FAILED_PRECONDITION: of another format. No size that
 // the bytes state makes it take memory that the bytes do not fill.
 absl::StatusOr<Checkpoint> DecodeCheckpoint(std::string_view bytes);
 

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Of 1.4 billion parameters. A greater file is none of ours, and may be more than there is memory.
-constexpr off_t kMostBytes = off_t{16} << 30;
+constexpr off_t kMaxBytes = off_t{16} << 30;
 
 // A descriptor that is closed with its owner; negative: opening failed. A pipe that stands in a file's place is
 // not waited for.
@@ -99,9 +99,9 @@ absl::StatusOr<std::optional<std::string>> CheckpointFolder::Read() const {
   struct stat status {};
   if (opened.fd() < 0 || fstat(opened.fd(), &status) != 0) return SystemError(file());
   if (!S_ISREG(status.st_mode)) return absl::DataLossError(absl::StrCat(file(), " is not a plain file"));
-  if (status.st_size > kMostBytes) {
+  if (status.st_size > kMaxBytes) {
     return absl::DataLossError(
-        absl::StrCat(file(), " is no checkpoint: it has ", status.st_size, " bytes, of at most ", kMostBytes));
+        absl::StrCat(file(), " is no checkpoint: it has ", status.st_size, " bytes, of at most ", kMaxBytes));
   }
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   if (!ReadAll(opened.fd(), bytes)) return SystemError(file());

@@ -97,8 +97,7 @@ class Joining {
     absl::StatusOr<std::string> found = IsFirst() ? client::StateOfRun(*connection_, state_.run) : "";
     if (absl::IsNotFound(found.status())) found = "";
     ABSL_RETURN_IF_ERROR(found.status());
-    ABSL_ASSIGN_OR_RETURN(std::string shared, sync_.Share("former", *found));
-    former_ = std::move(shared);
+    ABSL_ASSIGN_OR_RETURN(former_, sync_.Share("former", *found));
     return absl::OkStatus();
   }
 

@@ -27,7 +27,7 @@ at::Tensor TensorOf(const std::vector<float>& values) {
 }
 
 template <typename T>
-void MoveBehind(std::vector<T> more, std::vector<T>& records) {
+void Append(std::vector<T> more, std::vector<T>& records) {
   records.insert(records.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
@@ -36,8 +36,8 @@ absl::Status GatherUnsent(client::UnsentRecords& unsent, GradientSync& sync) {
   unsent = {};
   for (const std::string& part : parts) {
     ABSL_ASSIGN_OR_RETURN(client::UnsentRecords records, DecodeUnsent(part));
-    MoveBehind(std::move(records.steps), unsent.steps);
-    MoveBehind(std::move(records.evaluations), unsent.evaluations);
+    Append(std::move(records.steps), unsent.steps);
+    Append(std::move(records.evaluations), unsent.evaluations);
   }
   return absl::OkStatus();
 }

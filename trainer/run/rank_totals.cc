@@ -1,10 +1,10 @@
 #include "trainer/run/rank_totals.h"
 
-#include "proto/base/status_macros.h"
-
 #include <torch/types.h>
 
 #include <cstdint>
+
+#include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
 

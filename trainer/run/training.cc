@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,10 +20,10 @@
 #include "trainer/engine/adam.h"
 #include "trainer/engine/device.h"
 #include "trainer/engine/precision.h"
-#include "trainer/engine/status_words.h"
 #include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
 #include "trainer/ranks/gradient_sync.h"
+#include "trainer/ranks/rank_errors.h"
 #include "trainer/run/git_revision.h"
 #include "trainer/run/host_name.h"
 #include "trainer/run/joined_run.h"
@@ -36,7 +37,7 @@ namespace packtrain::trainer {
 namespace {
 
 // How much longer than its own server's absence a rank waits for another one.
-constexpr std::chrono::seconds kPeerPatience{60};
+constexpr std::chrono::seconds kPeerTimeoutMargin{60};
 
 // Times of the former run are not of the one that begins.
 void ForgetTimes(StepTotals& totals) {
@@ -103,26 +104,20 @@ class Session {
   }
 
   absl::Status OpenDeviceAndRanks() {
-    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Device> device,
-                          OpenDevice(options_.device, options_.world.local_rank));
-    device_ = std::move(device);
-    ABSL_ASSIGN_OR_RETURN(const at::ScalarType edge_type,
-                          SetPrecision(options_.precision, device_->torch_device()));
-    edge_type_ = edge_type;
-    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<GradientSync> sync,
-                          GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerPatience,
-                                                                 .stop = stop_,
-                                                                 .watch = {},
-                                                                 .end_process = options_.end_process}));
-    sync_ = std::move(sync);
+    ABSL_ASSIGN_OR_RETURN(device_, OpenDevice(options_.device, options_.world.local_rank));
+    ABSL_ASSIGN_OR_RETURN(edge_type_, SetPrecision(options_.precision, device_->torch_device()));
+    ABSL_ASSIGN_OR_RETURN(
+        sync_, GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerTimeoutMargin,
+                                                      .stop = stop_,
+                                                      .watch = {},
+                                                      .end_process = options_.end_process}));
     return sync_->JoinDevices(device_->communicators());
   }
 
   // Rank 0's alone: the others send what they have to it.
   absl::Status OpenFolder() {
     if (options_.checkpoint.folder.empty() || !IsFirstRank()) return absl::OkStatus();
-    ABSL_ASSIGN_OR_RETURN(CheckpointFolder folder, CheckpointFolder::Open(options_.checkpoint.folder));
-    folder_ = std::move(folder);
+    ABSL_ASSIGN_OR_RETURN(folder_, CheckpointFolder::Open(options_.checkpoint.folder));
     return absl::OkStatus();
   }
 
@@ -133,18 +128,19 @@ class Session {
   }
 
   absl::Status LoadData() {
+    ABSL_ASSIGN_OR_RETURN(entry_, FindModel(options_.model));
     ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(options_.server));
-    ABSL_ASSIGN_OR_RETURN(TrainingData data,
+    ABSL_ASSIGN_OR_RETURN(data_,
                           LoadTrainingData(std::move(connection), {.dataset = options_.dataset,
                                                                    .spec = options_.spec,
+                                                                   .inputs = entry_->AllInputs(),
                                                                    .target = options_.target,
                                                                    .classes = options_.classes,
                                                                    .read_ahead_mib = options_.read_ahead_mib,
                                                                    .on_corrupt = options_.on_corrupt,
                                                                    .rank = options_.world.rank,
                                                                    .world_size = options_.world.size}));
-    data_ = std::move(data);
-    feed_ = device_->NewFeed(data_.target, data_.class_table);
+    feed_ = device_->NewFeed(data_.feed);
     return absl::OkStatus();
   }
 
@@ -158,31 +154,33 @@ class Session {
   }
 
   absl::Status MakeModel() {
-    ABSL_ASSIGN_OR_RETURN(const ModelEntry entry, FindModel(options_.model));
     ABSL_RETURN_IF_ERROR(ChooseEngine());
-    adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry.decay};
+    adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry_->decay};
     ABSL_ASSIGN_OR_RETURN(
-        std::unique_ptr<TrainedModel> trained,
+        trained_,
         TrainedModel::Create(
-            entry,
-            {.model = {.classes = data_.classes, .seed = options_.model_seed, .edge_type = edge_type_},
+            *entry_,
+            {.model = {.sizes = data_.feed.layout.sizes, .seed = options_.model_seed, .edge_type = edge_type_},
+             .target = data_.feed.target,
              .adam = adam_options_,
              .engine = engine_options_,
              .plain_kernels = options_.plain_kernels},
             *device_, *sync_));
-    trained_ = std::move(trained);
     return absl::OkStatus();
   }
 
   absl::Status MakeEvaluator() {
-    ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator,
-                          Evaluator::Create(trained_->model(), *feed_, *device_, engine_options_));
-    evaluator_ = std::move(evaluator);
+    ABSL_ASSIGN_OR_RETURN(evaluator_, Evaluator::Create({.model = trained_->model(),
+                                                         .task = trained_->task(),
+                                                         .inputs = trained_->inputs(),
+                                                         .feed = *feed_,
+                                                         .device = *device_},
+                                                        engine_options_));
     return absl::OkStatus();
   }
 
   StepMaking Making() const {
-    const bool has_others = &device_->kernels() != &PlainKernels();
+    const bool has_others = device_->kernels() != KernelForm::kPlain;
     return {.captured = engine_options_.captured, .plain_kernels = options_.plain_kernels && has_others};
   }
 
@@ -244,9 +242,9 @@ class Session {
   // What a part of a training must have in common with the one before. The world's size is not among it.
   Settings RunSettings() const {
     Settings settings = {{"--dataset", data_.dataset.reference},
-                         {"--target", data_.target.name},
+                         {"--target", data_.feed.target.name},
                          {"--model", options_.model},
-                         {"--classes", absl::StrCat(data_.classes)},
+                         {"--classes", absl::StrCat(data_.feed.layout.sizes.classes)},
                          {"--model-seed", absl::StrCat(options_.model_seed)},
                          {"--lr", absl::StrCat(options_.learning_rate)},
                          {"--device", options_.device},
@@ -283,7 +281,7 @@ class Session {
     client::RunDescription run;
     run.model = options_.model;
     run.parameters = static_cast<std::uint64_t>(CountParameters(trained_->model()));
-    run.target = data_.target.name;
+    run.target = data_.feed.target.name;
     run.dataset = data_.dataset.reference;
     run.spec = data_.spec;
     run.plan_fingerprint = data_.plan.fingerprint;
@@ -310,7 +308,7 @@ class Session {
   }
 
   absl::Status TrainAndEvaluate() {
-    Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", data_.target.name, " of ",
+    Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", data_.feed.target.name, " of ",
                           data_.dataset.reference, ", ", data_.plan.steps, " steps an epoch"));
     const ProcessSampler sampler([device = device_.get()] { return device->Read(); },
                                  [this](const client::Sample& sample) { reporter_->AddSample(sample); });
@@ -378,6 +376,7 @@ class Session {
   std::unique_ptr<Device> device_;
   at::ScalarType edge_type_ = at::kFloat;
   std::unique_ptr<GradientSync> sync_;
+  std::optional<ModelEntry> entry_;  // of the model, once the data is loaded
   TrainingData data_;
   std::unique_ptr<DeviceFeed> feed_;
   AdamOptions adam_options_;

@@ -1,4 +1,8 @@
 // A whole training run: from the connection to the final evaluation.
+//
+//   TrainingOptions options = {.server = "127.0.0.1:7077", .dataset = "qm9", .model = "schnet", .steps = 5000};
+//   const absl::StatusOr<TrainingResult> result = Train(options, stop);
+//   if (result.ok()) Print(result->splits.at("test").Find("mae")->value);
 #ifndef PACKTRAIN_TRAINER_RUN_TRAINING_H_
 #define PACKTRAIN_TRAINER_RUN_TRAINING_H_
 
@@ -24,7 +28,7 @@ struct TrainingResult {
   double loss = 0;               // of this rank's last step that had one
   CaptureCounts captures;
   CaptureCounts evaluation_captures;
-  std::map<std::string, SplitErrors> splits;  // val, test: those that the data set has, after the last step
+  std::map<std::string, SplitMetrics> splits;  // val, test: those that the data set has, after the last step
 };
 
 // Trains as this rank of the world. A failure, or a request to stop, is reported to the server as the run's

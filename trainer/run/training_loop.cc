@@ -2,7 +2,10 @@
 
 #include <torch/types.h>
 
+#include <limits>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,7 +13,7 @@
 #include "proto/base/status_macros.h"
 #include "trainer/data/streamed_batches.h"
 #include "trainer/data/synthetic_batches.h"
-#include "trainer/engine/status_words.h"
+#include "trainer/ranks/rank_errors.h"
 #include "trainer/run/rank_checkpoints.h"
 
 namespace packtrain::trainer {
@@ -26,7 +29,7 @@ std::uint64_t NanosecondsSince(Clock::time_point start) {
 }
 
 // Steps of several ranks that have been issued while nobody knows what became of the first of them.
-constexpr std::size_t kMostStepsAhead = 2;
+constexpr std::size_t kMaxStepsAhead = 2;
 
 absl::Status NotFinite(std::uint64_t step) {
   return absl::OutOfRangeError(absl::StrCat("the loss or the gradient of step ", step,
@@ -39,8 +42,21 @@ bool IsShort(const wire::BatchHeader& header, std::uint32_t graphs_aimed_at) {
   return header.empty || (header.step + 1 == header.epoch_steps && header.real.graphs < graphs_aimed_at);
 }
 
-bool HasTarget(const client::SplitInfo& split, const Target& target) {
-  return split.graphs > 0 && split.targets.at(target.column).count > 0;
+// NaN where the task has no such metric: a record of an evaluation has a place for errors alone.
+Metric MetricOf(const SplitMetrics& metrics, std::string_view name) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const Metric* metric = metrics.Find(name);
+  return metric == nullptr ? Metric{.name = name, .value = kUnknown, .constant = kUnknown} : *metric;
+}
+
+// "MAE 0.5  RMSE 0.7  (constant predictor: 1, 2)".
+std::string Describe(const SplitMetrics& metrics) {
+  std::string values, constants;
+  for (const Metric& metric : metrics.metrics) {
+    absl::StrAppendFormat(&values, "%s %.5g  ", metric.label, metric.value);
+    absl::StrAppendFormat(&constants, "%s%.5g", constants.empty() ? "" : ", ", metric.constant);
+  }
+  return absl::StrCat(values, "(constant predictor: ", constants, ")");
 }
 
 }  // namespace
@@ -50,7 +66,7 @@ TrainingLoop::TrainingLoop(const TrainingParts& parts, const TrainingOptions& op
     : parts_(parts),
       options_(options),
       stop_(stop),
-      start_(StartBehind(start.position, options.world.size)),
+      start_(StartAfter(start.position, options.world.size)),
       first_step_(start.position.steps),
       state_(std::move(start)),
       saved_steps_(first_step_),
@@ -66,7 +82,7 @@ absl::Status TrainingLoop::Run() {
 }
 
 absl::Status TrainingLoop::MakeSteps() {
-  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<BatchSource> batches, OpenSource());
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<TrainingBatches> batches, OpenSource());
   const std::stop_callback cancel(stop_, [&batches] { batches->Cancel(); });
   while (issued_steps() < options_.steps) {
     if (IsEvaluationDue()) {
@@ -79,16 +95,17 @@ absl::Status TrainingLoop::MakeSteps() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<BatchSource>> TrainingLoop::OpenSource() const {
+absl::StatusOr<std::unique_ptr<TrainingBatches>> TrainingLoop::OpenSource() const {
   ABSL_ASSIGN_OR_RETURN(
       std::unique_ptr<client::BatchReader> stream,
       OpenBatches(parts_.data, parts_.data.spec, parts_.data.plan.fingerprint, /*epochs=*/0, start_));
   auto streamed = std::make_unique<StreamedBatches>(std::move(stream), parts_.feed);
   if (!options_.synthetic) return streamed;
-  return std::make_unique<SyntheticBatches>(std::move(streamed), parts_.trained.parameters().values().device());
+  return std::make_unique<SyntheticBatches>(std::move(streamed), parts_.trained.inputs(),
+                                            parts_.trained.parameters().values().device());
 }
 
-absl::Status TrainingLoop::MakeStep(BatchSource& batches) {
+absl::Status TrainingLoop::MakeStep(TrainingBatches& batches) {
   const Clock::time_point asked = Clock::now();
   const absl::Status next = NextBatch(batches);
   const std::uint64_t wait_ns = NanosecondsSince(asked);
@@ -102,13 +119,13 @@ absl::Status TrainingLoop::MakeStep(BatchSource& batches) {
     return Withdraw(status);
   }
   ABSL_ASSIGN_OR_RETURN(const std::uint64_t capture_ns, parts_.trained.engine().Step(issued_steps()));
-  issued_.push_back({.behind = PositionBehind(batches.header()), .left_out = LeftOutOf(batches.header())});
+  issued_.push_back({.after = PositionAfter(batches.header()), .skipped = SkippedIn(batches.header())});
   timeline_.End(capture_ns);
   Settle();
   return halt_ ? EndTogether(*halt_) : absl::OkStatus();
 }
 
-absl::Status TrainingLoop::NextBatch(BatchSource& batches) const {
+absl::Status TrainingLoop::NextBatch(TrainingBatches& batches) const {
   absl::Status status = batches.Next();
   return stop_.stop_requested() ? absl::CancelledError("asked to stop") : status;
 }
@@ -129,11 +146,11 @@ wire::StepRecord TrainingLoop::RecordOf(const wire::BatchHeader& header, const w
   return record;
 }
 
-TrainingLoop::LeftOut TrainingLoop::LeftOutOf(const wire::BatchHeader& header) {
+TrainingLoop::SkippedGraphs TrainingLoop::SkippedIn(const wire::BatchHeader& header) {
   return {.epoch = header.epoch, .batch_index = header.index, .graphs = header.corrupt_graphs};
 }
 
-Position TrainingLoop::PositionBehind(const wire::BatchHeader& header) const {
+Position TrainingLoop::PositionAfter(const wire::BatchHeader& header) const {
   const bool in_first_epoch = header.epoch == start_.epoch;
   return {.steps = issued_steps() + 1,
           .epoch = header.epoch,
@@ -144,20 +161,20 @@ Position TrainingLoop::PositionBehind(const wire::BatchHeader& header) const {
 }
 
 // Learns what became of the steps issued: of all where the ranks do something else next. Otherwise several
-// ranks learn of each step behind the same later one, whichever of them is faster, and so take part in the same
+// ranks learn of each step after the same later one, whichever of them is faster, and so take part in the same
 // ones: a rank that withdraws goes on doing so until it learns of it as the others do.
 void TrainingLoop::Settle() {
   if (IsEvaluationDue() || IsCheckpointDue()) {
     timeline_.HandOver(0);
   } else if (options_.world.size > 1) {
-    timeline_.HandOver(kMostStepsAhead - 1);
+    timeline_.HandOver(kMaxStepsAhead - 1);
   } else {
     timeline_.HandOverEnded();
   }
 }
 
-// Steps behind the one that halted were not made either. A reading means something only if all ranks were there
-// behind it.
+// Steps after the one that halted were not made either. A reading means something only if all ranks were there
+// after it.
 void TrainingLoop::Learn(const wire::StepRecord& step, const StepReading& reading) {
   if (halt_) return;
   if (const absl::Status ranks = parts_.sync.CheckRanks(); !ranks.ok()) {
@@ -170,8 +187,8 @@ void TrainingLoop::Learn(const wire::StepRecord& step, const StepReading& readin
     issued_.clear();
     return;
   }
-  state_.position = std::move(issued_.front().behind);
-  ReportCorrupt(step.step, parts_.data.spec.split, issued_.front().left_out);
+  state_.position = std::move(issued_.front().after);
+  ReportCorrupt(step.step, parts_.data.spec.split, issued_.front().skipped);
   issued_.pop_front();
   Report(step);
 }
@@ -186,16 +203,16 @@ void TrainingLoop::Report(const wire::StepRecord& step) {
                            static_cast<double>(step.total_ns) * 1e-6));
 }
 
-void TrainingLoop::ReportCorrupt(std::uint64_t step, const std::string& split, const LeftOut& left_out) {
-  if (left_out.graphs.empty()) return;
+void TrainingLoop::ReportCorrupt(std::uint64_t step, const std::string& split, const SkippedGraphs& skipped) {
+  if (skipped.graphs.empty()) return;
   parts_.reporter.AddCorruptGraphs({.step = step,
-                                    .epoch = left_out.epoch,
-                                    .batch_index = left_out.batch_index,
+                                    .epoch = skipped.epoch,
+                                    .batch_index = skipped.batch_index,
                                     .split = split,
-                                    .graphs = left_out.graphs});
+                                    .graphs = skipped.graphs});
   if (std::exchange(told_of_corrupt_, true) || !options_.progress) return;
   const std::string rank = options_.world.size > 1 ? absl::StrCat("rank ", options_.world.rank, ": ") : "";
-  options_.progress(absl::StrCat(rank, "graph ", left_out.graphs.front(), " of ", parts_.data.dataset.reference,
+  options_.progress(absl::StrCat(rank, "graph ", skipped.graphs.front(), " of ", parts_.data.dataset.reference,
                                  " is damaged and left out, as is each that is found so; `packtrain run show ",
                                  parts_.reporter.run(), "` lists them"));
 }
@@ -224,9 +241,9 @@ absl::Status TrainingLoop::EndTogether(const absl::Status& reason) {
                           "; --resume goes on from there"));
   }
   if (!absl::IsCancelled(reason) || stop_.stop_requested()) return reason;
-  // Fails with the word of the rank that leaves.
-  const absl::Status word = parts_.sync.Barrier();
-  return word.ok() ? reason : word;
+  // Fails with the reason of the rank that leaves.
+  const absl::Status cause = parts_.sync.Barrier();
+  return cause.ok() ? reason : cause;
 }
 
 absl::Status TrainingLoop::Save() {
@@ -249,7 +266,7 @@ absl::Status TrainingLoop::EvaluateSplits() {
   const Clock::time_point start = Clock::now();
   for (const char* split : {"val", "test"}) {
     const client::SplitInfo* info = parts_.data.dataset.FindSplit(split);
-    if (info == nullptr || !HasTarget(*info, parts_.data.target)) continue;
+    if (info == nullptr || !HasLabels(parts_.data, *info)) continue;
     ABSL_RETURN_IF_ERROR(EvaluateSplit(split));
   }
   if (steps() > 0) flags_of_next_ |= wire::kEvaluation;
@@ -271,28 +288,26 @@ absl::Status TrainingLoop::ReadSplit(const std::string& split) {
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<client::BatchReader> batches,
                         OpenBatches(parts_.data, spec, /*fingerprint=*/"", /*epochs=*/1, /*start=*/{}));
   const std::stop_callback cancel(stop_, [&batches] { batches->Cancel(); });
-  ABSL_ASSIGN_OR_RETURN(const SplitErrors errors,
-                        parts_.evaluator.Evaluate(*batches, parts_.data.target, parts_.sync,
-                                                  [&](const wire::BatchHeader& header) {
-                                                    ReportCorrupt(steps(), split, LeftOutOf(header));
-                                                  }));
-  splits_[split] = errors;
+  const auto report_corrupt = [&](const wire::BatchHeader& header) {
+    ReportCorrupt(steps(), split, SkippedIn(header));
+  };
+  ABSL_ASSIGN_OR_RETURN(splits_[split], parts_.evaluator.Evaluate(*batches, parts_.sync, report_corrupt));
   return absl::OkStatus();
 }
 
 void TrainingLoop::ReportEvaluation(const std::string& split, std::uint64_t duration_ns) {
   if (options_.world.rank != 0) return;
-  const SplitErrors& errors = splits_.at(split);
+  const SplitMetrics& split_metrics = splits_.at(split);
+  const Metric mae = MetricOf(split_metrics, "mae"), rmse = MetricOf(split_metrics, "rmse");
   parts_.reporter.AddEvaluation({.step = steps(),
                                  .split = split,
-                                 .graphs = errors.graphs,
-                                 .mae = errors.mae,
-                                 .rmse = errors.rmse,
-                                 .constant_mae = errors.constant_mae,
-                                 .constant_rmse = errors.constant_rmse,
+                                 .graphs = split_metrics.graphs,
+                                 .mae = mae.value,
+                                 .rmse = rmse.value,
+                                 .constant_mae = mae.constant,
+                                 .constant_rmse = rmse.constant,
                                  .duration_ns = duration_ns});
-  Progress(absl::StrFormat("step %d  %s  MAE %.5g  RMSE %.5g  (constant predictor: %.5g, %.5g)", steps(), split,
-                           errors.mae, errors.rmse, errors.constant_mae, errors.constant_rmse));
+  Progress(absl::StrCat("step ", steps(), "  ", split, "  ", Describe(split_metrics)));
 }
 
 // Of what all ranks have done together from `start` on.

@@ -15,8 +15,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/run_reporter.h"
-#include "trainer/data/batch_source.h"
 #include "trainer/data/device_feed.h"
+#include "trainer/data/training_batches.h"
 #include "trainer/data/training_data.h"
 #include "trainer/engine/step_clock.h"
 #include "trainer/engine/step_timeline.h"
@@ -48,40 +48,40 @@ class TrainingLoop {
                const std::stop_token& stop);
 
   // Makes the steps that are left, and evaluates. Where a rank cannot go on, or is asked to stop, all end
-  // behind the same step and leave a checkpoint of it. CANCELLED: asked to stop. ABORTED: another rank is gone
+  // after the same step and leave a checkpoint of it. CANCELLED: asked to stop. ABORTED: another rank is gone
   // or cannot go on; says why. Other codes: why this rank cannot.
   absl::Status Run();
 
   // Of this rank, and before a resume of all.
   const StepStatistics& statistics() const { return statistics_; }
   // Of the last evaluation of each split that the data set has.
-  const std::map<std::string, SplitErrors>& splits() const { return splits_; }
+  const std::map<std::string, SplitMetrics>& splits() const { return splits_; }
 
  private:
-  // The damaged graphs that a batch came without; none of most.
-  struct LeftOut {
+  // The corrupt graphs that a batch came without, if any.
+  struct SkippedGraphs {
     std::uint64_t epoch = 0;
     std::uint64_t batch_index = 0;
     std::vector<std::uint64_t> graphs = {};
   };
   struct Issued {
-    Position behind = {};
-    LeftOut left_out = {};
+    Position after = {};
+    SkippedGraphs skipped = {};
   };
 
   absl::Status MakeSteps();
-  absl::StatusOr<std::unique_ptr<BatchSource>> OpenSource() const;
-  absl::Status MakeStep(BatchSource& batches);
-  absl::Status NextBatch(BatchSource& batches) const;
+  absl::StatusOr<std::unique_ptr<TrainingBatches>> OpenSource() const;
+  absl::Status MakeStep(TrainingBatches& batches);
+  absl::Status NextBatch(TrainingBatches& batches) const;
   wire::StepRecord RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing);
-  static LeftOut LeftOutOf(const wire::BatchHeader& header);
-  Position PositionBehind(const wire::BatchHeader& header) const;
+  static SkippedGraphs SkippedIn(const wire::BatchHeader& header);
+  Position PositionAfter(const wire::BatchHeader& header) const;
 
   void Settle();
   void Learn(const wire::StepRecord& step, const StepReading& reading);
   void Report(const wire::StepRecord& step);
   // Tells the run, and once the user, of what a batch of the step came without.
-  void ReportCorrupt(std::uint64_t step, const std::string& split, const LeftOut& left_out);
+  void ReportCorrupt(std::uint64_t step, const std::string& split, const SkippedGraphs& skipped);
 
   absl::Status Withdraw(const absl::Status& reason);
   absl::Status EndTogether(const absl::Status& reason);
@@ -111,7 +111,7 @@ class TrainingLoop {
   std::uint32_t flags_of_next_ = 0;
   bool told_of_corrupt_ = false;
   StepStatistics statistics_;
-  std::map<std::string, SplitErrors> splits_;
+  std::map<std::string, SplitMetrics> splits_;
   std::chrono::steady_clock::time_point next_progress_;
   StepTimeline timeline_;
 };

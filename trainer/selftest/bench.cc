@@ -41,8 +41,8 @@ class Bench {
   static absl::StatusOr<std::unique_ptr<Bench>> Create(const BenchCase& bench, const Device& device) {
     ABSL_ASSIGN_OR_RETURN(const ModelEntry entry, FindModel(bench.model));
     ABSL_ASSIGN_OR_RETURN(const at::ScalarType edge_type, SetPrecision(bench.precision, device.torch_device()));
-    const ModelOptions model = {.classes = kClasses,
-                                .kernels = bench.fused ? &device.kernels() : &PlainKernels(),
+    const ModelOptions model = {.sizes = {.classes = kClasses},
+                                .kernels = bench.fused ? device.kernels() : KernelForm::kPlain,
                                 .edge_type = edge_type};
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<GradientSync> sync, GradientSync::Connect(World(), {}));
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<TrainedModel> trained,
@@ -73,7 +73,7 @@ class Bench {
     Clock::time_point start;
     for (std::uint64_t step = 0; step < options.warm_up + options.steps; ++step) {
       if (step == options.warm_up) {
-        timeline.HandOver(/*most_pending=*/0);
+        timeline.HandOver(/*max_pending=*/0);
         start = Clock::now();
       }
       wire::StepRecord record;
@@ -83,7 +83,7 @@ class Bench {
       ABSL_ASSIGN_OR_RETURN(const std::uint64_t capture_ns, trained_->engine().Step(step));
       timeline.End(capture_ns);
     }
-    timeline.HandOver(/*most_pending=*/0);
+    timeline.HandOver(/*max_pending=*/0);
     wall_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
     if (halted_) return absl::InternalError("the loss is not a finite number");
     return statistics_.Steady();

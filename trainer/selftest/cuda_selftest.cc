@@ -12,7 +12,7 @@
 #include "proto/base/flag_checks.h"
 #include "proto/base/status_macros.h"
 #include "trainer/engine/device.h"
-#include "trainer/output.h"
+#include "trainer/run/output.h"
 #include "trainer/selftest/bench.h"
 #include "trainer/selftest/check.h"
 #include "trainer/selftest/device_checks.h"

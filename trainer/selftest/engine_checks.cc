@@ -35,15 +35,15 @@ class Trainee {
   Trainee(const EngineOptions& options, bool fused, const std::string& precision = "f32")
       : device_(OpenDevice("cuda", /*local_rank=*/0).value()),
         sync_(GradientSync::Connect(World(), {}).value()),
-        trained_(
-            TrainedModel::Create(
-                FindModel("schnet").value(),
-                {.model = {.classes = 5, .seed = 1, .edge_type = SetPrecision(precision, at::kCUDA).value()},
-                 .adam = {.learning_rate = 1e-3, .decay = 0.5, .decay_steps = 2},
-                 .engine = options,
-                 .plain_kernels = !fused},
-                *device_, *sync_)
-                .value()),
+        trained_(TrainedModel::Create(FindModel("schnet").value(),
+                                      {.model = {.sizes = {.classes = 5},
+                                                 .seed = 1,
+                                                 .edge_type = SetPrecision(precision, at::kCUDA).value()},
+                                       .adam = {.learning_rate = 1e-3, .decay = 0.5, .decay_steps = 2},
+                                       .engine = options,
+                                       .plain_kernels = !fused},
+                                      *device_, *sync_)
+                     .value()),
         timeline_(trained_->clock(), [this](const wire::StepRecord& step, const StepReading& reading) {
           steps_.push_back(step);
           last_ = reading;
@@ -55,7 +55,7 @@ class Trainee {
                                         static_cast<std::uint32_t>(batch.classes.size(0)),
                                         static_cast<std::uint32_t>(batch.senders.size(0))}));
     timeline_.End(engine().Step(issued_++).value());
-    timeline_.HandOver(/*most_pending=*/0);
+    timeline_.HandOver(/*max_pending=*/0);
   }
 
   at::Tensor parameters() const { return trained_->parameters().values().to(at::kCPU, at::kDouble); }

@@ -29,28 +29,7 @@ constexpr std::uint64_t kManyBatches = 100'000;
 
 at::Device Card() { return {at::kCUDA, c10::cuda::current_device()}; }
 
-CudaFeed NewCudaFeed(const CudaFeedOptions& options) {
-  return CudaFeed(SampleTarget(), SampleClasses(), Card(), options);
-}
-
-struct Member {
-  std::string_view name;
-  at::Tensor GraphTensors::*tensor;
-};
-
-constexpr Member kMembers[] = {{"classes", &GraphTensors::classes},
-                               {"positions", &GraphTensors::positions},
-                               {"senders", &GraphTensors::senders},
-                               {"receivers", &GraphTensors::receivers},
-                               {"in_degree", &GraphTensors::in_degree},
-                               {"graph_of_node", &GraphTensors::graph_of_node},
-                               {"n_node", &GraphTensors::n_node},
-                               {"target", &GraphTensors::target},
-                               {"weight", &GraphTensors::weight},
-                               {"receiver_start", &GraphTensors::receiver_start},
-                               {"by_sender", &GraphTensors::by_sender},
-                               {"sender_start", &GraphTensors::sender_start},
-                               {"real", &GraphTensors::real}};
+CudaFeed NewCudaFeed(const CudaFeedOptions& options) { return CudaFeed(SampleFeed(), Card(), options); }
 
 // i32 [nodes + 1]: how many of the edges with these ends come before those of each node.
 at::Tensor StartsOf(const at::Tensor& ends, std::int64_t nodes) {
@@ -59,11 +38,10 @@ at::Tensor StartsOf(const at::Tensor& ends, std::int64_t nodes) {
 }
 
 // What the host makes of `batch`, and the orders of its edges by sorting.
-absl::StatusOr<GraphTensors> Expected(const wire::Batch& batch) {
+absl::StatusOr<GraphTensors> Expected(const wire::Batch& batch, const FeedOptions& options) {
   const auto& [graphs, nodes, edges] = batch.header().real;
-  GraphTensors expected = NewGraphTensors(batch.header().padded, at::kCPU);
-  absl::Status status = HostFeed(SampleTarget(), SampleClasses()).Expand(batch, expected);
-  ABSL_RETURN_IF_ERROR(status);
+  GraphTensors expected = NewGraphTensors(batch.header().padded, options.layout, at::kCPU);
+  ABSL_RETURN_IF_ERROR(HostFeed(options).Expand(batch, expected));
   const at::Tensor senders = expected.senders.narrow(0, 0, edges);
   const std::int64_t slots = batch.header().padded.nodes;
   expected.receiver_start = StartsOf(expected.receivers.narrow(0, 0, edges), slots);
@@ -84,9 +62,13 @@ absl::Status RequireEqual(std::string_view name, const at::Tensor& got, const at
       got.flatten()[first].item<double>(), ", not ", expected.flatten()[first].item<double>()));
 }
 
-absl::Status RequireExpanded(const wire::Batch& batch, const GraphTensors& out) {
-  ABSL_ASSIGN_OR_RETURN(const GraphTensors expected, Expected(batch));
-  for (const Member& member : kMembers) {
+absl::Status RequireExpanded(const wire::Batch& batch, const GraphTensors& out, const FeedOptions& options) {
+  ABSL_ASSIGN_OR_RETURN(const GraphTensors expected, Expected(batch, options));
+  for (const GraphMember& member : GraphMembers()) {
+    if ((out.*member.tensor).defined() != (expected.*member.tensor).defined()) {
+      return absl::InternalError(absl::StrCat("only one of the feeds brings ", std::string(member.name)));
+    }
+    if (!(out.*member.tensor).defined()) continue;
     at::Tensor got = (out.*member.tensor).cpu();
     if (member.tensor == &GraphTensors::by_sender) got = got.narrow(0, 0, batch.header().real.edges);
     const absl::Status status = RequireEqual(member.name, got, expected.*member.tensor);
@@ -101,20 +83,26 @@ std::string NameOf(const wire::Batch& batch) {
                       padded.nodes, ", ", padded.edges, "): ");
 }
 
-absl::Status CheckExpansion(const SampleBatch& sample, CudaFeed& feed) {
+GraphTensors NewOnCard(const wire::Shape& padded, const FeedOptions& options = SampleFeed()) {
+  return NewGraphTensors(padded, options.layout, Card());
+}
+
+absl::Status CheckExpansion(const SampleBatch& sample, CudaFeed& feed, const FeedOptions& options) {
   ABSL_ASSIGN_OR_RETURN(const wire::Batch batch, MakeBatch(sample));
-  const GraphTensors out = NewGraphTensors(batch.header().padded, Card());
-  for (const Member& member : kMembers) (out.*member.tensor).fill_(kUnwritten);
+  const GraphTensors out = NewOnCard(batch.header().padded, options);
+  for (const GraphMember& member : GraphMembers()) {
+    if ((out.*member.tensor).defined()) (out.*member.tensor).fill_(kUnwritten);
+  }
   absl::Status status = feed.Expand(batch, out);
-  if (status.ok()) status = RequireExpanded(batch, out);
+  if (status.ok()) status = RequireExpanded(batch, out, options);
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat(NameOf(batch), status.message()));
 }
 
-// Graphs of `fewest` to `most` nodes.
-std::vector<std::uint32_t> Sizes(std::size_t graphs, std::uint32_t fewest, std::uint32_t most,
+// Graphs of `min` to `max` nodes.
+std::vector<std::uint32_t> Sizes(std::size_t graphs, std::uint32_t min, std::uint32_t max,
                                  std::mt19937& random) {
   std::vector<std::uint32_t> sizes(graphs);
-  for (std::uint32_t& size : sizes) size = fewest + random() % (most - fewest + 1);
+  for (std::uint32_t& size : sizes) size = min + random() % (max - min + 1);
   return sizes;
 }
 
@@ -140,10 +128,11 @@ std::vector<SampleBatch> ManySamples(std::optional<wire::DType> endpoints, std::
   return samples;
 }
 
-absl::Status CheckExpansions(std::optional<wire::DType> endpoints, std::uint32_t largest) {
-  CudaFeed feed = NewCudaFeed({.slots = 2});
+absl::Status CheckExpansions(std::optional<wire::DType> endpoints, std::uint32_t largest,
+                             const FeedOptions& options = SampleFeed()) {
+  CudaFeed feed(options, Card(), {.slots = 2});
   for (const SampleBatch& sample : ManySamples(endpoints, largest)) {
-    ABSL_RETURN_IF_ERROR(CheckExpansion(sample, feed));
+    ABSL_RETURN_IF_ERROR(CheckExpansion(sample, feed, options));
   }
   return absl::OkStatus();
 }
@@ -153,6 +142,16 @@ absl::Status EdgesOfU8() { return CheckExpansions(wire::DType::kU8, 256); }
 absl::Status EdgesOfU16() { return CheckExpansions(wire::DType::kU16, 9000); }
 absl::Status EdgesOfU32() { return CheckExpansions(wire::DType::kU32, 70'000); }
 
+// No atoms, no positions and no targets; then nothing but the topology.
+absl::Status FewerInputs() {
+  FeedOptions options = SampleFeed();
+  for (const InputSet inputs : {InputSet{Input::kNodeFeatures, Input::kCandidates}, InputSet{}}) {
+    options.layout.inputs = inputs;
+    ABSL_RETURN_IF_ERROR(CheckExpansions(wire::DType::kU8, 256, options));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RequireCode(absl::StatusCode wanted, const absl::Status& status) {
   if (status.code() == wanted) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("ended with ", status.ToString()));
@@ -160,18 +159,17 @@ absl::Status RequireCode(absl::StatusCode wanted, const absl::Status& status) {
 
 absl::Status RefusesUnknownAtoms() {
   ABSL_ASSIGN_OR_RETURN(const wire::Batch batch, MakeBatch({.n_node = {5}}));
-  ClassTable none;
-  none.fill(-1);
-  CudaFeed feed(SampleTarget(), none, Card());
-  return RequireCode(absl::StatusCode::kDataLoss,
-                     feed.Expand(batch, NewGraphTensors(batch.header().padded, Card())));
+  FeedOptions options = SampleFeed();
+  options.classes.fill(-1);
+  CudaFeed feed(options, Card());
+  return RequireCode(absl::StatusCode::kDataLoss, feed.Expand(batch, NewOnCard(batch.header().padded)));
 }
 
 absl::Status RefusesAnotherShape() {
   ABSL_ASSIGN_OR_RETURN(const wire::Batch batch, MakeBatch({.n_node = {5}}));
   CudaFeed feed = NewCudaFeed({});
   return RequireCode(absl::StatusCode::kInvalidArgument,
-                     feed.Expand(batch, NewGraphTensors({.graphs = 1, .nodes = 4, .edges = 20}, Card())));
+                     feed.Expand(batch, NewOnCard({.graphs = 1, .nodes = 4, .edges = 20})));
 }
 
 absl::Status FindsADifference() {
@@ -200,7 +198,7 @@ absl::Status CheckManyBatches(const std::vector<SampleBatch>& samples, std::size
   std::vector<GraphTensors> outs;
   for (const SampleBatch& sample : samples) {
     ABSL_ASSIGN_OR_RETURN(wire::Batch batch, MakeBatch(sample));
-    outs.push_back(NewGraphTensors(batch.header().padded, Card()));
+    outs.push_back(NewOnCard(batch.header().padded));
     batches.push_back(std::move(batch));
   }
   const at::Tensor load = at::empty({1 << 26}, at::TensorOptions(Card()).dtype(at::kFloat));
@@ -210,7 +208,7 @@ absl::Status CheckManyBatches(const std::vector<SampleBatch>& samples, std::size
     ABSL_RETURN_IF_ERROR(feed.Expand(batches[turn], outs[turn]));
   }
   for (std::size_t turn = 0; turn < batches.size(); ++turn) {
-    ABSL_RETURN_IF_ERROR(RequireExpanded(batches[turn], outs[turn]));
+    ABSL_RETURN_IF_ERROR(RequireExpanded(batches[turn], outs[turn], SampleFeed()));
   }
   const absl::StatusOr<std::uint64_t> verified = feed.VerifiedBatches();
   if (!verified.ok() || *verified == kManyBatches) return verified.status();
@@ -242,6 +240,7 @@ constexpr Check kChecks[] = {
     {"feed: edges sent as u8 expand as on the host", EdgesOfU8},
     {"feed: edges sent as u16 expand as on the host", EdgesOfU16},
     {"feed: edges sent as u32 expand as on the host", EdgesOfU32},
+    {"feed: the inputs that are declared expand as on the host, and no others", FewerInputs},
     {"feed: an atom that the class table lacks is refused", RefusesUnknownAtoms},
     {"feed: tensors of another shape are refused", RefusesAnotherShape},
     {"feed: one word that differs changes the checksum", FindsADifference},

@@ -16,8 +16,11 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "trainer/engine/precision.h"
-#include "trainer/kernels/kernels.h"
-#include "trainer/models/edge_product.h"
+#include "trainer/kernels/distances.h"
+#include "trainer/kernels/edge_product.h"
+#include "trainer/kernels/gaussians.h"
+#include "trainer/kernels/shifted_softplus.h"
+#include "trainer/kernels/sum_messages.h"
 #include "trainer/models/model.h"
 #include "trainer/selftest/random_graphs.h"
 
@@ -89,7 +92,7 @@ struct MessageResults {
   at::Tensor d_filter;
 };
 
-// [rows, columns], NaN from row `real` on, that begins `offset` elements behind an aligned address.
+// [rows, columns], NaN from row `real` on, that begins `offset` elements after an aligned address.
 at::Tensor Rows(std::int64_t rows, std::int64_t real, std::int64_t columns, std::int64_t offset,
                 at::ScalarType type, at::Generator random) {
   const at::Tensor storage = at::randn({rows * columns + offset}, random).to(kCard, type);
@@ -106,10 +109,10 @@ MessageInputs MakeInputs(const RandomGraphsOptions& options, std::int64_t column
           .d_sums = Rows(padded.nodes, real.nodes, columns, offset, at::kFloat, random)};
 }
 
-MessageResults RunMessages(const Kernels& kernels, const MessageInputs& inputs, const GraphTensors& graphs) {
+MessageResults RunMessages(KernelForm kernels, const MessageInputs& inputs, const GraphTensors& graphs) {
   const at::Tensor nodes = inputs.nodes.detach().requires_grad_();
   const at::Tensor filter = inputs.filter.detach().requires_grad_();
-  const at::Tensor sums = kernels.SumMessages(nodes, filter, graphs);
+  const at::Tensor sums = SumMessages(nodes, filter, graphs, kernels);
   const auto gradients = torch::autograd::grad({sums}, {nodes, filter}, {inputs.d_sums});
   return {sums.detach(), gradients[0], gradients[1]};
 }
@@ -125,7 +128,7 @@ MessageResults ExpectMessages(const RandomGraphsOptions& options, const MessageI
   };
   const std::int64_t nodes = options.real.nodes, edges = options.real.edges;
   const MessageResults real = RunMessages(
-      PlainKernels(), {part(inputs.nodes, nodes), part(inputs.filter, edges), part(inputs.d_sums, nodes)},
+      KernelForm::kPlain, {part(inputs.nodes, nodes), part(inputs.filter, edges), part(inputs.d_sums, nodes)},
       WithoutPadding(graphs, options.real));
   return {pad(real.sums, options.padded.nodes), pad(real.d_nodes, options.padded.nodes),
           pad(real.d_filter, options.padded.edges)};
@@ -137,9 +140,9 @@ absl::Status CheckMessages(const RandomGraphsOptions& options, std::int64_t colu
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, random), kCard);
   const MessageInputs inputs = MakeInputs(options, columns, offset, edge_type, random);
   SoilMemory(options, columns);
-  const MessageResults got = RunMessages(FusedKernels(), inputs, graphs);
+  const MessageResults got = RunMessages(KernelForm::kFused, inputs, graphs);
   const MessageResults expected = ExpectMessages(options, inputs, graphs);
-  const MessageResults again = RunMessages(FusedKernels(), inputs, graphs);
+  const MessageResults again = RunMessages(KernelForm::kFused, inputs, graphs);
   const std::string name =
       absl::StrCat(NameOf(options), ", ", columns, " columns at ", offset, ", ", at::toString(edge_type), ", ");
   for (const auto& [result, word] :
@@ -180,11 +183,11 @@ absl::Status MessagesNeedNoAlignment() {
 absl::Status CheckDistances(const RandomGraphsOptions& options) {
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(3)), kCard);
   SoilMemory(options, 1);
-  const at::Tensor got = FusedKernels().Distances(graphs);
+  const at::Tensor got = Distances(graphs, KernelForm::kFused);
   GraphTensors real = WithoutPadding(graphs, options.real);
   real.positions = real.positions.to(at::kDouble);
   const std::int64_t padding = std::int64_t{options.padded.edges} - options.real.edges;
-  const at::Tensor expected = at::constant_pad_nd(PlainKernels().Distances(real), {0, 0, 0, padding});
+  const at::Tensor expected = at::constant_pad_nd(Distances(real, KernelForm::kPlain), {0, 0, 0, padding});
   return RequireClose(NameOf(options), got, expected);
 }
 
@@ -198,9 +201,10 @@ absl::Status DistancesArePlain() {
 absl::Status CheckGaussians(std::int64_t edges, std::int64_t count, at::ScalarType type) {
   const at::Tensor distances = (at::rand({edges, 1}, Random(5)) * 12).to(kCard);
   const at::Tensor centres = (at::arange(count, at::kFloat) * 0.1).to(kCard);
-  const at::Tensor got = FusedKernels().Gaussians(distances, centres, 0.1, type);
+  const at::Tensor got =
+      Gaussians(distances, centres, {.width = 0.1, .type = type, .form = KernelForm::kFused});
   const at::Tensor expected =
-      PlainKernels().Gaussians(distances.to(at::kDouble), centres.to(at::kDouble), 0.1, at::kDouble);
+      Gaussians(distances.to(at::kDouble), centres.to(at::kDouble), {.width = 0.1, .type = at::kDouble});
   const std::string name = absl::StrCat(edges, " edges, ", count, " centres, ", at::toString(type));
   return RequireClose(name, got, expected, ToleranceOf(type));
 }
@@ -221,9 +225,9 @@ struct Activation {
   at::Tensor d_x;
 };
 
-Activation RunSoftplus(const Kernels& kernels, const at::Tensor& values, const at::Tensor& d_y) {
+Activation RunSoftplus(KernelForm kernels, const at::Tensor& values, const at::Tensor& d_y) {
   const at::Tensor x = values.detach().requires_grad_();
-  const at::Tensor y = kernels.ShiftedSoftplus(x);
+  const at::Tensor y = ShiftedSoftplus(x, kernels);
   return {y.detach(), torch::autograd::grad({y}, {x}, {d_y})[0]};
 }
 
@@ -231,8 +235,8 @@ Activation RunSoftplus(const Kernels& kernels, const at::Tensor& values, const a
 absl::Status CheckSoftplus(std::int64_t count, double reach, at::ScalarType type) {
   const at::Tensor x = ((at::rand({count}, Random(6)) * 2 - 1) * reach).to(kCard, type);
   const at::Tensor d_y = at::randn({count}, Random(7)).to(kCard, type);
-  const Activation got = RunSoftplus(FusedKernels(), x, d_y);
-  const Activation expected = RunSoftplus(PlainKernels(), x.to(at::kDouble), d_y.to(at::kDouble));
+  const Activation got = RunSoftplus(KernelForm::kFused, x, d_y);
+  const Activation expected = RunSoftplus(KernelForm::kPlain, x.to(at::kDouble), d_y.to(at::kDouble));
   const std::string name = absl::StrCat(count, " elements up to ", reach, ", ", at::toString(type));
   absl::Status status = RequireClose(name, got.y, expected.y, ToleranceOf(type));
   if (status.ok()) status = RequireClose(name + ", gradient", got.d_x, expected.d_x, ToleranceOf(type));
@@ -281,15 +285,14 @@ absl::Status EdgeProductsAreRoundedOnce() {
 }
 
 // Predictions of the real graphs, and the gradient of the sum of their squares by each parameter.
-std::vector<at::Tensor> RunModel(const std::string& name, const Kernels& kernels, at::ScalarType edge_type,
+std::vector<at::Tensor> RunModel(const std::string& name, KernelForm kernels, at::ScalarType edge_type,
                                  GraphTensors graphs, std::int64_t real_graphs) {
   const at::ScalarType type = edge_type == at::kDouble ? at::kDouble : at::kFloat;
   const std::shared_ptr<Model> model =
-      FindModel(name)->create({.classes = 5, .seed = 1, .kernels = &kernels, .edge_type = edge_type});
+      FindModel(name)->create({.sizes = {.classes = 5}, .seed = 1, .kernels = kernels, .edge_type = edge_type});
   model->to(kCard);
   model->to(type);
-  graphs.positions = graphs.positions.to(type);
-  graphs.in_degree = graphs.in_degree.to(type);
+  if (type == at::kDouble) graphs = InF64(graphs);
   const at::Tensor predictions = model->Forward(graphs).narrow(0, 0, real_graphs);
   std::vector<at::Tensor> results = torch::autograd::grad({predictions.square().sum()}, model->parameters());
   results.push_back(predictions.detach());
@@ -300,9 +303,9 @@ absl::Status CheckSchNet(const RandomGraphsOptions& options, at::ScalarType edge
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(8)), kCard);
   const std::int64_t real_graphs = options.real.graphs;
   SoilMemory(options, 64);
-  const std::vector<at::Tensor> got = RunModel("schnet", FusedKernels(), edge_type, graphs, real_graphs);
+  const std::vector<at::Tensor> got = RunModel("schnet", KernelForm::kFused, edge_type, graphs, real_graphs);
   const std::vector<at::Tensor> expected =
-      RunModel("schnet", PlainKernels(), at::kDouble, WithoutPadding(graphs, options.real), real_graphs);
+      RunModel("schnet", KernelForm::kPlain, at::kDouble, WithoutPadding(graphs, options.real), real_graphs);
   for (std::size_t i = 0; i < got.size(); ++i) {
     const std::string name = absl::StrCat(NameOf(options), ", result ", i);
     ABSL_RETURN_IF_ERROR(RequireClose(name, got[i], expected[i], tolerance));
@@ -346,7 +349,7 @@ absl::Status OneCaptureServesAllRealSizes() {
   at::cuda::CUDAGraph graph;
   MessageResults got;
   c10::cuda::getCurrentCUDAStream().synchronize();
-  Capture(graph, [&] { got = RunMessages(FusedKernels(), inputs, graphs); });
+  Capture(graph, [&] { got = RunMessages(KernelForm::kFused, inputs, graphs); });
 
   CopyInto(MakeRandomGraphs(second, Random(11)), graphs);
   const MessageInputs others = MakeInputs(second, 64, 0, at::kFloat, Random(12));

@@ -1,6 +1,6 @@
 // The subcommand `selftest` of packtrain-trainer.
 #include "absl/status/status.h"
-#include "trainer/output.h"
+#include "trainer/run/output.h"
 #include "trainer/selftest/selftest_command.h"
 
 namespace packtrain::trainer {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/selftest/random_graphs.h"
+
 namespace packtrain::trainer {
 namespace {
 
@@ -26,16 +28,8 @@ FirstStep FirstStepOf(Model& model, const GraphTensors& graphs) {
   return {predictions.detach(), loss.detach(), std::move(gradient)};
 }
 
-GraphTensors InF64(const GraphTensors& graphs) {
-  GraphTensors wide = graphs;
-  for (const auto member : {&GraphTensors::positions, &GraphTensors::in_degree, &GraphTensors::target}) {
-    wide.*member = (graphs.*member).to(at::kDouble);
-  }
-  return wide;
-}
-
 FirstStep RightFirstStep(const ModelEntry& entry, ModelOptions options, const GraphTensors& graphs) {
-  options.kernels = &PlainKernels();
+  options.kernels = KernelForm::kPlain;
   options.edge_type = at::kDouble;
   const std::shared_ptr<Model> model = entry.create(options);
   model->to(graphs.positions.device(), at::kDouble);

@@ -2,21 +2,12 @@
 
 #include <torch/types.h>
 
-#include <array>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 
 namespace packtrain::trainer {
 namespace {
-
-using Member = at::Tensor GraphTensors::*;
-constexpr std::array<Member, 13> kMembers = {&GraphTensors::classes,   &GraphTensors::positions,
-                                             &GraphTensors::senders,   &GraphTensors::receivers,
-                                             &GraphTensors::in_degree, &GraphTensors::graph_of_node,
-                                             &GraphTensors::n_node,    &GraphTensors::target,
-                                             &GraphTensors::weight,    &GraphTensors::receiver_start,
-                                             &GraphTensors::by_sender, &GraphTensors::sender_start,
-                                             &GraphTensors::real};
 
 // An index that is never to be followed.
 constexpr int kGarbage = 1 << 30;
@@ -26,7 +17,7 @@ at::Tensor RandomIntegers(std::int64_t count, std::int64_t below, at::Generator&
   return at::randint(below, {count}, random, at::kLong);
 }
 
-// i32: `real`, and behind it the padding up to `size` elements that are `fill`.
+// i32: `real`, and after it the padding up to `size` elements that are `fill`.
 at::Tensor Padded(const at::Tensor& real, std::int64_t size, std::int64_t fill) {
   return at::constant_pad_nd(real, {0, size - real.numel()}, fill).to(at::kInt);
 }
@@ -125,28 +116,37 @@ GraphTensors MakeFullGraphs(const RandomGraphsOptions& options, at::Generator ra
 }
 
 GraphTensors CopyTo(const GraphTensors& graphs, at::Device device) {
-  GraphTensors copy;
-  for (const Member member : kMembers) copy.*member = (graphs.*member).to(device);
+  GraphTensors copy = graphs;
+  for (const GraphMember& member : GraphMembers()) {
+    at::Tensor& tensor = copy.*member.tensor;
+    if (tensor.defined()) tensor = tensor.to(device);
+  }
   return copy;
 }
 
 void CopyInto(const GraphTensors& from, const GraphTensors& into) {
-  for (const Member member : kMembers) {
-    if ((into.*member).defined()) (into.*member).copy_(from.*member);
+  for (const GraphMember& member : GraphMembers()) {
+    if ((into.*member.tensor).defined()) (into.*member.tensor).copy_(from.*member.tensor);
   }
 }
 
+GraphTensors InF64(const GraphTensors& graphs) {
+  GraphTensors wide = graphs;
+  for (const GraphMember& member : GraphMembers()) {
+    at::Tensor& tensor = wide.*member.tensor;
+    if (tensor.defined() && tensor.is_floating_point()) tensor = tensor.to(at::kDouble);
+  }
+  return wide;
+}
+
 GraphTensors WithoutPadding(const GraphTensors& graphs, const wire::Shape& real) {
+  const std::map<Rows, std::int64_t> real_rows = {
+      {Rows::kGraphs, real.graphs}, {Rows::kNodes, real.nodes}, {Rows::kEdges, real.edges}};
   GraphTensors part = graphs;
-  for (const auto member : {&GraphTensors::senders, &GraphTensors::receivers}) {
-    part.*member = (graphs.*member).narrow(0, 0, real.edges);
-  }
-  for (const auto member : {&GraphTensors::classes, &GraphTensors::positions, &GraphTensors::in_degree,
-                            &GraphTensors::graph_of_node}) {
-    part.*member = (graphs.*member).narrow(0, 0, real.nodes);
-  }
-  for (const auto member : {&GraphTensors::n_node, &GraphTensors::target, &GraphTensors::weight}) {
-    part.*member = (graphs.*member).narrow(0, 0, real.graphs);
+  for (const GraphMember& member : GraphMembers()) {
+    const auto rows = real_rows.find(member.rows);
+    at::Tensor& tensor = part.*member.tensor;
+    if (rows != real_rows.end() && tensor.defined()) tensor = tensor.narrow(0, 0, rows->second);
   }
   return part;
 }

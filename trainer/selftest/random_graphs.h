@@ -22,7 +22,7 @@ struct RandomGraphsOptions {
 std::string NameOf(const RandomGraphsOptions& options);
 
 // Edges join any two real nodes, of one graph or two, or a node with itself, and some nodes have none.
-// Positions lie within some angstrom. Positions and classes of the padding, and the entries of by_sender behind
+// Positions lie within some angstrom. Positions and classes of the padding, and the entries of by_sender after
 // the real ones, are garbage. On the host, with the members that only a GPU's have.
 GraphTensors MakeRandomGraphs(const RandomGraphsOptions& options, at::Generator random);
 
@@ -31,6 +31,9 @@ GraphTensors MakeFullGraphs(const RandomGraphsOptions& options, at::Generator ra
 
 // All tensors of `graphs`, on `device`.
 GraphTensors CopyTo(const GraphTensors& graphs, at::Device device);
+
+// All tensors of `graphs`; those of floating point in f64.
+GraphTensors InF64(const GraphTensors& graphs);
 
 // Copies what `from` has into the tensors of `into`, where there are such.
 void CopyInto(const GraphTensors& from, const GraphTensors& into);

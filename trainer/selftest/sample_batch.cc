@@ -10,13 +10,14 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
-#include "trainer/data/device_feed.h"
+#include "trainer/data/input_fields.h"
 
 namespace packtrain::trainer {
 namespace {
 
-constexpr std::uint32_t kMostIncoming = 8;
+constexpr std::uint32_t kMaxIncoming = 8;
 constexpr std::size_t kColumns = 3;
+constexpr std::size_t kFeatures = 2;
 constexpr std::uint64_t kMaxBodyBytes = std::uint64_t{1} << 32;
 
 using Random = std::mt19937;
@@ -30,7 +31,7 @@ struct Edges {
 
 void AddIncoming(std::uint32_t receiver, std::uint32_t n_node, Random& random, Edges& edges) {
   const auto row = static_cast<std::ptrdiff_t>(edges.senders.size());
-  for (std::uint32_t left = random() % (kMostIncoming + 1); left > 0; --left) {
+  for (std::uint32_t left = random() % (kMaxIncoming + 1); left > 0; --left) {
     edges.senders.push_back(random() % n_node);
     edges.receivers.push_back(receiver);
   }
@@ -64,7 +65,7 @@ std::uint32_t Sum(const std::vector<std::uint32_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), 0u);
 }
 
-wire::Shape Behind(const wire::Shape& real, const wire::Shape& padding) {
+wire::Shape PaddedBy(const wire::Shape& real, const wire::Shape& padding) {
   return {real.graphs + padding.graphs, real.nodes + padding.nodes, real.edges + padding.edges};
 }
 
@@ -75,7 +76,7 @@ class Builder {
     header_.epoch_steps = 1;
     header_.empty = sample.n_node.empty();
     header_.real = {static_cast<std::uint32_t>(sample.n_node.size()), Sum(sample.n_node), Sum(edges.n_edge)};
-    header_.padded = Behind(header_.real, sample.padding);
+    header_.padded = PaddedBy(header_.real, sample.padding);
     header_.edge_rule = sample.endpoints.has_value() ? wire::EdgeRule::kStored : wire::EdgeRule::kFull;
   }
 
@@ -121,12 +122,24 @@ class Builder {
 void AddFields(Builder& builder, Random& random) {
   const auto number = [&] { return static_cast<std::uint8_t>(random()); };
   const auto place = [&] { return static_cast<float>(random() % 20'000) / 1000 - 10; };
+  const auto shift = [&] { return static_cast<std::int32_t>(random() % 5) - 2; };
+  const auto token = [&] { return static_cast<std::uint16_t>(random()); };
+  const auto flag = [&] { return static_cast<std::uint8_t>(random() % 2); };
   const auto target = [&] {
     return random() % 4 == 0 ? std::numeric_limits<double>::quiet_NaN() : random() % 100'000 / 7.0 - 5000;
   };
-  builder.Add(kAtomicNumbers, wire::DType::kU8, 1, Values<std::uint8_t>(builder.real().nodes, number));
-  builder.Add(kPositions, wire::DType::kF32, 3, Values<float>(3 * std::size_t{builder.real().nodes}, place));
-  builder.Add(kTargets, wire::DType::kF64, kColumns, Values<double>(kColumns * builder.real().graphs, target));
+  const std::size_t graphs = builder.real().graphs, nodes = builder.real().nodes, edges = builder.real().edges;
+  builder.Add("z", wire::DType::kU8, 1, Values<std::uint8_t>(nodes, number));
+  builder.Add("pos", wire::DType::kF32, 3, Values<float>(3 * nodes, place));
+  builder.Add(kTargets, wire::DType::kF64, kColumns, Values<double>(kColumns * graphs, target));
+  builder.Add("cell", wire::DType::kF32, 9, Values<float>(9 * graphs, place));
+  builder.Add("shift", wire::DType::kI32, 3, Values<std::int32_t>(3 * edges, shift));
+  builder.Add("x", wire::DType::kU16, kFeatures, Values<std::uint16_t>(kFeatures * nodes, token));
+  builder.Add("edge_attr", wire::DType::kF32, kFeatures, Values<float>(kFeatures * edges, place));
+  builder.Add("edge_type", wire::DType::kU8, 1, Values<std::uint8_t>(edges, number));
+  for (const std::string_view field : {"is_slot", "is_candidate", "is_target"}) {
+    builder.Add(field, wire::DType::kU8, 1, Values<std::uint8_t>(nodes, flag));
+  }
 }
 
 }  // namespace
@@ -146,14 +159,14 @@ absl::StatusOr<wire::Batch> MakeBatch(const SampleBatch& sample) {
   return builder.Build();
 }
 
-Target SampleTarget() {
-  return {.name = "sample", .unit = "eV", .column = 1, .columns = kColumns, .mean = 1.25, .scale = 3.7};
-}
-
-ClassTable SampleClasses() {
-  ClassTable classes;
-  std::iota(classes.rbegin(), classes.rend(), 0);
-  return classes;
+FeedOptions SampleFeed() {
+  FeedOptions feed = {
+      .layout = {.inputs = {Input::kAtomicNumbers, Input::kPositions, Input::kCells, Input::kNodeFeatures,
+                            Input::kEdgeFeatures, Input::kEdgeTypes, Input::kCandidates, Input::kTarget},
+                 .sizes = {.classes = 256, .node_features = kFeatures, .edge_features = kFeatures}},
+      .target = {.name = "sample", .unit = "eV", .column = 1, .columns = kColumns, .mean = 1.25, .scale = 3.7}};
+  std::iota(feed.classes.rbegin(), feed.classes.rend(), 0);
+  return feed;
 }
 
 }  // namespace packtrain::trainer

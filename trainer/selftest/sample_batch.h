@@ -8,25 +8,24 @@
 
 #include "absl/status/statusor.h"
 #include "proto/wire/batch.h"
-#include "trainer/data/target.h"
+#include "trainer/data/device_feed.h"
 
 namespace packtrain::trainer {
 
 struct SampleBatch {
   std::vector<std::uint32_t> n_node = {};               // of each graph
-  wire::Shape padding = {};                             // slots behind the real ones
+  wire::Shape padding = {};                             // slots after the real ones
   std::optional<wire::DType> endpoints = std::nullopt;  // of stored edges; absent: all pairs, not sent
   std::uint32_t seed = 0;                               // of everything else
 };
 
-// Any atomic numbers, positions and targets, every fourth target missing. Stored edges: up to eight end in a
-// node, from any nodes of the graph, also from itself and twice from the same. DATA_LOSS: not a batch that a
+// Any values in all fields that a feed can bring, every fourth target missing. Stored edges: up to eight end in
+// a node, from any nodes of the graph, also from itself and twice from the same. DATA_LOSS: not a batch that a
 // client would take.
 absl::StatusOr<wire::Batch> MakeBatch(const SampleBatch& sample);
 
-// What goes with such batches: one of three targets, and a class for each atomic number.
-Target SampleTarget();
-ClassTable SampleClasses();
+// What brings such batches: all inputs, one of three targets, and a class for each atomic number.
+FeedOptions SampleFeed();
 
 }  // namespace packtrain::trainer
 

@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "absl/strings/str_cat.h"
-#include "trainer/engine/status_words.h"
+#include "trainer/ranks/rank_errors.h"
 
 namespace packtrain::trainer {
 namespace {

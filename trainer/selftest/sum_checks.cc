@@ -19,9 +19,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "trainer/engine/status_words.h"
 #include "trainer/ranks/communicator.h"
 #include "trainer/ranks/nccl_communicator.h"
+#include "trainer/ranks/rank_errors.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 // As many as the gradients of a model of some millions of parameters.
 constexpr std::int64_t kElements = 1 << 22;
 // An abort takes milliseconds.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeout{10};
 
 std::uint32_t Cards() { return std::min<std::uint32_t>(2, c10::cuda::device_count()); }
 
@@ -110,7 +110,7 @@ absl::Status SumInAReplay(const Rank& rank) {
 
 absl::Status AwaitStream() {
   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
-  const Clock::time_point deadline = Clock::now() + kPatience;
+  const Clock::time_point deadline = Clock::now() + kTimeout;
   while (cudaStreamQuery(stream) == cudaErrorNotReady) {
     if (Clock::now() > deadline) return absl::InternalError("a sum that was aborted does not end");
     std::this_thread::yield();

@@ -1,0 +1,279 @@
+// What must hold of every model; see trainer/README.md. A model is covered by a row of kFacts.
+#include <gmock/gmock.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/trainer/molecules.h"
+#include "trainer/engine/flat_parameters.h"
+#include "trainer/models/model.h"
+#include "trainer/tasks/task.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using packtrain::testing::BatchOf;
+using packtrain::testing::Molecule;
+using packtrain::testing::Molecules;
+
+constexpr std::uint32_t kSeed = 7;
+
+// What is known of a model beforehand.
+struct ModelFacts {
+  std::string_view name;
+  std::array<std::int64_t, 2> parameters;  // with 5 and with 74 atom classes
+  // How often a value is rounded to bf16 on its way from the inputs to an output, and how many such values add
+  // up in one of those sums; 0 roundings: the model has no edge-sized data.
+  double bf16_roundings;
+  double bf16_terms;
+};
+
+constexpr std::array kFacts = {
+    // Gaussians, their product with W1, its softplus, the product with W2, its softplus; 64 channels.
+    ModelFacts{.name = "schnet", .parameters = {80'352, 84'768}, .bf16_roundings = 5, .bf16_terms = 64},
+};
+
+// The error model of bf16: one rounding is off by at most 2^-9 of the value, uniformly, so by 2^-9 / sqrt(3) on
+// average; roundings are independent, so errors add up by squares over roundings and average out over terms.
+// Three times that is met by all but one in some hundred.
+double Bf16Bound(const ModelFacts& facts) {
+  return 3 * 0x1p-9 / std::sqrt(3) * std::sqrt(facts.bf16_roundings / facts.bf16_terms);
+}
+
+// Outputs for the real graphs or nodes, and the gradient of the sum of their squares by all parameters.
+struct Outcome {
+  at::Tensor outputs;
+  at::Tensor gradient;
+};
+
+class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
+ protected:
+  std::shared_ptr<Model> MakeModel(at::ScalarType edge_type = at::kFloat, std::int64_t classes = 4,
+                                   std::uint32_t seed = kSeed) const {
+    InputSizes sizes = testing::MoleculesSizes();
+    sizes.classes = classes;
+    return entry_.create({.sizes = sizes, .seed = seed, .edge_type = edge_type});
+  }
+
+  // The inputs that the model declares and the labels of its task, and no others.
+  GraphTensors TensorsOf(const wire::Batch& batch) const {
+    return testing::TensorsOf(batch, {.inputs = entry_.AllInputs(), .sizes = testing::MoleculesSizes()});
+  }
+  GraphTensors TensorsOf(std::span<const Molecule> molecules) const { return TensorsOf(BatchOf(molecules)); }
+
+  // Molecules() with padding of each kind.
+  GraphTensors Padded() const {
+    return TensorsOf(BatchOf(Molecules(), {.graphs = kGraphs + 2, .nodes = 64, .edges = 128}));
+  }
+
+  // The same with anything in the inputs of the padding; the labels stay as a feed brings them.
+  GraphTensors PaddedWithGarbage() const {
+    GraphTensors graphs = Padded();
+    for (const GraphMember& member : GraphMembers()) {
+      if (!IsInput(member)) continue;
+      const at::Tensor& tensor = graphs.*member.tensor;
+      const std::int64_t real = RealRows(member.rows);
+      at::Tensor padding = tensor.narrow(0, real, tensor.size(0) - real);
+      if (tensor.is_floating_point()) {
+        padding.normal_(3, 100);
+      } else {
+        padding.random_(0, 2);
+      }
+    }
+    return graphs;
+  }
+
+  std::int64_t RealRows(Rows rows) const {
+    return rows == Rows::kGraphs ? kGraphs : rows == Rows::kNodes ? kNodes : kEdges;
+  }
+
+  Outcome OutcomeOf(const GraphTensors& graphs, std::int64_t real_rows,
+                    at::ScalarType edge_type = at::kFloat) const {
+    const std::shared_ptr<Model> model = MakeModel(edge_type);
+    const at::Tensor outputs = model->Forward(graphs).narrow(0, 0, real_rows);
+    return {outputs.detach(), GradientOf(outputs.square().sum(), *model)};
+  }
+
+  // Of all molecules.
+  Outcome OutcomeOf(const GraphTensors& graphs, at::ScalarType edge_type = at::kFloat) const {
+    return OutcomeOf(graphs, RealRows(task_->outputs()), edge_type);
+  }
+
+  Outcome OutcomeOf(const Molecule& molecule) const {
+    const std::size_t rows = task_->outputs() == Rows::kGraphs ? 1 : molecule.z.size();
+    return OutcomeOf(TensorsOf(std::span(&molecule, 1)), static_cast<std::int64_t>(rows));
+  }
+
+  static at::Tensor GradientOf(const at::Tensor& loss, const Model& model) {
+    std::vector<at::Tensor> parts = torch::autograd::grad({loss}, model.parameters());
+    for (at::Tensor& part : parts) part = part.flatten();
+    return at::cat(parts);
+  }
+
+  // Of Molecules().
+  static constexpr std::int64_t kGraphs = 5, kNodes = 15, kEdges = 40;
+
+  const ModelEntry entry_ = *FindModel(GetParam().name);
+  const std::unique_ptr<Task> task_ = entry_.task.create(testing::MoleculesTarget("energy"));
+
+ private:
+  bool IsInput(const GraphMember& member) const {
+    const GraphTensors inputs =
+        NewGraphTensors({}, {.inputs = entry_.inputs, .sizes = testing::MoleculesSizes()}, at::kCPU);
+    const GraphTensors topology = NewGraphTensors({}, {}, at::kCPU);
+    return (inputs.*member.tensor).defined() && !(topology.*member.tensor).defined();
+  }
+};
+
+void ExpectClose(const at::Tensor& actual, const at::Tensor& expected) {
+  ASSERT_GT(expected.abs().max().item<float>(), 1e-4) << "nothing to compare";
+  EXPECT_LT(((actual - expected).abs().max() / expected.abs().max()).item<float>(), 2e-5);
+}
+
+double RelativeError(const at::Tensor& actual, const at::Tensor& expected) {
+  return ((actual - expected).norm() / expected.norm()).item<double>();
+}
+
+TEST_P(ModelConformance, HasTheParametersOfItsPaper) {
+  EXPECT_EQ(CountParameters(*MakeModel(at::kFloat, 5)), GetParam().parameters[0]);
+  EXPECT_EQ(CountParameters(*MakeModel(at::kFloat, 74)), GetParam().parameters[1]);
+}
+
+TEST_P(ModelConformance, StartsFromItsSeedAlone) {
+  const auto checksum = [this](std::uint32_t seed) {
+    return FlatParameters(*MakeModel(at::kFloat, 4, seed)).Checksum();
+  };
+  EXPECT_EQ(checksum(1), checksum(1));
+  EXPECT_NE(checksum(1), checksum(2));
+}
+
+TEST_P(ModelConformance, PackedGraphsAreWorthTheSameAsEachAlone) {
+  const Outcome packed = OutcomeOf(TensorsOf(Molecules()));
+  std::vector<at::Tensor> outputs;
+  at::Tensor gradient = at::zeros_like(packed.gradient);
+  for (const Molecule& molecule : Molecules()) {
+    const Outcome alone = OutcomeOf(molecule);
+    outputs.push_back(alone.outputs);
+    gradient += alone.gradient;
+  }
+  ExpectClose(packed.outputs, at::cat(outputs));
+  ExpectClose(packed.gradient, gradient);
+}
+
+TEST_P(ModelConformance, PaddingChangesNothing) {
+  const Outcome padded = OutcomeOf(Padded()), real = OutcomeOf(TensorsOf(Molecules()));
+  ExpectClose(padded.outputs, real.outputs);
+  ExpectClose(padded.gradient, real.gradient);
+}
+
+TEST_P(ModelConformance, GarbageInThePaddingChangesNoBit) {
+  const Outcome garbage = OutcomeOf(PaddedWithGarbage()), zeros = OutcomeOf(Padded());
+  EXPECT_TRUE(garbage.outputs.equal(zeros.outputs));
+  EXPECT_TRUE(garbage.gradient.equal(zeros.gradient));
+}
+
+TEST_P(ModelConformance, AnEmptyBatchHasNoGradient) {
+  const at::Tensor outputs_of_none = OutcomeOf(TensorsOf(BatchOf({}, {.graphs = 4})), 0).gradient;
+  EXPECT_EQ(outputs_of_none.abs().max().item<float>(), 0);
+}
+
+// The same molecules the other way round, and the atoms of each.
+std::vector<Molecule> Reversed(std::vector<Molecule> molecules) {
+  std::ranges::reverse(molecules);
+  for (Molecule& molecule : molecules) {
+    std::ranges::reverse(molecule.z);
+    std::ranges::reverse(molecule.pos);
+  }
+  return molecules;
+}
+
+TEST_P(ModelConformance, TheOrderOfGraphsAndNodesIsIrrelevant) {
+  const Outcome forward = OutcomeOf(TensorsOf(Molecules())),
+                backward = OutcomeOf(TensorsOf(Reversed(Molecules())));
+  ExpectClose(backward.outputs.flip(0), forward.outputs);
+  ExpectClose(backward.gradient, forward.gradient);
+}
+
+GraphTensors InF64(GraphTensors graphs) {
+  for (const GraphMember& member : GraphMembers()) {
+    at::Tensor& tensor = graphs.*member.tensor;
+    if (tensor.defined() && tensor.is_floating_point()) tensor = tensor.to(at::kDouble);
+  }
+  return graphs;
+}
+
+// Moves all parameters by `step` times `direction`.
+void Move(const Model& model, const at::Tensor& direction, double step) {
+  const at::NoGradGuard no_grad;
+  std::int64_t offset = 0;
+  for (at::Tensor& parameter : model.parameters()) {
+    parameter.add_(direction.narrow(0, offset, parameter.numel()).view(parameter.sizes()), step);
+    offset += parameter.numel();
+  }
+}
+
+TEST_P(ModelConformance, TheGradientOfTheLossIsThatOfItsDifferencesInF64) {
+  constexpr double kStep = 1e-5;
+  const std::shared_ptr<Model> model = MakeModel(at::kDouble);
+  model->to(at::kDouble);
+  const GraphTensors graphs = InF64(Padded());
+  const auto loss = [&] { return task_->LossOf(model->Forward(graphs), graphs).sum; };
+  const at::Tensor gradient = GradientOf(loss(), *model);
+  at::manual_seed(1);
+  for (int trial = 0; trial < 5; ++trial) {
+    // The gradient itself, then any direction.
+    const at::Tensor wanted = trial == 0 ? gradient : at::randn_like(gradient);
+    const at::Tensor direction = wanted / wanted.norm();
+    Move(*model, direction, kStep);
+    const double above = loss().item<double>();
+    Move(*model, direction, -2 * kStep);
+    const double below = loss().item<double>();
+    Move(*model, direction, kStep);
+    EXPECT_NEAR((above - below) / (2 * kStep), gradient.dot(direction).item<double>(),
+                1e-7 * gradient.norm().item<double>());
+  }
+}
+
+TEST_P(ModelConformance, InBf16IsAsNearF32AsItsRoundingsSay) {
+  const Outcome bf16 = OutcomeOf(Padded(), at::kBFloat16), f32 = OutcomeOf(Padded());
+  EXPECT_LE(RelativeError(bf16.outputs, f32.outputs), Bf16Bound(GetParam()));
+  EXPECT_LE(RelativeError(bf16.gradient, f32.gradient), Bf16Bound(GetParam()));
+  EXPECT_EQ(bf16.outputs.equal(f32.outputs), GetParam().bf16_roundings == 0) << "whether anything was rounded";
+}
+
+TEST_P(ModelConformance, InBf16HasTheSameParametersAndResultsInF32) {
+  EXPECT_EQ(FlatParameters(*MakeModel(at::kBFloat16)).Checksum(), FlatParameters(*MakeModel()).Checksum());
+  const Outcome outcome = OutcomeOf(Padded(), at::kBFloat16);
+  for (const at::Tensor& result : {outcome.outputs, outcome.gradient}) {
+    EXPECT_EQ(result.scalar_type(), at::kFloat);
+    EXPECT_TRUE(result.isfinite().all().item<bool>());
+  }
+}
+
+TEST_P(ModelConformance, InBf16GarbageInThePaddingChangesNoBit) {
+  const Outcome garbage = OutcomeOf(PaddedWithGarbage(), at::kBFloat16),
+                zeros = OutcomeOf(Padded(), at::kBFloat16);
+  EXPECT_TRUE(garbage.outputs.equal(zeros.outputs));
+  EXPECT_TRUE(garbage.gradient.equal(zeros.gradient));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ModelConformance, ::testing::ValuesIn(kFacts),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Models, AllHaveFacts) {
+  ASSERT_EQ(Models().size(), kFacts.size());
+  for (const ModelEntry& entry : Models()) {
+    EXPECT_NE(std::ranges::find(kFacts, entry.name, &ModelFacts::name), kFacts.end()) << entry.name;
+  }
+}
+
+}  // namespace
+}  // namespace packtrain::trainer
