@@ -83,9 +83,10 @@ void PutHardware(const JsonField& at, Json& run) {
 
 // The server's times stand beside the trainer's.
 void PutPhases(const JsonField& at, Json& figures) {
+  const Json phases = at.Value();
   Json of_trainer = Json::object();
   Json of_server = Json::object();
-  for (const auto& [name, times] : at.Value().items()) {
+  for (const auto& [name, times] : phases.items()) {
     if (name.starts_with("server_")) {
       of_server[name + "_us"] = times;
     } else {
