@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 #include <set>
 #include <string>
 #include <thread>
@@ -22,6 +23,10 @@
 #include "tests/testing/temp_file.h"
 
 namespace packtrain::ingest {
+
+// Found by GoogleTest, which tells of a row by its name.
+static void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
+
 namespace {
 
 using ::testing::ElementsAre;
