@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/crc32c.h"
+#include "proto/wire/batch_spec.h"
 
 namespace packtrain::soak {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::chrono::milliseconds kUntilAPlaceIsFree{100};
 client::StreamRequest RequestOf(const Share& share, std::uint64_t epochs, std::size_t read_ahead) {
   client::StreamRequest request;
   request.dataset = share.dataset;
-  request.spec.policy = share.policy;
+  request.spec.policy = wire::ParseWord(share.policy, wire::kPolicyWords)->value;
   request.spec.graphs = kGraphs;
   request.spec.seed = kSeed;
   request.rank = share.rank;

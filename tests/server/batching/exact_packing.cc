@@ -56,7 +56,7 @@ class Search {
 
   // What the sums of all graphs need.
   std::uint64_t Bound() const {
-    const wire::Shape sum = std::accumulate(graphs_.begin(), graphs_.end(), Shape(), Sum);
+    const wire::Shape sum = std::accumulate(graphs_.begin(), graphs_.end(), wire::Shape(), Sum);
     const auto up = [](std::uint32_t value, std::uint32_t by) { return (value + by - 1) / by; };
     return std::max(
         {up(sum.graphs, budget_.graphs), up(sum.nodes, budget_.nodes - 1), up(sum.edges, budget_.edges)});

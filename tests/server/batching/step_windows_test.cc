@@ -18,17 +18,17 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 using Costs = std::vector<std::uint64_t>;
-using wire::Order = std::vector<std::uint32_t>;
+using Order = std::vector<std::uint32_t>;
 using Stretches = std::vector<RankAssignment::Stretch>;
 
-wire::Order OrderOf(const Costs& costs, const Stretches& stretches, EpochSeed seed = {}) {
+Order OrderOf(const Costs& costs, const Stretches& stretches, EpochSeed seed = {}) {
   return OrderByWindows(costs, stretches, seed);
 }
 
 Stretches Ranks(std::uint32_t world_size) { return {{0, 0, world_size}}; }
 
-wire::Order Iota(std::size_t count) {
-  wire::Order order(count);
+Order Iota(std::size_t count) {
+  Order order(count);
   std::iota(order.begin(), order.end(), 0u);
   return order;
 }
@@ -56,12 +56,12 @@ Costs DrawCosts(Dice& dice, std::size_t count) {
 }
 
 // Checks that a window of `ranks` ranks holds neighbours by cost in each step.
-void CheckWindow(const Costs& costs, const wire::Order& order, std::size_t begin, std::size_t steps,
+void CheckWindow(const Costs& costs, const Order& order, std::size_t begin, std::size_t steps,
                  std::size_t ranks) {
-  wire::Order window(order.begin() + begin, order.begin() + begin + steps * ranks);
-  std::set<wire::Order> groups;
+  Order window(order.begin() + begin, order.begin() + begin + steps * ranks);
+  std::set<Order> groups;
   for (std::size_t step = 0; step < steps; ++step) {
-    wire::Order group(window.begin() + step * ranks, window.begin() + (step + 1) * ranks);
+    Order group(window.begin() + step * ranks, window.begin() + (step + 1) * ranks);
     std::rotate(group.begin(), group.end() - step % ranks, group.end());
     groups.insert(group);
   }
@@ -81,7 +81,7 @@ TEST(StepWindowsTest, EveryWindowHoldsNeighboursInItsSteps) {
     Dice dice(seed);
     const std::size_t ranks = dice.Between(2, 9);
     const Costs costs = DrawCosts(dice, dice.Between(1, 2000));
-    const wire::Order order = OrderOf(costs, Ranks(ranks), {dice.Between(0, 9), dice.Between(0, 9)});
+    const Order order = OrderOf(costs, Ranks(ranks), {dice.Between(0, 9), dice.Between(0, 9)});
     const std::size_t full = costs.size() / ranks * ranks;
     for (std::size_t begin = 0; begin < full; begin += kWindowSteps * ranks) {
       CheckWindow(costs, order, begin, std::min<std::size_t>(kWindowSteps, (full - begin) / ranks), ranks);
@@ -93,9 +93,9 @@ TEST(StepWindowsTest, EveryWindowHoldsNeighboursInItsSteps) {
 
 TEST(StepWindowsTest, WindowsAndEpochsAreShuffledApart) {
   const Costs costs(3 * kWindowSteps * 2);  // all alike: what is left is the shuffle
-  const wire::Order order = OrderOf(costs, Ranks(2));
+  const Order order = OrderOf(costs, Ranks(2));
   const auto window = [&](std::size_t k) {
-    wire::Order part(order.begin() + 2 * k * kWindowSteps, order.begin() + 2 * (k + 1) * kWindowSteps);
+    Order part(order.begin() + 2 * k * kWindowSteps, order.begin() + 2 * (k + 1) * kWindowSteps);
     for (std::uint32_t& batch : part) batch -= 2 * k * kWindowSteps;
     return part;
   };
@@ -147,8 +147,8 @@ TEST(StepWindowsTest, ANewWorldFinishesTheWindowAndBeginsItsOwn) {
     Dice dice(seed);
     const Costs costs = DrawCosts(dice, dice.Between(1, 1500));
     const Stretches stretches = DrawStretches(dice, costs.size());
-    const wire::Order order = OrderOf(costs, stretches);
-    wire::Order outside = Iota(costs.size());
+    const Order order = OrderOf(costs, stretches);
+    Order outside = Iota(costs.size());
     for (const Window& window : WindowsOf(stretches, costs.size())) {
       CheckWindow(costs, order, window.begin, window.steps, window.ranks);
       if (HasFatalFailure()) return;
@@ -170,7 +170,7 @@ TEST(StepWindowsTest, StretchesToComeChangeNothingBeforeThem) {
     Dice dice(seed);
     const Costs costs = DrawCosts(dice, dice.Between(1, 1500));
     const Stretches stretches = DrawStretches(dice, costs.size());
-    const wire::Order order = OrderOf(costs, stretches);
+    const Order order = OrderOf(costs, stretches);
     for (std::size_t kept = 1; kept < stretches.size(); ++kept) {
       const Stretches then(stretches.begin(), stretches.begin() + kept);
       std::size_t same = stretches[kept].first_index;
@@ -179,7 +179,7 @@ TEST(StepWindowsTest, StretchesToComeChangeNothingBeforeThem) {
         if (window.begin < stretches[kept].first_index) same = std::max(same, end);
       }
       same = std::min(same, costs.size());
-      const wire::Order before = OrderOf(costs, then);
+      const Order before = OrderOf(costs, then);
       ASSERT_TRUE(std::equal(order.begin(), order.begin() + same, before.begin())) << kept << " stretches kept";
     }
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/run_reporter.h"
+#include "proto/wire/batch_spec.h"
 #include "tests/client/cli/run_line.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/test_server.h"
@@ -43,7 +44,7 @@ client::RunDescription Description(const std::string& policy) {
   client::RunDescription description;
   description.model = "schnet";
   description.dataset = "qm9@1";
-  description.spec.policy = policy;
+  description.spec.policy = wire::ParseWord(policy, wire::kPolicyWords)->value;
   description.spec.graphs = 7;
   description.device = "cpu";
   description.hardware_name = "it's (R)";
