@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_CLIENT_CLI_SERVICE_CALL_H_
 #define PACKTRAIN_CLIENT_CLI_SERVICE_CALL_H_
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -18,6 +19,14 @@ auto CallService(const GlobalOptions& global, Call call)
   ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(global));
   client::ServiceClient services(std::move(connection));
   return call(services);
+}
+
+// Connects to the server of `--server` and asks what takes such a request; see ServiceClient::Read.
+template <typename Response, typename Request>
+absl::StatusOr<Response> Ask(const GlobalOptions& global, const Request& request,
+                             std::chrono::milliseconds deadline = client::kWork) {
+  return CallService(
+      global, [&](client::ServiceClient& services) { return services.Read<Response>(request, deadline); });
 }
 
 }  // namespace packtrain::cli

@@ -1,22 +1,24 @@
 #include "client/internal/service_client.h"
 
 #include <grpcpp/client_context.h>
+#include <grpcpp/impl/codegen/client_unary_call.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/sync_stream.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/internal/channel.h"
 #include "client/internal/retry.h"
 #include "client/internal/unary_call.h"
+#include "google/protobuf/descriptor.h"
 #include "packtrain/v1/admin.grpc.pb.h"
-#include "packtrain/v1/batch.grpc.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "packtrain/v1/run.grpc.pb.h"
-#include "packtrain/v1/server_info.grpc.pb.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::client {
@@ -103,6 +105,31 @@ class GrpcImportStream final : public ImportStream {
   bool finished_ = false;
 };
 
+// The unary method that takes and answers such messages, as gRPC names it; empty: there is none in the
+// request's file.
+std::string MethodOf(const google::protobuf::Descriptor& request,
+                     const google::protobuf::Descriptor& response) {
+  const google::protobuf::FileDescriptor& file = *request.file();
+  for (int k = 0; k < file.service_count(); ++k) {
+    for (int m = 0; m < file.service(k)->method_count(); ++m) {
+      const google::protobuf::MethodDescriptor& method = *file.service(k)->method(m);
+      if (method.input_type() != &request || method.output_type() != &response) continue;
+      if (method.client_streaming() || method.server_streaming()) continue;
+      return absl::StrCat("/", file.service(k)->full_name(), "/", method.name());
+    }
+  }
+  return "";
+}
+
+// As the generated stub of the method does.
+grpc::Status CallUnary(grpc::Channel& channel, grpc::ClientContext& context, const std::string& method,
+                       const google::protobuf::Message& request, google::protobuf::Message& response) {
+  using google::protobuf::MessageLite;
+  const grpc::internal::RpcMethod rpc(method.c_str(), grpc::internal::RpcMethod::NORMAL_RPC);
+  return grpc::internal::BlockingUnaryCall<MessageLite, MessageLite>(&channel, rpc, &context, request,
+                                                                     &response);
+}
+
 // Calls `method` for each page of a list, and `take` with each answer.
 template <typename Stub, typename Request, typename Response, typename Take>
 absl::Status WalkPages(const ConnectionOptions& options, Stub& stub,
@@ -155,15 +182,11 @@ absl::Status ReadUntilTaken(const ConnectionOptions& options, Open open, Take ta
 
 struct ServiceClient::Stubs {
   explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
-      : info(v1::ServerInfoService::NewStub(channel)),
-        dataset(v1::DatasetService::NewStub(channel)),
-        plan(v1::PlanService::NewStub(channel)),
+      : dataset(v1::DatasetService::NewStub(channel)),
         run(v1::RunService::NewStub(channel)),
         admin(v1::AdminService::NewStub(channel)) {}
 
-  const std::unique_ptr<v1::ServerInfoService::Stub> info;
   const std::unique_ptr<v1::DatasetService::Stub> dataset;
-  const std::unique_ptr<v1::PlanService::Stub> plan;
   const std::unique_ptr<v1::RunService::Stub> run;
   const std::unique_ptr<v1::AdminService::Stub> admin;
 };
@@ -173,9 +196,13 @@ ServiceClient::ServiceClient(std::shared_ptr<Connection> connection)
 
 ServiceClient::~ServiceClient() = default;
 
-absl::StatusOr<v1::GetServerInfoResponse> ServiceClient::GetServerInfo() {
-  return CallMethod(connection_->options(), kLookUp, *stubs_->info, &v1::ServerInfoService::Stub::GetServerInfo,
-                    v1::GetServerInfoRequest());
+absl::Status ServiceClient::ReadInto(const google::protobuf::Message& request,
+                                     std::chrono::milliseconds deadline, google::protobuf::Message& response) {
+  const std::string method = MethodOf(*request.GetDescriptor(), *response.GetDescriptor());
+  if (method.empty()) return absl::InternalError(request.GetTypeName() + " is no request for that answer");
+  return CallUntilAnswered(connection_->options(), deadline, [&](grpc::ClientContext& context) {
+    return CallUnary(*ChannelOf(*connection_), context, method, request, response);
+  });
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> ServiceClient::ListDatasets() {
@@ -188,11 +215,6 @@ absl::StatusOr<std::vector<v1::Dataset>> ServiceClient::ListDatasets() {
                 });
   ABSL_RETURN_IF_ERROR(status);
   return datasets;
-}
-
-absl::StatusOr<v1::GetDatasetResponse> ServiceClient::GetDataset(const v1::GetDatasetRequest& request) {
-  return CallMethod(connection_->options(), kLookUp, *stubs_->dataset, &v1::DatasetService::Stub::GetDataset,
-                    request);
 }
 
 absl::StatusOr<v1::ListGraphSizesResponse> ServiceClient::ListGraphSizes(
@@ -252,16 +274,6 @@ absl::Status ServiceClient::ExportDataset(const v1::ExportDatasetRequest& reques
       [&](grpc::ClientContext* context) { return stubs_->dataset->ExportDataset(context, request); }, take);
 }
 
-absl::StatusOr<v1::GetPlanResponse> ServiceClient::GetPlan(const v1::GetPlanRequest& request) {
-  return CallMethod(connection_->options(), kWork, *stubs_->plan, &v1::PlanService::Stub::GetPlan, request);
-}
-
-absl::StatusOr<v1::GetPlannedBatchResponse> ServiceClient::GetPlannedBatch(
-    const v1::GetPlannedBatchRequest& request) {
-  return CallMethod(connection_->options(), kWork, *stubs_->plan, &v1::PlanService::Stub::GetPlannedBatch,
-                    request);
-}
-
 absl::StatusOr<std::vector<v1::Run>> ServiceClient::ListRuns(const std::string& where) {
   v1::ListRunsRequest request;
   request.set_where(where);
@@ -273,24 +285,6 @@ absl::StatusOr<std::vector<v1::Run>> ServiceClient::ListRuns(const std::string& 
                 });
   ABSL_RETURN_IF_ERROR(status);
   return runs;
-}
-
-absl::StatusOr<v1::GetRunResponse> ServiceClient::GetRun(const v1::GetRunRequest& request) {
-  return CallMethod(connection_->options(), kLookUp, *stubs_->run, &v1::RunService::Stub::GetRun, request);
-}
-
-absl::StatusOr<v1::SummarizeRunResponse> ServiceClient::SummarizeRun(const v1::SummarizeRunRequest& request) {
-  return CallMethod(connection_->options(), kWork, *stubs_->run, &v1::RunService::Stub::SummarizeRun, request);
-}
-
-absl::StatusOr<v1::ListEvaluationsResponse> ServiceClient::ListEvaluations(
-    const v1::ListEvaluationsRequest& request) {
-  return CallMethod(connection_->options(), kLookUp, *stubs_->run, &v1::RunService::Stub::ListEvaluations,
-                    request);
-}
-
-absl::StatusOr<v1::CompareRunsResponse> ServiceClient::CompareRuns(const v1::CompareRunsRequest& request) {
-  return CallMethod(connection_->options(), kWork, *stubs_->run, &v1::RunService::Stub::CompareRuns, request);
 }
 
 absl::Status ServiceClient::ListSteps(const v1::ListStepsRequest& request,

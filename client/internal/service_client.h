@@ -1,7 +1,13 @@
-// The unary services and the two long calls of the command line, without gRPC in sight.
+// The services by their messages, without gRPC in sight: for programs that print what a server answers.
+//
+// A method that only reads needs no code here: its request and its answer name it.
+//
+//   ServiceClient services(connection);
+//   ABSL_ASSIGN_OR_RETURN(const auto plan, services.Read<v1::GetPlanResponse>(request));
 #ifndef PACKTRAIN_CLIENT_INTERNAL_SERVICE_CLIENT_H_
 #define PACKTRAIN_CLIENT_INTERNAL_SERVICE_CLIENT_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,11 +16,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/connection.h"
+#include "client/internal/unary_call.h"
 #include "packtrain/v1/admin.pb.h"
 #include "packtrain/v1/batch.pb.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "packtrain/v1/run.pb.h"
 #include "packtrain/v1/server_info.pb.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::client {
 
@@ -26,11 +34,16 @@ class ServiceClient {
   explicit ServiceClient(std::shared_ptr<Connection> connection);
   ~ServiceClient();
 
-  absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
+  // Calls the unary method that takes such a request and gives such an answer. For methods that only read.
+  template <typename Response, typename Request>
+  absl::StatusOr<Response> Read(const Request& request, std::chrono::milliseconds deadline = kWork) {
+    Response response;
+    ABSL_RETURN_IF_ERROR(ReadInto(request, deadline, response));
+    return response;
+  }
 
   // All of them, page by page.
   absl::StatusOr<std::vector<v1::Dataset>> ListDatasets();
-  absl::StatusOr<v1::GetDatasetResponse> GetDataset(const v1::GetDatasetRequest& request);
   // The sizes of the whole split in one message, from page to page.
   absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(const v1::ListGraphSizesRequest& request);
   // Not repeated: after a lost answer the import is no longer known. UNAVAILABLE: not stored, as far as is
@@ -45,15 +58,8 @@ class ServiceClient {
   absl::Status ExportDataset(const v1::ExportDatasetRequest& request,
                              absl::FunctionRef<absl::Status(v1::ExportDatasetResponse&)> take);
 
-  absl::StatusOr<v1::GetPlanResponse> GetPlan(const v1::GetPlanRequest& request);
-  absl::StatusOr<v1::GetPlannedBatchResponse> GetPlannedBatch(const v1::GetPlannedBatchRequest& request);
-
   // All that match, newest first, page by page.
   absl::StatusOr<std::vector<v1::Run>> ListRuns(const std::string& where);
-  absl::StatusOr<v1::GetRunResponse> GetRun(const v1::GetRunRequest& request);
-  absl::StatusOr<v1::SummarizeRunResponse> SummarizeRun(const v1::SummarizeRunRequest& request);
-  absl::StatusOr<v1::ListEvaluationsResponse> ListEvaluations(const v1::ListEvaluationsRequest& request);
-  absl::StatusOr<v1::CompareRunsResponse> CompareRuns(const v1::CompareRunsRequest& request);
 
   // Hands each finding, progress message and the summary to `take`, in order; as ListSteps, but never repeated,
   // and it may last a day.
@@ -67,6 +73,9 @@ class ServiceClient {
 
  private:
   struct Stubs;
+
+  absl::Status ReadInto(const google::protobuf::Message& request, std::chrono::milliseconds deadline,
+                        google::protobuf::Message& response);
 
   const std::shared_ptr<Connection> connection_;
   const std::unique_ptr<const Stubs> stubs_;

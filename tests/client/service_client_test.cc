@@ -47,7 +47,7 @@ v1::GraphBlock Block(int graphs) {
 
 TEST(ServiceClient, ReturnsTheAnswer) {
   Served served;
-  const auto info = served.client.GetServerInfo();
+  const auto info = served.client.Read<v1::GetServerInfoResponse>(v1::GetServerInfoRequest());
   ASSERT_THAT(info, IsOk());
   EXPECT_EQ(info->version(), "9.9.9");
 }
@@ -56,7 +56,17 @@ TEST(ServiceClient, ReturnsTheServersRefusal) {
   Served served;
   v1::GetDatasetRequest request;
   request.set_dataset("nope");
-  EXPECT_THAT(served.client.GetDataset(request), StatusIs(absl::StatusCode::kNotFound, HasSubstr("nope")));
+  EXPECT_THAT(served.client.Read<v1::GetDatasetResponse>(request),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("nope")));
+}
+
+// The request and the answer name the method: no other may be called.
+TEST(ServiceClient, RefusesAnAnswerThatNoMethodGivesToTheRequest) {
+  Served served;
+  EXPECT_THAT(served.client.Read<v1::GetDatasetResponse>(v1::GetServerInfoRequest()),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("GetServerInfoRequest")));
+  EXPECT_THAT(served.client.Read<v1::ListStepsResponse>(v1::ListStepsRequest()),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("ListStepsRequest")));
 }
 
 TEST(ServiceClient, WalksAllPagesOfAList) {

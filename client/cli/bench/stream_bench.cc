@@ -183,7 +183,7 @@ class StreamBench {
   absl::Status LookUp() {
     ABSL_ASSIGN_OR_RETURN(auto connection, client::Connection::Open(options_.connection));
     services_ = std::make_unique<client::ServiceClient>(std::move(connection));
-    ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, services_->GetServerInfo());
+    ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, ServerInfo());
     if (std::find(info.features().begin(), info.features().end(), "bench") == info.features().end()) {
       return absl::FailedPreconditionError(absl::StrCat(
           "server ", options_.connection.server,
@@ -197,10 +197,15 @@ class StreamBench {
   absl::Status LookUpDataset() {
     v1::GetDatasetRequest request;
     request.set_dataset(options_.dataset);
-    ABSL_ASSIGN_OR_RETURN(v1::GetDatasetResponse response, services_->GetDataset(request));
+    ABSL_ASSIGN_OR_RETURN(v1::GetDatasetResponse response,
+                          services_->Read<v1::GetDatasetResponse>(request, client::kLookUp));
     dataset_ = std::move(*response.mutable_dataset());
     result_.dataset = absl::StrCat(dataset_.name(), "@", dataset_.version());
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<v1::GetServerInfoResponse> ServerInfo() {
+    return services_->Read<v1::GetServerInfoResponse>(v1::GetServerInfoRequest(), client::kLookUp);
   }
 
   // Another epoch of dropped last steps may hold other graphs.
@@ -210,7 +215,7 @@ class StreamBench {
     if (options_.spec.drop_last) return absl::OkStatus();
     request.set_dataset(result_.dataset);
     request.set_epoch(options_.first_epoch);
-    ABSL_ASSIGN_OR_RETURN(const v1::GetPlanResponse plan, services_->GetPlan(request));
+    ABSL_ASSIGN_OR_RETURN(const v1::GetPlanResponse plan, services_->Read<v1::GetPlanResponse>(request));
     pass_graphs_ = plan.graphs();
     return absl::OkStatus();
   }
@@ -316,7 +321,7 @@ class StreamBench {
   }
 
   absl::Status AskForMemory() {
-    ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, services_->GetServerInfo());
+    ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, ServerInfo());
     result_.server_rss_bytes = info.memory().process_rss_bytes();
     result_.resident = info.memory().resident_dataset_bytes() >= dataset_.bytes();
     return absl::OkStatus();

@@ -53,9 +53,8 @@ absl::StatusOr<ExitCode> ShowDataset(const std::string& reference, const GlobalO
                                      Output& output) {
   v1::GetDatasetRequest request;
   request.set_dataset(reference);
-  ABSL_ASSIGN_OR_RETURN(
-      const v1::GetDatasetResponse response,
-      CallService(global, [&](client::ServiceClient& services) { return services.GetDataset(request); }));
+  ABSL_ASSIGN_OR_RETURN(const v1::GetDatasetResponse response,
+                        Ask<v1::GetDatasetResponse>(global, request, client::kLookUp));
   output.Print(MessageToJson(response.dataset(), DatasetRules()), ToText(response.dataset()));
   return ExitCode::kDone;
 }

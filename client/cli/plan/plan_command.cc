@@ -94,15 +94,14 @@ absl::StatusOr<Request> MakeRequest(const PlanFlags& flags) {
 
 absl::StatusOr<v1::GetPlanResponse> PlanDataset(const PlanFlags& flags, const GlobalOptions& global) {
   ABSL_ASSIGN_OR_RETURN(const v1::GetPlanRequest request, MakeRequest<v1::GetPlanRequest>(flags));
-  return CallService(global, [&](client::ServiceClient& services) { return services.GetPlan(request); });
+  return Ask<v1::GetPlanResponse>(global, request);
 }
 
 absl::StatusOr<ExitCode> ShowBatch(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
   ABSL_ASSIGN_OR_RETURN(v1::GetPlannedBatchRequest request, MakeRequest<v1::GetPlannedBatchRequest>(flags));
   request.set_index(*flags.batch);
-  ABSL_ASSIGN_OR_RETURN(
-      const v1::GetPlannedBatchResponse batch,
-      CallService(global, [&](client::ServiceClient& services) { return services.GetPlannedBatch(request); }));
+  ABSL_ASSIGN_OR_RETURN(const v1::GetPlannedBatchResponse batch,
+                        Ask<v1::GetPlannedBatchResponse>(global, request));
   output.Print(MessageToJson(batch, PlanRules()), ToText(batch));
   return ExitCode::kDone;
 }

@@ -148,9 +148,7 @@ absl::StatusOr<bool> AnyRunIn(const v1::CompareRunsResponse& response, const Com
 
 absl::StatusOr<ExitCode> Compare(const CompareFlags& flags, const GlobalOptions& global, Output& output) {
   ABSL_ASSIGN_OR_RETURN(const v1::CompareRunsResponse response,
-                        CallService(global, [&](client::ServiceClient& services) {
-                          return services.CompareRuns(ToRequest(flags));
-                        }));
+                        Ask<v1::CompareRunsResponse>(global, ToRequest(flags)));
   ABSL_ASSIGN_OR_RETURN(const bool any_run, AnyRunIn(response, flags, global));
   if (output.format() == OutputFormat::kCsv) {
     output.Print(Json(), ToTable(response));

@@ -25,9 +25,8 @@ Table CurveTable(const v1::ListEvaluationsResponse& response, OutputFormat forma
 absl::StatusOr<ExitCode> ShowCurve(const std::string& run, const GlobalOptions& global, Output& output) {
   v1::ListEvaluationsRequest request;
   request.set_run(run);
-  ABSL_ASSIGN_OR_RETURN(
-      const v1::ListEvaluationsResponse response,
-      CallService(global, [&](client::ServiceClient& services) { return services.ListEvaluations(request); }));
+  ABSL_ASSIGN_OR_RETURN(const v1::ListEvaluationsResponse response,
+                        Ask<v1::ListEvaluationsResponse>(global, request, client::kLookUp));
   output.Print(MessageToJson(response, RunRules())["evaluations"], CurveTable(response, output.format()));
   return ExitCode::kDone;
 }

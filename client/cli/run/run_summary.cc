@@ -51,10 +51,11 @@ absl::StatusOr<RunSummary> ReadSummary(const std::string& name, const GlobalOpti
   return CallService(global, [&name](client::ServiceClient& services) -> absl::StatusOr<RunSummary> {
     v1::GetRunRequest get;
     get.set_run(name);
-    ABSL_ASSIGN_OR_RETURN(const v1::GetRunResponse run, services.GetRun(get));
+    ABSL_ASSIGN_OR_RETURN(const v1::GetRunResponse run,
+                          services.Read<v1::GetRunResponse>(get, client::kLookUp));
     v1::SummarizeRunRequest summarize;
     summarize.set_run(run.run().run());
-    ABSL_ASSIGN_OR_RETURN(v1::SummarizeRunResponse summary, services.SummarizeRun(summarize));
+    ABSL_ASSIGN_OR_RETURN(v1::SummarizeRunResponse summary, services.Read<v1::SummarizeRunResponse>(summarize));
     return RunSummary{run.run(), std::move(summary)};
   });
 }

@@ -5,7 +5,7 @@
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
 #include "client/cli/message_json.h"
-#include "client/internal/service_client.h"
+#include "client/cli/service_call.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
@@ -29,9 +29,8 @@ std::string ToText(const std::string& server, const v1::GetServerInfoResponse& i
 }
 
 absl::StatusOr<ExitCode> ShowInfo(const GlobalOptions& global, Output& output) {
-  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(global));
-  ABSL_ASSIGN_OR_RETURN(v1::GetServerInfoResponse info,
-                        client::ServiceClient(std::move(connection)).GetServerInfo());
+  ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info,
+                        Ask<v1::GetServerInfoResponse>(global, v1::GetServerInfoRequest(), client::kLookUp));
   output.Print(MessageToJson(info), ToText(global.server, info));
   return ExitCode::kDone;
 }
