@@ -89,7 +89,7 @@ absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned) cons
 }
 
 metrics::Series BatchSequence::series() const {
-  return {batching::KindOf(resolved_.spec).name, resolved_.dataset->description().name()};
+  return {wire::WordOf(*resolved_.spec.policy, wire::kPolicyWords), resolved_.dataset->description().name()};
 }
 
 bool BatchSequence::NextIsQuick() const {

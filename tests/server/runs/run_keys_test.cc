@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <vector>
 
+#include "tests/testing/golden.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::runs {
@@ -11,8 +13,45 @@ namespace {
 
 using packtrain::testing::IsOk;
 using packtrain::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
 
 const Reporter kReporter = {"20240105-101112-abcd", 3, 0x01020304};
+
+// The run that an earlier version of the programs wrote the keys of tests/golden/run_keys.hex for.
+const Reporter kGoldenReporter = {"20261129-013447-m3uu", 1, 0};
+
+v1::CorruptGraphs GoldenCorruptGraphs() {
+  v1::CorruptGraphs graphs;
+  graphs.set_step(13);
+  graphs.set_epoch(1);
+  graphs.set_batch_index(6);
+  graphs.set_split("train");
+  return graphs;
+}
+
+TEST(RunKeys, WritesTheGoldenKeys) {
+  const std::string& run = kGoldenReporter.run;
+  EXPECT_THAT(
+      packtrain::testing::GoldenBlocks("run_keys.hex"),
+      ElementsAre(DescriptionKey(run), ProgressKey(run), IdempotencyKey("made-by-hand-0001"),
+                  AttemptKey(kGoldenReporter), EvaluationKey(run, 20, "val"), StepBlockKey(kGoldenReporter, 20),
+                  SampleKey(kGoldenReporter, 1'700'000'003'000'000'000),
+                  EventKey(kGoldenReporter, 1'700'000'002'000'000'000, "evaluation"),
+                  CorruptGraphsKey(run, GoldenCorruptGraphs())));
+}
+
+TEST(RunKeys, ReadsTheGoldenKeys) {
+  const std::vector<std::string> golden = packtrain::testing::GoldenBlocks("run_keys.hex");
+  ASSERT_THAT(golden, SizeIs(9));
+  for (const auto& reporter :
+       {ReporterOfAttemptKey(golden[3]), ReporterOfStepBlockKey(golden[5]), ReporterOfSampleKey(golden[6])}) {
+    ASSERT_THAT(reporter, IsOk());
+    EXPECT_EQ(reporter->run, kGoldenReporter.run);
+    EXPECT_EQ(reporter->rank, kGoldenReporter.rank);
+    EXPECT_EQ(reporter->attempt, kGoldenReporter.attempt);
+  }
+}
 
 TEST(RunKeys, TheReporterIsReadBackFromAKey) {
   for (const auto& reporter :
