@@ -73,16 +73,16 @@ struct Node {
   bool is_slot = false;
   bool is_candidate = false;
   bool is_target = false;
-  float score = 0;
+  double score = 0;
 };
 using Program = std::vector<Node>;
 
 Node Slot(int name) { return {.name = name, .is_slot = true}; }
-Node Candidate(int name, float score) { return {.name = name, .is_candidate = true, .score = score}; }
-Node Right(int name, float score) {
+Node Candidate(int name, double score) { return {.name = name, .is_candidate = true, .score = score}; }
+Node Right(int name, double score) {
   return {.name = name, .is_candidate = true, .is_target = true, .score = score};
 }
-Node Other(float score) { return {.name = 9, .score = score}; }
+Node Other(double score) { return {.name = 9, .score = score}; }
 
 // As a feed would bring them: three padding nodes belong to the last of two padding graphs.
 struct Programs {
@@ -130,12 +130,12 @@ double CrossEntropyOf(const Program& program) {
 }
 
 Program TwoRight() {
-  return {Slot(1), Candidate(2, 0.5f), Right(3, 1.5f), Other(7), Right(3, -1), Candidate(4, 2)};
+  return {Slot(1), Candidate(2, 0.5), Right(3, 1.5), Other(7), Right(3, -1), Candidate(4, 2)};
 }
 // Many candidates share the right one's name; the slot's own name is more frequent still.
 Program FrequentName() {
-  return {Candidate(5, -3), Slot(6),         Right(8, 1),     Candidate(5, 0), Candidate(6, 0.25f),
-          Candidate(6, 0),  Candidate(6, 0), Candidate(8, 0), Right(8, 0.5f)};
+  return {Candidate(5, -3), Slot(6),         Right(8, 1),     Candidate(5, 0), Candidate(6, 0.25),
+          Candidate(6, 0),  Candidate(6, 0), Candidate(8, 0), Right(8, 0.5)};
 }
 Program WithoutSlot() { return {Candidate(1, 3), Right(2, 1)}; }
 Program WithoutAnswer() { return {Slot(1), Candidate(2, 3)}; }
@@ -168,7 +168,7 @@ TEST(Choice, LossHasTheGradientOfItsDifferences) {
 // Where e^score leaves the numbers.
 TEST(Choice, LossIsFiniteForGreatScores) {
   Program program = TwoRight();
-  for (const float scale : {1e4f, -1e4f}) {
+  for (const double scale : {1e4, -1e4}) {
     for (Node& node : program) node.score *= scale;
     auto [graphs, scores] = Batch({program});
     scores = scores.to(at::kFloat).requires_grad_();

@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
+
 wire::BatchSpec EvaluationSpec(const wire::BatchSpec& training, const client::PlanInfo& plan,
                                const std::string& split) {
   wire::BatchSpec spec = {.policy = wire::Policy::kDynamic,
@@ -31,12 +32,11 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorPart
                                                              const EngineOptions& options) {
   std::unique_ptr<Evaluator> evaluator(new Evaluator(parts));
   ABSL_ASSIGN_OR_RETURN(
-      std::unique_ptr<ShapeExecutor> executor,
+      evaluator->executor_,
       parts.device.NewExecutor(options, parts.inputs, [self = evaluator.get()](const GraphTensors& graphs) {
         self->score_.Add(self->parts_.model.Forward(graphs), graphs);
         return absl::OkStatus();
       }));
-  evaluator->executor_ = std::move(executor);
   return evaluator;
 }
 
