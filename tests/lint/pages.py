@@ -1,7 +1,8 @@
 """Checks the pages. usage: pages.py REPOSITORY; prints each broken rule, exits 1 if any.
 
 Every relative link of a tracked page leads to a file or folder that exists, and every anchor to a heading of it. A source
-file that a page names as code exists. The first page stays short.
+file that a page names as code exists. Every folder with sources has a README.md, or a page of a folder above it names it.
+The first page stays short.
 """
 import os
 import pathlib
@@ -15,6 +16,8 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`", re.M)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.*?)#*$", re.M)
+SOURCES = {".h", ".cc", ".cu", ".cuh", ".proto"}
+ROOTS = ("proto/", "server/", "client/", "trainer/")
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:")
 NAMED_FILE = re.compile(r"`([\w./-]+\.(?:h|cc|cu|cuh|proto|py|sh|hex))`")
 
@@ -58,12 +61,28 @@ def missing_files(root, page, files):
             yield f"{page}: `{name}` is no file"
 
 
+def is_named(folder, page):
+    """Whether `page` names a folder below it, in code or as a link."""
+    path = re.escape(folder.relative_to(page.parent).as_posix())
+    return re.search(rf"(?<=[`(]){path}/?(?=[`)])", page.read_text()) is not None
+
+
+def folders_without_page(root, files):
+    for folder in sorted({file.parent for file in files if file.suffix in SOURCES}):
+        if not f"{folder.as_posix()}/".startswith(ROOTS) or (root / folder / "README.md").exists():
+            continue
+        pages = (root / above / "README.md" for above in folder.parents if above != pathlib.Path("."))
+        if not any(page.exists() and is_named(root / folder, page) for page in pages):
+            yield f"{folder}: has no README.md, and no page of a folder above it names it"
+
+
 def main(root):
     root = pathlib.Path(root).resolve()
     listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], check=True, stdout=subprocess.PIPE, text=True).stdout
     files = [pathlib.Path(name) for name in listed.split("\0") if name and (root / name).exists()]
     broken = [problem for file in files if file.suffix == ".md" for problem in broken_links(root, file)]
     broken += [problem for file in files if file.suffix == ".md" for problem in missing_files(root, file, files)]
+    broken += folders_without_page(root, files)
     lines = len((root / "README.md").read_text().splitlines())
     if lines > FIRST_PAGE_LINES:
         broken.append(f"README.md: has {lines} lines, at most {FIRST_PAGE_LINES} are for a newcomer")
