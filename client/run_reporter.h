@@ -3,9 +3,10 @@
 // For a trainer that wants its steps shown and compared: what it adds is queued at once and sent beside the
 // training, and sent again until the server has it.
 //
-//   ABSL_ASSIGN_OR_RETURN(auto reporter, RunReporter::Start(connection, {.model = "mine"}, {.idempotency_key =
-//   key})); for (const wire::StepRecord& step : training) reporter->AddStep(step); return
-//   reporter->Finish(/*failed=*/false, "");
+//   const ReporterOptions options = {.idempotency_key = key};
+//   ABSL_ASSIGN_OR_RETURN(auto reporter, RunReporter::Start(connection, {.model = "mine"}, options));
+//   for (const wire::StepRecord& step : training) reporter->AddStep(step);
+//   return reporter->Finish(/*failed=*/false, "");
 #ifndef PACKTRAIN_CLIENT_RUN_REPORTER_H_
 #define PACKTRAIN_CLIENT_RUN_REPORTER_H_
 

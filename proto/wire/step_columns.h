@@ -5,8 +5,7 @@
 // one of PhaseTimes, where it is a phase), a member and a row here, and the code that measures it.
 //
 //   ForEachStepColumn([&](const auto& column) { out << column.name << ": " << column.Of(record) << '\n'; });
-//   for (const StepPhase& phase : kStepPhases) out << phase.name << ": " << phase.nanoseconds(record) << "
-//   ns\n";
+//   for (const StepPhase& phase : kStepPhases) out << phase.name << ": " << phase.nanoseconds(record) << '\n';
 #ifndef PACKTRAIN_PROTO_WIRE_STEP_COLUMNS_H_
 #define PACKTRAIN_PROTO_WIRE_STEP_COLUMNS_H_
 

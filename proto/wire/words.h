@@ -1,7 +1,7 @@
 // Words for the values of an enum, in flags, JSON, filters and run records. A word may carry a number.
 //
-//   inline constexpr Word<Order> kOrderWords[] = {{"full", Order::kFull}, {"window", Order::kWindow, {1,
-//   4096}}};
+//   inline constexpr Word<Order> kOrderWords[] = {{"full", Order::kFull},
+//                                                 {"window", Order::kWindow, {1, 4096}}};
 //
 //   ParseWord("window:8", kOrderWords)->number;          // 8
 //   WordOf(Order::kWindow, kOrderWords);                 // "window"

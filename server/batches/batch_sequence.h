@@ -2,9 +2,8 @@
 //
 // One thread steps through the sequence, and any thread builds the batches that it has stepped to:
 //
-//   ABSL_ASSIGN_OR_RETURN(auto sequence, BatchSequence::Open(resolved, {.rank = 1, .world = {.size = 4}},
-//   builder,
-//                                                            plans, shared, background));
+//   const SequenceRange range = {.rank = 1, .world = {.size = 4}};
+//   ABSL_ASSIGN_OR_RETURN(auto sequence, BatchSequence::Open(resolved, range, builder, plans, shared, pool));
 //   for (auto next = sequence->Next(); next.ok() && next->has_value(); next = sequence->Next()) {
 //     ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, sequence->Build(**next));
 //   }

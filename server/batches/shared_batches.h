@@ -4,8 +4,8 @@
 //
 //   SharedBatches shared(kMaxSharedBytes);
 //   SharedBatches::Reader reader(shared, plan_key);
-//   ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, reader.Get(epoch, index, quick, [&] { return Build(index);
-//   }));
+//   const auto build = [&] { return Build(index); };
+//   ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, reader.Get(epoch, index, quick, build));
 #ifndef PACKTRAIN_SERVER_BATCHES_SHARED_BATCHES_H_
 #define PACKTRAIN_SERVER_BATCHES_SHARED_BATCHES_H_
 

@@ -4,9 +4,9 @@
 // one is in memory at a time.
 //
 //   ABSL_ASSIGN_OR_RETURN(analysis::Comparison comparison, analysis::Comparison::Create(request));
-//   ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Run> selected, SelectRuns(store, request.runs(),
-//   request.where())); ABSL_RETURN_IF_ERROR(AddRuns(store, selected, cancelled, comparison)); return
-//   comparison.Answer();
+//   ABSL_ASSIGN_OR_RETURN(const auto selected, SelectRuns(store, request.runs(), request.where()));
+//   ABSL_RETURN_IF_ERROR(AddRuns(store, selected, cancelled, comparison));
+//   return comparison.Answer();
 #ifndef PACKTRAIN_SERVER_RUNS_RUN_LOADER_H_
 #define PACKTRAIN_SERVER_RUNS_RUN_LOADER_H_
 

@@ -2,8 +2,7 @@
 //
 //   const GraphTensors& inputs = engine.InputsFor(batch.header().padded);
 //   ABSL_RETURN_IF_ERROR(feed.Expand(batch, inputs));
-//   ABSL_ASSIGN_OR_RETURN(const std::uint64_t capture_ns, engine.Step(steps));   // issued; the device is not
-//   waited for
+//   ABSL_ASSIGN_OR_RETURN(const std::uint64_t capture_ns, engine.Step(steps));  // does not wait for the device
 #ifndef PACKTRAIN_TRAINER_ENGINE_STEP_ENGINE_H_
 #define PACKTRAIN_TRAINER_ENGINE_STEP_ENGINE_H_
 

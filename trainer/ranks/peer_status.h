@@ -1,8 +1,7 @@
 // Which ranks have left, and why: a rank that leaves writes its reason to the store of the rendezvous.
 //
 //   PeerStatus peers(store, world, std::chrono::seconds(5));
-//   if (!collective.ok()) return peers.Diagnose(collective.message());   // ABORTED: "rank 1 failed: the disk
-//   is full"
+//   if (!collective.ok()) return peers.Diagnose(collective.message());  // ABORTED: "rank 1 failed: ..."
 #ifndef PACKTRAIN_TRAINER_RANKS_PEER_STATUS_H_
 #define PACKTRAIN_TRAINER_RANKS_PEER_STATUS_H_
 

@@ -2,9 +2,8 @@
 //
 //   const std::unique_ptr<Task> task = kSquaredError.create(target);
 //   const Loss loss = task->LossOf(model.Forward(graphs), graphs);    // of one batch on one rank
-//   sums += task->MetricSumsOf(model.Forward(graphs), graphs);        // over the batches of a split, then the
-//   ranks const SplitMetrics metrics = task->MetricsOf(sums);               // each beside the best constant
-//   answer's
+//   sums += task->MetricSumsOf(model.Forward(graphs), graphs);        // over batches of a split, then ranks
+//   const SplitMetrics metrics = task->MetricsOf(sums);               // each beside the constant answer's
 #ifndef PACKTRAIN_TRAINER_TASKS_TASK_H_
 #define PACKTRAIN_TRAINER_TASKS_TASK_H_
 
