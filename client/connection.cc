@@ -27,7 +27,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Even at the end of `give_up` an attempt has this long to be answered.
-constexpr milliseconds kShortestAttempt{1'000};
+constexpr milliseconds kMinAttempt{1'000};
 
 class ChannelConnection final : public Connection {
  public:
@@ -117,7 +117,7 @@ absl::StatusOr<v1::GetServerInfoResponse> Greet(ChannelConnection& connection) {
   while (true) {
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
     const absl::Status status =
-        CallOnce(std::max(left, kShortestAttempt), never_stopped, [&](grpc::ClientContext& context) {
+        CallOnce(std::max(left, kMinAttempt), never_stopped, [&](grpc::ClientContext& context) {
           return stub->GetServerInfo(&context, v1::GetServerInfoRequest(), &info);
         });
     if (status.ok()) {

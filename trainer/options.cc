@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
-constexpr double kLongestGiveUpSeconds = 1e6;
+constexpr double kMaxGiveUpSeconds = 1e6;
 constexpr char kModelGroup[] = "Model";
 constexpr char kRunGroup[] = "Run";
 
@@ -62,7 +62,7 @@ void AddServerFlags(CLI::App& app, Options& options) {
            options.training.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
          },
          "Seconds to go on trying while the server cannot be reached")
-      ->check(base::NumberBetween(0, kLongestGiveUpSeconds))
+      ->check(base::NumberBetween(0, kMaxGiveUpSeconds))
       ->type_name("SECONDS")
       ->default_str("60");
   app.add_flag("--json", options.json, "Print a failure, too, as one line of JSON on stdout");

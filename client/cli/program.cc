@@ -19,7 +19,7 @@
 namespace packtrain::cli {
 namespace {
 
-constexpr double kLongestGiveUpSeconds = 1e6;
+constexpr double kMaxGiveUpSeconds = 1e6;
 
 void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
   app.set_version_flag("--version", "packtrain " PACKTRAIN_VERSION);
@@ -32,7 +32,7 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
            global.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
          },
          "Seconds to wait for a server that cannot be reached")
-      ->check(base::NumberBetween(0, kLongestGiveUpSeconds))
+      ->check(base::NumberBetween(0, kMaxGiveUpSeconds))
       ->option_text("SECONDS (default 10)");
   app.add_flag("--json", global.json, "Print one line of JSON on stdout, errors too");
   app.add_flag("--csv", global.csv, "Print CSV, where the command prints a table")->excludes("--json");

@@ -9,7 +9,7 @@ namespace packtrain::client {
 
 std::chrono::milliseconds Backoff::Next() {
   std::uniform_int_distribution<std::chrono::milliseconds::rep> draw(ceiling_.count() / 2, ceiling_.count());
-  ceiling_ = std::min(ceiling_ * 2, kLongest);
+  ceiling_ = std::min(ceiling_ * 2, kMaxDelay);
   return std::chrono::milliseconds(draw(random_));
 }
 

@@ -22,7 +22,7 @@ class Backoff {
 
  private:
   static constexpr std::chrono::milliseconds kFirst{50};
-  static constexpr std::chrono::milliseconds kLongest{5'000};
+  static constexpr std::chrono::milliseconds kMaxDelay{5'000};
 
   std::minstd_rand random_{std::random_device{}()};
   std::chrono::milliseconds ceiling_ = kFirst;

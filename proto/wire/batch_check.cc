@@ -273,11 +273,11 @@ struct GraphPlace {
 
 template <typename T, std::size_t kVectorBytes>
 [[gnu::always_inline]] inline GraphPlace FindBadEdges(const Endpoints<T>& all, const Counts& counts) {
-  constexpr std::uint32_t kMost = std::numeric_limits<T>::max();
+  constexpr std::uint32_t kMax = std::numeric_limits<T>::max();
   GraphPlace at;
   for (; at.graph < counts.n_node.size(); at.first_edge += counts.n_edge[at.graph++]) {
     const Endpoints<T> edges = all.Of(at.first_edge, counts.n_edge[at.graph]);
-    const T last = static_cast<T>(std::min(counts.n_node[at.graph] - 1, kMost));
+    const T last = static_cast<T>(std::min(counts.n_node[at.graph] - 1, kMax));
     if (!EdgeScan<T, kVectorBytes>::Holds(edges.receivers, edges.senders, last)) break;
   }
   return at;

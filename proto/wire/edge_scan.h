@@ -50,14 +50,14 @@ class EdgeScan {
   }
 
  private:
-  static constexpr std::size_t kLeastVectorBytes = 16;
+  static constexpr std::size_t kMinVectorBytes = 16;
   static constexpr std::size_t kLanes = kVectorBytes / sizeof(T);
   typedef T Lanes __attribute__((vector_size(kVectorBytes)));
 
   // For fewer edges than fill a vector of pairs.
   [[gnu::always_inline]] static inline bool HoldsOfFew(std::span<const T> receivers, std::span<const T> senders,
                                                        T last) {
-    if constexpr (kVectorBytes > kLeastVectorBytes) {
+    if constexpr (kVectorBytes > kMinVectorBytes) {
       return EdgeScan<T, kVectorBytes / 2>::Holds(receivers, senders, last);
     } else {
       const EdgeFacts<T> facts = FactsOf(receivers, senders);

@@ -101,7 +101,7 @@ class TrainingEnergy {
     const std::vector<EnergyReading>& list = readings_.at(process).readings;
     Consumption total, span;
     const auto end_span = [&] {
-      if (span.steady_seconds() >= kShortestSpanSeconds) total += span;
+      if (span.steady_seconds() >= kMinSpanSeconds) total += span;
       span = {};
     };
     for (std::size_t i = 1; i < list.size(); ++i) {

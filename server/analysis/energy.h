@@ -10,7 +10,7 @@ namespace packtrain::analysis {
 
 // Without captures. Counters are refreshed up to 100 ms late: over a span as short as this the power is off by
 // 5 % at most.
-inline constexpr double kShortestSpanSeconds = 2;
+inline constexpr double kMinSpanSeconds = 2;
 
 // What a run's devices took for one real graph, where its steady steps take `seconds_per_graph`; how it is told
 // is at SummarizeRunResponse.joules_per_graph. Absent where a rank has no span of readings that counts, and

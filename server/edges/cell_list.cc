@@ -6,7 +6,7 @@
 namespace packtrain::edges {
 namespace {
 
-constexpr double kMostCellsAlong = 1 << 20;
+constexpr double kMaxCellsAlong = 1 << 20;
 
 // Half of the extent, because the whole may exceed the range of a double.
 double HalfExtent(std::span<const Point> nodes, double Point::*along, double& low) {
@@ -17,7 +17,7 @@ double HalfExtent(std::span<const Point> nodes, double Point::*along, double& lo
 }
 
 double CellsAlong(double half_extent, double width) {
-  return std::clamp(std::floor(half_extent / width * 2), 1.0, kMostCellsAlong);
+  return std::clamp(std::floor(half_extent / width * 2), 1.0, kMaxCellsAlong);
 }
 
 double CellsOf(const std::array<double, 3>& half_extents, double width) {

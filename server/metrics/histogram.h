@@ -12,9 +12,9 @@ namespace packtrain::metrics {
 // A plain value without synchronization.
 class Histogram {
  public:
-  static constexpr std::size_t kMostBounds = 23;
+  static constexpr std::size_t kMaxBounds = 23;
 
-  // Upper bounds, ascending, at most kMostBounds. Borrowed for the life of the histogram, so they are constants
+  // Upper bounds, ascending, at most kMaxBounds. Borrowed for the life of the histogram, so they are constants
   // as a rule.
   explicit Histogram(std::span<const double> bounds) : bounds_(bounds) {}
 
@@ -30,7 +30,7 @@ class Histogram {
 
  private:
   std::span<const double> bounds_;
-  std::array<std::uint64_t, kMostBounds + 1> counts_{};
+  std::array<std::uint64_t, kMaxBounds + 1> counts_{};
   double sum_ = 0;
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kKeyBytes = 16;       // storage id and graph index, 8 bytes each
 constexpr std::size_t kStorageIdBytes = 8;  // of them
-constexpr std::size_t kMostKeys = 4096;
+constexpr std::size_t kMaxKeys = 4096;
 
 using Key = std::array<unsigned char, kKeyBytes>;  // whose order is RocksDB's
 using Clock = std::chrono::steady_clock;
@@ -89,9 +89,9 @@ class Store {
 
   // `keys` ascend.
   Count Read(const Key* keys, std::size_t count) const {
-    thread_local std::array<rocksdb::Slice, kMostKeys> slices;
-    thread_local std::array<rocksdb::PinnableSlice, kMostKeys> values;
-    thread_local std::array<rocksdb::Status, kMostKeys> statuses;
+    thread_local std::array<rocksdb::Slice, kMaxKeys> slices;
+    thread_local std::array<rocksdb::PinnableSlice, kMaxKeys> values;
+    thread_local std::array<rocksdb::Status, kMaxKeys> statuses;
     for (std::size_t k = 0; k < count; ++k)
       slices[k] = {reinterpret_cast<const char*>(keys[k].data()), kKeyBytes};
     db_->MultiGet({}, graphs(), count, slices.data(), values.data(), statuses.data(), /*sorted_input=*/true);
@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_option("--keys", flags.keys, "Keys of one call, drawn from the data set with the most graphs")
-      ->check(CLI::Range(std::size_t{1}, kMostKeys))
+      ->check(CLI::Range(std::size_t{1}, kMaxKeys))
       ->capture_default_str();
   app.add_option("--seconds", flags.seconds, "How long, after one pass that fills the cache")
       ->check(CLI::Range(0.01, 1e6))

@@ -31,8 +31,8 @@ namespace wire = packtrain::wire;
 using PlanPtr = std::unique_ptr<const Plan>;
 
 // So many that one run stays quick whatever the policy.
-constexpr std::size_t kMostGraphs = 256;
-constexpr std::uint32_t kMostSegments = 4;
+constexpr std::size_t kMaxGraphs = 256;
+constexpr std::uint32_t kMaxSegments = 4;
 // Of a step that lacks batches, in which there may be 2^32 ranks.
 constexpr std::uint64_t kEmptyBatchesSeen = 3;
 
@@ -87,7 +87,7 @@ wire::BatchSpec ReadSpec(Input& input) {
 
 wire::World ReadWorld(Input& input) {
   wire::World world;
-  for (std::uint32_t left = input.Byte() % (kMostSegments + 1); left > 0; --left) {
+  for (std::uint32_t left = input.Byte() % (kMaxSegments + 1); left > 0; --left) {
     world.segments.push_back({Number(input), Number(input)});
   }
   world.size = Number(input);
@@ -113,7 +113,7 @@ std::uint32_t SizeInRun(Run run, std::uint32_t first, std::uint32_t other, std::
 
 void ReadRun(Input& input, Scenario& scenario) {
   const Run run = One(input, {Run::kEqual, Run::kRising, Run::kPareto, Run::kSwapped});
-  const std::size_t room = kMostGraphs - scenario.n_node.size();
+  const std::size_t room = kMaxGraphs - scenario.n_node.size();
   const auto graphs = static_cast<std::uint32_t>(std::min<std::size_t>(input.Byte() + 1, room));
   const std::uint32_t n_node = Number(input);
   const std::uint32_t n_edge = Number(input);
@@ -138,7 +138,7 @@ Scenario ReadScenario(Input& input) {
   scenario.epoch = std::uint64_t{Number(input)} << 32;
   scenario.epoch |= Number(input);
   const std::uint32_t left_out = input.Byte();
-  while (!input.empty() && scenario.n_node.size() < kMostGraphs) ReadRun(input, scenario);
+  while (!input.empty() && scenario.n_node.size() < kMaxGraphs) ReadRun(input, scenario);
   scenario.split = SplitOf(static_cast<std::uint32_t>(scenario.n_node.size()), left_out);
   return scenario;
 }
@@ -217,10 +217,10 @@ void CheckReal(const Scenario& scenario, const PlannedBatch& batch) {
 }
 
 void CheckPadded(const Scenario& scenario, const PlannedBatch& batch) {
-  constexpr std::uint32_t kMostSlots = 0x7fffffff;
+  constexpr std::uint32_t kMaxSlots = 0x7fffffff;
   const wire::Shape& real = batch.real;
   const wire::Shape& padded = batch.padded;
-  Expect(padded.nodes <= kMostSlots && padded.edges <= kMostSlots, "int32 numbers every slot");
+  Expect(padded.nodes <= kMaxSlots && padded.edges <= kMaxSlots, "int32 numbers every slot");
   if (scenario.spec.pad == wire::Pad::kNone) return Expect(padded == real, "pad none pads nothing");
   Expect(padded.graphs > real.graphs, "a padding graph is to spare");
   Expect(padded.nodes > real.nodes, "a padding node is to spare");

@@ -46,7 +46,7 @@ constexpr std::array<milliseconds, 4> kPauses = {milliseconds(0), milliseconds(0
                                                  milliseconds(10)};
 constexpr std::array<std::size_t, 3> kReadAhead = {0, 1, 16};
 constexpr milliseconds kBetweenSteps{1};
-constexpr milliseconds kLongestUnread{8'000};
+constexpr milliseconds kMaxUnread{8'000};
 // Each absence of the server ends within seconds.
 constexpr std::chrono::seconds kGiveUp{60};
 
@@ -165,7 +165,7 @@ class Soak {
       for (int batch = 0; batch < 3; ++batch) {
         if (const absl::StatusOr<bool> more = reader.Next(); !more.ok()) Fail(worker.name(), more.status());
         worker.GotOn();
-        end_.WaitFor(milliseconds(random() % kLongestUnread.count()));
+        end_.WaitFor(milliseconds(random() % kMaxUnread.count()));
       }
       if (absl::Status status = CheckBatches(whole_.at(share), reader.epochs()); !status.ok()) {
         Fail(absl::StrCat(worker.name(), ", ", NameOf(share)), status);

@@ -23,9 +23,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using batching::Plan;
 
-constexpr double kLeastSeconds = 1;
-constexpr std::size_t kLeastPasses = 3;
-constexpr std::uint64_t kMostGraphs = std::numeric_limits<std::uint32_t>::max();
+constexpr double kMinSeconds = 1;
+constexpr std::size_t kMinPasses = 3;
+constexpr std::uint64_t kMaxGraphs = std::numeric_limits<std::uint32_t>::max();
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -49,9 +49,9 @@ struct Graphs {
 };
 
 absl::StatusOr<Graphs> RepeatSizes(const SizeList& sizes, std::uint64_t times) {
-  if (times > kMostGraphs / sizes.n_node.size()) {
+  if (times > kMaxGraphs / sizes.n_node.size()) {
     return absl::InvalidArgumentError(absl::StrCat("--repeat ", times, " of ", sizes.n_node.size(),
-                                                   " graphs is more than ", kMostGraphs, " graphs"));
+                                                   " graphs is more than ", kMaxGraphs, " graphs"));
   }
   Graphs graphs{Repeat(sizes.n_node, times), Repeat(sizes.n_edge, times), {}};
   graphs.split.resize(graphs.n_node.size());
@@ -129,7 +129,7 @@ absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t
   result.threads = threads;
   result.count = graphs.n_node.size();
   std::vector<Pass> passes;
-  for (double total = 0; passes.size() < kLeastPasses || total < kLeastSeconds; ++request.epoch) {
+  for (double total = 0; passes.size() < kMinPasses || total < kMinSeconds; ++request.epoch) {
     if (!passes.empty()) passes.back().plan = nullptr;
     ABSL_ASSIGN_OR_RETURN(Pass pass, RunPass(request));
     total += pass.seconds;

@@ -32,7 +32,7 @@ constexpr int kRounds = 5;
 // Share of the time that is spent before it counts: plans, records that come into memory, buffers.
 constexpr double kWarmUpShare = 0.2;
 // Most sizes that the server repeats.
-constexpr std::size_t kMostSizes = 4096;
+constexpr std::size_t kMaxSizes = 4096;
 // Of a message beside its bytes.
 constexpr std::uint32_t kMessageFrame = 64;
 
@@ -114,7 +114,7 @@ class StreamClient {
     read.graphs += header.real.graphs;
     read.bytes += header.body_bytes;
     read.max_bytes = std::max(read.max_bytes, header.body_bytes);
-    if (first_sizes_.size() < kMostSizes) first_sizes_.push_back(header.body_bytes);
+    if (first_sizes_.size() < kMaxSizes) first_sizes_.push_back(header.body_bytes);
     return absl::OkStatus();
   }
 
@@ -153,7 +153,7 @@ std::vector<std::uint32_t> MessageSizes(const std::vector<std::uint64_t>& bodies
   const std::uint64_t most = max_message_bytes - kMessageFrame;
   std::vector<std::uint32_t> sizes;
   for (std::uint64_t left : bodies) {
-    for (; left > 0 && sizes.size() < kMostSizes; left -= sizes.back()) {
+    for (; left > 0 && sizes.size() < kMaxSizes; left -= sizes.back()) {
       sizes.push_back(static_cast<std::uint32_t>(std::min(left, most)));
     }
   }

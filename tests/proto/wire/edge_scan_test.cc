@@ -41,7 +41,7 @@ using Endpoints = ::testing::Types<std::uint8_t, std::uint16_t, std::uint32_t>;
 TYPED_TEST_SUITE(EdgeScanTest, Endpoints);
 
 // More than two of the widest vectors of the smallest type, and every rest.
-constexpr std::size_t kMostEdges = 70;
+constexpr std::size_t kMaxEdges = 70;
 
 TYPED_TEST(EdgeScanTest, NoEdgesHaveNoLargestEndpoint) {
   EXPECT_EQ(Ascending<TypeParam>(0).Facts().largest, 0);
@@ -51,7 +51,7 @@ TYPED_TEST(EdgeScanTest, NoEdgesHaveNoLargestEndpoint) {
 
 TYPED_TEST(EdgeScanTest, SeesTheLargestEndpointWhereverItIs) {
   constexpr TypeParam kLargest = std::numeric_limits<TypeParam>::max();
-  for (std::size_t count = 1; count <= kMostEdges; ++count) {
+  for (std::size_t count = 1; count <= kMaxEdges; ++count) {
     for (std::size_t at = 0; at < count; ++at) {
       for (auto end : {&Edges<TypeParam>::receivers, &Edges<TypeParam>::senders}) {
         Edges<TypeParam> edges = Ascending<TypeParam>(count);
@@ -64,7 +64,7 @@ TYPED_TEST(EdgeScanTest, SeesTheLargestEndpointWhereverItIs) {
 }
 
 TYPED_TEST(EdgeScanTest, SeesADescentWhereverItIs) {
-  for (std::size_t count = 2; count <= kMostEdges; ++count) {
+  for (std::size_t count = 2; count <= kMaxEdges; ++count) {
     ASSERT_TRUE(Ascending<TypeParam>(count).Facts().ascend) << count;
     ASSERT_TRUE(Ascending<TypeParam>(count).Hold()) << count;
     for (std::size_t at = 0; at + 1 < count; ++at) {
@@ -81,8 +81,7 @@ TYPED_TEST(EdgeScanTest, SeesADescentWhereverItIs) {
 }
 
 TYPED_TEST(EdgeScanTest, EqualEdgesAscend) {
-  const Edges<TypeParam> edges{std::vector<TypeParam>(kMostEdges, 200),
-                               std::vector<TypeParam>(kMostEdges, 201)};
+  const Edges<TypeParam> edges{std::vector<TypeParam>(kMaxEdges, 200), std::vector<TypeParam>(kMaxEdges, 201)};
   EXPECT_TRUE(edges.Facts().ascend);
   EXPECT_EQ(edges.Facts().largest, 201);
   EXPECT_TRUE(edges.Hold(201));

@@ -117,9 +117,9 @@ TEST(CheapestLadderTest, WeighsByWhatSlotsCost) {
 }
 
 TEST(CheapestLadderTest, CountsCostsBeyond64Bits) {
-  constexpr std::uint32_t kMost = 0x7fffffff;
-  const std::vector<Need> needs = {{{8, 8}, std::uint64_t{1} << 32}, {{kMost, kMost}, 1}};
-  const Ladder candidates = {{8, 8}, {kMost, kMost}};
+  constexpr std::uint32_t kMax = 0x7fffffff;
+  const std::vector<Need> needs = {{{8, 8}, std::uint64_t{1} << 32}, {{kMax, kMax}, 1}};
+  const Ladder candidates = {{8, 8}, {kMax, kMax}};
   EXPECT_THAT(CheapestLadder(needs, candidates, 2, {1u << 20, 1u << 20}), SizeIs(2));
 }
 
