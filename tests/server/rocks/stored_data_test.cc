@@ -26,8 +26,6 @@ using ::testing::Key;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-constexpr std::size_t kRuns = 1;
-
 // Keys and values by family.
 using Content = std::map<std::string, std::map<std::string, std::string>>;
 
@@ -87,7 +85,7 @@ TEST_F(StoredDataTest, OpeningAStoreOfRunsChangesNothingInIt) {
   {
     const auto store = runs::RocksRunStore::Open(runs(), {});
     ASSERT_THAT(store, IsOk());
-    EXPECT_EQ((*store)->List()->size(), kRuns);
+    EXPECT_EQ((*store)->List()->size(), 2u);
   }
   const Content after = ReadAll(runs());
   EXPECT_EQ(after, before);
