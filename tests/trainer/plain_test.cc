@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "proto/wire/batch_spec.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/trainer/molecules.h"
 #include "trainer/data/target.h"
@@ -232,7 +233,7 @@ TEST(CommandLine, OfATrainingRun) {
   const CommandLine line = Parse(kWhole);
   ASSERT_FALSE(line.exit_code.has_value());
   EXPECT_EQ(line.options.training.dataset, "qm9");
-  EXPECT_EQ(line.options.training.spec.policy, "dynamic");
+  EXPECT_EQ(line.options.training.spec.policy, wire::Policy::kDynamic);
   EXPECT_EQ(line.options.training.spec.graphs, 31);
   EXPECT_EQ(line.options.training.spec.seed, 3);
   EXPECT_EQ(line.options.training.model_seed, 4);
