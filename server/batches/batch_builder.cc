@@ -67,8 +67,6 @@ void AddField(const v1::Field& field, const wire::Shape& real, BatchHeader& head
   AddSection(field.name(), static_cast<DType>(field.data_type()), std::move(dims), header);
 }
 
-wire::Shape ToWire(const wire::Shape& shape) { return {shape.graphs, shape.nodes, shape.edges}; }
-
 void ClearGaps(const BatchHeader& header, std::byte* body) {
   std::uint64_t end = 0;
   for (const Section& section : header.sections) {
@@ -270,8 +268,8 @@ BatchHeader BatchBuilder::LayOut(const PlannedBatch& batch, const EpochPosition&
                      .epoch_steps = position.epoch_steps,
                      .empty = batch.empty,
                      .oversize = batch.oversize,
-                     .real = ToWire(batch.real),
-                     .padded = ToWire(batch.padded),
+                     .real = batch.real,
+                     .padded = batch.padded,
                      .fingerprint = position.fingerprint,
                      .edge_rule = static_cast<wire::EdgeRule>(schema.edge_rule()),
                      .sections = {}};
