@@ -18,6 +18,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "proto/base/flag_checks.h"
 #include "proto/base/lock_order.h"
 #include "proto/wire/fsck_report.h"
@@ -39,11 +40,6 @@ constexpr std::uint64_t kMaxBuilders = std::numeric_limits<int>::max();
 struct Flags {
   node::ServerOptions options;
   bool fsck = false;
-  std::uint32_t drain_seconds = 30;
-  std::uint32_t lost_after_seconds = 600;
-  double idle_seconds = 600;
-  double ping_after_seconds = 30;
-  double ping_timeout_seconds = 20;
   log::Options log;
 };
 
@@ -60,6 +56,16 @@ void AddWord(CLI::App& app, const std::string& flag, T& value, const std::map<st
              const std::string& help, const std::string& preset) {
   const auto take = [&value, &words](const std::string& word) { value = words.at(word); };
   app.add_option_function<std::string>(flag, take, help)->check(CLI::IsMember(words))->default_str(preset);
+}
+
+// A number of seconds, of type `T`.
+template <typename T, typename Duration>
+CLI::Option* AddSeconds(CLI::App& app, const std::string& flag, Duration& value, const std::string& help) {
+  const auto take = [&value](T seconds) {
+    value = std::chrono::duration_cast<Duration>(std::chrono::duration<T>(seconds));
+  };
+  const auto preset = std::chrono::duration_cast<std::chrono::duration<T>>(value);
+  return app.add_option_function<T>(flag, take, help)->default_str(absl::StrCat(preset.count()));
 }
 
 // For flags that mean something else when they are absent, as an unset variable of a shell would make them.
@@ -98,25 +104,21 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
       ->check(base::CountBetween(0, kMaxBuilders))
       ->capture_default_str();
-  app.add_option("--drain", flags.drain_seconds, "Seconds that open streams have to end on SIGTERM or SIGINT")
-      ->check(base::CountBetween(0, kMaxCount))
-      ->capture_default_str();
-  app.add_option("--idle-timeout", flags.idle_seconds,
-                 "Seconds that a stream may wait for its client, and an import for its seal")
-      ->check(base::NumberBetween(0.001, 1e6))
-      ->capture_default_str();
-  app.add_option("--ping-after", flags.ping_after_seconds,
-                 "Seconds without a sign of life after which a client is pinged")
-      ->check(base::NumberBetween(0.001, 1e6))
-      ->capture_default_str();
-  app.add_option("--ping-timeout", flags.ping_timeout_seconds,
-                 "Seconds without an answer to a ping after which the connection is closed")
-      ->check(base::NumberBetween(0.001, 1e6))
-      ->capture_default_str();
-  app.add_option("--lost-after", flags.lost_after_seconds,
-                 "Seconds without a report after which a run is shown as lost")
-      ->check(base::CountBetween(0, kMaxCount))
-      ->capture_default_str();
+  AddSeconds<std::uint32_t>(app, "--drain", options.drain_timeout,
+                            "Seconds that open streams have to end on SIGTERM or SIGINT")
+      ->check(base::CountBetween(0, kMaxCount));
+  AddSeconds<double>(app, "--idle-timeout", options.idle_timeout,
+                     "Seconds that a stream may wait for its client, and an import for its seal")
+      ->check(base::NumberBetween(0.001, 1e6));
+  AddSeconds<double>(app, "--ping-after", options.ping_after,
+                     "Seconds without a sign of life after which a client is pinged")
+      ->check(base::NumberBetween(0.001, 1e6));
+  AddSeconds<double>(app, "--ping-timeout", options.ping_timeout,
+                     "Seconds without an answer to a ping after which the connection is closed")
+      ->check(base::NumberBetween(0.001, 1e6));
+  AddSeconds<std::uint32_t>(app, "--lost-after", options.run_lost_after,
+                            "Seconds without a report after which a run is shown as lost")
+      ->check(base::CountBetween(0, kMaxCount));
   app.add_option("--max-batch-bytes", options.max_batch_bytes, "Largest body of one batch")
       ->check(base::CountBetween(0, kMaxBytes))
       ->capture_default_str();
@@ -137,10 +139,6 @@ void AddFlags(CLI::App& app, Flags& flags) {
                  "Copy the data sets of this server, HOST:PORT, into --data and serve them; take no writes")
       ->check(NotEmpty());
   app.add_flag("--insecure", options.insecure, "Allow plain text on an address that other machines can reach");
-}
-
-std::chrono::milliseconds Milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
 log::Level LevelOf(gpr_log_severity severity) {
@@ -199,12 +197,13 @@ void PrintServing(const node::Server& server) {
 void ServeUntilStopped(const Flags& flags, std::unique_ptr<node::Server> server, const sigset_t& signals) {
   int signal = 0;
   sigwait(&signals, &signal);
-  const std::uint64_t patience = flags.drain_seconds;
-  log::Log(log::Level::kInfo, "drain_began", {{"signal", sigabbrev_np(signal)}, {"drain_seconds", patience}});
-  const bool ended = server->Drain(std::chrono::seconds(patience));
+  const std::chrono::seconds timeout = flags.options.drain_timeout;
+  const auto seconds = static_cast<std::uint64_t>(timeout.count());
+  log::Log(log::Level::kInfo, "drain_began", {{"signal", sigabbrev_np(signal)}, {"drain_seconds", seconds}});
+  const bool ended = server->Drain(timeout);
   if (!ended) {
     log::Log(log::Level::kWarn, "drain_cut_off",
-             {{"drain_seconds", patience},
+             {{"drain_seconds", seconds},
               {"message", "streams or calls had not ended within --drain and were cut off"}});
   }
   server.reset();
@@ -270,10 +269,6 @@ int Main(int argc, char** argv) {
     return error.get_exit_code() == 0 ? app.exit(error) : WrongUsage(error.what());
   }
   if (flags.fsck) return Check(flags);
-  flags.options.run_lost_after = std::chrono::seconds(flags.lost_after_seconds);
-  flags.options.idle_timeout = Milliseconds(flags.idle_seconds);
-  flags.options.ping_after = Milliseconds(flags.ping_after_seconds);
-  flags.options.ping_timeout = Milliseconds(flags.ping_timeout_seconds);
   return Serve(flags);
 }
 

@@ -1,4 +1,4 @@
-// What a server is told when it starts.
+// The options of a server, with their defaults.
 #ifndef PACKTRAIN_SERVER_NODE_SERVER_OPTIONS_H_
 #define PACKTRAIN_SERVER_NODE_SERVER_OPTIONS_H_
 
@@ -48,6 +48,8 @@ struct ServerOptions {
   std::chrono::milliseconds ping_timeout = std::chrono::seconds(20);
   // A run without a report for this long is shown as lost.
   std::chrono::seconds run_lost_after{600};
+  // How long main lets Server::Drain wait for the calls in flight.
+  std::chrono::seconds drain_timeout{30};
 };
 
 }  // namespace packtrain::node
