@@ -157,15 +157,14 @@ BatchList CutEpoch(const BatchPolicy& policy, std::vector<std::uint32_t> order, 
 absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& request) {
   ABSL_RETURN_IF_ERROR(CheckRequest(request));
   Groundwork groundwork = LayGroundwork(request);
-  absl::StatusOr<std::unique_ptr<const BatchPolicy>>& policy = groundwork.policy;
-  ABSL_RETURN_IF_ERROR(policy.status());
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const BatchPolicy> policy, std::move(groundwork.policy));
   const GraphSizes sizes = {request.sizes.n_node, request.sizes.n_edge, groundwork.words};
   auto batches = std::make_shared<EpochBatches>();
-  batches->list = CutEpoch(**policy, std::move(groundwork.order), sizes, request);
+  batches->list = CutEpoch(*policy, std::move(groundwork.order), sizes, request);
   if (request.spec.balance == wire::Balance::kCost) {
-    batches->balance.emplace(request, (*policy)->budget().has_value());
+    batches->balance.emplace(request, policy->budget().has_value());
   }
-  batches->policy = *std::move(policy);
+  batches->policy = std::move(policy);
   batches->drop_last = request.spec.drop_last;
   return DealtPlan::Deal(std::move(batches), request.world);
 }

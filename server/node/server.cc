@@ -412,10 +412,10 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
                                                       "packtraind's; name a folder that is new or empty"));
   }
   const bool scraped = !options.metrics_port.empty();
-  auto graphs = storage::RocksGraphStore::Open(
-      options.data / kGraphsFolder,
-      {.database = {.statistics = scraped}, .block_cache_bytes = options.store_cache_bytes});
-  ABSL_RETURN_IF_ERROR(graphs.status());
+  ABSL_ASSIGN_OR_RETURN(
+      auto graphs, storage::RocksGraphStore::Open(
+                       options.data / kGraphsFolder,
+                       {.database = {.statistics = scraped}, .block_cache_bytes = options.store_cache_bytes}));
   const auto steps = std::make_shared<metrics::StepDurations>();
   runs::RocksRunStoreOptions run_options;
   run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
@@ -423,11 +423,11 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   if (scraped) run_options.on_steps = [steps](const auto& stored) { steps->Observe(stored); };
   ABSL_ASSIGN_OR_RETURN(auto run_store,
                         runs::RocksRunStore::Open((options.data / kRunsFolder).string(), run_options));
-  const auto databases = [&graphs = **graphs, &runs = *run_store] {
+  const auto databases = [&graphs = *graphs, &runs = *run_store] {
     return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
   };
-  StoreCheck check = CheckOf(**graphs, *run_store);
-  return Stores{*std::move(graphs), std::move(run_store), steps, databases, std::move(check)};
+  StoreCheck check = CheckOf(*graphs, *run_store);
+  return Stores{std::move(graphs), std::move(run_store), steps, databases, std::move(check)};
 }
 
 // Null where nobody is to scrape.
