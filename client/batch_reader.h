@@ -28,7 +28,7 @@
 
 namespace packtrain::client {
 
-// What becomes of a graph that the server finds damaged; see OnCorrupt in packtrain/v1/batch.proto.
+// What becomes of a graph that the server finds corrupt; see OnCorrupt in packtrain/v1/batch.proto.
 enum class OnCorrupt : std::uint8_t {
   kStop,  // the stream ends with DATA_LOSS
   kSkip,  // its batch comes without it; BatchHeader::corrupt_graphs lists it
@@ -70,7 +70,7 @@ class BatchReader {
   // The next batch, checked (layout and CRC32C) and aligned; nullopt at the end of the last epoch.
   // Blocks. When the stream breaks it reconnects with jittered back-off and goes on at the same batch,
   // until Connection's `give_up` has passed: then UNAVAILABLE, naming the server. DATA_LOSS: what came is not
-  // a valid batch, or not the one that was due; or a stored graph is damaged and `on_corrupt` is kStop.
+  // a valid batch, or not the one that was due; or a stored graph is corrupt and `on_corrupt` is kStop.
   // FAILED_PRECONDITION: the plan is no longer the same. Other codes are the server's; its limit of streams
   // is waited for until `give_up` where the plan is known already, by a batch or by the request. After an
   // error, or the end, every call returns the same again.

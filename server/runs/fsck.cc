@@ -57,10 +57,10 @@ constexpr Sort kRows[] = {
     {"events", Family::kSamples, EventPrefix, CheckMessage<v1::Event>},
     {"corrupt graphs", Family::kSamples, CorruptGraphsPrefix, CheckMessage<v1::CorruptGraphs>}};
 
-// What of a sort is to be told. One bad row hides none of those behind it.
-class Damage {
+// The corrupt rows of a sort, reported as one finding. The scan goes on behind each of them.
+class CorruptRows {
  public:
-  explicit Damage(std::string_view sort) : sort_(sort) {}
+  explicit CorruptRows(std::string_view sort) : sort_(sort) {}
 
   void Note(const absl::Status& status) {
     if (status.ok()) return;
@@ -121,9 +121,9 @@ class DatabaseCheck {
         database_.Scan(sort.family, prefix, [&](std::string_view key, std::string_view value) {
           const std::string& run = *names.emplace(key.substr(prefix.size())).first;
           report_.CountBytes(value.size());
-          Damage damage(sort.name);
-          damage.Note(sort.check(key, value));
-          return stopped = damage.Report(run, report_);
+          CorruptRows corrupt(sort.name);
+          corrupt.Note(sort.check(key, value));
+          return stopped = corrupt.Report(run, report_);
         });
     return stopped.ok() ? ReportScan(sort.name, scanned) : stopped;
   }
@@ -166,14 +166,14 @@ class DatabaseCheck {
   }
 
   absl::Status CheckRows(const Sort& sort, const std::string& run) {
-    Damage damage(sort.name);
-    damage.Note(
+    CorruptRows corrupt(sort.name);
+    corrupt.Note(
         database_.Scan(sort.family, sort.prefix(run), [&](std::string_view key, std::string_view value) {
           report_.CountBytes(value.size());
-          damage.Note(sort.check(key, value));
+          corrupt.Note(sort.check(key, value));
           return absl::OkStatus();
         }));
-    return damage.Report(run, report_);
+    return corrupt.Report(run, report_);
   }
 
   const rocks::Database& database_;

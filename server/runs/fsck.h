@@ -1,4 +1,4 @@
-// Reads a store of runs whole and names what is damaged.
+// Reads a store of runs whole and names what is corrupt.
 #ifndef PACKTRAIN_SERVER_RUNS_FSCK_H_
 #define PACKTRAIN_SERVER_RUNS_FSCK_H_
 
@@ -8,8 +8,8 @@
 
 namespace packtrain::runs {
 
-// Decodes each row of each run, and finds rows of runs that are not there. What is damaged is told by run and
-// sort of rows and is no failure; `report` ends the check where it fails. May run beside all other use.
+// Decodes each row of each run, and finds rows of runs that are not there. What is corrupt is reported by run
+// and sort of rows and is no failure; `report` ends the check where it fails. May run beside all other use.
 absl::Status Fsck(const rocks::Database& database, rocks::CheckReport& report);
 
 }  // namespace packtrain::runs

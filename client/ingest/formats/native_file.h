@@ -45,7 +45,7 @@ class NativeFile {
 
   const v1::Dataset& dataset() const { return dataset_; }
 
-  // The next block or split; false behind the end. An error: a frame is damaged, cut off or out of order, or
+  // The next block or split; false behind the end. An error: a frame is corrupt, cut off or out of order, or
   // the graphs are not as many as the end says.
   absl::StatusOr<bool> Next(v1::ExportDatasetResponse* message);
 
@@ -59,7 +59,7 @@ class NativeFile {
   absl::Status ReadBytes(std::size_t count, std::string* bytes);
   // Checks what comes behind the end.
   absl::Status Finish(std::uint64_t graphs);
-  absl::Status Damaged(std::string_view what) const;
+  absl::Status Corrupt(std::string_view what) const;
 
   const std::string path_;
   const std::uint64_t bytes_;

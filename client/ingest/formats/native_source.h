@@ -20,7 +20,7 @@ namespace packtrain::ingest {
 // states: nothing is stored unless that comes out. Used by one thread at a time.
 class NativeSource : public BlockSource {
  public:
-  // Reads up to the file's header. INVALID_ARGUMENT, here and in Next: the file is damaged, cut off or no such
+  // Reads up to the file's header. INVALID_ARGUMENT, here and in Next: the file is corrupt, cut off or no such
   // file.
   static absl::StatusOr<std::unique_ptr<BlockSource>> Open(const std::string& path);
 
