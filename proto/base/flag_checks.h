@@ -12,14 +12,14 @@ class Validator;
 
 namespace packtrain::base {
 
-// A number from `least` to `most`.
-CLI::Validator NumberBetween(double least, double most);
+// A number from `min` to `max`.
+CLI::Validator NumberBetween(double min, double max);
 
-// A whole number from `least` to `most`, in decimal digits.
-CLI::Validator CountBetween(std::uint64_t least, std::uint64_t most);
+// A whole number from `min` to `max`, in decimal digits.
+CLI::Validator CountBetween(std::uint64_t min, std::uint64_t max);
 
-// A whole number from `least` to 2^63 - 1.
-CLI::Validator CountFrom(std::uint64_t least);
+// A whole number from `min` to 2^63 - 1.
+CLI::Validator CountFrom(std::uint64_t min);
 
 // Throws CLI::ParseError if a word is "--flag=", which is what `--flag=$VALUE` becomes when VALUE is unset:
 // CLI11 would take the next word for the value.

@@ -36,16 +36,16 @@ using Summaries = std::map<SlotPair, wire::PlanSummary>;
 
 // Multiples of 8, both ends included.
 struct Range {
-  std::int64_t least = 0;
-  std::int64_t most = 0;
-  bool Holds(std::int64_t value) const { return least <= value && value <= most; }
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+  bool Holds(std::int64_t value) const { return min <= value && value <= max; }
 };
 
 Range AroundMeanBatch(std::uint64_t total, std::uint64_t slots, std::uint64_t graphs) {
-  const auto least = static_cast<std::int64_t>(MulDiv(total, 11 * slots, 12 * graphs));
-  const auto most = static_cast<std::int64_t>(MulDiv(total, 13 * slots, 12 * graphs));
-  return {std::max(kStep, (least + kStep - 1) / kStep * kStep),
-          std::min<std::int64_t>(std::max(kStep, most / kStep * kStep), wire::kMaxSlots)};
+  const auto min = static_cast<std::int64_t>(MulDiv(total, 11 * slots, 12 * graphs));
+  const auto max = static_cast<std::int64_t>(MulDiv(total, 13 * slots, 12 * graphs));
+  return {std::max(kStep, (min + kStep - 1) / kStep * kStep),
+          std::min<std::int64_t>(std::max(kStep, max / kStep * kStep), wire::kMaxSlots)};
 }
 
 // The budgets to try, and how they lie: along the ridge, N nodes and E edges fill alike.
@@ -59,10 +59,10 @@ class BudgetField {
   // A first look over the whole field.
   std::vector<SlotPair> Coarse() const;
   std::int64_t coarse_node_step() const {
-    return RoundUp(std::max<std::int64_t>(1, (nodes_.most - nodes_.least) / (kCoarseNodes - 1)));
+    return RoundUp(std::max<std::int64_t>(1, (nodes_.max - nodes_.min) / (kCoarseNodes - 1)));
   }
   std::int64_t coarse_edge_step() const {
-    return RoundUp(std::max<std::int64_t>(1, Ridge(nodes_.most) * 3 / 400));
+    return RoundUp(std::max<std::int64_t>(1, Ridge(nodes_.max) * 3 / 400));
   }
 
   // Those up to a step away in each direction, along and across the ridge.
@@ -89,7 +89,7 @@ void BudgetField::AppendWithin(std::int64_t nodes, std::int64_t edges, std::vect
 
 std::vector<SlotPair> BudgetField::Coarse() const {
   std::vector<SlotPair> budgets;
-  for (std::int64_t nodes = nodes_.least; nodes <= nodes_.most; nodes += coarse_node_step()) {
+  for (std::int64_t nodes = nodes_.min; nodes <= nodes_.max; nodes += coarse_node_step()) {
     for (std::int64_t side = -kCoarseEdges; side <= kCoarseEdges; ++side) {
       AppendWithin(nodes, Ridge(nodes) + side * coarse_edge_step(), budgets);
     }
@@ -190,9 +190,9 @@ std::vector<TunedBudget> Ranked(const Trials& trials, const wire::BatchSpec& spe
   return ranked;
 }
 
-std::vector<SlotPair> BudgetsOf(std::span<const TunedBudget> tuned, std::size_t most) {
+std::vector<SlotPair> BudgetsOf(std::span<const TunedBudget> tuned, std::size_t max_budgets) {
   std::vector<SlotPair> budgets;
-  for (const TunedBudget& one : tuned.first(std::min(most, tuned.size()))) {
+  for (const TunedBudget& one : tuned.first(std::min(max_budgets, tuned.size()))) {
     budgets.push_back({one.budget.nodes, one.budget.edges});
   }
   return budgets;

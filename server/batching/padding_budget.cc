@@ -18,17 +18,17 @@ std::uint64_t DeriveSlots(const wire::BatchSpec& spec, std::uint64_t total, std:
   return std::max(NextMultipleOf64(mean_batch), NextMultipleOf64(max));
 }
 
-absl::Status CheckGiven(const char* flag, std::optional<std::uint32_t> value, std::uint32_t least) {
-  if (!value || (*value >= least && *value <= wire::kMaxSlots)) return absl::OkStatus();
+absl::Status CheckGiven(const char* flag, std::optional<std::uint32_t> value, std::uint32_t min) {
+  if (!value || (*value >= min && *value <= wire::kMaxSlots)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(flag, " ", *value, " is out of range: ", least, " to ", wire::kMaxSlots));
+      absl::StrCat(flag, " ", *value, " is out of range: ", min, " to ", wire::kMaxSlots));
 }
 
-// `most` is the greatest size of a graph.
-absl::StatusOr<std::uint32_t> CheckDerived(const char* flag, std::uint64_t slots, std::uint32_t most,
+// `max` is the greatest size of a graph.
+absl::StatusOr<std::uint32_t> CheckDerived(const char* flag, std::uint64_t slots, std::uint32_t max,
                                            std::uint32_t graphs) {
   if (slots <= wire::kMaxSlots) return static_cast<std::uint32_t>(slots);
-  const bool one_is_too_large = NextMultipleOf64(most) > wire::kMaxSlots;
+  const bool one_is_too_large = NextMultipleOf64(max) > wire::kMaxSlots;
   return absl::FailedPreconditionError(absl::StrCat(
       "the budget for --graphs ", graphs, " would be ", flag, " ", slots, "; the most is ", wire::kMaxSlots,
       one_is_too_large ? ": the largest graph alone takes more; give --nodes and --edges, and leave it "

@@ -19,8 +19,8 @@ void Replace(std::span<Item> row, std::size_t at, const Item& item) {
 }
 
 struct Pair {
-  std::size_t from_most = 0;
-  std::size_t from_least = 0;
+  std::size_t from_max = 0;
+  std::size_t from_min = 0;
   std::int64_t difference = 0;  // of their costs; 0: no pair helps
 };
 
@@ -28,12 +28,12 @@ struct Pair {
 // than 0 and less than `gap`. Both rows are in descending order, so a step along one of them leaves behind what
 // differs from that half by more than what has been seen.
 template <typename Item>
-Pair BestPair(std::span<const Item> most, std::span<const Item> least, std::int64_t gap) {
+Pair BestPair(std::span<const Item> max_row, std::span<const Item> min_row, std::int64_t gap) {
   Pair best;
   std::int64_t best_off = gap;
-  for (std::size_t i = 0, j = 0; i < most.size() && j < least.size();) {
+  for (std::size_t i = 0, j = 0; i < max_row.size() && j < min_row.size();) {
     const std::int64_t difference =
-        static_cast<std::int64_t>(most[i].cost) - static_cast<std::int64_t>(least[j].cost);
+        static_cast<std::int64_t>(max_row[i].cost) - static_cast<std::int64_t>(min_row[j].cost);
     const std::int64_t off = std::abs(2 * difference - gap);
     if (off < best_off) {
       best = {i, j, difference};
@@ -127,21 +127,21 @@ void StepSplit::SwapPairs() {
   }
 }
 
-bool StepSplit::SwapBestPair(std::uint32_t most, std::uint32_t least) {
-  const std::span<Item> from = Row(most);
-  const std::span<Item> to = Row(least);
-  const auto gap = static_cast<std::int64_t>(loads_[most] - loads_[least]);
+bool StepSplit::SwapBestPair(std::uint32_t max_rank, std::uint32_t min_rank) {
+  const std::span<Item> from = Row(max_rank);
+  const std::span<Item> to = Row(min_rank);
+  const auto gap = static_cast<std::int64_t>(loads_[max_rank] - loads_[min_rank]);
   const Pair pair = BestPair<const Item>(from, to, gap);
   if (pair.difference == 0) return false;
-  const Item longer = from[pair.from_most];
-  const Item shorter = to[pair.from_least];
-  Replace(from, pair.from_most, shorter);
-  Replace(to, pair.from_least, longer);
-  rank_of_[longer.position] = least;
-  rank_of_[shorter.position] = most;
-  loads_[most] -= static_cast<std::uint64_t>(pair.difference);
-  loads_[least] += static_cast<std::uint64_t>(pair.difference);
-  for (const std::uint32_t rank : {most, least}) {
+  const Item longer = from[pair.from_max];
+  const Item shorter = to[pair.from_min];
+  Replace(from, pair.from_max, shorter);
+  Replace(to, pair.from_min, longer);
+  rank_of_[longer.position] = min_rank;
+  rank_of_[shorter.position] = max_rank;
+  loads_[max_rank] -= static_cast<std::uint64_t>(pair.difference);
+  loads_[min_rank] += static_cast<std::uint64_t>(pair.difference);
+  for (const std::uint32_t rank : {max_rank, min_rank}) {
     least_.Set(rank, loads_[rank]);
     most_.Set(rank, ~loads_[rank]);
   }

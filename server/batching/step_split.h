@@ -58,7 +58,7 @@ class StepSplit {
   void Deal(const Item& item, std::uint32_t rank);
   void LayOutRows();
   void SwapPairs();
-  bool SwapBestPair(std::uint32_t most, std::uint32_t least);
+  bool SwapBestPair(std::uint32_t max_rank, std::uint32_t min_rank);
 
   const std::uint32_t max_graphs_;
   std::vector<Item> items_;             // longest first

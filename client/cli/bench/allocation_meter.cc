@@ -12,12 +12,12 @@ namespace {
 // Constant-initialised: operator new is called before any constructor runs.
 constinit std::atomic<bool> counting = false;
 constinit std::atomic<std::int64_t> used_bytes = 0;
-constinit std::atomic<std::int64_t> most_bytes = 0;
+constinit std::atomic<std::int64_t> max_bytes = 0;
 
 void CountTaken(std::int64_t bytes) {
   const std::int64_t used = used_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  std::int64_t most = most_bytes.load(std::memory_order_relaxed);
-  while (used > most && !most_bytes.compare_exchange_weak(most, used, std::memory_order_relaxed)) {
+  std::int64_t max = max_bytes.load(std::memory_order_relaxed);
+  while (used > max && !max_bytes.compare_exchange_weak(max, used, std::memory_order_relaxed)) {
   }
 }
 
@@ -40,13 +40,13 @@ void Free(void* memory) {
 
 AllocationMeter::AllocationMeter() {
   used_bytes = 0;
-  most_bytes = 0;
+  max_bytes = 0;
   counting = true;
 }
 
 AllocationMeter::~AllocationMeter() { counting = false; }
 
-std::uint64_t AllocationMeter::peak_bytes() const { return static_cast<std::uint64_t>(most_bytes.load()); }
+std::uint64_t AllocationMeter::peak_bytes() const { return static_cast<std::uint64_t>(max_bytes.load()); }
 
 }  // namespace packtrain::cli
 
