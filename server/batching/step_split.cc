@@ -19,8 +19,8 @@ void Replace(std::span<Item> row, std::size_t at, const Item& item) {
 }
 
 struct Pair {
-  std::size_t from_max = 0;
-  std::size_t from_min = 0;
+  std::size_t in_heaviest = 0;
+  std::size_t in_lightest = 0;
   std::int64_t difference = 0;  // of their costs; 0: no pair helps
 };
 
@@ -28,12 +28,12 @@ struct Pair {
 // than 0 and less than `gap`. Both rows are in descending order, so a step along one of them leaves behind what
 // differs from that half by more than what has been seen.
 template <typename Item>
-Pair BestPair(std::span<const Item> max_row, std::span<const Item> min_row, std::int64_t gap) {
+Pair BestPair(std::span<const Item> heaviest, std::span<const Item> lightest, std::int64_t gap) {
   Pair best;
   std::int64_t best_off = gap;
-  for (std::size_t i = 0, j = 0; i < max_row.size() && j < min_row.size();) {
+  for (std::size_t i = 0, j = 0; i < heaviest.size() && j < lightest.size();) {
     const std::int64_t difference =
-        static_cast<std::int64_t>(max_row[i].cost) - static_cast<std::int64_t>(min_row[j].cost);
+        static_cast<std::int64_t>(heaviest[i].cost) - static_cast<std::int64_t>(lightest[j].cost);
     const std::int64_t off = std::abs(2 * difference - gap);
     if (off < best_off) {
       best = {i, j, difference};
@@ -92,11 +92,11 @@ void StepSplit::DealLongestFirst(std::size_t ranks) {
   for (std::size_t rank = 0; rank < ranks; ++rank) Deal(items_[rank], static_cast<std::uint32_t>(rank));
   keys_.resize(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) keys_[rank] = max_graphs_ == 1 ? kFull : loads_[rank];
-  least_.Reset(keys_);
+  lightest_.Reset(keys_);
   for (std::size_t next = ranks; next < items_.size(); ++next) {
-    const std::uint32_t rank = least_.owner();
+    const std::uint32_t rank = lightest_.owner();
     Deal(items_[next], rank);
-    least_.Set(rank, counts_[rank] == max_graphs_ ? kFull : loads_[rank]);
+    lightest_.Set(rank, counts_[rank] == max_graphs_ ? kFull : loads_[rank]);
   }
 }
 
@@ -119,31 +119,31 @@ void StepSplit::LayOutRows() {
 }
 
 void StepSplit::SwapPairs() {
-  least_.Reset(loads_);
+  lightest_.Reset(loads_);
   std::transform(loads_.begin(), loads_.end(), keys_.begin(), [](std::uint64_t load) { return ~load; });
-  most_.Reset(keys_);
+  heaviest_.Reset(keys_);
   for (std::size_t left = kSwapsPerRank * loads_.size(); left > 0; --left) {
-    if (!SwapBestPair(most_.owner(), least_.owner())) return;
+    if (!SwapBestPair(heaviest_.owner(), lightest_.owner())) return;
   }
 }
 
-bool StepSplit::SwapBestPair(std::uint32_t max_rank, std::uint32_t min_rank) {
-  const std::span<Item> from = Row(max_rank);
-  const std::span<Item> to = Row(min_rank);
-  const auto gap = static_cast<std::int64_t>(loads_[max_rank] - loads_[min_rank]);
+bool StepSplit::SwapBestPair(std::uint32_t heaviest, std::uint32_t lightest) {
+  const std::span<Item> from = Row(heaviest);
+  const std::span<Item> to = Row(lightest);
+  const auto gap = static_cast<std::int64_t>(loads_[heaviest] - loads_[lightest]);
   const Pair pair = BestPair<const Item>(from, to, gap);
   if (pair.difference == 0) return false;
-  const Item longer = from[pair.from_max];
-  const Item shorter = to[pair.from_min];
-  Replace(from, pair.from_max, shorter);
-  Replace(to, pair.from_min, longer);
-  rank_of_[longer.position] = min_rank;
-  rank_of_[shorter.position] = max_rank;
-  loads_[max_rank] -= static_cast<std::uint64_t>(pair.difference);
-  loads_[min_rank] += static_cast<std::uint64_t>(pair.difference);
-  for (const std::uint32_t rank : {max_rank, min_rank}) {
-    least_.Set(rank, loads_[rank]);
-    most_.Set(rank, ~loads_[rank]);
+  const Item longer = from[pair.in_heaviest];
+  const Item shorter = to[pair.in_lightest];
+  Replace(from, pair.in_heaviest, shorter);
+  Replace(to, pair.in_lightest, longer);
+  rank_of_[longer.position] = lightest;
+  rank_of_[shorter.position] = heaviest;
+  loads_[heaviest] -= static_cast<std::uint64_t>(pair.difference);
+  loads_[lightest] += static_cast<std::uint64_t>(pair.difference);
+  for (const std::uint32_t rank : {heaviest, lightest}) {
+    lightest_.Set(rank, loads_[rank]);
+    heaviest_.Set(rank, ~loads_[rank]);
   }
   return true;
 }

@@ -58,7 +58,7 @@ class StepSplit {
   void Deal(const Item& item, std::uint32_t rank);
   void LayOutRows();
   void SwapPairs();
-  bool SwapBestPair(std::uint32_t max_rank, std::uint32_t min_rank);
+  bool SwapBestPair(std::uint32_t heaviest, std::uint32_t lightest);
 
   const std::uint32_t max_graphs_;
   std::vector<Item> items_;             // longest first
@@ -68,8 +68,8 @@ class StepSplit {
   std::vector<std::uint32_t> begins_;   // by rank, in rows_
   std::vector<Item> rows_;
   std::vector<std::uint64_t> keys_;
-  LeastKey least_;
-  LeastKey most_;
+  LeastKey lightest_;  // the rank that costs least, of those with room while graphs are assigned
+  LeastKey heaviest_;  // the rank that costs most; its key is the complement of its cost
 };
 
 }  // namespace packtrain::batching
