@@ -55,12 +55,12 @@ absl::StatusOr<std::unique_ptr<NativeFile>> NativeFile::Open(std::string path) {
   ABSL_RETURN_IF_ERROR(file->ReadMagic());
   v1::ExportDatasetResponse message;
   ABSL_RETURN_IF_ERROR(file->ReadFrame(&message));
-  if (!message.has_header()) return file->Corrupt("it does not begin with its header");
+  if (!message.has_header()) return file->Invalid("it does not begin with its header");
   file->dataset_ = std::move(*message.mutable_header()->mutable_dataset());
   return file;
 }
 
-absl::Status NativeFile::Corrupt(std::string_view what) const {
+absl::Status NativeFile::Invalid(std::string_view what) const {
   return absl::InvalidArgumentError(absl::StrCat(path_, ", byte ", position_, ": ", std::string(what)));
 }
 
@@ -70,9 +70,9 @@ absl::Status NativeFile::ReadMagic() {
   if (read && magic == kNativeMagic) return absl::OkStatus();
   position_ = 0;
   if (read && magic.starts_with(kNativeMagic.substr(0, kNativeMagic.size() - 1))) {
-    return Corrupt("the file is of a native format that this program does not know; it reads format 1");
+    return Invalid("the file is of a native format that this program does not know; it reads format 1");
   }
-  return Corrupt("this is no file of `packtrain dataset export --format native`");
+  return Invalid("this is no file of `packtrain dataset export --format native`");
 }
 
 absl::Status NativeFile::ReadBytes(std::size_t count, std::string* bytes) {
@@ -81,7 +81,7 @@ absl::Status NativeFile::ReadBytes(std::size_t count, std::string* bytes) {
     const std::size_t before = bytes->size();
     bytes->resize(before + std::min(count - before, kReadBytes));
     file_.read(bytes->data() + before, static_cast<std::streamsize>(bytes->size() - before));
-    if (!file_) return Corrupt("the file is cut off");
+    if (!file_) return Invalid("the file is cut off");
   }
   position_ += count;
   return absl::OkStatus();
@@ -91,18 +91,18 @@ absl::Status NativeFile::ReadFrame(v1::ExportDatasetResponse* message) {
   std::string header, bytes;
   ABSL_RETURN_IF_ERROR(ReadBytes(kFrameHeaderBytes, &header));
   const std::uint32_t size = NumberAt(header, 0);
-  if (size > kMaxFrameBytes) return Corrupt("the file is damaged: a frame is too long");
+  if (size > kMaxFrameBytes) return Invalid("the file is damaged: a frame is too long");
   ABSL_RETURN_IF_ERROR(ReadBytes(size, &bytes));
-  if (ChecksumOf(bytes) != NumberAt(header, 4)) return Corrupt("the file is damaged: a checksum is wrong");
-  if (!message->ParseFromString(bytes)) return Corrupt("the file is damaged: a frame is no message");
+  if (ChecksumOf(bytes) != NumberAt(header, 4)) return Invalid("the file is damaged: a checksum is wrong");
+  if (!message->ParseFromString(bytes)) return Invalid("the file is damaged: a frame is no message");
   return absl::OkStatus();
 }
 
 absl::Status NativeFile::Finish(std::uint64_t graphs) {
   if (graphs != graphs_) {
-    return Corrupt(absl::StrCat("the file holds ", graphs_, " graphs, and its end says ", graphs));
+    return Invalid(absl::StrCat("the file holds ", graphs_, " graphs, and its end says ", graphs));
   }
-  return position_ == bytes_ ? absl::OkStatus() : Corrupt("something follows behind the end");
+  return position_ == bytes_ ? absl::OkStatus() : Invalid("something follows behind the end");
 }
 
 absl::StatusOr<bool> NativeFile::Next(v1::ExportDatasetResponse* message) {
@@ -112,7 +112,7 @@ absl::StatusOr<bool> NativeFile::Next(v1::ExportDatasetResponse* message) {
     return false;
   }
   if (!message->has_block() && !message->has_split())
-    return Corrupt("a frame holds neither graphs nor a split");
+    return Invalid("a frame holds neither graphs nor a split");
   graphs_ += static_cast<std::uint64_t>(message->block().records_size());
   return true;
 }

@@ -59,7 +59,7 @@ class NativeFile {
   absl::Status ReadBytes(std::size_t count, std::string* bytes);
   // Checks what comes behind the end.
   absl::Status Finish(std::uint64_t graphs);
-  absl::Status Corrupt(std::string_view what) const;
+  absl::Status Invalid(std::string_view what) const;
 
   const std::string path_;
   const std::uint64_t bytes_;
