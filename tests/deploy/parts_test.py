@@ -1,0 +1,161 @@
+"""deploy/test.sh runs the parts that it is asked for, notes those that passed, and lists what was skipped.
+
+The script itself runs over a small tree, whose builds and checks do nothing but note that they were called.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DEPLOY = pathlib.Path(sys.argv.pop())
+PRESETS = ("release", "asan", "tsan")
+NOTE = '#!/bin/sh\necho "$(basename "$0") $*" >>{calls}\n[ "$(basename "$0")" != "$(cat {fails} 2>/dev/null)" ]\n'
+STUBS = ("deploy/setup.sh", "deploy/build.sh", "tests/fuzz/fuzz_all.sh", "tests/lint/clang_tidy.sh")
+# What a C++ test prints, and a Python file of which some tests are skipped.
+PRINTED = {"Disk.MayBeFull": "disk_test.cc:55: Skipped\nno right to mount\n[  SKIPPED ] Disk.MayBeFull (0 ms)\n",
+           "e2e.disk": "test_full (disk_test.Disk.test_full) ... skipped 'no mounts'\ntest_other (d.D.test_other) ... ok\n"}
+PASSES, FAILS = "add_test(Plan.IsPure true)\n", "add_test(Plan.IsPure false)\n"
+
+
+class Parts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tree = pathlib.Path(folder.name, "tree")
+        self.calls, self.fails = pathlib.Path(folder.name, "calls"), pathlib.Path(folder.name, "fails")
+        self.write_tree()
+        self.git("init", "-q")
+        self.commit()
+
+    def write_tree(self):
+        for name in STUBS:
+            self.write(name, NOTE.format(calls=self.calls, fails=self.fails)).chmod(0o755)
+        self.write("tests/lint/thread_safety.py", f"open('{self.calls}', 'a').write('thread_safety.py\\n')\n")
+        for name in ("test.sh", "lib.sh"):
+            shutil.copy(DEPLOY / name, self.tree / "deploy")
+        presets = [f'{{"name": "{name}", "generator": "Ninja", "binaryDir": "${{sourceDir}}/build/{name}"}}'
+                   for name in PRESETS]
+        tests = [f'{{"name": "{name}", "configurePreset": "{name}"}}' for name in PRESETS]
+        self.write("CMakePresets.json", f'{{"version": 6, "configurePresets": [{", ".join(presets)}], '
+                                        f'"testPresets": [{", ".join(tests)}]}}')
+        self.write(".gitignore", "/build/\n")
+        for name in PRESETS:
+            self.set_tests(name, PASSES)
+
+    def write(self, name, text):
+        file = self.tree / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def set_tests(self, preset, text):
+        self.write(f"build/{preset}/CTestTestfile.cmake", text)
+
+    def git(self, *arguments):
+        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=self.tree, check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+    def commit(self):
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "a commit")
+        return self.git("rev-parse", "HEAD")
+
+    def run_script(self, *arguments, code=0):
+        """What it printed; self.called has the scripts that it called."""
+        self.calls.write_text("")
+        done = subprocess.run([self.tree / "deploy/test.sh", *arguments], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, done)
+        self.called = self.calls.read_text().splitlines()
+        return done.stderr if code == 2 else done.stdout
+
+    def passed(self):
+        return {file.name: file.read_text().strip() for file in (self.tree / "build").glob("passed/*")}
+
+    def test_a_part_runs_alone_and_notes_its_commit(self):
+        head = self.git("rev-parse", "HEAD")
+        for part, called in (("asan", ["build.sh asan all"]), ("fuzz", ["build.sh fuzz fuzzers", "fuzz_all.sh"]),
+                             ("tidy", ["build.sh fuzz fuzzers", "thread_safety.py", "clang_tidy.sh build/fuzz"]),
+                             ("tsan", ["build.sh tsan base_test"]), ("tests", ["build.sh release"])):
+            self.run_script(f"--all={part}")
+            expected = ["setup.sh", *called]
+            self.assertTrue(len(self.called) in (len(expected), len(expected) + 1), self.called)  # a GPU program, maybe
+            for line, beginning in zip(self.called, expected):
+                self.assertTrue(line.startswith(beginning), self.called)
+            self.assertEqual(self.passed().pop(part), head)
+        self.assertEqual(set(self.passed()), {"asan", "tsan", "fuzz", "tidy", "tests"})
+
+    def test_all_runs_what_the_commit_lacks(self):
+        self.run_script("--all=tsan")
+        self.run_script("--all=fuzz")
+        printed = self.run_script("--all")
+        for part in ("tsan", "fuzz"):
+            self.assertIn(f"part {part} has passed on this commit", printed)
+        self.assertFalse([line for line in self.called if line.startswith(("fuzz_all.sh", "build.sh tsan"))])
+        for line in ("build.sh asan all", "build.sh fuzz fuzzers", "build.sh release"):
+            self.assertIn(line, self.called)
+        self.run_script("--all")
+        self.assertEqual([line.split()[0] for line in self.called], ["setup.sh"])
+        self.commit()
+        self.run_script("--all")
+        self.assertIn("build.sh asan all", self.called)
+        self.assertEqual(set(self.passed().values()), {self.git("rev-parse", "HEAD")})
+
+    def test_a_part_that_is_named_runs_although_it_has_passed(self):
+        self.run_script("--all=asan")
+        self.run_script("--all=asan")
+        self.assertIn("build.sh asan all", self.called)
+
+    def test_a_part_that_fails_is_not_noted_and_ends_the_run(self):
+        self.set_tests("asan", FAILS)
+        self.assertIn("Plan.IsPure (Failed)", self.run_script("--all", code=1))
+        self.fails.write_text("clang_tidy.sh")
+        self.run_script("--all=tidy", code=1)
+        self.assertEqual(self.passed(), {})
+
+    def test_files_that_differ_from_the_commit_are_not_noted_and_have_not_passed(self):
+        self.run_script("--all=tsan")
+        self.write("new_file", "")
+        self.run_script("--all=asan")
+        self.assertNotIn("asan", self.passed())
+        self.run_script("--all")
+        self.assertIn("build.sh asan all", self.called)
+        self.assertTrue([line for line in self.called if line.startswith("build.sh tsan")])
+
+    def test_without_the_trainer_no_part_is_noted(self):
+        self.run_script("--all=tests", "--without-trainer")
+        self.assertIn("build.sh release --without-trainer", self.called)
+        self.assertEqual(self.passed(), {})
+
+    def test_what_it_does_not_know_is_refused_by_name(self):
+        self.assertIn("unknown part 'msan' of --all; known: asan tsan fuzz tidy tests",
+                      self.run_script("--all=msan", code=2))
+        self.run_script("--all=", code=2)
+        self.run_script("--all=asan tsan", code=2)
+        self.assertIn("unknown argument '--every'", self.run_script("--every", code=2))
+        self.assertEqual(self.called, [])
+
+    def test_without_parts_it_tests_the_decoders_and_the_release_build_and_ends_with_ctests_summary(self):
+        for name, text in PRINTED.items():
+            self.write(f"build/{name}", text)
+        self.set_tests("release", PASSES + "".join(f"add_test({name} cat ../{name})\n" for name in PRINTED) +
+                       'set_tests_properties(Disk.MayBeFull PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")\n')
+        printed = self.run_script()
+        self.assertEqual([line for line in self.called if line.startswith("build.sh asan")],
+                         ["build.sh asan base_test base_errors_test wire_layout_test wire_convert_test padded_batch_test "
+                          "replays"])
+        skips = printed.rindex("== skipped tests")
+        self.assertLess(skips, printed.rindex("100% tests passed, 0 tests failed out of "))
+        for line in ("Disk.MayBeFull: no right to mount", "e2e.disk: test_full: 'no mounts'"):
+            self.assertIn(line, printed[skips:])
+
+    def test_a_failure_of_the_release_build_shows_the_summary_and_ends_with_1(self):
+        self.set_tests("release", FAILS)
+        printed = self.run_script("--all=tests", code=1)
+        self.assertIn("0% tests passed, 1 tests failed out of 1", printed)
+        self.assertIn("Plan.IsPure (Failed)", printed[printed.index("0% tests passed"):])
+
+
+if __name__ == "__main__":
+    unittest.main()
