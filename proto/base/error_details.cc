@@ -1,6 +1,7 @@
 #include "proto/base/error_details.h"
 
 #include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
 #include "google/rpc/error_details.pb.h"
 
 namespace packtrain::base {
@@ -31,6 +32,28 @@ absl::Status WithField(absl::Status status, std::string_view field) {
   violation.set_description(std::string(status.message()));
   status.SetPayload(kBadRequestUrl, absl::Cord(request.SerializeAsString()));
   return status;
+}
+
+absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay) {
+  if (status.ok()) return status;
+  absl::Status with_words(status.code(), absl::StrCat(status.message(), "; come again in ",
+                                                      std::chrono::duration<double>(delay).count(), " s"));
+  status.ForEachPayload([&with_words](absl::string_view type_url, const absl::Cord& payload) {
+    with_words.SetPayload(type_url, payload);
+  });
+  google::rpc::RetryInfo info;
+  info.mutable_retry_delay()->set_seconds(delay.count() / 1'000);
+  info.mutable_retry_delay()->set_nanos(static_cast<int>(delay.count() % 1'000 * 1'000'000));
+  with_words.SetPayload(kRetryInfoUrl, absl::Cord(info.SerializeAsString()));
+  return with_words;
+}
+
+std::optional<std::chrono::milliseconds> RetryDelayOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kRetryInfoUrl);
+  google::rpc::RetryInfo info;
+  if (!payload.has_value() || !info.ParseFromString(std::string(*payload))) return std::nullopt;
+  const google::protobuf::Duration& delay = info.retry_delay();
+  return std::chrono::milliseconds(delay.seconds() * 1'000 + delay.nanos() / 1'000'000);
 }
 
 }  // namespace packtrain::base

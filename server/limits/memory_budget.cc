@@ -1,0 +1,321 @@
+#include "server/limits/memory_budget.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/error_details.h"
+
+namespace packtrain::limits {
+namespace {
+
+// After which a refused call is to come again; more where many wait.
+constexpr std::chrono::milliseconds kRetryDelay{2'000};
+constexpr std::chrono::milliseconds kRetryDelayOfAWaiter{100};
+constexpr std::chrono::milliseconds kMaxRetryDelay{30'000};
+
+// Guaranteed bytes above the cap are cut, so that one part cannot take what another one was promised.
+MemoryBudget::Shares Cut(MemoryBudget::Shares shares, std::uint64_t cap_bytes) {
+  std::uint64_t sum = 0;
+  for (const MemoryBudget::Share& share : shares) sum += share.guaranteed_bytes;
+  for (MemoryBudget::Share& share : shares) {
+    if (sum > cap_bytes) {
+      const double part = static_cast<double>(cap_bytes) / static_cast<double>(sum);
+      share.guaranteed_bytes = static_cast<std::uint64_t>(static_cast<double>(share.guaranteed_bytes) * part);
+    }
+    share.max_bytes = std::min(std::max(share.max_bytes, share.guaranteed_bytes), cap_bytes);
+  }
+  return shares;
+}
+
+absl::Status Ended() {
+  return base::WithReason(absl::UnavailableError("the server is shutting down; reconnect"), "SHUTTING_DOWN");
+}
+
+}  // namespace
+
+std::string_view NameOf(MemoryPart part) {
+  switch (part) {
+    case MemoryPart::kProcess:
+      return "process";
+    case MemoryPart::kTransport:
+      return "transport";
+    case MemoryPart::kStoreCache:
+      return "store_cache";
+    case MemoryPart::kMemtables:
+      return "memtables";
+    case MemoryPart::kResidentDatasets:
+      return "resident_datasets";
+    case MemoryPart::kSizes:
+      return "sizes";
+    case MemoryPart::kPlans:
+      return "plans";
+    case MemoryPart::kStreams:
+      return "streams";
+    case MemoryPart::kPlannedBatches:
+      return "planned_batches";
+    case MemoryPart::kReports:
+      return "reports";
+    case MemoryPart::kImports:
+      return "imports";
+    case MemoryPart::kListings:
+      return "listings";
+  }
+  std::abort();
+}
+
+std::shared_ptr<MemoryBudget> MemoryBudget::Create(std::uint64_t cap_bytes, Shares shares) {
+  return std::shared_ptr<MemoryBudget>(new MemoryBudget(cap_bytes, Cut(shares, cap_bytes)));
+}
+
+std::shared_ptr<MemoryBudget> MemoryBudget::Undivided(std::uint64_t cap_bytes) {
+  Shares shares;
+  shares.fill({.max_bytes = cap_bytes, .guaranteed_bytes = 0});
+  return Create(cap_bytes, shares);
+}
+
+MemoryBudget::MemoryBudget(std::uint64_t cap_bytes, const Shares& shares)
+    : cap_bytes_(cap_bytes), shares_(shares), refuser_([this] { RefuseLate(); }) {}
+
+MemoryBudget::~MemoryBudget() { EndWaiting(); }
+
+MemoryBudget::Reservation::~Reservation() {
+  if (budget_ != nullptr) budget_->Release(part_, bytes_);
+}
+
+void MemoryBudget::Reservation::ShrinkTo(std::uint64_t bytes) {
+  if (budget_ == nullptr || bytes >= bytes_) return;
+  budget_->Release(part_, bytes_ - bytes);
+  bytes_ = bytes;
+}
+
+absl::Status MemoryBudget::Reservation::Resize(std::uint64_t bytes, Clock::time_point deadline) {
+  ShrinkTo(bytes);
+  if (bytes <= bytes_) return absl::OkStatus();
+  absl::StatusOr<Reservation> more = budget_->Reserve(part_, bytes - bytes_, deadline);
+  if (!more.ok()) return more.status();
+  bytes_ += std::exchange(more->bytes_, 0);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MemoryBudget::Reservation> MemoryBudget::Reserve(MemoryPart part, std::uint64_t bytes,
+                                                                Clock::time_point deadline) {
+  if (std::optional<Reservation> taken = TryTake(part, bytes)) return *std::move(taken);
+  std::promise<absl::StatusOr<Reservation>> result;
+  ReserveLater(part, bytes, deadline,
+               [&result](absl::StatusOr<Reservation> reserved) { result.set_value(std::move(reserved)); });
+  return result.get_future().get();
+}
+
+std::optional<MemoryBudget::Reservation> MemoryBudget::TryReserve(MemoryPart part, std::uint64_t bytes) {
+  if (std::optional<Reservation> taken = TryTake(part, bytes)) return taken;
+  AskCaches(bytes);
+  return TryTake(part, bytes);
+}
+
+void MemoryBudget::ReserveLater(MemoryPart part, std::uint64_t bytes, Clock::time_point deadline, Done done) {
+  if (bytes > max_bytes(part)) return done(NeverFits(part, bytes));
+  if (std::optional<Reservation> taken = TryReserve(part, bytes)) return done(*std::move(taken));
+  bool ended = false;
+  Calls calls;
+  {
+    base::MutexLock lock(mutex_);
+    ended = ended_;
+    if (!ended) {
+      waiters_.push_back({part, bytes, deadline, done});
+      calls = Grant();  // what was given back meanwhile
+    }
+  }
+  changed_.NotifyAll();
+  Run(std::move(calls));
+  if (ended) done(Ended());
+}
+
+void MemoryBudget::AddCache(GiveWay give_way) {
+  base::MutexLock lock(caches_mutex_);
+  caches_.push_back(std::move(give_way));
+}
+
+void MemoryBudget::EndWaiting() {
+  Waiters waiters;
+  {
+    base::MutexLock lock(mutex_);
+    ended_ = true;
+    waiters.swap(waiters_);
+  }
+  changed_.NotifyAll();
+  for (Waiter& waiter : waiters) waiter.done(Ended());
+  {
+    base::MutexLock lock(caches_mutex_);
+    caches_.clear();
+  }
+  if (!refuser_.joinable()) return;
+  // A last reservation may be given back by the refuser's own call.
+  refuser_.get_id() == std::this_thread::get_id() ? refuser_.detach() : refuser_.join();
+}
+
+std::uint64_t MemoryBudget::used_bytes() const {
+  base::MutexLock lock(mutex_);
+  return total_;
+}
+
+std::uint64_t MemoryBudget::used_bytes(MemoryPart part) const {
+  base::MutexLock lock(mutex_);
+  return used_[Index(part)];
+}
+
+std::uint64_t MemoryBudget::peak_bytes() const {
+  base::MutexLock lock(mutex_);
+  return peak_;
+}
+
+std::vector<MemoryBudget::PartUse> MemoryBudget::parts() const {
+  std::vector<PartUse> parts;
+  base::MutexLock lock(mutex_);
+  for (std::size_t k = 0; k < kMemoryParts; ++k) {
+    parts.push_back({NameOf(static_cast<MemoryPart>(k)), shares_[k].max_bytes, used_[k]});
+  }
+  return parts;
+}
+
+std::size_t MemoryBudget::waiting() const {
+  base::MutexLock lock(mutex_);
+  return waiters_.size();
+}
+
+bool MemoryBudget::FitsPart(MemoryPart part, std::uint64_t bytes) const {
+  const std::uint64_t used = used_[Index(part)];
+  return bytes <= shares_[Index(part)].max_bytes - std::min(used, shares_[Index(part)].max_bytes);
+}
+
+bool MemoryBudget::IsGuaranteed(MemoryPart part, std::uint64_t bytes) const {
+  return used_[Index(part)] + bytes <= shares_[Index(part)].guaranteed_bytes;
+}
+
+bool MemoryBudget::FitsBudget(MemoryPart part, std::uint64_t bytes) const {
+  std::uint64_t others = 0;
+  for (std::size_t k = 0; k < kMemoryParts; ++k) {
+    if (k != Index(part)) others += std::max(used_[k], shares_[k].guaranteed_bytes);
+  }
+  return others <= cap_bytes_ && used_[Index(part)] + bytes <= cap_bytes_ - others;
+}
+
+bool MemoryBudget::MayTake(MemoryPart part, std::uint64_t bytes) const {
+  if (!FitsPart(part, bytes) || !FitsBudget(part, bytes)) return false;
+  for (const Waiter& waiter : waiters_) {
+    if (waiter.part == part) return false;
+    if (!IsGuaranteed(part, bytes) && FitsPart(waiter.part, waiter.bytes)) return false;
+  }
+  return true;
+}
+
+MemoryBudget::Reservation MemoryBudget::Take(MemoryPart part, std::uint64_t bytes) {
+  used_[Index(part)] += bytes;
+  total_ += bytes;
+  peak_ = std::max(peak_, total_);
+  return Reservation(shared_from_this(), part, bytes);
+}
+
+std::optional<MemoryBudget::Reservation> MemoryBudget::TryTake(MemoryPart part, std::uint64_t bytes) {
+  base::MutexLock lock(mutex_);
+  if (!MayTake(part, bytes)) return std::nullopt;
+  return Take(part, bytes);
+}
+
+void MemoryBudget::Release(MemoryPart part, std::uint64_t bytes) {
+  Calls calls;
+  {
+    base::MutexLock lock(mutex_);
+    used_[Index(part)] -= bytes;
+    total_ -= bytes;
+    if (!waiters_.empty()) calls = Grant();
+  }
+  Run(std::move(calls));
+}
+
+MemoryBudget::Calls MemoryBudget::Grant() {
+  Calls calls;
+  std::array<bool, kMemoryParts> part_waits = {};
+  bool budget_waits = false;
+  for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
+    const MemoryPart part = waiter->part;
+    const bool fits_part = FitsPart(part, waiter->bytes);
+    const bool passes = !budget_waits || IsGuaranteed(part, waiter->bytes);
+    if (!part_waits[Index(part)] && fits_part && passes && FitsBudget(part, waiter->bytes)) {
+      calls.emplace_back(std::move(waiter->done), Take(part, waiter->bytes));
+      waiter = waiters_.erase(waiter);
+      continue;
+    }
+    // One that waits for its own part holds up that part alone.
+    if (!part_waits[Index(part)] && fits_part) budget_waits = true;
+    part_waits[Index(part)] = true;
+    ++waiter;
+  }
+  return calls;
+}
+
+void MemoryBudget::Run(Calls calls) {
+  for (auto& [done, result] : calls) done(std::move(result));
+}
+
+void MemoryBudget::AskCaches(std::uint64_t bytes) {
+  base::MutexLock lock(caches_mutex_);
+  for (const GiveWay& give_way : caches_) give_way(bytes);
+}
+
+absl::Status MemoryBudget::NeverFits(MemoryPart part, std::uint64_t bytes) const {
+  const std::string limit = absl::StrCat(max_bytes(part));
+  const std::string name(NameOf(part));
+  return base::WithReason(
+      absl::ResourceExhaustedError(
+          absl::StrCat("this needs ", bytes, " bytes of memory for ", name, ", of which the server has ", limit,
+                       " in all; ask for less, or start packtraind with a greater --memory")),
+      base::kAboveMemory,
+      {{"part", name}, {"bytes", absl::StrCat(bytes)}, {"limit", limit}, {"flag", "--memory"}});
+}
+
+absl::Status MemoryBudget::Refusal(MemoryPart part, std::uint64_t bytes) const {
+  const std::string name(NameOf(part));
+  const std::string limit = absl::StrCat(max_bytes(part));
+  const auto delay =
+      std::min(kRetryDelay + kRetryDelayOfAWaiter * static_cast<int>(waiters_.size()), kMaxRetryDelay);
+  return base::WithRetryDelay(
+      base::WithReason(
+          absl::ResourceExhaustedError(
+              absl::StrCat("the server's memory is in use: ", total_, " of ", cap_bytes_, " bytes, ",
+                           used_[Index(part)], " of ", limit, " for ", name, ", and ", bytes,
+                           " more did not come free in time; start packtraind with a ", "greater --memory")),
+          base::kMemoryLimit,
+          {{"part", name}, {"bytes", absl::StrCat(bytes)}, {"limit", limit}, {"flag", "--memory"}}),
+      delay);
+}
+
+void MemoryBudget::RefuseLate() {
+  while (true) {
+    Calls late;
+    {
+      base::MutexLock lock(mutex_);
+      if (ended_) return;
+      const auto by_deadline = [](const Waiter& a, const Waiter& b) { return a.deadline < b.deadline; };
+      const auto first = std::min_element(waiters_.begin(), waiters_.end(), by_deadline);
+      if (first == waiters_.end()) {
+        changed_.Wait(mutex_);
+        continue;
+      }
+      if (first->deadline > Clock::now()) {
+        changed_.WaitUntil(mutex_, Clock::time_point(first->deadline));
+        continue;
+      }
+      absl::Status refusal = Refusal(first->part, first->bytes);
+      Done done = std::move(first->done);
+      waiters_.erase(first);
+      late = Grant();  // those behind it may be next
+      late.emplace_back(std::move(done), std::move(refusal));
+    }
+    Run(std::move(late));
+  }
+}
+
+}  // namespace packtrain::limits
