@@ -2,32 +2,50 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/run_words.h"
-#include "server/analysis/run_fields.h"
+#include "server/analysis/run_copies.h"
 #include "server/analysis/significance.h"
+#include "server/analysis/verdict_sentence.h"
 
 namespace packtrain::analysis {
 namespace {
 
-absl::Status CheckFactor(const std::string& by) {
-  const std::map<std::string, std::string> known = Factors(v1::RunDescription());
-  if (known.contains(by)) return absl::OkStatus();
-  const std::string names =
-      absl::StrJoin(known, ", ", [](std::string* out, const auto& factor) { out->append(factor.first); });
-  return absl::InvalidArgumentError(by.empty() ? absl::StrCat("say by which factor to compare: ", names)
-                                               : absl::StrCat("unknown factor ", by, "; known are ", names));
+std::string KnownSides() {
+  return absl::StrCat(KnownSettings({SettingKind::kFactor, SettingKind::kCondition, SettingKind::kNote}),
+                      ", label.NAME");
 }
+
+absl::StatusOr<RunSetting> FindSides(const std::string& by) {
+  if (by.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("say by which setting to compare: ", KnownSides()));
+  }
+  std::optional<RunSetting> setting = FindSetting(by);
+  if (!setting.has_value() || setting->kind == SettingKind::kRecord) {
+    return absl::InvalidArgumentError(absl::StrCat("unknown setting ", by, "; known are ", KnownSides()));
+  }
+  if (setting->kind == SettingKind::kRepeat && !by.starts_with("label.")) {
+    return absl::InvalidArgumentError(absl::StrCat("runs are not compared by ", by,
+                                                   ", in which repeats may differ; known are ", KnownSides()));
+  }
+  return *std::move(setting);
+}
+
+absl::Status CheckAllowMixed(const std::string& key) {
+  const std::optional<RunSetting> setting = FindSetting(key);
+  if (setting.has_value() && setting->kind == SettingKind::kCondition) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--allow-mixed ", key, ": not a condition; conditions are ",
+                                                 KnownSettings({SettingKind::kCondition})));
+}
+
+// What is learnt depends on seeds, the other figures on the machine.
+bool IsOfLearning(const RunMetric& metric) { return metric.parts().evaluations; }
 
 v1::ExcludedRun Excluded(const std::string& run, std::string reason) {
   v1::ExcludedRun excluded;
@@ -36,14 +54,11 @@ v1::ExcludedRun Excluded(const std::string& run, std::string reason) {
   return excluded;
 }
 
-// Takes the compared factor out of `factors`. A version belongs to its data set, so comparing data sets takes
-// both, as NAME@VERSION: two versions of one name are never one side.
-std::string TakeCompared(const std::string& by, const v1::RunDescription& description,
-                         std::map<std::string, std::string>& factors) {
-  std::string value = factors.extract(by).mapped();
-  if (by != "dataset") return value;
-  factors.erase("version");
-  return description.dataset();
+// A part that belongs to the compared factor is named with it, so two versions of one data set are never one
+// side: "qm9@1", "H200, Xeon".
+std::string WithPart(const std::string& by, const std::string& value, const std::string& part) {
+  if (part.empty() || part == value) return value;
+  return absl::StrCat(value, by == "dataset" ? "@" : ", ", part);
 }
 
 std::vector<double> Values(const std::vector<MeasuredRun>& runs) {
@@ -53,6 +68,24 @@ std::vector<double> Values(const std::vector<MeasuredRun>& runs) {
   return values;
 }
 
+// One value of what is compared.
+struct Side {
+  std::string value;
+  std::vector<double> figures;
+  std::vector<v1::RunCopy> copies;
+  SideSettings settings;
+  bool shares_seeds = false;
+};
+
+Side MakeSide(const std::string& value, const std::vector<MeasuredRun>& runs, bool of_learning) {
+  DistinctRuns distinct = SetCopiesAside(runs, of_learning);
+  return {.value = value,
+          .figures = Values(distinct.runs),
+          .copies = std::move(distinct.copies),
+          .settings = SettingsOf(runs),
+          .shares_seeds = !of_learning && ShareSeeds(distinct.runs)};
+}
+
 std::vector<double> Logarithms(const std::vector<double>& values) {
   std::vector<double> logarithms;
   logarithms.reserve(values.size());
@@ -60,17 +93,14 @@ std::vector<double> Logarithms(const std::vector<double>& values) {
   return logarithms;
 }
 
-// Everything of a pair but what depends on the other pairs: adjusted p, verdict, sentence.
-v1::PairComparison ComparePair(const std::vector<double>& a, const std::vector<double>& b, v1::TestKind test) {
+// Interval, p and effect, as far as there are runs for them.
+void TestPair(const std::vector<double>& a, const std::vector<double>& b, v1::TestKind test,
+              v1::PairComparison& pair) {
   const Moments log_a = MomentsOf(Logarithms(a));
   const Moments log_b = MomentsOf(Logarithms(b));
-  v1::PairComparison pair;
-  pair.set_n_a(static_cast<std::uint32_t>(a.size()));
-  pair.set_n_b(static_cast<std::uint32_t>(b.size()));
-  pair.set_ratio(std::exp(log_a.mean - log_b.mean));
   const std::size_t fewer = std::min(a.size(), b.size());
   if (fewer >= kMinRunsForMannWhitney) pair.set_mann_whitney_p(MannWhitneyP(a, b));
-  if (fewer < kMinRunsForTest) return pair;
+  if (fewer < kMinRunsForTest) return;
   const bool student = test == v1::TEST_KIND_STUDENT;
   const Interval interval =
       student ? StudentInterval(log_a, log_b, kConfidence) : WelchInterval(log_a, log_b, kConfidence);
@@ -79,6 +109,22 @@ v1::PairComparison ComparePair(const std::vector<double>& a, const std::vector<d
   pair.set_welch_p(WelchP(log_a, log_b));
   if (student) pair.set_student_p(StudentP(log_a, log_b));
   if (const std::optional<double> effect = HedgesG(log_a, log_b)) pair.set_effect(*effect);
+}
+
+// Everything of a pair but what depends on the other pairs: adjusted p, verdict, sentence.
+v1::PairComparison ComparePair(const Side& a, const Side& b, const PairQuestion& question, v1::TestKind test) {
+  v1::PairComparison pair;
+  pair.set_a(a.value);
+  pair.set_b(b.value);
+  pair.set_n_a(static_cast<std::uint32_t>(a.figures.size()));
+  pair.set_n_b(static_cast<std::uint32_t>(b.figures.size()));
+  pair.set_ratio(std::exp(MomentsOf(Logarithms(a.figures)).mean - MomentsOf(Logarithms(b.figures)).mean));
+  const PairSettings settings = CompareSettings(a.settings, b.settings, question);
+  pair.mutable_mixed()->Add(settings.mixed.begin(), settings.mixed.end());
+  pair.mutable_also_differs()->Add(settings.also_differs.begin(), settings.also_differs.end());
+  for (const Side* side : {&a, &b}) pair.mutable_copies()->Add(side->copies.begin(), side->copies.end());
+  pair.set_shares_seeds(a.shares_seeds || b.shares_seeds);
+  if (settings.mixed.empty()) TestPair(a.figures, b.figures, test, pair);
   return pair;
 }
 
@@ -98,6 +144,7 @@ void AdjustByHolm(v1::CompareRunsResponse& response) {
 }
 
 v1::Verdict VerdictOf(const v1::PairComparison& pair) {
+  if (pair.mixed_size() > 0) return v1::VERDICT_MIXED;
   if (std::min(pair.n_a(), pair.n_b()) < kMinRunsForVerdict) return v1::VERDICT_TOO_FEW_RUNS;
   if (pair.holm_p() > kAlpha) return v1::VERDICT_NO_DIFFERENCE_SEEN;
   return pair.ratio() < 1 ? v1::VERDICT_FASTER : v1::VERDICT_SLOWER;
@@ -113,62 +160,25 @@ void Judge(const RunMetric& metric, v1::CompareRunsResponse& response) {
   }
 }
 
-// "p = .0004": no zero in front, as many digits as tell.
-std::string FormatP(double p) {
-  if (p < 0.0001) return "p < .0001";
-  if (p > 0.9995) return "p = 1";
-  const std::string digits = p < 0.001 ? absl::StrFormat("%.4f", p) : absl::StrFormat("%.3f", p);
-  return absl::StrCat("p = ", digits.substr(1));
-}
-
-// A ratio with enough digits to differ from 1 where it does.
-std::string FormatRatio(double ratio) {
-  return std::abs(ratio - 1) < 0.095 ? absl::StrFormat("%.3f", ratio) : absl::StrFormat("%.2f", ratio);
-}
-
-std::string FormatEvidence(const v1::PairComparison& pair, double low, double high) {
-  return absl::StrFormat("(95 %% %s to %s, %s, %d against %d runs)", FormatRatio(low), FormatRatio(high),
-                         FormatP(pair.holm_p()), pair.n_a(), pair.n_b());
-}
-
-// `factor` is above 1.
-std::string Difference(const v1::PairComparison& pair, const RunMetric& metric, double factor) {
-  const bool less = pair.ratio() < 1;
-  if (metric.is_speed()) {
-    return absl::StrFormat("%s is %sx %s than %s", pair.a(), FormatRatio(factor), less ? "faster" : "slower",
-                           pair.b());
-  }
-  return absl::StrFormat("%s of %s is %sx %s than that of %s", metric.name(), pair.a(), FormatRatio(factor),
-                         less ? "smaller" : "greater", pair.b());
-}
-
-std::string TooFewRuns(const v1::PairComparison& pair) {
-  return absl::StrFormat(
-      "too few runs to compare %s with %s: %d against %d, and %d a side are needed (ratio %s)", pair.a(),
-      pair.b(), pair.n_a(), pair.n_b(), kMinRunsForVerdict, FormatRatio(pair.ratio()));
-}
-
 }  // namespace
 
-bool Comparison::ValueLess::operator()(const std::string& a, const std::string& b) const {
-  double x = 0;
-  double y = 0;
-  if (absl::SimpleAtod(a, &x) && absl::SimpleAtod(b, &y) && x != y) return x < y;
-  return a < b;
-}
-
-Comparison::Comparison(std::string by, RunMetric metric, v1::TestKind test)
-    : by_(std::move(by)), metric_(std::move(metric)), test_(test) {}
+Comparison::Comparison(RunSetting by, PairQuestion question, RunMetric metric, v1::TestKind test)
+    : by_(std::move(by)), question_(std::move(question)), metric_(std::move(metric)), test_(test) {}
 
 absl::StatusOr<Comparison> Comparison::Create(const v1::CompareRunsRequest& request) {
-  ABSL_RETURN_IF_ERROR(CheckFactor(request.by()));
+  ABSL_ASSIGN_OR_RETURN(RunSetting by, FindSides(request.by()));
   ABSL_ASSIGN_OR_RETURN(RunMetric metric, RunMetric::Parse(request.metric()));
+  for (const std::string& key : request.allow_mixed()) ABSL_RETURN_IF_ERROR(CheckAllowMixed(key));
   if (!v1::TestKind_IsValid(request.test())) {
     return absl::InvalidArgumentError(
         absl::StrCat("unknown test ", static_cast<int>(request.test()), "; known are Welch's and Student's"));
   }
   const bool chosen = request.test() != v1::TEST_KIND_UNSPECIFIED;
-  return Comparison(request.by(), std::move(metric), chosen ? request.test() : v1::TEST_KIND_WELCH);
+  PairQuestion question = {.by = request.by(),
+                           .allow_mixed = {request.allow_mixed().begin(), request.allow_mixed().end()},
+                           .of_learning = IsOfLearning(metric)};
+  return Comparison(std::move(by), std::move(question), std::move(metric),
+                    chosen ? request.test() : v1::TEST_KIND_WELCH);
 }
 
 RunParts Comparison::PartsOf(const v1::Run& run) const {
@@ -187,20 +197,44 @@ void Comparison::Add(const LoadedRun& run) {
     excluded_.push_back(Excluded(name, std::string(value.status().message())));
     return;
   }
-  FactorMap factors = Factors(run.record.description());
-  const std::string compared = TakeCompared(by_, run.record.description(), factors);
-  cells_[std::move(factors)][compared].push_back({name, *value});
+  SettingTexts factors = ReadSettings(run.record, SettingKind::kFactor);
+  const std::optional<std::string> side = TakeSide(run.record, factors);
+  if (!side.has_value()) {
+    excluded_.push_back(Excluded(name, absl::StrCat("its ", by_.key, " is not given")));
+    return;
+  }
+  cells_[std::move(factors)][*side].push_back(Keep(run.record, *value));
 }
 
-v1::ComparisonCell Comparison::CompareCell(const FactorMap& factors, const Cell& values) const {
+std::optional<std::string> Comparison::TakeSide(const v1::Run& run, SettingTexts& factors) const {
+  if (by_.kind != SettingKind::kFactor) return by_.read(run);
+  std::string side = factors.extract(by_.key).mapped();
+  for (const RunSetting& setting : AllSettings()) {
+    if (setting.kind != SettingKind::kFactor || setting.belongs_to != by_.key) continue;
+    side = WithPart(by_.key, side, factors.extract(setting.key).mapped());
+  }
+  return side;
+}
+
+MeasuredRun Comparison::Keep(const v1::Run& run, double value) {
+  SettingTexts notes = ReadSettings(run, SettingKind::kNote);
+  const auto started = notes.extract(kStartedKey);
+  return {.run = run.run(),
+          .value = value,
+          .conditions = &*texts_.insert(ReadSettings(run, SettingKind::kCondition)).first,
+          .notes = &*texts_.insert(std::move(notes)).first,
+          .started = started.empty() ? "" : started.mapped(),
+          .seeds = SeedsOf(run.description())};
+}
+
+v1::ComparisonCell Comparison::CompareCell(const SettingTexts& factors, const Cell& values) const {
   v1::ComparisonCell cell;
   cell.mutable_factors()->insert(factors.begin(), factors.end());
-  for (auto a = values.begin(); a != values.end(); ++a) {
-    for (auto b = std::next(a); b != values.end(); ++b) {
-      v1::PairComparison pair = ComparePair(Values(a->second), Values(b->second), test_);
-      pair.set_a(a->first);
-      pair.set_b(b->first);
-      *cell.add_pairs() = std::move(pair);
+  std::vector<Side> sides;
+  for (const auto& [value, runs] : values) sides.push_back(MakeSide(value, runs, question_.of_learning));
+  for (std::size_t a = 0; a < sides.size(); ++a) {
+    for (std::size_t b = a + 1; b < sides.size(); ++b) {
+      *cell.add_pairs() = ComparePair(sides[a], sides[b], question_, test_);
     }
   }
   return cell;
@@ -218,29 +252,12 @@ v1::CompareRunsResponse Comparison::Answer() const {
       continue;
     }
     for (const MeasuredRun& run : values.begin()->second) {
-      *response.add_excluded() =
-          Excluded(run.run, absl::StrCat("no other value of ", by_, " agrees with it in all other factors"));
+      *response.add_excluded() = Excluded(
+          run.run, absl::StrCat("no other value of ", by_.key, " agrees with it in all other factors"));
     }
   }
   Judge(metric_, response);
   return response;
-}
-
-std::string VerdictSentence(const v1::PairComparison& pair, const RunMetric& metric) {
-  switch (pair.verdict()) {
-    case v1::VERDICT_FASTER:
-      return absl::StrCat(Difference(pair, metric, 1 / pair.ratio()), " ",
-                          FormatEvidence(pair, 1 / pair.ci95_high(), 1 / pair.ci95_low()));
-    case v1::VERDICT_SLOWER:
-      return absl::StrCat(Difference(pair, metric, pair.ratio()), " ",
-                          FormatEvidence(pair, pair.ci95_low(), pair.ci95_high()));
-    case v1::VERDICT_TOO_FEW_RUNS:
-      return TooFewRuns(pair);
-    default:
-      return absl::StrFormat("no difference seen between %s and %s: ratio %s %s", pair.a(), pair.b(),
-                             FormatRatio(pair.ratio()),
-                             FormatEvidence(pair, pair.ci95_low(), pair.ci95_high()));
-  }
 }
 
 }  // namespace packtrain::analysis

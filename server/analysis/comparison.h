@@ -10,34 +10,39 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "packtrain/v1/run.pb.h"
 #include "server/analysis/loaded_run.h"
+#include "server/analysis/measured_run.h"
 #include "server/analysis/run_metric.h"
+#include "server/analysis/run_settings.h"
+#include "server/analysis/setting_value.h"
+#include "server/analysis/side_settings.h"
 
 namespace packtrain::analysis {
 
 inline constexpr double kAlpha = 0.05;
 inline constexpr double kConfidence = 0.95;
-// Runs a side: for an interval and p, for a verdict, for the Mann-Whitney test.
+// Runs a side, copies counted once: for an interval and p, for a verdict, for the Mann-Whitney test.
 inline constexpr std::size_t kMinRunsForTest = 2;
 inline constexpr std::size_t kMinRunsForVerdict = 3;
 inline constexpr std::size_t kMinRunsForMannWhitney = 5;
 
-// A run and its figure.
-struct MeasuredRun {
-  std::string run;
-  double value = 0;
-};
-
-// Runs are added one by one, and of each only its figure is kept. Used by one thread.
+// Runs are added one by one, and of each only its figure is kept, with its settings, which are shared. Used by
+// one thread.
 class Comparison {
  public:
-  // INVALID_ARGUMENT: unknown factor, metric or test. The runs that the request names are the caller's to add.
+  // INVALID_ARGUMENT: unknown setting, metric or test. The runs that the request names are the caller's to add.
   static absl::StatusOr<Comparison> Create(const v1::CompareRunsRequest& request);
+
+  // Runs borrow from the comparison that they were added to.
+  Comparison(Comparison&&) = default;
+  Comparison& operator=(Comparison&&) = default;
 
   // What Add needs of a run: nothing of one that is not done.
   RunParts PartsOf(const v1::Run& run) const;
@@ -49,29 +54,24 @@ class Comparison {
   v1::CompareRunsResponse Answer() const;
 
  private:
-  // Numbers by size, then text by bytes.
-  struct ValueLess {
-    bool operator()(const std::string& a, const std::string& b) const;
-  };
-  using FactorMap = std::map<std::string, std::string>;
-  // The runs of one cell by their value of the compared factor.
-  using Cell = std::map<std::string, std::vector<MeasuredRun>, ValueLess>;
+  // The runs of one cell by their value of the compared setting.
+  using Cell = std::map<std::string, std::vector<MeasuredRun>, SettingValueLess>;
 
-  Comparison(std::string by, RunMetric metric, v1::TestKind test);
+  Comparison(RunSetting by, PairQuestion question, RunMetric metric, v1::TestKind test);
 
-  v1::ComparisonCell CompareCell(const FactorMap& factors, const Cell& values) const;
+  // Takes the run's value of the compared setting out of `factors`, with the parts that belong to it.
+  std::optional<std::string> TakeSide(const v1::Run& run, SettingTexts& factors) const;
+  MeasuredRun Keep(const v1::Run& run, double value);
+  v1::ComparisonCell CompareCell(const SettingTexts& factors, const Cell& values) const;
 
-  std::string by_;
+  RunSetting by_;
+  PairQuestion question_;
   RunMetric metric_;
   v1::TestKind test_;
-  std::map<FactorMap, Cell> cells_;
+  std::set<SettingTexts> texts_;  // what the runs of `cells_` borrow
+  std::map<SettingTexts, Cell> cells_;
   std::vector<v1::ExcludedRun> excluded_;
 };
-
-// The verdict in words, such as "dynamic is 1.23x faster than static-multiple (95 % 1.15 to 1.32,
-// p = .0004, 3 against 3 runs)"; or, of a metric other than seconds per graph and per epoch, "total.stddev of
-// dynamic is 1.23x smaller than that of static-multiple (...)".
-std::string VerdictSentence(const v1::PairComparison& pair, const RunMetric& metric);
 
 }  // namespace packtrain::analysis
 

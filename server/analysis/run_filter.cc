@@ -2,15 +2,16 @@
 
 #include <re2/re2.h>
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "server/analysis/run_fields.h"
+#include "server/analysis/run_settings.h"
+#include "server/analysis/setting_value.h"
 
 namespace packtrain::analysis {
 namespace {
@@ -121,63 +122,91 @@ class ListNode final : public Node {
   const std::vector<NodePtr> children_;
 };
 
-std::optional<double> AsNumber(const std::string& text) {
-  double value = 0;
-  if (!absl::SimpleAtod(text, &value)) return std::nullopt;
-  return value;
+template <typename Order>
+bool Holds(const std::string& op, Order order) {
+  if (op == "=") return order == 0;
+  if (op == "!=") return order != 0;
+  if (op == "<") return order < 0;
+  if (op == "<=") return order <= 0;
+  if (op == ">") return order > 0;
+  return order >= 0;
 }
 
-template <typename T>
-bool Holds(const std::string& op, const T& a, const T& b) {
-  if (op == "=") return a == b;
-  if (op == "!=") return a != b;
-  if (op == "<") return a < b;
-  if (op == "<=") return a <= b;
-  if (op == ">") return a > b;
-  return a >= b;
-}
-
-class CompareNode final : public Node {
+class TextNode final : public Node {
  public:
-  CompareNode(FieldReader field, std::string op, std::string value)
-      : field_(std::move(field)), op_(std::move(op)), value_(std::move(value)), number_(AsNumber(value_)) {}
+  TextNode(RunSetting::Reader read, std::string op, std::string value)
+      : read_(std::move(read)), op_(std::move(op)), value_(std::move(value)) {}
 
   bool Matches(const v1::Run& run) const override {
-    const std::optional<std::string> found = field_(run);
-    if (!found.has_value()) return op_ == "!=";
-    const std::optional<double> number = number_.has_value() ? AsNumber(*found) : std::nullopt;
-    return number.has_value() ? Holds(op_, *number, *number_) : Holds(op_, *found, value_);
+    const std::optional<std::string> found = read_(run);
+    return found.has_value() ? Holds(op_, *found <=> value_) : op_ == "!=";
   }
 
  private:
-  const FieldReader field_;
+  const RunSetting::Reader read_;
   const std::string op_;
   const std::string value_;
-  const std::optional<double> number_;
 };
+
+// A run whose value is no number is as one without the value.
+class NumberNode final : public Node {
+ public:
+  NumberNode(RunSetting::Reader read, std::string op, const SettingNumber& value)
+      : read_(std::move(read)), op_(std::move(op)), value_(value) {}
+
+  bool Matches(const v1::Run& run) const override {
+    const std::optional<std::string> found = read_(run);
+    const std::optional<SettingNumber> number = found.has_value() ? ParseNumber(*found) : std::nullopt;
+    return number.has_value() ? Holds(op_, CompareNumbers(*number, value_)) : op_ == "!=";
+  }
+
+ private:
+  const RunSetting::Reader read_;
+  const std::string op_;
+  const SettingNumber value_;
+};
+
+bool ComparesNumbers(ValueType type, const std::string& op) {
+  return type == ValueType::kNumber || (type == ValueType::kAny && op != "=" && op != "!=");
+}
+
+absl::StatusOr<NodePtr> MakeCompareNode(const RunSetting& setting, const std::string& op, const Token& value) {
+  if (!ComparesNumbers(setting.type, op)) {
+    return NodePtr(std::make_unique<TextNode>(setting.read, op, value.text));
+  }
+  const std::optional<SettingNumber> number = ParseNumber(value.text);
+  if (number.has_value()) return NodePtr(std::make_unique<NumberNode>(setting.read, op, *number));
+  return ErrorAt(value.position,
+                 absl::StrCat(setting.key, " ", op, " takes a finite number, and ", value.text, " is none"));
+}
 
 class RegexNode final : public Node {
  public:
-  RegexNode(FieldReader field, std::unique_ptr<const re2::RE2> regex)
-      : field_(std::move(field)), regex_(std::move(regex)) {}
+  RegexNode(RunSetting::Reader read, std::unique_ptr<const re2::RE2> regex)
+      : read_(std::move(read)), regex_(std::move(regex)) {}
 
   bool Matches(const v1::Run& run) const override {
-    const std::optional<std::string> found = field_(run);
+    const std::optional<std::string> found = read_(run);
     return found.has_value() && re2::RE2::PartialMatch(*found, *regex_);
   }
 
  private:
-  const FieldReader field_;
+  const RunSetting::Reader read_;
   const std::unique_ptr<const re2::RE2> regex_;
 };
 
-absl::StatusOr<NodePtr> MakeRegexNode(FieldReader field, const Token& value) {
+absl::StatusOr<NodePtr> MakeRegexNode(const RunSetting& setting, const Token& value) {
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kMaxRegexBytes);
   auto regex = std::make_unique<const re2::RE2>(value.text, options);
   if (!regex->ok()) return ErrorAt(value.position, absl::StrCat("bad regular expression: ", regex->error()));
-  return NodePtr(std::make_unique<RegexNode>(std::move(field), std::move(regex)));
+  return NodePtr(std::make_unique<RegexNode>(setting.read, std::move(regex)));
+}
+
+std::string KnownKeys() {
+  return KnownSettings({SettingKind::kFactor, SettingKind::kCondition, SettingKind::kNote, SettingKind::kRepeat,
+                        SettingKind::kRecord});
 }
 
 // Recursive descent over the grammar of run_filter.h.
@@ -248,9 +277,9 @@ class Parser {
   absl::StatusOr<NodePtr> Compare() {
     const Token key = Take();
     if (key.kind != TokenKind::kWord) return ErrorAt(key.position, "expected a key");
-    FieldReader field = FindField(key.text);
-    if (!field) {
-      return ErrorAt(key.position, absl::StrCat("unknown key ", key.text, "; known are ", KnownFields()));
+    const std::optional<RunSetting> setting = FindSetting(key.text);
+    if (!setting.has_value()) {
+      return ErrorAt(key.position, absl::StrCat("unknown key ", key.text, "; known are ", KnownKeys()));
     }
     const Token op = Take();
     if (op.kind != TokenKind::kOperator) {
@@ -260,8 +289,7 @@ class Parser {
     if (value.kind != TokenKind::kWord && value.kind != TokenKind::kQuoted) {
       return ErrorAt(value.position, absl::StrCat("expected a value after ", op.text));
     }
-    if (op.text == "~") return MakeRegexNode(std::move(field), value);
-    return NodePtr(std::make_unique<CompareNode>(std::move(field), op.text, value.text));
+    return op.text == "~" ? MakeRegexNode(*setting, value) : MakeCompareNode(*setting, op.text, value);
   }
 
   const std::vector<Token> tokens_;

@@ -6,9 +6,11 @@
 //   OP      := = != < <= > >= ~
 //   VALUE   := WORD | 'text' | "text"     (in quotes, \ takes the next character as it is)
 //
-// A WORD has no space, bracket, quote or operator character. Two numbers compare as numbers, anything else
-// as text; ~ searches for a regular expression (RE2). A label a run lacks is unequal to every value and
-// meets no other comparison.
+// A WORD has no space, bracket, quote or operator character. Keys are those of run_settings.h. A key that is a
+// number there compares as one; every other one as text, but of labels, libraries and other settings < <= > >=
+// compare numbers, and what is no number meets none of them. A number is finite. ~ searches for a regular
+// expression (RE2). What a run lacks, as it may a label, is unequal to every value and meets no other
+// comparison.
 #ifndef PACKTRAIN_SERVER_ANALYSIS_RUN_FILTER_H_
 #define PACKTRAIN_SERVER_ANALYSIS_RUN_FILTER_H_
 
@@ -27,7 +29,8 @@ inline constexpr int kMaxFilterDepth = 64;  // of brackets and "not"
 // Immutable; any number of threads may use it.
 class RunFilter {
  public:
-  // Blank text takes every run. INVALID_ARGUMENT: does not parse; the message gives the column, from 1.
+  // Blank text takes every run. INVALID_ARGUMENT: does not parse, or a value is no number where one is needed;
+  // the message gives the column, from 1.
   static absl::StatusOr<RunFilter> Parse(std::string_view text);
 
   bool Matches(const v1::Run& run) const;

@@ -63,6 +63,8 @@ absl::Status ValidateDescription(const v1::RunDescription& description) {
       {"optimizer", description.optimizer()},
       {"git_revision", description.git_revision()},
       {"timing_method", description.timing_method()},
+      {"input", description.input()},
+      {"settings.learning_rate_schedule", description.settings().learning_rate_schedule()},
       {"hardware.device", hardware.device()},
       {"hardware.name", hardware.name()},
       {"hardware.cpu", hardware.cpu()},
@@ -73,6 +75,7 @@ absl::Status ValidateDescription(const v1::RunDescription& description) {
     ABSL_RETURN_IF_ERROR(CheckText(what, text));
   }
   ABSL_RETURN_IF_ERROR(CheckMap("libraries", description.libraries()));
+  ABSL_RETURN_IF_ERROR(CheckMap("settings.other", description.settings().other()));
   return CheckMap("labels", description.labels());
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ namespace {
 
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::StartsWith;
@@ -183,21 +186,316 @@ TEST_F(Comparisons, OneRunASideHasARatioAndNothingElse) {
   EXPECT_EQ(pair.verdict(), v1::VERDICT_TOO_FEW_RUNS);
 }
 
-TEST_F(Comparisons, RunsThatDoNotVaryAreCompared) {
+TEST_F(Comparisons, ASideOfCopiesAloneGetsNoVerdict) {
   AddRuns(Dynamic, {1e-3, 1e-3, 1e-3});
-  AddRuns(Multiple, {2e-3, 2e-3, 2e-3});
-  AddRuns(Pow2, {2e-3, 2e-3, 2e-3});
+  AddRuns(Multiple, {2.00e-3, 2.01e-3, 2.02e-3});
   const v1::CompareRunsResponse response = CompareBy("policy");
-  const v1::PairComparison& fast = response.cells(0).pairs(0);
-  EXPECT_EQ(fast.welch_p(), 0);
-  EXPECT_FALSE(fast.has_effect());
-  EXPECT_NEAR(fast.ci95_low(), 0.5, kTolerance);
-  EXPECT_EQ(fast.sentence(),
-            "dynamic is 2.00x faster than static-multiple (95 % 2.00 to 2.00, p < .0001, 3 against 3 runs)");
-  const v1::PairComparison& alike = response.cells(0).pairs(2);
-  EXPECT_EQ(alike.welch_p(), 1);
-  EXPECT_EQ(alike.effect(), 0);
-  EXPECT_EQ(alike.verdict(), v1::VERDICT_NO_DIFFERENCE_SEEN);
+  const v1::PairComparison& pair = response.cells(0).pairs(0);
+  EXPECT_EQ(pair.n_a(), 1u);
+  EXPECT_EQ(pair.n_b(), 3u);
+  EXPECT_FALSE(pair.has_welch_p());
+  EXPECT_FALSE(pair.has_ci95_low());
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_TOO_FEW_RUNS);
+  ASSERT_EQ(pair.copies_size(), 2);
+  EXPECT_EQ(pair.copies(0).run(), "run-1");
+  EXPECT_EQ(pair.copies(0).of(), "run-0");
+  EXPECT_EQ(pair.copies(1).run(), "run-2");
+  EXPECT_THAT(pair.sentence(), HasSubstr("; copies, which count once: run-1 (of run-0), run-2 (of run-0)"));
+}
+
+TEST_F(Comparisons, ACopyCountsOnceAmongOthers) {
+  AddRuns(Dynamic, kFast);
+  AddRuns(Multiple, kSlow);
+  const v1::PairComparison without = CompareBy("policy").cells(0).pairs(0);
+  AddRun(Dynamic, kFast[1]);
+  const v1::PairComparison with_copy = CompareBy("policy").cells(0).pairs(0);
+  EXPECT_EQ(with_copy.n_a(), 3u);
+  EXPECT_EQ(with_copy.welch_p(), without.welch_p());
+  EXPECT_EQ(with_copy.verdict(), v1::VERDICT_FASTER);
+  ASSERT_EQ(with_copy.copies_size(), 1);
+  EXPECT_EQ(with_copy.copies(0).run(), "run-6");
+  EXPECT_EQ(with_copy.copies(0).of(), "run-1");
+}
+
+// Seeds that are given, as by a trainer that says its settings.
+Change Seeded(const Change& change, std::uint32_t seed, std::uint32_t model_seed) {
+  return [change, seed, model_seed](v1::RunDescription& description) {
+    change(description);
+    description.mutable_settings();
+    description.mutable_spec()->set_seed(seed);
+    description.set_model_seed(model_seed);
+  };
+}
+
+TEST_F(Comparisons, OfLearningRunsOfEqualSeedsAndSettingsAreCopies) {
+  const auto add = [this](const Change& change, double mae) {
+    v1::Evaluation evaluation;
+    evaluation.set_split("test");
+    evaluation.set_step(9);
+    evaluation.set_mae(mae);
+    AddEmptyRun(change).AddEvaluation(evaluation);
+  };
+  // A GPU whose sums are in no fixed order: the last digits differ.
+  for (const double mae : {1.0, 1.0000001, 0.9999999}) add(Seeded(Dynamic, 0, 0), mae);
+  for (const std::uint32_t seed : {1u, 2u, 3u}) add(Seeded(Multiple, 0, seed), 2.0 + seed / 10.0);
+  v1::CompareRunsRequest request;
+  request.set_by("policy");
+  request.set_metric("test.mae");
+  const v1::PairComparison pair = Compare(request).cells(0).pairs(0);
+  EXPECT_EQ(pair.n_a(), 1u);
+  EXPECT_EQ(pair.n_b(), 3u);
+  EXPECT_EQ(pair.copies_size(), 2);
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_TOO_FEW_RUNS);
+  EXPECT_FALSE(pair.shares_seeds());
+}
+
+TEST_F(Comparisons, OfLearningASeedThatIsNotGivenEqualsNoOther) {
+  for (const double mae : {1.0, 1.1, 1.2, 2.0, 2.1, 2.2}) {
+    v1::Evaluation evaluation;
+    evaluation.set_split("test");
+    evaluation.set_mae(mae);
+    AddEmptyRun(mae < 1.5 ? Change(Dynamic) : Change(Multiple)).AddEvaluation(evaluation);
+  }
+  v1::CompareRunsRequest request;
+  request.set_by("policy");
+  request.set_metric("test.mae");
+  const v1::PairComparison pair = Compare(request).cells(0).pairs(0);
+  EXPECT_EQ(pair.copies_size(), 0);
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_FASTER);
+}
+
+TEST_F(Comparisons, OfTimesRunsOfOneSeedCountAndTheAnswerSaysThatTheyShareIt) {
+  for (const double seconds : kFast) AddRun(Seeded(Dynamic, 4, 5), seconds);
+  for (const double seconds : kSlow) AddRun(Seeded(Multiple, 4, 5), seconds);
+  const v1::PairComparison shared = CompareBy("policy").cells(0).pairs(0);
+  EXPECT_TRUE(shared.shares_seeds());
+  EXPECT_EQ(shared.n_a(), 3u);
+  EXPECT_EQ(shared.copies_size(), 0);
+  EXPECT_EQ(shared.verdict(), v1::VERDICT_FASTER);
+  EXPECT_THAT(shared.sentence(),
+              EndsWith("; runs of a side share their seeds, so they repeat one order of batches"));
+
+  runs_.clear();
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    AddRun(Seeded(Dynamic, 4 + i, 5), kFast[i]);
+    AddRun(Seeded(Multiple, 4 + i, 5), kSlow[i]);
+  }
+  EXPECT_FALSE(CompareBy("policy").cells(0).pairs(0).shares_seeds());
+}
+
+std::vector<std::string> KeysOf(const google::protobuf::RepeatedPtrField<v1::SettingDifference>& differences) {
+  std::vector<std::string> keys;
+  for (const v1::SettingDifference& difference : differences) keys.push_back(difference.key());
+  return keys;
+}
+
+void OtherTraining(v1::RunDescription& description) {
+  Dynamic(description);
+  description.mutable_spec()->set_balance(v1::BALANCE_COST);
+  description.mutable_spec()->set_order(v1::ORDER_NONE);
+  description.set_learning_rate(0.01);
+}
+
+TEST_F(Comparisons, ConditionsThatDifferInsideASideWithholdTheVerdict) {
+  AddRuns(Dynamic, {1.00e-3, 1.03e-3});
+  AddRun(OtherTraining, 0.98e-3);
+  AddRuns(Multiple, kSlow);
+  const v1::PairComparison pair = CompareBy("policy").cells(0).pairs(0);
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_MIXED);
+  EXPECT_THAT(KeysOf(pair.mixed()), ElementsAre("balance", "learning_rate", "order"));
+  EXPECT_THAT(pair.mixed(1).a(), ElementsAre("0", "0.01"));
+  EXPECT_THAT(pair.mixed(1).b(), ElementsAre("0"));
+  EXPECT_FALSE(pair.has_welch_p());
+  EXPECT_FALSE(pair.has_holm_p());
+  EXPECT_FALSE(pair.has_ci95_low());
+  EXPECT_FALSE(pair.has_effect());
+  EXPECT_EQ(
+      pair.sentence(),
+      "no verdict on dynamic and static-multiple: runs of one side differ in balance (cost, none against "
+      "none), learning_rate (0, 0.01 against 0), order (full, none against full); --allow-mixed KEY compares "
+      "them all the same (ratio 0.80, 3 against 3 runs)");
+}
+
+TEST_F(Comparisons, AConditionThatIsAllowedToDifferWithholdsNothing) {
+  AddRuns(Dynamic, {1.00e-3, 1.03e-3});
+  AddRun(OtherTraining, 0.98e-3);
+  AddRuns(Multiple, kSlow);
+  v1::CompareRunsRequest request;
+  request.set_by("policy");
+  request.add_allow_mixed("balance");
+  request.add_allow_mixed("order");
+  EXPECT_THAT(KeysOf(Compare(request).cells(0).pairs(0).mixed()), ElementsAre("learning_rate"));
+  request.add_allow_mixed("learning_rate");
+  const v1::PairComparison pair = Compare(request).cells(0).pairs(0);
+  EXPECT_EQ(pair.mixed_size(), 0);
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_FASTER);
+  request.add_allow_mixed("policy");
+  EXPECT_THAT(Comparison::Create(request),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--allow-mixed policy: not a condition; conditions are balance,")));
+}
+
+TEST_F(Comparisons, ConditionsThatDifferBetweenTheSidesStandBesideTheVerdict) {
+  AddRuns(
+      [](v1::RunDescription& description) {
+        Dynamic(description);
+        description.set_learning_rate(0.01);
+        description.mutable_settings()->mutable_other()->insert({"readout", "mean"});
+      },
+      kFast);
+  AddRuns(Multiple, kSlow);
+  const v1::PairComparison pair = CompareBy("policy").cells(0).pairs(0);
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_FASTER);
+  EXPECT_THAT(KeysOf(pair.also_differs()), ElementsAre("learning_rate", "other.readout"));
+  EXPECT_THAT(pair.also_differs(1).b(), ElementsAre("not given"));
+  EXPECT_THAT(pair.sentence(), HasSubstr("; also differs: learning_rate (0.01 against 0), other.readout (mean "
+                                         "against not given)"));
+}
+
+TEST_F(Comparisons, BudgetsBelongToThePolicyThatIsCompared) {
+  const auto with_nodes = [](const Change& change, std::uint32_t nodes) {
+    return [change, nodes](v1::RunDescription& description) {
+      change(description);
+      description.mutable_spec()->set_nodes(nodes);
+    };
+  };
+  AddRuns(with_nodes(Dynamic, 900), kFast);
+  AddRuns(Multiple, kSlow);
+  EXPECT_EQ(CompareBy("policy").cells(0).pairs(0).also_differs_size(), 0);
+
+  AddRun(with_nodes(Dynamic, 800), 1.01e-3);
+  EXPECT_THAT(KeysOf(CompareBy("policy").cells(0).pairs(0).mixed()), ElementsAre("nodes"));
+
+  runs_.clear();
+  AddRuns(with_nodes(Dynamic, 900), kFast);
+  AddRuns(
+      [&](v1::RunDescription& description) {
+        with_nodes(Dynamic, 800)(description);
+        description.set_precision("bf16");
+      },
+      kSlow);
+  EXPECT_THAT(KeysOf(CompareBy("precision").cells(0).pairs(0).also_differs()), ElementsAre("nodes"));
+}
+
+TEST_F(Comparisons, NotesAreNamedWhereTheySeparateTheSides) {
+  const auto on_host = [](const Change& change, const std::string& host, const std::string& torch) {
+    return [=](v1::RunDescription& description) {
+      change(description);
+      description.mutable_hardware()->set_host(host);
+      description.mutable_libraries()->insert({"libtorch", torch});
+    };
+  };
+  AddRun(on_host(Dynamic, "h1", "2.1"), kFast[0]);
+  AddRun(on_host(Dynamic, "h2", "2.1"), kFast[1]);
+  AddRun(on_host(Dynamic, "h2", "2.1"), kFast[2]);
+  for (const double seconds : kSlow) AddRun(on_host(Multiple, "h2", "2.10"), seconds);
+  const v1::PairComparison pair = CompareBy("policy").cells(0).pairs(0);
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_FASTER);
+  EXPECT_THAT(KeysOf(pair.also_differs()), ElementsAre("library.libtorch"));
+}
+
+TEST_F(Comparisons, ASideThatBeganBeforeAllOfTheOtherIsNamed) {
+  AddRuns(Dynamic, kFast);
+  AddRuns(Multiple, kSlow);
+  std::int64_t started_ms = 1'700'000'000'000;
+  for (ReportedRun& run : runs_) run.record().set_started_ms(started_ms += 60'000);
+  EXPECT_THAT(CompareBy("policy").cells(0).pairs(0).sentence(),
+              EndsWith("; also differs: started (all of dynamic before all of static-multiple)"));
+  runs_.back().record().set_started_ms(1'600'000'000'000);
+  EXPECT_EQ(CompareBy("policy").cells(0).pairs(0).also_differs_size(), 0);
+}
+
+TEST_F(Comparisons, SyntheticRunsAreACellOfTheirOwn) {
+  AddRuns(Dynamic, kFast);
+  AddRuns(Multiple, kSlow);
+  const auto by_field = [](v1::RunDescription& description) {
+    Dynamic(description);
+    description.set_input("synthetic");
+  };
+  const auto by_label = [](v1::RunDescription& description) {
+    Multiple(description);
+    description.mutable_labels()->insert({"input", "synthetic"});
+  };
+  AddRuns(by_field, {0.50e-3, 0.51e-3, 0.52e-3});
+  EXPECT_EQ(CompareBy("policy").cells_size(), 1);
+  EXPECT_EQ(CompareBy("policy").cells(0).pairs(0).n_a(), 3u);
+  AddRuns(by_label, {0.60e-3, 0.61e-3, 0.62e-3});
+  const v1::CompareRunsResponse response = CompareBy("policy");
+  ASSERT_EQ(response.cells_size(), 2);
+  EXPECT_EQ(response.cells(0).factors().at("input"), "served");
+  EXPECT_EQ(response.cells(1).factors().at("input"), "synthetic");
+  EXPECT_EQ(CompareBy("input").cells(0).pairs(0).a(), "served");
+}
+
+TEST_F(Comparisons, PlannedStepsAreAConditionOfLearningAlone) {
+  const auto add = [this](const Change& change, std::uint64_t steps, double value) {
+    ReportedRun& run = AddRun(change, value * 1e-3);
+    run.record().mutable_description()->set_planned_steps(steps);
+    v1::Evaluation evaluation;
+    evaluation.set_split("test");
+    evaluation.set_mae(value);
+    run.AddEvaluation(evaluation);
+  };
+  add(Dynamic, 100, 1.00);
+  add(Dynamic, 200, 1.01);
+  add(Dynamic, 100, 1.02);
+  for (const double value : {2.00, 2.01, 2.02}) add(Multiple, 100, value);
+  EXPECT_EQ(CompareBy("policy").cells(0).pairs(0).verdict(), v1::VERDICT_FASTER);
+  v1::CompareRunsRequest request;
+  request.set_by("policy");
+  request.set_metric("test.mae");
+  const v1::PairComparison pair = Compare(request).cells(0).pairs(0);
+  EXPECT_EQ(pair.verdict(), v1::VERDICT_MIXED);
+  EXPECT_THAT(KeysOf(pair.mixed()), ElementsAre("planned_steps"));
+}
+
+TEST_F(Comparisons, HardwareIsComparedWithItsCpuAndOtherwiseBothMakeCells) {
+  const auto on = [](const std::string& gpu, const std::string& cpu) {
+    return [=](v1::RunDescription& description) {
+      description.mutable_hardware()->set_device("cuda");
+      description.mutable_hardware()->set_name(gpu);
+      description.mutable_hardware()->set_cpu(cpu);
+    };
+  };
+  AddRun(on("H200", "Xeon"), 1e-3);
+  AddRun(on("A100", "EPYC"), 2e-3);
+  const v1::CompareRunsResponse by_hardware = CompareBy("hardware");
+  ASSERT_EQ(by_hardware.cells_size(), 1);
+  EXPECT_EQ(by_hardware.cells(0).pairs(0).a(), "A100, EPYC");
+  EXPECT_EQ(by_hardware.cells(0).pairs(0).b(), "H200, Xeon");
+  EXPECT_FALSE(by_hardware.cells(0).factors().contains("cpu"));
+  AddRun(
+      [&](v1::RunDescription& description) {
+        on("H200", "EPYC")(description);
+        Dynamic(description);
+      },
+      1e-3);
+  EXPECT_EQ(CompareBy("policy").cells_size(), 0);
+}
+
+TEST_F(Comparisons, AnyConditionNoteOrLabelIsComparedByText) {
+  const auto with = [](double rate, const std::string& host, const std::string& label) {
+    return [=](v1::RunDescription& description) {
+      description.set_learning_rate(rate);
+      description.mutable_hardware()->set_host(host);
+      if (!label.empty()) description.mutable_labels()->insert({"try", label});
+    };
+  };
+  const std::string values[] = {"7", "007", "nan", "1e400", "inf", "7.0", ""};
+  for (std::size_t i = 0; i < std::size(values); ++i) {
+    AddRun(with(i < 3 ? 1e-4 : 1.0000001e-4, i < 3 ? "h1" : "h2", values[i]),
+           1e-3 + 1e-5 * static_cast<double>(i));
+  }
+  const v1::PairComparison by_rate = CompareBy("learning_rate").cells(0).pairs(0);
+  EXPECT_EQ(by_rate.a(), "0.0001");
+  EXPECT_EQ(by_rate.b(), "0.00010000001");
+  EXPECT_EQ(by_rate.n_b(), 4u);
+  EXPECT_THAT(KeysOf(by_rate.also_differs()), ElementsAre("host"));
+  EXPECT_EQ(CompareBy("host").cells(0).pairs(0).n_a(), 3u);
+  const v1::CompareRunsResponse by_label = CompareBy("label.try");
+  EXPECT_EQ(by_label.cells(0).pairs_size(), 15);  // of six sides
+  ASSERT_EQ(by_label.excluded_size(), 1);
+  EXPECT_EQ(by_label.excluded(0).reason(), "its label.try is not given");
 }
 
 TEST_F(Comparisons, MannWhitneyIsShownFromFiveRunsASide) {
@@ -220,11 +518,11 @@ TEST_F(Comparisons, EachCombinationOfTheOtherFactorsIsACell) {
   }
   const v1::CompareRunsResponse by_policy = CompareBy("policy");
   ASSERT_EQ(by_policy.cells_size(), 2);
-  EXPECT_THAT(
-      by_policy.cells(0).factors(),
-      UnorderedElementsAre(Pair("model", "schnet"), Pair("target", "energy"), Pair("dataset", "qm9"),
-                           Pair("version", "1"), Pair("precision", "f32"), Pair("engine", "eager"),
-                           Pair("world_size", "1"), Pair("batch_graphs", "32"), Pair("hardware", "Xeon")));
+  EXPECT_THAT(by_policy.cells(0).factors(),
+              UnorderedElementsAre(Pair("model", "schnet"), Pair("target", "energy"), Pair("dataset", "qm9"),
+                                   Pair("version", "1"), Pair("precision", "f32"), Pair("engine", "eager"),
+                                   Pair("input", "served"), Pair("world_size", "1"), Pair("batch_graphs", "32"),
+                                   Pair("hardware", "Xeon"), Pair("cpu", "")));
   EXPECT_EQ(by_policy.cells(1).factors().at("batch_graphs"), "64");
   // Holm is over the pairs of all cells.
   EXPECT_NEAR(by_policy.cells(0).pairs(0).holm_p(), 2 * 0.0006115535836540797, kTolerance);
@@ -249,9 +547,9 @@ TEST_F(Comparisons, VersionsOfADatasetNeverMix) {
       description.set_dataset(dataset);
     };
   };
-  AddRuns(on("qm9@1", Dynamic), {1e-3, 1e-3});
-  AddRuns(on("qm9@2", Dynamic), {2e-3, 2e-3, 2e-3});
-  AddRun(on("aflow@3", Dynamic), 4e-3);
+  AddRuns(on("qm9@1", Dynamic), {1e-3, 4e-3});
+  AddRuns(on("qm9@2", Dynamic), {2e-3, 4e-3, 8e-3});
+  AddRun(on("aflow@3", Dynamic), 8e-3);
   AddRun(on("qm9@1", Multiple), 1e-3);
   AddRun(on("qm9@2", Multiple), 2e-3);
 
@@ -277,23 +575,23 @@ TEST_F(Comparisons, VersionsOfADatasetNeverMix) {
   EXPECT_FALSE(by_dataset.cells(0).factors().contains("version"));
 }
 
-TEST_F(Comparisons, SeedsBudgetsHostAndLabelsMakeRepeats) {
-  AddRuns(Dynamic, {1e-3, 1e-3});
+TEST_F(Comparisons, SeedsHostAndLabelsMakeRepeats) {
+  AddRuns(Dynamic, {1.00e-3, 1.01e-3});
   AddRun(
       [](v1::RunDescription& description) {
         Dynamic(description);
         description.set_model_seed(7);
         description.mutable_spec()->set_seed(8);
-        description.mutable_spec()->set_nodes(900);
         description.set_plan_fingerprint("ff");
         description.mutable_hardware()->set_host("other");
         description.mutable_labels()->insert({"a", "b"});
       },
-      1e-3);
-  AddRuns(Multiple, {2e-3, 2e-3, 2e-3});
+      1.02e-3);
+  AddRuns(Multiple, {2.00e-3, 2.01e-3, 2.02e-3});
   const v1::CompareRunsResponse response = CompareBy("policy");
   ASSERT_EQ(response.cells_size(), 1);
   EXPECT_EQ(response.cells(0).pairs(0).n_a(), 3u);
+  EXPECT_EQ(response.cells(0).pairs(0).verdict(), v1::VERDICT_FASTER);
 }
 
 TEST_F(Comparisons, ARunThatCannotBeComparedIsExcludedWithTheReason) {
@@ -356,8 +654,8 @@ TEST_F(Comparisons, MetricsOfPhasesEpochsAndErrorsAreMeasured) {
   const auto add = [this](const Change& change, std::uint64_t scale) {
     std::vector<wire::StepRecord> steps = Steps(0, 4);
     for (wire::StepRecord& step : steps) {
-      step.total_ns = scale * 1'000'000;
-      step.forward_ns = scale * 300'000;
+      step.total_ns = scale * 10'000;
+      step.forward_ns = scale * 3'000;
       step.epoch = step.step / 2;
     }
     ReportedRun& run = AddEmptyRun(change);
@@ -371,9 +669,9 @@ TEST_F(Comparisons, MetricsOfPhasesEpochsAndErrorsAreMeasured) {
       run.AddEvaluation(evaluation);
     }
   };
-  for (int i = 0; i < 3; ++i) {
-    add(Dynamic, 1);
-    add(Multiple, 2);
+  for (const std::uint64_t scale : {100u, 101u, 102u}) {
+    add(Dynamic, scale);
+    add(Multiple, 2 * scale);
   }
   const auto compare = [this](const std::string& metric) {
     v1::CompareRunsRequest request;
@@ -390,23 +688,19 @@ TEST_F(Comparisons, MetricsOfPhasesEpochsAndErrorsAreMeasured) {
   EXPECT_THAT(compare("seconds_per_epoch").sentence(),
               StartsWith("dynamic is 2.00x faster than static-multiple ("));
   EXPECT_EQ(compare("forward.mean").verdict(), v1::VERDICT_FASTER);
-  EXPECT_EQ(
-      compare("forward.mean").sentence(),
-      "forward.mean of dynamic is 2.00x smaller than that of static-multiple (95 % 2.00 to 2.00, p < .0001, "
-      "3 against 3 runs)");
-  EXPECT_EQ(
-      compare("test.mae").sentence(),
-      "test.mae of dynamic is 2.00x smaller than that of static-multiple (95 % 2.00 to 2.00, p < .0001, 3 "
-      "against 3 runs)");
+  EXPECT_THAT(compare("forward.mean").sentence(),
+              StartsWith("forward.mean of dynamic is 2.00x smaller than that of static-multiple (95 % "));
+  EXPECT_THAT(compare("test.mae").sentence(),
+              StartsWith("test.mae of dynamic is 2.00x smaller than that of static-multiple (95 % "));
 }
 
 TEST_F(Comparisons, ASpreadIsGreaterNeverSlower) {
   const auto add = [this](const Change& change, std::uint64_t spread_ns) {
     AddEmptyRun(change).AddSteps({}, {Step(1, 10'000'000 - spread_ns), Step(2, 10'000'000 + spread_ns)});
   };
-  for (int i = 0; i < 3; ++i) {
-    add(Dynamic, 3'000'000);
-    add(Multiple, 1'000'000);
+  for (const std::uint64_t spread_ns : {1'000'000u, 1'010'000u, 1'020'000u}) {
+    add(Dynamic, 3 * spread_ns);
+    add(Multiple, spread_ns);
   }
   v1::CompareRunsRequest request;
   request.set_by("policy");
@@ -414,9 +708,8 @@ TEST_F(Comparisons, ASpreadIsGreaterNeverSlower) {
   const v1::CompareRunsResponse response = Compare(request);
   const v1::PairComparison& pair = response.cells(0).pairs(0);
   EXPECT_EQ(pair.verdict(), v1::VERDICT_SLOWER);
-  EXPECT_EQ(pair.sentence(),
-            "total.stddev of dynamic is 3.00x greater than that of static-multiple (95 % 3.00 to 3.00, p < "
-            ".0001, 3 against 3 runs)");
+  EXPECT_THAT(pair.sentence(),
+              StartsWith("total.stddev of dynamic is 3.00x greater than that of static-multiple (95 % "));
 }
 
 TEST_F(Comparisons, AMetricThatARunLacksExcludesIt) {
@@ -439,13 +732,13 @@ TEST(Comparison, BadRequestsAreRefused) {
   const auto refused = [&request](const std::string& message) {
     EXPECT_THAT(Comparison::Create(request), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
   };
-  refused(
-      "say by which factor to compare: batch_graphs, dataset, engine, hardware, model, policy, precision, "
-      "target, version, world_size");
-  for (const char* by : {"seed", "graphs", "qm9@1"}) {
+  refused("say by which setting to compare: balance, batch_graphs, budget_sample, ");
+  for (const char* by : {"graphs", "qm9@1", "label.", "state"}) {
     request.set_by(by);
-    refused(absl::StrCat("unknown factor ", by, "; known are batch_graphs, dataset, engine"));
+    refused(absl::StrCat("unknown setting ", by, "; known are balance, batch_graphs"));
   }
+  request.set_by("seed");
+  refused("runs are not compared by seed, in which repeats may differ; known are balance");
   request.set_by("policy");
   for (const char* metric : {"speed", "forward.p50", "fore.mean", "test.mse", "holdout.mae", ".", "forward."}) {
     request.set_metric(metric);

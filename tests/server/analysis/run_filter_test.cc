@@ -25,6 +25,12 @@ v1::Run TestRun() {
   description.mutable_spec()->set_seed(4);
   description.mutable_labels()->insert({"node", "rack 7"});
   description.mutable_labels()->insert({"batch", "9"});
+  description.mutable_labels()->insert({"torch", "2.10"});
+  description.mutable_labels()->insert({"loss", "nan"});
+  description.mutable_labels()->insert({"limit", "inf"});
+  description.mutable_labels()->insert({"id", "007"});
+  description.mutable_settings()->set_threads(8);
+  description.mutable_settings()->mutable_other()->insert({"cutoff", "5.0"});
   return run;
 }
 
@@ -55,6 +61,8 @@ TEST(RunFilter, EveryKeyReadsItsField) {
   EXPECT_TRUE(Matches("model_seed = 3"));
   EXPECT_TRUE(Matches("steps = 50"));
   EXPECT_TRUE(Matches("hardware = Xeon"));
+  EXPECT_TRUE(Matches("input = served"));
+  EXPECT_TRUE(Matches("order = full and drop_last = no"));
   EXPECT_TRUE(Matches("label.node = 'rack 7'"));
 }
 
@@ -73,6 +81,41 @@ TEST(RunFilter, NumbersCompareAsNumbers) {
   EXPECT_FALSE(Matches("steps < 50"));
   EXPECT_TRUE(Matches("steps != 51"));
   EXPECT_TRUE(Matches("label.batch < 10"));
+  EXPECT_TRUE(Matches("threads = 8.0"));
+  EXPECT_TRUE(Matches("batch_graphs = 032"));
+}
+
+TEST(RunFilter, WholeNumbersCompareToTheLastDigit) {
+  v1::Run run = TestRun();
+  run.mutable_description()->set_parameters(9'007'199'254'740'993);
+  EXPECT_FALSE(RunFilter::Parse("parameters = 9007199254740992")->Matches(run));
+  EXPECT_TRUE(RunFilter::Parse("parameters > 9007199254740992")->Matches(run));
+}
+
+TEST(RunFilter, LabelsAndVersionsAreEqualAsText) {
+  EXPECT_FALSE(Matches("label.torch = 2.1"));
+  EXPECT_TRUE(Matches("label.torch != 2.1"));
+  EXPECT_TRUE(Matches("label.torch = 2.10"));
+  EXPECT_TRUE(Matches("label.loss = nan"));
+  EXPECT_FALSE(Matches("label.loss != nan"));
+  EXPECT_FALSE(Matches("label.limit = 1e400"));
+  EXPECT_TRUE(Matches("label.limit = inf"));
+  EXPECT_FALSE(Matches("label.id = 7"));
+  EXPECT_TRUE(Matches("label.id = 007"));
+  EXPECT_FALSE(Matches("version = 7.0"));
+  EXPECT_FALSE(Matches("version = 07"));
+  EXPECT_FALSE(Matches("other.cutoff = 5"));
+}
+
+TEST(RunFilter, TheOrderOfLabelsIsThatOfNumbersOnBothSides) {
+  EXPECT_TRUE(Matches("label.torch < 2.2"));
+  EXPECT_TRUE(Matches("label.id >= 7"));
+  EXPECT_TRUE(Matches("other.cutoff <= 5"));
+  for (const char* op : {"<", "<=", ">", ">="}) {
+    EXPECT_FALSE(Matches(std::string("label.node ") + op + " 5")) << op;
+    EXPECT_FALSE(Matches(std::string("label.loss ") + op + " 5")) << op;
+    EXPECT_FALSE(Matches(std::string("label.limit ") + op + " 5")) << op;
+  }
 }
 
 TEST(RunFilter, AnythingElseComparesAsText) {
@@ -113,7 +156,7 @@ void ExpectError(const std::string& where, const std::string& message) {
 TEST(RunFilter, ErrorsNameTheColumn) {
   ExpectError("model", "column 6: expected one of = != < <= > >= ~ after model");
   ExpectError("model =", "column 8: expected a value after =");
-  ExpectError("modell = schnet", "column 1: unknown key modell; known are batch_graphs, dataset");
+  ExpectError("modell = schnet", "column 1: unknown key modell; known are balance, batch_graphs, ");
   ExpectError("label. = x", "column 1: unknown key label.");
   ExpectError("model = schnet state = done", "column 16: expected and, or, or the end, found state");
   ExpectError(
@@ -131,6 +174,11 @@ TEST(RunFilter, ErrorsNameTheColumn) {
   ExpectError("model ~ '('", "column 9: bad regular expression");
   ExpectError("()", "column 2: expected a key");
   ExpectError("model == schnet", "column 8: expected a value");
+  ExpectError("label.node < rack", "column 14: label.node < takes a finite number, and rack is none");
+  ExpectError("label.loss >= nan", "column 15: label.loss >= takes a finite number, and nan is none");
+  ExpectError("steps = many", "column 9: steps = takes a finite number, and many is none");
+  ExpectError("steps < 1e400", "column 9: steps < takes a finite number, and 1e400 is none");
+  ExpectError("learning_rate != inf", "column 18: learning_rate != takes a finite number");
 }
 
 TEST(RunFilter, DepthAndLengthAreLimited) {

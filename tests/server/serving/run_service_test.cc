@@ -300,7 +300,8 @@ TEST_F(RunServiceTest, BadCallsHaveTheirCodes) {
   finish.set_state(v1::RUN_STATE_DONE);
   Get(&Stub::FinishRun, finish);
   ExpectError(&Stub::ReportSteps, StepsRequest(run, 0, 1), grpc::StatusCode::FAILED_PRECONDITION, "finished");
-  ExpectError(&Stub::CompareRuns, v1::CompareRunsRequest(), grpc::StatusCode::INVALID_ARGUMENT, "factor");
+  ExpectError(&Stub::CompareRuns, v1::CompareRunsRequest(), grpc::StatusCode::INVALID_ARGUMENT,
+              "say by which setting to compare");
   v1::SummarizeRunRequest summarize;
   summarize.set_run("nobody");
   ExpectError(&Stub::SummarizeRun, summarize, grpc::StatusCode::NOT_FOUND, "no run nobody");
