@@ -240,7 +240,17 @@ v1::ComparisonCell Comparison::CompareCell(const SettingTexts& factors, const Ce
   return cell;
 }
 
-v1::CompareRunsResponse Comparison::Answer() const {
+absl::Status Comparison::CheckPairs() const {
+  std::size_t pairs = 0;
+  for (const auto& [factors, values] : cells_) pairs += values.size() * (values.size() - 1) / 2;
+  if (pairs <= kMaxPairs) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("these runs have so many values of ", by_.key,
+                                                 " that they make ", pairs, " pairs, and at most ", kMaxPairs,
+                                                 " are compared at once: select fewer runs"));
+}
+
+absl::StatusOr<v1::CompareRunsResponse> Comparison::Answer() const {
+  ABSL_RETURN_IF_ERROR(CheckPairs());
   v1::CompareRunsResponse response;
   response.set_metric(metric_.name());
   response.set_alpha(kAlpha);

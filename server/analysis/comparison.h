@@ -4,7 +4,7 @@
 //
 //   ABSL_ASSIGN_OR_RETURN(Comparison comparison, Comparison::Create(request));
 //   for (const LoadedRun& run : runs) comparison.Add(run);
-//   for (const v1::ComparisonCell& cell : comparison.Answer().cells()) Print(cell);
+//   ABSL_ASSIGN_OR_RETURN(const v1::CompareRunsResponse response, comparison.Answer());
 #ifndef PACKTRAIN_SERVER_ANALYSIS_COMPARISON_H_
 #define PACKTRAIN_SERVER_ANALYSIS_COMPARISON_H_
 
@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/run.pb.h"
 #include "server/analysis/loaded_run.h"
@@ -33,6 +34,9 @@ inline constexpr std::size_t kMinRunsForTest = 2;
 inline constexpr std::size_t kMinRunsForVerdict = 3;
 inline constexpr std::size_t kMinRunsForMannWhitney = 5;
 
+// Pairs of one answer.
+inline constexpr std::size_t kMaxPairs = 10'000;
+
 // Runs are added one by one, and of each only its figure is kept, with its settings, which are shared. Used by
 // one thread.
 class Comparison {
@@ -49,9 +53,9 @@ class Comparison {
   // A run that is not done, or that has no figure, is listed with the reason and not compared.
   void Add(const LoadedRun& run);
 
-  // What RunService.CompareRuns answers. Cells are in order of their factors, the values of a pair in order of
-  // numbers or of text.
-  v1::CompareRunsResponse Answer() const;
+  // What RunService.CompareRuns answers. INVALID_ARGUMENT: above kMaxPairs. Cells are in order of their
+  // factors, the values of a pair in order of numbers or of text.
+  absl::StatusOr<v1::CompareRunsResponse> Answer() const;
 
  private:
   // The runs of one cell by their value of the compared setting.
@@ -62,6 +66,7 @@ class Comparison {
   // Takes the run's value of the compared setting out of `factors`, with the parts that belong to it.
   std::optional<std::string> TakeSide(const v1::Run& run, SettingTexts& factors) const;
   MeasuredRun Keep(const v1::Run& run, double value);
+  absl::Status CheckPairs() const;
   v1::ComparisonCell CompareCell(const SettingTexts& factors, const Cell& values) const;
 
   RunSetting by_;

@@ -94,6 +94,8 @@ bool AllBefore(const SettingValues& a, const SettingValues& b) {
   return !a.empty() && !b.empty() && *a.rbegin() < *b.begin();
 }
 
+SettingValues FirstAndLast(const SettingValues& values) { return {*values.begin(), *values.rbegin()}; }
+
 }  // namespace
 
 SideSettings SettingsOf(const std::vector<MeasuredRun>& runs) {
@@ -115,7 +117,7 @@ PairSettings CompareSettings(const SideSettings& a, const SideSettings& b, const
   CompareConditions(a.conditions, b.conditions, question, settings);
   CompareNotes(a.notes, b.notes, question, settings);
   if (question.by != kStartedKey && (AllBefore(a.started, b.started) || AllBefore(b.started, a.started))) {
-    settings.also_differs.push_back(Difference(kStartedKey, a.started, b.started));
+    settings.also_differs.push_back(Difference(kStartedKey, FirstAndLast(a.started), FirstAndLast(b.started)));
   }
   return settings;
 }

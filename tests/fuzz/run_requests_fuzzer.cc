@@ -133,7 +133,7 @@ class Run {
     const auto selected = runs::SelectRuns(store_, request.runs(), request.where());
     if (!comparison.ok() || !selected.ok()) return;
     runs::AddRuns(store_, *selected, runs::NeverCancelled, *comparison).IgnoreError();
-    comparison->Answer();
+    comparison->Answer().IgnoreError();
   }
 
   void Filter(std::string_view bytes) {

@@ -69,7 +69,7 @@ class Comparisons : public ::testing::Test {
     EXPECT_THAT(comparison, IsOk());
     if (!comparison.ok()) return {};
     for (const ReportedRun& run : runs_) comparison->Add(run.Load());
-    return comparison->Answer();
+    return comparison->Answer().value();
   }
 
   std::deque<ReportedRun> runs_;
@@ -401,6 +401,8 @@ TEST_F(Comparisons, ASideThatBeganBeforeAllOfTheOtherIsNamed) {
   for (ReportedRun& run : runs_) run.record().set_started_ms(started_ms += 60'000);
   EXPECT_THAT(CompareBy("policy").cells(0).pairs(0).sentence(),
               EndsWith("; also differs: started (all of dynamic before all of static-multiple)"));
+  EXPECT_THAT(CompareBy("policy").cells(0).pairs(0).also_differs(0).a(),
+              ElementsAre("2023-11-14T22:14:20Z", "2023-11-14T22:16:20Z"));
   runs_.back().record().set_started_ms(1'600'000'000'000);
   EXPECT_EQ(CompareBy("policy").cells(0).pairs(0).also_differs_size(), 0);
 }
@@ -748,6 +750,24 @@ TEST(Comparison, BadRequestsAreRefused) {
   request.clear_metric();
   request.set_test(static_cast<v1::TestKind>(9));
   refused("unknown test 9");
+}
+
+TEST_F(Comparisons, MorePairsThanAnAnswerHoldsAreRefused) {
+  v1::CompareRunsRequest request;
+  request.set_by("label.name");
+  absl::StatusOr<Comparison> comparison = Comparison::Create(request);
+  ASSERT_THAT(comparison, IsOk());
+  const auto add = [&comparison](int name) {
+    ReportedRun run(absl::StrCat("run-", name));
+    run.record().mutable_description()->mutable_labels()->insert({"name", absl::StrCat(name)});
+    run.AddSteps({}, Steps(0, 30));
+    comparison->Add(run.Load());
+  };
+  for (int name = 0; name < 141; ++name) add(name);  // 9,870 pairs
+  EXPECT_THAT(comparison->Answer(), IsOk());
+  for (int name = 141; name < 143; ++name) add(name);
+  EXPECT_THAT(comparison->Answer(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                             HasSubstr("10153 pairs, and at most 10000 are compared at once")));
 }
 
 TEST_F(Comparisons, NoRunsGiveNoCells) {
