@@ -75,30 +75,6 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> RocksGraphStore::NewDataset(const
                                options_.staging_file_bytes, std::move(content));
 }
 
-// Keeps a version from being reclaimed while it is opened.
-class RocksGraphStore::Opening {
- public:
-  Opening(RocksGraphStore& store, std::string full_name) : store_(store), full_name_(std::move(full_name)) {
-    const base::MutexLock lock(store_.mutex_);
-    allowed_ = !store_.forbidden_.contains(full_name_);
-    if (allowed_) ++store_.opening_[full_name_];
-  }
-  ~Opening() {
-    const base::MutexLock lock(store_.mutex_);
-    if (allowed_ && --store_.opening_[full_name_] == 0) store_.opening_.erase(full_name_);
-  }
-  Opening(const Opening&) = delete;
-  Opening& operator=(const Opening&) = delete;
-
-  // False where it is being reclaimed.
-  bool allowed() const { return allowed_; }
-
- private:
-  RocksGraphStore& store_;
-  const std::string full_name_;
-  bool allowed_ = false;
-};
-
 absl::StatusOr<DatasetReference> RocksGraphStore::Resolve(std::string_view text) const {
   DatasetReference reference = ParseReference(text);
   if (reference.version) return reference;
@@ -110,27 +86,20 @@ absl::StatusOr<DatasetReference> RocksGraphStore::Resolve(std::string_view text)
 
 absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string_view text) {
   ABSL_ASSIGN_OR_RETURN(const DatasetReference reference, Resolve(text));
-  const std::string full_name = absl::StrCat(reference.name, "@", *reference.version);
-  const Opening opening(*this, full_name);
-  if (!opening.allowed()) return NoSuchDataset(reference);
-  {
-    const base::MutexLock lock(mutex_);
-    if (const auto found = open_.find(full_name); found != open_.end()) {
-      if (std::shared_ptr<const Dataset> dataset = found->second.lock()) return dataset;
-    }
+  auto dataset = open_.Get(absl::StrCat(reference.name, "@", *reference.version),
+                           [&] { return Load(reference.name, *reference.version); });
+  if (absl::IsNotFound(dataset.status())) return NoSuchDataset(reference);
+  return dataset;
+}
+
+absl::StatusOr<std::shared_ptr<const RocksDataset>> RocksGraphStore::Load(const std::string& name,
+                                                                          const std::string& version) const {
+  ABSL_ASSIGN_OR_RETURN(std::optional<StoredDataset> stored, FindVersion(*database_, name, version));
+  if (!stored.has_value()) {
+    ABSL_ASSIGN_OR_RETURN(stored, FindStored(*database_, DeletedKey(name, version)));
   }
-  absl::StatusOr<std::optional<StoredDataset>> stored =
-      FindVersion(*database_, reference.name, *reference.version);
-  if (stored.ok() && !stored->has_value()) {
-    stored = FindStored(*database_, DeletedKey(reference.name, *reference.version));
-  }
-  ABSL_RETURN_IF_ERROR(stored.status());
-  if (!stored->has_value()) return NoSuchDataset(reference);
-  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const RocksDataset> dataset,
-                        RocksDataset::Load(database_, *std::move(*stored)));
-  const base::MutexLock lock(mutex_);
-  open_[full_name] = dataset;
-  return std::shared_ptr<const Dataset>(std::move(dataset));
+  if (!stored.has_value()) return NoSuchDataset({name, version});
+  return RocksDataset::Load(database_, *std::move(stored));
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
@@ -200,23 +169,6 @@ absl::StatusOr<std::vector<std::string>> RocksGraphStore::Deleted() const {
   return names;
 }
 
-absl::Status RocksGraphStore::Forbid(const std::string& full_name) {
-  const base::MutexLock lock(mutex_);
-  const auto open = open_.find(full_name);
-  const bool held = open != open_.end() && !open->second.expired();
-  if (held || opening_.contains(full_name)) {
-    return absl::FailedPreconditionError(absl::StrCat("data set ", full_name, " is in use"));
-  }
-  if (open != open_.end()) open_.erase(open);
-  forbidden_.insert(full_name);
-  return absl::OkStatus();
-}
-
-void RocksGraphStore::Allow(const std::string& full_name) {
-  const base::MutexLock lock(mutex_);
-  forbidden_.erase(full_name);
-}
-
 absl::Status RocksGraphStore::Reclaim(std::string_view text) {
   const DatasetReference reference = ParseReference(text);
   const std::string full_name(text);
@@ -224,18 +176,15 @@ absl::Status RocksGraphStore::Reclaim(std::string_view text) {
   ABSL_ASSIGN_OR_RETURN(const std::optional<StoredDataset> stored,
                         FindStored(*database_, absl::StrCat(std::string(kDeletedPrefix), full_name)));
   if (!stored.has_value()) return absl::OkStatus();
-  ABSL_RETURN_IF_ERROR(Forbid(full_name));
+  ABSL_RETURN_IF_ERROR(open_.Close(full_name));
   absl::Status status = DropDeleted(*database_, *stored);
-  Allow(full_name);
+  open_.Reopen(full_name);
   return status;
 }
 
 std::uint64_t RocksGraphStore::memory_bytes() const {
   std::uint64_t bytes = database_->memory_bytes();
-  const base::MutexLock lock(mutex_);
-  for (const auto& [name, weak] : open_) {
-    if (const std::shared_ptr<const RocksDataset> dataset = weak.lock()) bytes += dataset->memory_bytes();
-  }
+  for (const auto& dataset : open_.Held()) bytes += dataset->memory_bytes();
   return bytes;
 }
 

@@ -16,14 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "proto/base/mutex.h"
 #include "server/storage/graph_database.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/index_check.h"
 #include "server/storage/rocks_dataset.h"
+#include "server/storage/single_opening.h"
 
 namespace packtrain::storage {
 
@@ -67,13 +66,11 @@ class RocksGraphStore : public GraphStore {
   RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
                   std::shared_ptr<rocks::Database> database, std::uint64_t next_storage_id);
 
-  class Opening;
-
   // The version that `reference` means. NOT_FOUND: no such name.
   absl::StatusOr<DatasetReference> Resolve(std::string_view reference) const;
-  // Keeps the version from being opened until Allow. FAILED_PRECONDITION: somebody has it open, or opens it.
-  absl::Status Forbid(const std::string& full_name);
-  void Allow(const std::string& full_name);
+  // NOT_FOUND: no such version, also not among the deleted ones. DATA_LOSS: it is damaged.
+  absl::StatusOr<std::shared_ptr<const RocksDataset>> Load(const std::string& name,
+                                                           const std::string& version) const;
 
   const std::filesystem::path staging_;
   const RocksGraphStoreOptions options_;
@@ -81,14 +78,7 @@ class RocksGraphStore : public GraphStore {
   const std::shared_ptr<base::Mutex>
       publishing_;  // held from a look at `meta` to the write that follows from it
   std::atomic<std::uint64_t> next_storage_id_;
-
-  mutable base::Mutex mutex_;
-  // By NAME@VERSION; each opened data set as long as somebody holds it.
-  absl::flat_hash_map<std::string, std::weak_ptr<const RocksDataset>> open_ ABSL_GUARDED_BY(mutex_);
-  // By NAME@VERSION: calls of Open under way.
-  absl::flat_hash_map<std::string, int> opening_ ABSL_GUARDED_BY(mutex_);
-  // NAME@VERSION of what is being reclaimed.
-  absl::flat_hash_set<std::string> forbidden_ ABSL_GUARDED_BY(mutex_);
+  SingleOpening<RocksDataset> open_;  // by NAME@VERSION
 };
 
 }  // namespace packtrain::storage

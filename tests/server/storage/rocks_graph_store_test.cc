@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <fstream>
+#include <latch>
 #include <numeric>
+#include <stop_token>
 #include <thread>
 
 #include "server/rocks/big_endian.h"
@@ -157,6 +160,49 @@ TEST_F(RocksGraphStoreTest, ReclaimingWaitsForEveryOpening) {
     opener.join();
     ASSERT_THAT(store->Reclaim(name), IsOk());
   }
+}
+
+// Imports, opens and reads other data sets of a store, as long as it lives.
+class Load {
+ public:
+  explicit Load(GraphStore& store) : thread_([&store](std::stop_token stop) { Run(store, stop); }) {}
+
+ private:
+  static void Run(GraphStore& store, const std::stop_token& stop) {
+    for (std::uint32_t graphs = 10; !stop.stop_requested(); ++graphs) {
+      EXPECT_THAT(Import(store, ManyMolecules(graphs), SealAs("other")), IsOk());
+      EXPECT_THAT(Read(**store.Open("other"), FirstGraphs(10)), IsOk());
+    }
+  }
+  std::jthread thread_;
+};
+
+TEST_F(RocksGraphStoreTest, OfTwoThatOpenAtOneMomentADeletionTakesNothingFromTheOneThatStays) {
+  const auto store = OpenStore();
+  const Load load(*store);
+  const std::string name = "a@" + Import(*store, ManyMolecules(50), SealAs("a"))->dataset.version();
+  ASSERT_THAT(store->Delete("a"), IsOk());
+  for (int round = 0; round < 200 && !HasFailure(); ++round) {
+    std::barrier both(2);
+    std::latch opened(2), tried(1);
+    std::jthread leaves([&] {
+      both.arrive_and_wait();
+      EXPECT_THAT(store->Open(name), IsOk());
+      opened.count_down();
+    });
+    std::jthread stays([&] {
+      both.arrive_and_wait();
+      const auto dataset = store->Open(name);
+      opened.count_down();
+      tried.wait();
+      ASSERT_THAT(dataset, IsOk());
+      EXPECT_THAT(Read(**dataset, FirstGraphs(50)), IsOk());
+    });
+    opened.wait();
+    EXPECT_THAT(store->Reclaim(name), StatusIs(absl::StatusCode::kFailedPrecondition));
+    tried.count_down();
+  }
+  EXPECT_THAT(store->Reclaim(name), IsOk());
 }
 
 TEST_F(RocksGraphStoreTest, OpeningDropsGraphsThatWereNeverPublished) {
