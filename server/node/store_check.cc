@@ -75,7 +75,7 @@ absl::Status CheckDatabase(const fs::path& folder, rocks::CheckReport& report,
                            absl::StatusOr<DatabasePtr> (*open)(const fs::path& folder),
                            absl::Status (*check)(const DatabasePtr& database, rocks::CheckReport& report)) {
   if (!IsFolder(folder)) return ReportStore(folder, absl::NotFoundError("there is no such folder"), report);
-  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<rocks::FolderLock> lock, rocks::FolderLock::Take(folder));
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<rocks::FolderLock> lock, rocks::FolderLock::TakeForReading(folder));
   Files files = rocks::JournalsIn(folder);
   const absl::StatusOr<DatabasePtr> database = open(folder);
   const Files sorted = database.ok() ? (*database)->sorted_files() : rocks::SortedFilesIn(folder);

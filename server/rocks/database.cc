@@ -3,22 +3,26 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/env.h>
 #include <rocksdb/options.h>
 #include <rocksdb/statistics.h>
-#include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <mutex>
+#include <shared_mutex>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/mutex.h"
 #include "proto/base/status_macros.h"
+#include "server/log/event_log.h"
+#include "server/rocks/folder_lock.h"
 #include "server/rocks/guarded_env.h"
+#include "server/rocks/instance.h"
 #include "server/rocks/prefetch.h"
-#include "server/rocks/recovery.h"
 #include "server/rocks/rocks_status.h"
 
 namespace packtrain::rocks {
@@ -27,125 +31,93 @@ namespace {
 // How many values one read pins at a time.
 constexpr std::size_t kMultiGetKeys = 128;
 
-rocksdb::CompressionType TypeOf(Compression compression) {
-  switch (compression) {
-    case Compression::kNone:
-      break;
-    case Compression::kLz4:
-      return rocksdb::kLZ4Compression;
-    case Compression::kZstd:
-      return rocksdb::kZSTD;
-  }
-  return rocksdb::kNoCompression;
-}
+bool IsStopped(const rocksdb::Status& status) { return status.severity() >= rocksdb::Status::kHardError; }
 
-rocksdb::BlockBasedTableOptions TableOptions(const FamilyLayout& family,
-                                             const std::shared_ptr<rocksdb::Cache>& cache) {
-  rocksdb::BlockBasedTableOptions table;
-  // One budget for everything read from files, so that memory has a bound that can be stated.
-  table.block_cache = cache;
-  table.cache_index_and_filter_blocks = true;
-  // An index evicted by a scan of values would have to be read again for each of the next reads.
-  table.cache_index_and_filter_blocks_with_high_priority = true;
-  table.block_size = family.block_bytes;
-  // The fastest of the checksums where CRC32C has no hardware support in RocksDB's build.
-  table.checksum = rocksdb::kXXH3;
-  // No filter: nobody asks for a key that isn't there.
-  table.filter_policy = nullptr;
-  // Fixed, so that another RocksDB's default does not write files that this one cannot read.
-  table.format_version = 5;
-  if (!family.random_reads) return table;
-  // Finds a key inside a block by hash; the binary search over keys that share 15 bytes is slow. The hash leads
-  // to the key itself, not to one in front of it from which a read would step over values of a kB each: every
-  // step waits for memory, and a key that is whole takes 13 bytes more.
-  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-  table.block_restart_interval = 1;
-  return table;
-}
-
-rocksdb::ColumnFamilyOptions FamilyOptions(const FamilyLayout& family,
-                                           const std::shared_ptr<rocksdb::Cache>& cache) {
-  rocksdb::ColumnFamilyOptions options;
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(TableOptions(family, cache)));
-  options.compression = TypeOf(family.compression);
-  // A family has two: a quarter of RocksDB's default keeps four families below 128 MiB.
-  options.write_buffer_size = 16 << 20;
-  options.disable_auto_compactions = family.ingested;
-  return options;
-}
-
-// In the order of the layout. RocksDB's default family is the last one where the layout does not name it.
-std::vector<rocksdb::ColumnFamilyDescriptor> Families(const DatabaseLayout& layout,
-                                                      const std::shared_ptr<rocksdb::Cache>& cache) {
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  bool has_default = false;
-  for (const FamilyLayout& family : layout.families) {
-    families.emplace_back(family.name, FamilyOptions(family, cache));
-    has_default = has_default || family.name == rocksdb::kDefaultColumnFamilyName;
-  }
-  if (!has_default) families.emplace_back(rocksdb::kDefaultColumnFamilyName, FamilyOptions({}, cache));
-  return families;
-}
-
-rocksdb::DBOptions OpenOptions(rocksdb::Env* env, const DiskFailures& failures) {
-  rocksdb::DBOptions options;
-  options.env = env;
-  options.listeners.push_back(failures.listener());
-  options.create_if_missing = true;
-  options.create_missing_column_families = true;
-  // A few hundred files at most, so all stay open and no read has to open one.
-  options.max_open_files = -1;
-  // Corruption in the log fails the opening, except for a last record that was cut off. RocksDB's default ends
-  // the log at the corruption, and what was acknowledged later is gone without a word.
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  // Families that are hardly written to hold back the log; this bounds what an opening has to replay.
-  options.max_total_wal_size = 64 << 20;
-  // RocksDB's own log is for finding faults; a few files are enough.
-  options.keep_log_file_num = 4;
-  options.max_log_file_size = 4 << 20;
-  return options;
+bool Exists(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::filesystem::exists(folder / "CURRENT", error);
 }
 
 }  // namespace
 
 struct Database::State {
-  State(const std::filesystem::path& folder, const DatabaseLayout& of, const DatabaseOptions& options)
-      : layout(of),
-        env(GuardEnv(options.env)),
-        reserve(folder, options.reserve_bytes),
-        cache(rocksdb::NewLRUCache(of.block_cache_bytes)),
-        statistics(options.statistics ? NewStatistics() : nullptr) {}
-  ~State() {
-    for (rocksdb::ColumnFamilyHandle* family : families) db->DestroyColumnFamilyHandle(family);
+  State(const std::filesystem::path& folder, const DatabaseLayout& layout, const DatabaseOptions& from)
+      : options{folder, layout, from.env, rocksdb::NewLRUCache(layout.block_cache_bytes),
+                from.statistics ? NewStatistics() : nullptr},
+        staging_env(from.env),
+        reserve(folder, from.reserve_bytes) {}
+
+  std::shared_ptr<Instance> Current() const {
+    const base::MutexLock lock(mutex);
+    return current;
+  }
+  void Use(std::shared_ptr<Instance> instance) {
+    const base::MutexLock lock(mutex);
+    std::swap(current, instance);  // the former one goes without the lock, or with its last reader
   }
 
-  rocksdb::ColumnFamilyHandle* Of(FamilyId family) const { return families[family.index()]; }
-
-  rocksdb::DBOptions Options() const {
-    rocksdb::DBOptions options = OpenOptions(env.get(), failures);
-    options.statistics = statistics;
-    return options;
-  }
-
-  // The default family, too, without whose memory (KeepRecoverable) the log could not go.
-  rocksdb::Status Flush(const std::vector<Change>& changes) const {
-    std::vector<rocksdb::ColumnFamilyHandle*> flushed = {db->DefaultColumnFamily()};
-    for (const Change& change : changes) {
-      if (std::ranges::find(flushed, Of(change.family)) == flushed.end()) flushed.push_back(Of(change.family));
+  // Opens it for the first time.
+  absl::Status Begin() {
+    absl::StatusOr<std::shared_ptr<Instance>> opened = Instance::Open(options, Access::kWriting);
+    if (absl::IsResourceExhausted(opened.status()) && Exists(options.folder)) {
+      Log(log::Level::kWarn, "store_opened_for_reading", opened.status());
+      opened = Instance::Open(options, Access::kReading);
     }
-    const rocksdb::Status status = db->Flush(rocksdb::FlushOptions(), flushed);
-    return status.ok() ? KeepRecoverable(*db) : status;
+    ABSL_RETURN_IF_ERROR(opened.status());
+    Use(*std::move(opened));
+    return absl::OkStatus();
   }
 
-  const DatabaseLayout layout;
-  const std::unique_ptr<rocksdb::Env> env;
-  const DiskReserve reserve;
-  const std::shared_ptr<rocksdb::Cache> cache;
-  const std::shared_ptr<rocksdb::Statistics> statistics;  // null: nobody counts
-  const DiskFailures failures;
-  RecoveringWrites writes;
-  std::unique_ptr<rocksdb::DB> db;
-  std::vector<rocksdb::ColumnFamilyHandle*> families;  // as Families gives them
+  // Makes `change` unless RocksDB does not take it; nullopt then.
+  std::optional<rocksdb::Status> Try(ChangeSink change) {
+    const std::shared_lock lock(changing);
+    const std::shared_ptr<Instance> instance = Current();
+    if (!instance->takes_writes()) return std::nullopt;
+    return change(*instance);
+  }
+
+  // Opens RocksDB again where it takes no writes. A change that frees space does not ask whether there is some.
+  absl::Status Renew(bool frees) {
+    const std::unique_lock lock(changing);
+    const std::shared_ptr<Instance> stopped = Current();
+    if (stopped->takes_writes()) return absl::OkStatus();  // another thread was here first
+    if (!frees) {
+      ABSL_RETURN_IF_ERROR(reserve.Require(0));
+    }
+    if (checks > 0) return absl::UnavailableError("the files of the store are being checked; try again");
+    stopped->Retire();
+    absl::StatusOr<std::shared_ptr<Instance>> opened = Instance::Open(options, Access::kWriting);
+    ABSL_RETURN_IF_ERROR(opened.status());
+    Use(*std::move(opened));
+    Log(log::Level::kWarn, "store_opened_again", absl::OkStatus());
+    return absl::OkStatus();
+  }
+
+  void Log(log::Level level, std::string_view event, const absl::Status& status) const {
+    log::Log(level, event,
+             {{"store", options.folder.string()},
+              {"message", std::string_view(status.message().data(), status.message().size())}});
+  }
+
+  rocksdb::Status Flush(Instance& instance, const std::vector<Change>& changes) const {
+    std::vector<rocksdb::ColumnFamilyHandle*> flushed;
+    for (const Change& change : changes) {
+      rocksdb::ColumnFamilyHandle* const family = instance.handle(change.family);
+      if (std::ranges::find(flushed, family) == flushed.end()) flushed.push_back(family);
+    }
+    return instance.db().Flush(rocksdb::FlushOptions(), flushed);
+  }
+
+  const InstanceOptions options;
+  const GuardedEnv staging_env;
+  bool for_check = false;
+  DiskReserve reserve;
+  std::unique_ptr<FolderLock> folder_lock;  // null: for a check
+  std::atomic<int> checks = 0;              // LiveFiles that are alive
+  // Shared by changes; held alone while RocksDB is opened again.
+  std::shared_mutex changing;
+  mutable base::Mutex mutex;
+  std::shared_ptr<Instance> current ABSL_GUARDED_BY(mutex);
 };
 
 Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -154,51 +126,62 @@ Database::~Database() = default;
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& folder,
                                                          const DatabaseLayout& layout,
                                                          const DatabaseOptions& options) {
-  // One spelling for one folder: RocksDB's table of locks in this process goes by path.
   std::error_code error;
   const std::filesystem::path path = std::filesystem::canonical(folder, error);
   if (error) return absl::FailedPreconditionError(absl::StrCat(folder.string(), ": ", error.message()));
   auto state = std::make_unique<State>(path, layout, options);
-  rocksdb::DB* db = nullptr;
-  rocksdb::Status status =
-      rocksdb::DB::Open(state->Options(), path.string(), Families(layout, state->cache), &state->families, &db);
-  if (!status.ok()) return OpenFailure(status, path);
-  state->db.reset(db);
-  status = KeepRecoverable(*db);
-  if (!status.ok()) return OpenFailure(status, path);
+  ABSL_ASSIGN_OR_RETURN(state->folder_lock, FolderLock::Take(path));
+  ABSL_RETURN_IF_ERROR(state->Begin());
+  state->reserve.Keep();
   return std::unique_ptr<Database>(new Database(std::move(state)));
 }
 
 absl::StatusOr<std::unique_ptr<Database>> Database::OpenForCheck(const std::filesystem::path& folder,
                                                                  const DatabaseLayout& layout) {
   auto state = std::make_unique<State>(folder, layout, DatabaseOptions());
-  rocksdb::DBOptions options = state->Options();
-  options.paranoid_checks = false;  // or one corrupt file would keep all others from being read
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
-      options, folder.string(), Families(layout, state->cache), &state->families, &db);
-  if (!status.ok()) return ToStatus(status, absl::StrCat("opening ", folder.string()));
-  state->db.reset(db);
+  state->for_check = true;
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<Instance> instance, Instance::Open(state->options, Access::kCheck));
+  state->Use(std::move(instance));
   return std::unique_ptr<Database>(new Database(std::move(state)));
+}
+
+absl::Status Database::Make(bool frees, std::string_view doing, ChangeSink change) {
+  if (state_->for_check) {
+    return absl::UnavailableError(absl::StrCat(std::string(doing), ": it is open for a check"));
+  }
+  ABSL_RETURN_IF_ERROR(state_->folder_lock->Keep());
+  if (frees && !state_->reserve.Require(0).ok()) state_->reserve.Lend();
+  std::optional<rocksdb::Status> made = state_->Try(change);
+  if (!made || IsStopped(*made)) {
+    absl::Status renewed = state_->Renew(frees);
+    if (!renewed.ok()) return made ? ToStatus(*made, doing) : renewed;
+    made = state_->Try(change);
+  }
+  if (!made) return absl::UnavailableError(absl::StrCat(std::string(doing), ": the disk has failed again"));
+  if (made->ok()) state_->reserve.Keep();
+  return ToStatus(*made, doing);
 }
 
 absl::StatusOr<std::optional<std::string>> Database::Get(FamilyId family, std::string_view key) const {
   std::string value;
-  const rocksdb::Status status = state_->db->Get(rocksdb::ReadOptions(), state_->Of(family), key, &value);
+  const std::shared_ptr<Instance> instance = state_->Current();
+  const rocksdb::Status status =
+      instance->db().Get(rocksdb::ReadOptions(), instance->handle(family), key, &value);
   if (status.IsNotFound()) return std::optional<std::string>();
-  if (!status.ok()) return ToStatus(status, state_->layout.reading);
+  if (!status.ok()) return ToStatus(status, state_->options.layout.reading);
   return std::optional<std::string>(std::move(value));
 }
 
 absl::Status Database::MultiGet(FamilyId family, std::span<const std::string_view> keys, ValueSink sink) const {
+  const std::shared_ptr<Instance> instance = state_->Current();  // outlives the values, which are pinned in it
   std::array<rocksdb::Slice, kMultiGetKeys> slices;
   std::array<rocksdb::PinnableSlice, kMultiGetKeys> values;
   std::array<rocksdb::Status, kMultiGetKeys> statuses;
   for (std::size_t begin = 0; begin < keys.size(); begin += kMultiGetKeys) {
     const std::size_t count = std::min(kMultiGetKeys, keys.size() - begin);
     for (std::size_t k = 0; k < count; ++k) slices[k] = keys[begin + k];
-    state_->db->MultiGet(rocksdb::ReadOptions(), state_->Of(family), count, slices.data(), values.data(),
-                         statuses.data(), /*sorted_input=*/true);
+    instance->db().MultiGet(rocksdb::ReadOptions(), instance->handle(family), count, slices.data(),
+                            values.data(), statuses.data(), /*sorted_input=*/true);
     // Of a value RocksDB has seen no more than the key before it.
     const auto prefetch = [&](std::size_t k) {
       Prefetch(std::as_bytes(std::span(values[std::min(k, count - 1)].ToStringView())));
@@ -207,7 +190,7 @@ absl::Status Database::MultiGet(FamilyId family, std::span<const std::string_vie
     for (std::size_t k = 0; k < count; ++k) {
       prefetch(k + kValuesAhead);
       absl::StatusOr<std::string_view> value = values[k].ToStringView();
-      if (!statuses[k].ok()) value = ToStatus(statuses[k], state_->layout.reading);
+      if (!statuses[k].ok()) value = ToStatus(statuses[k], state_->options.layout.reading);
       ABSL_RETURN_IF_ERROR(sink(begin + k, value));
       values[k].Reset();
     }
@@ -217,81 +200,91 @@ absl::Status Database::MultiGet(FamilyId family, std::span<const std::string_vie
 
 absl::Status Database::Scan(FamilyId family, std::string_view prefix, Visitor visit) const {
   rocksdb::ReadOptions options;
-  options.fill_cache = !state_->layout.families[family.index()].scanned_once;
-  const std::unique_ptr<rocksdb::Iterator> it(state_->db->NewIterator(options, state_->Of(family)));
+  options.fill_cache = !state_->options.layout.families[family.index()].scanned_once;
+  const std::shared_ptr<Instance> instance = state_->Current();  // which the iterator must not outlive
+  const std::unique_ptr<rocksdb::Iterator> it(instance->db().NewIterator(options, instance->handle(family)));
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
     ABSL_RETURN_IF_ERROR(visit(it->key().ToStringView(), it->value().ToStringView()));
   }
-  return ToStatus(it->status(), state_->layout.scanning);
+  return ToStatus(it->status(), state_->options.layout.scanning);
 }
 
 absl::Status Database::SkipScan(FamilyId family, std::string_view prefix, NextKey next) const {
+  const std::shared_ptr<Instance> instance = state_->Current();  // which the iterator must not outlive
   const std::unique_ptr<rocksdb::Iterator> it(
-      state_->db->NewIterator(rocksdb::ReadOptions(), state_->Of(family)));
+      instance->db().NewIterator(rocksdb::ReadOptions(), instance->handle(family)));
   it->Seek(prefix);
   while (it->Valid() && it->key().starts_with(prefix)) {
     ABSL_ASSIGN_OR_RETURN(const std::optional<std::string> sought, next(it->key().ToStringView()));
     if (!sought) break;
     it->Seek(*sought);
   }
-  return ToStatus(it->status(), state_->layout.scanning);
+  return ToStatus(it->status(), state_->options.layout.scanning);
 }
 
 absl::Status Database::Write(const std::vector<Change>& changes, Durability durability) {
-  rocksdb::WriteBatch batch;
   bool removes = false;
+  std::uint64_t bytes = 0;
   for (const Change& change : changes) {
     removes = removes || !change.value;
-    if (change.value) {
-      batch.Put(state_->Of(change.family), change.key, *change.value);
-    } else {
-      batch.Delete(state_->Of(change.family), change.key);
-    }
+    bytes += change.key.size() + (change.value ? change.value->size() : 0);
   }
-  absl::Status space = state_->reserve.Require(batch.GetDataSize());
-  if (!space.ok() && !removes) return space;
-  rocksdb::WriteOptions options;
-  options.sync = durability != Durability::kProcess;
-  const rocksdb::Status status =
-      state_->writes.Do(*state_->db, [&] { return state_->db->Write(options, &batch); });
-  if (!status.ok()) return ToStatus(status, state_->layout.writing);
-  // A failed flush takes nothing back: the log holds the changes, synced.
-  if (durability == Durability::kFile) state_->Flush(changes).PermitUncheckedError();
-  return absl::OkStatus();
+  if (!removes) {
+    ABSL_RETURN_IF_ERROR(state_->reserve.Require(bytes));
+  }
+  return Make(removes, state_->options.layout.writing, [&](Instance& instance) {
+    rocksdb::WriteBatch batch;
+    for (const Change& change : changes) {
+      rocksdb::ColumnFamilyHandle* const family = instance.handle(change.family);
+      const rocksdb::Status added =
+          change.value ? batch.Put(family, change.key, *change.value) : batch.Delete(family, change.key);
+      if (!added.ok()) return added;
+    }
+    rocksdb::WriteOptions options;
+    options.sync = durability != Durability::kProcess;
+    const rocksdb::Status status = instance.db().Write(options, &batch);
+    // A failed flush takes nothing back: the log holds the changes, synced.
+    if (status.ok() && durability == Durability::kFile) state_->Flush(instance, changes).PermitUncheckedError();
+    return status;
+  });
 }
 
 absl::Status Database::DropRange(FamilyId family, std::string_view begin, std::string_view end) {
   const rocksdb::Slice from = begin, to = end;
   const rocksdb::RangePtr range(&from, &to);
-  rocksdb::ColumnFamilyHandle* handle = state_->Of(family);
-  // Whole files at once, which is all there is as a rule. The tombstone is for what a file might share, and
-  // the compaction for files of the first level, which DeleteFilesInRanges leaves alone.
-  rocksdb::Status status = rocksdb::DeleteFilesInRanges(state_->db.get(), handle, &range, 1, false);
-  if (status.ok()) status = state_->db->DeleteRange(rocksdb::WriteOptions(), handle, from, to);
-  if (status.ok()) status = state_->db->CompactRange(rocksdb::CompactRangeOptions(), handle, &from, &to);
-  return ToStatus(status, state_->layout.dropping);
+  return Make(/*frees=*/true, state_->options.layout.dropping, [&](Instance& instance) {
+    rocksdb::ColumnFamilyHandle* const handle = instance.handle(family);
+    rocksdb::DB& db = instance.db();
+    // Whole files at once, which is all there is as a rule. The tombstone is for what a file might share, and
+    // the compaction for files of the first level, which DeleteFilesInRanges leaves alone.
+    rocksdb::Status status = rocksdb::DeleteFilesInRanges(&db, handle, &range, 1, false);
+    if (status.ok()) status = db.DeleteRange(rocksdb::WriteOptions(), handle, from, to);
+    if (status.ok()) status = db.CompactRange(rocksdb::CompactRangeOptions(), handle, &from, &to);
+    return status;
+  });
 }
 
 std::uint64_t Database::memory_bytes() const {
   std::uint64_t memtables = 0;
-  state_->db->GetAggregatedIntProperty(rocksdb::DB::Properties::kSizeAllMemTables, &memtables);
-  return state_->cache->GetUsage() + memtables;
+  state_->Current()->db().GetAggregatedIntProperty(rocksdb::DB::Properties::kSizeAllMemTables, &memtables);
+  return state_->options.cache->GetUsage() + memtables;
 }
 
 DatabaseStatistics Database::statistics() const {
-  return ReadStatistics(*state_->db, state_->statistics.get());
+  return ReadStatistics(state_->Current()->db(), state_->options.statistics.get());
 }
 
-std::unique_ptr<LiveFiles> Database::live_files() const { return std::make_unique<LiveFiles>(*state_->db); }
+std::unique_ptr<LiveFiles> Database::live_files() const {
+  const std::shared_lock lock(state_->changing);
+  return std::make_unique<LiveFiles>(state_->Current(), state_->checks);
+}
 
-std::vector<StoredFile> Database::sorted_files() const { return SortedFilesOf(*state_->db); }
-
-rocksdb::DB& Database::db() const { return *state_->db; }
-
-rocksdb::ColumnFamilyHandle* Database::handle(FamilyId family) const { return state_->Of(family); }
+std::vector<StoredFile> Database::sorted_files() const { return SortedFilesOf(state_->Current()->db()); }
 
 const DiskReserve& Database::reserve() const { return state_->reserve; }
 
-bool Database::has_failed() const { return state_->failures.any(); }
+rocksdb::Env* Database::env() const { return state_->staging_env.env(); }
+
+std::shared_ptr<Instance> Database::instance() const { return state_->Current(); }
 
 }  // namespace packtrain::rocks

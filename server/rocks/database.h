@@ -1,8 +1,8 @@
 // One RocksDB database, as every store of this program uses it.
 //
-// It answers in absl::Status, leaves a reserve of the disk alone, goes on after a disk that failed, and works
-// around what RocksDB 7.8 gets wrong (guarded_env.h, recovery.h, sorted_files.h). What differs between stores
-// is their layout: column families and the size of the cache.
+// It answers in absl::Status, leaves a reserve of the disk alone, goes on after a disk that failed or was full,
+// and works around what RocksDB 7.8 gets wrong (guarded_env.h, sorted_files.h). What differs between stores is
+// their layout: column families and the size of the cache.
 //
 //   enum class Family { kMeta, kGraphs };
 //   const rocks::DatabaseLayout layout = {.families = {{.name = "meta"}, {.name = "graphs"}}};
@@ -34,9 +34,12 @@ namespace rocksdb {
 class ColumnFamilyHandle;
 class DB;
 class Env;
+class Status;
 }  // namespace rocksdb
 
 namespace packtrain::rocks {
+
+class Instance;
 
 enum class Compression : std::uint8_t { kNone, kLz4, kZstd };
 
@@ -109,17 +112,24 @@ enum class Durability : std::uint8_t {
 
 // Any number of threads may use it.
 //
-// Codes: RESOURCE_EXHAUSTED where the disk is full down to the reserve (reading goes on, and so does writing
-// once there is space), DATA_LOSS where what is stored is corrupt, UNAVAILABLE for other failures of the disk.
+// A failure of the disk stops RocksDB for good. The database then goes on in the same process: at the next
+// write for which there is space, RocksDB is closed and opened again beneath it, and that write is made. What
+// was acknowledged is there. Reads go on all the while, those under way in what was open when they began.
+//
+// Codes: RESOURCE_EXHAUSTED where the disk is full down to the reserve, DATA_LOSS where what is stored is
+// corrupt, UNAVAILABLE for other failures of the disk, FAILED_PRECONDITION where another process has taken the
+// folder.
 class Database {
  public:
-  // Opens or creates the database in a folder that exists. FAILED_PRECONDITION: another process has it open,
-  // or this one; the message names the process.
+  // Opens or creates the database in a folder that exists, and locks the folder. Where the disk has no room
+  // even for opening it for writing, it is opened for reading, until a write finds space. FAILED_PRECONDITION:
+  // another process has it open, or this one; the message names the process. RESOURCE_EXHAUSTED: there is no
+  // database, and no room to make one.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::filesystem::path& folder,
                                                         const DatabaseLayout& layout,
                                                         const DatabaseOptions& options);
-  // Opens what can be read of a database that nobody has open, for reading alone: each write fails. What is
-  // corrupt is passed over where RocksDB can; VerifyFile finds it.
+  // Opens what can be read of a database that nobody has open, for reading alone: each write fails. Takes no
+  // lock (FolderLock::TakeForReading). What is corrupt is passed over where RocksDB can; VerifyFile finds it.
   static absl::StatusOr<std::unique_ptr<Database>> OpenForCheck(const std::filesystem::path& folder,
                                                                 const DatabaseLayout& layout);
   ~Database();
@@ -158,12 +168,19 @@ class Database {
   std::unique_ptr<LiveFiles> live_files() const;
   std::vector<StoredFile> sorted_files() const;
 
-  // RocksDB's own and the reserve, for sorted_files.h.
-  rocksdb::DB& db() const;
-  rocksdb::ColumnFamilyHandle* handle(FamilyId family) const;
+  // What follows is for this folder.
+
   const DiskReserve& reserve() const;
-  // Whether a failing disk has stopped it since it was opened.
-  bool has_failed() const;
+  // Files and threads for what is written outside the database.
+  rocksdb::Env* env() const;
+  // As it is opened now.
+  std::shared_ptr<Instance> instance() const;
+
+  // Makes a change, which may be made twice: where the disk has stopped RocksDB, before it or during it, that
+  // is opened again first. `frees` tells that the change gives space back, and may use the reserve. `doing` as
+  // for ToStatus.
+  using ChangeSink = absl::FunctionRef<rocksdb::Status(Instance& instance)>;
+  absl::Status Make(bool frees, std::string_view doing, ChangeSink change);
 
  private:
   struct State;

@@ -1,5 +1,10 @@
 #include "server/rocks/disk_reserve.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -7,18 +12,63 @@
 #include "proto/base/error_details.h"
 
 namespace packtrain::rocks {
+namespace {
+
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kBlockBytes = 512;  // of st_blocks
+
+std::filesystem::path FileIn(const std::filesystem::path& folder) { return folder / "RESERVE"; }
+
+}  // namespace
 
 DiskReserve::DiskReserve(std::filesystem::path folder, std::uint64_t bytes)
-    : folder_(std::move(folder)), bytes_(bytes) {}
+    : folder_(std::move(folder)), bytes_(bytes), file_bytes_(std::min(bytes / 4, kMaxFileBytes)) {
+  struct stat file = {};
+  kept_ = file_bytes_ > 0 && ::stat(FileIn(folder_).c_str(), &file) == 0 &&
+          static_cast<std::uint64_t>(file.st_blocks) * kBlockBytes >= file_bytes_;
+}
 
-absl::Status DiskReserve::Require(std::uint64_t bytes) const {
+std::optional<std::uint64_t> DiskReserve::Free() const {
   std::error_code error;
   const std::uint64_t available = std::filesystem::space(folder_, error).available;
-  if (error || available >= bytes + bytes_) return absl::OkStatus();
+  if (error) return std::nullopt;
+  const base::MutexLock lock(mutex_);
+  return available + (kept_ ? file_bytes_ : 0);
+}
+
+absl::Status DiskReserve::Require(std::uint64_t bytes) const {
+  const std::optional<std::uint64_t> free = Free();
+  if (!free || *free >= bytes + bytes_) return absl::OkStatus();
   return base::WithReason(absl::ResourceExhaustedError(
-                              absl::StrCat("disk full: ", folder_.string(), " has ", available, " bytes free, ",
+                              absl::StrCat("disk full: ", folder_.string(), " has ", *free, " bytes free, ",
                                            bytes, " are needed and ", bytes_, " are kept back")),
-                          kDiskFull, {{"free_bytes", absl::StrCat(available)}});
+                          kDiskFull, {{"free_bytes", absl::StrCat(*free)}});
+}
+
+bool DiskReserve::MakeFile() const {
+  const std::filesystem::path path = FileIn(folder_);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return false;
+  const bool made = ::posix_fallocate(fd, 0, static_cast<off_t>(file_bytes_)) == 0;
+  ::close(fd);
+  if (!made) ::unlink(path.c_str());
+  return made;
+}
+
+void DiskReserve::Keep() {
+  {
+    const base::MutexLock lock(mutex_);
+    if (kept_ || file_bytes_ == 0) return;
+  }
+  if (!Require(0).ok()) return;
+  const base::MutexLock lock(mutex_);
+  if (!kept_) kept_ = MakeFile();
+}
+
+void DiskReserve::Lend() {
+  const base::MutexLock lock(mutex_);
+  if (file_bytes_ > 0) ::unlink(FileIn(folder_).c_str());  // also one of another size
+  kept_ = false;
 }
 
 }  // namespace packtrain::rocks

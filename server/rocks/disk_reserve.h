@@ -1,11 +1,13 @@
-// Space on the disk that no write may use.
+// Space on the disk that no write may use, but for what gives space back.
 #ifndef PACKTRAIN_SERVER_ROCKS_DISK_RESERVE_H_
 #define PACKTRAIN_SERVER_ROCKS_DISK_RESERVE_H_
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "absl/status/status.h"
+#include "proto/base/mutex.h"
 
 namespace packtrain::rocks {
 
@@ -15,17 +17,33 @@ inline constexpr char kDiskFull[] = "DISK_FULL";
 inline constexpr std::uint64_t kDefaultReserveBytes = std::uint64_t{64} << 20;
 
 // A write that would go below the reserve is refused before it begins, so that RocksDB itself never finds the
-// disk full: it may not come back from that without a restart. Any number of threads may use it.
+// disk full. A quarter of the reserve, at most 16 MiB, is a file, RESERVE, which others cannot fill either: a
+// deletion on a disk that they filled up takes its place. Any number of threads may use it.
 class DiskReserve {
  public:
+  // Nothing is written before Keep.
   DiskReserve(std::filesystem::path folder, std::uint64_t bytes);
 
   // RESOURCE_EXHAUSTED: less than `bytes` are free above the reserve. OK where the disk doesn't tell.
   absl::Status Require(std::uint64_t bytes) const;
 
+  // Makes the file where it is missing and there is space for it.
+  void Keep();
+  // Removes it, for a write that gives space back.
+  void Lend();
+
  private:
-  std::filesystem::path folder_;
-  std::uint64_t bytes_;
+  // Free bytes, those of the file among them; none where the disk doesn't tell.
+  std::optional<std::uint64_t> Free() const;
+  // False where there is no space for it.
+  bool MakeFile() const;
+
+  const std::filesystem::path folder_;
+  const std::uint64_t bytes_;
+  const std::uint64_t file_bytes_;
+
+  mutable base::Mutex mutex_;
+  bool kept_ ABSL_GUARDED_BY(mutex_) = false;  // the file is there
 };
 
 }  // namespace packtrain::rocks

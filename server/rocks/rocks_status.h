@@ -2,7 +2,6 @@
 #ifndef PACKTRAIN_SERVER_ROCKS_ROCKS_STATUS_H_
 #define PACKTRAIN_SERVER_ROCKS_ROCKS_STATUS_H_
 
-#include <filesystem>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -16,10 +15,6 @@ namespace packtrain::rocks {
 // RESOURCE_EXHAUSTED: no space. DATA_LOSS: what is stored is corrupt. NOT_FOUND. UNAVAILABLE: anything else.
 // `doing` says what failed: "reading the store".
 absl::Status ToStatus(const rocksdb::Status& status, std::string_view doing);
-
-// Why a database could not be opened. FAILED_PRECONDITION: a process has it open, perhaps this one; the
-// message names it. Otherwise as ToStatus.
-absl::Status OpenFailure(const rocksdb::Status& status, const std::filesystem::path& folder);
 
 }  // namespace packtrain::rocks
 

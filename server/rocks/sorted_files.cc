@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "server/rocks/instance.h"
 #include "server/rocks/rocks_status.h"
 
 namespace packtrain::rocks {
@@ -20,13 +21,16 @@ namespace {
 // How much a file takes in between two looks at the free space.
 constexpr std::uint64_t kSpaceCheckBytes = 1 << 20;
 
-rocksdb::Options OptionsOf(const Database& database, FamilyId family) {
-  return database.db().GetOptions(database.handle(family));
+// Of files outside the database, which go on being written while it is opened again.
+rocksdb::Options OptionsOf(const Database& database, const Instance& instance, FamilyId family) {
+  rocksdb::Options options = instance.db().GetOptions(instance.handle(family));
+  options.env = database.env();
+  return options;
 }
 
 // Reads both ends of a file that is not taken in yet.
 absl::Status CheckEnds(const Database& database, const SortedFile& file) {
-  rocksdb::SstFileReader reader(OptionsOf(database, file.family));
+  rocksdb::SstFileReader reader(OptionsOf(database, *database.instance(), file.family));
   rocksdb::Status status = reader.Open(file.path);
   if (!status.ok()) return ToStatus(status, absl::StrCat("reading ", file.path));
   const std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(rocksdb::ReadOptions()));
@@ -42,12 +46,8 @@ absl::Status CheckEnds(const Database& database, const SortedFile& file) {
 // Finds both ends in the database, for the case that they had left the cache again.
 absl::Status CheckTakenIn(const Database& database, const SortedFile& file) {
   for (const std::string& key : {file.first_key, file.last_key}) {
-    rocksdb::PinnableSlice value;
-    const rocksdb::Status status =
-        database.db().Get(rocksdb::ReadOptions(), database.handle(file.family), key, &value);
-    if (!status.ok()) {
-      return absl::UnavailableError(absl::StrCat("taking in ", file.path, ": ", status.ToString()));
-    }
+    ABSL_ASSIGN_OR_RETURN(const auto value, database.Get(file.family, key));
+    if (!value) return absl::UnavailableError(absl::StrCat("taking in ", file.path, ": it is not there"));
   }
   return absl::OkStatus();
 }
@@ -64,11 +64,11 @@ rocksdb::IngestExternalFileOptions IngestOptions() {
 }
 
 // One argument for the files of each family, which lie together.
-std::vector<rocksdb::IngestExternalFileArg> Arguments(const Database& database,
+std::vector<rocksdb::IngestExternalFileArg> Arguments(const Instance& instance,
                                                       const std::vector<SortedFile>& files) {
   std::vector<rocksdb::IngestExternalFileArg> arguments;
   for (const SortedFile& file : files) {
-    rocksdb::ColumnFamilyHandle* const family = database.handle(file.family);
+    rocksdb::ColumnFamilyHandle* const family = instance.handle(file.family);
     if (arguments.empty() || arguments.back().column_family != family) {
       arguments.emplace_back().column_family = family;
       arguments.back().options = IngestOptions();
@@ -81,8 +81,10 @@ std::vector<rocksdb::IngestExternalFileArg> Arguments(const Database& database,
 }  // namespace
 
 struct SortedFileWriter::OpenFile {
-  OpenFile(const rocksdb::Options& options, rocksdb::ColumnFamilyHandle* family)
-      : writer(rocksdb::EnvOptions(), options, family) {}
+  OpenFile(const Database& database, FamilyId family)
+      : instance(database.instance()),
+        writer(rocksdb::EnvOptions(), OptionsOf(database, *instance, family), instance->handle(family)) {}
+  const std::shared_ptr<Instance> instance;  // whose family the writer refers to
   rocksdb::SstFileWriter writer;
 };
 
@@ -98,7 +100,7 @@ SortedFileWriter::~SortedFileWriter() {
 
 absl::Status SortedFileWriter::BeginFile() {
   ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
-  open_file_ = std::make_unique<OpenFile>(OptionsOf(*database_, family_), database_->handle(family_));
+  open_file_ = std::make_unique<OpenFile>(*database_, family_);
   std::string path = absl::StrCat(stem_, "-", files_.size(), ".sst");
   files_.push_back({family_, path, "", ""});
   return ToStatus(open_file_->writer.Open(path), absl::StrCat("creating ", path));
@@ -147,13 +149,11 @@ absl::StatusOr<std::vector<SortedFile>> SortedFileWriter::Finish() {
 
 absl::Status Ingest(Database& database, const std::vector<SortedFile>& files) {
   ABSL_RETURN_IF_ERROR(database.reserve().Require(0));
-  if (database.has_failed()) {
-    return absl::UnavailableError(
-        "the disk has failed, and the store takes no new graphs until the server is started again");
-  }
   for (const SortedFile& file : files) ABSL_RETURN_IF_ERROR(CheckEnds(database, file));
-  const rocksdb::Status status = database.db().IngestExternalFiles(Arguments(database, files));
-  if (!status.ok()) return ToStatus(status, "taking in sorted files");
+  const absl::Status taken = database.Make(/*frees=*/false, "taking in sorted files", [&](Instance& instance) {
+    return instance.db().IngestExternalFiles(Arguments(instance, files));
+  });
+  ABSL_RETURN_IF_ERROR(taken);
   for (const SortedFile& file : files) ABSL_RETURN_IF_ERROR(CheckTakenIn(database, file));
   return absl::OkStatus();
 }

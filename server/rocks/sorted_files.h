@@ -63,11 +63,10 @@ class SortedFileWriter {
 };
 
 // Takes files into the database, moving them; all or none, synced. OK: what was taken in has been found there.
-// UNAVAILABLE: RocksDB has been resumed after a failure of the disk, and takes in nothing more.
+// After a failure it may be tried again.
 //
-// Two defects of RocksDB 7.8 are kept out. A file whose ends it cannot read it takes for an empty one, or
-// aborts (fixed in 8.9); so the ends are read first, which brings them into its cache. Once it has been resumed
-// it takes files in under the number 0, or aborts (fixed in 8.9); so it is not asked to.
+// A defect of RocksDB 7.8 is kept out. A file whose ends it cannot read it takes for an empty one, or aborts
+// (fixed in 8.9); so the ends are read first, which brings them into its cache.
 absl::Status Ingest(Database& database, const std::vector<SortedFile>& files);
 
 }  // namespace packtrain::rocks

@@ -11,8 +11,10 @@
 #include <iterator>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/rocks/instance.h"
 #include "server/rocks/log_file.h"
 #include "server/rocks/rocks_status.h"
 
@@ -87,19 +89,25 @@ absl::Status VerifyFile(const StoredFile& file) {
   return name.ends_with(kSorted) ? VerifySorted(file.path) : VerifyLogFile(file);
 }
 
-LiveFiles::LiveFiles(rocksdb::DB& database) : database_(database) {
-  database_.DisableFileDeletions().PermitUncheckedError();
+LiveFiles::LiveFiles(std::shared_ptr<Instance> instance, std::atomic<int>& checks)
+    : instance_(std::move(instance)), checks_(checks) {
+  ++checks_;
+  instance_->db().DisableFileDeletions().PermitUncheckedError();
 }
 
-LiveFiles::~LiveFiles() { database_.EnableFileDeletions(/*force=*/false).PermitUncheckedError(); }
+LiveFiles::~LiveFiles() {
+  instance_->db().EnableFileDeletions(/*force=*/false).PermitUncheckedError();
+  --checks_;
+}
 
 absl::StatusOr<std::vector<StoredFile>> LiveFiles::List() const {
-  const fs::path folder = database_.GetName();
+  rocksdb::DB& database = instance_->db();
+  const fs::path folder = database.GetName();
   std::vector<std::string> names;  // each begins with a slash
   std::uint64_t manifest_bytes = 0;
-  rocksdb::Status status = database_.GetLiveFiles(names, &manifest_bytes, /*flush_memtable=*/false);
+  rocksdb::Status status = database.GetLiveFiles(names, &manifest_bytes, /*flush_memtable=*/false);
   rocksdb::VectorLogPtr logs;
-  if (status.ok()) status = database_.GetSortedWalFiles(logs);
+  if (status.ok()) status = database.GetSortedWalFiles(logs);
   if (!status.ok()) return ToStatus(status, "listing the files of the store");
   std::vector<StoredFile> files;
   for (const std::string& name : names) {

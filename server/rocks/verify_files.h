@@ -7,8 +7,10 @@
 #ifndef PACKTRAIN_SERVER_ROCKS_VERIFY_FILES_H_
 #define PACKTRAIN_SERVER_ROCKS_VERIFY_FILES_H_
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,10 +32,13 @@ struct StoredFile {
 // DATA_LOSS: the file is not as it was written, or missing. UNAVAILABLE: the disk fails. Any thread.
 absl::Status VerifyFile(const StoredFile& file);
 
-// The files of a database that may be in use. They stay as long as this lives. `database` must outlive it.
+class Instance;
+
+// The files of a database that may be in use. They stay as long as this lives.
 class LiveFiles {
  public:
-  explicit LiveFiles(rocksdb::DB& database);
+  // `checks`, which is borrowed, counts those that are alive: the database is not opened again meanwhile.
+  LiveFiles(std::shared_ptr<Instance> instance, std::atomic<int>& checks);
   ~LiveFiles();
   LiveFiles(const LiveFiles&) = delete;
   LiveFiles& operator=(const LiveFiles&) = delete;
@@ -42,7 +47,8 @@ class LiveFiles {
   absl::StatusOr<std::vector<StoredFile>> List() const;
 
  private:
-  rocksdb::DB& database_;
+  const std::shared_ptr<Instance> instance_;
+  std::atomic<int>& checks_;
 };
 
 // CURRENT, manifests and logs in the folder of a database that nobody has open; of manifests that of CURRENT,

@@ -173,9 +173,15 @@ class Soak:
         self.proxy.thaw()
 
     def fill(self, choice):
+        """A deletion meets the full disk; once there is space, imports work without a restart."""
+        assert self.node.import_sample("--limit", 5, name="filled").code == 0
         ballast = own_disk.fill(self.data)
         time.sleep(choice.uniform(0.1, 1.0))
+        deleted = self.node.run("dataset", "delete", "filled", "--yes")
+        assert deleted.code == 0, deleted
         ballast.unlink()
+        imported = self.node.import_sample("--limit", 5, name="filled")
+        assert imported.code == 0, imported
 
     def disturb(self, trainers):
         """One fault after another, on this thread, each kind as often; in the second half none that ends the node."""

@@ -24,6 +24,10 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
+static bool NeedsSpace(std::string_view operation) {
+  return operation == "write" || operation == "flush" || operation == "sync" || operation == "link";
+}
+
 struct FaultyDisk::State {
   // Counts one operation and says what becomes of it.
   IOStatus Next(const char* operation, const std::string& path) {
@@ -33,6 +37,7 @@ struct FaultyDisk::State {
       const bool fails = messages_fail && std::string_view(operation) == "write";
       return fails ? IOStatus::NoSpace(file, "injected") : IOStatus::OK();
     }
+    if (full && NeedsSpace(operation)) return IOStatus::NoSpace(file, "injected");
     if (!left.has_value()) return IOStatus::OK();
     if (*left > 0) {
       --*left;
@@ -50,6 +55,7 @@ struct FaultyDisk::State {
   Duration duration ABSL_GUARDED_BY(mutex) = Duration::kOnce;
   std::string failed ABSL_GUARDED_BY(mutex);
   bool messages_fail ABSL_GUARDED_BY(mutex) = false;
+  bool full ABSL_GUARDED_BY(mutex) = false;
 };
 
 namespace {
@@ -298,9 +304,15 @@ void FaultyDisk::FailMessages() {
   state_->messages_fail = true;
 }
 
+void FaultyDisk::FailWrites() {
+  const base::MutexLock lock(state_->mutex);
+  state_->full = true;
+}
+
 void FaultyDisk::Heal() {
   const base::MutexLock lock(state_->mutex);
   state_->left.reset();
+  state_->full = false;
 }
 
 std::string FaultyDisk::Failed() const {

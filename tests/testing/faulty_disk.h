@@ -41,6 +41,8 @@ class FaultyDisk {
 
   // The operation that comes after `n` others fails.
   void Fail(std::uint64_t n, Fault fault, Duration duration);
+  // From now on the disk is full: each operation that needs space fails, reads succeed.
+  void FailWrites();
   // From now on every write to RocksDB's own log of messages fails, as on a full disk.
   void FailMessages();
   // Nothing but messages fails any more.

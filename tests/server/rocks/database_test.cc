@@ -1,6 +1,9 @@
 #include "server/rocks/database.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -11,12 +14,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/rocks/sorted_files.h"
+#include "tests/testing/faulty_disk.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
 
 namespace packtrain::rocks {
 namespace {
 
+using ::packtrain::testing::Duration;
+using ::packtrain::testing::Fault;
+using ::packtrain::testing::FaultyDisk;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
 using ::packtrain::testing::TempFolder;
@@ -193,6 +200,153 @@ TEST_F(DatabaseTest, StatisticsAreCountedWhereTheyAreAskedFor) {
   Reopen({.reserve_bytes = 0, .statistics = true});
   EXPECT_THAT(database_->statistics().counters, ::testing::Not(IsEmpty()));
   EXPECT_GT(database_->memory_bytes(), 0u);
+}
+
+TEST_F(DatabaseTest, ALockThatIsDeletedLetsNobodyInAndIsPutBack) {
+  const std::string lock = folder_.PathOf("LOCK");
+  ASSERT_TRUE(std::filesystem::remove(lock));
+  EXPECT_THAT(Database::Open(folder_.PathOf(""), Layout(), {}).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr(absl::StrCat("process ", getpid()))));
+  EXPECT_THAT(Put("a", "1"), IsOk());
+  EXPECT_TRUE(std::filesystem::exists(lock));
+  EXPECT_THAT(Database::Open(folder_.PathOf(""), Layout(), {}).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(Put("b", "1"), IsOk());
+}
+
+TEST_F(DatabaseTest, ALockThatAnotherProcessHasTakenEndsTheWritesAndNoRead) {
+  EXPECT_THAT(Put("a", "1"), IsOk());
+  ASSERT_TRUE(std::filesystem::remove(folder_.PathOf("LOCK")));
+  int locked[2], done[2];
+  ASSERT_EQ(::pipe(locked), 0);
+  ASSERT_EQ(::pipe(done), 0);
+  const pid_t other = ::fork();
+  if (other == 0) {  // as an earlier version does, which knows no other lock
+    struct flock whole = {};
+    whole.l_type = F_WRLCK;
+    const int fd = ::open(folder_.PathOf("LOCK").c_str(), O_RDWR | O_CREAT, 0644);
+    char byte = ::fcntl(fd, F_SETLK, &whole) == 0 ? 1 : 0;
+    ::close(done[1]);
+    (void)!::write(locked[1], &byte, 1);
+    (void)!::read(done[0], &byte, 1);  // until the test closes its end
+    ::_exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(locked[0], &byte, 1), 1);
+  ASSERT_EQ(byte, 1);
+  EXPECT_THAT(Put("b", "1"), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr(absl::StrCat(other))));
+  EXPECT_EQ(Get("a"), "1");
+  ::close(done[1]);
+  ASSERT_EQ(::waitpid(other, nullptr, 0), other);
+  EXPECT_THAT(Put("b", "1"), IsOk());
+}
+
+TEST_F(DatabaseTest, ADeletionOnAFullDiskTakesThePlaceOfTheReserve) {
+  const std::string file = folder_.PathOf("RESERVE");
+  Reopen({.reserve_bytes = 1 << 20});
+  EXPECT_EQ(std::filesystem::file_size(file), std::uintmax_t{1} << 18);
+  Reopen({.reserve_bytes = std::uint64_t{1} << 62});  // the disk is full for this one
+  EXPECT_THAT(database_->Write({{Family::kWords, "a", std::nullopt}}, Durability::kFile), IsOk());
+  EXPECT_FALSE(std::filesystem::exists(file));
+  Reopen({.reserve_bytes = 1 << 20});
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
+// A database on a disk that fails.
+class StoppedDatabaseTest : public DatabaseTest {
+ protected:
+  StoppedDatabaseTest() { Reopen(Options()); }
+  ~StoppedDatabaseTest() override {
+    writer_.reset();
+    database_.reset();
+  }
+
+  DatabaseOptions Options() { return {.reserve_bytes = 0, .env = disk_.env()}; }
+
+  // A failing disk stops RocksDB, and is well again.
+  void Stop() {
+    disk_.Fail(0, Fault::kNoSpace, Duration::kUntilHealed);
+    EXPECT_THAT(Put("lost", "1"), StatusIs(absl::StatusCode::kResourceExhausted));
+    disk_.Heal();
+  }
+
+  FaultyDisk disk_;
+};
+
+TEST_F(StoppedDatabaseTest, WhatWasWrittenIsThereAndWritesGoOnOnceTheDiskIsWell) {
+  EXPECT_THAT(Put("a", "1"), IsOk());
+  Stop();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_THAT(Put("b", "1", Durability::kFile), IsOk());
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "1");
+  Reopen(Options());
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "1");
+}
+
+TEST_F(StoppedDatabaseTest, ReadsGoOnWhileTheDiskIsFull) {
+  EXPECT_THAT(Put("a", "1"), IsOk());
+  disk_.Fail(0, Fault::kNoSpace, Duration::kUntilHealed);
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_THAT(Put("b", "1"), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("disk full")));
+    EXPECT_EQ(Get("a"), "1");
+    EXPECT_THAT(Scan(Family::kWords, "a"), SizeIs(1));
+  }
+  disk_.Heal();
+  EXPECT_THAT(Put("b", "1"), IsOk());
+}
+
+TEST_F(StoppedDatabaseTest, AnIngestIsTakenInWhoseFilesWereBegunBefore) {
+  writer_ = std::make_unique<SortedFileWriter>(database_, Family::kFiles, folder_.PathOf("staged"), 1 << 20);
+  EXPECT_THAT(writer_->Add("a", kLongValue), IsOk());
+  Stop();
+  EXPECT_THAT(Put("b", "1"), IsOk());
+  EXPECT_THAT(writer_->Add("b", kLongValue), IsOk());
+  EXPECT_THAT(Ingest(*database_, writer_->Finish().value()), IsOk());
+  EXPECT_THAT(Scan(Family::kFiles, ""), SizeIs(2));
+  writer_.reset();  // which holds the database open
+  Reopen(Options());
+  EXPECT_THAT(Scan(Family::kFiles, ""), SizeIs(2));
+}
+
+TEST_F(StoppedDatabaseTest, AScanGoesOnWhereItBeganBeforeTheDatabaseWasOpenedAgain) {
+  for (const char* key : {"a", "b", "c"}) EXPECT_THAT(Put(key, "1", Durability::kFile), IsOk());
+  std::vector<std::string> seen;
+  const absl::Status scanned = database_->Scan(Family::kWords, "", [&](std::string_view key, std::string_view) {
+    if (seen.empty()) {
+      Stop();
+      EXPECT_THAT(Put("b2", "1", Durability::kFile), IsOk());
+      EXPECT_THAT(database_->DropRange(Family::kWords, "a", "c"), IsOk());
+    }
+    seen.emplace_back(key);
+    return absl::OkStatus();
+  });
+  EXPECT_THAT(scanned, IsOk());
+  EXPECT_THAT(seen, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(Scan(Family::kWords, ""), ElementsAre(Pair("c", "1")));
+  Reopen(Options());
+  EXPECT_THAT(Scan(Family::kWords, ""), ElementsAre(Pair("c", "1")));
+}
+
+TEST_F(StoppedDatabaseTest, AStartOnAFullDiskReadsAndWritesOnceThereIsSpace) {
+  EXPECT_THAT(Put("a", "1"), IsOk());
+  database_.reset();
+  disk_.FailWrites();
+  Reopen(Options());
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_THAT(Put("b", "1"), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("disk full")));
+  disk_.Heal();
+  EXPECT_THAT(Put("b", "1"), IsOk());
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(StoppedDatabaseTest, AStartOnAFullDiskWithoutADatabaseSaysThatItIsFull) {
+  const TempFolder empty;
+  disk_.FailWrites();
+  EXPECT_THAT(Database::Open(empty.PathOf(""), Layout(), Options()).status(),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("disk full")));
+  disk_.Heal();
 }
 
 using SortedFilesTest = DatabaseTest;

@@ -105,7 +105,7 @@ void WriteAfterResume() {
   db->Put({}, "a", "b").PermitUncheckedError();
 }
 
-// recovery: KeepRecoverable
+// database, which opens RocksDB again instead of resuming it
 TEST_F(RocksDbDefects, AfterResumeAWriteGoesToTheLogThatFailedAndAborts) {
   EXPECT_DEATH(WriteAfterResume(), kWritesAfterFailure);
 }
@@ -118,7 +118,7 @@ void IngestAfterResume() {
   Ingest(*db, WriteSortedFile(folder)).PermitUncheckedError();
 }
 
-// sorted_files: Ingest, once the database has failed
+// database, which opens RocksDB again instead of resuming it
 TEST_F(RocksDbDefects, AfterResumeAnIngestTakesTheNumberZeroAndAborts) {
   EXPECT_DEATH(IngestAfterResume(), "number > 0");
 }
