@@ -205,6 +205,118 @@ TEST_F(StreamPropertyTest, ARunKilledTwiceInAnEpochGetsTheBatchesOfAnUnbrokenOne
   }
 }
 
+// One batch of a rank: where it stands, and its graphs.
+struct Delivered {
+  std::uint64_t epoch = 0;
+  std::uint64_t step = 0;
+  std::uint64_t index = 0;
+  std::vector<std::uint64_t> graphs;
+  friend bool operator==(const Delivered&, const Delivered&) = default;
+};
+
+std::vector<Delivered> DeliveredOf(const std::vector<BuiltBatch>& batches) {
+  std::vector<Delivered> delivered;
+  for (const BuiltBatch& batch : batches) {
+    delivered.push_back({batch.header.epoch, batch.header.step, batch.header.index, GraphsOf(batch)});
+  }
+  return delivered;
+}
+
+// What a rank of `world_size` is due in an epoch: every world_size-th batch of a plan that is made for this
+// epoch alone.
+std::vector<Delivered> DueOf(const ResolvedSpec& resolved, std::uint64_t epoch, std::uint32_t world_size,
+                             std::uint32_t rank) {
+  std::vector<std::uint32_t> split(kGraphs);
+  std::iota(split.begin(), split.end(), 0u);
+  batching::PlanRequest request;
+  request.spec = resolved.spec;
+  request.sizes = {resolved.dataset->n_node(), resolved.dataset->n_edge()};
+  request.split = split;
+  request.epoch = epoch;
+  request.world = {.size = world_size};
+  const auto plan = batching::Plan::Create(request);
+  EXPECT_THAT(plan, IsOk());
+  std::vector<Delivered> due;
+  for (std::uint64_t index = rank;; index += world_size) {
+    const auto batch = (*plan)->BatchAt(index);
+    if (!batch.ok()) return due;
+    due.push_back({epoch, due.size(), index, {batch->graphs.begin(), batch->graphs.end()}});
+  }
+}
+
+// A drawn spec and rank, and what this rank is due in each of kEpochs epochs.
+struct Walk {
+  static constexpr std::uint64_t kEpochs = 3;
+  static constexpr std::uint64_t kFirstEpoch = 5;
+
+  Walk(Scenario& scenario, std::uint64_t seed) : dice(seed), resolved(scenario.Resolved(DrawSpec(dice))) {
+    for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
+      due.push_back(DueOf(resolved, kFirstEpoch + epoch, world_size, rank));
+    }
+  }
+
+  // From a step of one of the epochs to the end.
+  std::vector<Delivered> From(std::uint64_t epoch, std::uint64_t step) const {
+    std::vector<Delivered> rest(due[epoch].begin() + static_cast<std::ptrdiff_t>(step), due[epoch].end());
+    for (std::uint64_t later = epoch + 1; later < kEpochs; ++later)
+      std::ranges::copy(due[later], std::back_inserter(rest));
+    return rest;
+  }
+
+  SequenceRange RangeFrom(std::uint64_t epoch, std::uint64_t step) const {
+    return {.rank = rank,
+            .world = {.size = world_size},
+            .start_epoch = kFirstEpoch + epoch,
+            .start_step = step,
+            .epochs = kEpochs - epoch};
+  }
+
+  batching::Dice dice;
+  const std::uint32_t world_size = dice.Between(1, 5);
+  const std::uint32_t rank = dice.Between(0, world_size - 1);
+  const ResolvedSpec resolved;
+  std::vector<std::vector<Delivered>> due;
+};
+
+// Guarantee 4, at the edges of epochs as within them.
+TEST_F(StreamPropertyTest, AStreamThatBeginsAtAStepGivesWhatThePlansHaveFromThere) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Walk walk(scenario_, seed);
+    Streams streams(scenario_, walk.resolved, 1);
+    for (std::uint64_t epoch = 0; epoch < Walk::kEpochs; ++epoch) {
+      const auto steps = static_cast<std::uint32_t>(walk.due[epoch].size());
+      ASSERT_GT(steps, 0u);
+      for (const std::uint32_t step : {0u, walk.dice.Between(0, steps), steps - 1, steps}) {
+        SCOPED_TRACE(absl::StrCat("seed ", seed, ", epoch ", epoch, ", step ", step, " of ", steps, "; rank ",
+                                  walk.rank, " of ", walk.world_size));
+        const auto sequence = streams.Open(walk.RangeFrom(epoch, step));
+        ASSERT_NE(sequence, nullptr);
+        ASSERT_EQ(DeliveredOf(Streams::Read(*sequence, ~std::uint64_t{0})), walk.From(epoch, step));
+      }
+    }
+  }
+}
+
+// Guarantee 4, as a run is killed: each attempt begins behind the batch that the one before got last.
+TEST_F(StreamPropertyTest, AStreamThatIsCutAgainAndAgainGivesEachBatchOnce) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    Walk walk(scenario_, seed);
+    Streams streams(scenario_, walk.resolved, 1);
+    const std::vector<Delivered> due = walk.From(0, 0);
+    std::vector<Delivered> got;
+    while (got.size() < due.size()) {
+      const std::uint64_t epoch = got.empty() ? 0 : got.back().epoch - Walk::kFirstEpoch;
+      const auto sequence = streams.Open(walk.RangeFrom(epoch, got.empty() ? 0 : got.back().step + 1));
+      ASSERT_NE(sequence, nullptr);
+      const auto next = DeliveredOf(Streams::Read(*sequence, walk.dice.Between(1, 20)));
+      ASSERT_FALSE(next.empty());
+      std::ranges::copy(next, std::back_inserter(got));
+    }
+    ASSERT_EQ(got, due);
+  }
+}
+
 // Guarantee 7.
 TEST_F(StreamPropertyTest, TheNextEpochsPlanIsMadeBeforeThisOneEnds) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {

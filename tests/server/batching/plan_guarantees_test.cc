@@ -1,5 +1,5 @@
-// The guarantees of a plan, one suite each, over drawn scenarios. Those of going on: resume_test,
-// world_size_change_test. A failure names the seed that drew the scenario.
+// The guarantees of a plan, one suite each, over drawn scenarios. Those of going on: world_size_change_test,
+// and tests/server/batches/stream_property_test. A failure names the seed that drew the scenario.
 #include <gtest/gtest.h>
 
 #include <algorithm>
