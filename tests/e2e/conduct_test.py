@@ -8,7 +8,7 @@ import unittest
 import grpc
 
 from deaf_client import deaf_client
-from harness import DataNode, imported_sample
+from harness import DataNode, eventually, imported_sample
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -57,6 +57,15 @@ class Conduct(unittest.TestCase):
         self.assertEqual(info.code, 0, info)
         return info.json
 
+    def has_place(self, client, request):
+        """Whether the server, whose places are taken, has one for this stream."""
+        try:
+            next(client.StreamBatches(request))
+            return True
+        except grpc.RpcError as error:
+            self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+            return False
+
     def test_a_client_that_takes_nothing_off_its_socket_does_not_hold_up_the_end(self):
         with DataNode("--drain", "1", directory=imported_sample(self)) as node, deaf_client(node.address):
             self.assertEqual(node.terminate(), 0)
@@ -67,8 +76,7 @@ class Conduct(unittest.TestCase):
             self.assert_answers(node)
             sockets = node.sockets()
             with deaf_client(node.address):
-                while node.sockets() > sockets:
-                    self.assert_answers(node)
+                self.assertTrue(eventually(lambda: self.assert_answers(node) and node.sockets() <= sockets))
 
     def test_more_connections_than_open_files(self):
         with DataNode(open_files=256) as node:
@@ -103,8 +111,8 @@ class Conduct(unittest.TestCase):
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closed by a reset
                 connection.close()
             self.assert_answers(node)
-            while node.sockets() > sockets:
-                self.assert_answers(node)  # until what was dropped is closed here too
+            # What was dropped is closed here, too.
+            self.assertTrue(eventually(lambda: self.assert_answers(node) and node.sockets() <= sockets))
 
     def test_a_silent_import_is_cut_off_and_what_it_held_is_freed(self):
         with DataNode("--idle-timeout", "0.5") as node, Client(node.address) as client:
@@ -128,8 +136,7 @@ class Conduct(unittest.TestCase):
             done = threading.Event()
             done.set()
             staged = client.ImportGraphs(header_and_block_and_then(done))
-            while self.assert_answers(node)["memory"]["used_bytes"] > before:
-                pass
+            self.assertTrue(eventually(lambda: self.assert_answers(node)["memory"]["used_bytes"] <= before))
             with self.assertRaises(grpc.RpcError) as refused:
                 client.SealDataset(dataset_pb2.SealDatasetRequest(import_id=staged.import_id, name="late"))
             self.assertEqual(refused.exception.code(), grpc.StatusCode.NOT_FOUND)
@@ -142,12 +149,7 @@ class Conduct(unittest.TestCase):
                 stream = unread.StreamBatches(request)
                 next(stream)
                 # The only place is free again once the stream that holds it has been cut off.
-                while True:
-                    try:
-                        next(other.StreamBatches(request))
-                        break
-                    except grpc.RpcError as error:
-                        self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+                self.assertTrue(eventually(lambda: self.has_place(other, request)))
                 with self.assertRaises(grpc.RpcError) as ended:
                     for _ in stream:
                         pass

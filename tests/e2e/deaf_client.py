@@ -5,8 +5,8 @@ import fcntl
 import socket
 import struct
 import termios
-import time
 
+from harness import eventually
 from protocol import batch_pb2
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -54,8 +54,12 @@ def deaf_client(address):
     connection.sendall(PREFACE + frame(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW_SIZE, WIDEST)) +
                        frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", WIDEST - FIRST_WINDOW)) +
                        b"".join(stream_batches(2 * k + 1, request) for k in range(STREAMS)))
-    before = 0
-    while not before or unread_bytes(connection) != before:
-        before = unread_bytes(connection)
-        time.sleep(0.3)
+    seen = [0]
+
+    def holds_still():
+        seen.append(unread_bytes(connection))
+        return seen[-1] and seen[-1] == seen[-2]
+
+    if not eventually(holds_still):
+        raise TimeoutError(f"the server still sends; unread bytes: {seen[-3:]}")
     return connection

@@ -16,7 +16,7 @@ import unittest
 import grpc
 
 from epoch_reader import TRANSIENT, EpochReader, together
-from harness import DataNode, imported_sample, packtrain
+from harness import DataNode, eventually, imported_sample, packtrain
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2, server_info_pb2
 from proxy import Proxy, reset
 
@@ -156,16 +156,15 @@ class HalfOpen(unittest.TestCase):
 
         thread = threading.Thread(target=read)
         thread.start()
-        while True:
-            breaks = reader.breaks
-            if self.admitted(client):
-                read = batches["read"]
-                while batches["read"] <= read + 1:
-                    time.sleep(0.01)
-                if reader.breaks == breaks:
-                    break
+
+        def has_two_places():
+            breaks, read = reader.breaks, batches["read"]
+            return self.admitted(client) and eventually(lambda: batches["read"] > read + 1) and reader.breaks == breaks
+
+        two_places = eventually(has_two_places)
         stopping.set()
         thread.join()
+        self.assertTrue(two_places)
 
     def admitted(self, client):
         stream = client.StreamBatches(request())
@@ -186,8 +185,7 @@ class HalfOpen(unittest.TestCase):
     def test_a_connection_whose_host_vanished_is_closed_after_its_pings(self):
         # A client that lives answers any number of pings first.
         for node, before in self.vanish("--ping-after", "0.4", "--ping-timeout", "5", silence=2.0):
-            while node.sockets() > before:
-                self.assertEqual(node.run("server", "info").code, 0)
+            self.assertTrue(eventually(lambda: node.run("server", "info").code == 0 and node.sockets() <= before))
 
 
 class Connections(unittest.TestCase):
@@ -207,8 +205,7 @@ class Connections(unittest.TestCase):
                 connection.close()
 
     def settled(self, node, sockets):
-        while node.sockets() > sockets:
-            self.assertEqual(node.run("server", "info").code, 0)
+        self.assertTrue(eventually(lambda: node.run("server", "info").code == 0 and node.sockets() <= sockets))
 
     def test_ten_thousand_connections_leave_nothing_behind(self):
         with DataNode() as node, Client(node.address) as client:

@@ -3,7 +3,7 @@ import signal
 import socket
 import unittest
 
-from harness import OnSmallSample, finished, free_port
+from harness import OnSmallSample, eventually, finished, free_port
 
 TRAINING = ["--dataset", "small", "--policy", "dynamic", "--graphs", "15", "--model", "schnet", "--threads", "1"]
 
@@ -24,8 +24,7 @@ class Ranks(OnSmallSample):
         for number in (signal.SIGTERM, signal.SIGINT):
             port = free_port()
             process = self.start("--steps", 3, rank=0, port=port)
-            while not listens(port):
-                self.assertIsNone(process.poll())
+            self.assertTrue(eventually(lambda: listens(port) or process.poll() is not None))
             process.send_signal(number)
             result = finished(process, timeout=60)
             self.assertEqual(result.code, 1, result)

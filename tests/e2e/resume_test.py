@@ -25,8 +25,11 @@ WHOLE = [*TRAINING, "--steps", STEPS]
 
 
 def wait_until(process, condition):
-    """Returns once `condition()` holds; false where the process ended before."""
+    """Returns once `condition()` holds; false where the process ended before, or after five minutes."""
+    deadline = time.monotonic() + 300
     while not condition():
+        if time.monotonic() > deadline:
+            return False
         try:
             process.wait(timeout=0.002)
             return condition()
