@@ -38,6 +38,12 @@ absl::Status NoSuchRun(std::string_view run) {
                           {{"run", std::string(run)}});
 }
 
+absl::Status NoRunToJoin(const v1::StartRunRequest& request) {
+  return absl::NotFoundError(absl::StrCat("rank ", request.rank(),
+                                          " joins a run that this server does not have: rank 0 has begun it "
+                                          "elsewhere, or not yet"));
+}
+
 ListPosition PositionOf(RunEntry& entry) {
   base::MutexLock lock(entry.mutex);
   return {entry.run.started_ms(), entry.name};
@@ -112,7 +118,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::Start(const v1::StartRunRequ
   ABSL_RETURN_IF_ERROR(ValidateStart(request));
   base::MutexLock lock(start_mutex_);
   const auto known = names_by_key_.find(request.idempotency_key());
-  if (known == names_by_key_.end()) return StartNew(request);
+  if (known == names_by_key_.end()) return request.join_only() ? NoRunToJoin(request) : StartNew(request);
   ABSL_ASSIGN_OR_RETURN(EntryPtr entry, Find(known->second));
   return Join(*entry, request);
 }

@@ -66,6 +66,19 @@ TEST_F(RunStoreConformance, RanksJoinByTheIdempotencyKeyAndLeaveTheDescription) 
   EXPECT_EQ(Get(first.run).attempts(), 1u);
 }
 
+TEST_F(RunStoreConformance, ARankThatOnlyJoinsBeginsNoRun) {
+  v1::StartRunRequest request = StartRequest("key-00000001");
+  request.mutable_description()->set_world_size(2);
+  v1::StartRunRequest joining = request;
+  joining.set_rank(1);
+  joining.set_join_only(true);
+  EXPECT_THAT(store_->Start(joining),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("rank 1 joins a run that this server does not")));
+  EXPECT_THAT(*store_->List(), SizeIs(0));
+  const Reporter first = StartRun(*store_, request);
+  EXPECT_EQ(StartRun(*store_, joining).run, first.run);
+}
+
 TEST_F(RunStoreConformance, ANewAttemptSaysHowManyStepsThereAreToBe) {
   v1::StartRunRequest request = StartRequest("key-00000001");
   request.mutable_description()->set_planned_steps(20);
