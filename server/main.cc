@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <limits>
@@ -23,6 +24,7 @@
 #include "proto/base/lock_order.h"
 #include "proto/wire/fsck_report.h"
 #include "server/log/event_log.h"
+#include "server/log/ping_complaint.h"
 #include "server/node/descriptor_limit.h"
 #include "server/node/server.h"
 #include "server/node/store_check.h"
@@ -152,13 +154,30 @@ log::Level LevelOf(gpr_log_severity severity) {
   }
 }
 
-void LogForGrpc(gpr_log_func_args* args) {
-  log::Log(LevelOf(args->severity), "grpc", {{"message", args->message}});
+// The least severity that $GRPC_VERBOSITY lets through, by gRPC's own words and default.
+int LeastSeverity() {
+  const char* verbosity = std::getenv("GRPC_VERBOSITY");
+  const std::string word = verbosity == nullptr ? "ERROR" : verbosity;
+  if (word == "DEBUG") return GPR_LOG_SEVERITY_DEBUG;
+  if (word == "INFO") return GPR_LOG_SEVERITY_INFO;
+  return word == "NONE" ? GPR_LOG_SEVERITY_ERROR + 1 : GPR_LOG_SEVERITY_ERROR;
 }
 
+void LogForGrpc(gpr_log_func_args* args) {
+  static const int least = LeastSeverity();
+  if (const auto peer = log::PeerThatPingsTooOften(args->message)) {
+    log::Log(log::Level::kWarn, "client_cut_off",
+             {{"peer", *peer}, {"message", "it pings more often than is permitted; see Keepalive"}});
+  } else if (args->severity >= least) {
+    log::Log(LevelOf(args->severity), "grpc", {{"message", args->message}});
+  }
+}
+
+// gRPC's line on a client that it cuts off is one for debugging.
 void SetUpLog(const log::Options& options) {
   log::SetUp(options);
   gpr_set_log_function(&LogForGrpc);
+  gpr_set_log_verbosity(GPR_LOG_SEVERITY_DEBUG);
 }
 
 // Before any thread is made, so that every thread inherits it and the signals wait for sigwait.

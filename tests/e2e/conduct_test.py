@@ -1,5 +1,6 @@
 """How the data node behaves towards clients that are many, silent or broken: it stays answerable and holds nothing."""
 import concurrent.futures
+import contextlib
 import socket
 import struct
 import threading
@@ -65,6 +66,21 @@ class Conduct(unittest.TestCase):
         except grpc.RpcError as error:
             self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
             return False
+
+    def test_a_client_that_pings_too_often_is_cut_off_and_logged(self):
+        ping = b"\x00\x00\x08\x06\x00\x00\x00\x00\x00" + bytes(8)
+        with DataNode() as node:
+            (client,) = connections(node, 1)
+            with client:
+                client.sendall(PREFACE + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00" + 100 * ping)
+                host, port = client.getsockname()
+                with contextlib.suppress(ConnectionError):
+                    while client.recv(65536):
+                        pass
+            self.assertTrue(eventually(lambda: "client_cut_off" in node.log()), node.log())
+            (line,) = [line for line in node.log().splitlines() if "client_cut_off" in line]
+            self.assertIn(f"{host}:{port}", line)
+            self.assert_answers(node)
 
     def test_a_client_that_takes_nothing_off_its_socket_does_not_hold_up_the_end(self):
         with DataNode("--drain", "1", directory=imported_sample(self)) as node, deaf_client(node.address):
