@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/dataset/empty_splits.h"
 #include "client/cli/service_call.h"
 
 namespace packtrain::cli {
@@ -19,6 +21,15 @@ absl::StatusOr<ExitCode> Derive(v1::DeriveDatasetRequest request, const GlobalOp
       CallService(global, [&](client::ServiceClient& services) { return services.DeriveDataset(request); });
   if (!response.ok()) return DataError(output, response.status());
   const v1::Dataset& dataset = response->dataset();
+  const v1::SplitFractions& fractions = request.fractions();
+  const std::vector<std::uint32_t> permille = {fractions.train_permille(), fractions.val_permille(),
+                                               fractions.test_permille()};
+  if (request.split_case() != v1::DeriveDatasetRequest::SPLIT_NOT_SET) {
+    for (const std::string& note :
+         NotesOfEmptySplits(dataset, request.has_fractions() ? permille : std::vector<std::uint32_t>())) {
+      output.Note(note);
+    }
+  }
   output.Print({{"dataset", dataset.name()},
                 {"version", dataset.version()},
                 {"unchanged", response->unchanged()},

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/dataset/empty_splits.h"
 #include "client/cli/dataset/import_flags.h"
 #include "client/cli/dataset/server_sink.h"
 #include "client/connection.h"
@@ -110,6 +111,9 @@ absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const ingest::Format& 
   if (!written.ok()) output.Note(absl::StrCat("packtrain: ", written.message()));
   if (!result.ok()) return DataError(output, result.status());
   NoteRefusals(written.ok() ? flags.ledger : "", ledger, output);
+  for (const std::string& note : NotesOfEmptySplits(result->sealed.dataset(), flags.split_permille)) {
+    output.Note(note);
+  }
   output.Print(ToJson(*result, ledger), ToText(*result, ledger));
   if (!written.ok()) return ExitCode::kFailed;
   return ledger.refused_graphs() == 0 ? ExitCode::kDone : ExitCode::kGraphsRefused;

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::Printed;
 using testing::ReadFile;
 using testing::RunLine;
@@ -78,6 +79,15 @@ TEST_F(ImportCommandTest, SampleOfQm9IsStoredWithTargetsAndSplits) {
   ASSERT_EQ(info.FindSplit("all")->targets.size(), 2u);
   EXPECT_EQ(info.FindSplit("all")->targets[0].target, "binding energy");
   EXPECT_EQ(info.FindSplit("all")->targets[1].target, "dipole x");
+}
+
+TEST_F(ImportCommandTest, ASplitThatWasAskedForAndIsEmptyIsSaidToBe) {
+  const Printed printed = Import(kThree, {"--split-permille", "900,50,50"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  ASSERT_EQ(GraphsOfSplit("val"), 0u);
+  EXPECT_THAT(printed.err, HasSubstr("split val of mols@"));
+  EXPECT_THAT(printed.err, HasSubstr("is empty"));
+  EXPECT_THAT(printed.err, Not(HasSubstr("split test of")));
 }
 
 // What a program of its own counts, in whole numbers of the four decimals of the file. The versions are hashes
