@@ -49,6 +49,7 @@ v1::StreamBatchesRequest FirstRequest(const StreamRequest& request, v1::BatchSpe
   message.set_rank(request.rank);
   message.set_world_size(request.world_size);
   message.set_max_message_bytes(static_cast<std::uint32_t>(max_message_bytes));
+  message.set_place(request.place);
   if (request.on_corrupt == OnCorrupt::kSkip) message.set_on_corrupt(v1::ON_CORRUPT_SKIP);
   return message;
 }
@@ -124,10 +125,10 @@ class GrpcBatchReader final : public BatchReader {
     return std::nullopt;
   }
 
-  // A reader that comes back, or that resumes, may still hold its former place: until the server has seen that
-  // stream break, the limit of streams is no reason to end.
+  // A reader that comes back, or that resumes, or that shares a place with one that has ended, may still be
+  // counted with the former stream: until the server has seen that one end, its limit is no reason to end.
   absl::Status OfReturn(const absl::Status& ended) const {
-    const bool returns = !position_.fingerprint().empty();
+    const bool returns = !position_.fingerprint().empty() || !request_.place().empty();
     if (!returns || base::ReasonOf(ended) != base::kStreamLimit) return ended;
     return absl::UnavailableError(ended.message());
   }

@@ -53,6 +53,10 @@ struct StreamRequest {
   std::uint64_t epochs = 0;          // 0: without end
   std::string expected_fingerprint;  // empty: any
   OnCorrupt on_corrupt = OnCorrupt::kStop;
+  // Equal for a stream and the one for which it pauses, such as that of an evaluation: the server counts both
+  // as one against its limit of streams. At random, 16 to 64 characters; empty: the stream has a place of its
+  // own.
+  std::string place = {};
   // Batches that lie ready while the next one is received. Of 0 batches, Next receives: that takes the least
   // work, and is for callers that have nothing else to do meanwhile.
   ReadAhead read_ahead;
@@ -72,7 +76,8 @@ class BatchReader {
   // until Connection's `give_up` has passed: then UNAVAILABLE, naming the server. DATA_LOSS: what came is not
   // a valid batch, or not the one that was due; or a stored graph is corrupt and `on_corrupt` is kStop.
   // FAILED_PRECONDITION: the plan is no longer the same. Other codes are the server's; its limit of streams
-  // is waited for until `give_up` where the plan is known already, by a batch or by the request. After an
+  // is waited for until `give_up` where the plan is known already, by a batch or by the request, and where the
+  // request has a place. After an
   // error, or the end, every call returns the same again.
   virtual absl::StatusOr<std::optional<wire::Batch>> Next() = 0;
 

@@ -155,6 +155,7 @@ TEST(BatchReader, SendsTheWholeRequest) {
   request.start_epoch = 0;
   request.start_step = 2;
   request.expected_fingerprint = "f00d";
+  request.place = "a place at random";
   EXPECT_THAT(ReadAll(served.connection, request).batches, SizeIs(2));
   const v1::StreamBatchesRequest sent = served.batches.requests().at(0);
   EXPECT_EQ(sent.dataset(), "qm9");
@@ -165,6 +166,7 @@ TEST(BatchReader, SendsTheWholeRequest) {
   EXPECT_EQ(sent.epochs(), 1u);
   EXPECT_EQ(sent.max_message_bytes(), static_cast<std::uint32_t>(kSmallMessage));
   EXPECT_EQ(sent.expected_fingerprint(), "f00d");
+  EXPECT_EQ(sent.place(), "a place at random");
 }
 
 TEST(BatchReader, AsksForSegmentsOnlyInTheirEpoch) {
@@ -224,6 +226,14 @@ TEST(BatchReader, DoesNotWaitForAFirstPlace) {
   EXPECT_THAT(ReadAll(served.connection, Request(1)).status,
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("128 batch streams")));
   EXPECT_THAT(served.batches.requests(), SizeIs(1));
+}
+
+TEST(BatchReader, WaitsUntilTheStreamThatHadItsPlaceBeforeIsSeenToEnd) {
+  Served served(Calls{{.parts = 0, .end = AtStreamLimit()}});
+  StreamRequest request = Request(1);
+  request.place = "a place at random";
+  EXPECT_THAT(ReadAll(served.connection, request).status, IsOk());
+  EXPECT_THAT(served.batches.requests(), SizeIs(2));
 }
 
 TEST(BatchReader, AsksForTheSamePlanAfterABreak) {

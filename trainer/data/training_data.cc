@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/random_hex.h"
 #include "proto/base/status_macros.h"
 #include "trainer/data/input_fields.h"
 #include "trainer/data/target.h"
@@ -65,6 +66,7 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
   data.on_corrupt = request.on_corrupt;
   data.rank = request.rank;
   data.world_size = request.world_size;
+  data.place = base::RandomHex();
   ABSL_ASSIGN_OR_RETURN(data.dataset, client::GetDatasetInfo(*data.connection, request.dataset));
   ABSL_RETURN_IF_ERROR(Choose(request, data));
   ABSL_ASSIGN_OR_RETURN(data.plan, client::GetPlanInfo(*data.connection, data.dataset.reference, data.spec,
@@ -92,6 +94,7 @@ absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingD
                         .epochs = epochs,
                         .expected_fingerprint = fingerprint,
                         .on_corrupt = data.on_corrupt,
+                        .place = data.place,
                         .read_ahead = {.batches = kMaxBatchesAhead, .bytes = data.read_ahead_mib << 20}});
 }
 

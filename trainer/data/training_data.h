@@ -43,6 +43,7 @@ struct TrainingData {
   client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
+  std::string place;  // at random, of all streams of this rank
 };
 
 // INVALID_ARGUMENT: fewer classes asked for than the data set has. FAILED_PRECONDITION: the data set lacks one
