@@ -39,6 +39,30 @@ v1::Hardware ToHardware(const RunDescription& description) {
   return hardware;
 }
 
+v1::TrainerSettings ToMessage(const TrainerSettings& settings) {
+  v1::TrainerSettings message;
+  if (settings.threads) message.set_threads(*settings.threads);
+  if (settings.read_ahead_bytes) message.set_read_ahead_bytes(*settings.read_ahead_bytes);
+  if (settings.learning_rate_schedule) {
+    message.set_learning_rate_schedule(*settings.learning_rate_schedule);
+  }
+  if (settings.max_captures) message.set_max_captures(*settings.max_captures);
+  if (settings.evaluate_every) message.set_evaluate_every(*settings.evaluate_every);
+  if (settings.checkpoint_every) message.set_checkpoint_every(*settings.checkpoint_every);
+  message.mutable_other()->insert(settings.other.begin(), settings.other.end());
+  return message;
+}
+
+v1::RunEnvironment ToMessage(const RunEnvironment& environment) {
+  v1::RunEnvironment message;
+  if (environment.server_builders) message.set_server_builders(*environment.server_builders);
+  if (environment.shares_host_with_server) {
+    message.set_shares_host_with_server(*environment.shares_host_with_server);
+  }
+  if (environment.power_limit_watts) message.set_power_limit_watts(*environment.power_limit_watts);
+  return message;
+}
+
 absl::StatusOr<v1::RunDescription> ToMessage(const RunDescription& description) {
   v1::RunDescription message;
   ABSL_ASSIGN_OR_RETURN(*message.mutable_spec(), wire::ToMessage(description.spec));
@@ -61,6 +85,9 @@ absl::StatusOr<v1::RunDescription> ToMessage(const RunDescription& description) 
   message.set_planned_steps(description.planned_steps);
   message.set_on_corrupt(description.on_corrupt == OnCorrupt::kSkip ? v1::ON_CORRUPT_SKIP
                                                                     : v1::ON_CORRUPT_STOP);
+  message.set_input(description.input);
+  if (description.settings) *message.mutable_settings() = ToMessage(*description.settings);
+  *message.mutable_environment() = ToMessage(description.environment);
   return message;
 }
 

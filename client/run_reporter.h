@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -27,6 +28,24 @@
 #include "proto/wire/step_columns.h"
 
 namespace packtrain::client {
+
+// Settings that can move a metric; see TrainerSettings in packtrain/v1/run.proto.
+struct TrainerSettings {
+  std::optional<std::uint32_t> threads = std::nullopt;
+  std::optional<std::uint64_t> read_ahead_bytes = std::nullopt;
+  std::optional<std::string> learning_rate_schedule = std::nullopt;
+  std::optional<std::uint64_t> max_captures = std::nullopt;
+  std::optional<std::uint64_t> evaluate_every = std::nullopt;
+  std::optional<std::uint64_t> checkpoint_every = std::nullopt;
+  std::map<std::string, std::string> other = {};  // by flag, without dashes
+};
+
+// See RunEnvironment in packtrain/v1/run.proto.
+struct RunEnvironment {
+  std::optional<std::uint32_t> server_builders = std::nullopt;
+  std::optional<bool> shares_host_with_server = std::nullopt;
+  std::optional<double> power_limit_watts = std::nullopt;
+};
 
 // What decides a run's speed; see RunDescription in packtrain/v1/run.proto.
 struct RunDescription {
@@ -54,6 +73,9 @@ struct RunDescription {
   std::string timing_method;
   std::uint64_t planned_steps = 0;
   OnCorrupt on_corrupt = OnCorrupt::kStop;
+  std::string input = {};                                  // served, synthetic; empty: as `labels` say
+  std::optional<TrainerSettings> settings = std::nullopt;  // given: so are both seeds
+  RunEnvironment environment = {};
 };
 
 // Metrics of the model on one split, in the target's unit.

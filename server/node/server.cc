@@ -138,6 +138,7 @@ v1::Limits LimitsOf(const ServerOptions& options) {
   limits.set_max_receive_message_bytes(options.max_message_bytes);
   limits.set_max_batch_bytes(options.max_batch_bytes);
   limits.set_max_streams(options.max_streams);
+  limits.set_builders(static_cast<std::uint32_t>(BuildersOf(options)));
   return limits;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/host_id.h"
 #include "server/metrics/process_reading.h"
 
 namespace packtrain::serving {
@@ -22,6 +23,7 @@ grpc::Status ServerInfoService::GetServerInfo(grpc::ServerContext*, const v1::Ge
                                               v1::GetServerInfoResponse* response) {
   response->set_version(PACKTRAIN_VERSION);
   response->set_api(kApi);
+  response->set_host_id(base::HostId());
   *response->mutable_limits() = limits_;
   const metrics::MemoryReading read = memory_();
   v1::MemoryUse& memory = *response->mutable_memory();

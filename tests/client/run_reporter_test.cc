@@ -43,6 +43,16 @@ RunDescription Description() {
   description.libraries = {{"libtorch", "2.11.0"}};
   description.planned_steps = 50;
   description.on_corrupt = OnCorrupt::kSkip;
+  description.input = "synthetic";
+  description.settings = {.threads = 8,
+                          .read_ahead_bytes = 1'000,
+                          .learning_rate_schedule = "constant",
+                          .max_captures = 16,
+                          .evaluate_every = 0,
+                          .checkpoint_every = 500,
+                          .other = {{"readout", "mean"}}};
+  description.environment = {
+      .server_builders = 4, .shares_host_with_server = false, .power_limit_watts = 650.5};
   return description;
 }
 
@@ -110,6 +120,21 @@ TEST(RunReporter, StartsARunWithItsWholeDescription) {
   EXPECT_EQ(start.description().libraries().at("libtorch"), "2.11.0");
   EXPECT_EQ(start.description().planned_steps(), 50u);
   EXPECT_EQ(start.description().on_corrupt(), v1::ON_CORRUPT_SKIP);
+  EXPECT_EQ(start.description().input(), "synthetic");
+  const v1::TrainerSettings& settings = start.description().settings();
+  EXPECT_EQ(settings.threads(), 8u);
+  EXPECT_EQ(settings.read_ahead_bytes(), 1'000u);
+  EXPECT_EQ(settings.learning_rate_schedule(), "constant");
+  EXPECT_EQ(settings.max_captures(), 16u);
+  EXPECT_TRUE(settings.has_evaluate_every());
+  EXPECT_EQ(settings.evaluate_every(), 0u);
+  EXPECT_EQ(settings.checkpoint_every(), 500u);
+  EXPECT_EQ(settings.other().at("readout"), "mean");
+  const v1::RunEnvironment& environment = start.description().environment();
+  EXPECT_EQ(environment.server_builders(), 4u);
+  EXPECT_TRUE(environment.has_shares_host_with_server());
+  EXPECT_FALSE(environment.shares_host_with_server());
+  EXPECT_EQ(environment.power_limit_watts(), 650.5);
 }
 
 TEST(RunReporter, TellsOfALossAndOfTheReturnOnceEach) {

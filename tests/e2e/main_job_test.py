@@ -78,6 +78,7 @@ class MainJob(unittest.TestCase):
                                   "--steps", "20", "--synthetic")
         self.assertEqual(rank.code, 0, rank)
         (run,) = self.node.run("run", "list", "--where", "label.input = synthetic").json
+        self.assertEqual(self.node.run("run", "list", "--where", "input = synthetic").json, [run])
         exported = self.node.run("run", "export", run["run"], "--format", "csv", json_output=False)
         rows = [(int(row["epoch"]), row["batch_index"], row["real_graphs"], row["padded_edges"])
                 for row in csv.DictReader(io.StringIO(exported.out))]
@@ -85,6 +86,22 @@ class MainJob(unittest.TestCase):
         self.assertGreater(len(rows), len(first))
         self.assertEqual([row[1:] for row in rows], (first * len(rows))[:len(rows)])
         self.assertEqual([row[0] for row in rows], [step // len(first) for step in range(len(rows))])
+
+    def test_a_run_says_all_that_can_move_its_metrics(self):
+        (rank,) = self.node.train("--dataset", "sample", "--model", "schnet", "--policy", "dynamic", "--graphs", "255",
+                                  "--steps", "20", "--evaluate-every", "10", "--threads", "1", "--read-ahead", "3",
+                                  "--labels", "test=settings")
+        self.assertEqual(rank.code, 0, rank)
+        (run,) = self.node.run("run", "list", "--where", "label.test = settings and threads = 1").json
+        shown = self.node.run("run", "show", run["run"]).json
+        self.assertEqual(shown["input"], "served")
+        self.assertEqual(shown["settings"], {
+            "threads": 1, "read_ahead_bytes": 3 << 20, "learning_rate_schedule": "staircase 0.96 every 100000",
+            "max_captures": None, "evaluate_every": 10, "checkpoint_every": None,
+            "other": {"classes": shown["settings"]["other"]["classes"]}})
+        self.assertGreater(shown["environment"]["server_builders"], 0)
+        self.assertIs(shown["environment"]["shares_host_with_server"], True)
+        self.assertIsNone(shown["environment"]["power_limit_watts"])
 
     def seconds_per_graph(self, run):
         """From the exported rows alone: slowest rank's total over the graphs of all ranks, steady steps."""

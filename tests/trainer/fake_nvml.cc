@@ -1,5 +1,5 @@
-// A libnvidia-ml.so.1 of one card, 0000:1B:00.0, which is 45 % busy and has taken 1234 mJ; other cards are
-// known, but tell nothing.
+// A libnvidia-ml.so.1 of one card, 0000:1B:00.0, which is 45 % busy, has taken 1234 mJ and is held below 650.5
+// W; other cards are known, but tell nothing.
 #include <cstring>
 
 extern "C" {
@@ -27,6 +27,11 @@ int nvmlDeviceGetUtilizationRates(void* device, unsigned int (*rates)[2]) {
 
 int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* millijoules) {
   *millijoules = 1234;
+  return *static_cast<int*>(device) == 1 ? 0 : 3;
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned int* milliwatts) {
+  *milliwatts = 650'500;
   return *static_cast<int*>(device) == 1 ? 0 : 3;
 }
 

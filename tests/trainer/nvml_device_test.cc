@@ -10,11 +10,12 @@ namespace {
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
 
-TEST(NvmlDevice, TellsUseAsAShareAndEnergyInMicrojoules) {
+TEST(NvmlDevice, TellsUseAsAShareEnergyInMicrojoulesAndItsPowerLimit) {
   const auto device = NvmlDevice::Open("0000:1B:00.0", PACKTRAIN_FAKE_NVML);
   ASSERT_THAT(device, IsOk());
   EXPECT_DOUBLE_EQ((*device)->Use(), 0.45);
   EXPECT_EQ((*device)->EnergyUj(), 1'234'000);
+  EXPECT_DOUBLE_EQ((*device)->PowerLimitWatts(), 650.5);
   EXPECT_EQ((*device)->uuid(), "GPU-45");
 }
 
@@ -23,6 +24,7 @@ TEST(NvmlDevice, WhatACardDoesNotTellIsUnknown) {
   ASSERT_THAT(device, IsOk());
   EXPECT_LT((*device)->Use(), 0);
   EXPECT_LT((*device)->EnergyUj(), 0);
+  EXPECT_LT((*device)->PowerLimitWatts(), 0);
   EXPECT_EQ((*device)->uuid(), "");
 }
 

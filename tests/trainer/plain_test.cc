@@ -13,6 +13,7 @@
 #include "trainer/options.h"
 #include "trainer/ranks/world.h"
 #include "trainer/run/process_sampler.h"
+#include "trainer/run/reported_settings.h"
 #include "trainer/run/step_statistics.h"
 
 namespace packtrain::trainer {
@@ -324,6 +325,49 @@ TEST(Labels, AreNamedOnceEach) {
   EXPECT_THAT(ParseLabels("a=1,a=2"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("twice")));
   EXPECT_THAT(ParseLabels("=1"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(ParseLabels("a"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(ReportedSettings, AreAllThatTheOptionsAndChoicesSay) {
+  TrainingOptions options;
+  options.read_ahead_mib = 2;
+  options.max_captures = 16;
+  options.evaluate_every = 50;
+  options.checkpoint = {.folder = "somewhere", .every = 100};
+  const client::TrainerSettings settings = SettingsToReport(
+      options,
+      {.threads = 4, .captured = true, .learning_rate_schedule = "staircase 0.96 every 9", .classes = 5});
+  EXPECT_EQ(settings.threads, 4u);
+  EXPECT_EQ(settings.read_ahead_bytes, 2u << 20);
+  EXPECT_EQ(settings.learning_rate_schedule, "staircase 0.96 every 9");
+  EXPECT_EQ(settings.max_captures, 16u);
+  EXPECT_EQ(settings.evaluate_every, 50u);
+  EXPECT_EQ(settings.checkpoint_every, 100u);
+  EXPECT_THAT(settings.other, UnorderedElementsAre(Pair("classes", "5")));
+  EXPECT_EQ(InputName(options), "served");
+}
+
+TEST(ReportedSettings, WhatDoesNotApplyIsAbsent) {
+  TrainingOptions options;
+  options.synthetic = true;
+  const client::TrainerSettings settings = SettingsToReport(options, {.threads = 1});
+  EXPECT_EQ(settings.read_ahead_bytes, std::nullopt);
+  EXPECT_EQ(settings.learning_rate_schedule, std::nullopt);
+  EXPECT_EQ(settings.max_captures, std::nullopt);
+  EXPECT_EQ(settings.checkpoint_every, std::nullopt);
+  EXPECT_EQ(settings.evaluate_every, 0u);
+  EXPECT_EQ(InputName(options), "synthetic");
+}
+
+TEST(ReportedSettings, TheEnvironmentIsWhatServerAndDeviceTell) {
+  const client::RunEnvironment told = EnvironmentToReport({.host_id = "h", .builders = 3}, "h", 650.5);
+  EXPECT_EQ(told.server_builders, 3u);
+  EXPECT_EQ(told.shares_host_with_server, true);
+  EXPECT_EQ(told.power_limit_watts, 650.5);
+  EXPECT_EQ(EnvironmentToReport({.host_id = "h"}, "other", -1).shares_host_with_server, false);
+  const client::RunEnvironment older = EnvironmentToReport({}, "h", -1);
+  EXPECT_EQ(older.server_builders, std::nullopt);
+  EXPECT_EQ(older.shares_host_with_server, std::nullopt);
+  EXPECT_EQ(older.power_limit_watts, std::nullopt);
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ double Adam::LearningRate(std::uint64_t steps) const {
   return options_.learning_rate * std::pow(options_.decay, static_cast<double>(steps / options_.decay_steps));
 }
 
+std::string DescribeSchedule(const AdamOptions& options) {
+  return absl::StrCat("staircase ", options.decay, " every ", options.decay_steps);
+}
+
 std::string Describe(const AdamOptions& options) {
   return absl::StrCat("adam lr=", options.learning_rate, " decay=", options.decay, "/", options.decay_steps);
 }

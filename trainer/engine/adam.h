@@ -51,6 +51,8 @@ class Adam {
   double rate_ = 0;  // that on the device
 };
 
+// Such as "staircase 0.96 every 100000".
+std::string DescribeSchedule(const AdamOptions& options);
 // Such as "adam lr=0.0001 decay=0.96/100000".
 std::string Describe(const AdamOptions& options);
 

@@ -62,6 +62,7 @@ class CudaDevice final : public Device {
     if (nvml_ == nullptr) return reading;
     reading.use = nvml_->Use();
     reading.energy_uj = nvml_->EnergyUj();
+    reading.power_limit_watts = nvml_->PowerLimitWatts();
     reading.id = nvml_->uuid();
     return reading;
   }

@@ -24,6 +24,7 @@ struct Functions {
   int (*uuid)(Handle device, char* text, unsigned int size);
   int (*utilization)(Handle device, Utilization* utilization);
   int (*energy_mj)(Handle device, unsigned long long* millijoules);
+  int (*power_limit_mw)(Handle device, unsigned int* milliwatts);  // may be null
 };
 
 struct LibraryCloser {
@@ -38,6 +39,7 @@ bool Find(const Library& library, const char* name, Function& function) {
 }
 
 bool FindAll(const Library& library, Functions& functions) {
+  Find(library, "nvmlDeviceGetEnforcedPowerLimit", functions.power_limit_mw);
   return Find(library, "nvmlInit_v2", functions.init) && Find(library, "nvmlShutdown", functions.shutdown) &&
          Find(library, "nvmlDeviceGetHandleByPciBusId_v2", functions.handle_by_pci_bus_id) &&
          Find(library, "nvmlDeviceGetUUID", functions.uuid) &&
@@ -70,6 +72,13 @@ class LoadedDevice final : public NvmlDevice {
     unsigned long long millijoules = 0;
     return functions_.energy_mj(device_, &millijoules) == 0 ? static_cast<std::int64_t>(millijoules) * 1000
                                                             : -1;
+  }
+
+  double PowerLimitWatts() const override {
+    unsigned int milliwatts = 0;
+    const bool known =
+        functions_.power_limit_mw != nullptr && functions_.power_limit_mw(device_, &milliwatts) == 0;
+    return known ? milliwatts / 1000.0 : -1;
   }
 
  private:

@@ -26,6 +26,8 @@ class NvmlDevice {
   // Microjoules, by steps of a millijoule and refreshed some ten times a second, since the driver was loaded.
   // Negative: not known.
   virtual std::int64_t EnergyUj() const = 0;
+  // What the card's power is held below. Negative: not known, as from an NVML that cannot tell.
+  virtual double PowerLimitWatts() const = 0;
 };
 
 }  // namespace packtrain::trainer

@@ -1,5 +1,6 @@
 #include "trainer/run/training.h"
 
+#include <ATen/Parallel.h>
 #include <torch/types.h>
 #include <torch/version.h>
 
@@ -14,6 +15,8 @@
 #include "absl/strings/str_join.h"
 #include "client/connection.h"
 #include "client/run_reporter.h"
+#include "client/server_info.h"
+#include "proto/base/host_id.h"
 #include "proto/base/status_macros.h"
 #include "trainer/data/device_feed.h"
 #include "trainer/data/training_data.h"
@@ -30,6 +33,7 @@
 #include "trainer/run/process_sampler.h"
 #include "trainer/run/rank_checkpoints.h"
 #include "trainer/run/rank_totals.h"
+#include "trainer/run/reported_settings.h"
 #include "trainer/run/run_settings.h"
 #include "trainer/run/training_loop.h"
 
@@ -261,8 +265,13 @@ class Session {
   absl::Status StartReporter() {
     ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection,
                           options_.run_server.empty() ? data_.connection : Connect(options_.run_server));
-    ABSL_ASSIGN_OR_RETURN(JoinedRun joined, JoinRun(std::move(connection), DescribeRun(), state_, *sync_,
-                                                    [this](const std::string& line) { Progress(line); }));
+    client::RunDescription description = DescribeRun();
+    if (IsFirstRank()) {
+      ABSL_ASSIGN_OR_RETURN(description.environment, DescribeEnvironment());
+    }
+    ABSL_ASSIGN_OR_RETURN(JoinedRun joined,
+                          JoinRun(std::move(connection), std::move(description), state_, *sync_,
+                                  [this](const std::string& line) { Progress(line); }));
     if (state_.position.steps > 0)
       Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
     if (!IsFirstRank()) state_.totals = {};
@@ -275,6 +284,12 @@ class Session {
               .position = std::move(state_.position),
               .totals = std::move(state_.totals)};
     return absl::OkStatus();
+  }
+
+  // Of rank 0, which begins the run.
+  absl::StatusOr<client::RunEnvironment> DescribeEnvironment() const {
+    ABSL_ASSIGN_OR_RETURN(const client::ServerInfo server, client::GetServerInfo(*data_.connection));
+    return EnvironmentToReport(server, base::HostId(), device_->Read().power_limit_watts);
   }
 
   client::RunDescription DescribeRun() const {
@@ -304,6 +319,11 @@ class Session {
     run.timing_method = trained_->clock().method();
     run.planned_steps = options_.steps;
     run.on_corrupt = options_.on_corrupt;
+    run.input = InputName(options_);
+    run.settings = SettingsToReport(options_, {.threads = at::get_num_threads(),
+                                               .captured = engine_options_.captured,
+                                               .learning_rate_schedule = DescribeSchedule(adam_options_),
+                                               .classes = data_.feed.layout.sizes.classes});
     return run;
   }
 

@@ -25,6 +25,7 @@ struct CompareFlags {
   std::string by;
   std::string metric;
   std::string test = "welch";
+  std::vector<std::string> allow_mixed;
 };
 
 std::map<std::string, std::string> SortedFactors(const v1::ComparisonCell& cell) {
@@ -93,17 +94,31 @@ std::string ToText(const v1::CompareRunsResponse& response, bool any_run) {
   }
   if (response.cells().empty()) {
     text << "nothing to compare: "
-         << (any_run ? "no two runs differ in this factor alone\n"
+         << (any_run ? "no two runs differ in this setting and agree in all factors\n"
                      : "no run matches; packtrain run list shows all\n");
   }
   text << ExcludedText(response);
   return text.str();
 }
 
+// `member` of each message of a repeated field in one cell.
+JsonRule InOneCell(std::string member) {
+  return [member = std::move(member)](const JsonField& at, Json& row) {
+    std::string cell;
+    for (const Json& element : at.Value()) {
+      cell += (cell.empty() ? "" : "; ") + element[member].get<std::string>();
+    }
+    row[at.field.name()] = cell;
+  };
+}
+
 // Pairs as rows of --csv: the fields themselves, so that each end of the interval has a column. The p of
 // Student's test has one where that is the chosen test.
 JsonRules RowRules(v1::TestKind test) {
-  JsonRules rules = {.fields = {{"PairComparison.sentence", Omit()}}};
+  JsonRules rules = {.fields = {{"PairComparison.sentence", Omit()},
+                                {"PairComparison.mixed", InOneCell("key")},
+                                {"PairComparison.also_differs", InOneCell("key")},
+                                {"PairComparison.copies", InOneCell("run")}}};
   if (test != v1::TEST_KIND_STUDENT) rules.fields["PairComparison.student_p"] = Omit();
   return rules;
 }
@@ -132,6 +147,7 @@ v1::CompareRunsRequest ToRequest(const CompareFlags& flags) {
   request.set_where(flags.where);
   request.set_by(flags.by);
   request.set_metric(flags.metric);
+  for (const std::string& key : flags.allow_mixed) request.add_allow_mixed(key);
   request.set_test(flags.test == "student" ? v1::TEST_KIND_STUDENT : v1::TEST_KIND_WELCH);
   return request;
 }
@@ -162,22 +178,31 @@ absl::StatusOr<ExitCode> Compare(const CompareFlags& flags, const GlobalOptions&
 
 void AddRunCompare(CLI::App& run, Invocation& invocation) {
   CLI::App* compare =
-      AddCommand(run, "compare", "Says which value of a factor is faster, by how much, and whether it is real",
+      AddCommand(run, "compare", "Says which value of a setting is faster, by how much, and whether it is real",
                  {"packtrain run compare --where 'dataset = qm9 and state = done' --by policy",
-                  "packtrain run compare RUN1 RUN2 RUN3 RUN4 RUN5 RUN6 --by policy --metric test.mae"});
+                  "packtrain run compare RUN1 RUN2 RUN3 RUN4 RUN5 RUN6 --by policy --metric test.mae",
+                  "packtrain run compare --where 'label.sweep = 7' --by learning_rate --metric test.mae"});
   const auto flags = std::make_shared<CompareFlags>();
   CLI::Option* runs = compare->add_option("RUN", flags->runs, "Names of runs, or unambiguous beginnings");
   compare->add_option("--where", flags->where, "Compare the runs that this selects; see run list")
       ->excludes(runs);
   compare
-      ->add_option(
-          "--by", flags->by,
-          "Factor: policy, model, target, dataset, version, precision, engine, world_size, batch_graphs, "
-          "hardware")
+      ->add_option("--by", flags->by,
+                   "Factor: policy, model, target, dataset, version, precision, engine, input, world_size, "
+                   "batch_graphs, "
+                   "hardware, cpu; or a condition or note, such as learning_rate, order, threads, host, "
+                   "git_revision; or "
+                   "label.NAME")
       ->required();
   compare->add_option("--metric", flags->metric,
                       "seconds_per_graph (default), seconds_per_epoch, joules_per_graph, PHASE.QUANTILE, "
                       "SPLIT.mae, SPLIT.rmse");
+  compare
+      ->add_option(
+          "--allow-mixed", flags->allow_mixed,
+          "Condition that may differ inside a side without the verdict being withheld; may be repeated")
+      ->type_name("KEY")
+      ->allow_extra_args(false);
   compare->add_option("--test", flags->test, "welch or student, on logarithms")
       ->check(CLI::IsMember({"welch", "student"}))
       ->capture_default_str();

@@ -38,8 +38,11 @@ void AddRunList(CLI::App& run, Invocation& invocation) {
                  {"packtrain run list", "packtrain run list --where 'model = schnet and state = done'",
                   "packtrain run list --where 'label.name ~ ^night' --csv"});
   const auto where = std::make_shared<std::string>();
-  list->add_option("--where", *where,
-                   "KEY OP VALUE joined by and, or, not, brackets; OP: = != < <= > >= ~ (regular expression)");
+  list->add_option(
+      "--where", *where,
+      "KEY OP VALUE joined by and, or, not, brackets; OP: = != < <= > >= ~ (regular expression); KEY: run, "
+      "state, steps, policy, dataset, learning_rate, seed, label.NAME, ... (a wrong one lists all). Text is "
+      "equal as text; < and > of labels compare numbers");
   OnChosenPrintTable(*list, invocation, WithFlags(where, ListRuns));
 }
 

@@ -103,7 +103,11 @@ TEST(JsonKeysTest, OfRuns) {
   EXPECT_EQ(KeysIn(MessageToJson(v1::Run(), RunRules())),
             std::string(kListed) +
                 " parameters plan_fingerprint optimizer learning_rate planned_steps on_corrupt timing_method "
-                "git_revision device{device name count cpu host driver} finished attempts message");
+                "git_revision device{device name count cpu host driver} finished attempts input "
+                "settings{threads read_ahead_bytes learning_rate_schedule max_captures evaluate_every "
+                "checkpoint_every other} "
+                "environment{server_builders shares_host_with_server power_limit_watts} message end_step "
+                "followed_by followed_at_step lost_records");
 }
 
 TEST(JsonKeysTest, OfASummary) { EXPECT_EQ(KeysIn(SummaryToJson(SampleRun())), "run steps " + SummaryKeys()); }
@@ -118,10 +122,14 @@ TEST(JsonKeysTest, OfAComparison) {
   v1::PairComparison& pair = *response.add_cells()->add_pairs();
   response.add_excluded();
   const std::string pair_keys = "a b n_a n_b ratio ci95 welch_p mann_whitney_p holm_p effect verdict sentence";
+  const std::string differences = " mixed[key a b] also_differs[key a b] copies[run of] shares_seeds";
+  pair.add_mixed();
+  pair.add_also_differs();
+  pair.add_copies();
   EXPECT_EQ(KeysIn(MessageToJson(response, RunRules())),
-            "metric test alpha cells[factors pairs[" + pair_keys + "]] excluded[run reason]");
+            "metric test alpha cells[factors pairs[" + pair_keys + differences + "]] excluded[run reason]");
   pair.set_student_p(0.5);
-  EXPECT_EQ(KeysIn(MessageToJson(pair, RunRules())), pair_keys + " student_p");
+  EXPECT_EQ(KeysIn(MessageToJson(pair, RunRules())), pair_keys + " student_p" + differences);
 }
 
 TEST(JsonKeysTest, OfACheckOfStores) {
@@ -132,8 +140,8 @@ TEST(JsonKeysTest, OfACheckOfStores) {
 
 TEST(JsonKeysTest, OfAServer) {
   EXPECT_EQ(KeysIn(MessageToJson(v1::GetServerInfoResponse())),
-            "version api limits{max_receive_message_bytes max_batch_bytes max_streams} "
-            "memory{cap_bytes used_bytes resident_dataset_bytes process_rss_bytes} features");
+            "version api limits{max_receive_message_bytes max_batch_bytes max_streams builders} "
+            "memory{cap_bytes used_bytes resident_dataset_bytes process_rss_bytes parts} features host_id");
 }
 
 TEST(JsonValuesTest, OfARunThatIsFinished) {

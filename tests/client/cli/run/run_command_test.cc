@@ -12,6 +12,7 @@
 namespace packtrain::cli {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::Printed;
@@ -54,15 +55,21 @@ client::RunDescription Description(const std::string& policy) {
 class RunCommandTest : public ::testing::Test {
  protected:
   std::unique_ptr<client::RunReporter> StartRun(const std::string& policy) {
+    return StartRun(Description(policy));
+  }
+  std::unique_ptr<client::RunReporter> StartRun(const client::RunDescription& description) {
     client::ReporterOptions options;
     options.idempotency_key = std::to_string(10'000'000 + ++runs_);
     auto connection = client::Connection::Open({.server = server_->address()});
-    return client::RunReporter::Start(connection.value(), Description(policy), options).value();
+    return client::RunReporter::Start(connection.value(), description, options).value();
   }
 
   // A finished run of three steps, two of them steady.
   std::string AddRun(const std::string& policy, std::uint64_t total_ns) {
-    const auto reporter = StartRun(policy);
+    return AddRun(Description(policy), total_ns);
+  }
+  std::string AddRun(const client::RunDescription& description, std::uint64_t total_ns) {
+    const auto reporter = StartRun(description);
     reporter->AddStep(Step(0, 2 * total_ns, wire::kWarmUp));
     reporter->AddStep(Step(1, total_ns));
     reporter->AddStep(Step(2, total_ns + 1000));
@@ -156,13 +163,13 @@ TEST_F(RunCommandTest, ComparisonTellsNoRunFromNoDifference) {
   EXPECT_THAT(Run({"run", "compare", "--where", "dataset = nope", "--by", "policy"}).out,
               HasSubstr("no run matches"));
   EXPECT_THAT(Run({"run", "compare", "--by", "policy"}).out,
-              HasSubstr("no two runs differ in this factor alone"));
+              HasSubstr("no two runs differ in this setting and agree in all factors"));
 }
 
 TEST_F(RunCommandTest, ComparisonQuotesValuesAsAFilterTakesThem) {
   AddBothPolicies();
   const std::string out = Run({"run", "compare", "--by", "policy"}).out;
-  EXPECT_THAT(out, HasSubstr("hardware='it\\'s (R)'  model=schnet"));
+  EXPECT_THAT(out, HasSubstr("hardware='it\\'s (R)'  input=served  model=schnet"));
   EXPECT_EQ(Run({"run", "list", "--where", "hardware = 'it\\'s (R)'", "--json"}).Json().size(), 6u);
 }
 
@@ -180,11 +187,25 @@ TEST_F(RunCommandTest, ComparisonAsCsvHasTheKeysAndTheDigitsOfJson) {
       Run({"run", "compare", "--by", "policy", "--json"}).Json()["cells"][0]["pairs"][0];
   const auto rows = ParseCsv(Run({"run", "compare", "--by", "policy", "--csv"}).out);
   ASSERT_EQ(rows.size(), 2u);
-  const std::vector<std::string> keys = {
-      "a",      "b",      "n_a",    "n_b", "ratio", "ci95_low", "ci95_high", "welch_p", "mann_whitney_p",
-      "holm_p", "effect", "verdict"};
-  const std::vector<std::string> factors = {"batch_graphs", "dataset", "engine",  "hardware",  "model",
-                                            "precision",    "target",  "version", "world_size"};
+  const std::vector<std::string> keys = {"a",
+                                         "b",
+                                         "n_a",
+                                         "n_b",
+                                         "ratio",
+                                         "ci95_low",
+                                         "ci95_high",
+                                         "welch_p",
+                                         "mann_whitney_p",
+                                         "holm_p",
+                                         "effect",
+                                         "verdict",
+                                         "mixed",
+                                         "also_differs",
+                                         "copies",
+                                         "shares_seeds"};
+  const std::vector<std::string> factors = {"batch_graphs", "cpu",     "dataset",   "engine",
+                                            "hardware",     "input",   "model",     "precision",
+                                            "target",       "version", "world_size"};
   std::vector<std::string> columns = factors;
   columns.insert(columns.end(), keys.begin(), keys.end());
   EXPECT_EQ(rows[0], columns);
@@ -202,13 +223,53 @@ TEST_F(RunCommandTest, ComparisonAsCsvHasTheKeysAndTheDigitsOfJson) {
   EXPECT_EQ(std::stod(cells[9]), pair["holm_p"]);
   EXPECT_EQ(std::stod(cells[10]), pair["effect"]);
   EXPECT_EQ(cells[11], "faster");
+  EXPECT_EQ(cells[15], "false");
+}
+
+TEST_F(RunCommandTest, ComparisonWithholdsTheVerdictOfRunsThatWereNotMadeAlike) {
+  AddBothPolicies();
+  client::RunDescription other = Description("static");
+  other.learning_rate = 0.01;
+  other.spec.order = wire::Order::kNone;
+  AddRun(other, 1'000'500);
+  const nlohmann::json mixed =
+      Run({"run", "compare", "--by", "policy", "--json"}).Json()["cells"][0]["pairs"][0];
+  EXPECT_EQ(mixed["verdict"], "mixed");
+  EXPECT_EQ(mixed["welch_p"], nullptr);
+  EXPECT_EQ(mixed["ci95"], nullptr);
+  EXPECT_EQ(mixed["mixed"], nlohmann::json::parse(R"([
+      {"key": "learning_rate", "a": ["0"], "b": ["0", "0.01"]},
+      {"key": "order", "a": ["full"], "b": ["full", "none"]}])"));
+  EXPECT_THAT(
+      Run({"run", "compare", "--by", "policy"}).out,
+      HasSubstr("=> no verdict on dynamic and static-multiple: runs of one side differ in learning_rate"));
+  const nlohmann::json allowed = Run({"run", "compare", "--by", "policy", "--allow-mixed", "learning_rate",
+                                      "--allow-mixed", "order", "--json"})
+                                     .Json()["cells"][0]["pairs"][0];
+  EXPECT_EQ(allowed["verdict"], "faster");
+  EXPECT_EQ(allowed["n_b"], 4);
+  EXPECT_EQ(allowed["mixed"], nlohmann::json::array());
+  EXPECT_THAT(Run({"run", "compare", "--by", "policy", "--allow-mixed", "policy"}).err,
+              HasSubstr("not a condition"));
+}
+
+TEST_F(RunCommandTest, ComparisonNamesCopies) {
+  for (int i = 0; i < 3; ++i) AddRun("dynamic", 700'001);
+  for (const std::uint64_t noise : {0u, 70'001u, 150'007u}) AddRun("static", 1'000'003 + noise);
+  const nlohmann::json pair =
+      Run({"run", "compare", "--by", "policy", "--json"}).Json()["cells"][0]["pairs"][0];
+  EXPECT_EQ(pair["verdict"], "too few runs");
+  EXPECT_EQ(pair["n_a"], 1);
+  ASSERT_EQ(pair["copies"].size(), 2u);
+  EXPECT_EQ(pair["copies"][0]["of"], pair["copies"][1]["of"]);
+  EXPECT_EQ(pair["shares_seeds"], false);
 }
 
 TEST_F(RunCommandTest, ComparisonByStudentHasItsColumn) {
   AddBothPolicies();
   const auto rows = ParseCsv(Run({"run", "compare", "--by", "policy", "--test", "student", "--csv"}).out);
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].back(), "student_p");
+  EXPECT_THAT(rows[0], Contains("student_p"));
   EXPECT_EQ(rows[1].size(), rows[0].size());
 }
 

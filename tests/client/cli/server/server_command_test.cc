@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "proto/base/host_id.h"
 #include "tests/client/cli/run_line.h"
 #include "tests/testing/test_server.h"
 
@@ -22,6 +23,16 @@ TEST(ServerCommandTest, InfoShowsVersionLimitsMemoryAndFeatures) {
   EXPECT_EQ(info["memory"]["resident_dataset_bytes"], 0);
   EXPECT_GT(info["memory"]["process_rss_bytes"], 1 << 20);
   EXPECT_THAT(info["features"], ::testing::Contains("edges.full"));
+}
+
+TEST(ServerCommandTest, InfoTellsItsBuildersAndTheHostThatItSharesWithThisProcess) {
+  node::ServerOptions options;
+  options.builders = 3;
+  const std::unique_ptr<TestServer> server = TestServer::Start(options).value();
+  const nlohmann::json info = RunLine({"server", "info", "--server", server->address(), "--json"}).Json();
+  EXPECT_EQ(info["limits"]["builders"], 3);
+  EXPECT_FALSE(base::HostId().empty());
+  EXPECT_EQ(info["host_id"], base::HostId());
 }
 
 TEST(ServerCommandTest, ARequestAboveTheMessageLimitIsToldWithItsFlag) {
