@@ -53,7 +53,12 @@ absl::StatusOr<v1::DeleteDatasetResponse> DatasetReclaimer::Delete(const v1::Del
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> DatasetReclaimer::Versions(const v1::DeleteDatasetRequest& request) {
-  return request.dry_run() ? store_.Versions(request.dataset()) : store_.Delete(request.dataset());
+  if (!request.dry_run()) return store_.Delete(request.dataset());
+  std::vector<v1::Dataset> versions = store_.Lost(request.dataset());
+  const absl::StatusOr<std::vector<v1::Dataset>> stored = store_.Versions(request.dataset());
+  if (!stored.ok() && (versions.empty() || !absl::IsNotFound(stored.status()))) return stored.status();
+  if (stored.ok()) versions.insert(versions.end(), stored->begin(), stored->end());
+  return versions;
 }
 
 bool DatasetReclaimer::Reclaim(const std::string& dataset) {

@@ -30,6 +30,7 @@ class ReplicaGraphStore final : public storage::GraphStore {
   absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) override;
   absl::StatusOr<std::vector<std::string>> Deleted() const override { return store_.Deleted(); }
   absl::Status Reclaim(std::string_view reference) override { return store_.Reclaim(reference); }
+  std::vector<v1::Dataset> Lost(std::string_view reference) const override { return store_.Lost(reference); }
   std::uint64_t memory_bytes() const override { return store_.memory_bytes(); }
 
  private:

@@ -53,6 +53,8 @@ constexpr std::uint32_t kMinMessageBytes = 64 << 10;
 constexpr std::uint32_t kMaxMessageBytes = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kMinBatchBytes = 4 << 10;
 constexpr int kMaxBuilders = 1024;
+// The health of the data sets: NOT_SERVING while any that was sealed here is lost. The services go on.
+constexpr char kStoresHealth[] = "packtrain.stores";
 // Bounds of what a stranger can make the server hold: calls of one connection, threads of all synchronous
 // calls, and the time until a connection has begun to speak HTTP/2.
 constexpr int kMaxCallsOfConnection = 1'000;
@@ -347,6 +349,11 @@ absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC could not start; its log has the reason");
   for (const char* name : ServiceNames()) server_->GetHealthCheckService()->SetServingStatus(name, true);
+  if (stores_.watch_lost) {
+    stores_.watch_lost([health = server_->GetHealthCheckService()](bool any_lost) {
+      health->SetServingStatus(kStoresHealth, !any_lost);
+    });
+  }
   if (addresses.exposer != nullptr) {
     exposer_ = std::move(addresses.exposer);
     metrics_address_ = exposer_->address();
@@ -364,6 +371,7 @@ absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses
 
 bool GrpcServer::Drain(milliseconds patience) {
   if (server_ == nullptr) return true;
+  if (stores_.watch_lost) stores_.watch_lost(nullptr);
   const auto deadline = std::chrono::steady_clock::now() + patience;
   server_->GetHealthCheckService()->SetServingStatus(false);
   dataset_service_.Drain();
@@ -428,7 +436,8 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
     return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
   };
   StoreCheck check = CheckOf(*graphs, *run_store);
-  return Stores{std::move(graphs), std::move(run_store), steps, databases, std::move(check)};
+  const auto watch_lost = [&graphs = *graphs](auto watcher) { graphs.WatchLost(std::move(watcher)); };
+  return Stores{std::move(graphs), std::move(run_store), steps, databases, std::move(check), watch_lost};
 }
 
 // Null where nobody is to scrape.

@@ -32,6 +32,8 @@ struct Stores {
   std::shared_ptr<const metrics::StepDurations> steps = nullptr;
   std::function<std::vector<metrics::DatabaseReading>()> databases = nullptr;
   StoreCheck check = nullptr;
+  // As storage::SealedList::Watch; may be missing.
+  std::function<void(std::function<void(bool any_lost)> watcher)> watch_lost = nullptr;
 };
 
 // Started, drained and destroyed by one thread; calls are served on threads of the server's own.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
@@ -17,6 +18,7 @@
 #include "server/runs/run_database.h"
 #include "server/storage/fsck.h"
 #include "server/storage/graph_database.h"
+#include "server/storage/sealed_list.h"
 
 namespace packtrain::node {
 namespace {
@@ -73,23 +75,16 @@ using DatabasePtr = std::shared_ptr<const rocks::Database>;
 // One of the two databases, while no server has it open.
 absl::Status CheckDatabase(const fs::path& folder, rocks::CheckReport& report,
                            absl::StatusOr<DatabasePtr> (*open)(const fs::path& folder),
-                           absl::Status (*check)(const DatabasePtr& database, rocks::CheckReport& report)) {
+                           absl::FunctionRef<absl::Status(const DatabasePtr& database)> check) {
   if (!IsFolder(folder)) return ReportStore(folder, absl::NotFoundError("there is no such folder"), report);
-  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<rocks::FolderLock> lock, rocks::FolderLock::TakeForReading(folder));
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<rocks::FolderLock> lock,
+                        rocks::FolderLock::TakeForReading(folder));
   Files files = rocks::JournalsIn(folder);
   const absl::StatusOr<DatabasePtr> database = open(folder);
   const Files sorted = database.ok() ? (*database)->sorted_files() : rocks::SortedFilesIn(folder);
   files.insert(files.end(), sorted.begin(), sorted.end());
   ABSL_RETURN_IF_ERROR(CheckFiles(files, report));
-  return database.ok() ? check(*database, report) : ReportStore(folder, database.status(), report);
-}
-
-absl::Status CheckGraphs(const DatabasePtr& database, rocks::CheckReport& report) {
-  return storage::Fsck(database, report);
-}
-
-absl::Status CheckRuns(const DatabasePtr& database, rocks::CheckReport& report) {
-  return runs::Fsck(*database, report);
+  return database.ok() ? check(*database) : ReportStore(folder, database.status(), report);
 }
 
 }  // namespace
@@ -103,9 +98,13 @@ absl::Status CheckFolder(const fs::path& data, rocks::CheckReport& report) {
   if (!IsFolder(graphs) && !IsFolder(runs)) {
     return absl::NotFoundError(absl::StrCat("--data ", data.string(), " holds no stores"));
   }
+  const auto check_graphs = [&](const DatabasePtr& database) {
+    return storage::Fsck(database, storage::SealedList::FileIn(graphs), report);
+  };
+  const auto check_runs = [&](const DatabasePtr& database) { return runs::Fsck(*database, report); };
   ABSL_RETURN_IF_ERROR(CheckDatabase(storage::RocksGraphStore::DatabaseFolder(graphs), report,
-                                     storage::OpenGraphDatabaseForCheck, CheckGraphs));
-  return CheckDatabase(runs, report, runs::OpenRunDatabaseForCheck, CheckRuns);
+                                     storage::OpenGraphDatabaseForCheck, check_graphs));
+  return CheckDatabase(runs, report, runs::OpenRunDatabaseForCheck, check_runs);
 }
 
 }  // namespace packtrain::node

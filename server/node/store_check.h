@@ -22,9 +22,9 @@ using StoreCheck = std::function<absl::Status(rocks::CheckReport& report)>;
 // Files of both stores, then graphs, then runs. Both are borrowed, and may be in use.
 StoreCheck CheckOf(storage::RocksGraphStore& graphs, runs::RocksRunStore& runs);
 
-// The same of the stores in `data` that no server has open, also of those that none can open, and on a file system that
-// cannot be written; changes nothing but the files LOCK, where it can.
-// NOT_FOUND: there are none. FAILED_PRECONDITION: a server has them open; the message names its process.
+// The same of the stores in `data` that no server has open, also of those that none can open, and on a file
+// system that cannot be written; changes nothing but the files LOCK, where it can. NOT_FOUND: there are none.
+// FAILED_PRECONDITION: a server has them open; the message names its process.
 absl::Status CheckFolder(const std::filesystem::path& data, rocks::CheckReport& report);
 
 }  // namespace packtrain::node

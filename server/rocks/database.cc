@@ -150,7 +150,7 @@ absl::Status Database::Make(bool frees, std::string_view doing, ChangeSink chang
     return absl::UnavailableError(absl::StrCat(std::string(doing), ": it is open for a check"));
   }
   ABSL_RETURN_IF_ERROR(state_->folder_lock->Keep());
-  if (frees && !state_->reserve.Require(0).ok()) state_->reserve.Lend();
+  if (frees) MakeRoom();
   std::optional<rocksdb::Status> made = state_->Try(change);
   if (!made || IsStopped(*made)) {
     absl::Status renewed = state_->Renew(frees);
@@ -247,6 +247,10 @@ absl::Status Database::Write(const std::vector<Change>& changes, Durability dura
     if (status.ok() && durability == Durability::kFile) state_->Flush(instance, changes).PermitUncheckedError();
     return status;
   });
+}
+
+void Database::MakeRoom() {
+  if (!state_->reserve.Require(0).ok()) state_->reserve.Lend();
 }
 
 absl::Status Database::DropRange(FamilyId family, std::string_view begin, std::string_view end) {

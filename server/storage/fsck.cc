@@ -18,6 +18,7 @@
 #include "server/storage/key_schema.h"
 #include "server/storage/rocks_dataset.h"
 #include "server/storage/seal.h"
+#include "server/storage/sealed_list.h"
 
 namespace packtrain::storage {
 namespace {
@@ -211,6 +212,18 @@ absl::Status ReportUnopened(const std::string& reference, const absl::Status& st
   return report.Find(std::move(finding));
 }
 
+// What was sealed and is not there any more.
+absl::Status ReportLost(const std::vector<v1::Dataset>& lost, rocks::CheckReport& report) {
+  for (const v1::Dataset& dataset : lost) {
+    v1::FsckFinding finding = rocks::Finding(
+        v1::FSCK_KIND_DATASET,
+        absl::StrCat("it was sealed here with ", dataset.graphs(), " graphs, and the store has lost it"));
+    finding.set_dataset(FullName(dataset));
+    ABSL_RETURN_IF_ERROR(report.Find(std::move(finding)));
+  }
+  return absl::OkStatus();
+}
+
 using OpenDataset =
     absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Dataset>>(const StoredDataset& stored)>;
 
@@ -240,11 +253,21 @@ absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<std::vecto
 }
 
 absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report) {
+  ABSL_RETURN_IF_ERROR(ReportLost(store.Lost(""), report));
   const auto open = [&store](const StoredDataset& stored) { return store.Open(FullName(stored.description)); };
   return Check(store.database(), store.CheckIndex(), open, report);
 }
 
-absl::Status Fsck(const std::shared_ptr<const rocks::Database>& database, rocks::CheckReport& report) {
+absl::Status Fsck(const std::shared_ptr<const rocks::Database>& database,
+                  const std::filesystem::path& sealed_file, rocks::CheckReport& report) {
+  const auto sealed = SealedList::OpenForCheck(sealed_file, *database);
+  if (sealed.ok()) {
+    ABSL_RETURN_IF_ERROR(ReportLost((*sealed)->Lost(std::nullopt), report));
+  } else {
+    v1::FsckFinding finding = rocks::Finding(v1::FSCK_KIND_FILE, std::string(sealed.status().message()));
+    finding.set_file(sealed_file.string());
+    ABSL_RETURN_IF_ERROR(report.Find(std::move(finding)));
+  }
   const auto open = [&](const StoredDataset& stored) -> absl::StatusOr<std::shared_ptr<const Dataset>> {
     return RocksDataset::Load(database, stored);
   };

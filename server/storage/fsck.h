@@ -3,6 +3,7 @@
 #define PACKTRAIN_SERVER_STORAGE_FSCK_H_
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ namespace packtrain::storage {
 
 // Of a store that may be in use.
 absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report);
-// Of a database that was opened for a check.
-absl::Status Fsck(const std::shared_ptr<const rocks::Database>& database, rocks::CheckReport& report);
+// Of a database that was opened for a check, and of the file that lists what was sealed (sealed_list.h), if
+// there is one.
+absl::Status Fsck(const std::shared_ptr<const rocks::Database>& database,
+                  const std::filesystem::path& sealed_file, rocks::CheckReport& report);
 
 // One data set. `bandwidth` is what the size index has of each graph.
 absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth,

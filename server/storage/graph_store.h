@@ -86,10 +86,11 @@ class GraphStore {
 
   virtual absl::StatusOr<std::unique_ptr<DatasetWriter>> NewDataset(const v1::Schema& schema) = 0;
 
-  // `reference` is NAME or NAME@VERSION. NOT_FOUND: no such name or version.
+  // `reference` is NAME or NAME@VERSION. NOT_FOUND: no such name or version. DATA_LOSS: what it means is
+  // damaged or lost; the message names it.
   virtual absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) = 0;
 
-  // Current versions, by name.
+  // Current versions, by name; none of a name whose current version is lost.
   virtual absl::StatusOr<std::vector<v1::Dataset>> List() const = 0;
 
   // What `reference` names: all versions of NAME, by version, or NAME@VERSION alone. NOT_FOUND: none.
@@ -98,10 +99,10 @@ class GraphStore {
   // Makes a version the one that its bare NAME means; synced. NOT_FOUND: no such version.
   virtual absl::Status MakeCurrent(std::string_view reference) = 0;
 
-  // Takes what `reference` names off every list, atomically and synced. A bare NAME means the version imported
-  // last of those left from then on. What was deleted can still be opened as NAME@VERSION until it is
-  // reclaimed, and is as it was before once the same content is sealed under its name again. Returns what
-  // Versions gave.
+  // Takes what `reference` names off every list, atomically and synced, lost versions included. A bare NAME
+  // means the version imported last of those left from then on. What was deleted can still be opened as
+  // NAME@VERSION until it is reclaimed, and is as it was before once the same content is sealed under its name
+  // again. Returns what Versions and Lost gave.
   virtual absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) = 0;
 
   // NAME@VERSION of what is deleted and not reclaimed, ascending.
@@ -111,6 +112,13 @@ class GraphStore {
   // moment, it is done or to be done again. OK where there is nothing to reclaim. FAILED_PRECONDITION: somebody
   // holds the version open.
   virtual absl::Status Reclaim(std::string_view reference) = 0;
+
+  // Versions of what `reference` names, or of all where it is empty, that were sealed here and that the store
+  // has lost: name, version, graphs and bytes of each. Sealed again, or deleted, they are lost no more.
+  virtual std::vector<v1::Dataset> Lost(std::string_view) const { return {}; }
+
+  // RESOURCE_EXHAUSTED: the disk has no room for so many bytes of new data sets.
+  virtual absl::Status CheckSpace(std::uint64_t) const { return absl::OkStatus(); }
 
   // Bytes of memory held for caches and open data sets.
   virtual std::uint64_t memory_bytes() const = 0;

@@ -16,10 +16,12 @@ namespace {
 
 class RocksDatasetWriter : public DatasetWriter {
  public:
-  RocksDatasetWriter(const std::shared_ptr<rocks::Database>& database, std::shared_ptr<base::Mutex> publishing,
-                     std::uint64_t storage_id, const std::filesystem::path& staging, std::uint64_t file_bytes,
+  RocksDatasetWriter(const std::shared_ptr<rocks::Database>& database, std::shared_ptr<SealedList> sealed,
+                     std::shared_ptr<base::Mutex> publishing, std::uint64_t storage_id,
+                     const std::filesystem::path& staging, std::uint64_t file_bytes,
                      records::DatasetContent content)
       : database_(database),
+        sealed_(std::move(sealed)),
         publishing_(std::move(publishing)),
         storage_id_(storage_id),
         content_(std::move(content)),
@@ -54,6 +56,7 @@ class RocksDatasetWriter : public DatasetWriter {
   absl::StatusOr<SealResult> Keep(const v1::Dataset& existing) {
     const absl::Status status = WriteMeta(*database_, {{NameKey(existing.name()), existing.version()}});
     ABSL_RETURN_IF_ERROR(status);
+    sealed_->MakeCurrent(existing.name(), existing.version());
     return SealResult{existing, true};
   }
 
@@ -69,6 +72,7 @@ class RocksDatasetWriter : public DatasetWriter {
       entries.emplace_back(SplitKey(version, split.name), IndexBytes(split.graphs));
     }
     ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries));
+    sealed_->Add(sealed.description);
     return SealResult{std::move(sealed.description), false};
   }
 
@@ -106,6 +110,7 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   const std::shared_ptr<rocks::Database> database_;
+  const std::shared_ptr<SealedList> sealed_;
   const std::shared_ptr<base::Mutex> publishing_;
   const std::uint64_t storage_id_;
   records::DatasetContent content_;
@@ -117,14 +122,12 @@ class RocksDatasetWriter : public DatasetWriter {
 
 }  // namespace
 
-std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<rocks::Database>& database,
-                                                     std::shared_ptr<base::Mutex> publishing,
-                                                     std::uint64_t storage_id,
-                                                     const std::filesystem::path& staging,
-                                                     std::uint64_t file_bytes,
-                                                     records::DatasetContent content) {
-  return std::make_unique<RocksDatasetWriter>(database, std::move(publishing), storage_id, staging, file_bytes,
-                                              std::move(content));
+std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(
+    const std::shared_ptr<rocks::Database>& database, std::shared_ptr<SealedList> sealed,
+    std::shared_ptr<base::Mutex> publishing, std::uint64_t storage_id, const std::filesystem::path& staging,
+    std::uint64_t file_bytes, records::DatasetContent content) {
+  return std::make_unique<RocksDatasetWriter>(database, std::move(sealed), std::move(publishing), storage_id,
+                                              staging, file_bytes, std::move(content));
 }
 
 }  // namespace packtrain::storage

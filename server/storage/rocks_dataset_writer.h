@@ -10,12 +10,14 @@
 #include "server/records/dataset_content.h"
 #include "server/storage/graph_database.h"
 #include "server/storage/graph_store.h"
+#include "server/storage/sealed_list.h"
 
 namespace packtrain::storage {
 
-// `publishing` is held from a look at `meta` to the write that follows from it, `storage_id` is used by nobody
-// else, and a file in `staging` is ended when it has `file_bytes`.
+// `sealed` is told of the seal, `publishing` is held from a look at `meta` to the write that follows from it,
+// `storage_id` is used by nobody else, and a file in `staging` is ended when it has `file_bytes`.
 std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const std::shared_ptr<rocks::Database>& database,
+                                                     std::shared_ptr<SealedList> sealed,
                                                      std::shared_ptr<base::Mutex> publishing,
                                                      std::uint64_t storage_id,
                                                      const std::filesystem::path& staging,

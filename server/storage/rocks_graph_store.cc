@@ -49,10 +49,12 @@ absl::Status CheckFormat(rocks::Database& database) {
 }  // namespace
 
 RocksGraphStore::RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
-                                 std::shared_ptr<rocks::Database> database, std::uint64_t next_storage_id)
+                                 std::shared_ptr<rocks::Database> database, std::shared_ptr<SealedList> sealed,
+                                 std::uint64_t next_storage_id)
     : staging_(std::move(staging)),
       options_(options),
       database_(std::move(database)),
+      sealed_(std::move(sealed)),
       publishing_(std::make_shared<base::Mutex>()),
       next_storage_id_(next_storage_id) {}
 
@@ -65,13 +67,14 @@ absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std
   ABSL_RETURN_IF_ERROR(CheckFormat(*database));
   ABSL_RETURN_IF_ERROR(RemoveStagedFiles(staging));
   ABSL_ASSIGN_OR_RETURN(const std::uint64_t next_storage_id, DropUnpublished(*database));
+  std::shared_ptr<SealedList> sealed = SealedList::Open(SealedList::FileIn(folder), *database);
   return std::unique_ptr<RocksGraphStore>(
-      new RocksGraphStore(staging, options, std::move(database), next_storage_id));
+      new RocksGraphStore(staging, options, std::move(database), std::move(sealed), next_storage_id));
 }
 
 absl::StatusOr<std::unique_ptr<DatasetWriter>> RocksGraphStore::NewDataset(const v1::Schema& schema) {
   ABSL_ASSIGN_OR_RETURN(records::DatasetContent content, records::DatasetContent::Create(schema));
-  return NewRocksDatasetWriter(database_, publishing_, next_storage_id_.fetch_add(1), staging_,
+  return NewRocksDatasetWriter(database_, sealed_, publishing_, next_storage_id_.fetch_add(1), staging_,
                                options_.staging_file_bytes, std::move(content));
 }
 
@@ -85,6 +88,7 @@ absl::StatusOr<DatasetReference> RocksGraphStore::Resolve(std::string_view text)
 }
 
 absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string_view text) {
+  ABSL_RETURN_IF_ERROR(sealed_->Check(ParseReference(text)));
   ABSL_ASSIGN_OR_RETURN(const DatasetReference reference, Resolve(text));
   auto dataset = open_.Get(absl::StrCat(reference.name, "@", *reference.version),
                            [&] { return Load(reference.name, *reference.version); });
@@ -106,7 +110,8 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
   std::vector<v1::Dataset> datasets;
   const absl::Status status =
       database_->Scan(Family::kMeta, kNamePrefix, [&](std::string_view key, std::string_view version) {
-        const std::string_view name = key.substr(kNamePrefix.size());
+        const std::string name(key.substr(kNamePrefix.size()));
+        if (!sealed_->Check({name, std::nullopt}).ok()) return absl::OkStatus();
         ABSL_ASSIGN_OR_RETURN(const std::optional<StoredDataset> stored,
                               FindVersion(*database_, name, version));
         if (!stored.has_value()) return absl::DataLossError("a name of the store leads to no data set");
@@ -133,33 +138,57 @@ absl::Status RocksGraphStore::MakeCurrent(std::string_view text) {
   const base::MutexLock lock(*publishing_);
   const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
   if (!found.ok() || !reference.version) return found.status();
-  return WriteMeta(*database_, {{NameKey(reference.name), *reference.version}});
+  ABSL_RETURN_IF_ERROR(WriteMeta(*database_, {{NameKey(reference.name), *reference.version}}));
+  sealed_->MakeCurrent(reference.name, *reference.version);
+  return absl::OkStatus();
+}
+
+std::vector<v1::Dataset> RocksGraphStore::Lost(std::string_view reference) const {
+  return sealed_->Lost(reference.empty() ? std::nullopt : std::optional(ParseReference(reference)));
+}
+
+absl::StatusOr<std::string> RocksGraphStore::CurrentWithout(const std::string& name,
+                                                            const std::vector<v1::Dataset>& deleted) const {
+  ABSL_ASSIGN_OR_RETURN(std::vector<StoredDataset> left, ScanStored(*database_, DatasetKey(name, "")));
+  std::erase_if(left, [&](const StoredDataset& stored) {
+    return std::ranges::any_of(
+        deleted, [&](const v1::Dataset& gone) { return gone.version() == stored.description.version(); });
+  });
+  if (left.empty()) return std::string();
+  const absl::StatusOr<DatasetReference> current = Resolve(name);
+  const bool stays = current.ok() && std::ranges::any_of(left, [&](const StoredDataset& stored) {
+                       return stored.description.version() == current->version;
+                     });
+  if (stays) return *current->version;
+  return std::ranges::max_element(left, WasImportedBefore)->description.version();
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_view text) {
   const DatasetReference reference = ParseReference(text);
   const base::MutexLock lock(*publishing_);
-  ABSL_ASSIGN_OR_RETURN(const std::vector<StoredDataset> found, FindVersions(*database_, reference));
+  std::vector<v1::Dataset> gone = Lost(text);
+  absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
+  if (absl::IsNotFound(found.status()) && !gone.empty()) found = std::vector<StoredDataset>();
+  ABSL_RETURN_IF_ERROR(found.status());
   std::vector<std::pair<std::string, std::string>> entries;
   std::vector<std::string> removed;
-  for (const StoredDataset& stored : found) {
+  for (const StoredDataset& stored : *found) {
     removed.push_back(DatasetKey(reference.name, stored.description.version()));
     entries.emplace_back(DeletedKey(reference.name, stored.description.version()), Encode(stored));
+    gone.push_back(stored.description);
   }
-  ABSL_ASSIGN_OR_RETURN(std::vector<StoredDataset> left,
-                        ScanStored(*database_, DatasetKey(reference.name, "")));
-  std::erase_if(left, [&](const StoredDataset& stored) {
-    return !reference.version || stored.description.version() == *reference.version;
-  });
-  ABSL_ASSIGN_OR_RETURN(const DatasetReference current, Resolve(reference.name));
-  if (left.empty()) {
+  ABSL_ASSIGN_OR_RETURN(const std::string current, CurrentWithout(reference.name, gone));
+  if (current.empty()) {
     removed.push_back(NameKey(reference.name));
-  } else if (current.version == reference.version) {
-    const StoredDataset& newest = *std::max_element(left.begin(), left.end(), WasImportedBefore);
-    entries.emplace_back(NameKey(reference.name), newest.description.version());
+  } else {
+    entries.emplace_back(NameKey(reference.name), current);
   }
-  ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries, removed));
-  return DescriptionsOf(found);
+  database_->MakeRoom();
+  ABSL_RETURN_IF_ERROR(sealed_->Remove(gone, current));
+  absl::Status written = WriteMeta(*database_, entries, removed);
+  if (written.ok()) return gone;
+  for (const StoredDataset& stored : *found) sealed_->Add(stored.description);  // it is not deleted
+  return written;
 }
 
 absl::StatusOr<std::vector<std::string>> RocksGraphStore::Deleted() const {

@@ -1,5 +1,5 @@
-// Data sets in RocksDB. A folder holds `db`, the database (key_schema.h), and `staging`, sorted files of
-// imports under way.
+// Data sets in RocksDB. A folder holds `db`, the database (key_schema.h), `staging`, sorted files of imports
+// under way, and `SEALED`, what was sealed (sealed_list.h).
 //
 // A seal takes the staged files in with one ingest and then makes them visible with one synced write. Killed
 // before that write, an import leaves only files that the next opening removes. A deletion is one synced write,
@@ -11,9 +11,11 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +24,7 @@
 #include "server/storage/graph_store.h"
 #include "server/storage/index_check.h"
 #include "server/storage/rocks_dataset.h"
+#include "server/storage/sealed_list.h"
 #include "server/storage/single_opening.h"
 
 namespace packtrain::storage {
@@ -54,8 +57,13 @@ class RocksGraphStore : public GraphStore {
   absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) override;
   absl::StatusOr<std::vector<std::string>> Deleted() const override;
   absl::Status Reclaim(std::string_view reference) override;
+  std::vector<v1::Dataset> Lost(std::string_view reference) const override;
+  absl::Status CheckSpace(std::uint64_t bytes) const override { return database_->reserve().Require(bytes); }
   std::uint64_t memory_bytes() const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
+
+  // As SealedList::Watch.
+  void WatchLost(std::function<void(bool any_lost)> watcher) { sealed_->Watch(std::move(watcher)); }
 
   // For reading.
   const rocks::Database& database() const { return *database_; }
@@ -64,10 +72,14 @@ class RocksGraphStore : public GraphStore {
 
  private:
   RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
-                  std::shared_ptr<rocks::Database> database, std::uint64_t next_storage_id);
+                  std::shared_ptr<rocks::Database> database, std::shared_ptr<SealedList> sealed,
+                  std::uint64_t next_storage_id);
 
   // The version that `reference` means. NOT_FOUND: no such name.
   absl::StatusOr<DatasetReference> Resolve(std::string_view reference) const;
+  // What a name means once `deleted` are gone; "" where nothing is left of it.
+  absl::StatusOr<std::string> CurrentWithout(const std::string& name,
+                                             const std::vector<v1::Dataset>& deleted) const;
   // NOT_FOUND: no such version, also not among the deleted ones. DATA_LOSS: it is damaged.
   absl::StatusOr<std::shared_ptr<const RocksDataset>> Load(const std::string& name,
                                                            const std::string& version) const;
@@ -75,6 +87,7 @@ class RocksGraphStore : public GraphStore {
   const std::filesystem::path staging_;
   const RocksGraphStoreOptions options_;
   const std::shared_ptr<rocks::Database> database_;
+  const std::shared_ptr<SealedList> sealed_;
   const std::shared_ptr<base::Mutex>
       publishing_;  // held from a look at `meta` to the write that follows from it
   std::atomic<std::uint64_t> next_storage_id_;

@@ -5,6 +5,7 @@ process alone; where the system allows no mounts, those tests are skipped.
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 
@@ -12,7 +13,7 @@ import grpc
 
 import own_disk
 from epoch_reader import EpochReader
-from harness import DataNode, damage_store
+from harness import DataNode, damage_store, program
 from protocol import Client, batch_pb2, run_pb2
 
 SIZE = 256  # MiB
@@ -83,6 +84,47 @@ class Disk(unittest.TestCase):
             self.assertEqual(sorted(entry["name"] for entry in node.run("dataset", "list").json), ["before", "late"])
             self.assertEqual(self.epoch(node), whole)
 
+    def test_a_deletion_meets_the_full_disk_and_imports_work_once_there_is_space(self):
+        with DataNode(directory=self.folder) as node:
+            for name, limit in (("before", 200), ("gone", 100)):
+                self.assertEqual(node.import_sample("--limit", limit, name=name).code, 0)
+            whole = self.epoch(node)
+            ballast = own_disk.fill(self.data)
+            self.assertEqual(os.statvfs(self.data).f_bavail, 0)
+            deleted = node.run("dataset", "delete", "gone", "--yes")
+            self.assertEqual(deleted.code, 0, deleted)
+            own_disk.fill(self.data)
+            late = node.import_sample("--limit", 300, name="late")
+            self.assertEqual((late.code, late.error["code"]), (1, "RESOURCE_EXHAUSTED"), late)
+            ballast.unlink()
+            self.assertEqual(node.import_sample("--limit", 300, name="late").code, 0)
+            self.assertEqual(node.run("dataset", "split", "late", "--permille", "500,250,250").code, 0)
+            self.assertEqual(self.epoch(node), whole)
+            self.assertEqual(node.terminate(), 0)
+
+    def test_a_start_on_a_full_disk_serves_and_writes_once_there_is_space(self):
+        with DataNode(directory=self.folder) as node:
+            self.assertEqual(node.import_sample("--limit", 200, name="before").code, 0)
+            whole = self.epoch(node)
+            node.process.kill()
+            node.process.wait()
+        ballast = own_disk.fill(self.data)
+        for file in self.data.rglob("RESERVE"):
+            file.unlink()
+        own_disk.fill(self.data)
+        with DataNode(directory=self.folder) as node:
+            self.assertEqual(self.epoch(node), whole)
+            late = node.import_sample("--limit", 300, name="late")
+            self.assertEqual((late.code, late.error["code"]), (1, "RESOURCE_EXHAUSTED"), late)
+            ballast.unlink()
+            self.assertEqual(node.import_sample("--limit", 300, name="late").code, 0)
+            self.assertEqual(node.terminate(), 0)
+
+    def test_a_first_start_on_a_full_disk_says_that_it_is_full(self):
+        own_disk.fill(self.data).rename(self.data / "lost+found")
+        with self.assertRaisesRegex(RuntimeError, "disk full|No space left"):
+            DataNode(directory=self.folder).start()
+
     def test_a_read_only_disk_is_refused_by_name_and_left_as_it_is(self):
         with DataNode(directory=self.folder) as node:
             self.assertEqual(node.import_sample("--limit", 50, name="before").code, 0)
@@ -91,9 +133,38 @@ class Disk(unittest.TestCase):
         self.assertTrue(own_disk.mount(self.data, SIZE, own_disk.REMOUNT | own_disk.READ_ONLY))
         with self.assertRaisesRegex(RuntimeError, f"{self.data}.*Read-only file system"):
             DataNode(directory=self.folder).start()
+        for lock in list(self.data.rglob("LOCK")):
+            checked = subprocess.run([*program("packtraind"), "--data", self.data, "--fsck"], capture_output=True, text=True)
+            self.assertEqual(checked.returncode, 0, checked)
+            self.assertTrue(own_disk.mount(self.data, SIZE, own_disk.REMOUNT))
+            lock.unlink()
+            self.assertTrue(own_disk.mount(self.data, SIZE, own_disk.REMOUNT | own_disk.READ_ONLY))
+        checked = subprocess.run([*program("packtraind"), "--data", self.data, "--fsck"], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked)
         self.assertTrue(own_disk.mount(self.data, SIZE, own_disk.REMOUNT))
         with DataNode(directory=self.folder) as node:
             self.assertEqual(self.epoch(node), whole)
+
+
+class Lock(unittest.TestCase):
+    def test_deleted_locks_let_no_second_server_in_and_are_put_back(self):
+        with DataNode() as node:
+            self.assertEqual(node.import_sample("--limit", 50, name="first").code, 0)
+            locks = list(node.directory.rglob("LOCK"))
+            self.assertEqual(len(locks), 2)
+            for lock in locks:
+                lock.unlink()
+            refused = subprocess.run([*program("packtraind"), "--data", node.directory / "data", "--listen", "127.0.0.1:0"],
+                                     capture_output=True, text=True)
+            self.assertEqual(refused.returncode, 1, refused)
+            self.assertIn(f"process {node.process.pid}", refused.stderr)
+            self.assertEqual(node.import_sample("--limit", 60, name="second").code, 0)
+            self.assertTrue((node.directory / "data" / "graphs" / "db" / "LOCK").exists())
+            self.assertIn("lock_put_back", node.log())
+            self.assertEqual(node.terminate(), 0)
+            node.start()
+            self.assertEqual(sorted(entry["name"] for entry in node.run("dataset", "list").json), ["first", "second"])
+            self.assertEqual(node.run("fsck").code, 0)
 
 
 class Damage(unittest.TestCase):
@@ -112,6 +183,27 @@ class Damage(unittest.TestCase):
             self.assertIsNotNone(named, error.details())
             self.assertIn(int(named[1]), range(8 * step, 8 * step + 8))
             return None
+
+    def test_a_data_set_that_the_manifest_has_lost_is_named_until_it_is_deleted(self):
+        with DataNode() as node:
+            self.assertEqual(node.import_sample("--limit", 50, name="whole").code, 0)
+            store = node.directory / "data" / "graphs" / "db"
+            manifest = store / (store / "CURRENT").read_text().strip()
+            size = manifest.stat().st_size
+            version = node.import_sample("--limit", 60, name="lost").json["version"]
+            self.assertEqual(node.terminate(), 0)
+            os.truncate(manifest, size)
+            node.start()
+            shown = node.run("dataset", "show", "lost")
+            self.assertEqual((shown.code, shown.error["code"]), (1, "DATA_LOSS"), shown)
+            self.assertIn(f"lost@{version}", shown.error["message"])
+            self.assertEqual(node.run("dataset", "show", "whole").code, 0)
+            checked = node.run("fsck")
+            self.assertEqual(checked.code, 1, checked)
+            self.assertEqual([finding["dataset"] for finding in checked.json["findings"]], [f"lost@{version}"])
+            self.assertEqual(node.run("dataset", "delete", "lost", "--yes").code, 0)
+            self.assertEqual(node.run("fsck").code, 0)
+            self.assertEqual(node.run("dataset", "show", "lost").error["code"], "NOT_FOUND")
 
     def test_a_damaged_graph_stops_its_batches_by_name_and_no_others(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -189,7 +189,8 @@ std::vector<v1::FsckFinding> FindingsAfter(absl::FunctionRef<void(rocks::Databas
     write(*database);
   }
   const auto database = *OpenGraphDatabaseForCheck(RocksGraphStore::DatabaseFolder(folder.path()));
-  return RunCheck([&](rocks::CheckReport& report) { return Fsck(database, report); }).findings;
+  return RunCheck([&](rocks::CheckReport& report) { return Fsck(database, folder.path() / "no list", report); })
+      .findings;
 }
 
 TEST(FsckIndexTest, AWholeListHasNoFinding) {
@@ -245,7 +246,8 @@ TEST(FsckIndexTest, GraphsWithoutContentAreNamedAndTheirSpaceIsToldToBeUnused) {
     ASSERT_THAT(WriteMeta(*database, {}, {hash}), IsOk());
   }
   const auto database = *OpenGraphDatabaseForCheck(RocksGraphStore::DatabaseFolder(folder.path()));
-  const Checked checked = RunCheck([&](rocks::CheckReport& report) { return Fsck(database, report); });
+  const Checked checked =
+      RunCheck([&](rocks::CheckReport& report) { return Fsck(database, folder.path() / "no list", report); });
   ASSERT_THAT(checked.findings, SizeIs(1));
   EXPECT_THAT(checked.findings[0].message(), HasSubstr("does not have its graphs"));
   EXPECT_EQ(checked.summary.unused(), 1);

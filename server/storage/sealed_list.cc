@@ -1,0 +1,277 @@
+#include "server/storage/sealed_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <sstream>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/crc32c.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
+#include "server/log/event_log.h"
+#include "server/rocks/disk_reserve.h"
+#include "server/storage/graph_database.h"
+#include "server/storage/key_schema.h"
+#include "server/storage/stored_dataset.h"
+
+namespace packtrain::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFirstLine = "packtrain sealed 1\n";
+constexpr std::string_view kChecksum = "crc32c ";
+
+absl::Status Failure(const fs::path& file, int error) {
+  const std::string message = absl::StrCat("writing ", file.string(), ": ", ::strerror(error));
+  if (error != ENOSPC && error != EDQUOT) return absl::UnavailableError(message);
+  return base::WithReason(absl::ResourceExhaustedError(absl::StrCat("disk full while ", message)),
+                          rocks::kDiskFull);
+}
+
+// These two return the system's error; 0: none.
+int WriteAndSync(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(fd) == 0 ? 0 : errno;
+}
+
+int SyncFolder(const fs::path& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const int error = ::fsync(fd) == 0 ? 0 : errno;
+  ::close(fd);
+  return error;
+}
+
+// Puts `text` into the place of the file, all or nothing, synced.
+absl::Status ReplaceFile(const fs::path& file, std::string_view text) {
+  const fs::path made = file.string() + ".new";
+  const int fd = ::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return Failure(file, errno);
+  int error = WriteAndSync(fd, text);
+  ::close(fd);
+  if (error == 0 && ::rename(made.c_str(), file.c_str()) != 0) error = errno;
+  if (error == 0) error = SyncFolder(file.parent_path());
+  if (error == 0) return absl::OkStatus();
+  ::unlink(made.c_str());
+  return Failure(file, error);
+}
+
+std::string ChecksumOf(std::string_view text) {
+  return absl::StrCat(absl::Hex(base::Crc32c(std::as_bytes(std::span(text))), absl::kZeroPad8));
+}
+
+absl::Status Damaged() { return absl::DataLossError("the list of what was sealed is damaged"); }
+
+absl::Status LostError(const std::string& name, const std::string& version) {
+  const std::string dataset = absl::StrCat(name, "@", version);
+  return base::WithReason(
+      absl::DataLossError(absl::StrCat("data set ", dataset,
+                                       " was sealed here, and the store has lost it; import it again, or "
+                                       "`packtrain dataset delete ",
+                                       dataset, "` forgets it")),
+      "DATASET_LOST", {{"dataset", dataset}});
+}
+
+void LogFailure(const char* event, const fs::path& file, const absl::Status& status) {
+  log::Log(log::Level::kError, event,
+           {{"file", file.string()},
+            {"message", std::string_view(status.message().data(), status.message().size())}});
+}
+
+}  // namespace
+
+fs::path SealedList::FileIn(const fs::path& folder) { return folder / "SEALED"; }
+
+SealedList::SealedList(fs::path file, Content content, std::set<Version> lost)
+    : file_(std::move(file)), content_(std::move(content)), lost_(std::move(lost)) {}
+
+std::string SealedList::Encode(const Content& content) {
+  std::string text(kFirstLine);
+  for (const auto& [name, version] : content.current)
+    absl::StrAppend(&text, "current ", name, " ", version, "\n");
+  for (const auto& [version, dataset] : content.sealed) {
+    absl::StrAppend(&text, "sealed ", version.first, " ", version.second, " ", dataset.graphs(), " ",
+                    dataset.bytes(), "\n");
+  }
+  return absl::StrCat(text, std::string(kChecksum), ChecksumOf(text), "\n");
+}
+
+absl::StatusOr<SealedList::Content> SealedList::Decode(std::string_view text) {
+  const std::size_t end = text.rfind(kChecksum);
+  if (!text.starts_with(kFirstLine) || end == std::string_view::npos) return Damaged();
+  const std::string_view body = text.substr(0, end);
+  if (text.substr(end) != absl::StrCat(std::string(kChecksum), ChecksumOf(body), "\n")) return Damaged();
+  std::istringstream words{std::string(body.substr(kFirstLine.size()))};
+  Content content;
+  for (std::string kind, name, version; words >> kind >> name >> version;) {
+    if (kind == "current") {
+      content.current[name] = version;
+      continue;
+    }
+    std::uint64_t graphs = 0, bytes = 0;
+    if (kind != "sealed" || !(words >> graphs >> bytes)) return Damaged();
+    v1::Dataset& dataset = content.sealed[{name, version}];
+    dataset.set_name(name);
+    dataset.set_version(version);
+    dataset.set_graphs(graphs);
+    dataset.set_bytes(bytes);
+  }
+  return content;
+}
+
+absl::StatusOr<std::optional<SealedList::Content>> SealedList::ReadFile(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::optional<Content>();
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(stream), {});
+  ABSL_ASSIGN_OR_RETURN(Content content, Decode(text));
+  return std::optional<Content>(std::move(content));
+}
+
+absl::StatusOr<SealedList::Content> SealedList::ReadDatabase(const rocks::Database& database) {
+  Content content;
+  const auto add_version = [&](std::string_view key, std::string_view value) {
+    const DatasetReference reference = ParseReference(key.substr(kDatasetPrefix.size()));
+    const absl::StatusOr<StoredDataset> stored = DecodeDataset(value);
+    v1::Dataset& dataset = content.sealed[{reference.name, reference.version.value_or("")}];
+    dataset.set_name(reference.name);
+    dataset.set_version(reference.version.value_or(""));
+    if (!stored.ok()) return absl::OkStatus();  // whoever opens it is told
+    dataset.set_graphs(stored->description.graphs());
+    dataset.set_bytes(stored->description.bytes());
+    return absl::OkStatus();
+  };
+  const auto add_name = [&](std::string_view key, std::string_view version) {
+    content.current[std::string(key.substr(kNamePrefix.size()))] = version;
+    return absl::OkStatus();
+  };
+  ABSL_RETURN_IF_ERROR(database.Scan(Family::kMeta, kDatasetPrefix, add_version));
+  ABSL_RETURN_IF_ERROR(database.Scan(Family::kMeta, kNamePrefix, add_name));
+  return content;
+}
+
+std::shared_ptr<SealedList> SealedList::Compare(const fs::path& file, std::optional<Content> written,
+                                                Content stored) {
+  std::set<Version> lost;
+  if (written) {
+    for (auto& [version, dataset] : written->sealed) {
+      if (!stored.sealed.contains(version)) lost.insert(version);
+    }
+    for (const Version& version : lost) {
+      const auto current = written->current.find(version.first);
+      const bool meant = current != written->current.end() && current->second == version.second;
+      if (meant) stored.current[version.first] = version.second;
+    }
+    stored.sealed.merge(written->sealed);
+  }
+  return std::shared_ptr<SealedList>(new SealedList(file, std::move(stored), std::move(lost)));
+}
+
+absl::StatusOr<std::shared_ptr<SealedList>> SealedList::OpenForCheck(const fs::path& file,
+                                                                     const rocks::Database& database) {
+  ABSL_ASSIGN_OR_RETURN(std::optional<Content> written, ReadFile(file));
+  ABSL_ASSIGN_OR_RETURN(Content stored, ReadDatabase(database));
+  return Compare(file, std::move(written), std::move(stored));
+}
+
+std::shared_ptr<SealedList> SealedList::Open(const fs::path& file, const rocks::Database& database) {
+  absl::StatusOr<std::optional<Content>> written = ReadFile(file);
+  if (!written.ok()) LogFailure("sealed_list_damaged", file, written.status());
+  absl::StatusOr<Content> stored = ReadDatabase(database);
+  if (!stored.ok()) LogFailure("sealed_list_not_compared", file, stored.status());
+  std::optional<Content> named = written.ok() ? *std::move(written) : std::nullopt;
+  // A database that cannot be listed has lost nothing for sure.
+  const bool compared = stored.ok();
+  Content found = compared ? *std::move(stored) : named.value_or(Content());
+  std::shared_ptr<SealedList> list = Compare(file, std::move(named), std::move(found));
+  for (const v1::Dataset& lost : list->Lost(std::nullopt)) {
+    log::Log(log::Level::kError, "dataset_lost", {{"dataset", FullName(lost)}, {"graphs", lost.graphs()}});
+  }
+  if (compared) list->WriteAndTell();
+  return list;
+}
+
+absl::Status SealedList::Write(const Content& content) const { return ReplaceFile(file_, Encode(content)); }
+
+void SealedList::WriteAndTell() {
+  const base::MutexLock lock(mutex_);
+  const absl::Status written = Write(content_);
+  if (!written.ok()) LogFailure("sealed_list_not_written", file_, written);
+  if (watcher_) watcher_(!lost_.empty());
+}
+
+void SealedList::Add(const v1::Dataset& sealed) {
+  {
+    const base::MutexLock lock(mutex_);
+    const Version version(sealed.name(), sealed.version());
+    v1::Dataset& listed = content_.sealed[version];
+    listed.set_name(sealed.name());
+    listed.set_version(sealed.version());
+    listed.set_graphs(sealed.graphs());
+    listed.set_bytes(sealed.bytes());
+    content_.current[sealed.name()] = sealed.version();
+    lost_.erase(version);
+  }
+  WriteAndTell();
+}
+
+void SealedList::MakeCurrent(const std::string& name, const std::string& version) {
+  {
+    const base::MutexLock lock(mutex_);
+    content_.current[name] = version;
+  }
+  WriteAndTell();
+}
+
+absl::Status SealedList::Remove(const std::vector<v1::Dataset>& deleted, const std::string& current) {
+  const base::MutexLock lock(mutex_);
+  Content left = content_;
+  for (const v1::Dataset& dataset : deleted) left.sealed.erase({dataset.name(), dataset.version()});
+  if (!deleted.empty() && current.empty()) left.current.erase(deleted.front().name());
+  if (!deleted.empty() && !current.empty()) left.current[deleted.front().name()] = current;
+  ABSL_RETURN_IF_ERROR(Write(left));
+  content_ = std::move(left);
+  for (const v1::Dataset& dataset : deleted) lost_.erase({dataset.name(), dataset.version()});
+  if (watcher_) watcher_(!lost_.empty());
+  return absl::OkStatus();
+}
+
+std::vector<v1::Dataset> SealedList::Lost(const std::optional<DatasetReference>& reference) const {
+  std::vector<v1::Dataset> lost;
+  const base::MutexLock lock(mutex_);
+  for (const Version& version : lost_) {
+    const bool named = !reference || (reference->name == version.first &&
+                                      (!reference->version || *reference->version == version.second));
+    if (named) lost.push_back(content_.sealed.at(version));
+  }
+  return lost;
+}
+
+absl::Status SealedList::Check(const DatasetReference& reference) const {
+  const base::MutexLock lock(mutex_);
+  std::string version = reference.version.value_or("");
+  if (const auto current = content_.current.find(reference.name);
+      !reference.version && current != content_.current.end())
+    version = current->second;
+  return IsLost({reference.name, version}) ? LostError(reference.name, version) : absl::OkStatus();
+}
+
+void SealedList::Watch(std::function<void(bool any_lost)> watcher) {
+  const base::MutexLock lock(mutex_);
+  watcher_ = std::move(watcher);
+  if (watcher_) watcher_(!lost_.empty());
+}
+
+}  // namespace packtrain::storage
