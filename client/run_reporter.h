@@ -135,19 +135,29 @@ struct ReporterOptions {
   std::string idempotency_key;  // equal on all ranks of a run; at least 8 characters
   std::uint32_t rank = 0;
   std::uint64_t first_step = 0;
+  // The run is there already: Start joins it, or is NOT_FOUND.
+  bool join_only = false;
   // Steps are sent in blocks of at most this many, at least this often.
   std::size_t block_steps = 256;
   std::chrono::milliseconds flush_every{500};
-  // Records held while the server cannot be reached; beyond, the oldest are dropped and counted.
-  std::size_t max_queued_steps = 1 << 20;
+  // While the server cannot be reached, or is slow, records wait: of each kind this many in memory, and those
+  // before them in a file without a name, which is gone with the process.
+  std::size_t spool_after_records = 1 << 16;
+  // Largest size of that file. Its blocks are packed as they are sent: about 100 bytes for a step.
+  std::uint64_t spool_bytes = std::uint64_t{1} << 30;
+  // Where it lies; empty, or where it cannot lie there: among the temporary files ($TMPDIR).
+  std::string spool_folder = {};
+  // Where the file takes no more, as it has its size or the disk is full, so many records of each kind are held
+  // in memory; beyond, the oldest are lost and counted. No less than `spool_after_records`.
+  std::size_t max_queued_records = 1 << 20;
 };
 
 // What a run reports: a kind of record each. How each kind is sent says client/internal/report_kinds.h.
 using ReportedRecord = std::variant<wire::StepRecord, AttemptSteps, Evaluation, Sample, Event, CorruptGraphs>;
 
-// Add* never block on the network and may be called from any thread; a background thread sends and
-// re-sends until acknowledged. Steps are added in ascending order. Destroying a reporter abandons what is
-// not acknowledged yet: Flush first.
+// Add* block on neither network nor disk and may be called from any thread; background threads move what piles
+// up to a file, and send and re-send until acknowledged. Steps are added in ascending order. Destroying a
+// reporter abandons what is not acknowledged yet: Flush first.
 class RunReporter {
  public:
   // Starts the run, or joins it.
@@ -168,22 +178,28 @@ class RunReporter {
   void AddEvent(Event event) { Add(std::move(event)); }
   void AddCorruptGraphs(CorruptGraphs batch) { Add(std::move(batch)); }
 
-  // Blocks until everything added so far is acknowledged or dropped, or `give_up` has passed: then
-  // UNAVAILABLE, saying how many records were not delivered; they stay queued. Where the server refused
-  // records for good, its code, and how many they were so far.
+  // Blocks until everything added so far is acknowledged or lost, or `give_up` has passed; then says how many
+  // records were not delivered, which stay queued: UNAVAILABLE, or the server's code where it answers and takes
+  // none, such as RESOURCE_EXHAUSTED while its disk is full. Where the server refused records for good, its
+  // code, and how many they were so far.
   virtual absl::Status Flush() = 0;
   // Flushes, then closes the run as done or failed; `message` says why, or what a run that is done lacks. For
-  // one rank, after all have flushed. The run stays open where Flush found the server UNAVAILABLE.
+  // one rank, after all have flushed. The run stays open where records were not delivered.
   virtual absl::Status Finish(bool failed, const std::string& message) = 0;
+  // From now on Flush and Finish do not wait for the server's return: they end with the first attempt that
+  // fails.
+  virtual void Hurry() = 0;
 
-  // Everything added that is neither acknowledged, refused nor dropped, samples, events and corrupt graphs
+  // Everything added that is neither acknowledged, refused nor lost, samples, events and corrupt graphs
   // excepted. To be added again by whoever goes on with this run: a record that has arrived after all counts
-  // once.
+  // once. Takes the memory that all of it takes, and may wait for the disk.
   virtual UnsentRecords unsent() const = 0;
+  // How many records, of every kind, are neither acknowledged, refused nor lost.
+  virtual std::size_t outstanding() const = 0;
 
-  // Records dropped because the queue was full. They are gone for good: neither Flush nor a server that comes
-  // back brings them, and the run has a gap there.
-  virtual std::uint64_t dropped() const = 0;
+  // Records lost because neither the queue nor its file had room. They are gone for good: neither Flush nor a
+  // server that comes back brings them, and the run has a gap there. The server is told how many they are.
+  virtual std::uint64_t lost() const = 0;
 
  private:
   virtual void Add(ReportedRecord record) = 0;

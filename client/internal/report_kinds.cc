@@ -78,6 +78,26 @@ v1::ReportStepsRequest StepKind::ToRequest(const Sender& sender, const std::vect
   return request;
 }
 
+std::vector<AddressedStep> StepKind::FromRequest(const v1::ReportStepsRequest& request) {
+  std::vector<AddressedStep> block;
+  const absl::StatusOr<std::vector<wire::StepRecord>> records = wire::FromStepBlock(request.steps());
+  if (!records.ok()) return block;
+  for (const wire::StepRecord& record : *records) block.push_back({request.rank(), request.attempt(), record});
+  return block;
+}
+
+std::vector<Evaluation> EvaluationKind::FromRequest(const v1::ReportEvaluationRequest& request) {
+  const v1::Evaluation& message = request.evaluation();
+  return {{.step = message.step(),
+           .split = message.split(),
+           .graphs = message.graphs(),
+           .mae = message.mae(),
+           .rmse = message.rmse(),
+           .constant_mae = message.constant_mae(),
+           .constant_rmse = message.constant_rmse(),
+           .duration_ns = message.duration_ns()}};
+}
+
 v1::ReportEvaluationRequest EvaluationKind::ToRequest(const Sender& sender,
                                                       const std::vector<Evaluation>& block) {
   v1::ReportEvaluationRequest request;

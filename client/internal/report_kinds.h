@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "client/internal/outbox.h"
@@ -49,6 +51,8 @@ struct StepKind {
     return a.rank == b.rank && a.attempt == b.attempt;
   }
   static v1::ReportStepsRequest ToRequest(const Sender& sender, const std::vector<AddressedStep>& block);
+  // What ToRequest was given, of such a request.
+  static std::vector<AddressedStep> FromRequest(const v1::ReportStepsRequest& request);
 };
 
 struct EvaluationKind {
@@ -57,6 +61,7 @@ struct EvaluationKind {
   static std::size_t MaxRecords(const ReporterOptions&) { return 1; }
   static bool Alike(const Evaluation&, const Evaluation&) { return true; }
   static v1::ReportEvaluationRequest ToRequest(const Sender& sender, const std::vector<Evaluation>& block);
+  static std::vector<Evaluation> FromRequest(const v1::ReportEvaluationRequest& request);
 };
 
 struct SampleKind {
@@ -88,6 +93,25 @@ struct CorruptGraphsKind {
 // In the order in which they are sent.
 using ReportKinds = std::tuple<StepKind, EvaluationKind, SampleKind, EventKind, CorruptGraphsKind>;
 
+// The place of a kind in ReportKinds.
+template <typename Kind>
+constexpr std::uint32_t IndexOf() {
+  return []<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    return static_cast<std::uint32_t>(
+        (... + (std::is_same_v<Kind, std::tuple_element_t<kIndex, ReportKinds>> ? kIndex : 0)));
+  }
+  (std::make_index_sequence<std::tuple_size_v<ReportKinds>>());
+}
+
+// Calls `visit(Kind())` with the kind of this place.
+template <typename Visit>
+void VisitKind(std::uint32_t index, Visit visit) {
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    ((kIndex == index ? visit(std::tuple_element_t<kIndex, ReportKinds>()) : void()), ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<ReportKinds>>());
+}
+
 template <typename Kinds>
 class OutboxesOf;
 
@@ -115,8 +139,14 @@ class OutboxesOf<std::tuple<Kinds...>> {
     auto added = position.begin();
     return (... && (Of<typename Kinds::Record>().settled_up_to() >= *added++));
   }
-  std::size_t outstanding() const { return (... + Of<typename Kinds::Record>().outstanding().size()); }
-  std::uint64_t dropped() const { return (... + Of<typename Kinds::Record>().dropped()); }
+  std::size_t outstanding() const { return (... + Of<typename Kinds::Record>().outstanding()); }
+  bool has_next() const { return (... || Of<typename Kinds::Record>().has_next()); }
+  // Whether so many records of some kind wait.
+  bool HasWaiting(std::size_t records) const {
+    return (... || (Of<typename Kinds::Record>().waiting() >= records));
+  }
+  std::uint64_t lost() const { return (... + Of<typename Kinds::Record>().lost()); }
+  void LoseSpilled() { (Of<typename Kinds::Record>().LoseSpilled(), ...); }
 
  private:
   std::tuple<Outbox<typename Kinds::Record>...> outboxes_;

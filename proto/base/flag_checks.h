@@ -18,6 +18,9 @@ CLI::Validator NumberBetween(double min, double max);
 // A whole number from `min` to `max`, in decimal digits.
 CLI::Validator CountBetween(std::uint64_t min, std::uint64_t max);
 
+// The same for a number of bytes, which may end in K, M or G, powers of 1,024; the option gets plain digits.
+CLI::Validator BytesBetween(std::uint64_t min, std::uint64_t max);
+
 // A whole number from `min` to 2^63 - 1.
 CLI::Validator CountFrom(std::uint64_t min);
 

@@ -14,7 +14,7 @@ TEST(Outbox, GivesBlocksInTheOrderAdded) {
   Outbox<int> outbox(10);
   for (int k = 0; k < 5; ++k) outbox.Add(k);
   EXPECT_THAT(outbox.Take(3, kAny), ElementsAre(0, 1, 2));
-  EXPECT_EQ(outbox.outstanding().size(), 5u);
+  EXPECT_EQ(outbox.outstanding(), 5u);
   EXPECT_EQ(outbox.waiting(), 2u);
   outbox.Settle();
   EXPECT_THAT(outbox.Take(3, kAny), ElementsAre(3, 4));
@@ -50,26 +50,64 @@ TEST(Outbox, KeepsWhatIsInFlightUntilItIsSettled) {
   Outbox<int> outbox(10);
   for (int k = 0; k < 3; ++k) outbox.Add(k);
   outbox.Take(2, kAny);
-  EXPECT_THAT(outbox.outstanding(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(outbox.in_memory(), ElementsAre(0, 1, 2));
   EXPECT_EQ(outbox.in_flight(), 2u);
   outbox.Settle();
-  EXPECT_THAT(outbox.outstanding(), ElementsAre(2));
+  EXPECT_THAT(outbox.in_memory(), ElementsAre(2));
 }
 
-TEST(Outbox, DropsTheOldestWaitingWhenFull) {
+TEST(Outbox, WhatIsSpilledIsOlderThanWhatWaits) {
+  Outbox<int> outbox(9);
+  for (int k = 0; k < 6; ++k) outbox.Add(k);
+  EXPECT_THAT(outbox.Take(2, kAny), ElementsAre(0, 1));
+  EXPECT_THAT(outbox.BeginSpill(2, kAny), ElementsAre(2, 3));
+  EXPECT_EQ(outbox.spilling_end(), 4u);
+  EXPECT_EQ(outbox.waiting(), 2u);
+  outbox.EndSpill(/*moved=*/true);
+  outbox.Settle();
+  EXPECT_EQ(outbox.settled_up_to(), 2u);
+  EXPECT_EQ(outbox.outstanding(), 4u);
+  EXPECT_THAT(outbox.Take(9, kAny), IsEmpty());
+  outbox.SettleSpilled(2, 4);
+  EXPECT_EQ(outbox.settled_up_to(), 4u);
+  EXPECT_THAT(outbox.Take(9, kAny), ElementsAre(4, 5));
+}
+
+TEST(Outbox, WhatTheSpoolDoesNotTakeWaitsOn) {
+  Outbox<int> outbox(9);
+  for (int k = 0; k < 3; ++k) outbox.Add(k);
+  EXPECT_THAT(outbox.BeginSpill(2, kAny), ElementsAre(0, 1));
+  EXPECT_THAT(outbox.Take(9, kAny), IsEmpty());
+  EXPECT_EQ(outbox.settled_up_to(), 0u);
+  outbox.EndSpill(/*moved=*/false);
+  EXPECT_THAT(outbox.Take(9, kAny), ElementsAre(0, 1, 2));
+}
+
+TEST(Outbox, ALossOfTheSpoolIsCounted) {
+  Outbox<int> outbox(9);
+  for (int k = 0; k < 3; ++k) outbox.Add(k);
+  outbox.BeginSpill(2, kAny);
+  outbox.EndSpill(/*moved=*/true);
+  outbox.LoseSpilled();
+  EXPECT_EQ(outbox.lost(), 2u);
+  EXPECT_EQ(outbox.settled_up_to(), 2u);
+  EXPECT_THAT(outbox.Take(9, kAny), ElementsAre(2));
+}
+
+TEST(Outbox, LosesTheOldestWaitingWhenFull) {
   Outbox<int> outbox(3);
   for (int k = 0; k < 5; ++k) outbox.Add(k);
-  EXPECT_EQ(outbox.dropped(), 2u);
+  EXPECT_EQ(outbox.lost(), 2u);
   EXPECT_EQ(outbox.settled_up_to(), 2u);
   EXPECT_THAT(outbox.Take(9, kAny), ElementsAre(2, 3, 4));
 }
 
-TEST(Outbox, NeverDropsWhatIsInFlight) {
+TEST(Outbox, NeverLosesWhatIsInFlight) {
   Outbox<int> outbox(3);
   for (int k = 0; k < 3; ++k) outbox.Add(k);
   EXPECT_THAT(outbox.Take(2, kAny), ElementsAre(0, 1));
   for (int k = 3; k < 6; ++k) outbox.Add(k);
-  EXPECT_EQ(outbox.dropped(), 3u);
+  EXPECT_EQ(outbox.lost(), 3u);
   EXPECT_EQ(outbox.settled_up_to(), 0u);
   outbox.Settle();
   EXPECT_THAT(outbox.Take(9, kAny), ElementsAre(5));

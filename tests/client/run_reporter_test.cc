@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cmath>
+#include <deque>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "tests/client/scripted_services.h"
 #include "tests/testing/status_matchers.h"
@@ -135,6 +137,14 @@ TEST(RunReporter, StartsARunWithItsWholeDescription) {
   EXPECT_TRUE(environment.has_shares_host_with_server());
   EXPECT_FALSE(environment.shares_host_with_server());
   EXPECT_EQ(environment.power_limit_watts(), 650.5);
+}
+
+TEST(RunReporter, ARankThatOnlyJoinsSaysSo) {
+  Served served;
+  ReporterOptions options = Options(4);
+  EXPECT_FALSE((served.Start(options), served.runs.starts().back().join_only()));
+  options.join_only = true;
+  EXPECT_TRUE((served.Start(options), served.runs.starts().back().join_only()));
 }
 
 TEST(RunReporter, TellsOfALossAndOfTheReturnOnceEach) {
@@ -322,21 +332,104 @@ TEST(RunReporter, DeliversWhatWasQueuedWhenTheServerIsBack) {
   EXPECT_EQ(runs.steps(), Range(0, 6));
 }
 
-TEST(RunReporter, DropsTheOldestBeyondItsBoundAndCountsThem) {
-  Served served;
+// Holds a few records in memory, and no file.
+ReporterOptions Small(std::size_t records) {
   ReporterOptions options = Options(4);
-  options.max_queued_steps = 10;
-  const auto reporter = served.Start(options);
+  options.spool_after_records = records;
+  options.max_queued_records = records;
+  options.spool_bytes = 0;
+  return options;
+}
+
+TEST(RunReporter, LosesTheOldestBeyondItsBoundsAndTellsTheServerHowMany) {
+  Served served;
+  const auto reporter = served.Start(Small(10));
   served.runs.Hold();
   for (std::uint64_t step = 0; step < 4; ++step) reporter->AddStep(Step(step));
   served.runs.WaitForStepCalls(1);
   for (std::uint64_t step = 4; step < 20; ++step) reporter->AddStep(Step(step));
-  EXPECT_EQ(reporter->dropped(), 10u);
+  EXPECT_EQ(reporter->lost(), 10u);
   served.runs.Release();
   EXPECT_THAT(reporter->Flush(), IsOk());
   std::vector<std::uint64_t> expected = Range(0, 4);
   for (std::uint64_t step : Range(14, 20)) expected.push_back(step);
   EXPECT_EQ(served.runs.steps(), expected);
+  ASSERT_THAT(served.runs.losses(), SizeIs(1));
+  EXPECT_EQ(served.runs.losses()[0].run(), "r1");
+  EXPECT_EQ(served.runs.losses()[0].rank(), 1u);
+  EXPECT_EQ(served.runs.losses()[0].attempt(), 4u);
+  EXPECT_EQ(served.runs.losses()[0].records(), 10u);
+}
+
+// Holds little in memory, and the rest in a file.
+ReporterOptions Spooling() {
+  ReporterOptions options = Options(4);
+  options.spool_after_records = 8;
+  options.spool_folder = ::testing::TempDir();
+  return options;
+}
+
+TEST(RunReporter, SendsWhatPiledUpInAFileInOrderAndLosesNothing) {
+  Served served;
+  const auto reporter = served.Start(Spooling());
+  served.runs.Hold();
+  for (std::uint64_t step = 0; step < 5'000; ++step) reporter->AddStep(Step(step));
+  reporter->AddEvaluation({.step = 5'000, .split = "val"});
+  served.runs.WaitForStepCalls(1);
+  served.runs.Release();
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  EXPECT_EQ(served.runs.steps(), Range(0, 5'000));
+  EXPECT_EQ(reporter->lost(), 0u);
+  EXPECT_EQ(reporter->outstanding(), 0u);
+  EXPECT_THAT(served.runs.losses(), IsEmpty());
+}
+
+TEST(RunReporter, WhatPiledUpInAFileIsUnsent) {
+  Served served;
+  const auto reporter = served.Start(Spooling());
+  served.runs.Hold();
+  for (std::uint64_t step = 0; step < 1'000; ++step) reporter->AddStep(Step(step));
+  std::set<std::uint64_t> steps;
+  for (const AttemptSteps& part : reporter->unsent().steps) {
+    EXPECT_EQ(part.rank, 1u);
+    EXPECT_EQ(part.attempt, 4u);
+    for (const wire::StepRecord& step : part.steps) steps.insert(step.step);
+  }
+  EXPECT_THAT(steps, SizeIs(1'000));
+}
+
+TEST(RunReporter, AServerThatTakesNoRecordsIsNotSaidToBeAway) {
+  Served served(milliseconds(100));
+  served.runs.AnswerSteps(
+      std::deque<grpc::Status>(1'000, grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "the disk is full")));
+  const auto reporter = served.Start(Options(4));
+  reporter->AddStep(Step(0));
+  EXPECT_THAT(reporter->Finish(false, ""),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       AllOf(HasSubstr("1 records"), HasSubstr("--give-up"), HasSubstr("the disk is full"))));
+  EXPECT_THAT(served.runs.finishes(), IsEmpty());
+}
+
+TEST(RunReporter, AHurriedReporterDoesNotWaitForAServerThatIsAway) {
+  Served served(kNever);
+  const auto reporter = served.Start(Options(4));
+  served.server.Shutdown();
+  reporter->AddStep(Step(0));
+  std::thread hurrying([&reporter] { reporter->Hurry(); });
+  EXPECT_THAT(reporter->Finish(true, "stopped"),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("1 records")));
+  hurrying.join();
+  EXPECT_THAT(reporter->unsent().steps, SizeIs(1));
+}
+
+TEST(RunReporter, AHurriedReporterDeliversToAServerThatIsThere) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  reporter->Hurry();
+  for (std::uint64_t step = 0; step < 10; ++step) reporter->AddStep(Step(step));
+  EXPECT_THAT(reporter->Finish(true, "stopped"), IsOk());
+  EXPECT_EQ(served.runs.steps(), Range(0, 10));
+  EXPECT_THAT(served.runs.finishes(), SizeIs(1));
 }
 
 TEST(RunReporter, AddDoesNotWaitForAServerThatDoesNotAnswer) {
@@ -346,7 +439,7 @@ TEST(RunReporter, AddDoesNotWaitForAServerThatDoesNotAnswer) {
   for (std::uint64_t step = 0; step < 5'000; ++step) reporter->AddStep(Step(step));
   reporter->AddEvaluation({.step = 1, .split = "val"});
   reporter->AddSample({.time_ns = 1});
-  EXPECT_EQ(reporter->dropped(), 0u);
+  EXPECT_EQ(reporter->lost(), 0u);
   EXPECT_LE(served.runs.step_calls().size(), 1u);
 }
 
@@ -387,9 +480,9 @@ TEST(RunReporter, RefusesBadOptions) {
   EXPECT_THAT(RunReporter::Start(served.connection, Description(), Options(65'537)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("65536")));
   ReporterOptions options = Options(4);
-  options.max_queued_steps = 0;
+  options.max_queued_records = 0;
   EXPECT_THAT(RunReporter::Start(served.connection, Description(), options),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_queued_steps")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_queued_records")));
   RunDescription description = Description();
   description.spec.policy.reset();
   EXPECT_THAT(RunReporter::Start(served.connection, description, Options(4)),

@@ -165,6 +165,11 @@ std::vector<v1::StartRunRequest> ScriptedRuns::starts() const {
   return starts_;
 }
 
+std::vector<v1::ReportLostRecordsRequest> ScriptedRuns::losses() const {
+  base::MutexLock lock(mutex_);
+  return losses_;
+}
+
 std::vector<v1::FinishRunRequest> ScriptedRuns::finishes() const {
   base::MutexLock lock(mutex_);
   return finishes_;
@@ -218,6 +223,13 @@ grpc::Status ScriptedRuns::ReportCorruptGraphs(grpc::ServerContext*,
                                                v1::ReportCorruptGraphsResponse*) {
   base::MutexLock lock(mutex_);
   corrupt_graphs_.push_back(*request);
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedRuns::ReportLostRecords(grpc::ServerContext*, const v1::ReportLostRecordsRequest* request,
+                                             v1::ReportLostRecordsResponse*) {
+  base::MutexLock lock(mutex_);
+  losses_.push_back(*request);
   return grpc::Status::OK;
 }
 

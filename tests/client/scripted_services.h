@@ -97,6 +97,7 @@ class ScriptedRuns final : public v1::RunService::Service {
   std::vector<v1::Event> events() const;
   std::vector<v1::ReportCorruptGraphsRequest> corrupt_graphs() const;
   std::vector<v1::StartRunRequest> starts() const;
+  std::vector<v1::ReportLostRecordsRequest> losses() const;
   std::vector<v1::FinishRunRequest> finishes() const;
 
   grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
@@ -111,6 +112,8 @@ class ScriptedRuns final : public v1::RunService::Service {
                             v1::ReportEventsResponse* response) override;
   grpc::Status ReportCorruptGraphs(grpc::ServerContext* context, const v1::ReportCorruptGraphsRequest* request,
                                    v1::ReportCorruptGraphsResponse* response) override;
+  grpc::Status ReportLostRecords(grpc::ServerContext* context, const v1::ReportLostRecordsRequest* request,
+                                 v1::ReportLostRecordsResponse* response) override;
   grpc::Status FinishRun(grpc::ServerContext* context, const v1::FinishRunRequest* request,
                          v1::FinishRunResponse* response) override;
   grpc::Status ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
@@ -133,6 +136,7 @@ class ScriptedRuns final : public v1::RunService::Service {
   std::vector<v1::Sample> samples_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::Event> events_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::ReportCorruptGraphsRequest> corrupt_graphs_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::ReportLostRecordsRequest> losses_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::FinishRunRequest> finishes_ ABSL_GUARDED_BY(mutex_);
 };
 
