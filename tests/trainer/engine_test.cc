@@ -34,7 +34,10 @@ using packtrain::testing::Molecule;
 using packtrain::testing::Molecules;
 using packtrain::testing::StatusIs;
 using packtrain::testing::WithTwoRanks;
+using ::testing::DoubleNear;
+using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
 
 // Molecules are too small for several threads.
 class OneThread final : public ::testing::Environment {
@@ -91,7 +94,7 @@ class Trainee {
   // Of the squared errors' sum over the batch, and then the sums of a step.
   at::Tensor GradientOf(const wire::Batch& batch, const std::string& target = "energy") {
     EXPECT_THAT(Step(batch, target), IsOk());
-    return at::cat({parameters().gradients() * std::max(last_.all[kTerms], 1.0f), parameters().sums()});
+    return at::cat({parameters().gradients() * std::max(last_.sums[kTerms], 1.0f), parameters().sums()});
   }
 
   Model& model() { return trained_->model(); }
@@ -270,14 +273,14 @@ TEST(StepEngine, StepsLowerTheLoss) {
 TEST(StepEngine, ANumberThatIsNotFiniteHaltsThisStepAndAllAfter) {
   Trainee trainee(Alone());
   ASSERT_THAT(trainee.Step(PaddedBatch(Molecules())), IsOk());
-  EXPECT_EQ(trainee.last().all[kHalted], 0);
+  EXPECT_EQ(trainee.last().sums[kHalted], 0);
   const std::string before = trainee.parameters().Checksum();
   std::vector<Molecule> broken = Molecules();
   broken[1].pos[0][0] = std::numeric_limits<float>::quiet_NaN();
   for (const std::vector<Molecule>& molecules : {broken, Molecules()}) {
     ASSERT_THAT(trainee.Step(PaddedBatch(molecules)), IsOk());
-    EXPECT_EQ(trainee.last().all[kHalted], 1);
-    EXPECT_EQ(trainee.last().all[kWithdrawals], 0);
+    EXPECT_EQ(trainee.last().sums[kHalted], 1);
+    EXPECT_EQ(trainee.last().sums[kWithdrawals], 0);
   }
   EXPECT_EQ(trainee.parameters().Checksum(), before);
 }
@@ -398,6 +401,44 @@ TEST(TwoRanks, AnEmptyBatchOnOneDoesNotChangeTheOther) {
   ExpectSameTraining(TrainOnTwoRanks(molecules, {}), TrainAlone(molecules));
 }
 
+// Losses of a step that two ranks make of these batches, as either of them records it.
+std::vector<double> LossesOnTwoRanks(std::span<const Molecule> zero, std::span<const Molecule> one,
+                                     const std::string& target) {
+  std::vector<double> losses(2);
+  const auto train = [&losses, target](std::span<const Molecule> molecules) {
+    return [&losses, target, molecules](std::unique_ptr<GradientSync> sync) {
+      Trainee trainee(std::move(sync), at::kFloat, target);
+      ASSERT_THAT(trainee.Step(PaddedBatch(molecules), target), IsOk());
+      losses[trainee.sync().world().rank] = trainee.steps().front().loss;
+      ASSERT_THAT(trainee.sync().Barrier(), IsOk());
+    };
+  };
+  WithTwoRanks(train(zero), train(one));
+  return losses;
+}
+
+double LossAlone(std::span<const Molecule> molecules) {
+  Trainee trainee(Alone());
+  EXPECT_THAT(trainee.Step(PaddedBatch(molecules)), IsOk());
+  return trainee.steps().front().loss;
+}
+
+TEST(TwoRanks, BothRecordTheLossOverTheGraphsOfBoth) {
+  const std::vector<Molecule> molecules = Molecules();
+  const std::span<const Molecule> all(molecules);
+  const double expected = LossAlone(all);
+  const double tolerance = 1e-5 * expected;
+  ASSERT_GT(std::abs(LossAlone(all.first(2)) - expected), 10 * tolerance);
+  EXPECT_THAT(LossesOnTwoRanks(all.first(2), all.subspan(2), "energy"), Each(DoubleNear(expected, tolerance)));
+}
+
+TEST(TwoRanks, ARankWithoutAKnownTargetRecordsTheLossOfTheOther) {
+  const std::vector<Molecule> molecules = Molecules();
+  const double expected = LossAlone(molecules);
+  EXPECT_THAT(LossesOnTwoRanks({}, molecules, "energy"), Each(DoubleNear(expected, 1e-5 * expected)));
+  EXPECT_THAT(LossesOnTwoRanks({}, {}, "energy"), Each(IsNan()));
+}
+
 TEST(TwoRanks, AbandonTheStepThatOneWithdrawsFrom) {
   WithTwoRanks(
       [](std::unique_ptr<GradientSync> sync) {
@@ -405,8 +446,8 @@ TEST(TwoRanks, AbandonTheStepThatOneWithdrawsFrom) {
         ASSERT_THAT(trainee.Step(PaddedBatch(Molecules())), IsOk());
         const std::string before = trainee.parameters().Checksum();
         ASSERT_THAT(trainee.Step(PaddedBatch(Molecules())), IsOk());
-        EXPECT_EQ(trainee.last().all[kHalted], 1);
-        EXPECT_EQ(trainee.last().all[kWithdrawals], 1);
+        EXPECT_EQ(trainee.last().sums[kHalted], 1);
+        EXPECT_EQ(trainee.last().sums[kWithdrawals], 1);
         EXPECT_EQ(trainee.parameters().Checksum(), before);
         ASSERT_THAT(trainee.sync().Barrier(), IsOk());
       },

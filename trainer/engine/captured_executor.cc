@@ -1,5 +1,6 @@
 #include "trainer/engine/captured_executor.h"
 
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/types.h>
@@ -31,13 +32,19 @@ void Abandon(at::cuda::CUDAGraph& graph) {
 
 }  // namespace
 
+CapturePool::CapturePool(c10::DeviceIndex device) : device_(device), id_(at::cuda::graph_pool_handle()) {
+  c10::cuda::CUDACachingAllocator::createOrIncrefPool(device_, id_);
+}
+
+CapturePool::~CapturePool() { c10::cuda::CUDACachingAllocator::releasePool(device_, id_); }
+
 CapturedExecutor::CapturedExecutor(at::Device device, const InputLayout& layout, std::size_t max_captures,
                                    Work work)
     : device_(device),
       layout_(layout),
       max_captures_(max_captures),
       work_(std::move(work)),
-      pool_(at::cuda::graph_pool_handle()) {}
+      pool_(device.index()) {}
 
 const GraphTensors& CapturedExecutor::InputsFor(const wire::Shape& padded) {
   const auto found = std::ranges::find(captures_, padded, &Capture::shape);
@@ -79,7 +86,7 @@ absl::StatusOr<std::uint64_t> CapturedExecutor::CaptureFront() {
 // Other threads may go on calling CUDA meanwhile.
 absl::StatusOr<std::unique_ptr<at::cuda::CUDAGraph>> CapturedExecutor::CaptureWork(const GraphTensors& inputs) {
   auto graph = std::make_unique<at::cuda::CUDAGraph>();
-  graph->capture_begin(pool_, cudaStreamCaptureModeThreadLocal);
+  graph->capture_begin(pool_.id(), cudaStreamCaptureModeThreadLocal);
   try {
     if (absl::Status status = work_(inputs); !status.ok()) {
       Abandon(*graph);

@@ -11,6 +11,22 @@
 
 namespace packtrain::trainer {
 
+// Memory of Torch's allocator for captures, kept over the time in which no capture uses it: by itself the
+// allocator ends a pool with its last capture, and refuses the next one.
+class CapturePool {
+ public:
+  explicit CapturePool(c10::DeviceIndex device);
+  ~CapturePool();
+  CapturePool(const CapturePool&) = delete;
+  CapturePool& operator=(const CapturePool&) = delete;
+
+  at::cuda::MempoolId_t id() const { return id_; }
+
+ private:
+  const c10::DeviceIndex device_;
+  const at::cuda::MempoolId_t id_;
+};
+
 // A shape is captured when it first comes, and replayed from then on. What comes first of all runs operation by
 // operation as well, before it is captured: libraries make their handles and workspaces then. So each Run
 // issues its work once, whatever else it does. The current stream is not the default one, and the same in all
@@ -39,7 +55,7 @@ class CapturedExecutor final : public ShapeExecutor {
   const InputLayout layout_;
   const std::size_t max_captures_;
   const Work work_;
-  const at::cuda::MempoolId_t pool_;  // of all captures: no two run at a time
+  const CapturePool pool_;  // of all captures: no two run at a time
   bool warm_ = false;
   std::list<Capture> captures_;  // the one used last comes first
   CaptureCounts counts_;

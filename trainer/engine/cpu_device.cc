@@ -25,12 +25,8 @@ class HostClock final : public StepClock {
     Mark(Moment::kCopy);
   }
   void Mark(Moment moment) override { step_.moment_ns[static_cast<std::size_t>(moment)] = Now(); }
-  void MarkOwn(const at::Tensor& sums) override {
-    Keep(sums, step_.own);
-    Mark(Moment::kComm);
-  }
   void MarkEnd(const at::Tensor& sums) override {
-    Keep(sums, step_.all);
+    std::copy_n(sums.const_data_ptr<float>(), step_.sums.size(), step_.sums.begin());
     Mark(Moment::kEnd);
   }
   void Close() override { closed_.push_back(step_); }
@@ -46,10 +42,6 @@ class HostClock final : public StepClock {
   std::string method() const override { return "host monotonic clock"; }
 
  private:
-  static void Keep(const at::Tensor& sums, std::array<float, kStepSums>& kept) {
-    std::copy_n(sums.const_data_ptr<float>(), kept.size(), kept.begin());
-  }
-
   StepReading step_;
   std::deque<StepReading> closed_;
 };

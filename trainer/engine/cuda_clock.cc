@@ -44,12 +44,8 @@ void CudaClock::Begin() {
 
 void CudaClock::Mark(Moment moment) { C10_CUDA_CHECK(MarkMoment(ring_, static_cast<int>(moment), Stream())); }
 
-void CudaClock::MarkOwn(const at::Tensor& sums) {
-  C10_CUDA_CHECK(MarkOwnSums(ring_, static_cast<int>(Moment::kComm), sums.const_data_ptr<float>(), Stream()));
-}
-
 void CudaClock::MarkEnd(const at::Tensor& sums) {
-  C10_CUDA_CHECK(MarkAllSums(ring_, static_cast<int>(Moment::kEnd), sums.const_data_ptr<float>(), Stream()));
+  C10_CUDA_CHECK(MarkSums(ring_, static_cast<int>(Moment::kEnd), sums.const_data_ptr<float>(), Stream()));
 }
 
 void CudaClock::Close() {
@@ -70,8 +66,7 @@ StepReading CudaClock::Read() {
   closed_.pop_front();
   StepReading reading;
   std::copy_n(marks.moment_ns, kMoments, reading.moment_ns.begin());
-  std::copy_n(marks.own, kStepSums, reading.own.begin());
-  std::copy_n(marks.all, kStepSums, reading.all.begin());
+  std::copy_n(marks.sums, kStepSums, reading.sums.begin());
   return reading;
 }
 

@@ -26,7 +26,6 @@ class CudaClock final : public StepClock {
 
   void Begin() override;
   void Mark(Moment moment) override;
-  void MarkOwn(const at::Tensor& sums) override;
   void MarkEnd(const at::Tensor& sums) override;
   void Close() override;
 

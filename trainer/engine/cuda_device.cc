@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "trainer/data/cuda_feed.h"
 #include "trainer/engine/captured_executor.h"
 #include "trainer/engine/cuda_clock.h"
@@ -20,6 +21,7 @@
 #include "trainer/engine/eager_executor.h"
 #include "trainer/engine/nvml_device.h"
 #include "trainer/ranks/nccl_communicator.h"
+#include "trainer/ranks/world.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -82,12 +84,9 @@ class CudaDevice final : public Device {
 };
 
 absl::StatusOr<std::unique_ptr<Device>> OpenCuda(std::uint32_t local_rank) {
-  const c10::DeviceIndex count = c10::cuda::device_count();
-  if (local_rank >= static_cast<std::uint32_t>(count)) {
-    return absl::FailedPreconditionError(absl::StrCat("--device cuda: LOCAL_RANK is ", local_rank,
-                                                      " and this host shows ", int{count}, " GPUs"));
-  }
-  const auto index = static_cast<c10::DeviceIndex>(local_rank);
+  ABSL_ASSIGN_OR_RETURN(const std::uint32_t card,
+                        CardOf(local_rank, static_cast<std::uint32_t>(c10::cuda::device_count())));
+  const auto index = static_cast<c10::DeviceIndex>(card);
   c10::cuda::set_device(index);
   // The default stream cannot be captured.
   c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index));

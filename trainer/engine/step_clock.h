@@ -20,8 +20,7 @@ inline constexpr std::size_t kMoments = static_cast<std::size_t>(Moment::kEnd) +
 // What a step left behind.
 struct StepReading {
   std::array<std::int64_t, kMoments> moment_ns{};  // of one clock, whose zero means nothing
-  std::array<float, kStepSums> own{};              // of this rank
-  std::array<float, kStepSums> all{};              // of all ranks
+  std::array<float, kStepSums> sums{};             // of all ranks
 
   std::int64_t at(Moment moment) const { return moment_ns[static_cast<std::size_t>(moment)]; }
 };
@@ -38,8 +37,6 @@ class StepClock {
   // Begins the next step, and marks kCopy.
   virtual void Begin() = 0;
   virtual void Mark(Moment moment) = 0;
-  // Keeps this rank's `sums`, f32 [kStepSums], and marks kComm.
-  virtual void MarkOwn(const at::Tensor& sums) = 0;
   // Keeps all ranks' `sums`, f32 [kStepSums], and marks kEnd.
   virtual void MarkEnd(const at::Tensor& sums) = 0;
   // All work of the step has been issued.

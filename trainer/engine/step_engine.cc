@@ -45,7 +45,7 @@ absl::Status StepEngine::Withdraw() {
 
 absl::Status StepEngine::ReduceAndUpdate() {
   const at::NoGradGuard no_grad;
-  parts_.clock.MarkOwn(parts_.parameters.sums());
+  parts_.clock.Mark(Moment::kComm);
   ABSL_RETURN_IF_ERROR(parts_.sync.SumOnDevice(parts_.parameters.reduced()));
   parts_.clock.Mark(Moment::kOptimizer);
   parts_.adam.Step(parts_.parameters.reduced());

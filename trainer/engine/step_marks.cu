@@ -3,22 +3,19 @@
 namespace packtrain::trainer {
 namespace {
 
-enum class Sums { kNone, kOwn, kAll };
-
 __device__ std::int64_t Now() {
   std::int64_t now_ns;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
   return now_ns;
 }
 
-template <bool kNext, Sums kSums>
+template <bool kNext, bool kSums>
 __global__ void Mark(MarkRing ring, int moment, const float* sums) {
   if (kNext) ++*ring.current;
   StepMarks& step = ring.steps[*ring.current % ring.capacity];
   step.moment_ns[moment] = Now();
-  if (kSums == Sums::kNone) return;
-  float* kept = kSums == Sums::kOwn ? step.own : step.all;
-  for (int i = 0; i < kMarkSums; ++i) kept[i] = sums[i];
+  if (!kSums) return;
+  for (int i = 0; i < kMarkSums; ++i) step.sums[i] = sums[i];
 }
 
 __global__ void Read(std::int64_t* now_ns) { *now_ns = Now(); }
@@ -39,22 +36,17 @@ __global__ void Measure(std::int64_t* resolution_ns) {
 }  // namespace
 
 cudaError_t MarkNextStep(const MarkRing& ring, int moment, cudaStream_t stream) {
-  Mark<true, Sums::kNone><<<1, 1, 0, stream>>>(ring, moment, nullptr);
+  Mark<true, false><<<1, 1, 0, stream>>>(ring, moment, nullptr);
   return cudaGetLastError();
 }
 
 cudaError_t MarkMoment(const MarkRing& ring, int moment, cudaStream_t stream) {
-  Mark<false, Sums::kNone><<<1, 1, 0, stream>>>(ring, moment, nullptr);
+  Mark<false, false><<<1, 1, 0, stream>>>(ring, moment, nullptr);
   return cudaGetLastError();
 }
 
-cudaError_t MarkOwnSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream) {
-  Mark<false, Sums::kOwn><<<1, 1, 0, stream>>>(ring, moment, sums);
-  return cudaGetLastError();
-}
-
-cudaError_t MarkAllSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream) {
-  Mark<false, Sums::kAll><<<1, 1, 0, stream>>>(ring, moment, sums);
+cudaError_t MarkSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream) {
+  Mark<false, true><<<1, 1, 0, stream>>>(ring, moment, sums);
   return cudaGetLastError();
 }
 

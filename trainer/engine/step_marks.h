@@ -14,8 +14,7 @@ inline constexpr int kMarkSums = 4;
 // What one step leaves. Times are of the device's %globaltimer, in nanoseconds.
 struct StepMarks {
   std::int64_t moment_ns[kMarkMoments];
-  float own[kMarkSums];
-  float all[kMarkSums];
+  float sums[kMarkSums];
 };
 
 // Each step has the entry `*current % capacity`. Both pointers are good on the device; `steps` may be
@@ -29,9 +28,8 @@ struct MarkRing {
 // All of these enqueue one thread's work. Goes on to the next entry, and marks `moment` in it.
 cudaError_t MarkNextStep(const MarkRing& ring, int moment, cudaStream_t stream);
 cudaError_t MarkMoment(const MarkRing& ring, int moment, cudaStream_t stream);
-// Also keeps `sums`, [kMarkSums] in device memory, as the step's `own` or `all`.
-cudaError_t MarkOwnSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream);
-cudaError_t MarkAllSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream);
+// Also keeps `sums`, [kMarkSums] in device memory.
+cudaError_t MarkSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream);
 
 // Writes the time.
 cudaError_t ReadClock(std::int64_t* now_ns, cudaStream_t stream);

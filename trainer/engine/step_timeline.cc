@@ -11,9 +11,10 @@ std::uint64_t Elapsed(std::int64_t from, std::int64_t to) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(to - from, 0));
 }
 
+// Of the step; NaN where no rank had a term.
 double MeanLoss(const StepReading& reading) {
-  const float terms = reading.own[kTerms];
-  return terms > 0 ? double{reading.own[kLoss]} / terms : std::numeric_limits<double>::quiet_NaN();
+  const float terms = reading.sums[kTerms];
+  return terms > 0 ? double{reading.sums[kLoss]} / terms : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace

@@ -56,6 +56,14 @@ absl::StatusOr<World> WorldFromEnvironment(const Environment& environment) {
   return world;
 }
 
+absl::StatusOr<std::uint32_t> CardOf(std::uint32_t local_rank, std::uint32_t visible) {
+  if (visible == 1) return 0;
+  if (local_rank < visible) return local_rank;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--device cuda: LOCAL_RANK is ", local_rank, " and ", visible,
+      " GPUs are visible (CUDA_VISIBLE_DEVICES): a process takes that of its LOCAL_RANK, or the only one"));
+}
+
 int ThreadsPerProcess(const World& world, unsigned cores) {
   return std::max(1, static_cast<int>(cores / world.local_size));
 }

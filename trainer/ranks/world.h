@@ -28,6 +28,11 @@ using Environment = std::function<const char*(const char* name)>;
 // MASTER_ADDR where ranks are on other hosts.
 absl::StatusOr<World> WorldFromEnvironment(const Environment& environment);
 
+// The card of the process with this LOCAL_RANK, where `visible` ones are: that of its number; the only one,
+// where there is one, as a launcher shows each process its own alone. FAILED_PRECONDITION: there is none for
+// it.
+absl::StatusOr<std::uint32_t> CardOf(std::uint32_t local_rank, std::uint32_t visible);
+
 // Threads for one process, so that the processes of a host share its cores; at least 1.
 int ThreadsPerProcess(const World& world, unsigned cores);
 

@@ -25,7 +25,7 @@ struct TrainingResult {
   std::uint64_t graphs = 0;      // of all ranks
   SteadyFigures steady;          // of this rank
   double graphs_per_second = 0;  // of all ranks, in this rank's steady time
-  double loss = 0;               // of this rank's last step that had one
+  double loss = 0;               // of the last step that had one
   CaptureCounts captures;
   CaptureCounts evaluation_captures;
   std::map<std::string, SplitMetrics> splits;  // val, test: those that the data set has, after the last step

@@ -110,7 +110,7 @@ class Bench {
   }
 
   void Learn(const wire::StepRecord& step, const StepReading& reading) {
-    halted_ = halted_ || reading.all[kHalted] > 0;
+    halted_ = halted_ || reading.sums[kHalted] > 0;
     if ((step.flags & wire::kWarmUp) == 0) total_ns_ += step.total_ns;
     wire::StepRecord counted = step;
     if (!case_.captured) counted.total_ns -= std::min(step.copy_ns, step.total_ns);

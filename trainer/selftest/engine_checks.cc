@@ -61,7 +61,7 @@ class Trainee {
   at::Tensor parameters() const { return trained_->parameters().values().to(at::kCPU, at::kDouble); }
   CaptureCounts captures() const { return engine().captures(); }
   const std::vector<wire::StepRecord>& steps() const { return steps_; }
-  bool halted() const { return last_.all[kHalted] > 0; }
+  bool halted() const { return last_.sums[kHalted] > 0; }
 
  private:
   StepEngine& engine() const { return trained_->engine(); }
@@ -135,6 +135,20 @@ absl::Status CapturesAreCounted() {
   return ExpectClose(tight.parameters(), roomy.parameters(), 1e-6);
 }
 
+// With room for one capture, the pool of their memory has none while the next one is made.
+absl::Status OneCaptureAtATime() {
+  Trainee roomy({.captured = true}, /*fused=*/true),
+      tight({.captured = true, .max_captures = 1}, /*fused=*/true);
+  Train(roomy, 6);
+  Train(tight, 6);
+  if (tight.captures().captures != 6 || tight.captures().evictions != 5) {
+    return absl::InternalError(absl::StrCat("3 shapes in turns with room for 1 are captured ",
+                                            tight.captures().captures, " times in 6 steps, evicted ",
+                                            tight.captures().evictions));
+  }
+  return ExpectClose(tight.parameters(), roomy.parameters(), 1e-6);
+}
+
 absl::Status NotANumberHalts() {
   Trainee trainee({.captured = true}, /*fused=*/true);
   GraphTensors batch = BatchOf(kShapes[0], 1);
@@ -167,7 +181,7 @@ absl::Status PhasesAreTimed() {
   return absl::OkStatus();
 }
 
-constexpr std::array<Check, 9> kChecks = {
+constexpr std::array<Check, 10> kChecks = {
     {{"engine: captured steps are the eager ones", CapturedIsEagerInF32},
      {"engine: captured steps in tf32 are the eager ones", CapturedIsEagerInTf32},
      {"engine: captured steps in bf16 are the eager ones", CapturedIsEagerInBf16},
@@ -175,6 +189,7 @@ constexpr std::array<Check, 9> kChecks = {
      {"engine: steps in tf32 are near those in f32", Tf32IsNearF32},
      {"engine: steps in bf16 are near those in f32", Bf16IsNearF32},
      {"engine: captures and evictions are counted, and change nothing", CapturesAreCounted},
+     {"engine: shapes follow each other with room for one capture", OneCaptureAtATime},
      {"engine: what is no number halts this step and all behind it", NotANumberHalts},
      {"engine: the phases of a captured step are timed", PhasesAreTimed}}};
 
