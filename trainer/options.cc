@@ -21,6 +21,8 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr double kMaxGiveUpSeconds = 1e6;
+constexpr double kMaxMeetSeconds = 86'400;
+constexpr std::uint64_t kMaxSpoolBytes = std::uint64_t{1} << 50;
 constexpr char kModelGroup[] = "Model";
 constexpr char kRunGroup[] = "Run";
 
@@ -65,6 +67,22 @@ void AddServerFlags(CLI::App& app, Options& options) {
       ->check(base::NumberBetween(0, kMaxGiveUpSeconds))
       ->type_name("SECONDS")
       ->default_str("60");
+  app.add_option_function<double>(
+         "--meet-timeout",
+         [&options](double seconds) {
+           options.training.meet_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+         },
+         "Seconds for the ranks to find each other at MASTER_ADDR:MASTER_PORT; 1 to 86400")
+      ->check(base::NumberBetween(1, kMaxMeetSeconds))
+      ->type_name("SECONDS")
+      ->default_str("120");
+  app.add_option(
+         "--report-spool-bytes", options.training.report_spool_bytes,
+         "Largest file of records that wait for the server while it is away, of each rank: in the folder of "
+         "--checkpoint, else in $TMPDIR; BYTES may end in K, M or G")
+      ->transform(base::BytesBetween(0, kMaxSpoolBytes))
+      ->type_name("BYTES")
+      ->default_str("1G");
   app.add_flag("--json", options.json, "Print a failure, too, as one line of JSON on stdout");
 }
 

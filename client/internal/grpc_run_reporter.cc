@@ -103,10 +103,11 @@ absl::Status GrpcRunReporter::CloseRun(bool failed, const std::string& message) 
   request.set_run(run());
   request.set_state(failed ? v1::RUN_STATE_FAILED : v1::RUN_STATE_DONE);
   request.set_message(message);
+  StopSignal never_stopped;  // a call that is under way ends by itself
   Retry retry(connection_->options(), hurry_);
   while (true) {
     v1::FinishRunResponse response;
-    const absl::Status status = CallOnce(kLookUp, stop_, [&](grpc::ClientContext& context) {
+    const absl::Status status = CallOnce(kLookUp, never_stopped, [&](grpc::ClientContext& context) {
       return stub_->FinishRun(&context, request, &response);
     });
     if (status.ok() || hurry_.stopped()) return status;

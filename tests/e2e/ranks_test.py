@@ -1,9 +1,14 @@
 """Ranks that do not meet, or do not agree, end with one clear line and leave no run behind."""
+import contextlib
+import fcntl
+import pathlib
 import signal
 import socket
+import tempfile
+import threading
 import unittest
 
-from harness import OnSmallSample, eventually, finished, free_port
+from harness import DataNode, OnSmallSample, eventually, finished, free_port
 
 TRAINING = ["--dataset", "small", "--policy", "dynamic", "--graphs", "15", "--model", "schnet", "--threads", "1"]
 
@@ -11,6 +16,34 @@ TRAINING = ["--dataset", "small", "--policy", "dynamic", "--graphs", "15", "--mo
 def listens(port):
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextlib.contextmanager
+def listener(answer, came=None):
+    """The port of a service that sends `answer` on each connection, and sets `came` at the first one."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        connections = []
+
+        def serve():
+            while True:
+                try:
+                    connection, _ = door.accept()
+                except OSError:
+                    return
+                connections.append(connection)
+                connection.sendall(answer)
+                if came:
+                    came.set()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield door.getsockname()[1]
+        finally:
+            door.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for connection in connections:
+                connection.close()
 
 
 class Ranks(OnSmallSample):
@@ -51,6 +84,65 @@ class Ranks(OnSmallSample):
                     self.assertEqual(result.code, 1, result)
                     self.assertIn(f"the ranks differ in {flag}: rank 0 has '{one}', rank 1 has '{other}'", result.err)
         self.assertEqual(self.node.run("run", "list").json, [])
+
+    def test_ranks_that_report_to_different_data_nodes(self):
+        with DataNode() as other:
+            imported = other.import_sample("--limit", 400, name="small")
+            self.assertEqual(imported.code, 0, imported)
+            port = free_port()
+            processes = [self.start("--steps", 3, rank=0, port=port),
+                         self.start("--steps", 3, rank=1, port=port, server=other.address)]
+            for process in processes:
+                result = finished(process)
+                self.assertEqual(result.code, 1, result)
+                self.assertIn("rank 1 finds no run", result.err)
+                self.assertIn(f"on server {other.address}", result.err)
+                self.assertIn(f"on server {self.node.address}", result.err)
+            self.assertEqual(other.run("run", "list").json, [])
+        self.assertEqual([run["state"] for run in self.node.run("run", "list").json if run["steps"] == 0], ["failed"])
+
+    def test_another_service_in_the_place_of_rank_0(self):
+        with listener(b"HTTP/1.1 400 Bad Request\r\n\r\n") as http, listener(b"") as silent:
+            for port in (http, silent, int(self.node.address.rpartition(":")[2])):
+                with self.subTest(port=port):
+                    result = finished(self.start("--steps", 3, "--meet-timeout", 2, rank=1, port=port), timeout=60)
+                    self.assertEqual(result.code, 1, result)
+                    self.assertEqual(len(self.lines(result)), 1, result)
+                    self.assertIn("another service listens there", result.err)
+                    self.assertIn("waited 2 s (--meet-timeout)", result.err)
+
+    def test_a_signal_ends_the_wait_for_a_silent_listener(self):
+        came = threading.Event()
+        with listener(b"", came) as port:
+            process = self.start("--steps", 3, "--meet-timeout", 3600, rank=1, port=port)
+            self.assertTrue(came.wait(timeout=60))
+            process.send_signal(signal.SIGTERM)
+            result = finished(process, timeout=60)
+        self.assertEqual(result.code, 1, result)
+        self.assertIn("stopped by a signal", result.err)
+
+    def both_say(self, reason, folder):
+        port = free_port()
+        processes = [self.start("--steps", 3, "--checkpoint", folder, "--resume", rank=rank, port=port)
+                     for rank in range(2)]
+        for process in processes:
+            result = finished(process)
+            self.assertEqual(result.code, 1, result)
+            self.assertIn(reason, result.err)
+            self.assertNotIn("is gone", result.err)
+
+    def test_all_ranks_say_why_rank_0_cannot_begin(self):
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name, "file")
+            file.write_text("")
+            self.both_say(str(file), file)
+            empty = pathlib.Path(name, "empty")
+            empty.mkdir()
+            (empty / "checkpoint.bin").write_bytes(b"")
+            self.both_say("is corrupt: it is empty", empty)
+            with open(empty / "checkpoint.lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self.both_say("is in use by", empty)
 
     def test_two_processes_that_are_one_rank(self):
         port = free_port()

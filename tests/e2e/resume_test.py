@@ -234,6 +234,21 @@ class Resume(OnSmallSample):
         self.assertIn("--resume", results[0].err)
         self.assert_as_unbroken(self.finish(*WHOLE))
 
+    def test_asked_to_stop_while_the_data_node_is_away(self):
+        (process,) = self.start(*WHOLE, "--give-up", 3600, every=1000)
+        wait_for_step(process)
+        results = []
+
+        def stop():
+            process.send_signal(signal.SIGTERM)
+            results.append(finished(process))
+
+        self.restart_node_after(stop)
+        self.assertEqual(results[0].code, 1, results)
+        self.assertIn("stopped by a signal", results[0].err)
+        self.assertIn("--resume", results[0].err)
+        self.assert_as_unbroken(self.finish(*WHOLE))
+
     def restart_node_after(self, action):
         """Kills the data node, acts, and starts it on the same port over the same store."""
         self.node.process.kill()

@@ -309,6 +309,13 @@ TEST(CheckpointFolder, RefusesWhatIsNoFolderOrNoFile) {
   EXPECT_THAT(CheckpointFolder::Open(folder.PathOf(""))->Read(), Not(IsOk()));
 }
 
+TEST(CheckpointFolder, AnEmptyFileIsCorruptAndNotTheLackOfACheckpoint) {
+  const TempFolder folder;
+  folder.Write("checkpoint.bin", "");
+  EXPECT_THAT(CheckpointFolder::Open(folder.PathOf(""))->Read(),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("checkpoint.bin is corrupt: it is empty")));
+}
+
 TEST(CheckpointFolder, WaitsForNoPipe) {
   const TempFolder folder;
   const CheckpointFolder opened = CheckpointFolder::Open(folder.PathOf("")).value();

@@ -64,6 +64,27 @@ TEST(TwoRanks, ARankThatFailsSaysWhy) {
       [](std::unique_ptr<GradientSync> sync) { sync->Leave(absl::InternalError("the disk is full")); });
 }
 
+TEST(TwoRanks, AllSucceedOrAllLearnWhyOneDidNot) {
+  WithTwoRanks(
+      [](std::unique_ptr<GradientSync> sync) {
+        EXPECT_THAT(sync->AllSucceed(absl::OkStatus()), IsOk());
+        EXPECT_THAT(sync->AllSucceed(absl::DataLossError("the file is empty")),
+                    StatusIs(absl::StatusCode::kDataLoss, HasSubstr("the file is empty")));
+      },
+      [](std::unique_ptr<GradientSync> sync) {
+        EXPECT_THAT(sync->AllSucceed(absl::OkStatus()), IsOk());
+        EXPECT_THAT(sync->AllSucceed(absl::OkStatus()),
+                    StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 0 failed: the file is empty")));
+      });
+}
+
+TEST(TwoRanks, ShareWhatRankZeroHas) {
+  const auto share = [](const std::string& mine) {
+    return [mine](std::unique_ptr<GradientSync> sync) { EXPECT_EQ(*sync->Share(mine), "zero's"); };
+  };
+  WithTwoRanks(share("zero's"), share("one's"));
+}
+
 // Of two ranks that sum the same.
 class DoublingCommunicator final : public Communicator {
  public:

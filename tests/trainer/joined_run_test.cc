@@ -21,6 +21,7 @@ using packtrain::testing::IsOk;
 using packtrain::testing::StatusIs;
 using packtrain::testing::TestServer;
 using packtrain::testing::WithTwoRanks;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -47,13 +48,18 @@ class JoinedRunTest : public ::testing::Test {
 
   // Of the training's part up to `planned_steps`, as a rank of `sync` sees it.
   absl::StatusOr<JoinedRun> Join(const Checkpoint& state, GradientSync& sync, std::uint64_t planned_steps) {
+    return JoinAt(connection_, state, sync, planned_steps);
+  }
+
+  absl::StatusOr<JoinedRun> JoinAt(const std::shared_ptr<Connection>& connection, const Checkpoint& state,
+                                   GradientSync& sync, std::uint64_t planned_steps) {
     client::RunDescription description;
     description.model = "schnet";
     description.spec.policy = wire::Policy::kDynamic;
     description.spec.graphs = 8;
     description.world_size = sync.world().size;
     description.planned_steps = planned_steps;
-    return JoinRun(connection_, std::move(description), state, sync, [this, &sync](const std::string& line) {
+    return JoinRun(connection, std::move(description), {}, state, sync, [this, &sync](const std::string& line) {
       if (sync.world().rank == 0) lines_.push_back(line);
     });
   }
@@ -170,6 +176,30 @@ TEST_F(JoinedRunTest, NothingIsReportedToAServerThatLacksARunWithoutStepsLeft) {
   EXPECT_EQ(joined->reporter->run(), state.run);
   EXPECT_THAT(StateOfRun(*connection_, state.run), StatusIs(absl::StatusCode::kNotFound, HasSubstr("no run")));
   EXPECT_THAT(lines_, ElementsAre(HasSubstr("nothing is reported")));
+}
+
+TEST_F(JoinedRunTest, RanksThatReportToDifferentServersEndByName) {
+  const absl::StatusOr<std::unique_ptr<TestServer>> other = TestServer::Start();
+  ASSERT_THAT(other, IsOk());
+  const std::shared_ptr<Connection> elsewhere = Connect(**other);
+  const std::string reason = "rank 1 finds no run ";
+  std::string run;
+  WithTwoRanks(
+      [&](const std::unique_ptr<GradientSync>& sync) {
+        EXPECT_THAT(JoinAt(connection_, {}, *sync, 4),
+                    StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 failed: " + reason)));
+      },
+      [&](const std::unique_ptr<GradientSync>& sync) {
+        const absl::Status status = JoinAt(elsewhere, {}, *sync, 4).status();
+        EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition,
+                                     AllOf(HasSubstr(reason), HasSubstr("on server " + (*other)->address()),
+                                           HasSubstr("begun it on server " + server_->address()))));
+        run = std::string(status.message().substr(reason.size()));
+        run.resize(run.find(' '));
+        sync->Leave(status);
+      });
+  EXPECT_EQ(StateOf(run), "failed");
+  EXPECT_THAT(StateOfRun(*elsewhere, run), StatusIs(absl::StatusCode::kNotFound, HasSubstr("no run")));
 }
 
 TEST_F(JoinedRunTest, ARunThatTheOtherRanksDoNotJoinIsClosed) {

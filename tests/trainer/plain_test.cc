@@ -79,6 +79,15 @@ TEST(World, SharesTheCoresOfItsHost) {
   EXPECT_EQ(ThreadsPerProcess({.size = 8, .local_size = 4}, 2), 1);
 }
 
+TEST(World, AProcessTakesTheCardOfItsLocalRankOrTheOnlyOne) {
+  EXPECT_EQ(CardOf(2, 4).value(), 2u);
+  EXPECT_EQ(CardOf(3, 1).value(), 0u);
+  EXPECT_THAT(CardOf(4, 2),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("LOCAL_RANK is 4 and 2 GPUs are visible (CUDA_VISIBLE_DEVICES)")));
+  EXPECT_THAT(CardOf(0, 0), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("0 GPUs are visible")));
+}
+
 TEST(Target, IsTheFirstOneUnlessNamed) {
   EXPECT_EQ(ChooseTarget(MoleculesInfo(), "train", "")->name, "energy");
   const absl::StatusOr<Target> dipole = ChooseTarget(MoleculesInfo(), "train", "dipole");
@@ -264,6 +273,19 @@ TEST(CommandLine, ReportsToAServerOfItsOwn) {
   EXPECT_EQ(Parse(words).exit_code, 2);
 }
 
+TEST(CommandLine, SaysHowLongRanksMeetAndHowMuchWaitsForTheServer) {
+  std::vector<const char*> words = kWhole;
+  EXPECT_EQ(Parse(words).options.training.meet_timeout, std::chrono::seconds(120));
+  EXPECT_EQ(Parse(words).options.training.report_spool_bytes, std::uint64_t{1} << 30);
+  words.insert(words.end(), {"--meet-timeout", "2.5", "--report-spool-bytes", "3K"});
+  EXPECT_EQ(Parse(words).options.training.meet_timeout, std::chrono::milliseconds(2'500));
+  EXPECT_EQ(Parse(words).options.training.report_spool_bytes, 3'072u);
+  for (const char* bytes : {"", "K", "-1", "3k", "3KK", "2000000G", "1e3"}) {
+    words.back() = bytes;
+    EXPECT_EQ(Parse(words).exit_code, 2) << bytes;
+  }
+}
+
 TEST(CommandLine, WithoutWhatARunNeedsIsWrongUsage) {
   for (std::size_t i = 0; i < 10; i += 2) {
     std::vector<const char*> words = kWhole;
@@ -284,6 +306,8 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--lr", "nan"},
                                              {"--lr", "inf"},
                                              {"--give-up", "nan"},
+                                             {"--meet-timeout", "0.5"},
+                                             {"--meet-timeout", "86401"},
                                              {"--steps", "-1"},
                                              {"--evaluate-every", "0"},
                                              {"--resume"},

@@ -1,6 +1,9 @@
 #include "trainer/ranks/store_rendezvous.h"
 
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <chrono>
@@ -9,6 +12,8 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/testing/status_matchers.h"
 #include "tests/trainer/two_ranks.h"
@@ -22,6 +27,7 @@ using packtrain::testing::IsOk;
 using packtrain::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Longer than any test may last.
 constexpr std::chrono::hours kForever{1};
@@ -36,7 +42,7 @@ World WorldOf(std::uint32_t rank, std::uint32_t size, std::uint16_t port) {
 
 SyncOptions Options(std::chrono::milliseconds timeout, const std::stop_token& stop = {}) {
   SyncOptions options;
-  options.timeout = timeout;
+  options.meet_timeout = timeout;
   options.resolve_timeout = std::chrono::milliseconds(1);
   options.stop = stop;
   return options;
@@ -75,6 +81,80 @@ TEST(StoreRendezvous, ARankThatIsAskedToStopTellsTheOthers) {
               StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 was asked to stop")));
   stopped.join();
   asking.join();
+}
+
+// Listens on a port and answers each connection with the same bytes; without any it stays silent.
+class OtherService {
+ public:
+  explicit OtherService(std::string answer)
+      : answer_(std::move(answer)), fd_(socket(AF_INET, SOCK_STREAM, 0)), serving_([this] { Serve(); }) {}
+  ~OtherService() {
+    shutdown(fd_, SHUT_RDWR);
+    serving_.join();
+    for (const int connection : connections_) close(connection);
+    close(fd_);
+  }
+
+  std::uint16_t port() const { return port_; }
+
+ private:
+  int Listen() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(fd_, 16), 0);
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.sin_port);
+  }
+
+  void Serve() {
+    for (int connection = 0; (connection = accept(fd_, nullptr, nullptr)) >= 0;) {
+      connections_.push_back(connection);
+      if (answer_.empty()) continue;
+      EXPECT_GT(send(connection, answer_.data(), answer_.size(), MSG_NOSIGNAL), 0);
+    }
+  }
+
+  const std::string answer_;
+  const int fd_;
+  const std::uint16_t port_ = static_cast<std::uint16_t>(Listen());
+  std::vector<int> connections_;  // of the serving thread, until it has ended
+  std::thread serving_;           // last: it uses all of the above
+};
+
+TEST(StoreRendezvous, ASilentListenerInPlaceOfRankZeroIsSaidToBeAnotherService) {
+  const OtherService silent("");
+  EXPECT_THAT(GradientSync::Connect(WorldOf(1, 2, silent.port()), Options(std::chrono::milliseconds(300))),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       AllOf(HasSubstr("another service listens there: it does not answer"),
+                             HasSubstr("waited 0.3 s (--meet-timeout)"))));
+}
+
+TEST(StoreRendezvous, ARequestToStopEndsTheWaitForASilentListener) {
+  const OtherService silent("");
+  std::stop_source stop;
+  std::thread asking([&stop] { stop.request_stop(); });
+  EXPECT_THAT(GradientSync::Connect(WorldOf(1, 2, silent.port()), Options(kForever, stop.get_token())),
+              StatusIs(absl::StatusCode::kCancelled, HasSubstr("asked to stop")));
+  asking.join();
+}
+
+TEST(StoreRendezvous, AServiceOfAnotherProtocolIsSaidToBeOneWithWhatItAnswers) {
+  const OtherService http("HTTP/1.1 400 Bad Request\r\n\r\n");
+  EXPECT_THAT(GradientSync::Connect(WorldOf(1, 2, http.port()), Options(std::chrono::milliseconds(300))),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       HasSubstr("another service listens there: it answers 'HTTP/1.1 400 Bad Request")));
+}
+
+TEST(StoreRendezvous, RankZeroSaysAtOnceThatItsPortIsTaken) {
+  const OtherService other("");
+  const absl::StatusOr<std::unique_ptr<GradientSync>> sync =
+      GradientSync::Connect(WorldOf(0, 2, other.port()), Options(kForever));
+  EXPECT_THAT(sync, StatusIs(absl::StatusCode::kFailedPrecondition,
+                             HasSubstr("rank 0 cannot listen there, where another service may listen")));
+  EXPECT_THAT(sync.status().message(), Not(HasSubstr("\n")));
 }
 
 TEST(StoreRendezvous, RanksThatDoNotComeAreNamed) {

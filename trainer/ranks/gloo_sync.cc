@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "proto/base/status_macros.h"
 #include "trainer/ranks/peer_status.h"
 #include "trainer/ranks/rank_errors.h"
+#include "trainer/ranks/store_address.h"
 #include "trainer/ranks/store_rendezvous.h"
 
 namespace packtrain::trainer {
@@ -53,10 +55,10 @@ class GlooSync final : public GradientSync {
     device_sums_ = CheckCards(cards);
     if (!device_sums_.ok()) return absl::OkStatus();
     StartWatch();
-    absl::StatusOr<std::string> token = world_.rank == 0 ? maker->NewToken() : "";
-    if (token.ok()) token = Share("token", *token);
-    ABSL_RETURN_IF_ERROR(token.status());
-    ABSL_ASSIGN_OR_RETURN(communicator_, maker->Connect(*token, world_));
+    const absl::StatusOr<std::string> made = world_.rank == 0 ? maker->NewToken() : "";
+    ABSL_RETURN_IF_ERROR(AllSucceed(made.status()));
+    ABSL_ASSIGN_OR_RETURN(const std::string token, Share(*made));
+    ABSL_ASSIGN_OR_RETURN(communicator_, maker->Connect(token, world_));
     watched_ = communicator_.get();
     return CheckRanks();
   }
@@ -73,20 +75,6 @@ class GlooSync final : public GradientSync {
     ABSL_RETURN_IF_ERROR(CheckRanks());
     const absl::Status status = communicator_->Sum(tensor);
     return status.ok() ? status : Diagnose(std::string(status.message()));
-  }
-
-  absl::StatusOr<std::string> Share(const std::string& name, const std::string& value) override {
-    const std::string key = absl::StrCat("shared/", name);
-    std::string shared = value;
-    absl::Status status = Collective([&] {
-      if (world_.rank == 0) {
-        store_->set(key, value);
-      } else {
-        shared = store_->get_to_str(key);
-      }
-    });
-    ABSL_RETURN_IF_ERROR(status);
-    return shared;
   }
 
   absl::Status Barrier() override {
@@ -176,11 +164,14 @@ std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& sync_options) {
-  ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store, RendezvousAtStore(world, sync_options));
-  auto options = c10d::ProcessGroupGloo::Options::create(sync_options.timeout);
+  const auto deadline = std::chrono::steady_clock::now() + sync_options.meet_timeout;
+  ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store,
+                        RendezvousAtStore(world, sync_options, deadline));
+  auto options = c10d::ProcessGroupGloo::Options::create(TimeUntil(deadline));
   options->devices.push_back(NetworkDevice(world));
   auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
       c10::make_intrusive<c10d::PrefixStore>("gloo", store), world.rank, world.size, options);
+  group->setTimeout(sync_options.timeout);
   return std::make_unique<GlooSync>(world, sync_options, std::move(store), std::move(group));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "trainer/ranks/gloo_sync.h"
 #include "trainer/ranks/rank_errors.h"
@@ -24,7 +25,6 @@ class AloneSync final : public GradientSync {
   absl::Status device_sums() const override { return absl::OkStatus(); }
   absl::Status Sum(at::Tensor) override { return absl::OkStatus(); }
   absl::Status SumOnDevice(at::Tensor) override { return absl::OkStatus(); }
-  absl::StatusOr<std::string> Share(const std::string&, const std::string& value) override { return value; }
   absl::Status Barrier() override { return absl::OkStatus(); }
   absl::Status CheckRanks() const override { return absl::OkStatus(); }
   void Leave(const absl::Status&) override {}
@@ -48,10 +48,14 @@ absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World&
   if (world.size == 1) return std::make_unique<AloneSync>(world);
   absl::StatusOr<std::unique_ptr<GradientSync>> sync = TryGloo(world, options);
   if (sync.ok()) return sync;
+  const std::string waited =
+      absl::IsDeadlineExceeded(sync.status())
+          ? absl::StrCat("; waited ", options.meet_timeout.count() / 1000.0, " s (--meet-timeout)")
+          : "";
   return absl::Status(
       sync.status().code(),
       absl::StrCat("rank ", world.rank, " of ", world.size, " did not meet the others at ",
-                   world.master_address, ":", world.master_port, ": ", sync.status().message()));
+                   world.master_address, ":", world.master_port, ": ", sync.status().message(), waited));
 }
 
 // As a sum in which each rank's part is zero on all others.
@@ -72,6 +76,22 @@ absl::StatusOr<std::vector<std::string>> GradientSync::Gather(const std::string&
     part += parts.back().size();
   }
   return parts;
+}
+
+absl::StatusOr<std::string> GradientSync::Share(const std::string& value) {
+  ABSL_ASSIGN_OR_RETURN(std::vector<std::string> values, Gather(world().rank == 0 ? value : ""));
+  return std::move(values.front());
+}
+
+absl::Status GradientSync::AllSucceed(const absl::Status& outcome) {
+  const std::string reason = outcome.ok() ? "" : absl::StrCat("failed: ", outcome.message());
+  const absl::StatusOr<std::vector<std::string>> reasons = Gather(reason);
+  if (!outcome.ok() || !reasons.ok()) return outcome.ok() ? reasons.status() : outcome;
+  std::vector<std::string> causes;
+  for (std::size_t rank = 0; rank < reasons->size(); ++rank) {
+    if (!(*reasons)[rank].empty()) causes.push_back(absl::StrCat("rank ", rank, " ", (*reasons)[rank]));
+  }
+  return causes.empty() ? absl::OkStatus() : absl::AbortedError(absl::StrJoin(causes, "; "));
 }
 
 absl::Status GradientSync::Agree(const std::string& name, const std::string& value) {

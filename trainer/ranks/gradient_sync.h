@@ -25,7 +25,9 @@
 namespace packtrain::trainer {
 
 struct SyncOptions {
-  // A call that waits longer than this for another rank fails.
+  // The ranks meet within this time, or Connect fails.
+  std::chrono::milliseconds meet_timeout{120'000};
+  // A later call that waits longer than this for another rank fails.
   std::chrono::milliseconds timeout{120'000};
   // How long a name of rank 0's host that does not resolve is looked up again.
   std::chrono::milliseconds resolve_timeout{10'000};
@@ -42,9 +44,9 @@ struct SyncOptions {
 // one thread.
 class GradientSync {
  public:
-  // Finds the other ranks within `options.timeout`. A world of one process needs no network. CANCELLED: asked
-  // to stop. INVALID_ARGUMENT: the master address does not resolve. FAILED_PRECONDITION: another process is
-  // this rank, or the ranks differ in the world's size. DEADLINE_EXCEEDED, ABORTED: the ranks did not meet.
+  // Finds the other ranks within `options.meet_timeout`. A world of one process needs no network. CANCELLED:
+  // asked to stop. INVALID_ARGUMENT: the master address does not resolve. FAILED_PRECONDITION: another process
+  // is this rank, or the ranks differ in the world's size. DEADLINE_EXCEEDED, ABORTED: the ranks did not meet.
   static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, const SyncOptions& options);
   virtual ~GradientSync() = default;
 
@@ -64,11 +66,16 @@ class GradientSync {
   // is right if CheckRanks is OK once the device is past it.
   virtual absl::Status SumOnDevice(at::Tensor tensor) = 0;
 
-  // Rank 0's `value`, on all ranks.
-  virtual absl::StatusOr<std::string> Share(const std::string& name, const std::string& value) = 0;
-
   // Each rank's `bytes`, by rank, on all ranks. Codes as Sum.
   absl::StatusOr<std::vector<std::string>> Gather(const std::string& bytes);
+
+  // Rank 0's `value`, on all ranks. Codes as Sum.
+  absl::StatusOr<std::string> Share(const std::string& value);
+
+  // What a rank has done by itself, such as loading data, is done on all of them: OK on all ranks. Else
+  // `outcome` where that is a failure, and ABORTED on the others, naming the ranks that failed with their
+  // reasons. So no rank goes before the others have its reason, however much later they come.
+  absl::Status AllSucceed(const absl::Status& outcome);
 
   // FAILED_PRECONDITION on all ranks where their values differ; `name` goes into the message.
   absl::Status Agree(const std::string& name, const std::string& value);

@@ -1,17 +1,8 @@
 #include "trainer/ranks/store_rendezvous.h"
 
-#include <netdb.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include <algorithm>
-#include <cerrno>
-#include <condition_variable>
-#include <cstring>
-#include <memory>
-#include <mutex>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -21,6 +12,7 @@
 #include "proto/base/random_hex.h"
 #include "proto/base/status_macros.h"
 #include "trainer/ranks/rank_errors.h"
+#include "trainer/ranks/store_address.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -38,85 +30,23 @@ constexpr char kMembersKey[] = "rendezvous/members";
 constexpr char kEndedKey[] = "rendezvous/ended";
 std::string JoinedKey(std::uint32_t rank) { return absl::StrCat("rendezvous/joined/", rank); }
 
-// Waits for `interval`. CANCELLED: asked to stop before it was over.
-absl::Status Pause(milliseconds interval, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, interval, [] { return false; });
-  return stop.stop_requested() ? absl::CancelledError("asked to stop") : absl::OkStatus();
-}
-
-using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-
-absl::StatusOr<Addresses> LookUp(const World& world) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const std::string port = absl::StrCat(world.master_port);
-  const int error = getaddrinfo(world.master_address.c_str(), port.c_str(), &hints, &found);
-  if (error == 0) return Addresses(found, freeaddrinfo);
-  return absl::InvalidArgumentError(absl::StrCat("the name does not resolve: ", gai_strerror(error)));
-}
-
-// Names of hosts that have just started may come late.
-absl::StatusOr<Addresses> Resolve(const World& world, const SyncOptions& options) {
-  const Clock::time_point deadline = Clock::now() + std::min(options.resolve_timeout, options.timeout);
-  while (true) {
-    absl::StatusOr<Addresses> addresses = LookUp(world);
-    if (addresses.ok() || Clock::now() >= deadline) return addresses;
-    ABSL_RETURN_IF_ERROR(Pause(kPollInterval, options.stop));
-  }
-}
-
-// Of a connection that was begun; 0: it stands.
-int ConnectionError(int fd) {
-  pollfd wait{.fd = fd, .events = POLLOUT, .revents = 0};
-  if (poll(&wait, 1, static_cast<int>(kPollInterval.count())) <= 0) return ETIMEDOUT;
-  int error = 0;
-  socklen_t size = sizeof(error);
-  return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
-}
-
-// The error of a connection to `address`, made and closed; 0: somebody listens there.
-int Probe(const addrinfo& address) {
-  const int fd = socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return errno;
-  int error = connect(fd, address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
-  if (error == EINPROGRESS) error = ConnectionError(fd);
-  close(fd);
-  return error;
-}
-
-int ProbeAll(const addrinfo* addresses) {
-  int error = 0;
-  for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
-    error = Probe(*address);
-    if (error == 0) break;
-  }
-  return error;
-}
-
-absl::Status AwaitListener(const addrinfo* addresses, const SyncOptions& options, Clock::time_point deadline) {
-  while (true) {
-    const int error = ProbeAll(addresses);
-    if (error == 0) return absl::OkStatus();
-    if (Clock::now() >= deadline) {
-      return absl::DeadlineExceededError(absl::StrCat("rank 0 is not there: ", std::strerror(error)));
-    }
-    ABSL_RETURN_IF_ERROR(Pause(kPollInterval, options.stop));
-  }
-}
-
-// Rank 0 reaches its own store whatever its address.
-c10::intrusive_ptr<c10d::Store> OpenStore(const World& world, const SyncOptions& options) {
+// Rank 0 reaches its own store whatever its address. FAILED_PRECONDITION: it cannot serve there. ABORTED: rank
+// 0 is gone.
+absl::StatusOr<c10::intrusive_ptr<c10d::Store>> OpenStore(const World& world, MeetDeadline deadline) {
+  const bool serves = world.rank == 0;
   c10d::TCPStoreOptions store;
   store.port = world.master_port;
-  store.isServer = world.rank == 0;
+  store.isServer = serves;
   store.numWorkers = world.size;
   store.waitWorkers = false;
-  store.timeout = options.timeout;
-  return c10::make_intrusive<c10d::TCPStore>(world.rank == 0 ? "127.0.0.1" : world.master_address, store);
+  store.timeout = TimeUntil(deadline);
+  try {
+    return c10::make_intrusive<c10d::TCPStore>(serves ? "127.0.0.1" : world.master_address, store);
+  } catch (const std::exception& error) {
+    if (!serves) return RankIsGone(0);
+    return absl::FailedPreconditionError(absl::StrCat(
+        "rank 0 cannot listen there, where another service may listen (MASTER_PORT): ", FirstLine(error)));
+  }
 }
 
 // The rendezvous as one process takes part in it. Each process has a token of its own. Rank 0 lists the tokens,
@@ -124,7 +54,7 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const World& world, const SyncOptions&
 // throws. Used by one thread.
 class Rendezvous {
  public:
-  Rendezvous(c10d::Store& store, const World& world, const SyncOptions& options, Clock::time_point deadline)
+  Rendezvous(c10d::Store& store, const World& world, const SyncOptions& options, MeetDeadline deadline)
       : store_(store), world_(world), options_(options), deadline_(deadline) {}
 
   absl::Status Join() { return world_.rank == 0 ? Lead() : Follow(); }
@@ -189,27 +119,27 @@ class Rendezvous {
   c10d::Store& store_;
   const World& world_;
   const SyncOptions& options_;
-  const Clock::time_point deadline_;
+  const MeetDeadline deadline_;
   const std::string token_ = base::RandomHex();
 };
 
 }  // namespace
 
 absl::StatusOr<c10::intrusive_ptr<c10d::Store>> RendezvousAtStore(const World& world,
-                                                                  const SyncOptions& options) {
-  const Clock::time_point deadline = Clock::now() + options.timeout;
-  ABSL_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(world, options));
+                                                                  const SyncOptions& options,
+                                                                  MeetDeadline deadline) {
+  ABSL_ASSIGN_OR_RETURN(const StoreAddress address, StoreAddress::Resolve(world, options, deadline));
   if (world.rank != 0) {
-    absl::Status status = AwaitListener(addresses.get(), options, deadline);
-    ABSL_RETURN_IF_ERROR(status);
+    ABSL_RETURN_IF_ERROR(address.AwaitStore(deadline, options.stop));
   }
-  c10::intrusive_ptr<c10d::Store> store = OpenStore(world, options);
+  ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store, OpenStore(world, deadline));
   try {
-    absl::Status status = Rendezvous(*store, world, options, deadline).Join();
-    ABSL_RETURN_IF_ERROR(status);
+    const absl::Status joined = Rendezvous(*store, world, options, deadline).Join();
+    ABSL_RETURN_IF_ERROR(joined);
   } catch (const c10::DistNetworkError&) {
     return RankIsGone(0);
   }
+  store->setTimeout(options.timeout);
   return store;
 }
 

@@ -99,6 +99,10 @@ absl::StatusOr<std::optional<std::string>> CheckpointFolder::Read() const {
   struct stat status {};
   if (opened.fd() < 0 || fstat(opened.fd(), &status) != 0) return SystemError(file());
   if (!S_ISREG(status.st_mode)) return absl::DataLossError(absl::StrCat(file(), " is not a plain file"));
+  if (status.st_size == 0) {
+    return absl::DataLossError(
+        absl::StrCat(file(), " is corrupt: it is empty; delete it, or restore it from a copy"));
+  }
   if (status.st_size > kMaxBytes) {
     return absl::DataLossError(
         absl::StrCat(file(), " is no checkpoint: it has ", status.st_size, " bytes, of at most ", kMaxBytes));

@@ -25,7 +25,8 @@ class CheckpointFolder {
   // Of the checkpoint.
   std::string file() const { return (path_ / "checkpoint.bin").string(); }
 
-  // The bytes of the checkpoint; nullopt: there is none.
+  // The bytes of the checkpoint; nullopt: there is none. DATA_LOSS: an empty file, or more than a checkpoint
+  // has.
   absl::StatusOr<std::optional<std::string>> Read() const;
 
   // Durable when it returns OK. After a failure, or when killed, the former checkpoint is there, or this one.

@@ -23,8 +23,10 @@ class NoReports final : public client::RunReporter {
   std::uint32_t attempt() const override { return 0; }
   absl::Status Flush() override { return absl::OkStatus(); }
   absl::Status Finish(bool, const std::string&) override { return absl::OkStatus(); }
+  void Hurry() override {}
   client::UnsentRecords unsent() const override { return {}; }
-  std::uint64_t dropped() const override { return 0; }
+  std::size_t outstanding() const override { return 0; }
+  std::uint64_t lost() const override { return 0; }
 
  private:
   void Add(client::ReportedRecord) override {}
@@ -73,9 +75,11 @@ std::uint64_t CountRecords(const client::UnsentRecords& unsent) {
 class Joining {
  public:
   Joining(std::shared_ptr<client::Connection> connection, client::RunDescription description,
-          const Checkpoint& state, GradientSync& sync, const Progress& progress)
+          client::ReporterOptions options, const Checkpoint& state, GradientSync& sync,
+          const Progress& progress)
       : connection_(std::move(connection)),
         description_(std::move(description)),
+        options_(std::move(options)),
         state_(state),
         sync_(sync),
         progress_(progress) {}
@@ -84,7 +88,7 @@ class Joining {
     ABSL_RETURN_IF_ERROR(LookUpFormerRun());
     course_ = CourseOf(state_, sync_.world(), known(), description_.planned_steps);
     if (course_ == Course::kFollow) description_.labels.insert_or_assign("resumed_from", state_.run);
-    ABSL_ASSIGN_OR_RETURN(std::string key, sync_.Share("key", KeyFor(course_, state_, sync_.world())));
+    ABSL_ASSIGN_OR_RETURN(std::string key, sync_.Share(KeyFor(course_, state_, sync_.world())));
     ABSL_ASSIGN_OR_RETURN(Reporter reporter, StartOnAll(key));
     ABSL_RETURN_IF_ERROR(PassOnUnsent(*reporter));
     return JoinedRun{std::move(key), std::move(reporter), course_ == Course::kFollow};
@@ -96,8 +100,8 @@ class Joining {
     if (state_.position.steps == 0) return absl::OkStatus();
     absl::StatusOr<std::string> found = IsFirst() ? client::StateOfRun(*connection_, state_.run) : "";
     if (absl::IsNotFound(found.status())) found = "";
-    ABSL_RETURN_IF_ERROR(found.status());
-    ABSL_ASSIGN_OR_RETURN(former_, sync_.Share("former", *found));
+    ABSL_RETURN_IF_ERROR(sync_.AllSucceed(found.status()));
+    ABSL_ASSIGN_OR_RETURN(former_, sync_.Share(*found));
     return absl::OkStatus();
   }
 
@@ -105,19 +109,45 @@ class Joining {
   absl::StatusOr<Reporter> StartOnAll(const std::string& key) {
     absl::StatusOr<Reporter> reporter = Reporter();
     if (IsFirst()) reporter = Start(key, description_);
-    ABSL_RETURN_IF_ERROR(reporter.status());
-    if (absl::Status status = sync_.Barrier(); !status.ok()) {
-      if (IsFirst()) (*reporter)->Finish(/*failed=*/true, std::string(status.message())).IgnoreError();
-      return status;
+    const absl::Status joined = JoinOthers(key, reporter);
+    if (joined.ok()) return reporter;
+    if (IsFirst() && reporter.ok()) {
+      (*reporter)->Finish(/*failed=*/true, std::string(joined.message())).IgnoreError();
     }
-    return IsFirst() ? std::move(reporter) : Start(key, description_);
+    return joined;
+  }
+
+  absl::Status JoinOthers(const std::string& key, absl::StatusOr<Reporter>& reporter) {
+    ABSL_RETURN_IF_ERROR(sync_.AllSucceed(reporter.status()));
+    ABSL_ASSIGN_OR_RETURN(const std::string run, sync_.Share(IsFirst() ? (*reporter)->run() : ""));
+    ABSL_ASSIGN_OR_RETURN(const std::string server, sync_.Share(connection_->options().server));
+    if (!IsFirst()) reporter = JoinBegun(key, run, server);
+    return sync_.AllSucceed(reporter.status());
+  }
+
+  // `run` is the one that rank 0 has begun on `server`, by that one's address as rank 0 has it.
+  absl::StatusOr<Reporter> JoinBegun(const std::string& key, const std::string& run,
+                                     const std::string& server) {
+    absl::StatusOr<Reporter> reporter = Start(key, description_);
+    if (reporter.ok() && (*reporter)->run() == run) return reporter;
+    if (!reporter.ok() && !absl::IsNotFound(reporter.status())) return reporter;
+    const absl::Status apart = absl::FailedPreconditionError(
+        absl::StrCat("rank ", sync_.world().rank, " finds no run ", run, " on server ",
+                     connection_->options().server, ": rank 0 has begun it on server ", server,
+                     "; all ranks report to one data node (--run-server, or --server where it is not given)"));
+    // A server that does not know of joining has begun a run of its own.
+    if (reporter.ok()) (*reporter)->Finish(/*failed=*/true, std::string(apart.message())).IgnoreError();
+    return apart;
   }
 
   absl::StatusOr<Reporter> Start(const std::string& key, const client::RunDescription& description) const {
     if (course_ == Course::kLook && !(IsFirst() && IsOpen())) return std::make_unique<NoReports>(state_.run);
-    return client::RunReporter::Start(
-        connection_, description,
-        {.idempotency_key = key, .rank = sync_.world().rank, .first_step = state_.position.steps});
+    client::ReporterOptions options = options_;
+    options.idempotency_key = key;
+    options.rank = sync_.world().rank;
+    options.first_step = state_.position.steps;
+    options.join_only = !IsFirst();
+    return client::RunReporter::Start(connection_, description, std::move(options));
   }
 
   absl::Status PassOnUnsent(client::RunReporter& reporter) const {
@@ -164,6 +194,7 @@ class Joining {
 
   const std::shared_ptr<client::Connection> connection_;
   client::RunDescription description_;
+  const client::ReporterOptions options_;
   const Checkpoint& state_;
   GradientSync& sync_;
   const Progress& progress_;
@@ -174,9 +205,10 @@ class Joining {
 }  // namespace
 
 absl::StatusOr<JoinedRun> JoinRun(std::shared_ptr<client::Connection> connection,
-                                  client::RunDescription description, const Checkpoint& state,
-                                  GradientSync& sync, const Progress& progress) {
-  return Joining(std::move(connection), std::move(description), state, sync, progress).Join();
+                                  client::RunDescription description, client::ReporterOptions options,
+                                  const Checkpoint& state, GradientSync& sync, const Progress& progress) {
+  return Joining(std::move(connection), std::move(description), std::move(options), state, sync, progress)
+      .Join();
 }
 
 }  // namespace packtrain::trainer

@@ -28,10 +28,12 @@ struct JoinedRun {
 // failed. Where no step is left to make, none begins: rank 0 reports to the former, the others to none. A run
 // that is done stays as it is.
 //
-// `progress` gets lines on rank 0. Codes as client::RunReporter and GradientSync; then no run is left open.
+// `options` says how records wait; its key, rank and steps are those of the run. `progress` gets lines on rank
+// 0. Codes as client::RunReporter and GradientSync; then no run is left open.
 absl::StatusOr<JoinedRun> JoinRun(std::shared_ptr<client::Connection> connection,
-                                  client::RunDescription description, const Checkpoint& state,
-                                  GradientSync& sync, const std::function<void(const std::string&)>& progress);
+                                  client::RunDescription description, client::ReporterOptions options,
+                                  const Checkpoint& state, GradientSync& sync,
+                                  const std::function<void(const std::string&)>& progress);
 
 }  // namespace packtrain::trainer
 

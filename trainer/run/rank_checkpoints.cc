@@ -46,10 +46,11 @@ absl::Status GatherUnsent(client::UnsentRecords& unsent, GradientSync& sync) {
 
 absl::StatusOr<std::optional<Checkpoint>> LoadCheckpoint(const std::optional<CheckpointFolder>& folder,
                                                          GradientSync& sync) {
-  ABSL_ASSIGN_OR_RETURN(std::optional<std::string> read, folder ? folder->Read() : std::nullopt);
-  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> shared, sync.Gather(read.value_or("")));
-  if (shared.front().empty() && !read.has_value()) return std::nullopt;
-  absl::StatusOr<Checkpoint> checkpoint = DecodeCheckpoint(shared.front());
+  const absl::StatusOr<std::optional<std::string>> read = folder ? folder->Read() : std::nullopt;
+  ABSL_RETURN_IF_ERROR(sync.AllSucceed(read.status()));
+  ABSL_ASSIGN_OR_RETURN(const std::string shared, sync.Share(read->value_or("")));
+  if (shared.empty()) return std::nullopt;
+  absl::StatusOr<Checkpoint> checkpoint = DecodeCheckpoint(shared);
   if (checkpoint.ok()) return *std::move(checkpoint);
   return absl::Status(checkpoint.status().code(),
                       absl::StrCat(folder ? folder->file() : "rank 0's checkpoint",

@@ -4,11 +4,12 @@
 #include <torch/types.h>
 #include <torch/version.h>
 
-#include <array>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,9 +54,11 @@ void ForgetTimes(StepTotals& totals) {
 absl::Status Stopped() { return absl::CancelledError("stopped by a signal"); }
 
 // What a run lacks; empty where it lacks nothing.
-std::string NoteDropped(std::uint64_t records) {
+std::string NoteLost(std::uint64_t records) {
   if (records == 0) return "";
-  return absl::StrCat(records, " records were dropped while the server could not be reached");
+  return absl::StrCat(records,
+                      " records were lost while the server could not be reached: there was no more room "
+                      "for them (--report-spool-bytes, or the disk)");
 }
 
 // One rank's part in a run. Used by one thread.
@@ -94,28 +97,49 @@ class Session {
     return lost.ok() ? failure : lost;
   }
 
+  using Part = absl::Status (Session::*)();
+
   absl::Status RunToEnd() {
-    using Part = absl::Status (Session::*)();
-    constexpr std::array<Part, 10> kParts = {
-        &Session::OpenDeviceAndRanks, &Session::OpenFolder, &Session::LoadData, &Session::MakeModel,
-        &Session::MakeEvaluator,      &Session::AgreeOnRun, &Session::Resume,   &Session::StartReporter,
-        &Session::TrainAndEvaluate,   &Session::EndAsDone};
-    for (const Part part : kParts) {
-      if (stop_.stop_requested()) return Stopped();
-      ABSL_RETURN_IF_ERROR((this->*part)());
+    ABSL_RETURN_IF_ERROR(MeetRanks());
+    ABSL_RETURN_IF_ERROR(RunOnAll(&Session::OpenDevice));
+    ABSL_RETURN_IF_ERROR(sync_->JoinDevices(device_->communicators()));
+    for (const Part part :
+         {&Session::OpenFolder, &Session::LoadData, &Session::MakeModel, &Session::MakeEvaluator}) {
+      ABSL_RETURN_IF_ERROR(RunOnAll(part));
+    }
+    for (const Part part : {&Session::AgreeOnRun, &Session::Resume, &Session::StartReporter,
+                            &Session::TrainAndEvaluate, &Session::EndAsDone}) {
+      ABSL_RETURN_IF_ERROR(RunPart(part));
     }
     return absl::OkStatus();
   }
 
-  absl::Status OpenDeviceAndRanks() {
-    ABSL_ASSIGN_OR_RETURN(device_, OpenDevice(options_.device, options_.world.local_rank));
-    ABSL_ASSIGN_OR_RETURN(edge_type_, SetPrecision(options_.precision, device_->torch_device()));
+  // For parts in which the ranks do not wait for each other: those that are slow learn why another one failed.
+  absl::Status RunOnAll(Part part) {
+    return sync_->AllSucceed(Guarded([this, part] { return RunPart(part); }));
+  }
+
+  absl::Status RunPart(Part part) { return stop_.stop_requested() ? Stopped() : (this->*part)(); }
+
+  absl::Status MeetRanks() {
     ABSL_ASSIGN_OR_RETURN(
-        sync_, GradientSync::Connect(options_.world, {.timeout = options_.give_up + kPeerTimeoutMargin,
+        sync_, GradientSync::Connect(options_.world, {.meet_timeout = options_.meet_timeout,
+                                                      .timeout = options_.give_up + kPeerTimeoutMargin,
                                                       .stop = stop_,
                                                       .watch = {},
                                                       .end_process = options_.end_process}));
-    return sync_->JoinDevices(device_->communicators());
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenDevice() {
+    ABSL_ASSIGN_OR_RETURN(device_, trainer::OpenDevice(options_.device, options_.world.local_rank));
+    ABSL_ASSIGN_OR_RETURN(edge_type_, SetPrecision(options_.precision, device_->torch_device()));
+    const at::Device card = device_->torch_device();
+    if (card.is_cuda() && static_cast<std::uint32_t>(card.index()) != options_.world.local_rank) {
+      Notice(absl::StrCat("LOCAL_RANK is ", options_.world.local_rank,
+                          " and one GPU is visible, which this process takes"));
+    }
+    return absl::OkStatus();
   }
 
   // Rank 0's alone: the others send what they have to it.
@@ -222,9 +246,9 @@ class Session {
 
   absl::Status StartAnew(const Settings& settings) {
     state_.settings = settings;
-    if (!folder_) return absl::OkStatus();
-    ABSL_ASSIGN_OR_RETURN(const bool set_aside, folder_->SetAside());
-    if (set_aside) {
+    const absl::StatusOr<bool> set_aside = folder_ ? folder_->SetAside() : false;
+    ABSL_RETURN_IF_ERROR(sync_->AllSucceed(set_aside.status()));
+    if (*set_aside) {
       Progress(absl::StrCat("starting anew without --resume: the former checkpoint is now ", folder_->file(),
                             ".before"));
     }
@@ -270,13 +294,14 @@ class Session {
       ABSL_ASSIGN_OR_RETURN(description.environment, DescribeEnvironment());
     }
     ABSL_ASSIGN_OR_RETURN(JoinedRun joined,
-                          JoinRun(std::move(connection), std::move(description), state_, *sync_,
+                          JoinRun(std::move(connection), std::move(description), HowToReport(), state_, *sync_,
                                   [this](const std::string& line) { Progress(line); }));
     if (state_.position.steps > 0)
       Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
     if (!IsFirstRank()) state_.totals = {};
     if (joined.follows) ForgetTimes(state_.totals);
     reporter_ = std::move(joined.reporter);
+    hurry_.emplace(stop_, [reporter = reporter_.get()] { reporter->Hurry(); });
     result_.run = reporter_->run();
     state_ = {.settings = std::move(state_.settings),
               .run = reporter_->run(),
@@ -290,6 +315,13 @@ class Session {
   absl::StatusOr<client::RunEnvironment> DescribeEnvironment() const {
     ABSL_ASSIGN_OR_RETURN(const client::ServerInfo server, client::GetServerInfo(*data_.connection));
     return EnvironmentToReport(server, base::HostId(), device_->Read().power_limit_watts);
+  }
+
+  client::ReporterOptions HowToReport() const {
+    client::ReporterOptions options;
+    options.spool_bytes = options_.report_spool_bytes;
+    options.spool_folder = options_.checkpoint.folder;
+    return options;
   }
 
   client::RunDescription DescribeRun() const {
@@ -327,7 +359,19 @@ class Session {
     return run;
   }
 
+  // Splits that the data set was made with, and that no evaluation has anything of.
+  void SayWhatIsNotEvaluated() const {
+    for (const char* split : {"val", "test"}) {
+      const client::SplitInfo* info = data_.dataset.FindSplit(split);
+      if (info == nullptr || HasLabels(data_, *info)) continue;
+      Progress(absl::StrCat("split ", split, " of ", data_.dataset.reference,
+                            info->graphs == 0 ? " is empty" : " has no graph with the target",
+                            ": nothing is evaluated on it"));
+    }
+  }
+
   absl::Status TrainAndEvaluate() {
+    SayWhatIsNotEvaluated();
     Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", data_.feed.target.name, " of ",
                           data_.dataset.reference, ", ", data_.plan.steps, " steps an epoch"));
     const ProcessSampler sampler([device = device_.get()] { return device->Read(); },
@@ -359,12 +403,14 @@ class Session {
   }
 
   absl::Status EndAsDone() {
-    ABSL_RETURN_IF_ERROR(reporter_->Flush());
+    const absl::Status delivered = reporter_->Flush();
+    waited_in_vain_ = !delivered.ok() && reporter_->outstanding() > 0;
+    ABSL_RETURN_IF_ERROR(delivered);
     // No rank leaves this before all have flushed.
-    const at::Tensor dropped = at::tensor({static_cast<std::int64_t>(reporter_->dropped())}, at::kLong);
-    ABSL_RETURN_IF_ERROR(sync_->Sum(dropped));
+    const at::Tensor lost = at::tensor({static_cast<std::int64_t>(reporter_->lost())}, at::kLong);
+    ABSL_RETURN_IF_ERROR(sync_->Sum(lost));
     if (!IsFirstRank()) return absl::OkStatus();
-    const std::string note = NoteDropped(static_cast<std::uint64_t>(dropped[0].item<std::int64_t>()));
+    const std::string note = NoteLost(static_cast<std::uint64_t>(lost[0].item<std::int64_t>()));
     if (!note.empty()) Progress(note);
     return reporter_->Finish(/*failed=*/false, note);
   }
@@ -372,7 +418,7 @@ class Session {
   // The run is closed when the others have flushed. A server that was waited for in vain is not waited for
   // again.
   void EndAsFailed(const absl::Status& reason) {
-    const bool reports = reporter_ != nullptr && !absl::IsUnavailable(reason);
+    const bool reports = reporter_ != nullptr && !waited_in_vain_ && !absl::IsUnavailable(reason);
     if (reports && !IsFirstRank()) reporter_->Flush().IgnoreError();
     if (sync_ != nullptr) sync_->Leave(reason);
     if (!reports || !IsFirstRank()) return;
@@ -404,6 +450,8 @@ class Session {
   std::unique_ptr<TrainedModel> trained_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<client::RunReporter> reporter_;
+  std::optional<std::stop_callback<std::function<void()>>> hurry_;  // of the reporter, once asked to stop
+  bool waited_in_vain_ = false;                                     // for the server, by the reporter
   std::optional<CheckpointFolder> folder_;
   Checkpoint state_;  // what the training goes on from
   TrainingResult result_;

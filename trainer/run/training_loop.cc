@@ -182,8 +182,8 @@ void TrainingLoop::Learn(const wire::StepRecord& step, const StepReading& readin
     issued_.clear();
     return;
   }
-  if (reading.all[kHalted] > 0) {
-    halt_ = reading.all[kWithdrawals] > 0 ? AnotherRankCannotGoOn() : NotFinite(step.step);
+  if (reading.sums[kHalted] > 0) {
+    halt_ = reading.sums[kWithdrawals] > 0 ? AnotherRankCannotGoOn() : NotFinite(step.step);
     issued_.clear();
     return;
   }

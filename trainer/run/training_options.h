@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "client/batch_reader.h"
+#include "client/run_reporter.h"
 #include "proto/wire/batch_spec.h"
 #include "trainer/data/read_ahead.h"
 #include "trainer/engine/engine_options.h"
@@ -29,6 +30,8 @@ struct TrainingOptions {
   std::string server;      // of batches
   std::string run_server;  // that the run is reported to; empty: `server`
   std::chrono::milliseconds give_up{60'000};
+  std::chrono::milliseconds meet_timeout{120'000};                           // for the ranks to find each other
+  std::uint64_t report_spool_bytes = client::ReporterOptions().spool_bytes;  // see there
   std::string dataset;
   wire::BatchSpec spec;
   std::string target;  // empty: the first one

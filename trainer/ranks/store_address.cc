@@ -1,0 +1,170 @@
+#include "trainer/ranks/store_address.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <torch/csrc/distributed/c10d/TCPStoreBackend.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Between two attempts, and between two looks at a request to stop.
+constexpr milliseconds kPollInterval{100};
+// After which a silent listener is asked again on a new connection.
+constexpr milliseconds kAnswerTimeout{10'000};
+
+constexpr std::uint32_t kNonce = 0x7ac4'7a1e;
+
+// A connection in the making; closed with its owner.
+class Connection {
+ public:
+  explicit Connection(const addrinfo& address)
+      : fd_(socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
+    error_ = fd_ >= 0 && connect(fd_, address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
+  }
+  ~Connection() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  int fd() const { return fd_; }
+
+  // The error of its making; 0: it stands.
+  int Await() const {
+    if (error_ != EINPROGRESS) return error_;
+    pollfd wait{.fd = fd_, .events = POLLOUT, .revents = 0};
+    if (poll(&wait, 1, static_cast<int>(kPollInterval.count())) <= 0) return ETIMEDOUT;
+    int error = 0;
+    socklen_t size = sizeof(error);
+    return getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+  }
+
+ private:
+  const int fd_;
+  int error_;
+};
+
+void Append(std::uint32_t number, std::string& bytes) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+// What a client of the store sends first: that it is one, and a number that the store sends back.
+std::string Greeting() {
+  std::string bytes(1, static_cast<char>(c10d::detail::QueryType::VALIDATE));
+  Append(c10d::detail::validationMagicNumber, bytes);
+  bytes.push_back(static_cast<char>(c10d::detail::QueryType::PING));
+  Append(kNonce, bytes);
+  return bytes;
+}
+
+std::string ExpectedAnswer() {
+  std::string bytes;
+  Append(kNonce, bytes);
+  return bytes;
+}
+
+absl::Status OtherService(std::string_view what) {
+  return absl::UnavailableError(absl::StrCat("another service listens there: it ", std::string(what)));
+}
+
+// UNAVAILABLE: what came is not the answer of a store.
+absl::Status CheckAnswer(std::string_view answer) {
+  if (answer == ExpectedAnswer()) return absl::OkStatus();
+  if (answer.empty()) return OtherService("closes the connection");
+  return OtherService(
+      absl::StrCat("answers '", absl::CHexEscape(absl::string_view(answer.data(), answer.size())), "'"));
+}
+
+// What comes first, up to 48 bytes; empty: the end. DEADLINE_EXCEEDED: nothing comes.
+absl::StatusOr<std::string> Receive(int fd, Clock::time_point deadline, const std::stop_token& stop) {
+  pollfd wait{.fd = fd, .events = POLLIN, .revents = 0};
+  while (poll(&wait, 1, static_cast<int>(kPollInterval.count())) <= 0) {
+    if (stop.stop_requested()) return absl::CancelledError("asked to stop");
+    if (Clock::now() >= deadline) return absl::DeadlineExceededError("no answer");
+  }
+  std::array<char, 48> bytes{};
+  const ssize_t size = recv(fd, bytes.data(), bytes.size(), 0);
+  return std::string(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+}
+
+// UNAVAILABLE: no store answers at `address`; says why. CANCELLED: asked to stop.
+absl::Status AskStore(const addrinfo& address, MeetDeadline deadline, const std::stop_token& stop) {
+  const Connection connection(address);
+  if (const int error = connection.Await(); error != 0) {
+    return absl::UnavailableError(absl::StrCat("rank 0 is not there: ", std::strerror(error)));
+  }
+  const std::string greeting = Greeting();
+  if (send(connection.fd(), greeting.data(), greeting.size(), MSG_NOSIGNAL) < 0) return CheckAnswer("");
+  const absl::StatusOr<std::string> answer =
+      Receive(connection.fd(), std::min(deadline, Clock::now() + kAnswerTimeout), stop);
+  if (absl::IsDeadlineExceeded(answer.status())) return OtherService("does not answer");
+  ABSL_RETURN_IF_ERROR(answer.status());
+  return CheckAnswer(*answer);
+}
+
+}  // namespace
+
+milliseconds TimeUntil(MeetDeadline deadline) {
+  return std::max(milliseconds(1), std::chrono::duration_cast<milliseconds>(deadline - Clock::now()));
+}
+
+absl::Status Pause(milliseconds interval, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, interval, [] { return false; });
+  return stop.stop_requested() ? absl::CancelledError("asked to stop") : absl::OkStatus();
+}
+
+absl::StatusOr<StoreAddress> StoreAddress::LookUp(const World& world) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const std::string port = absl::StrCat(world.master_port);
+  const int error = getaddrinfo(world.master_address.c_str(), port.c_str(), &hints, &found);
+  if (error == 0) return StoreAddress(Addresses(found, freeaddrinfo));
+  return absl::InvalidArgumentError(absl::StrCat("the name does not resolve: ", gai_strerror(error)));
+}
+
+absl::StatusOr<StoreAddress> StoreAddress::Resolve(const World& world, const SyncOptions& options,
+                                                   MeetDeadline deadline) {
+  const MeetDeadline end = std::min(deadline, Clock::now() + options.resolve_timeout);
+  while (true) {
+    absl::StatusOr<StoreAddress> address = LookUp(world);
+    if (address.ok() || Clock::now() >= end) return address;
+    ABSL_RETURN_IF_ERROR(Pause(kPollInterval, options.stop));
+  }
+}
+
+absl::Status StoreAddress::AwaitStore(MeetDeadline deadline, const std::stop_token& stop) const {
+  while (true) {
+    absl::Status status;
+    for (const addrinfo* address = addresses_.get(); address != nullptr; address = address->ai_next) {
+      status = AskStore(*address, deadline, stop);
+      if (!absl::IsUnavailable(status)) return status;
+    }
+    if (Clock::now() >= deadline) return absl::DeadlineExceededError(status.message());
+    ABSL_RETURN_IF_ERROR(Pause(kPollInterval, stop));
+  }
+}
+
+}  // namespace packtrain::trainer
