@@ -15,8 +15,8 @@ namespace packtrain::trainer {
 struct MadeChoices {
   int threads = 0;
   bool captured = false;
-  std::string learning_rate_schedule;  // empty: none
-  std::int64_t classes = 0;            // of the embedding
+  std::string learning_rate_schedule = {};  // empty: none
+  std::int64_t classes = 0;                 // of the embedding
 };
 client::TrainerSettings SettingsToReport(const TrainingOptions& options, const MadeChoices& choices);
 
