@@ -5,10 +5,12 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "packtrain/v1/server_info.grpc.pb.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
 #include "server/log/event_log.h"
@@ -21,7 +23,12 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstBackOff{500};
 constexpr milliseconds kLookUp{30'000};
+// Of one call; a copy goes on in the next one.
 constexpr milliseconds kCopy{6 * 3'600'000};
+// A copy is dropped after so many calls in a row that brought none of it, so that others come in turn.
+constexpr int kMaxFruitless = 3;
+// Around a record: its key, its place in a block's index, its sizes.
+constexpr std::uint64_t kDiskBytesPerGraph = 64;
 
 std::shared_ptr<grpc::Channel> NewChannel(const ReplicatorOptions& options) {
   grpc::ChannelArguments arguments;
@@ -39,14 +46,50 @@ std::string FullName(const v1::Dataset& dataset) {
   return absl::StrCat(dataset.name(), "@", dataset.version());
 }
 
+// Whether the primary may send the rest later.
+bool IsBrokenOff(const absl::Status& called) {
+  return absl::IsUnavailable(called) || absl::IsDeadlineExceeded(called) || absl::IsCancelled(called) ||
+         absl::IsResourceExhausted(called);
+}
+
+// What a data set takes on disk, about: records, their keys and the index of sizes.
+std::uint64_t DiskBytes(const v1::Dataset& dataset) {
+  return dataset.bytes() + dataset.graphs() * kDiskBytesPerGraph;
+}
+
+}  // namespace
+
 // One data set on its way into the store. Used by one thread.
-class Copy {
+class Replicator::Copy {
  public:
-  Copy(storage::GraphStore& store, limits::MemoryMeter& memory) : store_(store), memory_(memory) {}
+  Copy(storage::GraphStore& store, limits::MemoryMeter& memory, v1::Dataset dataset)
+      : store_(store), memory_(memory), dataset_(std::move(dataset)) {}
+
+  const v1::Dataset& dataset() const { return dataset_; }
+  // Whether it can be gone on with: all that came could be taken.
+  bool usable() const { return usable_; }
+  // Graphs that are here.
+  std::uint64_t staged() const { return session_ == nullptr ? 0 : session_->response().staged(); }
+  // Counts the calls in a row that brought no graph.
+  int fruitless() const { return fruitless_; }
+  void Count(bool fruitful) { fruitless_ = fruitful ? 0 : fruitless_ + 1; }
 
   // The next message of the export.
   absl::Status Take(const v1::ExportDatasetResponse& message) {
-    if (message.has_header()) return Begin(message.header().dataset());
+    absl::Status taken = TryTake(message);
+    usable_ = taken.ok();
+    return taken;
+  }
+
+  // Publishes it. FAILED_PRECONDITION: it is not the version it should be.
+  absl::Status Seal() {
+    if (!ended_) return absl::DataLossError("the copy is not whole");
+    return session_->TakeWriter()->Seal(seal_).status();
+  }
+
+ private:
+  absl::Status TryTake(const v1::ExportDatasetResponse& message) {
+    if (message.has_header()) return Begin(message.header());
     if (session_ == nullptr) return absl::DataLossError("the copy does not begin with its header");
     if (message.has_block()) {
       absl::Status status = session_->Add(message.block());
@@ -58,24 +101,28 @@ class Copy {
     return absl::OkStatus();
   }
 
-  // Publishes it. FAILED_PRECONDITION: it is not the version it should be.
-  absl::Status Seal() {
-    if (!ended_) return absl::DataLossError("the copy is not whole");
-    return session_->TakeWriter()->Seal(seal_).status();
+  // Of each call. One that does not go on where the last one ended begins anew.
+  absl::Status Begin(const v1::ExportHeader& sent) {
+    const v1::Dataset& dataset = sent.dataset();
+    if (FullName(dataset) != FullName(dataset_))
+      return absl::DataLossError("the primary sends another data set");
+    ended_ = false;
+    seal_ = v1::SealDatasetRequest();
+    seal_.set_name(dataset.name());
+    seal_.set_expected_version(dataset.version());
+    *seal_.mutable_lineage() = dataset.lineage();
+    if (dataset.splits_size() > 1) seal_.mutable_by_index();
+    return session_ != nullptr && sent.first_graph() == staged() ? absl::OkStatus() : BeginSession(dataset);
   }
 
- private:
-  absl::Status Begin(const v1::Dataset& dataset) {
+  absl::Status BeginSession(const v1::Dataset& dataset) {
+    session_ = nullptr;
     v1::ImportHeader header;
     *header.mutable_schema() = dataset.schema();
     header.set_missing_target(v1::MISSING_TARGET_POLICY_NAN);
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<storage::ImportSession> session,
                           storage::ImportSession::Begin(store_, header));
     session_ = std::move(session);
-    seal_.set_name(dataset.name());
-    seal_.set_expected_version(dataset.version());
-    *seal_.mutable_lineage() = dataset.lineage();
-    if (dataset.splits_size() > 1) seal_.mutable_by_index();
     return absl::OkStatus();
   }
 
@@ -89,20 +136,22 @@ class Copy {
 
   storage::GraphStore& store_;
   limits::MemoryMeter& memory_;
+  const v1::Dataset dataset_;
   limits::MemoryMeter::Charge charge_;
   std::unique_ptr<storage::ImportSession> session_;
   v1::SealDatasetRequest seal_;
   bool ended_ = false;
+  bool usable_ = true;
+  int fruitless_ = 0;
 };
-
-}  // namespace
 
 Replicator::Replicator(storage::GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
                        ReplicatorOptions options)
     : store_(store),
       memory_(std::move(memory)),
       options_(std::move(options)),
-      stub_(v1::DatasetService::NewStub(NewChannel(options_))),
+      channel_(NewChannel(options_)),
+      stub_(v1::DatasetService::NewStub(channel_)),
       random_(std::random_device{}()),
       thread_([this] { FollowUntilStopped(); }) {}
 
@@ -126,9 +175,8 @@ void Replicator::FollowUntilStopped() {
   }
 }
 
-void Replicator::LogChange(const absl::Status& status) const {
-  const bool failed_before = back_off_ > milliseconds(0);
-  if (status.ok() == !failed_before) return;
+void Replicator::LogChange(const absl::Status& status) {
+  if (status.code() == std::exchange(followed_, status.code())) return;
   if (status.ok()) return log::Log(log::Level::kInfo, "replica_follows", {{"primary", options_.primary}});
   log::Log(log::Level::kWarn, "replica_cannot_follow",
            {{"primary", options_.primary},
@@ -150,10 +198,29 @@ milliseconds Replicator::BackOff() {
 }
 
 absl::Status Replicator::Follow() {
-  absl::Status status = ListDatasets(
-      /*all_versions=*/true, [this](v1::Dataset& dataset) { return PullIfMissing(FullName(dataset)); });
+  if (!primary_checked_) {
+    ABSL_RETURN_IF_ERROR(CheckPrimary());
+  }
+  primary_checked_ = false;
+  absl::Status status =
+      ListDatasets(/*all_versions=*/true, [this](v1::Dataset& dataset) { return PullIfMissing(dataset); });
   ABSL_RETURN_IF_ERROR(status);
-  return ListDatasets(/*all_versions=*/false, [this](v1::Dataset& dataset) { return FollowName(dataset); });
+  ABSL_RETURN_IF_ERROR(FollowNames());
+  primary_checked_ = true;
+  copy_ = nullptr;  // of what the primary has deleted meanwhile
+  return absl::OkStatus();
+}
+
+absl::Status Replicator::CheckPrimary() {
+  const auto stub = v1::ServerInfoService::NewStub(channel_);
+  v1::GetServerInfoResponse info;
+  absl::Status status = Call(kLookUp, [&](grpc::ClientContext& context) {
+    return stub->GetServerInfo(&context, v1::GetServerInfoRequest(), &info);
+  });
+  ABSL_RETURN_IF_ERROR(status);
+  if (info.process_id().empty() || info.process_id() != options_.process_id) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("--replica-of ", options_.primary, " is this server itself; name its primary"));
 }
 
 absl::Status Replicator::ListDatasets(bool all_versions, const Take& take) {
@@ -166,45 +233,67 @@ absl::Status Replicator::ListDatasets(bool all_versions, const Take& take) {
       return stub_->ListDatasets(&context, request, &response);
     });
     ABSL_RETURN_IF_ERROR(status);
-    // One that cannot be had does not keep the others away.
-    for (v1::Dataset& dataset : *response.mutable_datasets()) failure.Update(take(dataset));
+    for (v1::Dataset& dataset : *response.mutable_datasets()) {
+      absl::Status taken = take(dataset);
+      if (copy_ != nullptr) return taken;  // it was broken off, and goes on before others do
+      failure.Update(taken);               // one that cannot be had does not keep the others away
+    }
     if (response.next_page_token().empty()) return failure;
     request.set_page_token(response.next_page_token());
   }
 }
 
-absl::Status Replicator::PullIfMissing(const std::string& dataset) {
-  absl::Status here = store_.Versions(dataset).status();
+absl::Status Replicator::PullIfMissing(const v1::Dataset& dataset) {
+  const std::string name = FullName(dataset);
+  absl::Status here = store_.Versions(name).status();
   if (!absl::IsNotFound(here)) return here;
   absl::Status pulled = Pull(dataset);
   if (absl::IsNotFound(pulled)) return absl::OkStatus();  // deleted meanwhile
   if (pulled.ok()) {
-    log::Log(log::Level::kInfo, "replica_pulled", {{"dataset", dataset}, {"primary", options_.primary}});
+    log::Log(log::Level::kInfo, "replica_pulled", {{"dataset", name}, {"primary", options_.primary}});
   }
   return pulled;
 }
 
-absl::Status Replicator::Pull(const std::string& dataset) {
-  Copy copy(store_, *memory_);
+absl::Status Replicator::Pull(const v1::Dataset& dataset) {
+  if (copy_ == nullptr || FullName(copy_->dataset()) != FullName(dataset)) {
+    copy_ = nullptr;  // and what it had staged, before there is more
+    ABSL_RETURN_IF_ERROR(store_.CheckSpace(DiskBytes(dataset)));
+    copy_ = std::make_unique<Copy>(store_, *memory_, dataset);
+  }
+  const std::uint64_t before = copy_->staged();
+  absl::Status received = Receive();
+  copy_->Count(copy_->staged() > before);
+  if (copy_->usable() && IsBrokenOff(received) && copy_->fruitless() < kMaxFruitless) return received;
+  const std::unique_ptr<Copy> ended = std::move(copy_);
+  return received.ok() ? ended->Seal() : received;
+}
+
+absl::Status Replicator::Receive() {
   absl::Status taken;
   const absl::Status called = Call(kCopy, [&](grpc::ClientContext& context) {
     v1::ExportDatasetRequest request;
-    request.set_dataset(dataset);
+    request.set_dataset(FullName(copy_->dataset()));
+    request.set_first_graph(copy_->staged());
     const auto reader = stub_->ExportDataset(&context, request);
     v1::ExportDatasetResponse message;
-    while (taken.ok() && reader->Read(&message)) taken = copy.Take(message);
+    while (taken.ok() && reader->Read(&message)) taken = copy_->Take(message);
     if (!taken.ok()) context.TryCancel();
     return reader->Finish();
   });
-  ABSL_RETURN_IF_ERROR(taken);
-  return called.ok() ? copy.Seal() : called;
+  return taken.ok() ? called : taken;
 }
 
-absl::Status Replicator::FollowName(const v1::Dataset& current) {
-  const absl::StatusOr<std::shared_ptr<const storage::Dataset>> here = store_.Open(current.name());
-  if (here.ok() && (*here)->description().version() == current.version()) return absl::OkStatus();
-  const absl::Status status = store_.MakeCurrent(FullName(current));
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;  // sealed since the list of versions
+absl::Status Replicator::FollowNames() {
+  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Dataset> here, store_.List());
+  std::map<std::string, std::string> versions;
+  for (const v1::Dataset& dataset : here) versions[dataset.name()] = dataset.version();
+  return ListDatasets(/*all_versions=*/false, [&](v1::Dataset& current) {
+    const auto found = versions.find(current.name());
+    if (found != versions.end() && found->second == current.version()) return absl::OkStatus();
+    absl::Status status = store_.MakeCurrent(FullName(current));
+    return absl::IsNotFound(status) ? absl::OkStatus() : status;  // sealed since the list of versions
+  });
 }
 
 absl::Status Replicator::Call(milliseconds deadline,

@@ -109,6 +109,10 @@ absl::Status CheckPrimary(const ServerOptions& options) {
     return absl::InvalidArgumentError(
         absl::StrCat("--replica-of '", options.replica_of, "' is no HOST:PORT, [IPV6]:PORT or unix:PATH"));
   }
+  if (primary->ToString() == options.listen) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--replica-of ", options.replica_of, " is the server's own address, --listen"));
+  }
   if (primary->IsLocal() || options.insecure) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("--replica-of ", options.replica_of,
                                                  " is on another machine, and ",
@@ -230,9 +234,10 @@ class GrpcServer final : public Server {
         server_info_service_(LimitsOf(options), FeaturesOf(options), [this] { return memory_account_.Read(); }),
         admin_service_(stores_.check, idle_) {
     if (!options.replica_of.empty()) {
-      replicator_.emplace(
-          *stores_.graphs, import_memory_,
-          ReplicatorOptions{.primary = options.replica_of, .max_message_bytes = options.max_message_bytes});
+      replicator_.emplace(*stores_.graphs, import_memory_,
+                          ReplicatorOptions{.primary = options.replica_of,
+                                            .process_id = server_info_service_.process_id(),
+                                            .max_message_bytes = options.max_message_bytes});
     }
     if (options.enable_bench) bench_service_.emplace(options.max_message_bytes, memory_);
   }

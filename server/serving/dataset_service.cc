@@ -141,7 +141,7 @@ grpc::Status DatasetService::ExportDataset(grpc::ServerContext* context,
 
 absl::Status DatasetService::Export(const v1::ExportDatasetRequest& request, storage::ExportSink sink) {
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const storage::Dataset> dataset, store_.Open(request.dataset()));
-  return storage::ExportDataset(*dataset, request.as_columns(), max_message_bytes_, sink);
+  return storage::ExportDataset(*dataset, request, max_message_bytes_, sink);
 }
 
 absl::StatusOr<v1::ListDatasetsResponse> DatasetService::List(const v1::ListDatasetsRequest& request) const {

@@ -24,6 +24,7 @@ grpc::Status ServerInfoService::GetServerInfo(grpc::ServerContext*, const v1::Ge
   response->set_version(PACKTRAIN_VERSION);
   response->set_api(kApi);
   response->set_host_id(base::HostId());
+  response->set_process_id(process_id_);
   *response->mutable_limits() = limits_;
   const metrics::MemoryReading read = memory_();
   v1::MemoryUse& memory = *response->mutable_memory();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "packtrain/v1/server_info.grpc.pb.h"
+#include "proto/base/random_hex.h"
 #include "server/metrics/server_reading.h"
 
 namespace packtrain::serving {
@@ -21,6 +22,9 @@ class ServerInfoService final : public v1::ServerInfoService::Service {
   ServerInfoService(v1::Limits limits, std::vector<std::string> features,
                     std::function<metrics::MemoryReading()> memory);
 
+  // As in the answer.
+  const std::string& process_id() const { return process_id_; }
+
   grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,
                              v1::GetServerInfoResponse* response) override;
 
@@ -28,6 +32,7 @@ class ServerInfoService final : public v1::ServerInfoService::Service {
   const v1::Limits limits_;
   const std::vector<std::string> features_;
   const std::function<metrics::MemoryReading()> memory_;
+  const std::string process_id_ = base::RandomHex();
 };
 
 }  // namespace packtrain::serving

@@ -89,13 +89,15 @@ class BlockWriter {
   std::uint64_t bytes_ = 0;  // of message_
 };
 
-absl::Status ExportGraphs(const Dataset& dataset, bool as_columns, std::uint64_t max_message_bytes,
-                          ExportSink sink) {
+absl::Status ExportGraphs(const Dataset& dataset, const v1::ExportDatasetRequest& request,
+                          std::uint64_t max_message_bytes, ExportSink sink) {
+  if (request.first_graph() == dataset.n_node().size()) return absl::OkStatus();
   ABSL_ASSIGN_OR_RETURN(const records::RecordLayout layout,
                         records::RecordLayout::Create(dataset.description().schema()));
-  BlockWriter writer(layout, as_columns, max_message_bytes, sink);
-  const absl::Status scanned = dataset.ScanRecords(
-      [&](std::size_t graph, const records::RecordView& record) { return writer.Add(graph, record); });
+  BlockWriter writer(layout, request.as_columns(), max_message_bytes, sink);
+  const absl::Status scanned = dataset.ScanRecords([&](std::size_t graph, const records::RecordView& record) {
+    return graph < request.first_graph() ? absl::OkStatus() : writer.Add(graph, record);
+  });
   return scanned.ok() ? writer.Flush() : scanned;
 }
 
@@ -113,12 +115,17 @@ absl::Status ExportSplit(const Dataset& dataset, const std::string& name, Export
 
 }  // namespace
 
-absl::Status ExportDataset(const Dataset& dataset, bool as_columns, std::uint64_t max_message_bytes,
-                           ExportSink sink) {
+absl::Status ExportDataset(const Dataset& dataset, const v1::ExportDatasetRequest& request,
+                           std::uint64_t max_message_bytes, ExportSink sink) {
+  if (request.first_graph() > dataset.n_node().size()) {
+    return absl::OutOfRangeError(absl::StrCat("first_graph ", request.first_graph(), ": the data set has ",
+                                              dataset.n_node().size(), " graphs"));
+  }
   v1::ExportDatasetResponse header;
   *header.mutable_header()->mutable_dataset() = dataset.description();
+  header.mutable_header()->set_first_graph(request.first_graph());
   ABSL_RETURN_IF_ERROR(sink(header));
-  ABSL_RETURN_IF_ERROR(ExportGraphs(dataset, as_columns, max_message_bytes, sink));
+  ABSL_RETURN_IF_ERROR(ExportGraphs(dataset, request, max_message_bytes, sink));
   for (const v1::Split& split : dataset.description().splits()) {
     if (split.name() == kAllSplit) continue;
     ABSL_RETURN_IF_ERROR(ExportSplit(dataset, split.name(), sink));

@@ -14,10 +14,10 @@ namespace packtrain::storage {
 using ExportSink = absl::FunctionRef<absl::Status(const v1::ExportDatasetResponse& message)>;
 
 // Hands the messages of DatasetService.ExportDataset to `sink`, in order, each of about 1 MiB and at most
-// `max_message_bytes`. RESOURCE_EXHAUSTED: a graph alone is above that. A failing sink ends the export with its
-// status; otherwise codes as Dataset::ScanRecords.
-absl::Status ExportDataset(const Dataset& dataset, bool as_columns, std::uint64_t max_message_bytes,
-                           ExportSink sink);
+// `max_message_bytes`. OUT_OF_RANGE: the request's first graph. RESOURCE_EXHAUSTED: a graph alone is above
+// that. A failing sink ends the export with its status; otherwise codes as Dataset::ScanRecords.
+absl::Status ExportDataset(const Dataset& dataset, const v1::ExportDatasetRequest& request,
+                           std::uint64_t max_message_bytes, ExportSink sink);
 
 }  // namespace packtrain::storage
 

@@ -40,6 +40,14 @@ class Replica(unittest.TestCase):
 
 
 class Copies(Replica):
+    def test_a_server_does_not_follow_itself(self):
+        alone = DataNode("--replica-of", self.primary.address)
+        address = self.primary.address
+        self.primary.process.kill()
+        self.primary.process.wait()
+        with self.assertRaisesRegex(RuntimeError, "own address"):
+            alone.start(listen=address)
+
     def test_a_replica_has_every_version_and_follows_new_ones(self):
         first = f"sample@{shown(self.primary, 'sample')['version']}"
         second = self.primary.run("dataset", "split", "sample", "--permille", "500,250,250").json["version"]

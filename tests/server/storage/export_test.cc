@@ -45,9 +45,13 @@ class ExportTest : public ::testing::Test {
   }
 
   std::vector<v1::ExportDatasetResponse> Export(const Dataset& dataset, bool as_columns,
-                                                std::uint64_t max_message_bytes = kPlenty) {
+                                                std::uint64_t max_message_bytes = kPlenty,
+                                                std::uint64_t first_graph = 0) {
     std::vector<v1::ExportDatasetResponse> messages;
-    EXPECT_THAT(ExportDataset(dataset, as_columns, max_message_bytes,
+    v1::ExportDatasetRequest request;
+    request.set_as_columns(as_columns);
+    request.set_first_graph(first_graph);
+    EXPECT_THAT(ExportDataset(dataset, request, max_message_bytes,
                               [&](const v1::ExportDatasetResponse& message) {
                                 EXPECT_LE(message.ByteSizeLong(), max_message_bytes);
                                 messages.push_back(message);
@@ -86,6 +90,30 @@ TEST_F(ExportTest, ImportedAgainIsTheSameVersion) {
   }
 }
 
+TEST_F(ExportTest, OneThatWasBrokenOffGoesOnAtAnyGraph) {
+  const auto dataset = ImportWithEdges(ManyMolecules(50));
+  const auto records = [](const std::vector<v1::ExportDatasetResponse>& messages) {
+    std::vector<std::string> all;
+    for (const v1::ExportDatasetResponse& message : messages) {
+      all.insert(all.end(), message.block().records().begin(), message.block().records().end());
+    }
+    return all;
+  };
+  const std::vector<std::string> whole = records(Export(*dataset, false));
+  ASSERT_EQ(whole.size(), 50u);
+  for (const std::uint64_t first : {0u, 1u, 17u, 49u, 50u}) {
+    const auto messages = Export(*dataset, false, kPlenty, first);
+    EXPECT_EQ(messages.front().header().first_graph(), first);
+    EXPECT_EQ(records(messages),
+              std::vector<std::string>(whole.begin() + static_cast<int>(first), whole.end()));
+    EXPECT_EQ(messages.back().end().graphs(), 50u);
+  }
+  v1::ExportDatasetRequest beyond;
+  beyond.set_first_graph(51);
+  EXPECT_THAT(ExportDataset(*dataset, beyond, kPlenty, [](const auto&) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kOutOfRange));
+}
+
 TEST_F(ExportTest, ACopyThatDiffersIsNotSealed) {
   const auto dataset = ImportWithEdges(ManyMolecules(50));
   std::unique_ptr<DatasetWriter> writer = Stage(store_, ManyMolecules(49));
@@ -104,7 +132,7 @@ TEST_F(ExportTest, MessagesKeepToTheLimit) {
 
 TEST_F(ExportTest, AGraphAboveTheLimitIsNamedWithTheFlag) {
   const auto dataset = ImportWithEdges(ManyMolecules(5));
-  EXPECT_THAT(ExportDataset(*dataset, false, 1100, [](const auto&) { return absl::OkStatus(); }),
+  EXPECT_THAT(ExportDataset(*dataset, {}, 1100, [](const auto&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        AllOf(HasSubstr("graph 1"), HasSubstr("--max-message-bytes"))));
 }
@@ -113,7 +141,7 @@ TEST_F(ExportTest, EndsWithWhatTheSinkSays) {
   const auto dataset = ImportWithEdges(ManyMolecules(5));
   for (int good = 0; good < 4; ++good) {
     int messages = 0;
-    EXPECT_THAT(ExportDataset(*dataset, false, kPlenty,
+    EXPECT_THAT(ExportDataset(*dataset, {}, kPlenty,
                               [&](const auto&) {
                                 return messages++ < good ? absl::OkStatus() : absl::CancelledError("gone");
                               }),
