@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/client/scripted_services.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::client {
@@ -44,7 +45,10 @@ TEST(Retry, GivesUpNamingServerTimeFlagAndCause) {
   StopSignal stop;
   Retry retry(options, stop);
   absl::Status status;
-  while (status.ok()) status = retry.WaitAfter(absl::UnavailableError("connection refused"));
+  EXPECT_TRUE(testing::Eventually([&] {
+    status = retry.WaitAfter(absl::UnavailableError("connection refused"));
+    return !status.ok();
+  }));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable,
                                AllOf(HasSubstr("node-3:7077"), HasSubstr("0.001 s"), HasSubstr("--give-up"),
                                      HasSubstr("connection refused"))));

@@ -4,6 +4,7 @@
 
 #include "client/dataset_info.h"
 #include "tests/client/scripted_services.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::client {
@@ -176,7 +177,10 @@ TEST(ImportStream, SurfacesARefusalInMidStream) {
   const auto stream = ImportStream::Open(served.connection, v1::ImportHeader());
   ASSERT_THAT(stream, IsOk());
   absl::Status status;
-  while (status.ok()) status = (*stream)->Write(Block(2));
+  EXPECT_TRUE(testing::Eventually([&] {
+    status = (*stream)->Write(Block(2));
+    return !status.ok();
+  }));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("graph 17")));
   EXPECT_THAT((*stream)->Finish(), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
@@ -199,7 +203,10 @@ TEST(ImportStream, NamesTheServerThatWasLostAndSaysThatTheImportIs) {
   ASSERT_THAT(stream, IsOk());
   served.server.Shutdown();
   absl::Status status;
-  while (status.ok()) status = (*stream)->Write(Block(2));
+  EXPECT_TRUE(testing::Eventually([&] {
+    status = (*stream)->Write(Block(2));
+    return !status.ok();
+  }));
   EXPECT_THAT(status,
               StatusIs(absl::StatusCode::kUnavailable, AllOf(HasSubstr(served.server.address()),
                                                              HasSubstr("was not stored; it may be repeated"))));

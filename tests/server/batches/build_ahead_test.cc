@@ -16,11 +16,13 @@
 #include "proto/wire/batch_assembler.h"
 #include "proto/wire/body_pool.h"
 #include "tests/server/batches/scenario.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::batches {
 namespace {
 
+using ::packtrain::testing::Eventually;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::kPlenty;
 using ::packtrain::testing::Scenario;
@@ -220,13 +222,14 @@ TEST_F(BuildAheadTest, BuildsNoFurtherThanTheWindow) {
   ASSERT_LT(wire::BodyPool::CapacityOf(first->parts[0].body.size()) + (4 << 10), kMaxOfABatch);
   const auto held = [&sender] { return sender.ahead().progress().held_bytes; };
   for (int round = 0; round < 3; ++round) {
-    for (std::uint64_t before = 0; held() != before || before < kStreamWindowBytes / 2;) {
-      before = held();
-      ASSERT_LE(before, kStreamWindowBytes + kMaxOfABatch);
+    ASSERT_TRUE(Eventually([&] {
+      const std::uint64_t before = held();
+      EXPECT_LE(before, kStreamWindowBytes + kMaxOfABatch);
       const auto turn_over = std::make_shared<std::latch>(1);  // of the builder, if it has not stopped
       builders_->Post([turn_over] { turn_over->count_down(); });
       turn_over->wait();
-    }
+      return held() == before && before >= kStreamWindowBytes / 2;
+    }));
     for (int batch = 0; batch < 2000; ++batch)
       ASSERT_TRUE(sender.Take().has_value());  // and makes room by that
   }

@@ -21,6 +21,7 @@
 #include "proto/base/status_convert.h"
 #include "server/runs/rocks_run_store.h"
 #include "tests/server/serving/serving_client.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/fake_graph_store.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -175,9 +176,10 @@ class ServerThatSealsTest : public ::testing::Test {
 TEST_F(ServerThatSealsTest, DrainingWaitsForTheSealAndBeginsNoOther) {
   std::thread drain([this] { EXPECT_TRUE(server_->Drain(seconds(60))); });
   absl::Status another;
-  do {
+  ASSERT_TRUE(Eventually([&] {
     another = Seal("unknown");
-  } while (absl::IsNotFound(another));
+    return !absl::IsNotFound(another);
+  }));
   EXPECT_THAT(another, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
   EXPECT_THAT(NewClient().Import(MoleculeSchema(), BlockOf(ManyMolecules(5))),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
@@ -323,7 +325,11 @@ TEST(ServerTest, DrainingEndsAStreamBehindAWholeBatch) {
   ASSERT_TRUE(stream.Read());
   std::thread drain([&server] { EXPECT_TRUE(server->server().Drain(seconds(60))); });
   bool whole = stream.message().last();
-  while (stream.Read()) whole = stream.message().last();
+  EXPECT_TRUE(Eventually([&] {
+    const bool read = stream.Read();
+    if (read) whole = stream.message().last();
+    return !read;
+  }));
   EXPECT_TRUE(whole);
   EXPECT_THAT(stream.Finish(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("reconnect")));
   drain.join();
@@ -341,7 +347,7 @@ TEST(ServerTest, DrainingEndsAnImportUnderWay) {
   ASSERT_TRUE(writer->Write(request));
   std::thread drain([&server] { EXPECT_TRUE(server->server().Drain(seconds(60))); });
   *request.mutable_block() = BlockOf(ManyMolecules(5));
-  while (writer->Write(request)) continue;
+  EXPECT_TRUE(Eventually([&] { return !writer->Write(request); }));
   // Where the connection closes before the client has read the server's word, gRPC gives the code one of its
   // own; and CANCELLED where the drain was over before the server saw the call. With either, clients come
   // again.

@@ -9,6 +9,7 @@
 #include "proto/wire/step_convert.h"
 #include "server/node/server.h"
 #include "tests/server/serving/serving_client.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/http.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -110,9 +111,10 @@ TEST_F(MetricsTest, StreamsAreCountedWhileOpenAndByTheirEnd) {
   OpenStream unread(server_->NewChannel(), endless);
   ASSERT_TRUE(unread.Read());
   Samples samples;
-  do {  // until the connection takes no more
+  ASSERT_TRUE(Eventually([&] {  // the connection takes no more
     samples = Scraped();
-  } while (samples.at("packtrain_stream_queue_bytes") < 1 << 20);
+    return samples.at("packtrain_stream_queue_bytes") >= 1 << 20;
+  }));
   EXPECT_EQ(samples.at("packtrain_streams_open"), 1);
   EXPECT_EQ(samples.at("packtrain_streams_limit"), node::ServerOptions().max_streams);
   EXPECT_GT(samples.at("packtrain_memory_used_bytes"), 1 << 20);

@@ -14,6 +14,7 @@
 #include "proto/wire/step_convert.h"
 #include "server/limits/page.h"
 #include "tests/server/runs/run_fixtures.h"
+#include "tests/testing/eventually.h"
 
 namespace packtrain::serving {
 namespace {
@@ -178,7 +179,7 @@ TEST_F(RunServiceTest, ListingsThatAreNotReadDoNotPileUp) {
     listings.push_back(stub_->ListSteps(&contexts.emplace_back(), request));
     return listings.back()->Read(&block);
   };
-  while (open()) continue;
+  ASSERT_TRUE(testing::Eventually([&] { return !open(); }));
   EXPECT_EQ(listings.back()->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   v1::SummarizeRunRequest summarize;
   summarize.set_run(run);

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "tests/testing/eventually.h"
 #include "tests/testing/fake_graph_store.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -65,7 +65,7 @@ TEST_F(StagedImportsTest, AnIdleImportIsDropped) {
 TEST_F(StagedImportsTest, ImportsAreDroppedWithoutBeingAsked) {
   StagedImports imports({.idle_limit = std::chrono::milliseconds(1), .max_imports = 1});
   imports.Add(NewImport(imports));
-  while (!imports.Begin().ok()) std::this_thread::yield();
+  EXPECT_TRUE(testing::Eventually([&imports] { return imports.Begin().ok(); }));
 }
 
 TEST_F(StagedImportsTest, AnImportHasItsSlotFromItsBeginningToItsSeal) {
