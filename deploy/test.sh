@@ -21,7 +21,10 @@ readonly known_parts=(asan tsan fuzz tidy tests)
 readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-60}
 at_once=$(nproc)
 readonly decoders=(base_test base_errors_test wire_layout_test wire_convert_test padded_batch_test replays)
-readonly threaded=(base_test batches_test graph_store_conformance_test wire_layout_test)
+# What is shared between threads, tested without gRPC and without opening RocksDB, save for tests that have Rocks in their
+# names.
+readonly threaded=(base_test batches_test batching_plan_test cli_threads_test client_queues_test event_log_test
+  graph_store_conformance_test idle_watch_test ingest_test limits_test metrics_test staged_imports_test wire_layout_test)
 # ctest lists a program that was not built as NAME_NOT_BUILT.
 readonly programs_of_all='_NOT_BUILT$|^(deploy|e2e|interop|lint|soak|testing)(\.|$)'
 parts=() all=no
@@ -98,7 +101,7 @@ part_asan() {
 }
 
 # Debian's gRPC and RocksDB are not instrumented: with them the thread sanitizer reports what is no race, since it does not
-# see their atomics, such as RocksDB's counts of references. Tests that open RocksDB have it in their names.
+# see their atomics, such as RocksDB's counts of references.
 part_tsan() {
   ./deploy/build.sh tsan "${threaded[@]}"
   say "tests under the thread sanitizer"
