@@ -5,6 +5,7 @@
 #include <grpcpp/support/slice.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <atomic>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -86,6 +87,8 @@ class GrpcBatchReader final : public BatchReader {
     return Outcome();
   }
 
+  std::uint64_t body_checks() const override { return body_checks_; }
+
   void Cancel() override { stop_.Stop(); }
 
  private:
@@ -161,6 +164,7 @@ class GrpcBatchReader final : public BatchReader {
     while (call_->stream->Read(&message)) {
       const std::vector<grpc::Slice> slices = SlicesOf(message);
       absl::StatusOr<std::optional<wire::Batch>> batch = assembler_.Add(FragmentsOf(slices));
+      body_checks_ = assembler_.body_checks();
       if (!batch.ok()) return AtPosition(batch.status());
       if (!batch->has_value()) continue;
       retry_.Succeeded();
@@ -181,6 +185,7 @@ class GrpcBatchReader final : public BatchReader {
   const std::shared_ptr<Connection> connection_;
   const char* const size_flags_;  // for messages
   StopSignal stop_;
+  std::atomic<std::uint64_t> body_checks_ = 0;  // the assembler's
 
   // The reading thread's.
   v1::StreamBatchesRequest request_;
@@ -204,6 +209,7 @@ class QueuedBatchReader final : public BatchReader {
   }
 
   absl::StatusOr<std::optional<wire::Batch>> Next() override { return ready_.Take(); }
+  std::uint64_t body_checks() const override { return reader_->body_checks(); }
 
   void Cancel() override {
     ready_.Cancel();

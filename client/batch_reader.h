@@ -81,7 +81,11 @@ class BatchReader {
   // error, or the end, every call returns the same again.
   virtual absl::StatusOr<std::optional<wire::Batch>> Next() = 0;
 
-  // Ends the stream; a blocked Next returns CANCELLED. The one call that any thread may make.
+  // How many bodies the reader has held against their CRC32C so far, of the batches that lie ready too. Any
+  // thread may call it.
+  virtual std::uint64_t body_checks() const = 0;
+
+  // Ends the stream; a blocked Next returns CANCELLED. Any thread may call it.
   virtual void Cancel() = 0;
 };
 

@@ -125,6 +125,7 @@ void BatchAssembler::TakeBody(CodedInputStream* input, std::uint64_t size) {
 
 absl::StatusOr<Batch> BatchAssembler::Complete() {
   Pending done = *std::exchange(pending_, std::nullopt);
+  ++body_checks_;
   if (done.crc32c != done.header.body_crc32c) {
     return absl::DataLossError(absl::StrCat("batch ", done.header.index, " of epoch ", done.header.epoch,
                                             ": the body does not match its CRC32C"));

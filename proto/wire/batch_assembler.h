@@ -52,6 +52,9 @@ class BatchAssembler {
   // Whether it is between two batches: no part of the next one has arrived.
   bool idle() const { return !pending_.has_value(); }
 
+  // How many bodies were held against their CRC32C so far, those that did not match included.
+  std::uint64_t body_checks() const { return body_checks_; }
+
  private:
   // A batch of which parts are missing.
   struct Pending {
@@ -73,6 +76,7 @@ class BatchAssembler {
   const std::uint64_t max_body_bytes_;
   const std::shared_ptr<BodyPool> bodies_;
   std::optional<Pending> pending_;
+  std::uint64_t body_checks_ = 0;
 };
 
 }  // namespace packtrain::wire

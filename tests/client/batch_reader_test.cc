@@ -112,6 +112,18 @@ TEST(BatchReader, ReadsEveryBatchOfSeveralEpochs) {
   EXPECT_THAT(served.batches.requests(), SizeIs(1));
 }
 
+TEST(BatchReader, CountsTheBodiesThatItHeldAgainstTheirChecksums) {
+  for (const std::size_t ahead : {0, 1}) {
+    Served served(Calls{});
+    StreamRequest request = Request(3);
+    request.read_ahead.batches = ahead;
+    const auto reader = BatchReader::Open(served.connection, request);
+    ASSERT_THAT(reader, IsOk());
+    EXPECT_EQ(ReadAll(**reader).batches.size(), 3 * kEpochSteps);
+    EXPECT_EQ((*reader)->body_checks(), 3 * kEpochSteps);
+  }
+}
+
 TEST(BatchReader, TellsOfALossAndOfTheReturnOnceEach) {
   Served served(Calls{{.parts = 3}, {.parts = 0}, {.parts = 0}});
   EXPECT_THAT(ReadAll(served.connection, Request(1)).status, IsOk());

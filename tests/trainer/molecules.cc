@@ -124,6 +124,7 @@ class VectorReader final : public client::BatchReader {
     if (end_.ok()) return std::nullopt;
     return end_;
   }
+  std::uint64_t body_checks() const override { return 0; }
   void Cancel() override {}
 
  private:

@@ -49,6 +49,7 @@ struct Totals {
   std::uint64_t graphs = 0;
   std::uint64_t bytes = 0;
   std::uint64_t max_bytes = 0;
+  std::uint64_t crc_checked = 0;
   double seconds = 0;
 };
 
@@ -102,6 +103,7 @@ class StreamClient {
 
  private:
   absl::Status ReadOne(Totals& read) {
+    const std::uint64_t checks_before = reader_->body_checks();
     ABSL_ASSIGN_OR_RETURN(const std::optional<wire::Batch> batch, reader_->Next());
     if (!batch.has_value()) return absl::InternalError("an endless stream ended");
     const wire::BatchHeader& header = batch->header();
@@ -110,6 +112,7 @@ class StreamClient {
     if (expand_ != nullptr) {
       ABSL_RETURN_IF_ERROR(expand_->Expand(*batch));
     }
+    read.crc_checked += reader_->body_checks() - checks_before;
     ++read.batches;
     read.graphs += header.real.graphs;
     read.bytes += header.body_bytes;
@@ -130,6 +133,7 @@ class StreamClient {
     totals_.graphs += read.graphs;
     totals_.bytes += read.bytes;
     totals_.max_bytes = std::max(totals_.max_bytes, read.max_bytes);
+    totals_.crc_checked += read.crc_checked;
     totals_.seconds += seconds;
   }
 
@@ -208,21 +212,25 @@ class StreamBench {
     return services_->Read<v1::GetServerInfoResponse>(v1::GetServerInfoRequest(), client::kLookUp);
   }
 
-  // Another epoch of dropped last steps may hold other graphs.
+  // Has the first epoch planned for the streams that will read it, so that no stream's first batch waits for a
+  // plan.
   absl::Status LookUpPlan() {
     v1::GetPlanRequest request;
     ABSL_ASSIGN_OR_RETURN(*request.mutable_spec(), wire::ToMessage(options_.spec));
-    if (options_.spec.drop_last) return absl::OkStatus();
     request.set_dataset(result_.dataset);
     request.set_epoch(options_.first_epoch);
+    request.set_world_size(WorldSize());
     ABSL_ASSIGN_OR_RETURN(const v1::GetPlanResponse plan, services_->Read<v1::GetPlanResponse>(request));
-    pass_graphs_ = plan.graphs();
+    result_.plan_seconds = plan.plan_seconds();
+    // Another epoch of dropped last steps may hold other graphs.
+    if (!options_.spec.drop_last) pass_graphs_ = plan.graphs();
     return absl::OkStatus();
   }
 
+  std::uint32_t WorldSize() const { return options_.shared_epoch ? options_.clients : 1; }
+
   std::shared_ptr<PassLedger> NewLedger() {
-    const std::uint32_t readers = options_.shared_epoch ? options_.clients : 1;
-    ledgers_.push_back(std::make_shared<PassLedger>(dataset_.graphs(), pass_graphs_, readers));
+    ledgers_.push_back(std::make_shared<PassLedger>(dataset_.graphs(), pass_graphs_, WorldSize()));
     return ledgers_.back();
   }
 
@@ -233,7 +241,7 @@ class StreamBench {
       request.dataset = result_.dataset;
       request.spec = options_.spec;
       request.rank = options_.shared_epoch ? k : 0;
-      request.world_size = options_.shared_epoch ? options_.clients : 1;
+      request.world_size = WorldSize();
       request.start_epoch = options_.first_epoch;
       request.read_ahead.batches = 0;  // a client does nothing but read, as with the bare bytes
       ABSL_RETURN_IF_ERROR(OpenClient(std::move(connection), request));
@@ -294,14 +302,13 @@ class StreamBench {
       const Totals& totals = client->totals();
       bytes += totals.bytes;
       result_.batches += totals.batches;
+      result_.crc_checked += totals.crc_checked;
       result_.graphs += totals.graphs;
       result_.seconds = std::max(result_.seconds, totals.seconds);
       result_.graphs_per_second += static_cast<double>(totals.graphs) / totals.seconds;
       result_.bytes_per_second += static_cast<double>(totals.bytes) / totals.seconds;
       result_.max_batch_bytes = std::max(result_.max_batch_bytes, totals.max_bytes);
     }
-    // The reader hands over no batch that it has not held against its checksum.
-    result_.crc_checked = result_.batches;
     if (result_.batches > 0) {
       result_.mean_batch_bytes = static_cast<double>(bytes) / static_cast<double>(result_.batches);
     }

@@ -33,14 +33,18 @@ struct StreamBenchResult {
   double bytes_per_second = 0;  // of bodies
   std::uint64_t batches = 0;
   std::uint64_t graphs = 0;
-  std::uint64_t crc_checked = 0;  // batches whose body was held against its CRC32C
+  std::uint64_t crc_checked = 0;  // checks of bodies against their CRC32C that these batches took
   std::uint64_t passes = 0;       // completed, each of distinct graphs, those of the warm-up too
   double mean_batch_bytes = 0;
   std::uint64_t max_batch_bytes = 0;
   double raw_bytes_per_second = 0;
   std::string raw_setting;
   double ratio_to_raw = 0;
-  double first_batch_seconds = 0;  // from asking to having it, the slowest client's
+  // How long the server took to plan the first epoch when it was planned, which is before the streams open.
+  double plan_seconds = 0;
+  // From asking for a stream to having its first batch, the slowest client's. The epoch is planned already,
+  // unless the plan is larger than what the server keeps.
+  double first_batch_seconds = 0;
   std::uint64_t server_rss_bytes = 0;
   bool resident = false;  // the server holds this data set's bytes, or more, in memory
 };

@@ -215,6 +215,22 @@ TEST(BatchAssembler, RefusesADamagedBody) {
   ExpectDataLoss(Serialized(parts), "batch 7 of epoch 2: the body does not match its CRC32C");
 }
 
+TEST(BatchAssembler, CountsTheBodiesThatItHeldAgainstTheirChecksums) {
+  BatchAssembler assembler(kLimit);
+  for (std::uint64_t batches = 0; batches < 3; ++batches) {
+    EXPECT_EQ(assembler.body_checks(), batches);
+    for (const std::string& message : Messages(FullBatch({3}), kLimit))
+      EXPECT_THAT(Add(assembler, message), IsOk());
+  }
+  auto parts = Parsed(Messages(FullBatch({3}), kLimit));
+  parts[0].mutable_body()->back() ^= 1;
+  EXPECT_FALSE(Add(assembler, parts[0].SerializeAsString()).ok());
+  EXPECT_EQ(assembler.body_checks(), 4);
+  parts[0].clear_header_crc32c();
+  EXPECT_FALSE(Add(assembler, parts[0].SerializeAsString()).ok());
+  EXPECT_EQ(assembler.body_checks(), 4);
+}
+
 TEST(BatchAssembler, RefusesADamagedHeader) {
   auto parts = Parsed(Messages(FullBatch({3}), kLimit));
   parts[0].mutable_header()->set_oversize(true);

@@ -45,7 +45,7 @@ TEST_F(BenchCommandTest, ShowsWhatScriptsRelyOn) {
   ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
   const nlohmann::json result = printed.Json();
   for (const char* rate : {"graphs_per_second", "bytes_per_second", "raw_bytes_per_second", "ratio_to_raw",
-                           "first_batch_seconds", "server_rss_bytes"}) {
+                           "plan_seconds", "first_batch_seconds", "server_rss_bytes"}) {
     EXPECT_GT(result[rate].get<double>(), 0) << rate;
   }
   EXPECT_GT(result["batches"], 0);
@@ -56,6 +56,17 @@ TEST_F(BenchCommandTest, ShowsWhatScriptsRelyOn) {
   EXPECT_TRUE(result["resident"].is_boolean());
   EXPECT_DOUBLE_EQ(result["ratio_to_raw"].get<double>(),
                    result["bytes_per_second"].get<double>() / result["raw_bytes_per_second"].get<double>());
+}
+
+TEST_F(BenchCommandTest, TheEpochIsPlannedBeforeItsStreamsOpen) {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--policy", "packed", "--graphs", "127", "--drop-last"},
+        {"--policy", "static", "--graphs", "31", "--clients", "2", "--shared-epoch", "--balance", "cost"}}) {
+    const Printed printed = Bench(flags);
+    ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
+    EXPECT_GT(printed.Json()["plan_seconds"].get<double>(), 0);
+    EXPECT_EQ(printed.Json()["crc_checked"], printed.Json()["batches"]);
+  }
 }
 
 TEST_F(BenchCommandTest, ManyClientsReadAnEpochEachOrShareOne) {
