@@ -1,5 +1,7 @@
 #include "client/cli/output.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -41,6 +43,20 @@ bool IsNumericColumn(const Table& table, std::size_t column) {
                      [column](const std::vector<std::string>& row) { return LooksNumeric(row[column]); });
 }
 
+// The columns of a terminal that a text takes: two for a Chinese character, none for an accent that combines
+// with the letter before it. What is not UTF-8 takes one a byte.
+std::size_t DisplayWidth(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    utf8proc_int32_t character = 0;
+    const utf8proc_ssize_t taken = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                                    static_cast<utf8proc_ssize_t>(text.size()), &character);
+    width += taken > 0 ? static_cast<std::size_t>(utf8proc_charwidth(character)) : 1;
+    text.remove_prefix(taken > 0 ? static_cast<std::size_t>(taken) : 1);
+  }
+  return width;
+}
+
 struct ColumnLayout {
   std::size_t width;
   bool right;
@@ -49,8 +65,8 @@ struct ColumnLayout {
 std::vector<ColumnLayout> LayOut(const Table& table) {
   std::vector<ColumnLayout> layout;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    std::size_t width = table.columns[column].size();
-    for (const std::vector<std::string>& row : table.rows) width = std::max(width, row[column].size());
+    std::size_t width = DisplayWidth(table.columns[column]);
+    for (const std::vector<std::string>& row : table.rows) width = std::max(width, DisplayWidth(row[column]));
     layout.push_back({width, IsNumericColumn(table, column)});
   }
   return layout;
@@ -61,7 +77,7 @@ void AppendRow(const std::vector<std::string>& cells, const std::vector<ColumnLa
   std::string line;
   for (std::size_t column = 0; column < cells.size(); ++column) {
     if (column > 0) line += "  ";
-    const std::string padding(layout[column].width - cells[column].size(), ' ');
+    const std::string padding(layout[column].width - DisplayWidth(cells[column]), ' ');
     line += layout[column].right ? padding + cells[column] : cells[column] + padding;
   }
   line.erase(line.find_last_not_of(' ') + 1);

@@ -1,5 +1,6 @@
 #include "client/cli/plan/size_list.h"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <span>
@@ -11,37 +12,51 @@
 #include "client/ingest/refusal.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/shape.h"
 
 namespace packtrain::cli {
 namespace {
 
-// Takes the next number off `text`.
-bool TakeNumber(std::string_view* text, std::uint32_t* number) {
-  const std::size_t begin = text->find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return false;
-  const char* const end = text->data() + text->size();
-  const std::from_chars_result result = std::from_chars(text->data() + begin, end, *number);
-  if (result.ec != std::errc()) return false;
-  text->remove_prefix(static_cast<std::size_t>(result.ptr - text->data()));
-  return text->empty() || text->front() == ' ' || text->front() == '\t';
+constexpr char kBlanks[] = " \t";
+constexpr char kLineForm[] = "a line is `n_node n_edge`, whole numbers";
+
+// Takes the next word off `text`; empty at its end.
+std::string_view TakeWord(std::string_view* text) {
+  text->remove_prefix(std::min(text->find_first_not_of(kBlanks), text->size()));
+  const std::string_view word = text->substr(0, text->find_first_of(kBlanks));
+  text->remove_prefix(word.size());
+  return word;
 }
 
-bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
-
-absl::Status BadLine(const std::string& path, std::uint64_t number) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ":", number, ": a line is `n_node n_edge`, whole numbers"));
+absl::StatusOr<std::uint32_t> NumberOf(std::string_view word, const char* name) {
+  std::uint32_t number = 0;
+  const std::from_chars_result result = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (word.empty() || result.ec == std::errc::invalid_argument || result.ptr != word.data() + word.size()) {
+    return absl::InvalidArgumentError(kLineForm);
+  }
+  if (result.ec == std::errc::result_out_of_range || number > wire::kMaxSlots) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " ", std::string(word), " is out of range: up to ", wire::kMaxSlots));
+  }
+  return number;
 }
 
-absl::Status AddLine(std::string_view line, std::uint64_t number, const std::string& path, SizeList* sizes) {
-  std::uint32_t n_node = 0;
-  std::uint32_t n_edge = 0;
-  if (!TakeNumber(&line, &n_node) || !TakeNumber(&line, &n_edge)) return BadLine(path, number);
-  if (n_node == 0) return absl::InvalidArgumentError(absl::StrCat(path, ":", number, ": a graph has no nodes"));
+bool IsBlank(std::string_view line) { return line.find_first_not_of(kBlanks) == std::string_view::npos; }
+
+absl::Status AddLine(std::string_view line, std::uint64_t number, SizeList* sizes) {
+  ABSL_ASSIGN_OR_RETURN(const std::uint32_t n_node, NumberOf(TakeWord(&line), "n_node"));
+  ABSL_ASSIGN_OR_RETURN(const std::uint32_t n_edge, NumberOf(TakeWord(&line), "n_edge"));
+  if (n_node == 0) return absl::InvalidArgumentError("a graph has no nodes");
   sizes->n_node.push_back(n_node);
   sizes->n_edge.push_back(n_edge);
   sizes->line.push_back(number);
   return absl::OkStatus();
+}
+
+// The status of a line, with its place.
+absl::Status AtLine(const std::string& path, std::uint64_t number, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(path, ":", number, ": ", status.message()));
 }
 
 std::string HashSizes(const SizeList& sizes) {
@@ -59,11 +74,13 @@ absl::StatusOr<SizeList> ReadSizes(const std::string& path) {
   std::string_view line;
   for (;;) {
     const absl::StatusOr<bool> more = reader->Next(&line);
-    if (ingest::ReasonOf(more.status()) == "line_too_long") return BadLine(path, reader->line_number() + 1);
+    if (ingest::ReasonOf(more.status()) == "line_too_long") {
+      return AtLine(path, reader->line_number() + 1, absl::InvalidArgumentError(kLineForm));
+    }
     ABSL_RETURN_IF_ERROR(more.status());
     if (!*more) break;
     if (IsBlank(line)) continue;
-    ABSL_RETURN_IF_ERROR(AddLine(line, reader->line_number(), path, &sizes));
+    ABSL_RETURN_IF_ERROR(AtLine(path, reader->line_number(), AddLine(line, reader->line_number(), &sizes)));
   }
   if (sizes.n_node.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": holds no sizes"));
   sizes.version = HashSizes(sizes);

@@ -29,6 +29,27 @@ TEST_F(OutputTest, ColumnsOfNumbersStandToTheRight) {
             "a, \"b\"        7     -\n");
 }
 
+TEST_F(OutputTest, ColumnsAreAlignedByWhatATerminalShows) {
+  EXPECT_EQ(FormatText({{"name", "split"},
+                        {{"qm9", "all"},
+                         {"μόρια", "all"},
+                         {"分子数据", "all"},
+                         {"e\u0301te\u0301", "all"},  // accents that combine
+                         {"\xff\xfe", "all"},         // no UTF-8
+                         {"naïve", "all"}}}),
+            "name      split\n"
+            "qm9       all\n"
+            "μόρια     all\n"
+            "分子数据  all\n"
+            "e\u0301te\u0301      all\n"
+            "\xff\xfe        all\n"
+            "naïve     all\n");
+}
+
+TEST_F(OutputTest, AColumnIsAsWideAsItsHeadShows) {
+  EXPECT_EQ(FormatText({{"名", "β"}, {{"a", "1"}, {"b", "22"}}}), "名   β\na    1\nb   22\n");
+}
+
 TEST_F(OutputTest, CsvQuotesWhatNeedsIt) {
   EXPECT_EQ(FormatCsv(kTable), "name,graphs,fill\nqm9,\"128,744\",0.91\n\"a, \"\"b\"\"\",7,-\n");
 }

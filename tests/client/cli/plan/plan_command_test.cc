@@ -37,5 +37,28 @@ TEST(PlanCommandTest, GraphsAboveTheBudgetAreListedByTheirLines) {
   }
 }
 
+std::string ErrorOf(const std::string& sizes) {
+  const testing::TempFolder folder;
+  const Printed printed = RunLine(
+      {"plan", "--sizes", folder.Write("sizes", sizes), "--policy", "static", "--graphs", "1", "--json"});
+  EXPECT_NE(printed.exit_code, 0);
+  return printed.Json()["error"]["message"];
+}
+
+TEST(PlanCommandTest, ASizeOutOfRangeIsNamedWithItsLineAndTheLimit) {
+  EXPECT_THAT(ErrorOf("3 4\n2147483648 6\n"),
+              HasSubstr("sizes:2: n_node 2147483648 is out of range: up to 2147483647"));
+  EXPECT_THAT(ErrorOf("5 99999999999999999999\n"),
+              HasSubstr("sizes:1: n_edge 99999999999999999999 is out of range: up to 2147483647"));
+}
+
+TEST(PlanCommandTest, WhatIsNoWholeNumberIsNamedAsSuch) {
+  for (const char* line : {"3", "3 x", "3 -4", "3 4.5", "99999999999x 4", "3,4"}) {
+    EXPECT_THAT(ErrorOf(std::string("1 0\n") + line + "\n"),
+                HasSubstr("sizes:2: a line is `n_node n_edge`, whole numbers"))
+        << line;
+  }
+}
+
 }  // namespace
 }  // namespace packtrain::cli
