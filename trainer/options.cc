@@ -157,8 +157,10 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
       ->group(kRunGroup);
   app.add_flag(
          "--synthetic", options.synthetic,
-         "Serve the first batches, at most 64 and at most an epoch, again and again from the device's memory: "
-         "the difference to a run without it is the cost of input. Labels the run input=synthetic")
+         "Serve the first batch of each padded shape of at most 64 batches, and at most an epoch, again and "
+         "again from "
+         "where the step reads it: the difference to a run without it is the cost of input. Labels the run "
+         "input=synthetic")
       ->excludes(checkpoint)
       ->group(kRunGroup);
 }

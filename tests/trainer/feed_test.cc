@@ -140,14 +140,16 @@ class CountingSource final : public TrainingBatches {
  public:
   CountingSource(std::uint64_t epoch_steps, std::uint64_t end) : end_(end) {
     header_.epoch_steps = epoch_steps;
-    header_.padded = kPadded;
   }
 
   absl::Status Next() override {
     if (cancelled_) return absl::CancelledError("cancelled");
     if (batches_ == end_) return absl::UnavailableError("the server is gone");
     header_.epoch = batches_ / header_.epoch_steps;
-    header_.step = batches_++ % header_.epoch_steps;
+    header_.step = batches_ % header_.epoch_steps;
+    header_.index = 2 * header_.step;
+    header_.real.graphs = static_cast<std::uint32_t>(batches_);
+    header_.padded = ShapeOf(batches_++);
     return absl::OkStatus();
   }
   const wire::BatchHeader& header() const override { return header_; }
@@ -157,6 +159,13 @@ class CountingSource final : public TrainingBatches {
     return absl::OkStatus();
   }
   void Cancel() override { cancelled_ = true; }
+
+  // Shapes a, b, a, b, ...
+  static wire::Shape ShapeOf(std::uint64_t batch) {
+    wire::Shape shape = kPadded;
+    shape.edges += batch % 2 == 0 ? 0 : 64;
+    return shape;
+  }
 
   std::uint64_t batches() const { return batches_; }
   bool cancelled() const { return cancelled_; }
@@ -176,8 +185,12 @@ struct Synthetic {
     batches = std::make_unique<SyntheticBatches>(std::move(owned), testing::MoleculesLayout(), at::kCPU);
   }
 
-  float Target() const {
-    const GraphTensors out = NewGraphTensors(kPadded, testing::MoleculesLayout(), at::kCPU);
+  // In new tensors.
+  GraphTensors NewTensors() const {
+    return NewGraphTensors(batches->header().padded, testing::MoleculesLayout(), at::kCPU);
+  }
+  float Target() const { return TargetIn(NewTensors()); }
+  float TargetIn(const GraphTensors& out) const {
     EXPECT_THAT(batches->Expand(out), IsOk());
     return out.target[5].item<float>();
   }
@@ -186,17 +199,52 @@ struct Synthetic {
   std::unique_ptr<SyntheticBatches> batches;
 };
 
-TEST(SyntheticBatches, ServesTheFirstEpochRoundByRound) {
+TEST(SyntheticBatches, ServesTheFirstBatchOfEachShapeRoundByRound) {
   Synthetic synthetic(3);
   for (std::uint64_t i = 0; i < 8; ++i) {
     ASSERT_THAT(synthetic.batches->Next(), IsOk());
-    EXPECT_EQ(synthetic.batches->header().epoch, i / 3);
-    EXPECT_EQ(synthetic.batches->header().step, i % 3);
+    const wire::BatchHeader& header = synthetic.batches->header();
+    EXPECT_EQ(header.epoch, i / 3);
+    EXPECT_EQ(header.step, i % 3);
+    EXPECT_EQ(header.index, 2 * (i % 3));
+    EXPECT_EQ(header.padded, CountingSource::ShapeOf(i % 3));
     EXPECT_EQ(synthetic.batches->timing().build_ns, 0);
-    EXPECT_EQ(synthetic.Target(), static_cast<float>(i % 3));
+    const std::uint64_t first = i % 3 % 2;
+    EXPECT_EQ(header.real.graphs, first);  // of what is served
+    EXPECT_EQ(synthetic.Target(), static_cast<float>(first));
   }
   EXPECT_EQ(synthetic.source->batches(), 3);
   EXPECT_TRUE(synthetic.source->cancelled());
+}
+
+// As a step engine asks, which has tensors for each shape: a mark in what was copied once shows that nothing is
+// again.
+TEST(SyntheticBatches, ABatchStaysWhereTheStepReadsIt) {
+  Synthetic synthetic(4);
+  ASSERT_THAT(synthetic.batches->Next(), IsOk());
+  const GraphTensors even = synthetic.NewTensors();
+  EXPECT_EQ(synthetic.TargetIn(even), 0);
+  ASSERT_THAT(synthetic.batches->Next(), IsOk());
+  const GraphTensors odd = synthetic.NewTensors();
+  EXPECT_EQ(synthetic.TargetIn(odd), 1);
+  even.target.fill_(17);
+  odd.target.fill_(18);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_THAT(synthetic.batches->Next(), IsOk());
+    EXPECT_EQ(synthetic.TargetIn(even), 17);
+    ASSERT_THAT(synthetic.batches->Next(), IsOk());
+    EXPECT_EQ(synthetic.TargetIn(odd), 18);
+  }
+}
+
+TEST(SyntheticBatches, OtherTensorsOfTheShapeAreFilledAnew) {
+  Synthetic synthetic(1);
+  for (int step = 0; step < 5; ++step) {
+    ASSERT_THAT(synthetic.batches->Next(), IsOk());
+    const GraphTensors out = synthetic.NewTensors();  // at the address of the ones before, maybe
+    out.target.fill_(17);
+    EXPECT_EQ(synthetic.TargetIn(out), 0);
+  }
 }
 
 TEST(SyntheticBatches, KeepsTheFirstOfALongEpoch) {

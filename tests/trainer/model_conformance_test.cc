@@ -15,6 +15,7 @@
 #include "tests/trainer/molecules.h"
 #include "trainer/engine/flat_parameters.h"
 #include "trainer/models/model.h"
+#include "trainer/selftest/precision_errors.h"
 #include "trainer/tasks/task.h"
 
 namespace packtrain::trainer {
@@ -41,11 +42,8 @@ constexpr std::array kFacts = {
     ModelFacts{.name = "schnet", .parameters = {80'352, 84'768}, .bf16_roundings = 5, .bf16_terms = 64},
 };
 
-// The error model of bf16: one rounding is off by at most 2^-9 of the value, uniformly, so by 2^-9 / sqrt(3) on
-// average; roundings are independent, so errors add up by squares over roundings and average out over terms.
-// Three times that is met by all but one in some hundred.
 double Bf16Bound(const ModelFacts& facts) {
-  return 3 * 0x1p-9 / std::sqrt(3) * std::sqrt(facts.bf16_roundings / facts.bf16_terms);
+  return ErrorBound({.unit = kBf16Roundoff, .chain = facts.bf16_roundings, .terms = facts.bf16_terms});
 }
 
 // Outputs for the real graphs or nodes, and the gradient of the sum of their squares by all parameters.

@@ -1,5 +1,6 @@
 #include "trainer/data/synthetic_batches.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "proto/base/status_macros.h"
@@ -16,24 +17,31 @@ SyntheticBatches::SyntheticBatches(std::unique_ptr<TrainingBatches> source, cons
     : source_(std::move(source)), layout_(layout), device_(device) {}
 
 absl::Status SyntheticBatches::Next() {
-  if (kept_.empty()) return Keep();
-  ++kept_[turn_].header.epoch;
-  turn_ = (turn_ + 1) % kept_.size();
+  if (turns_.empty()) return Keep();
+  turn_ = (turn_ + 1) % turns_.size();
+  if (turn_ == 0) ++epoch_;
+  ShowTurn();
   return absl::OkStatus();
 }
 
 absl::Status SyntheticBatches::Expand(const GraphTensors& out) {
-  CopyGraphTensors(AtHand().tensors, out);
+  Kept& kept = kept_[turns_[turn_].kept];
+  if (kept.copied_into._unsafe_get_target() == out.senders.unsafeGetTensorImpl()) return absl::OkStatus();
+  CopyGraphTensors(kept.tensors, out);
+  kept.copied_into = WeakTensor(out.senders.getIntrusivePtr());
   return absl::OkStatus();
 }
 
 absl::Status SyntheticBatches::Keep() {
   do {
     if (absl::Status status = KeepNext(); !status.ok()) {
+      turns_.clear();
       kept_.clear();
       return status;
     }
-  } while (kept_.size() < kMaxBatches && !IsLastOfEpoch(kept_.back().header));
+  } while (turns_.size() < kMaxBatches && !IsLastOfEpoch(source_->header()));
+  epoch_ = kept_.front().header.epoch;
+  ShowTurn();
   source_->Cancel();
   return absl::OkStatus();
 }
@@ -41,8 +49,27 @@ absl::Status SyntheticBatches::Keep() {
 absl::Status SyntheticBatches::KeepNext() {
   ABSL_RETURN_IF_ERROR(source_->Next());
   const wire::BatchHeader& header = source_->header();
-  kept_.push_back({header, NewGraphTensors(header.padded, layout_, device_)});
-  return source_->Expand(kept_.back().tensors);
+  ABSL_ASSIGN_OR_RETURN(const std::size_t kept, KeptOf(header.padded));
+  turns_.push_back({.step = header.step, .index = header.index, .kept = kept});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::size_t> SyntheticBatches::KeptOf(const wire::Shape& padded) {
+  const auto found = std::ranges::find(
+      kept_, padded, [](const Kept& kept) -> const wire::Shape& { return kept.header.padded; });
+  if (found != kept_.end()) return static_cast<std::size_t>(found - kept_.begin());
+  GraphTensors tensors = NewGraphTensors(padded, layout_, device_);
+  ABSL_RETURN_IF_ERROR(source_->Expand(tensors));
+  kept_.push_back({source_->header(), tensors, WeakTensor(tensors.senders.getIntrusivePtr())});
+  return kept_.size() - 1;
+}
+
+void SyntheticBatches::ShowTurn() {
+  const Turn& turn = turns_[turn_];
+  header_ = kept_[turn.kept].header;
+  header_.epoch = epoch_;
+  header_.step = turn.step;
+  header_.index = turn.index;
 }
 
 }  // namespace packtrain::trainer

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_TRAINER_ENGINE_EAGER_EXECUTOR_H_
 #define PACKTRAIN_TRAINER_ENGINE_EAGER_EXECUTOR_H_
 
+#include <optional>
 #include <utility>
 
 #include "proto/base/status_macros.h"
@@ -15,7 +16,8 @@ class EagerExecutor final : public ShapeExecutor {
       : device_(device), layout_(layout), work_(std::move(work)) {}
 
   const GraphTensors& InputsFor(const wire::Shape& padded) override {
-    inputs_ = NewGraphTensors(padded, layout_, device_);
+    if (shape_ != padded) inputs_ = NewGraphTensors(padded, layout_, device_);
+    shape_ = padded;
     return inputs_;
   }
   absl::StatusOr<std::uint64_t> Run() override {
@@ -28,7 +30,8 @@ class EagerExecutor final : public ShapeExecutor {
   const at::Device device_;
   const InputLayout layout_;
   const Work work_;
-  GraphTensors inputs_;
+  std::optional<wire::Shape> shape_;
+  GraphTensors inputs_;  // of shape_: a shape that comes again keeps its tensors
 };
 
 }  // namespace packtrain::trainer

@@ -58,7 +58,13 @@ void AddFlags(CLI::App& app, SelftestOptions& options) {
 void RunChecks(const std::regex& only, Selftest& selftest) {
   for (const std::span<const Check> list : CheckLists()) {
     for (const Check& check : list) {
-      if (std::regex_search(check.name.begin(), check.name.end(), only)) selftest.Try(check.name, check.run);
+      if (!std::regex_search(check.name.begin(), check.name.end(), only)) continue;
+      const std::string reason = check.why_not == nullptr ? "" : check.why_not();
+      if (reason.empty()) {
+        selftest.Try(check.name, check.run);
+      } else {
+        selftest.Skip(check.name, reason);
+      }
     }
   }
 }

@@ -4,8 +4,10 @@
 #include <torch/types.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "trainer/engine/trained_model.h"
 #include "trainer/models/model.h"
 #include "trainer/ranks/gradient_sync.h"
+#include "trainer/selftest/precision_errors.h"
 #include "trainer/selftest/random_graphs.h"
 
 namespace packtrain::trainer {
@@ -82,10 +85,16 @@ void Train(Trainee& trainee, int steps) {
   }
 }
 
-absl::Status ExpectClose(const at::Tensor& actual, const at::Tensor& expected, double tolerance) {
-  const double error = ((actual - expected).norm() / expected.norm()).item<double>();
-  if (error <= tolerance) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("differs by ", error, ", more than ", tolerance));
+absl::Status ExpectEqual(const at::Tensor& actual, const at::Tensor& expected) {
+  if (actual.equal(expected)) return absl::OkStatus();
+  const double error = (actual - expected).abs().max().item<double>();
+  return absl::InternalError(absl::StrCat("parameters that have to be equal differ by up to ", error));
+}
+
+absl::Status ExpectError(const std::string& name, double error, double bound) {
+  if (error <= bound) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(name, ": the relative error is ", error, "; roundings explain ", bound));
 }
 
 // What the parameters are after 12 steps; f32 afterwards, too.
@@ -98,24 +107,64 @@ at::Tensor Trained(const EngineOptions& options, bool fused, const std::string& 
 
 // Fused kernels add in a fixed order, so the two are equal bit for bit.
 absl::Status CapturedIsEager(const std::string& precision) {
-  return ExpectClose(Trained({.captured = true}, /*fused=*/true, precision),
-                     Trained({}, /*fused=*/true, precision), 1e-6);
+  return ExpectEqual(Trained({.captured = true}, /*fused=*/true, precision),
+                     Trained({}, /*fused=*/true, precision));
 }
 
 absl::Status CapturedIsEagerInF32() { return CapturedIsEager("f32"); }
 absl::Status CapturedIsEagerInTf32() { return CapturedIsEager("tf32"); }
 absl::Status CapturedIsEagerInBf16() { return CapturedIsEager("bf16"); }
 
-// Steps with fused kernels in `precision`, against plain ones in f32. All steps together move the parameters
-// by 1.5 %.
-absl::Status IsPlainInF32(const std::string& precision, double tolerance) {
-  return ExpectClose(Trained({.captured = true}, /*fused=*/true, precision),
-                     Trained({.captured = true}, /*fused=*/false, "f32"), tolerance);
+// What is rounded on SchNet's way to a prediction. Of three layers: the product with W1 and W2 of the filter,
+// those into the messages and out of them, and one behind; then two products of the readout.
+constexpr double kProducts = 3 * 5 + 2;
+constexpr double kChannels = 64;
+// Each product adds up to 150 terms, one after another.
+constexpr Roundings kInF32 = {.unit = kF32Roundoff, .chain = kProducts * 150};
+// Each product shortens both factors.
+constexpr Roundings kInTf32 = {.unit = kTf32Roundoff, .chain = kProducts * 2, .terms = kChannels};
+// Gaussians, their product with W1, its softplus, the product with W2, its softplus; in three layers.
+constexpr Roundings kInBf16 = {.unit = kBf16Roundoff, .chain = 3 * 5, .terms = kChannels};
+
+// The gradient goes the same way forth and back.
+Roundings BothWays(Roundings forward) {
+  forward.chain *= 2;
+  return forward;
 }
 
-absl::Status FusedIsPlain() { return IsPlainInF32("f32", 1e-4); }
-absl::Status Tf32IsNearF32() { return IsPlainInF32("tf32", 1e-3); }
-absl::Status Bf16IsNearF32() { return IsPlainInF32("bf16", 1e-3); }
+// A first step with fused kernels, against plain ones in f64.
+absl::Status IsAsExactAs(const Roundings& forward, const std::string& precision) {
+  const wire::Shape real = {32, 32 * 18, 32 * 18 * 17}, padded = {33, 640, 10240};
+  const GraphTensors graphs =
+      CopyTo(MakeFullGraphs({.real = real, .padded = padded}, at::detail::createCPUGenerator(/*seed_val=*/1)),
+             at::kCUDA);
+  const at::ScalarType edge_type = SetPrecision(precision, at::kCUDA).value();
+  const PrecisionErrors errors = ErrorsOf(
+      FindModel("schnet").value(),
+      {.sizes = {.classes = 5}, .seed = 1, .kernels = KernelForm::kFused, .edge_type = edge_type}, graphs);
+  SetPrecision("f32", at::kCUDA).value();
+  absl::Status status = ExpectError("predictions", errors.predictions, ErrorBound(forward));
+  if (status.ok()) status = ExpectError("gradient", errors.gradient, ErrorBound(BothWays(forward)));
+  return status;
+}
+
+absl::Status F32IsAsExactAsItsRoundings() { return IsAsExactAs(kInF32, "f32"); }
+absl::Status Tf32IsAsExactAsItsRoundings() { return IsAsExactAs(kInTf32, "tf32"); }
+absl::Status Bf16IsAsExactAsItsRoundings() { return IsAsExactAs(kInBf16, "bf16"); }
+
+// Adam's first steps are of one length in each parameter, whatever the size of its gradient, so what a rounding
+// changes is the sign of gradients that are smaller than their error. Of normal gradients of relative error e
+// those are e / pi, and each moves its parameter twice the step the other way: the change is off by 2 sqrt(e /
+// pi) of itself.
+absl::Status FusedIsPlain() {
+  const EngineOptions captured = {.captured = true};
+  const at::Tensor start = Trainee(captured, /*fused=*/true).parameters();
+  const at::Tensor fused = Trained(captured, /*fused=*/true, "f32"),
+                   plain = Trained(captured, /*fused=*/false, "f32");
+  const double error = ((fused - plain).norm() / (plain - start).norm()).item<double>();
+  return ExpectError("change of the parameters", error,
+                     2 * std::sqrt(ErrorBound(BothWays(kInF32)) / std::numbers::pi));
+}
 
 absl::Status CapturesAreCounted() {
   Trainee roomy({.captured = true}, /*fused=*/true),
@@ -132,7 +181,7 @@ absl::Status CapturesAreCounted() {
                                             tight.captures().captures, " times in 9 steps, evicted ",
                                             tight.captures().evictions));
   }
-  return ExpectClose(tight.parameters(), roomy.parameters(), 1e-6);
+  return ExpectEqual(tight.parameters(), roomy.parameters());
 }
 
 // With room for one capture, the pool of their memory has none while the next one is made.
@@ -186,8 +235,9 @@ constexpr std::array<Check, 10> kChecks = {
      {"engine: captured steps in tf32 are the eager ones", CapturedIsEagerInTf32},
      {"engine: captured steps in bf16 are the eager ones", CapturedIsEagerInBf16},
      {"engine: steps with fused kernels are the plain ones", FusedIsPlain},
-     {"engine: steps in tf32 are near those in f32", Tf32IsNearF32},
-     {"engine: steps in bf16 are near those in f32", Bf16IsNearF32},
+     {"engine: a step in f32 is as exact as its roundings say", F32IsAsExactAsItsRoundings},
+     {"engine: a step in tf32 is as exact as its roundings say", Tf32IsAsExactAsItsRoundings},
+     {"engine: a step in bf16 is as exact as its roundings say", Bf16IsAsExactAsItsRoundings},
      {"engine: captures and evictions are counted, and change nothing", CapturesAreCounted},
      {"engine: shapes follow each other with room for one capture", OneCaptureAtATime},
      {"engine: what is no number halts this step and all behind it", NotANumberHalts},

@@ -22,6 +22,7 @@
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/kernels/sum_messages.h"
 #include "trainer/models/model.h"
+#include "trainer/selftest/precision_errors.h"
 #include "trainer/selftest/random_graphs.h"
 
 namespace packtrain::trainer {
@@ -326,7 +327,8 @@ absl::Status SchNetIsPlain(at::ScalarType edge_type, double tolerance) {
 absl::Status SchNetInF32IsPlain() { return SchNetIsPlain(at::kFloat, 1e-4); }
 absl::Status SchNetInBf16IsNearPlain() {
   SetPrecision("bf16", kCard).value();
-  return SchNetIsPlain(at::kBFloat16, 2e-2);
+  // Five roundings in each of three layers, forth and back; in a single element few terms average.
+  return SchNetIsPlain(at::kBFloat16, ErrorBound({.unit = kBf16Roundoff, .chain = 2 * 3 * 5}));
 }
 
 // Runs `body` once as it is and once into a graph, on a stream of its own, as a capture needs it.

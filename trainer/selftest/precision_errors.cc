@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -47,6 +48,10 @@ double WorstError(const std::vector<at::Tensor>& got, const std::vector<at::Tens
 }
 
 }  // namespace
+
+double ErrorBound(const Roundings& roundings) {
+  return 3 * roundings.unit * std::sqrt(roundings.chain / (3 * roundings.terms));
+}
 
 PrecisionErrors ErrorsOf(const ModelEntry& entry, const ModelOptions& options, const GraphTensors& graphs) {
   const std::shared_ptr<Model> model = entry.create(options);

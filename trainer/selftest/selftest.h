@@ -23,9 +23,13 @@ class Selftest {
   // Runs `body`; an error that it returns, or an exception, is a failure of `name`.
   void Try(std::string_view name, absl::FunctionRef<absl::Status()> body);
 
+  // Notes that `name` cannot be tried here, and why. It counts neither as passed nor as a failure.
+  void Skip(std::string_view name, std::string_view reason);
+
   bool passed() const { return failures_.empty(); }
+  // Those that were tried.
   int tests() const { return tests_; }
-  // {"tests":N, "failed":M, "failures":[{"name","message"}]}
+  // {"tests":N, "failed":M, "failures":[{"name","message"}], "skipped":[{"name","reason"}]}
   nlohmann::ordered_json ToJson() const;
 
  private:
@@ -34,9 +38,15 @@ class Selftest {
     std::string message;
   };
 
+  struct Skipped {
+    std::string name;
+    std::string reason;
+  };
+
   const std::function<void(const std::string& line)> progress_;
   int tests_ = 0;
   std::vector<Failure> failures_;
+  std::vector<Skipped> skipped_;
 };
 
 }  // namespace packtrain::trainer
