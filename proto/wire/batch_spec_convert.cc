@@ -128,6 +128,7 @@ v1::GetPlanResponse ToMessage(const PlanSummary& summary, const BatchSpec& spec,
   plan.set_batches(summary.batches);
   plan.set_steps(summary.steps);
   plan.set_graphs(summary.graphs);
+  plan.set_dropped_graphs(summary.dropped_graphs);
   if (summary.budget) *plan.mutable_budget() = ToMessage(*summary.budget);
   plan.mutable_fill()->set_graphs(summary.fill_graphs);
   plan.mutable_fill()->set_nodes(summary.fill_nodes);

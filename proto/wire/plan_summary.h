@@ -21,7 +21,8 @@ struct PlanSummary {
   std::uint64_t batches = 0;
   std::uint64_t steps = 0;
   std::uint64_t graphs = 0;
-  std::optional<Shape> budget;  // (M, N, E); none for static
+  std::uint64_t dropped_graphs = 0;  // of the batches that drop_last leaves out
+  std::optional<Shape> budget;       // (M, N, E); none for static
   double fill_graphs = 0;
   double fill_nodes = 0;
   double fill_edges = 0;

@@ -78,6 +78,8 @@ void EpochTotals::AddBatches(wire::PlanSummary& summary) const {
     summary.min_graphs = std::min(summary.min_graphs, graphs);
     summary.max_graphs = std::max(summary.max_graphs, graphs);
   }
+  for (std::uint64_t batch = size(); batch < list_.size(); ++batch)
+    summary.dropped_graphs += Real(batch).graphs;
   summary.mean_graphs = Ratio(summary.graphs, summary.batches);
 }
 

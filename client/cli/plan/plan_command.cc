@@ -62,6 +62,10 @@ std::string ToText(const client::SpecFlags& flags, const v1::GetPlanResponse& pl
   if (flags.world_size > 1) {
     text << "balance   mean load is " << FormatNumber(plan.rank_load_mean_over_max()) << " of the greatest\n";
   }
+  if (plan.dropped_graphs() > 0) {
+    text << "dropped   " << FormatCount(static_cast<double>(plan.dropped_graphs()))
+         << " graphs of the incomplete last step (--drop-last)\n";
+  }
   if (plan.oversize().count() > 0) {
     text << "oversize  " << plan.oversize().count() << " graphs above the budget, each "
          << (plan.oversize().action() == v1::OVERSIZE_SKIP ? "skipped" : "alone in a batch") << '\n';

@@ -170,6 +170,7 @@ TEST(BatchSpecConvertTest, APlanTellsAllOfItsSummary) {
   const PlanSummary summary = {.batches = 1,
                                .steps = 2,
                                .graphs = 3,
+                               .dropped_graphs = 16,
                                .budget = Shape{4, 5, 6},
                                .fill_graphs = 0.25,
                                .fill_nodes = 0.5,
@@ -190,7 +191,7 @@ TEST(BatchSpecConvertTest, APlanTellsAllOfItsSummary) {
             "batches: 10 } "
             "mean_graphs: 1.5 min_graphs: 11 max_graphs: 12 "
             "oversize { action: OVERSIZE_SKIP count: 2 truncated: true } rank_load_mean_over_max: 0.875 "
-            "bound_batches: 14 plan_version: 15");
+            "bound_batches: 14 plan_version: 15 dropped_graphs: 16");
 }
 
 v1::BatchSpec Spec(v1::Policy policy, v1::Pad pad) {

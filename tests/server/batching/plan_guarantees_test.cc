@@ -40,6 +40,7 @@ TEST(ExactlyOnceTest, EachGraphOfTheSplitComesOnceAnEpoch) {
     const Indices expected = Without(scenario.split, Skipped(scenario, plan));
     EXPECT_EQ(Sorted(GraphsOf(AllBatches(plan))), expected);
     EXPECT_EQ(plan.Summarize().graphs, expected.size());
+    EXPECT_EQ(plan.Summarize().dropped_graphs, 0u);
   });
 }
 
@@ -53,6 +54,7 @@ TEST(ExactlyOnceTest, DropLastLeavesOutLessThanAStepAndRepeatsNothing) {
     EXPECT_TRUE(std::ranges::includes(all, delivered));
     EXPECT_EQ(std::ranges::adjacent_find(delivered), delivered.end());
     EXPECT_EQ(plan.Summarize().graphs, delivered.size());
+    EXPECT_EQ(plan.Summarize().dropped_graphs, all.size() - delivered.size());
     EXPECT_LT(one_rank->Summarize().batches - plan.Summarize().batches, world.size);
   });
 }

@@ -39,6 +39,7 @@ TEST_F(PlanTest, DropLastLeavesOutTheBatchesOfAnIncompleteStep) {
   EXPECT_EQ(plan->steps(), 1u);
   EXPECT_EQ(plan->Summarize().batches, 3u);
   EXPECT_EQ(plan->Summarize().graphs, 3u);
+  EXPECT_EQ(plan->Summarize().dropped_graphs, 2u);
   EXPECT_EQ(plan->BatchAt(3).status().code(), absl::StatusCode::kOutOfRange);
 }
 

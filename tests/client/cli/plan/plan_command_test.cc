@@ -60,5 +60,21 @@ TEST(PlanCommandTest, WhatIsNoWholeNumberIsNamedAsSuch) {
   }
 }
 
+// Five graphs on three ranks: the second step cannot fill them.
+TEST(PlanCommandTest, DropLastSaysHowManyGraphsItLeavesOut) {
+  const testing::TempFolder folder;
+  std::vector<std::string> line = {
+      "plan",     "--sizes",      folder.Write("sizes", "1 0\n2 0\n3 0\n4 0\n5 0\n"),
+      "--policy", "static",       "--graphs",
+      "1",        "--world-size", "3"};
+  EXPECT_THAT(RunLine(line).out, ::testing::Not(HasSubstr("--drop-last")));
+  line.push_back("--drop-last");
+  EXPECT_THAT(RunLine(line).out, HasSubstr("dropped   2 graphs of the incomplete last step (--drop-last)\n"));
+  line.push_back("--json");
+  const nlohmann::json plan = RunLine(line).Json();
+  EXPECT_EQ(plan["graphs"], 3);
+  EXPECT_EQ(plan["dropped_graphs"], 2);
+}
+
 }  // namespace
 }  // namespace packtrain::cli
