@@ -108,6 +108,7 @@ absl::StatusOr<std::unique_ptr<RunReporter>> RunReporter::Start(std::shared_ptr<
   request.set_first_step(options.first_step);
   request.set_join_only(options.join_only);
   request.set_process_key(base::RandomHex());
+  request.set_follows(options.follows);
   auto stub = v1::RunService::NewStub(ChannelOf(*connection));
   ABSL_ASSIGN_OR_RETURN(
       const v1::StartRunResponse started,

@@ -88,11 +88,14 @@ struct Evaluation {
   double constant_mae = 0;
   double constant_rmse = 0;
   std::uint64_t duration_ns = 0;
+  // Of rank 0, that made it; absent: that of the reporter to which it is added.
+  std::optional<std::uint32_t> attempt = std::nullopt;
 };
 
 // A reading of the process and its device. Negative: not readable here.
 struct Sample {
-  std::int64_t time_ns = 0;
+  std::int64_t time_ns = 0;        // since 1970-01-01 UTC, by the wall clock
+  std::int64_t monotonic_ns = -1;  // of a clock that nobody sets, which starts anywhere
   std::int64_t process_cpu_ns = -1;
   std::int64_t rss_bytes = -1;
   std::int64_t device_memory_bytes = -1;
@@ -106,7 +109,8 @@ struct Sample {
 struct Event {
   std::string name;
   std::int64_t start_ns = 0;
-  std::uint64_t duration_ns = 0;
+  std::uint64_t duration_ns = 0;  // by a monotonic clock
+  std::int64_t step = -1;         // the last that had ended when it began; negative: none
 };
 
 // What one batch came without; see CorruptGraphs in packtrain/v1/run.proto.
@@ -137,6 +141,9 @@ struct ReporterOptions {
   std::uint64_t first_step = 0;
   // The run is there already: Start joins it, or is NOT_FOUND.
   bool join_only = false;
+  // Name of the run that this one goes on with, from `first_step` on, with another number of ranks; empty:
+  // none.
+  std::string follows{};
   // Steps are sent in blocks of at most this many, at least this often.
   std::size_t block_steps = 256;
   std::chrono::milliseconds flush_every{500};
@@ -184,8 +191,13 @@ class RunReporter {
   // code, and how many they were so far.
   virtual absl::Status Flush() = 0;
   // Flushes, then closes the run as done or failed; `message` says why, or what a run that is done lacks. For
-  // one rank, after all have flushed. The run stays open where records were not delivered.
-  virtual absl::Status Finish(bool failed, const std::string& message) = 0;
+  // one rank, after all have flushed. `end_step` is how many steps the training has made in all: what was
+  // reported from there on is of an attempt that was given up. The run stays open where records were not
+  // delivered.
+  absl::Status Finish(bool failed, const std::string& message,
+                      std::optional<std::uint64_t> end_step = std::nullopt) {
+    return End(failed, message, end_step);
+  }
   // From now on Flush and Finish do not wait for the server's return: they end with the first attempt that
   // fails.
   virtual void Hurry() = 0;
@@ -202,6 +214,7 @@ class RunReporter {
   virtual std::uint64_t lost() const = 0;
 
  private:
+  virtual absl::Status End(bool failed, const std::string& message, std::optional<std::uint64_t> end_step) = 0;
   virtual void Add(ReportedRecord record) = 0;
 };
 

@@ -105,8 +105,20 @@ void AppendCsvRow(const std::vector<std::string>& cells, std::string* text) {
   *text += '\n';
 }
 
-// Invalid UTF-8, as file names may hold, is replaced and never thrown at.
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+// Whether there is a number for which JSON has no form.
+bool HoldsNonFinite(const Json& json) {
+  if (json.is_structured()) return std::any_of(json.begin(), json.end(), HoldsNonFinite);
+  return json.is_number_float() && !std::isfinite(json.get<double>());
+}
+
+void NameNonFinite(Json& json) {
+  if (json.is_structured()) {
+    for (Json& element : json) NameNonFinite(element);
+  } else if (HoldsNonFinite(json)) {
+    const double value = json.get<double>();
+    json = std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+  }
+}
 
 // A detail of a type that is known here: its URL, then its fields.
 template <typename Message>
@@ -139,6 +151,13 @@ std::string CellOf(const Json& value, const std::function<std::string(double)>& 
 }
 
 }  // namespace
+
+std::string JsonText(const Json& json) {
+  if (!HoldsNonFinite(json)) return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json named = json;
+  NameNonFinite(named);
+  return JsonText(named);
+}
 
 std::string FormatText(const Table& raw) {
   const Table table = EscapeCells(raw);
@@ -219,7 +238,7 @@ Output::Output(std::ostream& out, std::ostream& err, OutputFormat format)
 
 void Output::Print(const Json& json, std::string_view text) {
   if (format_ == OutputFormat::kJson) {
-    out_ << Dump(json) << '\n';
+    out_ << JsonText(json) << '\n';
   } else {
     out_ << base::EscapeControlsInLines(text);
   }
@@ -250,7 +269,7 @@ void Output::PrintError(const absl::Status& status) {
     const Json error = {{"code", absl::StatusCodeToString(status.code())},
                         {"message", std::string(status.message())},
                         {"details", Details(status)}};
-    if (Write(Dump({{"error", error}}) + '\n').ok()) return;
+    if (Write(JsonText({{"error", error}}) + '\n').ok()) return;
   }
   Note("packtrain: " + std::string(status.message()));
 }

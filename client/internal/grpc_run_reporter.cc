@@ -91,18 +91,21 @@ bool GrpcRunReporter::IsSettled(const Outboxes::Position& position) const {
   return outboxes_.IsSettled(position) && lost_reported_ == outboxes_.lost();
 }
 
-absl::Status GrpcRunReporter::Finish(bool failed, const std::string& message) {
+absl::Status GrpcRunReporter::End(bool failed, const std::string& message,
+                                  std::optional<std::uint64_t> end_step) {
   if (!AwaitDelivery()) return NotDelivered();
-  const absl::Status closed = CloseRun(failed, message);
+  const absl::Status closed = CloseRun(failed, message, end_step);
   const absl::Status refusal = Refusal();
   return refusal.ok() ? closed : refusal;
 }
 
-absl::Status GrpcRunReporter::CloseRun(bool failed, const std::string& message) {
+absl::Status GrpcRunReporter::CloseRun(bool failed, const std::string& message,
+                                       std::optional<std::uint64_t> end_step) {
   v1::FinishRunRequest request;
   request.set_run(run());
   request.set_state(failed ? v1::RUN_STATE_FAILED : v1::RUN_STATE_DONE);
   request.set_message(message);
+  if (end_step.has_value()) request.set_end_step(*end_step);
   StopSignal never_stopped;  // a call that is under way ends by itself
   Retry retry(connection_->options(), hurry_);
   while (true) {
@@ -165,6 +168,11 @@ void GrpcRunReporter::Put(const AttemptSteps& steps) {
     outboxes_.Of<AddressedStep>().Add({steps.rank, steps.attempt, step});
   }
   wake_.NotifyOne();
+}
+
+void GrpcRunReporter::Put(Evaluation evaluation) {
+  if (!evaluation.attempt.has_value()) evaluation.attempt = self_.attempt;
+  outboxes_.Of<Evaluation>().Add(std::move(evaluation));
 }
 
 void GrpcRunReporter::Put(Sample sample) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -34,7 +35,6 @@ class GrpcRunReporter final : public RunReporter {
   std::uint32_t attempt() const override { return self_.attempt; }
 
   absl::Status Flush() override;
-  absl::Status Finish(bool failed, const std::string& message) override;
   void Hurry() override;
   UnsentRecords unsent() const override;
   std::size_t outstanding() const override;
@@ -43,15 +43,17 @@ class GrpcRunReporter final : public RunReporter {
  private:
   using Clock = std::chrono::steady_clock;
 
+  absl::Status End(bool failed, const std::string& message, std::optional<std::uint64_t> end_step) override;
   void Add(ReportedRecord record) override;
   void Put(const wire::StepRecord& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(const AttemptSteps& steps) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Put(Evaluation evaluation) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(Sample sample) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   template <typename Record>
   void Put(Record record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   bool AwaitDelivery();
-  absl::Status CloseRun(bool failed, const std::string& message);
+  absl::Status CloseRun(bool failed, const std::string& message, std::optional<std::uint64_t> end_step);
   bool IsSettled(const Outboxes::Position& position) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Refusal() const;
   absl::Status NotDelivered() const;

@@ -1,5 +1,7 @@
 #include "client/internal/report_kinds.h"
 
+#include <optional>
+
 #include "proto/wire/step_convert.h"
 
 namespace packtrain::client {
@@ -15,12 +17,14 @@ v1::Evaluation ToMessage(const Evaluation& evaluation) {
   message.set_constant_mae(evaluation.constant_mae);
   message.set_constant_rmse(evaluation.constant_rmse);
   message.set_duration_ns(evaluation.duration_ns);
+  if (evaluation.attempt.has_value()) message.set_attempt(*evaluation.attempt);
   return message;
 }
 
 v1::Sample ToMessage(const Sample& sample) {
   v1::Sample message;
   message.set_time_ns(sample.time_ns);
+  if (sample.monotonic_ns >= 0) message.set_monotonic_ns(sample.monotonic_ns);
   if (sample.process_cpu_ns >= 0) message.set_process_cpu_ns(static_cast<std::uint64_t>(sample.process_cpu_ns));
   if (sample.rss_bytes >= 0) message.set_rss_bytes(static_cast<std::uint64_t>(sample.rss_bytes));
   if (sample.device_memory_bytes >= 0) {
@@ -40,6 +44,7 @@ v1::Event ToMessage(const Event& event) {
   message.set_name(event.name);
   message.set_start_ns(event.start_ns);
   message.set_duration_ns(event.duration_ns);
+  if (event.step >= 0) message.set_step(static_cast<std::uint64_t>(event.step));
   return message;
 }
 
@@ -95,7 +100,8 @@ std::vector<Evaluation> EvaluationKind::FromRequest(const v1::ReportEvaluationRe
            .rmse = message.rmse(),
            .constant_mae = message.constant_mae(),
            .constant_rmse = message.constant_rmse(),
-           .duration_ns = message.duration_ns()}};
+           .duration_ns = message.duration_ns(),
+           .attempt = message.has_attempt() ? std::optional(message.attempt()) : std::nullopt}};
 }
 
 v1::ReportEvaluationRequest EvaluationKind::ToRequest(const Sender& sender,

@@ -56,6 +56,11 @@ double SteadyPower(const Consumption& all) {
   return std::clamp((all.joules - slope / spread * all.capture_seconds) / all.seconds, low, high);
 }
 
+std::vector<EnergyReading> ByTime(std::vector<EnergyReading> readings) {
+  std::ranges::stable_sort(readings, {}, &EnergyReading::time_ns);
+  return readings;
+}
+
 RankAttempt ProcessOf(const RankStep& step) { return {step.rank, step.attempt}; }
 
 // A step of a process in which its device does nothing but train or capture.
@@ -98,7 +103,7 @@ class TrainingEnergy {
 
   // The process's part of its device's consumption, over the spans that are long enough.
   Consumption Of(const RankAttempt& process) const {
-    const std::vector<EnergyReading>& list = readings_.at(process).readings;
+    const std::vector<EnergyReading> list = ByTime(readings_.at(process).readings);
     Consumption total, span;
     const auto end_span = [&] {
       if (span.steady_seconds() >= kMinSpanSeconds) total += span;

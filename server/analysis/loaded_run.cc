@@ -6,7 +6,7 @@ namespace packtrain::analysis {
 
 void LoadedRun::SetSteps(std::vector<RankStep> all) {
   SortSteps(all);
-  of_ranks = KeepLastAttempts(std::move(all));
+  of_ranks = counted.Keep(std::move(all));
   joined = JoinRanks(of_ranks);
 }
 

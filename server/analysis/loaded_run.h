@@ -1,10 +1,12 @@
-// A run that has been loaded: its record, its steps, and sums over the rest of what was reported of it.
+// A run that has been loaded: its record, its steps, and sums over the rest of what was reported of it. It
+// holds what counts (counted_records.h) and nothing else.
 //
 // What every question about runs takes, so that this folder knows no store; server/runs/run_loader.h loads one.
 // Each question says which parts it needs (RunParts), and the others stay empty.
 //
 //   analysis::LoadedRun run;
 //   run.record = record;
+//   run.counted = analysis::CountedRecords(record, attempts);
 //   run.SetSteps(std::move(steps));
 //   for (const v1::Event& event : events) run.events.Add(event);
 //   const v1::SummarizeRunResponse summary = analysis::Summarize(run);
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "packtrain/v1/run.pb.h"
+#include "server/analysis/counted_records.h"
 #include "server/analysis/report_totals.h"
 #include "server/analysis/step_selection.h"
 
@@ -29,12 +32,13 @@ struct RunParts {
 };
 
 struct LoadedRun {
-  // Takes all steps of the run, of all attempts, in any order.
+  // Takes all steps of the run, of all attempts, in any order, and keeps those of `counted`.
   void SetSteps(std::vector<RankStep> all);
 
   v1::Run record;
-  std::vector<RankStep> of_ranks;    // one for each (rank, step), of the last attempt, by step, then rank
-  std::vector<TrainingStep> joined;  // one for each step, ascending
+  CountedRecords counted;
+  std::vector<RankStep> of_ranks;           // one for each (rank, step), by step, then rank
+  std::vector<TrainingStep> joined;         // one for each step, ascending
   std::vector<v1::Evaluation> evaluations;  // by step, then split
   SampleTotals samples;
   EventTotals events;

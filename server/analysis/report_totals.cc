@@ -20,7 +20,8 @@ void SampleTotals::Add(const RankAttempt& process, const v1::Sample& sample) {
   if (!sample.has_device_energy_uj() || !sample.has_step()) return;
   ProcessReadings& read = energy_[process];
   read.device_id = sample.device_id();
-  read.readings.push_back({sample.time_ns(), sample.step(), sample.device_energy_uj()});
+  const std::int64_t time_ns = sample.has_monotonic_ns() ? sample.monotonic_ns() : sample.time_ns();
+  read.readings.push_back({time_ns, sample.step(), sample.device_energy_uj()});
 }
 
 void EventTotals::Add(const v1::Event& event) {

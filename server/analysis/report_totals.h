@@ -11,20 +11,14 @@
 #include <vector>
 
 #include "packtrain/v1/run.pb.h"
+#include "server/analysis/step_selection.h"
 
 namespace packtrain::analysis {
 
-// A process of a run: the one that made an attempt of a rank.
-struct RankAttempt {
-  std::uint32_t rank = 0;
-  std::uint32_t attempt = 0;
-
-  friend auto operator<=>(const RankAttempt&, const RankAttempt&) = default;
-};
-
 // A sample that has a step and an energy.
 struct EnergyReading {
-  std::int64_t time_ns = 0;
+  std::int64_t time_ns =
+      0;  // of the process's monotonic clock; of its wall clock where an older client has no other
   std::uint64_t step = 0;
   std::uint64_t energy_uj = 0;
 };
@@ -32,13 +26,13 @@ struct EnergyReading {
 // What one process read.
 struct ProcessReadings {
   std::string device_id;                // empty: not named
-  std::vector<EnergyReading> readings;  // by time
+  std::vector<EnergyReading> readings;  // as they were stored: by the wall clock
 };
 using EnergyReadings = std::map<RankAttempt, ProcessReadings>;
 
 class SampleTotals {
  public:
-  // The samples of a process come by time.
+  // In any order.
   void Add(const RankAttempt& process, const v1::Sample& sample);
 
   const EnergyReadings& energy() const { return energy_; }

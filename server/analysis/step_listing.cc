@@ -48,8 +48,9 @@ std::size_t WindowEnd(const std::vector<RankStep>& steps, std::size_t begin) {
 
 }  // namespace
 
-absl::Status ListSteps(std::vector<RankStep> steps, const v1::ListStepsRequest& request, ListedBlockSink send) {
-  if (!request.all_attempts()) steps = KeepLastAttempts(std::move(steps));
+absl::Status ListSteps(std::vector<RankStep> steps, const CountedRecords& counted,
+                       const v1::ListStepsRequest& request, ListedBlockSink send) {
+  if (!request.all_attempts()) steps = counted.Keep(std::move(steps));
   if (request.max_points() > 0) steps = Sampled(steps, request.max_points());
   for (std::size_t begin = 0; begin < steps.size();) {
     const std::size_t end = WindowEnd(steps, begin);

@@ -1,13 +1,22 @@
-// Which step records count, and what a step is when several ranks made it.
+// What a step is when several ranks made it, and which steps are measured, warm-up and steady.
 #ifndef PACKTRAIN_SERVER_ANALYSIS_STEP_SELECTION_H_
 #define PACKTRAIN_SERVER_ANALYSIS_STEP_SELECTION_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "proto/wire/step_columns.h"
 
 namespace packtrain::analysis {
+
+// A process of a run: the one that made an attempt of a rank.
+struct RankAttempt {
+  std::uint32_t rank = 0;
+  std::uint32_t attempt = 0;
+
+  friend auto operator<=>(const RankAttempt&, const RankAttempt&) = default;
+};
 
 // A step of one rank.
 struct RankStep {
@@ -48,6 +57,12 @@ bool IsMeasured(const wire::StepRecord& record);
 
 // Whether a step's time may enter a figure: measured, and reported by all `world_size` ranks.
 bool IsComplete(const TrainingStep& step, std::uint32_t world_size);
+
+// Steps at the beginning of an attempt that are its warm-up.
+inline constexpr std::uint64_t kWarmUpSteps = 10;
+
+// Sets the flag of warm-up by each step's place in its attempt, which begins with `first_step`.
+void MarkWarmUp(std::span<wire::StepRecord> steps, std::uint64_t first_step);
 
 // Neither warm-up (the first 10 steps of an attempt) nor capture, checkpoint or evaluation on any rank.
 bool IsSteady(const TrainingStep& step);

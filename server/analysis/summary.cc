@@ -1,5 +1,7 @@
 #include "server/analysis/summary.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -27,6 +29,22 @@ void SetPhases(std::span<const TrainingStep> steps, v1::PhaseTimes& phases) {
   }
 }
 
+// What share of slots holds something real, over batches of which both counts are known.
+class FillOfSlots {
+ public:
+  void Add(std::uint64_t real, std::uint64_t slots) {
+    if (slots == 0) return;
+    real_ += static_cast<double>(real);
+    slots_ += static_cast<double>(slots);
+  }
+  // 0: not known.
+  double Share() const { return Ratio(real_, slots_); }
+
+ private:
+  double real_ = 0;
+  double slots_ = 0;
+};
+
 v1::StepFigures FiguresOf(const CountedSteps& counted) {
   const StepSums sums = SumOf(counted.steps);
   v1::StepFigures figures;
@@ -43,8 +61,7 @@ v1::StepFigures FiguresOf(const CountedSteps& counted) {
 
 // Fill, shapes and captures are of ranks, not of joined steps: each rank has shapes of its own.
 void SetShapesAndCaptures(const std::vector<RankStep>& steps, v1::SummarizeRunResponse& summary) {
-  RealCounts real;
-  RealCounts slots;
+  FillOfSlots graphs, nodes, edges;
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> shapes;
   double capture_ns = 0;
   for (const RankStep& step : steps) {
@@ -52,20 +69,28 @@ void SetShapesAndCaptures(const std::vector<RankStep>& steps, v1::SummarizeRunRe
     capture_ns += static_cast<double>(record.capture_ns);
     if ((record.flags & wire::kCapture) != 0) summary.set_captures(summary.captures() + 1);
     if (record.real.graphs == 0) continue;
-    real.graphs += record.real.graphs;
-    real.nodes += record.real.nodes;
-    real.edges += record.real.edges;
-    slots.graphs += record.padded.graphs;
-    slots.nodes += record.padded.nodes;
-    slots.edges += record.padded.edges;
-    shapes.emplace(record.padded.graphs, record.padded.nodes, record.padded.edges);
+    graphs.Add(record.real.graphs, record.padded.graphs);
+    nodes.Add(record.real.nodes, record.padded.nodes);
+    edges.Add(record.real.edges, record.padded.edges);
+    if (record.padded != wire::Shape()) {
+      shapes.emplace(record.padded.graphs, record.padded.nodes, record.padded.edges);
+    }
   }
   summary.set_capture_seconds(capture_ns * kSecondsPerNs);
   summary.set_shapes(shapes.size());
-  summary.mutable_fill()->set_graphs(
-      Ratio(static_cast<double>(real.graphs), static_cast<double>(slots.graphs)));
-  summary.mutable_fill()->set_nodes(Ratio(static_cast<double>(real.nodes), static_cast<double>(slots.nodes)));
-  summary.mutable_fill()->set_edges(Ratio(static_cast<double>(real.edges), static_cast<double>(slots.edges)));
+  summary.mutable_fill()->set_graphs(graphs.Share());
+  summary.mutable_fill()->set_nodes(nodes.Share());
+  summary.mutable_fill()->set_edges(edges.Share());
+}
+
+void CountLeftOut(const LoadedRun& run, v1::SummarizeRunResponse& summary) {
+  const auto has_no_loss = [](const RankStep& step) { return !std::isfinite(step.record.loss); };
+  const auto has_no_error = [](const v1::Evaluation& evaluation) {
+    return !std::isfinite(evaluation.mae()) || !std::isfinite(evaluation.rmse());
+  };
+  summary.set_losses_left_out(static_cast<std::uint64_t>(std::ranges::count_if(run.of_ranks, has_no_loss)));
+  summary.set_evaluations_left_out(
+      static_cast<std::uint64_t>(std::ranges::count_if(run.evaluations, has_no_error)));
 }
 
 void SetFromSamples(const LoadedRun& run, v1::SummarizeRunResponse& summary) {
@@ -88,6 +113,8 @@ v1::SummarizeRunResponse Summarize(const LoadedRun& run) {
   const std::vector<v1::EventTotal> events = run.events.Longest();
   summary.mutable_events()->Add(events.begin(), events.end());
   *summary.mutable_corrupt_graphs() = run.corrupt_graphs.summary();
+  CountLeftOut(run, summary);
+  summary.set_lost_records(run.record.lost_records());
   return summary;
 }
 

@@ -15,7 +15,7 @@ namespace packtrain::analysis {
 
 // What Summarize needs of a run.
 inline constexpr RunParts kSummaryParts = {
-    .steps = true, .samples = true, .events = true, .corrupt_graphs = true};
+    .steps = true, .evaluations = true, .samples = true, .events = true, .corrupt_graphs = true};
 
 v1::SummarizeRunResponse Summarize(const LoadedRun& run);
 

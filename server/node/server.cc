@@ -159,7 +159,7 @@ std::vector<std::string> FeaturesOf(const ServerOptions& options) {
 batches::DatasetReclaimer::RunningRuns RunningRunsIn(const runs::RunStore& runs) {
   return [&runs](std::string_view dataset) -> absl::StatusOr<std::vector<std::string>> {
     std::vector<std::string> running;
-    ABSL_RETURN_IF_ERROR(runs.ListAfter({}, [&](const v1::Run& run) {
+    ABSL_RETURN_IF_ERROR(runs.ListAfter(runs::kListBegin, [&](runs::ListPosition, const v1::Run& run) {
       const bool pins = run.state() == v1::RUN_STATE_RUNNING && run.description().dataset() == dataset;
       if (pins) running.push_back(run.run());
       return true;

@@ -40,6 +40,18 @@ absl::Status CheckSample(std::string_view key, std::string_view value) {
   return CheckMessage<v1::Sample>(key, value);
 }
 
+absl::Status CheckEvent(std::string_view key, std::string_view value) {
+  ABSL_RETURN_IF_ERROR(ReporterOfEventKey(key).status());
+  return CheckMessage<v1::Event>(key, value);
+}
+
+absl::Status CheckLostRecords(std::string_view key, std::string_view value) {
+  ABSL_RETURN_IF_ERROR(ReporterOfLostRecordsKey(key).status());
+  return CheckMessage<v1::ReportLostRecordsRequest>(key, value);
+}
+
+absl::Status CheckPlace(std::string_view, std::string_view value) { return ParsePlace(value).status(); }
+
 absl::Status CheckAttempt(std::string_view key, std::string_view value) {
   ABSL_RETURN_IF_ERROR(ReporterOfAttemptKey(key).status());
   return CheckMessage<v1::StartRunRequest>(key, value);
@@ -47,6 +59,7 @@ absl::Status CheckAttempt(std::string_view key, std::string_view value) {
 
 constexpr Sort kDescriptions = {"description", Family::kRuns, DescriptionKey, CheckMessage<v1::Run>};
 constexpr Sort kProgress = {"progress", Family::kRuns, ProgressKey, CheckMessage<v1::Run>};
+constexpr Sort kPlaces = {"place", Family::kRuns, PlaceKey, CheckPlace};
 
 // Of one run: keys that are the prefix, NAME, a zero and more.
 constexpr Sort kRows[] = {
@@ -54,7 +67,8 @@ constexpr Sort kRows[] = {
     {"steps", Family::kSteps, StepPrefix, CheckSteps},
     {"evaluations", Family::kRuns, EvaluationPrefix, CheckMessage<v1::Evaluation>},
     {"samples", Family::kSamples, SamplePrefix, CheckSample},
-    {"events", Family::kSamples, EventPrefix, CheckMessage<v1::Event>},
+    {"events", Family::kSamples, EventPrefix, CheckEvent},
+    {"lost records", Family::kRuns, LostRecordsPrefix, CheckLostRecords},
     {"corrupt graphs", Family::kSamples, CorruptGraphsPrefix, CheckMessage<v1::CorruptGraphs>}};
 
 // The corrupt rows of a sort, reported as one finding. The scan goes on behind each of them.
@@ -93,6 +107,7 @@ class DatabaseCheck {
     // The runs last: one that begins meanwhile may be known without its rows, but not the other way round.
     NoteReported();
     absl::Status status = CheckNamed(kProgress, reported_);
+    if (status.ok()) status = CheckNamed(kPlaces, reported_);
     if (status.ok()) status = NoteStarts();
     if (status.ok()) status = CheckNamed(kDescriptions, runs_);
     if (status.ok()) status = CheckReported();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -44,17 +45,44 @@ absl::Status NoRunToJoin(const v1::StartRunRequest& request) {
                                           "elsewhere, or not yet"));
 }
 
-ListPosition PositionOf(RunEntry& entry) {
-  base::MutexLock lock(entry.mutex);
-  return {entry.run.started_ms(), entry.name};
+// What an attempt that goes on with a run makes of it.
+void Resume(const v1::StartRunRequest& request, std::int64_t date_ms, v1::Run& run) {
+  run.set_state(v1::RUN_STATE_RUNNING);
+  run.set_last_report_ms(date_ms);
+  run.clear_finished_ms();
+  run.clear_message();
+  run.clear_end_step();
+  const std::uint64_t planned = request.description().planned_steps();
+  if (planned > 0) run.mutable_description()->set_planned_steps(planned);
+  if (request.description().on_corrupt() == v1::ON_CORRUPT_SKIP) {
+    run.mutable_description()->set_on_corrupt(v1::ON_CORRUPT_SKIP);
+  }
+  // One that has steps to make takes the run back from the one that had followed.
+  if (planned <= request.first_step()) return;
+  run.clear_followed_by();
+  run.clear_followed_at_step();
+}
+
+void PutEnd(const v1::FinishRunRequest& request, std::int64_t date_ms, v1::Run& run) {
+  run.set_state(request.state());
+  run.set_message(request.message());
+  run.set_finished_ms(date_ms);
+  if (request.has_end_step()) run.set_end_step(request.end_step());
+  CompleteRun(run);
 }
 
 }  // namespace
 
+absl::Status RunStore::Finish(std::string_view run, v1::RunState state, std::string_view message) {
+  v1::FinishRunRequest request;
+  request.set_run(std::string(run));
+  request.set_state(state);
+  request.set_message(std::string(message));
+  return Finish(request);
+}
+
 RocksRunStore::RocksRunStore(std::unique_ptr<rocks::Database> database, RocksRunStoreOptions options)
-    : database_(std::move(database)),
-      options_(std::move(options)),
-      clock_(options_.now_ms, options_.steady_ms) {}
+    : database_(std::move(database)), options_(std::move(options)) {}
 
 RocksRunStore::~RocksRunStore() = default;
 
@@ -67,64 +95,33 @@ absl::StatusOr<std::unique_ptr<RocksRunStore>> RocksRunStore::Open(const std::st
   return store;
 }
 
-absl::Status RocksRunStore::Load() {
-  const auto load_run = [this](std::string_view, std::string_view value) {
-    v1::Run run;
-    absl::Status status = ParseRecord(value, run);
-    ABSL_RETURN_IF_ERROR(status);
-    clock_.NotBefore(std::max({run.started_ms(), run.last_report_ms(), run.finished_ms()}));
-    base::MutexLock lock(mutex_);
-    const std::string name = run.run();
-    entries_.emplace(name, std::make_shared<RunEntry>(std::move(run)));
-    return status;
-  };
-  const auto load_progress = [this](std::string_view key, std::string_view value) {
-    absl::StatusOr<EntryPtr> entry = Find(key.substr(kProgressPrefix.size()));
-    v1::Run progress;
-    absl::Status status = entry.ok() ? ParseRecord(value, progress) : entry.status();
-    ABSL_RETURN_IF_ERROR(status);
-    clock_.NotBefore(progress.last_report_ms());
-    RunEntry& loaded = **entry;
-    base::MutexLock lock(loaded.mutex);
-    loaded.run.MergeFrom(progress);
-    return status;
-  };
-  const auto load_key = [this](std::string_view key, std::string_view value) {
-    base::MutexLock lock(start_mutex_);
-    names_by_key_.emplace(key.substr(kIdempotencyPrefix.size()), value);
-    return absl::OkStatus();
-  };
-  absl::Status status = database_->Scan(Family::kRuns, kDescriptionPrefix, load_run);
-  if (status.ok()) status = database_->Scan(Family::kRuns, kProgressPrefix, load_progress);
-  if (status.ok()) status = database_->Scan(Family::kRuns, kIdempotencyPrefix, load_key);
-  return status.ok() ? LoadAttempts() : status;
-}
-
-absl::Status RocksRunStore::LoadAttempts() {
-  return database_->Scan(Family::kRuns, kAttemptPrefix, [this](std::string_view key, std::string_view value) {
-    ABSL_ASSIGN_OR_RETURN(const Reporter reporter, ReporterOfAttemptKey(key));
-    absl::StatusOr<EntryPtr> entry = Find(reporter.run);
-    v1::StartRunRequest request;
-    absl::Status status = entry.ok() ? ParseRecord(value, request) : entry.status();
-    ABSL_RETURN_IF_ERROR(status);
-    RunEntry& loaded = **entry;
-    base::MutexLock lock(loaded.mutex);
-    loaded.AddAttempt(reporter, request.process_key());
-    return status;
-  });
-}
-
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::Start(const v1::StartRunRequest& request) {
   ABSL_RETURN_IF_ERROR(ValidateStart(request));
-  base::MutexLock lock(start_mutex_);
-  const auto known = names_by_key_.find(request.idempotency_key());
-  if (known == names_by_key_.end()) return request.join_only() ? NoRunToJoin(request) : StartNew(request);
-  ABSL_ASSIGN_OR_RETURN(EntryPtr entry, Find(known->second));
+  EntryPtr followed;
+  if (!request.follows().empty()) {
+    ABSL_ASSIGN_OR_RETURN(followed, Find(request.follows()));
+  }
+  ABSL_ASSIGN_OR_RETURN(v1::StartRunResponse response, StartOrJoin(request));
+  if (followed != nullptr) {
+    ABSL_RETURN_IF_ERROR(SetFollowed(*followed, response.run(), request.first_step()));
+  }
+  return response;
+}
+
+absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartOrJoin(const v1::StartRunRequest& request) {
+  EntryPtr entry;
+  {
+    base::MutexLock lock(start_mutex_);
+    const auto known = names_by_key_.find(request.idempotency_key());
+    if (known == names_by_key_.end()) return request.join_only() ? NoRunToJoin(request) : StartNew(request);
+    ABSL_ASSIGN_OR_RETURN(entry, Find(known->second));
+  }
   return Join(*entry, request);
 }
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunRequest& request) {
-  const std::int64_t now = clock_.NowMs();
+  const std::int64_t now = options_.now_ms();
+  const std::uint64_t place = last_place_ + 1;
   v1::Run run;
   run.set_run(NewName(request.idempotency_key(), now));
   run.set_state(v1::RUN_STATE_RUNNING);
@@ -136,6 +133,7 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
   absl::Status status =
       database_->Write({DescriptionEntry(run),
                         ProgressEntry(run.run(), 0, now),
+                        PlaceEntry(run.run(), place),
                         AttemptEntry(reporter, request),
                         {Family::kRuns, IdempotencyKey(request.idempotency_key()), run.run()}},
                        rocks::Durability::kDisk);
@@ -144,11 +142,14 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
   v1::StartRunResponse response;
   response.set_run(run.run());
   names_by_key_.emplace(request.idempotency_key(), run.run());
-  auto entry = std::make_shared<RunEntry>(std::move(run));
+  last_place_ = place;
+  auto entry = std::make_shared<RunEntry>(std::move(run), place,
+                                          RunDates{.date_ms = now, .steady_ms = options_.steady_ms()});
   {
-    base::MutexLock lock(entry->mutex);
-    entry->AddAttempt(reporter, request.process_key());
+    base::MutexLock reports(entry->reports);
     entry->coverage.emplace();
+    base::MutexLock lock(entry->mutex);
+    entry->AddAttempt(reporter, request.first_step(), request.process_key());
   }
   base::MutexLock lock(mutex_);
   entries_.emplace(reporter.run, std::move(entry));
@@ -156,36 +157,80 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunR
 }
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const v1::StartRunRequest& request) {
-  base::MutexLock lock(entry.mutex);
-  absl::Status status = ValidateRank(request.rank(), entry.run.description().world_size());
-  ABSL_RETURN_IF_ERROR(status);
+  base::MutexLock reports(entry.reports);
+  Reporter reporter{entry.name, request.rank(), 0};
   v1::StartRunResponse response;
   response.set_run(entry.name);
-  if (const RunEntry::Attempt* known = entry.FindProcess(request.rank(), request.process_key())) {
-    response.set_attempt(known->attempt);
-    return response;
+  v1::Run run;
+  {
+    base::MutexLock lock(entry.mutex);
+    ABSL_RETURN_IF_ERROR(ValidateRank(request.rank(), entry.run.description().world_size()));
+    if (const auto known = entry.FindProcess(request.rank(), request.process_key())) {
+      response.set_attempt(*known);
+      return response;
+    }
+    reporter.attempt = entry.AttemptsOf(request.rank());
+    run = entry.run;
   }
-  const Reporter reporter{entry.name, request.rank(), entry.AttemptsOf(request.rank())};
-  const std::int64_t now = clock_.NowMs();
-  v1::Run run = entry.run;
-  run.set_state(v1::RUN_STATE_RUNNING);
-  run.set_last_report_ms(now);
-  run.clear_finished_ms();
-  run.clear_message();
-  if (const std::uint64_t planned = request.description().planned_steps(); planned > 0) {
-    run.mutable_description()->set_planned_steps(planned);
-  }
-  if (request.description().on_corrupt() == v1::ON_CORRUPT_SKIP) {
-    run.mutable_description()->set_on_corrupt(v1::ON_CORRUPT_SKIP);
-  }
-  status = database_->Write(
-      {DescriptionEntry(run), ProgressEntry(entry.name, run.steps(), now), AttemptEntry(reporter, request)},
-      rocks::Durability::kDisk);
-  ABSL_RETURN_IF_ERROR(status);
-  entry.run = std::move(run);
-  entry.AddAttempt(reporter, request.process_key());
+  Resume(request, DateIn(entry), run);
+  const NewAttempt opened{reporter, request};
+  ABSL_RETURN_IF_ERROR(Change(entry, std::move(run), &opened));
   response.set_attempt(reporter.attempt);
   return response;
+}
+
+absl::Status RocksRunStore::SetFollowed(RunEntry& entry, const std::string& follower,
+                                        std::uint64_t first_step) {
+  if (entry.name == follower) {
+    return absl::InvalidArgumentError(absl::StrCat("run ", follower, " cannot follow itself"));
+  }
+  base::MutexLock reports(entry.reports);
+  v1::Run run;
+  {
+    base::MutexLock lock(entry.mutex);
+    run = entry.run;
+  }
+  if (run.followed_by() == follower && run.followed_at_step() == first_step) return absl::OkStatus();
+  run.set_followed_by(follower);
+  run.set_followed_at_step(first_step);
+  return Change(entry, std::move(run), nullptr);
+}
+
+absl::Status RocksRunStore::Change(RunEntry& entry, v1::Run changed, const NewAttempt* opened) {
+  std::vector<analysis::OpenedAttempt> attempts;
+  {
+    base::MutexLock lock(entry.mutex);
+    attempts = entry.AttemptsOfRank0();
+  }
+  std::optional<StepCoverage> counted_steps;
+  if (!attempts.empty()) {
+    if (opened != nullptr && opened->reporter.rank == 0) {
+      attempts.push_back({{0, opened->reporter.attempt}, opened->request.first_step()});
+    }
+    const analysis::CountedRecords counted(changed, attempts);
+    ABSL_RETURN_IF_ERROR(entry.EnsureCoverage(*database_, counted));
+    counted_steps = entry.coverage->CountedAs(counted);
+    changed.set_steps(counted_steps->count());
+  }
+  std::vector<rocks::Change> entries = {DescriptionEntry(changed),
+                                        ProgressEntry(entry.name, changed.steps(), changed.last_report_ms())};
+  if (opened != nullptr) entries.push_back(AttemptEntry(opened->reporter, opened->request));
+  if (absl::Status status = database_->Write(entries, rocks::Durability::kDisk); !status.ok()) {
+    entry.coverage.reset();  // it may count as if the change had been made
+    return status;
+  }
+  if (counted_steps.has_value()) entry.coverage->counted_of_rank_0 = *std::move(counted_steps);
+  if (IsFinished(changed)) entry.coverage.reset();
+  base::MutexLock lock(entry.mutex);
+  entry.run = std::move(changed);
+  if (opened == nullptr) return absl::OkStatus();
+  entry.AddAttempt(opened->reporter, opened->request.first_step(), opened->request.process_key());
+  entry.heard_steady_ms = options_.steady_ms();
+  return absl::OkStatus();
+}
+
+std::int64_t RocksRunStore::DateIn(const RunEntry& entry) const {
+  return entry.dates.DateAt(options_.steady_ms());
 }
 
 std::string RocksRunStore::NewName(std::string_view key, std::int64_t now_ms) const {
@@ -225,51 +270,58 @@ absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
   ABSL_RETURN_IF_ERROR(ValidateSteps(steps));
   ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(reporter.run));
   RunEntry& entry = *found;
-  base::MutexLock lock(entry.mutex);
-  absl::Status status = entry.CheckTakesReports();
-  if (status.ok()) status = entry.CheckReporter(reporter);
-  if (status.ok()) status = entry.EnsureCoverage(*database_);
-  ABSL_RETURN_IF_ERROR(status);
+  base::MutexLock reports(entry.reports);
+  std::uint64_t first_step = 0;
+  analysis::CountedRecords counted;
+  {
+    base::MutexLock lock(entry.mutex);
+    ABSL_RETURN_IF_ERROR(entry.CheckTakesReports());
+    ABSL_ASSIGN_OR_RETURN(const RunEntry::Attempt* attempt, entry.FindReporter(reporter));
+    first_step = attempt->first_step;
+    counted = analysis::CountedRecords(entry.run, entry.AttemptsOfRank0());
+  }
+  ABSL_RETURN_IF_ERROR(ValidateFirstStep(steps, first_step));
+  ABSL_RETURN_IF_ERROR(entry.EnsureCoverage(*database_, counted));
 
-  const std::vector<wire::StepRecord> fresh = entry.NotYetStored(reporter, steps);
-  const std::uint64_t count = entry.StepsWith(reporter, fresh);
-  const std::int64_t now = clock_.NowMs();
-  std::vector<rocks::Change> entries = {ProgressEntry(entry.name, count, now)};
+  std::vector<wire::StepRecord> fresh = entry.NotYetStored(reporter, steps);
+  analysis::MarkWarmUp(fresh, first_step);
+  const std::uint64_t count = entry.StepsWith(reporter, fresh, counted);
+  const std::int64_t date_ms = DateIn(entry);
+  std::vector<rocks::Change> entries = {ProgressEntry(entry.name, count, date_ms)};
   if (!fresh.empty()) {
     entries.push_back({Family::kSteps, StepBlockKey(reporter, fresh.front().step),
                        wire::ToStepBlock(fresh).SerializeAsString()});
   }
-  status = database_->Write(entries, rocks::Durability::kProcess);
-  ABSL_RETURN_IF_ERROR(status);
-  entry.coverage->Insert(reporter, fresh);
+  ABSL_RETURN_IF_ERROR(database_->Write(entries, rocks::Durability::kProcess));
+  entry.coverage->Insert(reporter, fresh, counted);
   if (options_.on_steps) options_.on_steps(fresh);
+  base::MutexLock lock(entry.mutex);
   entry.run.set_steps(count);
-  entry.run.set_last_report_ms(now);
-  return *entry.coverage->by_reporter[{reporter.rank, reporter.attempt}].last();
+  entry.run.set_last_report_ms(date_ms);
+  entry.heard_steady_ms = options_.steady_ms();
+  return *entry.coverage->by_process[{reporter.rank, reporter.attempt}].last();
 }
 
-absl::Status RocksRunStore::Finish(std::string_view run, v1::RunState state, std::string_view message) {
-  ABSL_RETURN_IF_ERROR(ValidateFinish(state, message));
-  ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(run));
+absl::Status RocksRunStore::Finish(const v1::FinishRunRequest& request) {
+  ABSL_RETURN_IF_ERROR(ValidateFinish(request.state(), request.message()));
+  ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(request.run()));
   RunEntry& entry = *found;
-  base::MutexLock lock(entry.mutex);
-  if (entry.run.state() == state) return absl::OkStatus();
-  ABSL_RETURN_IF_ERROR(entry.CheckTakesReports());
-  v1::Run finished = entry.run;
-  finished.set_state(state);
-  finished.set_message(std::string(message));
-  finished.set_finished_ms(clock_.NowMs());
-  absl::Status status = database_->Write({DescriptionEntry(finished)}, rocks::Durability::kDisk);
-  ABSL_RETURN_IF_ERROR(status);
-  entry.run = std::move(finished);
-  entry.coverage.reset();
-  return status;
+  base::MutexLock reports(entry.reports);
+  v1::Run finished;
+  {
+    base::MutexLock lock(entry.mutex);
+    if (entry.run.state() == request.state()) return absl::OkStatus();
+    ABSL_RETURN_IF_ERROR(entry.CheckTakesReports());
+    finished = entry.run;
+  }
+  PutEnd(request, DateIn(entry), finished);
+  return Change(entry, std::move(finished), nullptr);
 }
 
 v1::Run RocksRunStore::Snapshot(RunEntry& entry) const {
   base::MutexLock lock(entry.mutex);
   v1::Run run = entry.run;
-  const bool silent = clock_.NowMs() - run.last_report_ms() > options_.lost_after_ms;
+  const bool silent = options_.steady_ms() - entry.heard_steady_ms > options_.lost_after_ms;
   if (!IsFinished(run) && silent) run.set_state(v1::RUN_STATE_LOST);
   return run;
 }
@@ -281,7 +333,7 @@ absl::StatusOr<v1::Run> RocksRunStore::Get(std::string_view run) const {
 
 absl::StatusOr<std::vector<v1::Run>> RocksRunStore::List() const {
   std::vector<v1::Run> runs;
-  absl::Status status = ListAfter({}, [&runs](v1::Run run) {
+  absl::Status status = ListAfter(kListBegin, [&runs](ListPosition, v1::Run run) {
     runs.push_back(std::move(run));
     return true;
   });
@@ -289,37 +341,40 @@ absl::StatusOr<std::vector<v1::Run>> RocksRunStore::List() const {
   return runs;
 }
 
-absl::Status RocksRunStore::ListAfter(const ListPosition& after, RunSink sink) const {
-  for (const EntryPtr& entry : EntriesAfter(after)) {
-    if (!sink(Snapshot(*entry))) break;
+absl::Status RocksRunStore::ListAfter(ListPosition after, RunSink sink) const {
+  std::vector<EntryPtr> entries;
+  {
+    base::MutexLock lock(mutex_);
+    for (const auto& [name, entry] : entries_) {
+      if (entry->place < after) entries.push_back(entry);
+    }
+  }
+  std::ranges::sort(entries, std::greater(), &RunEntry::place);
+  for (const EntryPtr& entry : entries) {
+    if (!sink(entry->place, Snapshot(*entry))) break;
   }
   return absl::OkStatus();
 }
 
-std::vector<RocksRunStore::EntryPtr> RocksRunStore::EntriesAfter(const ListPosition& after) const {
-  std::vector<EntryPtr> entries;
-  {
-    base::MutexLock lock(mutex_);
-    for (const auto& [name, entry] : entries_) entries.push_back(entry);
-  }
-  std::vector<std::pair<ListPosition, EntryPtr>> listed;
-  for (EntryPtr& entry : entries) {
-    ListPosition position = PositionOf(*entry);
-    if (after < position) listed.emplace_back(std::move(position), std::move(entry));
-  }
-  std::sort(listed.begin(), listed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  entries.clear();
-  for (auto& [position, entry] : listed) entries.push_back(std::move(entry));
-  return entries;
+absl::StatusOr<std::vector<analysis::OpenedAttempt>> RocksRunStore::ReadAttempts(std::string_view run) const {
+  ABSL_ASSIGN_OR_RETURN(EntryPtr entry, FindByPrefix(run));
+  base::MutexLock lock(entry->mutex);
+  return entry->AllAttempts();
 }
 
 absl::Status RocksRunStore::ReadSteps(std::string_view run, StepSink sink) const {
   ABSL_ASSIGN_OR_RETURN(EntryPtr entry, FindByPrefix(run));
+  std::map<analysis::RankAttempt, std::uint64_t> first_steps;
+  {
+    base::MutexLock lock(entry->mutex);
+    for (const auto& [process, attempt] : entry->attempts) first_steps.emplace(process, attempt.first_step);
+  }
   BlockMerger merger(sink);
   absl::Status status = database_->Scan(
-      Family::kSteps, StepPrefix(entry->name), [&merger](std::string_view key, std::string_view value) {
+      Family::kSteps, StepPrefix(entry->name), [&](std::string_view key, std::string_view value) {
         ABSL_ASSIGN_OR_RETURN(Reporter reporter, ReporterOfStepBlockKey(key));
         ABSL_ASSIGN_OR_RETURN(std::vector<wire::StepRecord> steps, ParseSteps(value));
+        analysis::MarkWarmUp(steps, first_steps[{reporter.rank, reporter.attempt}]);
         return merger.Add(std::move(reporter), std::move(steps));
       });
   return status.ok() ? merger.Flush() : status;

@@ -11,20 +11,18 @@
 #include <vector>
 
 #include "proto/base/mutex.h"
-#include "server/runs/forward_clock.h"
+#include "server/runs/clocks.h"
 #include "server/runs/run_database.h"
+#include "server/runs/run_entry.h"
 #include "server/runs/run_store.h"
 
 namespace packtrain::runs {
 
-struct RunEntry;
-
 struct RocksRunStoreOptions {
   // A run without a report for longer than this is shown as lost.
   std::int64_t lost_after_ms = std::int64_t{10} * 60 * 1000;
-  // Of the store's ForwardClock, which begins behind the latest record.
-  std::function<std::int64_t()> now_ms = SystemNowMs;
-  std::function<std::int64_t()> steady_ms = SteadyNowMs;
+  std::function<std::int64_t()> now_ms = SystemNowMs;     // names and dates what begins
+  std::function<std::int64_t()> steady_ms = SteadyNowMs;  // says how long it is since
   // Called with the steps of each report that are new, once they are stored, on any thread; null: nobody asks.
   std::function<void(const std::vector<wire::StepRecord>& steps)> on_steps = nullptr;
   rocks::DatabaseOptions database;
@@ -46,11 +44,13 @@ class RocksRunStore final : public RunStore {
   absl::Status AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) override;
   absl::Status AddCorruptGraphs(const Reporter& reporter,
                                 const std::vector<v1::CorruptGraphs>& batches) override;
-  absl::Status Finish(std::string_view run, v1::RunState state, std::string_view message) override;
+  absl::Status AddLostRecords(const Reporter& reporter, std::uint64_t records) override;
+  absl::Status Finish(const v1::FinishRunRequest& request) override;
 
   absl::StatusOr<v1::Run> Get(std::string_view run) const override;
   absl::StatusOr<std::vector<v1::Run>> List() const override;
-  absl::Status ListAfter(const ListPosition& after, RunSink sink) const override;
+  absl::Status ListAfter(ListPosition after, RunSink sink) const override;
+  absl::StatusOr<std::vector<analysis::OpenedAttempt>> ReadAttempts(std::string_view run) const override;
   absl::Status ReadSteps(std::string_view run, StepSink sink) const override;
   absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const override;
   absl::Status ReadSamples(std::string_view run, SampleSink sink) const override;
@@ -66,30 +66,46 @@ class RocksRunStore final : public RunStore {
   RocksRunStore(std::unique_ptr<rocks::Database> database, RocksRunStoreOptions options);
 
   absl::Status Load();
+  absl::Status LoadRuns();
+  void Take(v1::Run run, std::uint64_t place);
   absl::Status LoadAttempts();
+  absl::Status LoadLostRecords();
 
+  absl::StatusOr<v1::StartRunResponse> StartOrJoin(const v1::StartRunRequest& request);
   absl::StatusOr<v1::StartRunResponse> StartNew(const v1::StartRunRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(start_mutex_);
   absl::StatusOr<v1::StartRunResponse> Join(RunEntry& entry, const v1::StartRunRequest& request);
+  // `follower` goes on with the run from `first_step` on.
+  absl::Status SetFollowed(RunEntry& entry, const std::string& follower, std::uint64_t first_step);
   std::string NewName(std::string_view key, std::int64_t now_ms) const;
+  std::int64_t DateIn(const RunEntry& entry) const;
+
+  // An attempt that is being opened.
+  struct NewAttempt {
+    Reporter reporter;
+    const v1::StartRunRequest& request;
+  };
+  // Stores what becomes of a run, and in it the attempt, if any. Counts its steps again. Synced.
+  absl::Status Change(RunEntry& entry, v1::Run changed, const NewAttempt* opened)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(entry.reports);
 
   // By the whole name, or by an unambiguous beginning.
   absl::StatusOr<EntryPtr> Find(std::string_view run) const;
   absl::StatusOr<EntryPtr> FindByPrefix(std::string_view prefix) const;
   v1::Run Snapshot(RunEntry& entry) const;
-  // In the order of the list.
-  std::vector<EntryPtr> EntriesAfter(const ListPosition& after) const;
   // Writes `entries`, if any, and the time of this report.
+  absl::Status Report(RunEntry& entry, const Reporter* reporter, std::vector<rocks::Change> entries)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(entry.reports);
   absl::Status AddReport(std::string_view run, const Reporter* reporter, std::vector<rocks::Change> entries);
 
   const std::unique_ptr<rocks::Database> database_;
   const RocksRunStoreOptions options_;
-  mutable ForwardClock clock_;
 
-  // Held while a run begins or is joined. Order: start_mutex_, then an entry's mutex or mutex_; the latter two
-  // are never held together.
+  // Held while a run begins. Order: start_mutex_, then an entry's reports, then its mutex or mutex_; the latter
+  // two are never held together.
   base::Mutex start_mutex_;
   std::map<std::string, std::string, std::less<>> names_by_key_ ABSL_GUARDED_BY(start_mutex_);
+  std::uint64_t last_place_ ABSL_GUARDED_BY(start_mutex_) = 0;
 
   mutable base::Mutex mutex_;
   std::map<std::string, EntryPtr, std::less<>> entries_ ABSL_GUARDED_BY(mutex_);

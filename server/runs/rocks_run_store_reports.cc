@@ -1,4 +1,5 @@
 // What is reported of a run beside its steps.
+#include <algorithm>
 #include <utility>
 
 #include "proto/base/status_macros.h"
@@ -10,26 +11,64 @@
 
 namespace packtrain::runs {
 
+absl::Status RocksRunStore::Report(RunEntry& entry, const Reporter* reporter,
+                                   std::vector<rocks::Change> entries) {
+  std::uint64_t steps = 0;
+  {
+    base::MutexLock lock(entry.mutex);
+    ABSL_RETURN_IF_ERROR(entry.CheckTakesReports());
+    if (reporter != nullptr) {
+      ABSL_RETURN_IF_ERROR(entry.FindReporter(*reporter).status());
+    }
+    steps = entry.run.steps();
+  }
+  const std::int64_t date_ms = DateIn(entry);
+  entries.push_back(ProgressEntry(entry.name, steps, date_ms));
+  ABSL_RETURN_IF_ERROR(database_->Write(entries, rocks::Durability::kProcess));
+  base::MutexLock lock(entry.mutex);
+  entry.run.set_last_report_ms(date_ms);
+  entry.heard_steady_ms = options_.steady_ms();
+  return absl::OkStatus();
+}
+
 absl::Status RocksRunStore::AddReport(std::string_view run, const Reporter* reporter,
                                       std::vector<rocks::Change> entries) {
   ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(run));
   RunEntry& entry = *found;
-  base::MutexLock lock(entry.mutex);
-  absl::Status status = entry.CheckTakesReports();
-  if (status.ok() && reporter != nullptr) status = entry.CheckReporter(*reporter);
-  ABSL_RETURN_IF_ERROR(status);
-  const std::int64_t now = clock_.NowMs();
-  entries.push_back(ProgressEntry(entry.name, entry.run.steps(), now));
-  status = database_->Write(entries, rocks::Durability::kProcess);
-  if (status.ok()) entry.run.set_last_report_ms(now);
-  return status;
+  base::MutexLock reports(entry.reports);
+  return Report(entry, reporter, std::move(entries));
 }
 
 absl::Status RocksRunStore::AddEvaluation(std::string_view run, const v1::Evaluation& evaluation) {
   ABSL_RETURN_IF_ERROR(ValidateEvaluation(evaluation));
-  return AddReport(run, nullptr,
-                   {{Family::kRuns, EvaluationKey(run, evaluation.step(), evaluation.split()),
-                     evaluation.SerializeAsString()}});
+  ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(run));
+  RunEntry& entry = *found;
+  base::MutexLock reports(entry.reports);
+  const Reporter reporter{entry.name, 0, evaluation.attempt()};
+  v1::Evaluation stored = evaluation;
+  if (!evaluation.has_attempt()) {
+    base::MutexLock lock(entry.mutex);
+    stored.set_attempt(std::max(1u, entry.AttemptsOf(0)) - 1);
+  }
+  return Report(entry, evaluation.has_attempt() ? &reporter : nullptr,
+                {{Family::kRuns, EvaluationKey(run, stored), stored.SerializeAsString()}});
+}
+
+absl::Status RocksRunStore::AddLostRecords(const Reporter& reporter, std::uint64_t records) {
+  ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(reporter.run));
+  RunEntry& entry = *found;
+  base::MutexLock reports(entry.reports);
+  v1::ReportLostRecordsRequest lost;
+  {
+    base::MutexLock lock(entry.mutex);
+    ABSL_ASSIGN_OR_RETURN(const RunEntry::Attempt* attempt, entry.FindReporter(reporter));
+    lost.set_records(std::max(records, attempt->lost_records));
+  }
+  ABSL_RETURN_IF_ERROR(
+      Report(entry, &reporter, {{Family::kRuns, LostRecordsKey(reporter), lost.SerializeAsString()}}));
+  base::MutexLock lock(entry.mutex);
+  entry.SetLost({reporter.rank, reporter.attempt}, lost.records());
+  return absl::OkStatus();
 }
 
 absl::Status RocksRunStore::AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) {
@@ -59,7 +98,10 @@ absl::Status RocksRunStore::AddCorruptGraphs(const Reporter& reporter,
   std::vector<rocks::Change> entries;
   entries.reserve(batches.size());
   for (const v1::CorruptGraphs& batch : batches) {
-    entries.push_back({Family::kSamples, CorruptGraphsKey(reporter.run, batch), batch.SerializeAsString()});
+    v1::CorruptGraphs stored = batch;
+    stored.set_rank(reporter.rank);
+    stored.set_attempt(reporter.attempt);
+    entries.push_back({Family::kSamples, CorruptGraphsKey(reporter.run, batch), stored.SerializeAsString()});
   }
   return AddReport(reporter.run, &reporter, std::move(entries));
 }
@@ -89,10 +131,11 @@ absl::Status RocksRunStore::ReadSamples(std::string_view run, SampleSink sink) c
 absl::Status RocksRunStore::ReadEvents(std::string_view run, EventSink sink) const {
   ABSL_ASSIGN_OR_RETURN(EntryPtr entry, FindByPrefix(run));
   return database_->Scan(Family::kSamples, EventPrefix(entry->name),
-                         [&sink](std::string_view, std::string_view value) {
+                         [&sink](std::string_view key, std::string_view value) {
+                           ABSL_ASSIGN_OR_RETURN(const Reporter reporter, ReporterOfEventKey(key));
                            v1::Event event;
-                           absl::Status status = ParseRecord(value, event);
-                           return status.ok() ? sink(event) : status;
+                           ABSL_RETURN_IF_ERROR(ParseRecord(value, event));
+                           return sink(reporter, event);
                          });
 }
 

@@ -28,10 +28,12 @@ constexpr std::string_view kCorruptGraphsPrefix = "c";
 
 absl::Status UnknownForm() { return absl::DataLossError("the run database holds a key of unknown form"); }
 
-// `key` is NAME 0 rank:4 attempt:4 and `rest` more bytes.
-absl::StatusOr<Reporter> ParseReporter(std::string_view key, std::size_t rest) {
+// `key` is NAME 0 rank:4 attempt:4 and at least `rest` more bytes; `exactly` so many where nothing may follow.
+absl::StatusOr<Reporter> ParseReporter(std::string_view key, std::size_t rest, bool exactly = true) {
   const std::size_t name_size = key.find('\0');
-  if (name_size == std::string_view::npos || key.size() != name_size + 1 + 8 + rest) return UnknownForm();
+  if (name_size == std::string_view::npos) return UnknownForm();
+  const std::size_t least = name_size + 1 + 8 + rest;
+  if (exactly ? key.size() != least : key.size() < least) return UnknownForm();
   const std::string_view numbers = key.substr(name_size + 1);
   return Reporter{std::string(key.substr(0, name_size)), *rocks::ParseBigEndian<std::uint32_t>(numbers),
                   *rocks::ParseBigEndian<std::uint32_t>(numbers.substr(4))};
@@ -47,11 +49,18 @@ std::string IdempotencyKey(std::string_view key) { return std::string(kIdempoten
 
 std::string AttemptKey(const Reporter& reporter) { return ReporterPrefix(kAttemptPrefix, reporter); }
 
-std::string EvaluationKey(std::string_view run, std::uint64_t step, std::string_view split) {
+std::string PlaceKey(std::string_view run) { return std::string(kPlacePrefix).append(run); }
+
+std::string EvaluationKey(std::string_view run, const v1::Evaluation& evaluation) {
   std::string key = EvaluationPrefix(run);
-  rocks::AppendBigEndian(step, key);
-  return key.append(split);
+  rocks::AppendBigEndian(std::uint64_t{evaluation.step()}, key);
+  key.append(evaluation.split());
+  key.push_back('\0');
+  rocks::AppendBigEndian(std::uint32_t{evaluation.attempt()}, key);
+  return key;
 }
+
+std::string LostRecordsKey(const Reporter& reporter) { return ReporterPrefix(kLostRecordsPrefix, reporter); }
 
 std::string StepBlockKey(const Reporter& reporter, std::uint64_t first_step) {
   std::string key = ReporterPrefix("", reporter);
@@ -81,6 +90,8 @@ std::string CorruptGraphsKey(std::string_view run, const v1::CorruptGraphs& grap
 
 std::string AttemptPrefix(std::string_view run) { return RunPrefix(kAttemptPrefix, run); }
 
+std::string LostRecordsPrefix(std::string_view run) { return RunPrefix(kLostRecordsPrefix, run); }
+
 std::string EvaluationPrefix(std::string_view run) { return RunPrefix("e", run); }
 
 std::string StepPrefix(std::string_view run) { return RunPrefix("", run); }
@@ -101,6 +112,16 @@ absl::StatusOr<Reporter> ReporterOfStepBlockKey(std::string_view key) { return P
 absl::StatusOr<Reporter> ReporterOfSampleKey(std::string_view key) {
   if (!key.starts_with(kSamplePrefix)) return UnknownForm();
   return ParseReporter(key.substr(kSamplePrefix.size()), 8);
+}
+
+absl::StatusOr<Reporter> ReporterOfEventKey(std::string_view key) {
+  if (!key.starts_with(kEventPrefix)) return UnknownForm();
+  return ParseReporter(key.substr(kEventPrefix.size()), 8, /*exactly=*/false);
+}
+
+absl::StatusOr<Reporter> ReporterOfLostRecordsKey(std::string_view key) {
+  if (!key.starts_with(kLostRecordsPrefix)) return UnknownForm();
+  return ParseReporter(key.substr(kLostRecordsPrefix.size()), 0);
 }
 
 }  // namespace packtrain::runs

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -49,6 +50,20 @@ absl::Status CheckTime(std::string_view what, std::int64_t time_ns) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(what), " is ", time_ns, ", before 1970"));
 }
 
+// A padded count of 0 is not known.
+absl::Status CheckRoom(const wire::StepRecord& step) {
+  const std::tuple<std::string_view, std::uint32_t, std::uint32_t> counts[] = {
+      {"graphs", step.real.graphs, step.padded.graphs},
+      {"nodes", step.real.nodes, step.padded.nodes},
+      {"edges", step.real.edges, step.padded.edges}};
+  for (const auto& [what, real, padded] : counts) {
+    if (padded == 0 || real <= padded) continue;
+    return absl::InvalidArgumentError(absl::StrCat("step ", step.step, " holds ", real, " real ",
+                                                   std::string(what), " in ", padded, " padded ones"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateDescription(const v1::RunDescription& description) {
   ABSL_RETURN_IF_ERROR(base::CheckEnums("description", description));
   const v1::Hardware& hardware = description.hardware();
@@ -88,6 +103,7 @@ absl::Status ValidateStart(const v1::StartRunRequest& request) {
   }
   ABSL_RETURN_IF_ERROR(CheckText("idempotency_key", request.idempotency_key()));
   ABSL_RETURN_IF_ERROR(CheckText("process_key", request.process_key()));
+  ABSL_RETURN_IF_ERROR(CheckText("follows", request.follows()));
   const std::uint32_t world_size = std::max(1u, request.description().world_size());
   if (world_size > kMaxWorldSize) {
     return absl::InvalidArgumentError(
@@ -103,8 +119,19 @@ absl::Status ValidateRank(std::uint32_t rank, std::uint32_t world_size) {
       absl::StrCat("rank ", rank, " is outside the run's world of ", world_size, " ranks"));
 }
 
+absl::Status ValidateFirstStep(const std::vector<wire::StepRecord>& steps, std::uint64_t first_step) {
+  if (steps.empty() || steps.front().step >= first_step) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("step ", steps.front().step, " lies before step ", first_step,
+                   ", the first_step with which StartRun opened this attempt: steps of an earlier attempt are "
+                   "reported under that one"));
+}
+
 absl::Status ValidateSteps(const std::vector<wire::StepRecord>& steps) {
   ABSL_RETURN_IF_ERROR(CheckCount("step records", steps.size()));
+  for (const wire::StepRecord& step : steps) {
+    ABSL_RETURN_IF_ERROR(CheckRoom(step));
+  }
   for (std::size_t i = 1; i < steps.size(); ++i) {
     if (steps[i - 1].step < steps[i].step) continue;
     return absl::InvalidArgumentError(absl::StrCat("steps do not ascend: step ", steps[i].step, " in row ", i,

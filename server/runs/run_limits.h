@@ -3,6 +3,7 @@
 #define PACKTRAIN_SERVER_RUNS_RUN_LIMITS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -22,8 +23,11 @@ inline constexpr std::uint32_t kMaxWorldSize = 65536;
 absl::Status ValidateStart(const v1::StartRunRequest& request);
 // `rank` is below `world_size`.
 absl::Status ValidateRank(std::uint32_t rank, std::uint32_t world_size);
-// At least one row, at most kMaxBlockRows, steps strictly ascending.
+// At least one row, at most kMaxBlockRows, steps strictly ascending, in none more real than padded graphs,
+// nodes or edges where these are known.
 absl::Status ValidateSteps(const std::vector<wire::StepRecord>& steps);
+// None before the first step of their attempt.
+absl::Status ValidateFirstStep(const std::vector<wire::StepRecord>& steps, std::uint64_t first_step);
 absl::Status ValidateEvaluation(const v1::Evaluation& evaluation);
 absl::Status ValidateSamples(const std::vector<v1::Sample>& samples);
 absl::Status ValidateEvents(const std::vector<v1::Event>& events);

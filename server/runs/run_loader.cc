@@ -10,26 +10,30 @@ namespace {
 
 analysis::RankAttempt ProcessOf(const Reporter& reporter) { return {reporter.rank, reporter.attempt}; }
 
-absl::Status ReadSamples(const RunStore& store, std::string_view run, analysis::SampleTotals& totals) {
-  return store.ReadSamples(run, [&totals](const Reporter& reporter, const v1::Sample& sample) {
-    totals.Add(ProcessOf(reporter), sample);
+absl::Status ReadSamples(const RunStore& store, std::string_view run, analysis::LoadedRun& loaded) {
+  return store.ReadSamples(run, [&loaded](const Reporter& reporter, const v1::Sample& sample) {
+    if (loaded.counted.Counts(ProcessOf(reporter), sample)) loaded.samples.Add(ProcessOf(reporter), sample);
     return absl::OkStatus();
   });
 }
 
-absl::Status ReadEvents(const RunStore& store, std::string_view run, analysis::EventTotals& totals) {
-  return store.ReadEvents(run, [&totals](const v1::Event& event) {
-    totals.Add(event);
+absl::Status ReadEvents(const RunStore& store, std::string_view run, analysis::LoadedRun& loaded) {
+  return store.ReadEvents(run, [&loaded](const Reporter& reporter, const v1::Event& event) {
+    if (loaded.counted.Counts(ProcessOf(reporter), event)) loaded.events.Add(event);
     return absl::OkStatus();
   });
 }
 
-absl::Status ReadCorruptGraphs(const RunStore& store, std::string_view run,
-                               analysis::CorruptGraphTotals& totals) {
-  return store.ReadCorruptGraphs(run, [&totals](const v1::CorruptGraphs& batch) {
-    totals.Add(batch);
+absl::Status ReadCorruptGraphs(const RunStore& store, std::string_view run, analysis::LoadedRun& loaded) {
+  return store.ReadCorruptGraphs(run, [&loaded](const v1::CorruptGraphs& batch) {
+    if (loaded.counted.Counts(batch)) loaded.corrupt_graphs.Add(batch);
     return absl::OkStatus();
   });
+}
+
+absl::StatusOr<analysis::CountedRecords> CountedOf(const RunStore& store, const v1::Run& run) {
+  ABSL_ASSIGN_OR_RETURN(const std::vector<analysis::OpenedAttempt> attempts, store.ReadAttempts(run.run()));
+  return analysis::CountedRecords(run, attempts);
 }
 
 absl::StatusOr<std::vector<v1::Run>> NamedRuns(const RunStore& store,
@@ -57,26 +61,33 @@ absl::StatusOr<std::vector<analysis::RankStep>> LoadSteps(const RunStore& store,
   return steps;
 }
 
+absl::StatusOr<analysis::CountedRecords> LoadCounted(const RunStore& store, std::string_view run) {
+  ABSL_ASSIGN_OR_RETURN(const v1::Run found, store.Get(run));
+  return CountedOf(store, found);
+}
+
 absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, const v1::Run& run,
                                             const analysis::RunParts& parts) {
   const std::string& name = run.run();
   analysis::LoadedRun loaded;
   loaded.record = run;
+  ABSL_ASSIGN_OR_RETURN(loaded.counted, CountedOf(store, run));
   if (parts.steps) {
     ABSL_ASSIGN_OR_RETURN(std::vector<analysis::RankStep> steps, LoadSteps(store, name));
     loaded.SetSteps(std::move(steps));
   }
   if (parts.evaluations) {
-    ABSL_ASSIGN_OR_RETURN(loaded.evaluations, store.ReadEvaluations(name));
+    ABSL_ASSIGN_OR_RETURN(std::vector<v1::Evaluation> evaluations, store.ReadEvaluations(name));
+    loaded.evaluations = loaded.counted.Keep(std::move(evaluations));
   }
   if (parts.samples) {
-    ABSL_RETURN_IF_ERROR(ReadSamples(store, name, loaded.samples));
+    ABSL_RETURN_IF_ERROR(ReadSamples(store, name, loaded));
   }
   if (parts.events) {
-    ABSL_RETURN_IF_ERROR(ReadEvents(store, name, loaded.events));
+    ABSL_RETURN_IF_ERROR(ReadEvents(store, name, loaded));
   }
   if (parts.corrupt_graphs) {
-    ABSL_RETURN_IF_ERROR(ReadCorruptGraphs(store, name, loaded.corrupt_graphs));
+    ABSL_RETURN_IF_ERROR(ReadCorruptGraphs(store, name, loaded));
   }
   return loaded;
 }

@@ -29,8 +29,11 @@ namespace packtrain::runs {
 // All steps of a run, of all attempts, by step, then rank, then attempt. Codes as RunStore::ReadSteps.
 absl::StatusOr<std::vector<analysis::RankStep>> LoadSteps(const RunStore& store, std::string_view run);
 
-// A run and those parts of it: one that was got from the store, or one by its name, with the codes of
-// RunStore::Get.
+// What of a run's records counts. Codes as RunStore::Get.
+absl::StatusOr<analysis::CountedRecords> LoadCounted(const RunStore& store, std::string_view run);
+
+// A run and those parts of it, of each what counts: one that was got from the store, or one by its name, with
+// the codes of RunStore::Get.
 absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, const v1::Run& run,
                                             const analysis::RunParts& parts);
 absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, std::string_view run,

@@ -29,6 +29,9 @@ absl::StatusOr<std::vector<wire::StepRecord>> ParseSteps(std::string_view value)
 rocks::Change DescriptionEntry(const v1::Run& run);
 rocks::Change ProgressEntry(std::string_view run, std::uint64_t steps, std::int64_t last_report_ms);
 rocks::Change AttemptEntry(const Reporter& reporter, v1::StartRunRequest request);
+rocks::Change PlaceEntry(std::string_view run, std::uint64_t place);
+// DATA_LOSS where `value` is none.
+absl::StatusOr<std::uint64_t> ParsePlace(std::string_view value);
 
 }  // namespace packtrain::runs
 

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "packtrain/v1/run.pb.h"
 #include "proto/wire/step_columns.h"
+#include "server/analysis/counted_records.h"
 
 namespace packtrain::runs {
 
@@ -31,16 +32,10 @@ struct Reporter {
   std::uint32_t attempt = 0;
 };
 
-// A place in the list of runs; by default before the first.
-struct ListPosition {
-  std::int64_t started_ms = std::numeric_limits<std::int64_t>::max();
-  std::string run;
-
-  // In the order of the list: newest first.
-  friend bool operator<(const ListPosition& a, const ListPosition& b) {
-    return a.started_ms != b.started_ms ? a.started_ms > b.started_ms : a.run < b.run;
-  }
-};
+// A place in the order in which runs began; the list goes from the greatest to 1. By default before the first
+// of the list.
+using ListPosition = std::uint64_t;
+inline constexpr ListPosition kListBegin = std::numeric_limits<ListPosition>::max();
 
 // Any number of threads may use it.
 class RunStore {
@@ -57,37 +52,44 @@ class RunStore {
   // greatest step now stored.
   virtual absl::StatusOr<std::uint64_t> AddSteps(const Reporter& reporter,
                                                  const std::vector<wire::StepRecord>& steps) = 0;
+  // Of an attempt of rank 0; without one, of the last that it has opened.
   virtual absl::Status AddEvaluation(std::string_view run, const v1::Evaluation& evaluation) = 0;
   virtual absl::Status AddSamples(const Reporter& reporter, const std::vector<v1::Sample>& samples) = 0;
   virtual absl::Status AddEvents(const Reporter& reporter, const std::vector<v1::Event>& events) = 0;
   virtual absl::Status AddCorruptGraphs(const Reporter& reporter,
                                         const std::vector<v1::CorruptGraphs>& batches) = 0;
+  // All that the reporter's attempt has lost; the largest number that was said counts.
+  virtual absl::Status AddLostRecords(const Reporter& reporter, std::uint64_t records) = 0;
 
   // `state` is RUN_STATE_DONE or RUN_STATE_FAILED. Synced. The same state again changes nothing; the other
   // one is FAILED_PRECONDITION.
-  virtual absl::Status Finish(std::string_view run, v1::RunState state, std::string_view message) = 0;
+  virtual absl::Status Finish(const v1::FinishRunRequest& request) = 0;
+  absl::Status Finish(std::string_view run, v1::RunState state, std::string_view message);
 
   // `run` is a name or an unambiguous beginning of one. NOT_FOUND, INVALID_ARGUMENT (ambiguous; the
   // message lists the candidates).
   virtual absl::StatusOr<v1::Run> Get(std::string_view run) const = 0;
-  // Newest first: by the time of their start, then by name.
+  // Newest first: in the order in which they began, whatever their dates are.
   virtual absl::StatusOr<std::vector<v1::Run>> List() const = 0;
   // The same, one by one from behind `after`, until `sink` returns false.
-  using RunSink = absl::FunctionRef<bool(v1::Run run)>;
-  virtual absl::Status ListAfter(const ListPosition& after, RunSink sink) const = 0;
+  using RunSink = absl::FunctionRef<bool(ListPosition position, v1::Run run)>;
+  virtual absl::Status ListAfter(ListPosition after, RunSink sink) const = 0;
+  // The attempts that Start opened.
+  virtual absl::StatusOr<std::vector<analysis::OpenedAttempt>> ReadAttempts(std::string_view run) const = 0;
 
   // Calls `sink` with blocks of all stored steps of a run, each step once: by rank, then attempt, then step.
-  // `run` as for Get, also below.
+  // STEP_FLAG_WARM_UP is set by the place of a step in its attempt, whatever was reported. `run` as for Get,
+  // also below.
   using StepSink =
       absl::FunctionRef<absl::Status(const Reporter& reporter, const std::vector<wire::StepRecord>& steps)>;
   virtual absl::Status ReadSteps(std::string_view run, StepSink sink) const = 0;
-  // By step, then split.
+  // By step, then split, then attempt; first those of older servers, which have none.
   virtual absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const = 0;
   // Calls `sink` with each sample: by rank, then attempt, then time.
   using SampleSink = absl::FunctionRef<absl::Status(const Reporter& reporter, const v1::Sample& sample)>;
   virtual absl::Status ReadSamples(std::string_view run, SampleSink sink) const = 0;
   // Calls `sink` with each event: by rank, then attempt, then start.
-  using EventSink = absl::FunctionRef<absl::Status(const v1::Event& event)>;
+  using EventSink = absl::FunctionRef<absl::Status(const Reporter& reporter, const v1::Event& event)>;
   virtual absl::Status ReadEvents(std::string_view run, EventSink sink) const = 0;
   // Calls `sink` with what each batch came without: by step, epoch, batch, then split.
   using CorruptGraphsSink = absl::FunctionRef<absl::Status(const v1::CorruptGraphs& batch)>;

@@ -1,5 +1,6 @@
 #include "server/runs/step_coverage.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace packtrain::runs {
@@ -23,6 +24,26 @@ bool StepCoverage::Insert(std::uint64_t step) {
   }
   ++count_;
   return true;
+}
+
+void StepCoverage::InsertBelow(std::uint64_t end, const StepCoverage& other) {
+  for (const auto& [first, last] : other.intervals_) {
+    if (first >= end) return;
+    InsertAll(first, std::min(last, end - 1));
+  }
+}
+
+void StepCoverage::InsertAll(std::uint64_t first, std::uint64_t last) {
+  auto next = intervals_.upper_bound(first);
+  if (next != intervals_.begin() && std::prev(next)->second >= (first == 0 ? 0 : first - 1)) --next;
+  while (next != intervals_.end() && (next->first <= last || next->first - 1 == last)) {
+    first = std::min(first, next->first);
+    last = std::max(last, next->second);
+    count_ -= next->second - next->first + 1;
+    next = intervals_.erase(next);
+  }
+  intervals_.emplace(first, last);
+  count_ += last - first + 1;
 }
 
 std::optional<std::uint64_t> StepCoverage::last() const {

@@ -14,12 +14,16 @@ class StepCoverage {
   bool Contains(std::uint64_t step) const;
   // False where the step was there.
   bool Insert(std::uint64_t step);
+  // All steps of `other` that are below `end`.
+  void InsertBelow(std::uint64_t end, const StepCoverage& other);
 
   std::uint64_t count() const { return count_; }
   // The greatest step.
   std::optional<std::uint64_t> last() const;
 
  private:
+  void InsertAll(std::uint64_t first, std::uint64_t last);
+
   using Intervals = std::map<std::uint64_t, std::uint64_t>;
 
   Intervals intervals_;  // first step -> last step, inclusive; neither overlapping nor touching

@@ -49,19 +49,11 @@ absl::StatusOr<v1::ReportStepsResponse> AddSteps(runs::RunStore& store, const v1
   return response;
 }
 
-// The key of a run in a page token.
-std::string KeyOf(const v1::Run& run) { return absl::StrCat(run.started_ms(), " ", run.run()); }
-
 absl::StatusOr<runs::ListPosition> PositionOf(const v1::ListRunsRequest& request) {
   ABSL_ASSIGN_OR_RETURN(const std::string key, limits::KeyOfPageToken(request.page_token(), request.where()));
-  runs::ListPosition position;
-  if (key.empty()) return position;
-  const std::size_t space = key.find(' ');
-  if (space == std::string::npos || !absl::SimpleAtoi(key.substr(0, space), &position.started_ms)) {
-    return absl::InvalidArgumentError("page_token is that of another list");
-  }
-  position.run = key.substr(space + 1);
-  return position;
+  runs::ListPosition position = runs::kListBegin;
+  if (key.empty() || absl::SimpleAtoi(key, &position)) return position;
+  return absl::InvalidArgumentError("page_token is that of another list");
 }
 
 absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const v1::ListRunsRequest& request,
@@ -69,13 +61,15 @@ absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const
   ABSL_ASSIGN_OR_RETURN(const analysis::RunFilter filter, analysis::RunFilter::Parse(request.where()));
   ABSL_ASSIGN_OR_RETURN(const runs::ListPosition after, PositionOf(request));
   v1::ListRunsResponse response;
-  const absl::Status status = store.ListAfter(after, [&](v1::Run run) {
+  runs::ListPosition last = after;
+  const absl::Status status = store.ListAfter(after, [&](runs::ListPosition position, v1::Run run) {
     if (!filter.Matches(run)) return true;
     if (page.Take(run.ByteSizeLong())) {
       *response.add_runs() = std::move(run);
+      last = position;
       return true;
     }
-    response.set_next_page_token(limits::PageToken(request.where(), KeyOf(*response.runs().rbegin())));
+    response.set_next_page_token(limits::PageToken(request.where(), absl::StrCat(last)));
     return false;
   });
   ABSL_RETURN_IF_ERROR(status);
@@ -90,9 +84,9 @@ absl::StatusOr<v1::GetRunResponse> Get(const runs::RunStore& store, const std::s
 }
 
 absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& store, const std::string& run) {
-  ABSL_ASSIGN_OR_RETURN(std::vector<v1::Evaluation> evaluations, store.ReadEvaluations(run));
+  ABSL_ASSIGN_OR_RETURN(analysis::LoadedRun loaded, runs::LoadRun(store, run, {.evaluations = true}));
   v1::ListEvaluationsResponse response;
-  for (v1::Evaluation& evaluation : evaluations) *response.add_evaluations() = std::move(evaluation);
+  for (v1::Evaluation& evaluation : loaded.evaluations) *response.add_evaluations() = std::move(evaluation);
   return response;
 }
 
@@ -156,9 +150,14 @@ grpc::Status RunService::ReportCorruptGraphs(grpc::ServerContext*,
       store_.AddCorruptGraphs(ReporterOf(*request), {request->batches().begin(), request->batches().end()}));
 }
 
+grpc::Status RunService::ReportLostRecords(grpc::ServerContext*, const v1::ReportLostRecordsRequest* request,
+                                           v1::ReportLostRecordsResponse*) {
+  return base::ToGrpcStatus(store_.AddLostRecords(ReporterOf(*request), request->records()));
+}
+
 grpc::Status RunService::FinishRun(grpc::ServerContext*, const v1::FinishRunRequest* request,
                                    v1::FinishRunResponse*) {
-  return base::ToGrpcStatus(store_.Finish(request->run(), request->state(), request->message()));
+  return base::ToGrpcStatus(store_.Finish(*request));
 }
 
 grpc::Status RunService::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest* request,
@@ -184,9 +183,11 @@ grpc::Status RunService::ListSteps(grpc::ServerContext* context, const v1::ListS
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
   absl::StatusOr<std::vector<analysis::RankStep>> steps = runs::LoadSteps(store_, request->run());
   if (!steps.ok()) return base::ToGrpcStatus(steps.status());
+  const absl::StatusOr<analysis::CountedRecords> counted = runs::LoadCounted(store_, request->run());
+  if (!counted.ok()) return base::ToGrpcStatus(counted.status());
   BoundedWriter<v1::ListStepsResponse> out(*context, *writer, idle_);
   const auto write = [&out](const v1::ListStepsResponse& block) { return out.Write(block); };
-  return base::ToGrpcStatus(analysis::ListSteps(*std::move(steps), *request, write));
+  return base::ToGrpcStatus(analysis::ListSteps(*std::move(steps), *counted, *request, write));
 }
 
 grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEvaluationsRequest* request,

@@ -34,6 +34,8 @@ class RunService final : public v1::RunService::Service {
                             v1::ReportEventsResponse* response) override;
   grpc::Status ReportCorruptGraphs(grpc::ServerContext* context, const v1::ReportCorruptGraphsRequest* request,
                                    v1::ReportCorruptGraphsResponse* response) override;
+  grpc::Status ReportLostRecords(grpc::ServerContext* context, const v1::ReportLostRecordsRequest* request,
+                                 v1::ReportLostRecordsResponse* response) override;
   grpc::Status FinishRun(grpc::ServerContext* context, const v1::FinishRunRequest* request,
                          v1::FinishRunResponse* response) override;
   grpc::Status ListRuns(grpc::ServerContext* context, const v1::ListRunsRequest* request,

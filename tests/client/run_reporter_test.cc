@@ -259,6 +259,33 @@ TEST(RunReporter, ASampleHasTheLastStepOfItsOwnProcess) {
   EXPECT_EQ(served.runs.samples()[1].device_id(), "GPU-1");
 }
 
+TEST(RunReporter, AnEvaluationCarriesTheAttemptThatMadeIt) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  reporter->AddEvaluation({.step = 9, .split = "val"});
+  reporter->AddEvaluation({.step = 8, .split = "val", .attempt = 2});
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  ASSERT_THAT(served.runs.evaluations(), SizeIs(2));
+  EXPECT_EQ(served.runs.evaluations()[0].attempt(), 4u);
+  EXPECT_EQ(served.runs.evaluations()[1].attempt(), 2u);
+}
+
+TEST(RunReporter, SamplesAndEventsSayWhenByAClockThatNobodySets) {
+  Served served;
+  const auto reporter = served.Start(Options(4));
+  reporter->AddSample({.time_ns = 7, .monotonic_ns = 12});
+  reporter->AddSample({.time_ns = 8});
+  reporter->AddEvent({.name = "gc", .start_ns = 5, .duration_ns = 3, .step = 6});
+  reporter->AddEvent({.name = "gc", .start_ns = 6});
+  EXPECT_THAT(reporter->Flush(), IsOk());
+  ASSERT_THAT(served.runs.samples(), SizeIs(2));
+  EXPECT_EQ(served.runs.samples()[0].monotonic_ns(), 12);
+  EXPECT_FALSE(served.runs.samples()[1].has_monotonic_ns());
+  ASSERT_THAT(served.runs.events(), SizeIs(2));
+  EXPECT_EQ(served.runs.events()[0].step(), 6u);
+  EXPECT_FALSE(served.runs.events()[1].has_step());
+}
+
 TEST(RunReporter, SendsABlockAgainAfterALostAcknowledgement) {
   Served served;
   served.runs.AnswerSteps({grpc::Status(grpc::StatusCode::UNAVAILABLE, "connection reset"),
@@ -458,12 +485,13 @@ TEST(RunReporter, FinishFlushesAndCloses) {
   Served served;
   const auto reporter = served.Start(Options(100));
   reporter->AddStep(Step(0));
-  EXPECT_THAT(reporter->Finish(true, "loss is not finite"), IsOk());
+  EXPECT_THAT(reporter->Finish(true, "loss is not finite", /*end_step=*/1), IsOk());
   EXPECT_EQ(served.runs.steps(), Range(0, 1));
   ASSERT_THAT(served.runs.finishes(), SizeIs(1));
   EXPECT_EQ(served.runs.finishes()[0].run(), "r1");
   EXPECT_EQ(served.runs.finishes()[0].state(), v1::RUN_STATE_FAILED);
   EXPECT_EQ(served.runs.finishes()[0].message(), "loss is not finite");
+  EXPECT_EQ(served.runs.finishes()[0].end_step(), 1u);
 }
 
 TEST(RunReporter, FlushOfNothingReturnsAtOnce) {

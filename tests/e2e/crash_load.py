@@ -88,8 +88,8 @@ class Importer:
 class Process:
     """One attempt of one rank: which steps it sent, and which of them were acknowledged."""
 
-    def __init__(self, rank, attempt):
-        self.rank, self.attempt = rank, attempt
+    def __init__(self, rank, attempt, first_step):
+        self.rank, self.attempt, self.first_step = rank, attempt, first_step
         self.sent, self.acknowledged = set(), set()
 
     def total_ns(self, step):
@@ -103,8 +103,23 @@ class Run:
         self.key, self.name, self.state = key, None, "running"
         self.processes = {}  # (rank, attempt) -> Process
         self.latest = {}  # rank -> Process
-        self.evaluations = {}  # (step, split) -> mae
+        self.evaluations = {}  # (attempt of rank 0, step, split) -> mae
+        self.opening = None  # (rank, first step) of an attempt that may have been opened
         self.starts = 0
+
+    def ends(self, opened=None):
+        """By the attempt of rank 0, the first step that does not count: where a later one begins. `opened` as `opening`."""
+        ends, end = {}, opened[1] if opened and opened[0] == 0 else 2**64
+        for process in sorted((p for p in self.processes.values() if p.rank == 0), key=lambda p: -p.attempt):
+            ends[process.attempt] = end
+            end = min(end, process.first_step)
+        return ends
+
+    def curve(self):
+        """The evaluations that count, whether or not the attempt being opened has been."""
+        ends = self.ends(self.opening)
+        return {(step, split): mae for (attempt, step, split), mae in sorted(self.evaluations.items())
+                if step <= ends.get(attempt, 2**64)}
 
     def acknowledged_steps(self):
         return sum(len(process.acknowledged) for process in self.processes.values())
@@ -159,11 +174,13 @@ class Reporter:
         process_key = f"process-{self.random.randrange(1 << 62)}"
 
         def call(client):
+            run.opening = rank, first_step
             answer = client.StartRun(run_pb2.StartRunRequest(
                 idempotency_key=run.key, rank=rank, first_step=first_step, process_key=process_key,
                 description=run_pb2.RunDescription(model="none", dataset="none@0", world_size=WORLD)))
             run.name = answer.run
-            process = Process(rank, answer.attempt)
+            run.opening = None
+            process = Process(rank, answer.attempt, first_step)
             assert (rank, answer.attempt) not in run.processes, "an attempt was given out twice"
             run.processes[rank, answer.attempt] = run.latest[rank] = process
         return call
@@ -186,7 +203,7 @@ class Reporter:
         def call(client):
             client.ReportEvaluation(run_pb2.ReportEvaluationRequest(
                 run=run.name, evaluation=run_pb2.Evaluation(step=step, split="val", mae=mae)))
-            run.evaluations[step, "val"] = mae
+            run.evaluations[run.latest[0].attempt, step, "val"] = mae
         return call
 
     def finishing(self, run):

@@ -304,8 +304,13 @@ class Resume(OnSmallSample):
         """Each run goes on where the checkpoint of the one before is, `kept` steps, the last one to the end."""
         runs = {entry["run"]: entry for entry in self.node.run("run", "list").json}
         batches = []
+        follower = None
         for begin, end in reversed(list(zip(kept, kept[1:]))):
-            rows = [row for row in self.rows(run) if int(row["step"]) < end]
+            rows = self.rows(run)  # none stands in two runs, however far the former one had got
+            shown = self.shown(run)
+            self.assertEqual((shown["followed_by"], shown["followed_at_step"]), (follower, end if follower else None))
+            self.assertEqual(runs[run]["steps"], end - begin)
+            follower = run
             places = sorted((int(row["step"]), int(row["rank"])) for row in rows)
             ranks = range(runs[run]["world_size"])
             self.assertEqual(places, [(step, rank) for step in range(begin, end) for rank in ranks])
@@ -336,6 +341,49 @@ class Resume(OnSmallSample):
         self.assertEqual(self.shown(first["run"])["planned_steps"], STEPS)
         self.assert_as_unbroken(result)
 
+    def curve(self, run):
+        return [(point["step"], point["split"], point["mae"]) for point in self.node.run("run", "curve", run).json]
+
+    def kill_behind(self, steps, checkpoint, training=TRAINING):
+        """Kills a training of 200 steps once the server has `steps` of it, and leaves the checkpoint of `checkpoint`."""
+        (process,) = self.start(*training, "--steps", 200, every=checkpoint)
+        self.assertTrue(wait_until(process, lambda: self.steps_kept() >= checkpoint))
+        kept = self.file.read_bytes()
+        run = self.node.run("run", "list").json[0]["run"]
+        self.assertTrue(wait_until(process, lambda: self.shown(run)["steps"] >= steps))
+        kill(process)
+        self.file.write_bytes(kept)
+        self.assertEqual(self.steps_kept(), checkpoint)
+        return run
+
+    def test_an_earlier_end_leaves_nothing_of_what_was_beyond(self):
+        # Evaluated behind 25 and 50 steps, killed behind 65 or more, and resumed from step 49 to end behind 54.
+        run = self.kill_behind(65, 49)
+        result = self.finish(*TRAINING, "--steps", 54, every=1000)
+        self.assertEqual(result["run"], run)
+        shown = self.shown(run)
+        self.assertEqual((shown["steps"], shown["whole"]["steps"], shown["end_step"]), (54, 54, 54))
+        self.assertIn("54 of 54 steps", self.node.run("run", "show", run, json_output=False).out)
+        self.assertEqual(len(self.rows(run)), 54)
+        self.assertGreaterEqual(len(self.rows(run, "--all-attempts")), 65 + 5)
+        unbroken = finished(*self.node.start_training(*TRAINING, "--steps", 54)).json
+        self.assertEqual(self.curve(run), self.curve(unbroken["run"]))
+        self.assertEqual({step for step, _, _ in self.curve(run)}, {25, 50, 54})
+
+    def test_another_evaluate_every_leaves_no_evaluation_of_a_model_that_was_given_up(self):
+        run = self.kill_behind(60, 21, [*TRAINING[:-1], 10])
+        self.finish(*TRAINING, "--steps", 54, every=1000)
+        self.assertEqual([step for step, split, _ in self.curve(run) if split == "val"], [10, 20, 25, 50, 54])
+
+    def test_resumed_twice_counts_each_step_once(self):
+        run = self.kill_behind(40, 21)
+        (process,) = self.start(*TRAINING, "--steps", 200, every=1000)
+        wait_for_step(process)
+        kill(process)
+        self.assert_as_unbroken(self.finish(*WHOLE, every=1000))
+        self.assertEqual(self.shown(run)["steps"], STEPS)
+        self.assertEqual(self.curve(run), self.curve(self.expected()[0]["run"]))
+
     def test_a_run_that_is_done_stays_done_in_another_world(self):
         first = self.finish(*TRAINING, "--steps", 20, ranks=2)
         done = self.shown(first["run"])
@@ -349,7 +397,7 @@ class Resume(OnSmallSample):
         more = self.finish(*TRAINING, "--steps", 25)
         self.assertNotEqual(more["run"], first["run"])
         self.assertEqual(self.shown(more["run"])["labels"]["resumed_from"], first["run"])
-        self.assertEqual(self.shown(first["run"]), done)
+        self.assertEqual(self.shown(first["run"]), {**done, "followed_by": more["run"], "followed_at_step": 20})
 
     def test_a_server_that_lacks_the_run(self):
         first = self.finish(*TRAINING, "--steps", 20)

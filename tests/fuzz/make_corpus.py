@@ -309,22 +309,28 @@ def checkpoint_seeds():
     record = struct.pack("<3Q6I10QId", *range(3), *range(6), *range(10), 0, 0.5)
     steps = struct.pack("<QIIQ", 1, 1, 0, 2) + record * 2
     evaluation = struct.pack("<Q", 10) + text("val") + struct.pack("<Q4dQ", 278, 0.1, 0.2, 0.3, 0.4, 5)
-    unsent = steps + struct.pack("<Q", 1) + evaluation
+    of_format_1 = steps + struct.pack("<Q", 1) + evaluation
+    unsent = struct.pack("<I", 21) + of_format_1 + struct.pack("<I", 1)
     settings = struct.pack("<Q", 2) + text("model") + text("schnet") + text("seed") + text("7")
     position = struct.pack("<4QIQIQ", 20, 1, 3, 9, 2, 1, 4, 2)
-    totals = struct.pack("<4QdQ3Q", 20, 600, 500, 1000, 0.25, 3, 7, 8, 9)
+    totals = struct.pack("<4Qd", 20, 600, 500, 1000, 0.25)
+    each_time, histogram = struct.pack("<Q3Q", 3, 7, 8, 9), struct.pack("<QQIQIQ", 31, 2, 7, 3, 10, 1)
     weights = floats(0.5, float("nan"), -1) * 3
-    content = settings + text("20240105-101112-abcd") + text("key-00000001") + position + totals + unsent + weights
+    head = settings + text("20240105-101112-abcd") + text("key-00000001") + position + totals
+    content = head + each_time + of_format_1 + weights
     return {
         "whole": b"\2" + content,
+        "whole_of_format_2": b"\3" + head + histogram + unsent + weights,
+        "buckets_that_fall": b"\3" + head + struct.pack("<QQIQIQ", 31, 2, 10, 1, 7, 3) + unsent + weights,
+        "more_step_columns": b"\0" + struct.pack("<I", 22) + of_format_1,
         "one_byte_short": b"\2" + content[:-1],
         "one_byte_more": b"\2" + content + b"\0",
         "empty_content": b"\2",
         "unsent": b"\0" + unsent,
-        "nothing_unsent": b"\0" + bytes(16),
-        "counts_above_the_bytes": b"\0" + struct.pack("<QIIQ", 2**64 - 1, 0, 0, 2**63),
+        "nothing_unsent": b"\0" + struct.pack("<I", 21) + bytes(16),
+        "counts_above_the_bytes": b"\0" + struct.pack("<I", 21) + struct.pack("<QIIQ", 2**64 - 1, 0, 0, 2**63),
         "wrong_checksum": b"\1PTRAINCK" + struct.pack("<IQ", 1, len(content)) + content + bytes(4),
-        "other_format": b"\1PTRAINCK" + struct.pack("<IQ", 2, 0) + bytes(4),
+        "other_format": b"\1PTRAINCK" + struct.pack("<IQ", 3, 0) + bytes(4),
         "no_checkpoint": b"\1PK",
     }
 

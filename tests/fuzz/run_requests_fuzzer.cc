@@ -81,14 +81,14 @@ class Run {
               .IgnoreError();
         });
       case 4:
-        return With<v1::FinishRunRequest>(bytes, [this](const auto& request) {
-          store_.Finish(request.run(), request.state(), request.message()).IgnoreError();
-        });
+        return With<v1::FinishRunRequest>(
+            bytes, [this](const auto& request) { store_.Finish(request).IgnoreError(); });
       case 5:
         return With<v1::ListStepsRequest>(bytes, [this](const auto& request) {
           auto steps = runs::LoadSteps(store_, request.run());
-          if (!steps.ok()) return;
-          analysis::ListSteps(*std::move(steps), request, [](const v1::ListStepsResponse&) {
+          const auto counted = runs::LoadCounted(store_, request.run());
+          if (!steps.ok() || !counted.ok()) return;
+          analysis::ListSteps(*std::move(steps), *counted, request, [](const v1::ListStepsResponse&) {
             return absl::OkStatus();
           }).IgnoreError();
         });

@@ -35,6 +35,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Optional;
+using ::testing::SizeIs;
 
 wire::StepRecord Step(std::uint64_t step) {
   wire::StepRecord record;
@@ -47,6 +48,12 @@ wire::StepRecord Step(std::uint64_t step) {
   record.flags = wire::kShortBatch;
   record.loss = 0.25;
   return record;
+}
+
+TimeHistogram Times(const std::vector<std::uint64_t>& each) {
+  TimeHistogram times;
+  for (const std::uint64_t ns : each) times.Add(ns);
+  return times;
 }
 
 // One of everything, as tests/golden/checkpoint.hex has it.
@@ -66,10 +73,10 @@ Checkpoint Sample() {
                        .steady_graphs = 900,
                        .steady_wait_ns = 5000,
                        .last_loss = 0.5,
-                       .steady_ns = {7'000'000, 8'000'000}};
+                       .steady = Times({7'000'000, 8'000'000})};
   checkpoint.unsent.steps = {{.rank = 0, .attempt = 1, .steps = {Step(40), Step(41)}},
                              {.rank = 1, .attempt = 0, .steps = {Step(41)}}};
-  checkpoint.unsent.evaluations = {{.step = 40, .split = "val", .graphs = 278, .mae = 0.5}};
+  checkpoint.unsent.evaluations = {{.step = 40, .split = "val", .graphs = 278, .mae = 0.5, .attempt = 1}};
   checkpoint.parameters = {1.5F, -2.0F};
   checkpoint.adam_mean = {0.25F, 0.125F};
   checkpoint.adam_square = {0.5F, 1.0F};
@@ -149,9 +156,64 @@ TEST(Checkpoint, NoSizeThatItStatesTakesMemory) {
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedByName) {
   std::string bytes = EncodeCheckpoint(Sample());
-  bytes[8] = 2;
-  EXPECT_THAT(DecodeCheckpoint(Sealed(bytes)),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("format 2")));
+  for (const char format : {'\0', '\3'}) {
+    bytes[8] = format;
+    EXPECT_THAT(
+        DecodeCheckpoint(Sealed(bytes)),
+        StatusIs(absl::StatusCode::kFailedPrecondition,
+                 HasSubstr(absl::StrCat("format ", static_cast<int>(format), ", and this program reads"))));
+  }
+}
+
+// Bytes of hexadecimal digits in lines.
+std::string BytesOf(const std::string& hex) {
+  std::string bytes;
+  std::istringstream lines(hex);
+  for (std::string line; lines >> line;) {
+    for (std::size_t k = 0; k < line.size(); k += 2) {
+      bytes += static_cast<char>(std::stoi(line.substr(k, 2), nullptr, 16));
+    }
+  }
+  return bytes;
+}
+
+TEST(Checkpoint, OfTheFirstFormatIsRead) {
+  const absl::StatusOr<Checkpoint> read =
+      DecodeCheckpoint(BytesOf(ReadFile(PACKTRAIN_GOLDEN "/checkpoint_1.hex")));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->position, Sample().position);
+  EXPECT_EQ(read->totals.steady, Sample().totals.steady);
+  ASSERT_THAT(read->unsent.evaluations, SizeIs(1));
+  EXPECT_EQ(read->unsent.evaluations.front().attempt, std::nullopt);
+  Checkpoint completed = *read;
+  completed.unsent.evaluations.front().attempt = 1;
+  EXPECT_EQ(EncodeCheckpoint(completed), EncodeCheckpoint(Sample()));
+}
+
+// The number of step columns stands before the unsent steps.
+TEST(Checkpoint, WithMoreStepColumnsThanThereAreIsOfANewerProgram) {
+  const std::string bytes = EncodeUnsent(Sample().unsent);
+  std::string newer = bytes, damaged = bytes;
+  ++newer[0];
+  damaged[0] = 20;
+  EXPECT_THAT(DecodeUnsent(newer), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("22 columns")));
+  EXPECT_THAT(DecodeUnsent(damaged), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("20 columns")));
+}
+
+TEST(Checkpoint, GrowsWithNoStepMade) {
+  Checkpoint checkpoint = Sample();
+  StepStatistics statistics;
+  std::size_t bytes = 0;
+  for (std::uint64_t i = 0; i < 1'000'000; ++i) {
+    wire::StepRecord step;
+    step.total_ns = 1'000'000 + i % 65'536;
+    statistics.Add(step);
+    if (i != 100'000) continue;
+    checkpoint.totals = statistics.totals();
+    bytes = EncodeCheckpoint(checkpoint).size();
+  }
+  checkpoint.totals = statistics.totals();
+  EXPECT_EQ(EncodeCheckpoint(checkpoint).size(), bytes);
 }
 
 TEST(UnsentRecords, TravelBetweenRanks) {

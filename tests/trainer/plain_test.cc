@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "proto/wire/batch_spec.h"
 #include "tests/testing/status_matchers.h"
@@ -166,7 +168,7 @@ TEST(StepStatistics, GoesOnFromTotals) {
   for (int i = 2; i < 5; ++i) second.Add(step);
   EXPECT_EQ(second.totals().steps, 5);
   EXPECT_EQ(second.totals().graphs, whole.totals().graphs);
-  EXPECT_EQ(second.totals().steady_ns, whole.totals().steady_ns);
+  EXPECT_EQ(second.totals().steady, whole.totals().steady);
 }
 
 TEST(StepStatistics, LeavesOutUnsteadySteps) {
@@ -186,12 +188,51 @@ TEST(StepStatistics, LeavesOutUnsteadySteps) {
   EXPECT_EQ(steady.steps, 5);
   EXPECT_EQ(steady.graphs, 50);
   EXPECT_DOUBLE_EQ(steady.mean_us, 6);
-  EXPECT_DOUBLE_EQ(steady.median_us, 6);
-  EXPECT_DOUBLE_EQ(steady.p5_us, 4.2);
-  EXPECT_DOUBLE_EQ(steady.p95_us, 7.8);
+  EXPECT_NEAR(steady.median_us, 6, 6 * TimeHistogram::kMaxRelativeError);
+  EXPECT_NEAR(steady.p5_us, 4.2, 4.2 * TimeHistogram::kMaxRelativeError);
+  EXPECT_NEAR(steady.p95_us, 7.8, 7.8 * TimeHistogram::kMaxRelativeError);
   EXPECT_DOUBLE_EQ(steady.seconds, 30e-6);
   EXPECT_NEAR(steady.wait_share, 2500.0 / 30000, 1e-12);
   EXPECT_DOUBLE_EQ(statistics.totals().last_loss, 1.0 / 8);
+}
+
+TEST(TimeHistogram, KnowsEveryTimeByItsRelativeError) {
+  for (std::uint64_t ns = 1; ns < std::uint64_t{1} << 62; ns += 1 + ns / 97) {
+    for (const std::uint64_t time :
+         {ns, std::uint64_t{std::bit_floor(ns)}, std::uint64_t{std::bit_floor(ns)} - 1}) {
+      TimeHistogram times;
+      times.Add(time);
+      EXPECT_NEAR(times.Quantile(0.5), static_cast<double>(time),
+                  static_cast<double>(time) * TimeHistogram::kMaxRelativeError);
+      EXPECT_EQ(times.sum_ns(), time);
+    }
+  }
+  TimeHistogram greatest;
+  greatest.Add(~std::uint64_t{0});
+  EXPECT_LT(greatest.buckets().front().index, 7'424u);
+}
+
+TEST(TimeHistogram, QuantilesLieBetweenNeighbours) {
+  TimeHistogram times;
+  EXPECT_TRUE(std::isnan(times.Quantile(0.5)));
+  for (const std::uint64_t ns : {10, 100, 20, 40}) times.Add(ns);
+  EXPECT_DOUBLE_EQ(times.Quantile(0), 10);
+  EXPECT_DOUBLE_EQ(times.Quantile(0.5), 30);
+  EXPECT_DOUBLE_EQ(times.Quantile(1), 100);
+  EXPECT_EQ(times.count(), 4);
+}
+
+TEST(TimeHistogram, IsRestoredFromItsBucketsAndFromNoOthers) {
+  TimeHistogram times, restored;
+  for (const std::uint64_t ns : {5, 5, 1'000'000, 7'000'000}) times.Add(ns);
+  EXPECT_TRUE(restored.Restore(times.sum_ns(), times.buckets()));
+  EXPECT_EQ(restored, times);
+  using Buckets = std::vector<TimeHistogram::Bucket>;
+  for (const Buckets& bad : {Buckets{{7'424, 1}}, Buckets{{1, 0}}, Buckets{{2, 1}, {2, 1}},
+                             Buckets{{2, 1}, {1, 1}}, Buckets{{1, ~std::uint64_t{0}}, {2, 1}}}) {
+    EXPECT_FALSE(restored.Restore(1, bad));
+    EXPECT_EQ(restored, times);
+  }
 }
 
 TEST(StepStatistics, WithoutSteadyStepsHasNoFigures) {
@@ -206,6 +247,8 @@ TEST(StepStatistics, WithoutSteadyStepsHasNoFigures) {
 
 TEST(SampleProcess, ReadsTimeProcessorAndMemory) {
   const client::Sample sample = SampleProcess();
+  EXPECT_GE(sample.monotonic_ns, 0);
+  EXPECT_LE(sample.monotonic_ns, SampleProcess().monotonic_ns);
   EXPECT_GT(sample.time_ns, 1'600'000'000'000'000'000);
   EXPECT_GT(sample.process_cpu_ns, 0);
   EXPECT_GT(sample.rss_bytes, 1 << 20);

@@ -4,8 +4,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -19,8 +21,13 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
 
 constexpr std::string_view kMagic = "PTRAINCK";
-// Goes up with each column that step records gain, since a checkpoint holds those that were not sent.
-constexpr std::uint32_t kFormat = 1 + (wire::kStepColumnCount - 21);
+// Format 1 held the time of every steady step, and no attempts of evaluations; trainer/CHECKPOINT.md describes
+// both.
+constexpr std::uint32_t kOldestFormat = 1;
+constexpr std::uint32_t kFormat = 2;
+// Of step records in format 1. Later columns stand behind these, and a checkpoint says how many it has.
+constexpr std::uint32_t kStepColumnsOfFormat1 = 21;
+constexpr std::uint32_t kNoAttempt = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kHeadBytes = kMagic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t kCrcBytes = sizeof(std::uint32_t);
 
@@ -36,6 +43,7 @@ class Writer {
   }
 
   std::string bytes;
+  const std::uint32_t step_columns = wire::kStepColumnCount;
 
  private:
   template <Number T>
@@ -67,15 +75,28 @@ class Writer {
 // Takes fields off the front of bytes. After the first field that they do not hold, it gives zeros.
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  Reader(std::string_view bytes, std::uint32_t bytes_format) : format(bytes_format), bytes_(bytes) {}
 
   template <typename... T>
   void operator()(T&... fields) {
     (Read(fields), ...);
   }
 
-  // Every field was there, and nothing is after them.
-  bool AtEnd() const { return !failed_ && bytes_.empty(); }
+  // DATA_LOSS unless every field was there and nothing is after them, or what Refuse was given.
+  absl::Status End() const {
+    if (!refusal_.ok()) return refusal_;
+    if (!failed_ && bytes_.empty()) return absl::OkStatus();
+    return absl::DataLossError("its fields do not fill its content");
+  }
+
+  // What was read is no checkpoint's, whatever follows. The first reason stays.
+  void Refuse(absl::Status reason) {
+    if (!failed_) refusal_ = std::move(reason);
+    failed_ = true;
+  }
+
+  const std::uint32_t format;
+  std::uint32_t step_columns = kStepColumnsOfFormat1;
 
  private:
   template <Number T>
@@ -122,6 +143,7 @@ class Reader {
 
   std::string_view bytes_;
   bool failed_ = false;
+  absl::Status refusal_;
 };
 
 // The fields of each kind of record, in the order of their bytes, for Writer and Reader alike.
@@ -139,25 +161,74 @@ void Fields(auto& archive, MaybeConst<Position> auto& position) {
           position.segments);
 }
 
-void Fields(auto& archive, MaybeConst<StepTotals> auto& totals) {
-  archive(totals.steps, totals.graphs, totals.steady_graphs, totals.steady_wait_ns, totals.last_loss,
-          totals.steady_ns);
+void Fields(auto& archive, MaybeConst<TimeHistogram::Bucket> auto& bucket) {
+  archive(bucket.index, bucket.count);
 }
 
+void Times(Writer& write, const TimeHistogram& times) { write(times.sum_ns(), times.buckets()); }
+
+void Times(Reader& read, TimeHistogram& times) {
+  if (read.format == 1) {
+    std::vector<std::uint64_t> each;
+    read(each);
+    for (const std::uint64_t ns : each) times.Add(ns);
+    return;
+  }
+  std::uint64_t sum_ns = 0;
+  std::vector<TimeHistogram::Bucket> buckets;
+  read(sum_ns, buckets);
+  if (!times.Restore(sum_ns, buckets)) read.Refuse(absl::DataLossError("its fields are no times of steps"));
+}
+
+void Fields(auto& archive, MaybeConst<StepTotals> auto& totals) {
+  archive(totals.steps, totals.graphs, totals.steady_graphs, totals.steady_wait_ns, totals.last_loss);
+  Times(archive, totals.steady);
+}
+
+void StepColumns(Writer& write) { write(write.step_columns); }
+
+void StepColumns(Reader& read) {
+  if (read.format == 1) return;
+  read(read.step_columns);
+  if (read.step_columns >= kStepColumnsOfFormat1 && read.step_columns <= wire::kStepColumnCount) return;
+  read.Refuse(absl::FailedPreconditionError(absl::StrCat("its step records have ", read.step_columns,
+                                                         " columns, and this program knows ",
+                                                         wire::kStepColumnCount, ": a newer one wrote it")));
+}
+
+// Columns that an older program did not have stay as they are.
 void Fields(auto& archive, MaybeConst<wire::StepRecord> auto& step) {
-  wire::ForEachStepColumn([&](const auto& column) { archive(column.Of(step)); });
+  std::uint32_t left = archive.step_columns;
+  wire::ForEachStepColumn([&](const auto& column) {
+    if (left == 0) return;
+    --left;
+    archive(column.Of(step));
+  });
 }
 
 void Fields(auto& archive, MaybeConst<client::AttemptSteps> auto& steps) {
   archive(steps.rank, steps.attempt, steps.steps);
 }
 
+void AttemptOf(Writer& write, const client::Evaluation& evaluation) {
+  write(evaluation.attempt.value_or(kNoAttempt));
+}
+
+void AttemptOf(Reader& read, client::Evaluation& evaluation) {
+  if (read.format == 1) return;
+  std::uint32_t attempt = kNoAttempt;
+  read(attempt);
+  if (attempt != kNoAttempt) evaluation.attempt = attempt;
+}
+
 void Fields(auto& archive, MaybeConst<client::Evaluation> auto& evaluation) {
   archive(evaluation.step, evaluation.split, evaluation.graphs, evaluation.mae, evaluation.rmse,
           evaluation.constant_mae, evaluation.constant_rmse, evaluation.duration_ns);
+  AttemptOf(archive, evaluation);
 }
 
 void Fields(auto& archive, MaybeConst<client::UnsentRecords> auto& unsent) {
+  StepColumns(archive);
   archive(unsent.steps, unsent.evaluations);
 }
 
@@ -181,9 +252,9 @@ absl::Status CheckFrame(std::string_view bytes) {
     return absl::DataLossError("it is no checkpoint");
   }
   const auto format = NumberAt<std::uint32_t>(bytes, kMagic.size());
-  if (format != kFormat) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("it has format ", format, ", and this program reads format ", kFormat));
+  if (format < kOldestFormat || format > kFormat) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "it has format ", format, ", and this program reads formats ", kOldestFormat, " to ", kFormat));
   }
   const auto stated = NumberAt<std::uint64_t>(bytes, kMagic.size() + sizeof(format));
   const std::uint64_t held = bytes.size() - kHeadBytes - kCrcBytes;
@@ -196,11 +267,11 @@ absl::Status CheckFrame(std::string_view bytes) {
 }
 
 template <typename T>
-absl::StatusOr<T> ReadAll(std::string_view bytes) {
-  Reader read(bytes);
+absl::StatusOr<T> ReadAll(std::string_view bytes, std::uint32_t format) {
+  Reader read(bytes, format);
   T record;
   read(record);
-  if (!read.AtEnd()) return absl::DataLossError("its fields do not fill its content");
+  ABSL_RETURN_IF_ERROR(read.End());
   return record;
 }
 
@@ -231,7 +302,8 @@ std::string EncodeCheckpoint(const Checkpoint& checkpoint) {
 
 absl::StatusOr<Checkpoint> DecodeCheckpoint(std::string_view bytes) {
   ABSL_RETURN_IF_ERROR(CheckFrame(bytes));
-  return ReadAll<Checkpoint>(bytes.substr(kHeadBytes, bytes.size() - kHeadBytes - kCrcBytes));
+  return ReadAll<Checkpoint>(bytes.substr(kHeadBytes, bytes.size() - kHeadBytes - kCrcBytes),
+                             NumberAt<std::uint32_t>(bytes, kMagic.size()));
 }
 
 std::string EncodeUnsent(const client::UnsentRecords& unsent) {
@@ -241,7 +313,7 @@ std::string EncodeUnsent(const client::UnsentRecords& unsent) {
 }
 
 absl::StatusOr<client::UnsentRecords> DecodeUnsent(std::string_view bytes) {
-  return ReadAll<client::UnsentRecords>(bytes);
+  return ReadAll<client::UnsentRecords>(bytes, kFormat);
 }
 
 }  // namespace packtrain::trainer

@@ -45,7 +45,8 @@ struct Checkpoint {
 };
 
 std::string EncodeCheckpoint(const Checkpoint& checkpoint);
-// DATA_LOSS: not what EncodeCheckpoint writes, or corrupt. FAILED_PRECONDITION: of another format. No size that
+// Takes what earlier programs wrote, too. DATA_LOSS: not what EncodeCheckpoint writes, or corrupt.
+// FAILED_PRECONDITION: of an unknown format, or with step columns that this program does not know. No size that
 // the bytes state makes it take memory that the bytes do not fill.
 absl::StatusOr<Checkpoint> DecodeCheckpoint(std::string_view bytes);
 

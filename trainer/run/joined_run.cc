@@ -1,5 +1,6 @@
 #include "trainer/run/joined_run.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,13 +23,13 @@ class NoReports final : public client::RunReporter {
   const std::string& run() const override { return run_; }
   std::uint32_t attempt() const override { return 0; }
   absl::Status Flush() override { return absl::OkStatus(); }
-  absl::Status Finish(bool, const std::string&) override { return absl::OkStatus(); }
   void Hurry() override {}
   client::UnsentRecords unsent() const override { return {}; }
   std::size_t outstanding() const override { return 0; }
   std::uint64_t lost() const override { return 0; }
 
  private:
+  absl::Status End(bool, const std::string&, std::optional<std::uint64_t>) override { return absl::OkStatus(); }
   void Add(client::ReportedRecord) override {}
 
   const std::string run_;
@@ -108,7 +109,7 @@ class Joining {
   // Rank 0 starts the run, the others join it by its key.
   absl::StatusOr<Reporter> StartOnAll(const std::string& key) {
     absl::StatusOr<Reporter> reporter = Reporter();
-    if (IsFirst()) reporter = Start(key, description_);
+    if (IsFirst()) reporter = Start(key, description_, course_ == Course::kFollow && known() ? state_.run : "");
     const absl::Status joined = JoinOthers(key, reporter);
     if (joined.ok()) return reporter;
     if (IsFirst() && reporter.ok()) {
@@ -128,7 +129,7 @@ class Joining {
   // `run` is the one that rank 0 has begun on `server`, by that one's address as rank 0 has it.
   absl::StatusOr<Reporter> JoinBegun(const std::string& key, const std::string& run,
                                      const std::string& server) {
-    absl::StatusOr<Reporter> reporter = Start(key, description_);
+    absl::StatusOr<Reporter> reporter = Start(key, description_, /*follows=*/"");
     if (reporter.ok() && (*reporter)->run() == run) return reporter;
     if (!reporter.ok() && !absl::IsNotFound(reporter.status())) return reporter;
     const absl::Status apart = absl::FailedPreconditionError(
@@ -140,13 +141,15 @@ class Joining {
     return apart;
   }
 
-  absl::StatusOr<Reporter> Start(const std::string& key, const client::RunDescription& description) const {
+  absl::StatusOr<Reporter> Start(const std::string& key, const client::RunDescription& description,
+                                 const std::string& follows) const {
     if (course_ == Course::kLook && !(IsFirst() && IsOpen())) return std::make_unique<NoReports>(state_.run);
     client::ReporterOptions options = options_;
     options.idempotency_key = key;
     options.rank = sync_.world().rank;
     options.first_step = state_.position.steps;
     options.join_only = !IsFirst();
+    options.follows = follows;
     return client::RunReporter::Start(connection_, description, std::move(options));
   }
 
@@ -177,11 +180,13 @@ class Joining {
     if (!IsOpen()) return absl::OkStatus();
     client::RunDescription description = description_;
     description.planned_steps = 0;  // stay what they were
-    ABSL_ASSIGN_OR_RETURN(Reporter former, Start(state_.key, description));
+    ABSL_ASSIGN_OR_RETURN(Reporter former, Start(state_.key, description, /*follows=*/""));
     Add(state_.unsent, *former);
     const absl::Status ended = former->Finish(
-        /*failed=*/true, absl::StrCat("after ", state_.position.steps, " steps it went on as run ", successor,
-                                      " with world size ", description_.world_size));
+        /*failed=*/true,
+        absl::StrCat("after ", state_.position.steps, " steps it went on as run ", successor,
+                     " with world size ", description_.world_size),
+        state_.position.steps);
     if (absl::IsUnavailable(ended)) return ended;
     if (!ended.ok()) progress_(std::string(ended.message()));
     return absl::OkStatus();

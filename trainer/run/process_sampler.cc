@@ -14,6 +14,11 @@ constexpr std::chrono::milliseconds kPeriod{500};
 
 std::int64_t Nanoseconds(const timeval& time) { return time.tv_sec * 1'000'000'000LL + time.tv_usec * 1'000LL; }
 
+template <typename Clock>
+std::int64_t NanosecondsOf() {
+  return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
+}
+
 std::int64_t ProcessCpuNs() {
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) != 0) return -1;
@@ -30,8 +35,8 @@ std::int64_t ResidentBytes() {
 }  // namespace
 
 client::Sample SampleProcess() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return {.time_ns = std::chrono::nanoseconds(now).count(),
+  return {.time_ns = NanosecondsOf<std::chrono::system_clock>(),
+          .monotonic_ns = NanosecondsOf<std::chrono::steady_clock>(),
           .process_cpu_ns = ProcessCpuNs(),
           .rss_bytes = ResidentBytes()};
 }

@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "proto/wire/step_columns.h"
+#include "trainer/run/time_histogram.h"
 
 namespace packtrain::trainer {
 
-// Over steady steps: no warm-up, capture, checkpoint or evaluation. NaN where there was none.
+// Over steady steps: no warm-up, capture, checkpoint or evaluation. NaN where there was none. Quantiles are
+// those of TimeHistogram; the rest is exact.
 struct SteadyFigures {
   std::uint64_t steps = 0;
   std::uint64_t graphs = 0;
@@ -30,10 +31,10 @@ struct StepTotals {
   std::uint64_t steady_graphs = 0;
   std::uint64_t steady_wait_ns = 0;
   double last_loss = std::numeric_limits<double>::quiet_NaN();  // of the last step that had one
-  std::vector<std::uint64_t> steady_ns;                         // total of each steady step
+  TimeHistogram steady;                                         // totals of steady steps
 };
 
-// Used by one thread. Keeps 8 bytes a step.
+// Used by one thread.
 class StepStatistics {
  public:
   // Goes on from `totals`.

@@ -48,7 +48,7 @@ constexpr std::chrono::seconds kPeerTimeoutMargin{60};
 void ForgetTimes(StepTotals& totals) {
   totals.steady_graphs = 0;
   totals.steady_wait_ns = 0;
-  totals.steady_ns.clear();
+  totals.steady = {};
 }
 
 absl::Status Stopped() { return absl::CancelledError("stopped by a signal"); }
@@ -384,7 +384,9 @@ class Session {
                        .reporter = *reporter_,
                        .folder = folder_},
                       options_, std::move(state_), stop_);
-    ABSL_RETURN_IF_ERROR(loop.Run());
+    const absl::Status trained = loop.Run();
+    steps_made_ = loop.steps();
+    ABSL_RETURN_IF_ERROR(trained);
     result_.splits = loop.splits();
     result_.captures = trained_->engine().captures();
     result_.evaluation_captures = evaluator_->captures();
@@ -412,7 +414,7 @@ class Session {
     if (!IsFirstRank()) return absl::OkStatus();
     const std::string note = NoteLost(static_cast<std::uint64_t>(lost[0].item<std::int64_t>()));
     if (!note.empty()) Progress(note);
-    return reporter_->Finish(/*failed=*/false, note);
+    return reporter_->Finish(/*failed=*/false, note, steps_made_);
   }
 
   // The run is closed when the others have flushed. A server that was waited for in vain is not waited for
@@ -422,7 +424,7 @@ class Session {
     if (reports && !IsFirstRank()) reporter_->Flush().IgnoreError();
     if (sync_ != nullptr) sync_->Leave(reason);
     if (!reports || !IsFirstRank()) return;
-    const absl::Status told = reporter_->Finish(/*failed=*/true, std::string(reason.message()));
+    const absl::Status told = reporter_->Finish(/*failed=*/true, std::string(reason.message()), steps_made_);
     if (!told.ok()) Progress(absl::StrCat("the server was not told of the end: ", told.message()));
   }
 
@@ -453,7 +455,8 @@ class Session {
   std::optional<std::stop_callback<std::function<void()>>> hurry_;  // of the reporter, once asked to stop
   bool waited_in_vain_ = false;                                     // for the server, by the reporter
   std::optional<CheckpointFolder> folder_;
-  Checkpoint state_;  // what the training goes on from
+  Checkpoint state_;                         // what the training goes on from
+  std::optional<std::uint64_t> steps_made_;  // in all; absent until the loop has ended
   TrainingResult result_;
 };
 

@@ -317,7 +317,8 @@ void TrainingLoop::ReportEvent(const std::string& name, Clock::time_point start)
   const auto now = std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch());
   parts_.reporter.AddEvent({.name = name,
                             .start_ns = now.count() - static_cast<std::int64_t>(duration_ns),
-                            .duration_ns = duration_ns});
+                            .duration_ns = duration_ns,
+                            .step = static_cast<std::int64_t>(steps()) - 1});
 }
 
 bool TrainingLoop::IsEvaluationDue() const {

@@ -56,6 +56,8 @@ class TrainingLoop {
   const StepStatistics& statistics() const { return statistics_; }
   // Of the last evaluation of each split that the data set has.
   const std::map<std::string, SplitMetrics>& splits() const { return splits_; }
+  // Made in all, also before a resume.
+  std::uint64_t steps() const { return state_.position.steps; }
 
  private:
   // The corrupt graphs that a batch came without, if any.
@@ -96,7 +98,6 @@ class TrainingLoop {
   bool IsEvaluationDue() const;
   bool IsCheckpointDue() const;
   void Progress(const std::string& line) const;
-  std::uint64_t steps() const { return state_.position.steps; }
   std::uint64_t issued_steps() const { return steps() + issued_.size(); }
 
   const TrainingParts parts_;

@@ -16,7 +16,8 @@ std::string ShortNumber(double value) { return FormatNumber(value, 6); }
 
 // Exact for programs, short for people.
 Table CurveTable(const v1::ListEvaluationsResponse& response, OutputFormat format) {
-  const JsonRules rules = {.fields = {{"Evaluation.duration_ns", Seconds("seconds")}}};
+  const JsonRules rules = {
+      .fields = {{"Evaluation.duration_ns", Seconds("seconds")}, {"Evaluation.attempt", Omit()}}};
   const Json rows = MessageToJson(response, rules)["evaluations"];
   return TableOf(rows, KeysOf(MessageToJson(v1::Evaluation(), rules)),
                  format == OutputFormat::kCsv ? FormatExact : ShortNumber);

@@ -34,7 +34,7 @@ absl::StatusOr<ExitCode> ExportSteps(const ExportFlags& flags, const GlobalOptio
       if (csv) {
         rows.rows.push_back(StepCells(row));
       } else {
-        lines += StepToJson(row).dump() + '\n';
+        lines += JsonText(StepToJson(row)) + '\n';
       }
     });
     ABSL_RETURN_IF_ERROR(status);

@@ -50,7 +50,10 @@ std::map<std::string, Keys, std::less<>> KeyOrder() {
             "joules_per_graph",
             "peak_device_bytes",
             "events",
-            "corrupt_graphs"}},
+            "corrupt_graphs",
+            "losses_left_out",
+            "evaluations_left_out",
+            "lost_records"}},
           {"CorruptGraph", {"epoch", "step", "batch", "split"}},
           {"CompareRunsResponse", {"metric", "test"}}};
 }
@@ -81,9 +84,28 @@ void PutHardware(const JsonField& at, Json& run) {
   run["device"] = at.Value();
 }
 
+// A figure of steps, of which there are none: it is not known.
+bool IsOfNoStep(const JsonField& at) { return static_cast<const v1::StepFigures&>(at.message).steps() == 0; }
+
+void PutRate(const JsonField& at, Json& figures) {
+  figures[at.field.name()] = IsOfNoStep(at) ? Json(nullptr) : at.Value();
+}
+
+// 0: not known.
+void PutKnown(const JsonField& at, Json& object) {
+  const Json value = at.Value();
+  object[at.field.name()] = value == 0 ? Json(nullptr) : value;
+}
+
+void Forget(Json& json) {
+  if (!json.is_structured()) json = nullptr;
+  for (Json& element : json) Forget(element);
+}
+
 // The server's times stand beside the trainer's.
 void PutPhases(const JsonField& at, Json& figures) {
-  const Json phases = at.Value();
+  Json phases = at.Value();
+  if (IsOfNoStep(at)) Forget(phases);
   Json of_trainer = Json::object();
   Json of_server = Json::object();
   for (const auto& [name, times] : phases.items()) {
@@ -119,6 +141,7 @@ const JsonRules& RunRules() {
                                              {"Run.started_ms", Time("started")},
                                              {"Run.last_report_ms", Omit()},
                                              {"Run.finished_ms", Time("finished")},
+                                             {"Run.followed_by", NullIfEmpty()},
                                              {"RunDescription.dataset", PutDataset},
                                              {"RunDescription.spec", PutSpec},
                                              {"RunDescription.on_corrupt", UnspecifiedIs("stop")},
@@ -126,6 +149,14 @@ const JsonRules& RunRules() {
                                              {"RunDescription.libraries", Omit()},
                                              {"SummarizeRunResponse.steady", PutSteadyFigures},
                                              {"StepFigures.phases_us", PutPhases},
+                                             {"StepFigures.graphs_per_second", PutRate},
+                                             {"StepFigures.nodes_per_second", PutRate},
+                                             {"StepFigures.edges_per_second", PutRate},
+                                             {"StepFigures.seconds_per_graph", PutKnown},
+                                             {"StepFigures.wait_share", PutRate},
+                                             {"Fill.graphs", PutKnown},
+                                             {"Fill.nodes", PutKnown},
+                                             {"Fill.edges", PutKnown},
                                              {"CorruptGraph.batch_index", Rename("batch")},
                                              {"Evaluation.constant_mae", Within("constant_predictor", "mae")},
                                              {"Evaluation.constant_rmse", Within("constant_predictor", "rmse")},

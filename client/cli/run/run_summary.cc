@@ -29,6 +29,39 @@ Table PhasesTable(const v1::StepFigures& figures) {
   return table;
 }
 
+std::string RatesToText(const v1::StepFigures& steady) {
+  std::ostringstream text;
+  text << FormatText(PhasesTable(steady)) << "rate      " << FormatNumber(steady.graphs_per_second())
+       << " graphs/s, " << FormatNumber(steady.nodes_per_second()) << " nodes/s, "
+       << FormatNumber(steady.edges_per_second()) << " edges/s (real, not padded)\n";
+  if (steady.seconds_per_graph() > 0) {
+    text << "a graph   " << FormatNumber(steady.seconds_per_graph() * 1e6) << " us\n";
+  }
+  text << "waiting   " << FormatNumber(100 * steady.wait_share()) << " % of the time\n";
+  return text.str();
+}
+
+// What no figure holds; nothing where there is none.
+std::string LeftOutToText(const v1::SummarizeRunResponse& summary) {
+  std::ostringstream text;
+  if (const std::uint64_t steps = summary.whole().left_out(); steps > 0) {
+    text << "left out  " << steps << " steps, " << summary.steady().left_out()
+         << " of them steady: not reported by every rank, or without a measured time\n";
+  }
+  if (summary.losses_left_out() > 0 || summary.evaluations_left_out() > 0) {
+    text << "left out  " << summary.losses_left_out() << " losses and " << summary.evaluations_left_out()
+         << " evaluations: NaN or infinite\n";
+  }
+  if (summary.lost_records() > 0) {
+    text << "lost      " << summary.lost_records()
+         << " records, for which the trainers had no room while the server could not be reached\n";
+  }
+  return text.str();
+}
+
+// 0: not known, since no step says how many slots it had.
+std::string FillToText(double share) { return share > 0 ? FormatNumber(share) : "unknown"; }
+
 // The first ones, a line each; nothing where there are none.
 std::string CorruptGraphsToText(const v1::CorruptGraphSummary& summary) {
   constexpr int kMaxShown = 20;
@@ -72,13 +105,9 @@ std::string SummaryToText(const RunSummary& read) {
   std::ostringstream text;
   text << "run " << read.run.run() << ", steady state: " << steady.steps() << " of " << read.run.steps()
        << " steps\n"
-       << FormatText(PhasesTable(steady)) << "rate      " << FormatNumber(steady.graphs_per_second())
-       << " graphs/s, " << FormatNumber(steady.nodes_per_second()) << " nodes/s, "
-       << FormatNumber(steady.edges_per_second()) << " edges/s (real, not padded)\n"
-       << "a graph   " << FormatNumber(steady.seconds_per_graph() * 1e6) << " us\n"
-       << "waiting   " << FormatNumber(100 * steady.wait_share()) << " % of the time\n"
-       << "fill      nodes " << FormatNumber(summary.fill().nodes()) << ", edges "
-       << FormatNumber(summary.fill().edges()) << "; " << summary.shapes() << " distinct shapes\n";
+       << (steady.steps() > 0 ? RatesToText(steady) : "no valid step\n") << LeftOutToText(summary)
+       << "fill      nodes " << FillToText(summary.fill().nodes()) << ", edges "
+       << FillToText(summary.fill().edges()) << "; " << summary.shapes() << " distinct shapes\n";
   if (summary.has_seconds_per_epoch()) {
     text << "an epoch  " << FormatNumber(summary.seconds_per_epoch()) << " s\n";
   }

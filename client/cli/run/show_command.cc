@@ -21,6 +21,13 @@ Json ToJson(const RunSummary& read) {
   return json;
 }
 
+// Nothing where no run follows.
+std::string FollowerToText(const v1::Run& run) {
+  if (run.followed_by().empty()) return "";
+  return "followed  by run " + run.followed_by() + " from step " + std::to_string(run.followed_at_step()) +
+         " on, with another number of ranks\n";
+}
+
 std::string ToText(const RunSummary& read) {
   const v1::Run& run = read.run;
   const v1::RunDescription& about = run.description();
@@ -34,7 +41,8 @@ std::string ToText(const RunSummary& read) {
        << "data      " << about.dataset() << ", plan " << about.plan_fingerprint() << '\n'
        << "trained   " << about.world_size() << " ranks on " << base::EscapeControls(about.hardware().name())
        << ", " << base::EscapeControls(about.precision() + ", " + about.engine()) << '\n'
-       << "started   " << FormatTime(run.started_ms()) << "\n\n"
+       << "started   " << FormatTime(run.started_ms()) << '\n'
+       << FollowerToText(run) << '\n'
        << SummaryToText(read);
   return text.str();
 }

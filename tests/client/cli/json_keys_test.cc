@@ -44,7 +44,8 @@ std::string SummaryKeys() {
   return "steady_steps " + FigureKeys() +
          " seconds_per_epoch fill{graphs nodes edges} shapes captures capture_seconds joules_per_graph "
          "peak_device_bytes events[name count seconds] "
-         "corrupt_graphs{count graphs list[epoch step batch split graph] truncated} whole{steps " +
+         "corrupt_graphs{count graphs list[epoch step batch split graph] truncated} "
+         "losses_left_out evaluations_left_out lost_records whole{steps " +
          FigureKeys() + "}";
 }
 
@@ -114,7 +115,7 @@ TEST(JsonKeysTest, OfASummary) { EXPECT_EQ(KeysIn(SummaryToJson(SampleRun())), "
 
 TEST(JsonKeysTest, OfAnEvaluation) {
   EXPECT_EQ(KeysIn(MessageToJson(v1::Evaluation(), RunRules())),
-            "step split graphs mae rmse constant_predictor{mae rmse} seconds");
+            "step split graphs mae rmse constant_predictor{mae rmse} seconds attempt");
 }
 
 TEST(JsonKeysTest, OfAComparison) {

@@ -64,7 +64,7 @@ class MessageJsonTest : public ::testing::Test {
   std::string Print(const std::string& text, const JsonRules& rules = {}) {
     const std::unique_ptr<google::protobuf::Message> message(factory_.GetPrototype(outer_)->New());
     EXPECT_TRUE(TextFormat::ParseFromString(text, message.get())) << text;
-    return MessageToJson(*message, rules).dump();
+    return JsonText(MessageToJson(*message, rules));
   }
 
   // The value of one key alone.
@@ -101,7 +101,7 @@ TEST_F(MessageJsonTest, AValueOfANewerPeerKeepsItsNumber) {
   EXPECT_EQ(MessageToJson(*message)["color"], "unknown(9)");
 }
 
-TEST_F(MessageJsonTest, NanIsNullOnceItIsPrinted) { EXPECT_EQ(PrintKey("real", "real: nan"), "null"); }
+TEST_F(MessageJsonTest, NanIsNamedOnceItIsPrinted) { EXPECT_EQ(PrintKey("real", "real: nan"), "\"NaN\""); }
 
 TEST_F(MessageJsonTest, RulesHoldAtEveryDepth) {
   const JsonRules rules = {.fields = {{"Inner.size", Rename("bytes")}}};

@@ -83,9 +83,13 @@ TEST_F(OutputTest, EachFormatPrintsItsOwn) {
   EXPECT_EQ(out_.str(), "{\"b\":1,\"a\":2}\n");
 }
 
-TEST_F(OutputTest, NanIsNullAndBadTextIsReplaced) {
-  Make(OutputFormat::kJson).Print({{"x", std::numeric_limits<double>::quiet_NaN()}, {"y", "\xff"}}, "");
-  EXPECT_EQ(out_.str(), "{\"x\":null,\"y\":\"\xef\xbf\xbd\"}\n");
+TEST_F(OutputTest, NanAndInfinitiesStayApartAndBadTextIsReplaced) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Make(OutputFormat::kJson)
+      .Print({{"x", {{"list", {nan, kInfinity, -kInfinity, 1.5, nullptr}}}}, {"y", "\xff"}}, "");
+  EXPECT_EQ(out_.str(),
+            "{\"x\":{\"list\":[\"NaN\",\"Infinity\",\"-Infinity\",1.5,null]},\"y\":\"\xef\xbf\xbd\"}\n");
 }
 
 TEST_F(OutputTest, ControlCharactersAreSpeltOutForPeopleOnly) {

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "server/analysis/summary.h"
@@ -61,6 +63,27 @@ TEST_F(Energy, IsMeanPowerTimesSecondsOfAGraph) {
   Start();
   Add(0, {SampleOf(1, 2, 1000), SampleOf(2, 4, 1200), SampleOf(3, 6, 1500), SampleOf(4, 8, 1900)});
   EXPECT_THAT(JoulesPerGraph(), Watts(300));
+}
+
+// 80 W, and a graph takes a 64th of a second.
+TEST_F(Energy, IsTheSameWhateverIsDoneToTheWallClock) {
+  Start();
+  std::vector<v1::Sample> samples;
+  for (const auto& [second, step] : {std::pair(1.0, 2), {2.0, 4}, {3.0, 6}, {4.0, 8}}) {
+    samples.push_back(SampleOf(second, static_cast<std::uint64_t>(step), 1000 + 80 * second));
+  }
+  for (const std::vector<double>& shifts :
+       {std::vector<double>{0, 3600, 3600, 3600}, {0, -5, -5, -5}, {0, 0, 5, 5}, {0, 3600, -3595, 5}}) {
+    Start();
+    for (std::size_t k = 0; k < samples.size(); ++k) {
+      samples[k].set_time_ns(static_cast<std::int64_t>((1'000'000 + 1.0 * k + shifts[k]) * kSecond));
+      samples[k].set_monotonic_ns(static_cast<std::int64_t>((7 + 1.0 * k) * kSecond));
+    }
+    std::vector<v1::Sample> stored = samples;
+    std::ranges::sort(stored, {}, [](const v1::Sample& sample) { return sample.time_ns(); });
+    Add(0, stored);
+    EXPECT_THAT(JoulesPerGraph(), Optional(DoubleNear(1.25, 1e-9)));
+  }
 }
 
 TEST_F(Energy, IsUnknownWithoutReadings) {

@@ -44,7 +44,12 @@ ReportedRun::ReportedRun(std::string name, std::uint32_t world_size) {
   run_.record.mutable_description()->set_world_size(world_size);
 }
 
+void ReportedRun::OpenAttempt(const RankAttempt& process, std::uint64_t first_step) {
+  first_steps_[process] = first_step;
+}
+
 void ReportedRun::AddSteps(const RankAttempt& process, const std::vector<wire::StepRecord>& steps) {
+  if (!steps.empty()) first_steps_.emplace(process, steps.front().step);
   for (const wire::StepRecord& step : steps) steps_.push_back({process.rank, process.attempt, step});
 }
 
@@ -66,8 +71,16 @@ void ReportedRun::AddEvaluation(v1::Evaluation evaluation) {
 
 LoadedRun ReportedRun::Load() const {
   LoadedRun loaded = run_;
+  loaded.counted = Counted();
   loaded.SetSteps(steps_);
+  loaded.evaluations = loaded.counted.Keep(std::move(loaded.evaluations));
   return loaded;
+}
+
+CountedRecords ReportedRun::Counted() const {
+  std::vector<OpenedAttempt> attempts;
+  for (const auto& [process, first_step] : first_steps_) attempts.push_back({process, first_step});
+  return CountedRecords(run_.record, attempts);
 }
 
 std::vector<RankStep> ReportedRun::AllSteps() const {

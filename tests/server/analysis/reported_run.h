@@ -3,6 +3,7 @@
 #define PACKTRAIN_TESTS_SERVER_ANALYSIS_REPORTED_RUN_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ class ReportedRun {
   explicit ReportedRun(std::string name = "run", std::uint32_t world_size = 1);
 
   v1::Run& record() { return run_.record; }
+  // Where an attempt is not opened, it begins with its first step.
+  void OpenAttempt(const RankAttempt& process, std::uint64_t first_step);
   void AddSteps(const RankAttempt& process, const std::vector<wire::StepRecord>& steps);
   void AddSamples(const RankAttempt& process, const std::vector<v1::Sample>& samples);
   void AddEvents(const std::vector<v1::Event>& events);
@@ -37,10 +40,12 @@ class ReportedRun {
   LoadedRun Load() const;
   // All that were added, of all attempts, in the order of SortSteps.
   std::vector<RankStep> AllSteps() const;
+  CountedRecords Counted() const;
 
  private:
   LoadedRun run_;  // without steps
   std::vector<RankStep> steps_;
+  std::map<RankAttempt, std::uint64_t> first_steps_;
 };
 
 }  // namespace packtrain::analysis

@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 
 std::vector<v1::ListStepsResponse> Listed(const ReportedRun& run, const v1::ListStepsRequest& request = {}) {
   std::vector<v1::ListStepsResponse> blocks;
-  EXPECT_THAT(ListSteps(run.AllSteps(), request,
+  EXPECT_THAT(ListSteps(run.AllSteps(), run.Counted(), request,
                         [&blocks](const v1::ListStepsResponse& block) {
                           blocks.push_back(block);
                           return absl::OkStatus();
@@ -78,7 +78,7 @@ TEST(StepListing, ASinkEndsTheListing) {
   ReportedRun run;
   run.AddSteps({}, Steps(0, 5000));
   int calls = 0;
-  EXPECT_THAT(ListSteps(run.AllSteps(), v1::ListStepsRequest(),
+  EXPECT_THAT(ListSteps(run.AllSteps(), run.Counted(), v1::ListStepsRequest(),
                         [&calls](const auto&) {
                           ++calls;
                           return absl::CancelledError("gone");

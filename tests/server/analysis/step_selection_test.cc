@@ -29,7 +29,7 @@ TEST(StepSelection, ARunResumedTwiceHasEachStepOnceOfItsLastAttempt) {
   run.AddSteps({.attempt = 2}, Steps(5, 5));
   EXPECT_THAT(Names(run.Load().of_ranks),
               ElementsAre(Name(0, 0, 0), Name(0, 0, 1), Name(0, 0, 2), Name(0, 1, 3), Name(0, 1, 4),
-                          Name(0, 2, 5), Name(0, 1, 6)));
+                          Name(0, 2, 5)));
 }
 
 TEST(StepSelection, EachRankHasItsOwnLastAttempt) {

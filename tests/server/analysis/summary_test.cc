@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -129,6 +132,53 @@ TEST(Summary, FillShapesAndCapturesCoverAllRanksAndSkipEmptyBatches) {
   EXPECT_NEAR(summary.fill().graphs(), 64.0 / 66, kTolerance);
   EXPECT_NEAR(summary.fill().nodes(), 1152.0 / 1344, kTolerance);
   EXPECT_NEAR(summary.fill().edges(), 20'000.0 / 20'096, kTolerance);
+}
+
+TEST(Summary, AFillIsOfTheBatchesWhoseSlotsAreKnown) {
+  wire::StepRecord unknown = Step(0, 1'000'000), known_nodes = Step(1, 1'000'000);
+  unknown.padded = {};
+  known_nodes.padded = {0, 640, 0};
+  const v1::SummarizeRunResponse summary = SummaryOfSteps({unknown, known_nodes});
+  EXPECT_EQ(summary.fill().graphs(), 0);
+  EXPECT_NEAR(summary.fill().nodes(), 576.0 / 640, kTolerance);
+  EXPECT_EQ(summary.fill().edges(), 0);
+  EXPECT_EQ(summary.shapes(), 1u);
+}
+
+TEST(Summary, LossesAndEvaluationsThatAreNoFiniteNumbersAreCounted) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  ReportedRun run;
+  std::vector<wire::StepRecord> steps = Steps(0, 4);
+  steps[1].loss = std::nan("");
+  steps[3].loss = -kInfinity;
+  run.AddSteps({}, steps);
+  for (const auto& [mae, rmse] : {std::pair(0.5, 0.7), {kInfinity, 0.7}, {0.5, std::nan("")}}) {
+    v1::Evaluation evaluation;
+    evaluation.set_step(static_cast<std::uint64_t>(run.Load().evaluations.size()));
+    evaluation.set_split("val");
+    evaluation.set_mae(mae);
+    evaluation.set_rmse(rmse);
+    run.AddEvaluation(evaluation);
+  }
+  run.record().set_lost_records(12);
+  const v1::SummarizeRunResponse summary = SummaryOf(run);
+  EXPECT_EQ(summary.losses_left_out(), 2u);
+  EXPECT_EQ(summary.evaluations_left_out(), 2u);
+  EXPECT_EQ(summary.lost_records(), 12u);
+}
+
+// 65 steps are made, then the run is resumed from the 49th to end behind the 54th.
+TEST(Summary, HoldsNothingOfAnAttemptThatGotFurther) {
+  ReportedRun run;
+  run.OpenAttempt({0, 1}, 49);
+  std::vector<wire::StepRecord> given_up = Steps(0, 64);
+  for (wire::StepRecord& step : given_up) step.total_ns = step.step < 49 ? 1'000'000 : 50'000'000;
+  run.AddSteps({0, 0}, given_up);
+  run.AddSteps({0, 1}, Steps(49, 53));
+  run.record().set_end_step(54);
+  const v1::StepFigures whole = SummaryOf(run).whole();
+  EXPECT_EQ(whole.steps(), 54u);
+  EXPECT_NEAR(whole.phases_us().total().mean(), 1000, kTolerance);
 }
 
 TEST(Summary, AnEpochIsCompleteOnceTheNextBegins) {

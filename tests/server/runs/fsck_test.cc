@@ -49,7 +49,7 @@ TEST(RunFsckTest, RowsThatDoNotDecodeAreNamedByRunAndSort) {
   {
     const auto database = *OpenRunDatabase(directory, {});
     ASSERT_THAT(database->Write({{Family::kSteps, StepBlockKey(damaged, 0), "\xff"},
-                                 {Family::kRuns, EvaluationKey(damaged.run, 5, "val"), "\xff"},
+                                 {Family::kRuns, EvaluationKey(damaged.run, v1::Evaluation()), "\xff"},
                                  {Family::kSamples, CorruptGraphsKey(damaged.run, {}), "\xff"}},
                                 rocks::Durability::kDisk),
                 IsOk());

@@ -1,9 +1,10 @@
-// However the reports of a run come in, doubled, late, reordered, over several attempts, its figures are those
-// of the same steps reported once and in order.
+// However the reports of a run come in, doubled, late, reordered, with what later attempts replaced, its
+// figures are those of the steps that count, reported once and in order.
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <random>
 #include <string>
 #include <tuple>
@@ -30,11 +31,11 @@ struct Block {
   std::vector<wire::StepRecord> steps;
 };
 
-// A run of random ranks and steps: `clean` are the records that count, `blocks` those and all that was
-// superseded, as they might come in.
+// A run of random ranks, attempts and steps: `clean` are the records that count, `blocks` those and all that
+// was superseded, as they might come in.
 class DrawnRun {
  public:
-  explicit DrawnRun(std::uint64_t seed) : random_(seed), ranks_(Draw(1, 3)), clean_(ranks_) {
+  explicit DrawnRun(std::uint64_t seed) : random_(seed), ranks_(Draw(1, 3)) {
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) DrawRank(rank, Draw(60, 150));
     std::shuffle(blocks_.begin(), blocks_.end(), random_);
   }
@@ -47,9 +48,10 @@ class DrawnRun {
 
   std::string ReportClean(RunStore& store) const {
     std::string run;
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      run = Start(store, rank, 0).run;
-      EXPECT_THAT(store.AddSteps({run, rank, 0}, clean_[rank]), IsOk());
+    for (const auto& [process, attempt] : attempts_) {
+      run = Start(store, process).run;
+      if (attempt.clean.empty()) continue;
+      EXPECT_THAT(store.AddSteps({run, process.rank, process.attempt}, attempt.clean), IsOk());
     }
     return run;
   }
@@ -57,9 +59,7 @@ class DrawnRun {
   // Reopens the store in the middle.
   std::string ReportAsDrawn(TestRunStore& store) const {
     std::string run;
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      for (std::uint32_t attempt = 0; attempt < kAttempts; ++attempt) run = Start(*store, rank, attempt).run;
-    }
+    for (const auto& [process, attempt] : attempts_) run = Start(*store, process).run;
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       if (k == blocks_.size() / 2) store.Reopen();
       const Block& block = blocks_[k];
@@ -75,26 +75,34 @@ class DrawnRun {
     return std::uniform_int_distribution<std::uint64_t>(least, most)(random_);
   }
 
-  Reporter Start(RunStore& store, std::uint32_t rank, std::uint32_t attempt) const {
+  struct Attempt {
+    std::uint64_t first_step = 0;
+    std::vector<wire::StepRecord> clean;
+  };
+
+  Reporter Start(RunStore& store, const analysis::RankAttempt& process) const {
     v1::StartRunRequest request = Request();
-    request.set_rank(rank);
+    request.set_rank(process.rank);
+    request.set_first_step(attempts_.at(process).first_step);
     Reporter reporter = StartRun(store, request);
-    EXPECT_EQ(reporter.attempt, attempt);
+    EXPECT_EQ(reporter.attempt, process.attempt);
     return reporter;
   }
 
-  // Each attempt begins where an earlier one was, and its records count from there to its end.
+  // Each attempt begins where an earlier one was, and what that had made from there on counts no more.
   void DrawRank(std::uint32_t rank, std::uint64_t steps) {
-    std::vector<wire::StepRecord>& counted = clean_[rank];
     std::uint64_t begin = 0;
     for (std::uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
       const std::uint64_t end = attempt + 1 == kAttempts ? steps : Draw(begin + 1, steps);
       std::vector<wire::StepRecord> records;
       for (std::uint64_t step = begin; step < end; ++step) records.push_back(DrawStep(step));
-      counted.resize(std::max<std::size_t>(counted.size(), end));
-      std::copy(records.begin(), records.end(), counted.begin() + static_cast<std::ptrdiff_t>(begin));
+      for (std::uint32_t earlier = 0; earlier < attempt; ++earlier) {
+        std::erase_if(attempts_[{rank, earlier}].clean,
+                      [begin](const auto& step) { return step.step >= begin; });
+      }
+      attempts_[{rank, attempt}] = {begin, records};
       CutIntoBlocks(rank, attempt, records);
-      begin = Draw(0, end);
+      begin = Draw(0, end - 1);
     }
   }
 
@@ -125,7 +133,7 @@ class DrawnRun {
 
   std::mt19937_64 random_;
   const std::uint32_t ranks_;
-  std::vector<std::vector<wire::StepRecord>> clean_;
+  std::map<analysis::RankAttempt, Attempt> attempts_;
   std::vector<Block> blocks_;
 };
 
@@ -136,7 +144,7 @@ std::vector<std::string> Rows(const RunStore& store, const std::string& run, std
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::string>> rows;
   EXPECT_THAT(
       analysis::ListSteps(
-          LoadSteps(store, run).value(), request,
+          LoadSteps(store, run).value(), LoadCounted(store, run).value(), request,
           [&rows](const v1::ListStepsResponse& block) {
             const auto records = wire::FromStepBlock(block.steps());
             EXPECT_THAT(records, IsOk());

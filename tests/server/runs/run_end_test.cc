@@ -9,13 +9,14 @@ namespace {
 
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 TEST_F(RunStoreConformance, AFinishedRunTakesNoReports) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
   ASSERT_THAT(Add(rank, 0, 9), IsOk());
-  store_.now_ms += 5000;
+  store_.Pass(5000);
   ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
   store_.Reopen();
   const auto finished = StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("is finished"));
@@ -34,7 +35,7 @@ TEST_F(RunStoreConformance, FinishingAgainChangesNothing) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
   ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_FAILED, "rank 1 died"), IsOk());
   const std::int64_t finished_ms = store_.now_ms;
-  store_.now_ms += 1000;
+  store_.Pass(1000);
   EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_FAILED, "other"), IsOk());
   EXPECT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("is finished")));
@@ -60,7 +61,9 @@ TEST_F(RunStoreConformance, ANewAttemptReopensAFinishedRun) {
   StartRun(*store_, request);  // a repeated call reopens nothing
   EXPECT_EQ(Get(first.run).state(), v1::RUN_STATE_FAILED);
   request.set_process_key("process b");
+  request.set_first_step(5);
   const Reporter second = StartRun(*store_, request);
+  EXPECT_EQ(Get(first.run).steps(), 5u);
   store_.Reopen();
   EXPECT_EQ(Get(first.run).state(), v1::RUN_STATE_RUNNING);
   EXPECT_EQ(Get(first.run).message(), "");
@@ -71,9 +74,9 @@ TEST_F(RunStoreConformance, ANewAttemptReopensAFinishedRun) {
 
 TEST_F(RunStoreConformance, ASilentRunIsLostUntilItReportsAgain) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
-  store_.now_ms += 600'000;
+  store_.Pass(600'000);
   EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
-  store_.now_ms += 1;
+  store_.Pass(1);
   EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_LOST);
   EXPECT_EQ(store_->List()->front().state(), v1::RUN_STATE_LOST);
   ASSERT_THAT(Add(rank, 0, 9), IsOk());
@@ -86,13 +89,13 @@ TEST_F(RunStoreConformance, ASilentRunIsLostUntilItReportsAgain) {
 TEST_F(RunStoreConformance, AnyReportKeepsARunAlive) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
   const auto alive = [this, &rank] { return Get(rank.run).last_report_ms() == store_.now_ms; };
-  store_.now_ms += 1;
+  store_.Pass(1);
   ASSERT_THAT(store_->AddSamples(rank, {SampleAt(1)}), IsOk());
   EXPECT_TRUE(alive());
-  store_.now_ms += 1;
+  store_.Pass(1);
   ASSERT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(9, "val", 1)), IsOk());
   EXPECT_TRUE(alive());
-  store_.now_ms += 1;
+  store_.Pass(1);
   v1::Event event;
   event.set_name("gc");
   ASSERT_THAT(store_->AddEvents(rank, {event}), IsOk());
@@ -102,7 +105,7 @@ TEST_F(RunStoreConformance, AnyReportKeepsARunAlive) {
 TEST_F(RunStoreConformance, AFinishedRunIsNeverLost) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
   ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
-  store_.now_ms += 1'000'000;
+  store_.Pass(1'000'000);
   EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_DONE);
 }
 
@@ -119,7 +122,7 @@ TEST_F(RunStoreConformance, AnUnambiguousBeginningNamesARun) {
   EXPECT_THAT(store_->ReadEvaluations("2024"), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(store_->ReadSamples("2024", [](const auto&, const auto&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(store_->ReadEvents("2024", [](const auto&) { return absl::OkStatus(); }),
+  EXPECT_THAT(store_->ReadEvents("2024", [](const auto&, const auto&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(store_->ReadSteps("2024", [](const auto&, const auto&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kNotFound));
@@ -177,16 +180,50 @@ TEST_F(RunStoreConformance, AClockSetBackNeitherLosesARunNorKeepsASilentOneAlive
   EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
 }
 
-TEST_F(RunStoreConformance, TheSystemsTimeIsTakenAgainOnceItHasCaughtUp) {
-  const std::int64_t start = store_.now_ms;
+constexpr std::int64_t kYearMs = std::int64_t{365} * 24 * kHourMs;
+
+// A run that began while the clock was wrong keeps its wrong date, and no other has one.
+TEST_F(RunStoreConformance, RunsAfterAClockThatWasYearsAheadHaveRightDatesAndStandInOrder) {
+  const std::int64_t start_ms = store_.now_ms;
+  const Reporter before = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms += 10 * kYearMs;
+  const Reporter ahead = StartRun(*store_, StartRequest("key-00000002"));
+  store_.now_ms = start_ms + 1'000;
+  const Reporter after = StartRun(*store_, StartRequest("key-00000003"));
+  EXPECT_TRUE(after.run.starts_with("20231114-2213")) << after.run;
+  EXPECT_EQ(Get(after.run).started_ms(), start_ms + 1'000);
+  store_.Reopen();
+  const Reporter last = StartRun(*store_, StartRequest("key-00000004"));
+  EXPECT_EQ(Get(last.run).started_ms(), start_ms + 1'000);
+  std::vector<std::string> names;
+  for (const v1::Run& run : *store_->List()) names.push_back(run.run());
+  EXPECT_THAT(names, ElementsAre(last.run, after.run, ahead.run, before.run));
+}
+
+TEST_F(RunStoreConformance, ADateInTheFutureKeepsNoRunAliveOverARestart) {
+  store_.now_ms += 10 * kYearMs;
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
-  store_.now_ms = start - kHourMs;
+  store_.now_ms -= 10 * kYearMs;
+  store_.Reopen();
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
+  store_.Pass(600'001);
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_LOST);
+}
+
+TEST_F(RunStoreConformance, ARunThatWasSilentOverARestartIsLost) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  store_.Pass(600'001);
+  store_.Reopen();
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_LOST);
+}
+
+TEST_F(RunStoreConformance, AClockThatJumpsAheadMakesNoRunLostAndNoRunLonger) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  store_.now_ms += 10 * kYearMs;
   store_.steady_ms += 1'000;
-  ASSERT_THAT(Add(rank, 0, 9), IsOk());
-  store_.now_ms = start + 5'000;
-  store_.steady_ms += 1'000;
-  ASSERT_THAT(Add(rank, 10, 19), IsOk());
-  EXPECT_EQ(Get(rank.run).last_report_ms(), start + 5'000);
+  EXPECT_EQ(Get(rank.run).state(), v1::RUN_STATE_RUNNING);
+  ASSERT_THAT(store_->Finish(rank.run, v1::RUN_STATE_DONE, ""), IsOk());
+  EXPECT_EQ(Get(rank.run).finished_ms(), Get(rank.run).started_ms() + 1'000);
 }
 
 }  // namespace

@@ -32,6 +32,12 @@ class TestRunStore {
   void Reopen();
   const std::string& directory() const { return directory_; }
 
+  // Moves both clocks on.
+  void Pass(std::int64_t ms) {
+    now_ms += ms;
+    steady_ms += ms;
+  }
+
   std::int64_t now_ms = 1'700'000'000'000;  // 2023-11-14 22:13:20 UTC
   std::int64_t steady_ms = 0;
   // Of the disk, from the next Reopen on.

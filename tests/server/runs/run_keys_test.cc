@@ -30,22 +30,44 @@ v1::CorruptGraphs GoldenCorruptGraphs() {
   return graphs;
 }
 
+v1::Evaluation GoldenEvaluation() {
+  v1::Evaluation evaluation;
+  evaluation.set_step(20);
+  evaluation.set_split("val");
+  evaluation.set_attempt(1);
+  return evaluation;
+}
+
+std::string KeyOfAnOlderEvaluation() {
+  const std::string key = EvaluationKey(kGoldenReporter.run, GoldenEvaluation());
+  return key.substr(0, key.size() - 5);
+}
+
 TEST(RunKeys, WritesTheGoldenKeys) {
   const std::string& run = kGoldenReporter.run;
   EXPECT_THAT(
       packtrain::testing::GoldenBlocks("run_keys.hex"),
       ElementsAre(DescriptionKey(run), ProgressKey(run), IdempotencyKey("made-by-hand-0001"),
-                  AttemptKey(kGoldenReporter), EvaluationKey(run, 20, "val"), StepBlockKey(kGoldenReporter, 20),
-                  SampleKey(kGoldenReporter, 1'700'000'003'000'000'000),
+                  AttemptKey(kGoldenReporter), EvaluationKey(run, GoldenEvaluation()),
+                  StepBlockKey(kGoldenReporter, 20), SampleKey(kGoldenReporter, 1'700'000'003'000'000'000),
                   EventKey(kGoldenReporter, 1'700'000'002'000'000'000, "evaluation"),
-                  CorruptGraphsKey(run, GoldenCorruptGraphs())));
+                  CorruptGraphsKey(run, GoldenCorruptGraphs()), PlaceKey(run), LostRecordsKey(kGoldenReporter),
+                  KeyOfAnOlderEvaluation()));
+}
+
+TEST(RunKeys, AnEvaluationOfAnOlderServerIsReadBeforeTheOthersOfItsStepAndSplit) {
+  EXPECT_TRUE(KeyOfAnOlderEvaluation().starts_with(EvaluationPrefix(kGoldenReporter.run)));
+  v1::Evaluation evaluation = GoldenEvaluation();
+  evaluation.clear_attempt();
+  EXPECT_LT(KeyOfAnOlderEvaluation(), EvaluationKey(kGoldenReporter.run, evaluation));
 }
 
 TEST(RunKeys, ReadsTheGoldenKeys) {
   const std::vector<std::string> golden = packtrain::testing::GoldenBlocks("run_keys.hex");
-  ASSERT_THAT(golden, SizeIs(9));
+  ASSERT_THAT(golden, SizeIs(12));
   for (const auto& reporter :
-       {ReporterOfAttemptKey(golden[3]), ReporterOfStepBlockKey(golden[5]), ReporterOfSampleKey(golden[6])}) {
+       {ReporterOfAttemptKey(golden[3]), ReporterOfStepBlockKey(golden[5]), ReporterOfSampleKey(golden[6]),
+        ReporterOfEventKey(golden[7]), ReporterOfLostRecordsKey(golden[10])}) {
     ASSERT_THAT(reporter, IsOk());
     EXPECT_EQ(reporter->run, kGoldenReporter.run);
     EXPECT_EQ(reporter->rank, kGoldenReporter.rank);
@@ -56,7 +78,8 @@ TEST(RunKeys, ReadsTheGoldenKeys) {
 TEST(RunKeys, TheReporterIsReadBackFromAKey) {
   for (const auto& reporter :
        {ReporterOfAttemptKey(AttemptKey(kReporter)), ReporterOfStepBlockKey(StepBlockKey(kReporter, 7)),
-        ReporterOfSampleKey(SampleKey(kReporter, 7))}) {
+        ReporterOfSampleKey(SampleKey(kReporter, 7)), ReporterOfEventKey(EventKey(kReporter, 7, "gc")),
+        ReporterOfLostRecordsKey(LostRecordsKey(kReporter))}) {
     ASSERT_THAT(reporter, IsOk());
     EXPECT_EQ(reporter->run, kReporter.run);
     EXPECT_EQ(reporter->rank, kReporter.rank);
@@ -78,6 +101,14 @@ TEST(RunKeys, AKeyOfAnyOtherFormIsDataLoss) {
   for (const std::string& key : {std::string(), std::string("s"), sample + "x", sample.substr(1),
                                  sample.substr(0, sample.size() - 1), EventKey(kReporter, 7, "")}) {
     EXPECT_THAT(ReporterOfSampleKey(key), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  const std::string event = EventKey(kReporter, 7, "");
+  for (const std::string& key : {std::string(), event.substr(1), event.substr(0, event.size() - 1), sample}) {
+    EXPECT_THAT(ReporterOfEventKey(key), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  const std::string lost = LostRecordsKey(kReporter);
+  for (const std::string& key : {std::string(), lost + "x", lost.substr(1), attempt}) {
+    EXPECT_THAT(ReporterOfLostRecordsKey(key), StatusIs(absl::StatusCode::kDataLoss));
   }
 }
 

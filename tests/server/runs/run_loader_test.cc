@@ -69,8 +69,9 @@ TEST(RunLoader, LoadsNothingElse) {
 
 TEST(RunLoader, CountsStepsOfTheLastAttemptAndKeepsTheOrderOfCorruptGraphs) {
   TestRunStore store;
-  const v1::StartRunRequest request = StartRequest("key-00000001");
+  v1::StartRunRequest request = StartRequest("key-00000001");
   const Reporter first = StartRun(*store, request);
+  request.set_first_step(2);
   const Reporter second = StartRun(*store, request);
   ASSERT_THAT(store->AddSteps(second, Steps(2, 3)), IsOk());
   ASSERT_THAT(store->AddSteps(first, Steps(0, 2)), IsOk());
@@ -80,14 +81,19 @@ TEST(RunLoader, CountsStepsOfTheLastAttemptAndKeepsTheOrderOfCorruptGraphs) {
     batch.add_graphs(5);
   }
   batches[0].set_step(13);
-  batches[1].set_step(2);
+  batches[1].set_step(1);
   ASSERT_THAT(store->AddCorruptGraphs(first, batches), IsOk());
+  batches[0].set_step(12);
+  batches.pop_back();
+  ASSERT_THAT(store->AddCorruptGraphs(second, batches), IsOk());
   const auto run = LoadRun(*store, first.run, kAllParts);
   ASSERT_THAT(run, IsOk());
   std::vector<std::uint32_t> attempts;
   for (const analysis::RankStep& step : run->of_ranks) attempts.push_back(step.attempt);
   EXPECT_THAT(attempts, ElementsAre(0, 0, 1, 1));
-  EXPECT_EQ(run->corrupt_graphs.summary().list(0).step(), 2u);
+  ASSERT_EQ(run->corrupt_graphs.summary().list_size(), 2);
+  EXPECT_EQ(run->corrupt_graphs.summary().list(0).step(), 1u);
+  EXPECT_EQ(run->corrupt_graphs.summary().list(1).step(), 12u);
   EXPECT_THAT(LoadSteps(*store, first.run).value(), SizeIs(5));
 }
 

@@ -26,8 +26,48 @@ TEST_F(RunStoreConformance, AnEvaluationReplacesThatOfTheSameStepAndSplit) {
   EXPECT_THAT(errors, ElementsAre(2, 4, 3));
 }
 
+// By step, split and attempt, with their errors.
+TEST_F(RunStoreConformance, EvaluationsOfDifferentAttemptsStay) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(20, "val", 1)), IsOk());
+  StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(20, "val", 2)), IsOk());
+  v1::Evaluation late = TestEvaluation(20, "val", 3);
+  late.set_attempt(0);
+  ASSERT_THAT(store_->AddEvaluation(rank.run, late), IsOk());
+  store_.Reopen();
+  std::vector<std::pair<std::uint32_t, double>> read;
+  for (const v1::Evaluation& evaluation : *store_->ReadEvaluations(rank.run)) {
+    read.emplace_back(evaluation.attempt(), evaluation.mae());
+  }
+  EXPECT_THAT(read, ElementsAre(Pair(0, 3), Pair(1, 2)));
+}
+
+TEST_F(RunStoreConformance, LostRecordsAddUpOverAttemptsAndTheLargestNumberOfEachCounts) {
+  const Reporter first = StartRun(*store_, StartRequest("key-00000001"));
+  const Reporter second = StartRun(*store_, StartRequest("key-00000001"));
+  ASSERT_THAT(store_->AddLostRecords(first, 7), IsOk());
+  ASSERT_THAT(store_->AddLostRecords(first, 5), IsOk());
+  ASSERT_THAT(store_->AddLostRecords(second, 100), IsOk());
+  EXPECT_EQ(Get(first.run).lost_records(), 107u);
+  ASSERT_THAT(Add(second, 0, 9), IsOk());
+  store_.Reopen();
+  EXPECT_EQ(Get(first.run).lost_records(), 107u);
+  ASSERT_THAT(store_->AddLostRecords(first, 8), IsOk());
+  EXPECT_EQ(Get(first.run).lost_records(), 108u);
+  EXPECT_THAT(store_->AddLostRecords({first.run, 0, 2}, 1), StatusIs(absl::StatusCode::kFailedPrecondition));
+  ASSERT_THAT(store_->Finish(first.run, v1::RUN_STATE_DONE, ""), IsOk());
+  EXPECT_THAT(store_->AddLostRecords(first, 9), StatusIs(absl::StatusCode::kFailedPrecondition));
+  store_.Reopen();
+  EXPECT_EQ(Get(first.run).lost_records(), 108u);
+}
+
 TEST_F(RunStoreConformance, BadEvaluationsAreRefused) {
   const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  v1::Evaluation of_no_attempt = TestEvaluation(0, "val", 1);
+  of_no_attempt.set_attempt(1);
+  EXPECT_THAT(store_->AddEvaluation(rank.run, of_no_attempt),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("has no attempt 1")));
   EXPECT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(0, "", 1)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("split is empty")));
   EXPECT_THAT(store_->AddEvaluation("nobody", TestEvaluation(0, "val", 1)),
@@ -66,7 +106,7 @@ TEST_F(RunStoreConformance, EventsAreReadByAttemptThenStartAndCountOnce) {
   ASSERT_THAT(store_->AddSamples(rank, {SampleAt(20)}), IsOk());
   std::vector<std::pair<std::int64_t, std::string>> read;
   ASSERT_THAT(store_->ReadEvents(rank.run,
-                                 [&read](const v1::Event& stored) {
+                                 [&read](const Reporter&, const v1::Event& stored) {
                                    read.emplace_back(stored.start_ns(), stored.name());
                                    return absl::OkStatus();
                                  }),
@@ -100,9 +140,14 @@ TEST_F(RunStoreConformance, CorruptGraphsAreReadByStepAndThoseOfABatchReplace) {
                                           return absl::OkStatus();
                                         }),
               IsOk());
-  EXPECT_THAT(read, ElementsAre(CorruptAt(20, 2, "train", {1, 9}).ShortDebugString(),
-                                CorruptAt(300, 7, "train", {4, 5}).ShortDebugString(),
-                                CorruptAt(300, 7, "val", {6}).ShortDebugString()));
+  const auto stored = [](v1::CorruptGraphs batch, std::uint32_t attempt) {
+    batch.set_rank(0);
+    batch.set_attempt(attempt);
+    return batch.ShortDebugString();
+  };
+  EXPECT_THAT(read, ElementsAre(stored(CorruptAt(20, 2, "train", {1, 9}), 0),
+                                stored(CorruptAt(300, 7, "train", {4, 5}), 1),
+                                stored(CorruptAt(300, 7, "val", {6}), 1)));
 }
 
 TEST_F(RunStoreConformance, BadCorruptGraphsAreRefused) {

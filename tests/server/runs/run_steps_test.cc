@@ -62,7 +62,9 @@ TEST_F(RunStoreConformance, StepsCountOncePerRankZeroOverAttempts) {
   v1::StartRunRequest request = StartRequest("key-00000001");
   request.mutable_description()->set_world_size(2);
   const Reporter first = StartRun(*store_, request);
+  request.set_first_step(5);
   const Reporter second = StartRun(*store_, request);
+  request.set_first_step(0);
   request.set_rank(1);
   const Reporter other = StartRun(*store_, request);
   ASSERT_THAT(Add(first, 0, 9), IsOk());
@@ -144,6 +146,57 @@ TEST_F(RunStoreConformance, BadBlocksAreRefused) {
   refused({rank.run, 0, 1}, Steps(0, 1), absl::StatusCode::kFailedPrecondition, "has no attempt 1");
   refused({"nobody", 0, 0}, Steps(0, 1), absl::StatusCode::kNotFound, "no run nobody");
   EXPECT_EQ(Get(rank.run).steps(), 0u);
+}
+
+TEST_F(RunStoreConformance, StepsBeforeTheFirstOfTheirAttemptAreRefused) {
+  v1::StartRunRequest request = StartRequest("key-00000001");
+  const Reporter first = StartRun(*store_, request);
+  request.set_first_step(50);
+  const Reporter second = StartRun(*store_, request);
+  store_.Reopen();
+  EXPECT_THAT(Add(second, 49, 60),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("step 49 lies before step 50")));
+  EXPECT_THAT(Add(second, 50, 60), IsOk());
+  EXPECT_THAT(Add(first, 0, 49), IsOk());  // what was left over
+  EXPECT_EQ(Get(first.run).steps(), 61u);
+}
+
+TEST_F(RunStoreConformance, MoreRealThanPaddedIsRefusedWhereBothAreKnown) {
+  const Reporter rank = StartRun(*store_, StartRequest("key-00000001"));
+  const auto refused = [&](wire::Shape real, wire::Shape padded, const std::string& message) {
+    wire::StepRecord step = Step(0, 1);
+    step.real = real;
+    step.padded = padded;
+    EXPECT_THAT(store_->AddSteps(rank, {step}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
+  };
+  refused({5, 4, 3}, {4, 4, 3}, "step 0 holds 5 real graphs in 4 padded ones");
+  refused({4, 5, 3}, {4, 4, 3}, "5 real nodes");
+  refused({4, 4, 5}, {4, 4, 3}, "5 real edges");
+  refused({5, 5, 5}, {0, 4, 0}, "5 real nodes");
+  wire::StepRecord unknown = Step(0, 1);
+  unknown.padded = {};
+  EXPECT_THAT(store_->AddSteps(rank, {unknown}), IsOk());
+}
+
+TEST_F(RunStoreConformance, WarmUpIsByPlaceInTheAttempt) {
+  v1::StartRunRequest request = StartRequest("key-00000001");
+  request.set_first_step(50);
+  const Reporter rank = StartRun(*store_, request);
+  std::vector<wire::StepRecord> steps = Steps(50, 61);
+  for (wire::StepRecord& step : steps) step.flags = step.step < 60 ? 0u : wire::kWarmUp;
+  ASSERT_THAT(store_->AddSteps(rank, steps), IsOk());
+  store_.Reopen();
+  std::vector<std::uint64_t> warm;
+  ASSERT_THAT(store_->ReadSteps(rank.run,
+                                [&warm](const Reporter&, const std::vector<wire::StepRecord>& read) {
+                                  for (const wire::StepRecord& step : read) {
+                                    if ((step.flags & wire::kWarmUp) != 0) warm.push_back(step.step);
+                                  }
+                                  return absl::OkStatus();
+                                }),
+              IsOk());
+  EXPECT_THAT(warm, ElementsAre(50, 51, 52, 53, 54, 55, 56, 57, 58, 59));
 }
 
 TEST_F(RunStoreConformance, ASinkEndsTheReading) {

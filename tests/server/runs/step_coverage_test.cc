@@ -34,6 +34,28 @@ TEST(StepCoverage, TakesTheGreatestNumber) {
   EXPECT_EQ(coverage.last(), kGreatest);
 }
 
+TEST(StepCoverage, TakesThoseOfAnotherBelowAnEnd) {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    StepCoverage one, other;
+    std::set<std::uint64_t> expected;
+    const std::uint64_t end = random() % 60;
+    for (int i = 0; i < 30; ++i) {
+      const std::uint64_t in_one = random() % 60, in_other = random() % 60;
+      one.Insert(in_one);
+      other.Insert(in_other);
+      expected.insert(in_one);
+      if (in_other < end) expected.insert(in_other);
+    }
+    one.InsertBelow(end, other);
+    EXPECT_EQ(one.count(), expected.size());
+    for (std::uint64_t step = 0; step < 62; ++step)
+      EXPECT_EQ(one.Contains(step), expected.contains(step)) << step;
+    for (std::uint64_t step = 0; step < 62; ++step) one.Insert(step);
+    EXPECT_EQ(one.count(), 62u);
+  }
+}
+
 TEST(StepCoverage, AgreesWithASetInAnyOrder) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);

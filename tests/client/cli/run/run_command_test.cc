@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -15,6 +17,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using testing::IsOk;
+using ::testing::Not;
 using testing::Printed;
 using testing::RunLine;
 using testing::TestServer;
@@ -70,10 +73,10 @@ class RunCommandTest : public ::testing::Test {
   }
   std::string AddRun(const client::RunDescription& description, std::uint64_t total_ns) {
     const auto reporter = StartRun(description);
-    reporter->AddStep(Step(0, 2 * total_ns, wire::kWarmUp));
-    reporter->AddStep(Step(1, total_ns));
-    reporter->AddStep(Step(2, total_ns + 1000));
-    reporter->AddEvaluation({3, "test", 7, 1.0 / 3, 2.0 / 3, 0.1, 0.7, 123'456'789});
+    reporter->AddStep(Step(9, 2 * total_ns));  // the last of the warm-up
+    reporter->AddStep(Step(10, total_ns));
+    reporter->AddStep(Step(11, total_ns + 1000));
+    reporter->AddEvaluation({12, "test", 7, 1.0 / 3, 2.0 / 3, 0.1, 0.7, 123'456'789});
     EXPECT_THAT(reporter->Finish(false, ""), IsOk());
     return reporter->run();
   }
@@ -105,6 +108,38 @@ TEST_F(RunCommandTest, StepsAreAllStepsInListShowAndSummary) {
     EXPECT_EQ(printed["whole"]["steps"], 3) << verb;
   }
   EXPECT_THAT(Run({"run", "summary", run}).out, HasSubstr("steady state: 2 of 3 steps"));
+}
+
+TEST_F(RunCommandTest, ARunWithoutAValidStepHasNoRates) {
+  const auto reporter = StartRun("static");
+  for (std::uint64_t step = 10; step < 13; ++step) {
+    wire::StepRecord record = Step(step, 0);
+    record.padded = {};
+    record.loss = step == 10 ? std::numeric_limits<double>::infinity() : 0.5;
+    reporter->AddStep(record);
+  }
+  reporter->AddEvaluation(
+      {.step = 13, .split = "val", .mae = std::nan(""), .rmse = -std::numeric_limits<double>::infinity()});
+  ASSERT_THAT(reporter->Finish(false, ""), IsOk());
+  const std::string text = Run({"run", "summary", reporter->run()}).out;
+  EXPECT_THAT(text, HasSubstr("no valid step\n"));
+  EXPECT_THAT(text, HasSubstr("left out  3 steps, 3 of them steady"));
+  EXPECT_THAT(text, HasSubstr("left out  1 losses and 1 evaluations: NaN or infinite\n"));
+  EXPECT_THAT(text, HasSubstr("fill      nodes unknown, edges unknown; 0 distinct shapes\n"));
+  EXPECT_THAT(text, Not(HasSubstr("graphs/s")));
+  const nlohmann::json printed = Run({"run", "summary", reporter->run(), "--json"}).Json();
+  for (const char* key :
+       {"graphs_per_second", "nodes_per_second", "edges_per_second", "seconds_per_graph", "wait_share"}) {
+    EXPECT_EQ(printed[key], nullptr) << key;
+    EXPECT_EQ(printed["whole"][key], nullptr) << key;
+  }
+  EXPECT_EQ(printed["phases_us"]["total"]["mean"], nullptr);
+  EXPECT_EQ(printed["fill"]["nodes"], nullptr);
+  EXPECT_EQ(printed["losses_left_out"], 1);
+  EXPECT_EQ(printed["evaluations_left_out"], 1);
+  const nlohmann::json curve = Run({"run", "curve", reporter->run(), "--json"}).Json();
+  EXPECT_EQ(curve[0]["mae"], "NaN");
+  EXPECT_EQ(curve[0]["rmse"], "-Infinity");
 }
 
 TEST_F(RunCommandTest, ShowAndSummaryTellOfEvents) {
@@ -277,7 +312,7 @@ TEST_F(RunCommandTest, CurveAsCsvHasAllDigits) {
   const std::string run = AddRun("static", 1'000'000);
   const auto rows = ParseCsv(Run({"run", "curve", run, "--csv"}).out);
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[1], (std::vector<std::string>{"3", "test", "7", "0.3333333333333333", "0.6666666666666666",
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"12", "test", "7", "0.3333333333333333", "0.6666666666666666",
                                                "0.1", "0.7", "0.123456789"}));
 }
 
