@@ -26,6 +26,7 @@
 #include "server/log/event_log.h"
 #include "server/log/ping_complaint.h"
 #include "server/node/descriptor_limit.h"
+#include "server/node/machine_memory.h"
 #include "server/node/server.h"
 #include "server/node/store_check.h"
 #include "server/rocks/check_report.h"
@@ -90,17 +91,26 @@ void AddFlags(CLI::App& app, Flags& flags) {
                  "Answer Prometheus' scrapes, GET /metrics, on this port of 127.0.0.1, or on HOST:PORT or "
                  "[IPV6]:PORT; port 0 takes a free one")
       ->check(NotEmpty());
-  app.add_option("--resident-bytes", options.resident_bytes,
-                 "Memory for the records of data sets that fit into it whole; the least recently used that no "
-                 "stream reads goes first")
+  app.add_option("--memory", options.memory_bytes,
+                 "Memory for the whole process, in bytes or such as 512M or 8G; calls for which there is none "
+                 "wait 10 s "
+                 "and are then refused; 0: half of the machine's or the control group's memory")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(base::CountBetween(0, kMaxBytes))
+      ->capture_default_str();
+  app.add_option(
+         "--resident-bytes", options.resident_bytes,
+         "Memory for the records of data sets that fit into it whole, at most half of --memory; the least "
+         "recently used that no stream reads goes first")
       ->check(base::CountBetween(0, kMaxBytes))
       ->capture_default_str();
   app.add_option("--plan-cache-bytes", options.plan_cache_bytes,
                  "Memory for plans of epochs, kept for streams to come; the least recently used go first")
       ->check(base::CountBetween(0, kMaxBytes))
       ->capture_default_str();
-  app.add_option("--store-cache-bytes", options.store_cache_bytes,
-                 "Memory for blocks of the stored graphs that were read from disk")
+  app.add_option(
+         "--store-cache-bytes", options.store_cache_bytes,
+         "Memory for blocks of the stored graphs that were read from disk, at most an eighth of --memory")
       ->check(base::CountBetween(0, kMaxBytes))
       ->capture_default_str();
   app.add_option("--builders", options.builders, "Threads that build batches; 0: one for each core")
@@ -234,6 +244,7 @@ int Serve(const Flags& flags) {
   SetUpLog(flags.log);
   // Never given back: gRPC's last shutdown waits up to 10 s for a poller that a blocked write has started.
   grpc_init();
+  node::LimitAllocator();
   node::RaiseDescriptorLimit();
   absl::StatusOr<std::unique_ptr<node::Server>> server = node::Server::Start(flags.options);
   if (!server.ok()) {

@@ -19,6 +19,8 @@ inline constexpr char kErrorDomain[] = "packtrain";
 
 // Reason of a stream that is refused because as many are open as the server allows: ERRORS.md.
 inline constexpr char kStreamLimit[] = "STREAM_LIMIT";
+// And because two of its place are open.
+inline constexpr char kPlaceLimit[] = "PLACE_LIMIT";
 
 // Reasons of a call for which the server has no memory: at the moment, or ever. ERRORS.md.
 inline constexpr char kMemoryLimit[] = "MEMORY_LIMIT";

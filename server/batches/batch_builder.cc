@@ -32,13 +32,28 @@ constexpr std::uint64_t kQuickBytes = 1 << 20;
 
 struct Body {
   wire::AlignedBytes bytes;
-  limits::MemoryMeter::Charge charge;
+  limits::MemoryBudget::Reservation reservation;
 };
 
-// Counted until it is back in the pool.
-std::shared_ptr<Body> Allocate(const BodyMemory& memory, std::uint64_t size) {
-  auto charge = memory.meter->Add(wire::BodyPool::CapacityOf(size));
-  return std::make_shared<Body>(Body{memory.pool->Take(size), std::move(charge)});
+absl::Status NoMemory(std::uint64_t bytes) {
+  return base::WithReason(
+      absl::ResourceExhaustedError(absl::StrCat("no memory is free for a batch of ", bytes, " bytes")),
+      base::kMemoryLimit, {{"bytes", absl::StrCat(bytes)}});
+}
+
+// Part of the budget until it is back in the pool.
+absl::StatusOr<std::shared_ptr<Body>> Allocate(const BodyMemory& memory, std::uint64_t size,
+                                               limits::MemoryBudget::Reservation reservation) {
+  const std::uint64_t capacity = wire::BodyPool::CapacityOf(size);
+  if (reservation.bytes() < capacity) {
+    auto taken = memory.budget->TryReserve(limits::MemoryPart::kStreams, capacity);
+    if (!taken.has_value()) return NoMemory(capacity);
+    reservation = *std::move(taken);
+  }
+  reservation.ShrinkTo(capacity);
+  wire::AlignedBytes bytes = memory.pool->Take(size);
+  if (bytes == nullptr) return NoMemory(size);
+  return std::make_shared<Body>(Body{std::move(bytes), std::move(reservation)});
 }
 
 std::uint64_t AlignUp(std::uint64_t offset) {
@@ -224,14 +239,18 @@ BatchBuilder::BatchBuilder(std::shared_ptr<const storage::Dataset> dataset, reco
       endpoint_type_(wire::EndpointType(LargestGraph(*dataset_))),
       row_bytes_(SumRowBytes()) {}
 
-absl::StatusOr<BuiltBatch> BatchBuilder::Build(const PlannedBatch& batch, const EpochPosition& position) const {
+std::uint64_t BatchBuilder::ReservedBytes(const PlannedBatch& batch) const {
+  const std::uint64_t sections = kCountSections + kEndpointSections +
+                                 static_cast<std::uint64_t>(dataset_->description().schema().fields_size());
+  return wire::BodyPool::CapacityOf(BodyBytes(batch) + sections * wire::kSectionAlignment);
+}
+
+absl::StatusOr<BuiltBatch> BatchBuilder::Build(const PlannedBatch& batch, const EpochPosition& position,
+                                               limits::MemoryBudget::Reservation memory) const {
   BuiltBatch built{.header = LayOut(batch, position), .body = nullptr};
   ABSL_RETURN_IF_ERROR(CheckSize(built.header));
-  const std::shared_ptr<Body> body = Allocate(memory_, built.header.body_bytes);
-  if (body->bytes == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for a batch of ", built.header.body_bytes, " bytes"));
-  }
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<Body> body,
+                        Allocate(memory_, built.header.body_bytes, std::move(memory)));
   ABSL_RETURN_IF_ERROR(Fill(batch, built.header, body->bytes.get()));
   built.header.body_crc32c = base::Crc32c({body->bytes.get(), built.header.body_bytes});
   built.body = std::shared_ptr<const std::byte>(body, body->bytes.get());

@@ -2,8 +2,8 @@
 //
 // A builder is made once for a data set, and used by every thread that builds its batches:
 //
-//   ABSL_ASSIGN_OR_RETURN(BatchBuilder builder, BatchBuilder::Create(dataset, max_batch_bytes, {meter, pool}));
-//   ABSL_ASSIGN_OR_RETURN(const batching::PlannedBatch planned, plan->BatchAt(index));
+//   ABSL_ASSIGN_OR_RETURN(BatchBuilder builder, BatchBuilder::Create(dataset, max_batch_bytes, {budget,
+//   pool})); ABSL_ASSIGN_OR_RETURN(const batching::PlannedBatch planned, plan->BatchAt(index));
 //   ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, builder.Build(planned, {.epoch = 3, .epoch_steps = 1014}));
 //   Send(wire::EncodeHeader(batch.header), batch.body);
 #ifndef PACKTRAIN_SERVER_BATCHES_BATCH_BUILDER_H_
@@ -18,7 +18,7 @@
 #include "proto/wire/batch_layout.h"
 #include "proto/wire/body_pool.h"
 #include "server/batching/plan.h"
-#include "server/limits/memory_meter.h"
+#include "server/limits/memory_budget.h"
 #include "server/records/graph_record.h"
 #include "server/storage/graph_store.h"
 
@@ -32,13 +32,13 @@ struct EpochPosition {
   std::string fingerprint;
 };
 
-// The pool from which bodies take their memory, and the meter that counts them.
+// The pool from which bodies take their memory, and the budget of which they are part.
 struct BodyMemory {
-  std::shared_ptr<limits::MemoryMeter> meter;
+  std::shared_ptr<limits::MemoryBudget> budget;
   std::shared_ptr<wire::BodyPool> pool;
 };
 
-// A complete batch. The body is aligned to kSectionAlignment and counted by the meter until its last
+// A complete batch. The body is aligned to kSectionAlignment and has its part of the budget until its last
 // reference is gone.
 struct BuiltBatch {
   wire::BatchHeader header;
@@ -53,9 +53,14 @@ class BatchBuilder {
   static absl::StatusOr<BatchBuilder> Create(std::shared_ptr<const storage::Dataset> dataset,
                                              std::uint64_t max_batch_bytes, BodyMemory memory);
 
-  // RESOURCE_EXHAUSTED: the body is above `max_batch_bytes` (nothing was allocated), or memory is short.
-  // DATA_LOSS: a stored record is corrupt, or contradicts the size index.
-  absl::StatusOr<BuiltBatch> Build(const batching::PlannedBatch& batch, const EpochPosition& position) const;
+  // Never waits for memory: the body takes that of `memory` where it is enough, which ReservedBytes is, else
+  // what is free for streams. RESOURCE_EXHAUSTED: the body is above `max_batch_bytes` (nothing was allocated),
+  // or, with the reason base::kMemoryLimit, memory is short. DATA_LOSS: a stored record is corrupt, or
+  // contradicts the size index.
+  absl::StatusOr<BuiltBatch> Build(const batching::PlannedBatch& batch, const EpochPosition& position,
+                                   limits::MemoryBudget::Reservation memory = {}) const;
+  // What Build needs of the budget, or a little more.
+  std::uint64_t ReservedBytes(const batching::PlannedBatch& batch) const;
 
   // What the body takes, save for the gaps between its sections.
   std::uint64_t BodyBytes(const batching::PlannedBatch& batch) const;

@@ -71,17 +71,19 @@ absl::StatusOr<std::optional<BatchSequence::Planned>> BatchSequence::Next() {
   return next;
 }
 
-absl::StatusOr<BuiltBatch> BatchSequence::Build(const Planned& planned) const {
+absl::StatusOr<BuiltBatch> BatchSequence::Build(const Planned& planned,
+                                                limits::MemoryBudget::Reservation memory) const {
   return shared_.Get(planned.epoch, planned.batch.index, builder_.IsQuick(planned.batch),
-                     [&] { return BuildAnew(planned); });
+                     [&] { return BuildAnew(planned, std::move(memory)); });
 }
 
-absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned) const {
+absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned,
+                                                    limits::MemoryBudget::Reservation memory) const {
   const EpochPosition position{.epoch = planned.epoch,
                                .epoch_steps = planned.plan->plan->steps(),
                                .world_size = range_.world.size,
                                .fingerprint = resolved_.fingerprint};
-  absl::StatusOr<BuiltBatch> built = builder_.Build(planned.batch, position);
+  absl::StatusOr<BuiltBatch> built = builder_.Build(planned.batch, position, std::move(memory));
   if (built.ok() || !absl::IsDataLoss(built.status())) return built;
   if (range_.skip_corrupt) return BuildWithoutCorrupt(builder_, *resolved_.dataset, planned.batch, position);
   return absl::DataLossError(absl::StrCat(
@@ -127,12 +129,10 @@ absl::Status BatchSequence::EnterStart() {
   return absl::OkStatus();
 }
 
-void BatchSequence::PlanAhead() const {
-  // Epochs of one data set have plans of about one size.
-  if (plan_->charge->bytes() > plans_.max_bytes()) return;
-  background_.Post([resolved = resolved_, epoch = epoch_ + 1, ranks = range_.world.size, &plans = plans_] {
-    plans.Prepare(resolved, epoch, {.size = ranks});
-  });
+void BatchSequence::PlanAhead() {
+  next_plan_ = std::make_shared<PlanCache::Prepared>();
+  background_.Post([resolved = resolved_, epoch = epoch_ + 1, ranks = range_.world.size, &plans = plans_,
+                    prepared = next_plan_] { plans.Prepare(resolved, epoch, {.size = ranks}, prepared); });
 }
 
 bool BatchSequence::IsLastEpoch() const {

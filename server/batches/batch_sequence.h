@@ -42,7 +42,8 @@ struct SequenceRange {
 absl::Status CheckRank(const SequenceRange& range);
 
 // Used by one thread at a time, except for Build. While an epoch is being read, the plan of the next one is
-// made in the background if the cache can keep it, so that there is no gap between the two.
+// made in the background if there is memory for it, so that there is no gap between the two, and held until
+// then.
 class BatchSequence {
  public:
   // A batch that is to be built.
@@ -63,9 +64,11 @@ class BatchSequence {
   // epoch has no step, which `drop_last` may bring about.
   absl::StatusOr<std::optional<Planned>> Next();
 
-  // Any number of threads may build what Next has returned, in any order. Codes as BatchBuilder::Build, or
-  // BuildWithoutCorrupt where the range skips corrupt graphs.
-  absl::StatusOr<BuiltBatch> Build(const Planned& planned) const;
+  // Any number of threads may build what Next has returned, in any order, and again where memory was short.
+  // Codes, and `memory`, as BatchBuilder::Build, or BuildWithoutCorrupt where the range skips corrupt graphs.
+  absl::StatusOr<BuiltBatch> Build(const Planned& planned, limits::MemoryBudget::Reservation memory = {}) const;
+  // As BatchBuilder::ReservedBytes.
+  std::uint64_t ReservedBytes(const Planned& planned) const { return builder_.ReservedBytes(planned.batch); }
   // About what the batch's body takes.
   std::uint64_t BodyBytes(const Planned& planned) const { return builder_.BodyBytes(planned.batch); }
 
@@ -84,13 +87,13 @@ class BatchSequence {
                 SharedBatches& shared, WorkerPool& background);
 
   // Where no other stream has it.
-  absl::StatusOr<BuiltBatch> BuildAnew(const Planned& planned) const;
+  absl::StatusOr<BuiltBatch> BuildAnew(const Planned& planned, limits::MemoryBudget::Reservation memory) const;
   absl::Status EnterEpoch(std::uint64_t epoch, const wire::World& world);
   // `step` is of the epoch, or its end.
   void GoTo(std::uint64_t step);
   // Goes to the range's first position.
   absl::Status EnterStart();
-  void PlanAhead() const;
+  void PlanAhead();
   bool IsLastEpoch() const;
 
   const ResolvedSpec resolved_;
@@ -101,6 +104,7 @@ class BatchSequence {
   SharedBatches::Reader shared_;
 
   std::shared_ptr<const EpochPlan> plan_;
+  std::shared_ptr<PlanCache::Prepared> next_plan_;  // of the next epoch
   std::uint64_t epoch_ = 0;
   std::uint64_t step_ = 0;
   absl::StatusOr<batching::PlannedBatch> planned_;  // of the step; an error at the end

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/body_pool.h"
 
@@ -114,9 +115,38 @@ bool BuildAhead::BuildOne() {
   const absl::StatusOr<std::optional<BatchSequence::Planned>> next = TakeNext();
   const std::shared_ptr<Place> place = TakePlace(next);
   bool more = false;
-  if (place != nullptr) more = FillPlace(*place, BuildPlanned(**next), ReservedBytes(*sequence_, **next));
+  if (place != nullptr) {
+    absl::StatusOr<ReadyBatch> built = BuildPlanned(**next, {});
+    if (base::ReasonOf(built.status()) == base::kMemoryLimit) {
+      AwaitMemory(place, **next);
+      return false;
+    }
+    more = FillPlace(*place, std::move(built), ReservedBytes(*sequence_, **next));
+  }
   on_ready_();
   return more;
+}
+
+void BuildAhead::AwaitMemory(std::shared_ptr<Place> place, const BatchSequence::Planned& planned) {
+  using Memory = absl::StatusOr<limits::MemoryBudget::Reservation>;
+  const auto build = [self = shared_from_this(), place = std::move(place), planned](Memory memory) {
+    self->environment_.builders.Post(
+        [self, place, planned, taken = std::make_shared<Memory>(std::move(memory))] {
+          self->BuildWith(std::move(*taken), *place, planned);
+        });
+  };
+  environment_.memory.budget->ReserveLater(limits::MemoryPart::kStreams, sequence_->ReservedBytes(planned),
+                                           limits::MemoryBudget::Clock::now() + environment_.memory_wait,
+                                           build);
+}
+
+void BuildAhead::BuildWith(absl::StatusOr<limits::MemoryBudget::Reservation> memory, Place& place,
+                           const BatchSequence::Planned& planned) {
+  absl::StatusOr<ReadyBatch> built = memory.status();
+  if (memory.ok()) built = BuildPlanned(planned, *std::move(memory));
+  const bool more = FillPlace(place, std::move(built), ReservedBytes(*sequence_, planned));
+  on_ready_();
+  if (more) BuildInTurn();
 }
 
 absl::StatusOr<std::optional<BatchSequence::Planned>> BuildAhead::TakeNext() {
@@ -146,9 +176,10 @@ std::shared_ptr<BuildAhead::Place> BuildAhead::TakePlace(
   return places_.emplace_back(std::make_shared<Place>());
 }
 
-absl::StatusOr<BuildAhead::ReadyBatch> BuildAhead::BuildPlanned(const BatchSequence::Planned& planned) const {
+absl::StatusOr<BuildAhead::ReadyBatch> BuildAhead::BuildPlanned(
+    const BatchSequence::Planned& planned, limits::MemoryBudget::Reservation memory) const {
   const Clock::time_point start = Clock::now();
-  ABSL_ASSIGN_OR_RETURN(BuiltBatch built, sequence_->Build(planned));
+  ABSL_ASSIGN_OR_RETURN(BuiltBatch built, sequence_->Build(planned, std::move(memory)));
   if (!built.header.corrupt_graphs.empty()) environment_.corrupt_log.Add(sequence_->dataset(), built.header);
   ReadyBatch ready{.batch = std::move(built), .header = {}, .build_time = {}, .complete = {}};
   ready.header = wire::EncodeHeader(ready.batch.header);
@@ -167,7 +198,7 @@ bool BuildAhead::FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std::
     end_ = built.status();
   }
   place.built = std::move(built);
-  const bool more = !quick_ && !turn_ && MayBuild(kStreamWindowBytes);
+  const bool more = !quick_ && !turn_ && MayBuild(environment_.window_bytes);
   if (more) {
     turn_ = true;
   } else {
@@ -195,7 +226,7 @@ void BuildAhead::BodyFreed(std::uint64_t bytes) {
 }
 
 bool BuildAhead::SenderTakesTurn() {
-  if (sending_ || !quick_ || builders_ > 0 || !MayBuild(kStreamWindowBytes)) return false;
+  if (sending_ || !quick_ || builders_ > 0 || !MayBuild(environment_.window_bytes)) return false;
   ++builders_;
   turn_ = true;
   return true;
@@ -205,7 +236,7 @@ void BuildAhead::PostBuild() {
   // What is quick is built by the sender when it asks for it.
   if (quick_ && (sending_ || builders_ > 0)) return;
   // Half a window at a time, so that not every body that is freed wakes a builder.
-  if (turn_ || !MayBuild(kStreamWindowBytes / 2)) return;
+  if (turn_ || !MayBuild(environment_.window_bytes / 2)) return;
   if (builders_ > 0 && !environment_.builders.HasIdle()) return;
   ++builders_;
   turn_ = true;

@@ -33,9 +33,6 @@
 
 namespace packtrain::batches {
 
-// What a stream builds ahead where its batches are small, so that threads meet seldom.
-inline constexpr std::uint64_t kStreamWindowBytes = 2 << 20;
-
 // Batches that a stream builds before it lets others have its builder.
 inline constexpr int kBatchesInTurn = 8;
 
@@ -111,7 +108,12 @@ class BuildAhead : public std::enable_shared_from_this<BuildAhead> {
   absl::StatusOr<std::optional<BatchSequence::Planned>> TakeNext();
   // Gives the turn up, for a place of the batch that was taken; null where it is not to be built.
   std::shared_ptr<Place> TakePlace(const absl::StatusOr<std::optional<BatchSequence::Planned>>& next);
-  absl::StatusOr<ReadyBatch> BuildPlanned(const BatchSequence::Planned& planned) const;
+  absl::StatusOr<ReadyBatch> BuildPlanned(const BatchSequence::Planned& planned,
+                                          limits::MemoryBudget::Reservation memory) const;
+  // Leaves a batch for which there is no memory to the pool, once there is; no thread waits for it.
+  void AwaitMemory(std::shared_ptr<Place> place, const BatchSequence::Planned& planned);
+  void BuildWith(absl::StatusOr<limits::MemoryBudget::Reservation> memory, Place& place,
+                 const BatchSequence::Planned& planned);
   // Whether the builder is to build another, for which it has the turn then.
   bool FillPlace(Place& place, absl::StatusOr<ReadyBatch> built, std::uint64_t reserved_bytes);
   // Counts the body until it is freed.

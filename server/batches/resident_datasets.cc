@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <latch>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -32,8 +34,8 @@ std::string NameOf(const v1::Dataset& description) {
 // them may load.
 class ResidentDataset final : public storage::Dataset {
  public:
-  ResidentDataset(std::shared_ptr<const storage::Dataset> stored, limits::MemoryMeter::Charge charge)
-      : stored_(std::move(stored)), charge_(std::move(charge)) {}
+  ResidentDataset(std::shared_ptr<const storage::Dataset> stored, limits::MemoryBudget::Reservation memory)
+      : stored_(std::move(stored)), memory_(std::move(memory)) {}
 
   const v1::Dataset& description() const override { return stored_->description(); }
   std::span<const std::uint32_t> n_node() const override { return stored_->n_node(); }
@@ -55,7 +57,7 @@ class ResidentDataset final : public storage::Dataset {
   absl::Status Load(std::stop_token stop) {
     absl::StatusOr<std::unique_ptr<const RecordArena>> arena = RecordArena::Load(*stored_, std::move(stop));
     if (!arena.ok()) {
-      charge_ = {};
+      memory_ = {};
       return arena.status();
     }
     arena_ = *std::move(arena);
@@ -65,33 +67,60 @@ class ResidentDataset final : public storage::Dataset {
 
  private:
   const std::shared_ptr<const storage::Dataset> stored_;
-  limits::MemoryMeter::Charge charge_;  // these two are Load's
+  limits::MemoryBudget::Reservation memory_;  // these two are Load's
   std::unique_ptr<const RecordArena> arena_;
   std::atomic<const RecordArena*> loaded_ = nullptr;
 };
 
-ResidentDatasets::ResidentDatasets(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryMeter> memory)
-    : max_bytes_(max_bytes), memory_(std::move(memory)) {}
+ResidentDatasets::ResidentDatasets(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryBudget> memory)
+    : max_bytes_(max_bytes),
+      memory_(std::move(memory)),
+      cache_(*memory_, limits::MemoryPart::kResidentDatasets, [this](std::uint64_t bytes) { GiveWay(bytes); }) {
+}
 
 ResidentDatasets::~ResidentDatasets() { stop_.request_stop(); }
 
 std::shared_ptr<const storage::Dataset> ResidentDatasets::Use(std::shared_ptr<const storage::Dataset> dataset) {
-  const v1::Dataset& description = dataset->description();
-  const std::string name = NameOf(description);
-  const std::uint64_t bytes = RecordArena::BytesFor(description);
-  std::vector<Entry> dropped;  // freed after the lock is
-  base::MutexLock lock(mutex_);
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; });
-  if (found != entries_.end()) {
-    entries_.splice(entries_.end(), entries_, found);
-    return found->dataset;
+  const std::string name = NameOf(dataset->description());
+  const std::uint64_t bytes = RecordArena::BytesFor(dataset->description());
+  {
+    std::vector<Entry> dropped;  // freed after the lock is
+    base::MutexLock lock(mutex_);
+    if (std::shared_ptr<const storage::Dataset> found = Find(name)) return found;
+    if (!MakeRoom(bytes, dropped)) return dataset;
   }
-  if (!MakeRoom(bytes, dropped)) return dataset;
-  const auto resident = std::make_shared<ResidentDataset>(std::move(dataset), memory_->Add(bytes));
+  // Without the lock, because caches are asked to give way.
+  std::optional<limits::MemoryBudget::Reservation> memory =
+      memory_->TryReserve(limits::MemoryPart::kResidentDatasets, bytes);
+  if (!memory.has_value()) return dataset;
+  base::MutexLock lock(mutex_);
+  if (std::shared_ptr<const storage::Dataset> found = Find(name)) return found;
+  const auto resident = std::make_shared<ResidentDataset>(std::move(dataset), *std::move(memory));
   entries_.push_back({name, bytes, resident});
   loader_.Post([this, resident] { Load(resident); });
   return resident;
+}
+
+std::shared_ptr<const storage::Dataset> ResidentDatasets::Find(std::string_view name) {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; });
+  if (found == entries_.end()) return nullptr;
+  entries_.splice(entries_.end(), entries_, found);
+  return found->dataset;
+}
+
+void ResidentDatasets::GiveWay(std::uint64_t bytes) {
+  std::list<Entry> dropped;  // freed after the lock is
+  base::MutexLock lock(mutex_);
+  std::uint64_t freed = 0;
+  for (auto entry = entries_.begin(); entry != entries_.end() && freed < bytes;) {
+    const auto next = std::next(entry);
+    if (entry->dataset.use_count() == 1) {
+      freed += entry->bytes;
+      dropped.splice(dropped.end(), entries_, entry);
+    }
+    entry = next;
+  }
 }
 
 bool ResidentDatasets::MakeRoom(std::uint64_t bytes, std::vector<Entry>& dropped) {

@@ -12,7 +12,7 @@
 
 #include "proto/base/mutex.h"
 #include "server/batches/worker_pool.h"
-#include "server/limits/memory_meter.h"
+#include "server/limits/memory_budget.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::batches {
@@ -23,8 +23,8 @@ class ResidentDataset;
 // may use it.
 class ResidentDatasets {
  public:
-  // `memory` counts the records' bytes, of which there are at most `max_bytes`.
-  ResidentDatasets(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryMeter> memory);
+  // Of `memory` at most `max_bytes` are taken; data sets that nobody uses give way where others need it.
+  ResidentDatasets(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryBudget> memory);
   // Gives up what is being loaded. The data sets that Use returned may live on, and read from the store if
   // their records had not been loaded.
   ~ResidentDatasets();
@@ -51,19 +51,24 @@ class ResidentDatasets {
     std::shared_ptr<ResidentDataset> dataset;
   };
 
+  // Drops data sets that nobody uses, the least recently used first, until `bytes` are free.
+  void GiveWay(std::uint64_t bytes);
   // Moves data sets that nobody uses from entries_ to `dropped` until `bytes` fit. Where they cannot, moves
   // none and returns false.
   bool MakeRoom(std::uint64_t bytes, std::vector<Entry>& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::shared_ptr<const storage::Dataset> Find(std::string_view name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Load(const std::shared_ptr<ResidentDataset>& dataset);
   void Forget(const ResidentDataset& dataset);
 
   const std::uint64_t max_bytes_;
-  const std::shared_ptr<limits::MemoryMeter> memory_;
+  const std::shared_ptr<limits::MemoryBudget> memory_;
   std::stop_source stop_;
 
   mutable base::Mutex mutex_;
   // Least recently used first.
   std::list<Entry> entries_ ABSL_GUARDED_BY(mutex_);
+
+  const limits::MemoryBudget::Cache cache_;
 
   // A thread of its own, so that no batch waits for a scan; last, as its tasks use the rest.
   WorkerPool loader_{1};

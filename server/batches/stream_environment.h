@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_SERVER_BATCHES_STREAM_ENVIRONMENT_H_
 #define PACKTRAIN_SERVER_BATCHES_STREAM_ENVIRONMENT_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -13,9 +14,13 @@
 #include "server/batches/shared_batches.h"
 #include "server/batches/stream_request.h"
 #include "server/batches/worker_pool.h"
+#include "server/limits/memory_budget.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::batches {
+
+// Enough for threads to meet seldom.
+inline constexpr std::uint64_t kStreamWindowBytes = 2 << 20;
 
 // Everything is borrowed, outlives the streams, and may be used by any number of threads.
 struct StreamEnvironment {
@@ -28,6 +33,10 @@ struct StreamEnvironment {
   WorkerPool& planners;
   CorruptGraphLog& corrupt_log;
   BodyMemory memory;
+  // What a stream builds ahead where its batches are small.
+  std::uint64_t window_bytes = kStreamWindowBytes;
+  // How long a batch waits for memory before its stream ends.
+  std::chrono::milliseconds memory_wait = limits::kMemoryWait;
   std::uint64_t max_batch_bytes = 0;
   // Upper limit of a message, whatever the client takes.
   std::uint32_t max_part_bytes = 0;

@@ -1,5 +1,6 @@
 #include "server/batches/stream_request.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -15,6 +16,8 @@ namespace {
 // Below gRPC's default receive limit of 4 MiB, with room for what a client may add.
 constexpr std::uint32_t kDefaultMessageBytes = (4 << 20) - (64 << 10);
 constexpr std::uint32_t kMinMessageBytes = 4 << 10;
+constexpr std::size_t kMinPlaceBytes = 16;
+constexpr std::size_t kMaxPlaceBytes = 64;
 
 absl::StatusOr<std::uint32_t> PartBytes(std::uint32_t requested) {
   if (requested == 0) return kDefaultMessageBytes;
@@ -36,6 +39,15 @@ absl::StatusOr<SequenceRange> RangeOf(const v1::StreamBatchesRequest& request, b
   return range;
 }
 
+absl::StatusOr<std::string> PlaceOf(const v1::StreamBatchesRequest& request) {
+  const std::string& place = request.place();
+  if (place.empty() || (place.size() >= kMinPlaceBytes && place.size() <= kMaxPlaceBytes)) return place;
+  return base::WithField(
+      absl::InvalidArgumentError(absl::StrCat("place has ", place.size(), " characters, ", kMinPlaceBytes,
+                                              " to ", kMaxPlaceBytes, " are taken; or leave it empty")),
+      "place");
+}
+
 }  // namespace
 
 absl::StatusOr<StreamRequest> StreamRequest::Create(const v1::StreamBatchesRequest& request) {
@@ -44,6 +56,7 @@ absl::StatusOr<StreamRequest> StreamRequest::Create(const v1::StreamBatchesReque
   ABSL_ASSIGN_OR_RETURN(const bool skip_corrupt, wire::SkipsCorrupt(request));
   ABSL_ASSIGN_OR_RETURN(checked.spec, RequestedSpec::Create(request.dataset(), request.spec()));
   ABSL_ASSIGN_OR_RETURN(checked.range, RangeOf(request, skip_corrupt));
+  ABSL_ASSIGN_OR_RETURN(checked.place, PlaceOf(request));
   checked.expected_fingerprint = request.expected_fingerprint();
   return checked;
 }

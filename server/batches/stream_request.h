@@ -24,6 +24,7 @@ struct StreamRequest {
   SequenceRange range;
   std::string expected_fingerprint;  // empty: any
   std::uint32_t max_part_bytes = 0;  // what the client takes in one message
+  std::string place;                 // which the stream shares with another one; empty: its own
 };
 
 }  // namespace packtrain::batches

@@ -111,7 +111,7 @@ absl::StatusOr<MemoryBudget::Reservation> MemoryBudget::Reserve(MemoryPart part,
 
 std::optional<MemoryBudget::Reservation> MemoryBudget::TryReserve(MemoryPart part, std::uint64_t bytes) {
   if (std::optional<Reservation> taken = TryTake(part, bytes)) return taken;
-  AskCaches(bytes);
+  AskCaches(part, bytes);
   return TryTake(part, bytes);
 }
 
@@ -133,9 +133,15 @@ void MemoryBudget::ReserveLater(MemoryPart part, std::uint64_t bytes, Clock::tim
   if (ended) done(Ended());
 }
 
-void MemoryBudget::AddCache(GiveWay give_way) {
-  base::MutexLock lock(caches_mutex_);
-  caches_.push_back(std::move(give_way));
+MemoryBudget::Cache::Cache(MemoryBudget& budget, MemoryPart part, GiveWay give_way)
+    : budget_(budget.shared_from_this()), part_(part), give_way_(std::move(give_way)) {
+  base::MutexLock lock(budget_->caches_mutex_);
+  budget_->caches_.insert(this);
+}
+
+MemoryBudget::Cache::~Cache() {
+  base::MutexLock lock(budget_->caches_mutex_);
+  budget_->caches_.erase(this);
 }
 
 void MemoryBudget::EndWaiting() {
@@ -147,10 +153,6 @@ void MemoryBudget::EndWaiting() {
   }
   changed_.NotifyAll();
   for (Waiter& waiter : waiters) waiter.done(Ended());
-  {
-    base::MutexLock lock(caches_mutex_);
-    caches_.clear();
-  }
   if (!refuser_.joinable()) return;
   // A last reservation may be given back by the refuser's own call.
   refuser_.get_id() == std::this_thread::get_id() ? refuser_.detach() : refuser_.join();
@@ -260,9 +262,16 @@ void MemoryBudget::Run(Calls calls) {
   for (auto& [done, result] : calls) done(std::move(result));
 }
 
-void MemoryBudget::AskCaches(std::uint64_t bytes) {
+void MemoryBudget::AskCaches(MemoryPart part, std::uint64_t bytes) {
+  bool part_is_full = false;
+  {
+    base::MutexLock lock(mutex_);
+    part_is_full = !FitsPart(part, bytes);
+  }
   base::MutexLock lock(caches_mutex_);
-  for (const GiveWay& give_way : caches_) give_way(bytes);
+  for (const Cache* cache : caches_) {
+    if (!part_is_full || cache->part_ == part) cache->give_way_(bytes);
+  }
 }
 
 absl::Status MemoryBudget::NeverFits(MemoryPart part, std::uint64_t bytes) const {

@@ -15,6 +15,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -118,12 +119,25 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   using Done = std::function<void(absl::StatusOr<Reservation>)>;
   void ReserveLater(MemoryPart part, std::uint64_t bytes, Clock::time_point deadline, Done done);
 
-  // `give_way` frees what a cache can spare, up to so many bytes, and is called before anybody waits. It stays
-  // callable until EndWaiting.
+  // A cache that uses a part. `give_way` frees what it can spare, until about so many bytes are free; it is
+  // called before anybody waits, where that part is what is full or the budget as a whole is, and must not
+  // reserve. It may be called for as long as the result lives.
   using GiveWay = std::function<void(std::uint64_t bytes)>;
-  void AddCache(GiveWay give_way);
+  class Cache {
+   public:
+    Cache(MemoryBudget& budget, MemoryPart part, GiveWay give_way);
+    ~Cache();
+    Cache(const Cache&) = delete;
+    Cache& operator=(const Cache&) = delete;
 
-  // Nobody waits any more, and no cache is asked to give way.
+   private:
+    friend class MemoryBudget;
+    const std::shared_ptr<MemoryBudget> budget_;
+    const MemoryPart part_;
+    const GiveWay give_way_;
+  };
+
+  // Nobody waits any more.
   void EndWaiting();
 
   struct PartUse {
@@ -167,7 +181,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   void Release(MemoryPart part, std::uint64_t bytes);
   // Grants those whose turn it is.
   Calls Grant() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void AskCaches(std::uint64_t bytes);
+  void AskCaches(MemoryPart part, std::uint64_t bytes);
   absl::Status NeverFits(MemoryPart part, std::uint64_t bytes) const;
   absl::Status Refusal(MemoryPart part, std::uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Refuses those whose deadline has passed, until EndWaiting.
@@ -185,7 +199,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   Waiters waiters_ ABSL_GUARDED_BY(mutex_);  // in the order in which they came
 
   base::Mutex caches_mutex_;
-  std::vector<GiveWay> caches_ ABSL_GUARDED_BY(caches_mutex_);
+  std::set<Cache*> caches_ ABSL_GUARDED_BY(caches_mutex_);
 
   std::thread refuser_;
 };

@@ -149,13 +149,23 @@ void AddStreams(const StreamsReading& streams, std::vector<MetricFamily>& out) {
 }
 
 void AddMemory(const MemoryReading& memory, std::vector<MetricFamily>& out) {
-  out.push_back(Gauge("packtrain_memory_cap_bytes", "What the memory counted by the server is bounded by")
+  out.push_back(Gauge("packtrain_memory_cap_bytes", "The server's budget of memory, --memory")
                     .Add(memory.cap_bytes)
                     .Take());
-  out.push_back(Gauge("packtrain_memory_used_bytes",
-                      "Memory counted by the server: records, batches, plans, caches and imports under way")
-                    .Add(memory.used_bytes)
-                    .Take());
+  out.push_back(
+      Gauge("packtrain_memory_used_bytes", "Memory that is taken from the server's budget, all parts together")
+          .Add(memory.used_bytes)
+          .Take());
+  FamilyBuilder caps =
+      Gauge("packtrain_memory_part_cap_bytes", "Most that a part may take of the server's budget of memory");
+  FamilyBuilder used =
+      Gauge("packtrain_memory_part_used_bytes", "Memory that a part takes of the server's budget");
+  for (const MemoryPartReading& part : memory.parts) {
+    caps.Add(part.cap_bytes, {{"part", part.name}});
+    used.Add(part.used_bytes, {{"part", part.name}});
+  }
+  out.push_back(caps.Take());
+  out.push_back(used.Take());
   out.push_back(Gauge("packtrain_resident_dataset_bytes", "Records of data sets that are in memory whole")
                     .Add(memory.resident_dataset_bytes)
                     .Take());

@@ -26,10 +26,17 @@ struct StreamsReading {
   std::map<std::string, std::uint64_t> ended;
 };
 
+struct MemoryPartReading {
+  std::string name;
+  std::uint64_t cap_bytes = 0;
+  std::uint64_t used_bytes = 0;
+};
+
 struct MemoryReading {
   std::uint64_t cap_bytes = 0;
   std::uint64_t used_bytes = 0;
   std::uint64_t resident_dataset_bytes = 0;
+  std::vector<MemoryPartReading> parts;
 };
 
 // Graphs above the budget in the plans of epochs, by the action that was taken.

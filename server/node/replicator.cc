@@ -62,7 +62,7 @@ std::uint64_t DiskBytes(const v1::Dataset& dataset) {
 // One data set on its way into the store. Used by one thread.
 class Replicator::Copy {
  public:
-  Copy(storage::GraphStore& store, limits::MemoryMeter& memory, v1::Dataset dataset)
+  Copy(storage::GraphStore& store, limits::MemoryBudget& memory, v1::Dataset dataset)
       : store_(store), memory_(memory), dataset_(std::move(dataset)) {}
 
   const v1::Dataset& dataset() const { return dataset_; }
@@ -93,8 +93,8 @@ class Replicator::Copy {
     if (session_ == nullptr) return absl::DataLossError("the copy does not begin with its header");
     if (message.has_block()) {
       absl::Status status = session_->Add(message.block());
-      charge_ = memory_.Add(session_->memory_bytes());
-      return status;
+      ABSL_RETURN_IF_ERROR(status);
+      return reservation_.Resize(session_->memory_bytes(), limits::MemoryBudget::StatedWait());
     }
     if (message.has_split()) return AddSplit(message.split());
     ended_ = message.has_end() && message.end().graphs() == session_->response().staged();
@@ -123,6 +123,8 @@ class Replicator::Copy {
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<storage::ImportSession> session,
                           storage::ImportSession::Begin(store_, header));
     session_ = std::move(session);
+    ABSL_ASSIGN_OR_RETURN(reservation_, memory_.Reserve(limits::MemoryPart::kImports, session_->memory_bytes(),
+                                                        limits::MemoryBudget::StatedWait()));
     return absl::OkStatus();
   }
 
@@ -135,9 +137,9 @@ class Replicator::Copy {
   }
 
   storage::GraphStore& store_;
-  limits::MemoryMeter& memory_;
+  limits::MemoryBudget& memory_;
   const v1::Dataset dataset_;
-  limits::MemoryMeter::Charge charge_;
+  limits::MemoryBudget::Reservation reservation_;
   std::unique_ptr<storage::ImportSession> session_;
   v1::SealDatasetRequest seal_;
   bool ended_ = false;
@@ -145,7 +147,7 @@ class Replicator::Copy {
   int fruitless_ = 0;
 };
 
-Replicator::Replicator(storage::GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
+Replicator::Replicator(storage::GraphStore& store, std::shared_ptr<limits::MemoryBudget> memory,
                        ReplicatorOptions options)
     : store_(store),
       memory_(std::move(memory)),

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "proto/base/mutex.h"
-#include "server/limits/memory_meter.h"
+#include "server/limits/memory_budget.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::node {
@@ -41,7 +41,7 @@ class Replicator {
 
  public:
   // `store` is borrowed; `memory` counts what a copy under way holds.
-  Replicator(storage::GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
+  Replicator(storage::GraphStore& store, std::shared_ptr<limits::MemoryBudget> memory,
              ReplicatorOptions options);
   // Ends a copy under way, of which nothing is left.
   ~Replicator();
@@ -74,7 +74,7 @@ class Replicator {
                     const std::function<grpc::Status(grpc::ClientContext& context)>& call);
 
   storage::GraphStore& store_;
-  const std::shared_ptr<limits::MemoryMeter> memory_;
+  const std::shared_ptr<limits::MemoryBudget> memory_;
   const ReplicatorOptions options_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::DatasetService::Stub> stub_;

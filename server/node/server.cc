@@ -31,7 +31,7 @@
 #include "server/node/descriptor_limit.h"
 #include "server/node/listen_address.h"
 #include "server/node/listener.h"
-#include "server/node/memory_account.h"
+#include "server/node/memory_shares.h"
 #include "server/node/replica_graph_store.h"
 #include "server/node/replicator.h"
 #include "server/runs/rocks_run_store.h"
@@ -75,6 +75,10 @@ absl::Status CheckOptions(const ServerOptions& options) {
   if (options.max_batch_bytes < kMinBatchBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("--max-batch-bytes ", options.max_batch_bytes, " is below ", kMinBatchBytes));
+  }
+  if (options.memory_bytes != 0 && options.memory_bytes < kMinMemoryBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--memory ", options.memory_bytes, " is below ", kMinMemoryBytes));
   }
   if (options.max_streams == 0) return absl::InvalidArgumentError("--max-streams 0: at least one is needed");
   if (options.builders < 0 || options.builders > kMaxBuilders) {
@@ -124,24 +128,14 @@ int BuildersOf(const ServerOptions& options) {
   return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
 }
 
-// Each stream holds a batch and the next, and small ones beyond these.
-std::uint64_t BatchesAndPlansCap(const ServerOptions& options) {
-  return std::uint64_t{options.max_streams} *
-             (2 * wire::BodyPool::CapacityOf(options.max_batch_bytes) + batches::kStreamWindowBytes) +
-         options.plan_cache_bytes;
+std::shared_ptr<limits::MemoryBudget> BudgetOf(const ServerOptions& options) {
+  const std::uint64_t bytes = MemoryBytesOf(options);
+  return limits::MemoryBudget::Create(bytes, MemorySharesOf(options, bytes));
 }
 
-MemoryCap CapOf(const ServerOptions& options) {
-  return {.bench_bytes = options.enable_bench ? options.max_message_bytes : 0,
-          .resident_datasets_bytes = options.resident_bytes,
-          .batches_and_plans_bytes = BatchesAndPlansCap(options),
-          .kept_bodies_bytes = wire::kMaxKeptBodyBytes + batches::kMaxSharedBytes,
-          .store_cache_bytes = options.store_cache_bytes};
-}
-
-v1::Limits LimitsOf(const ServerOptions& options) {
+v1::Limits LimitsOf(const ServerOptions& options, const limits::MemoryBudget& memory) {
   v1::Limits limits;
-  limits.set_max_receive_message_bytes(options.max_message_bytes);
+  limits.set_max_receive_message_bytes(ReceivedMessageBytes(options, memory));
   limits.set_max_batch_bytes(options.max_batch_bytes);
   limits.set_max_streams(options.max_streams);
   limits.set_builders(static_cast<std::uint32_t>(BuildersOf(options)));
@@ -203,7 +197,10 @@ std::optional<std::set<std::string>> NamesIn(const storage::GraphStore& store) {
 class GrpcServer final : public Server {
  public:
   GrpcServer(const ServerOptions& options, Stores stores)
-      : stores_(std::move(stores)),
+      : memory_(stores.memory != nullptr ? stores.memory : BudgetOf(options)),
+        fixed_(TakeFixedParts(*memory_)),
+        bodies_(wire::BodyPool::Create(KeptBodyBytes(memory_->cap_bytes()))),
+        stores_(std::move(stores)),
         replica_(*stores_.graphs, options.replica_of),
         graphs_(options.replica_of.empty() ? *stores_.graphs : replica_),
         residents_(options.resident_bytes, memory_),
@@ -211,13 +208,14 @@ class GrpcServer final : public Server {
                [this](std::size_t tasks, const std::function<void(std::size_t)>& run) {
                  planners_.RunAll(tasks, run);
                }),
+        shared_(KeptBodyBytes(memory_->cap_bytes())),
         planners_(BuildersOf(options)),
         builders_(BuildersOf(options)),
         idle_(options.idle_timeout),
         reclaimer_(graphs_, RunningRunsIn(*stores_.runs), residents_, plans_),
-        dataset_service_(graphs_, reclaimer_, idle_, options.max_message_bytes, import_memory_,
+        dataset_service_(bounds_, graphs_, reclaimer_, idle_, options.max_message_bytes, memory_,
                          {.idle_limit = options.idle_timeout}),
-        plan_service_(graphs_, plans_, options.max_batch_bytes, {memory_, bodies_}),
+        plan_service_(bounds_, graphs_, plans_, options.max_batch_bytes, {memory_, bodies_}),
         batch_service_({.store = graphs_,
                         .residents = residents_,
                         .plans = plans_,
@@ -226,15 +224,16 @@ class GrpcServer final : public Server {
                         .planners = planners_,
                         .corrupt_log = corrupt_log_,
                         .memory = {memory_, bodies_},
+                        .window_bytes = StreamWindowBytes(options, *memory_),
                         .max_batch_bytes = options.max_batch_bytes,
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams, idle_),
-        run_service_(*stores_.runs, options.max_message_bytes, idle_, MayStartRuns(options)),
-        memory_account_(CapOf(options), memory_, import_memory_, residents_, graphs_),
-        server_info_service_(LimitsOf(options), FeaturesOf(options), [this] { return memory_account_.Read(); }),
-        admin_service_(stores_.check, idle_) {
+        run_service_(bounds_, *stores_.runs, options.max_message_bytes, idle_, MayStartRuns(options)),
+        server_info_service_(bounds_, LimitsOf(options, *memory_), FeaturesOf(options),
+                             [this] { return ReadMemory(); }),
+        admin_service_(bounds_, stores_.check, idle_) {
     if (!options.replica_of.empty()) {
-      replicator_.emplace(*stores_.graphs, import_memory_,
+      replicator_.emplace(*stores_.graphs, memory_,
                           ReplicatorOptions{.primary = options.replica_of,
                                             .process_id = server_info_service_.process_id(),
                                             .max_message_bytes = options.max_message_bytes});
@@ -253,6 +252,7 @@ class GrpcServer final : public Server {
   // Takes no connection any more and closes those there are, also those whose peers do not read.
   void EndConnections();
   metrics::ServerReading Read();
+  metrics::MemoryReading ReadMemory() const;
   std::vector<const char*> ServiceNames() const {
     std::vector<const char*> names = {
         v1::DatasetService::service_full_name(),    v1::PlanService::service_full_name(),
@@ -268,16 +268,17 @@ class GrpcServer final : public Server {
     return services;
   }
 
-  const std::shared_ptr<limits::MemoryMeter> memory_ = std::make_shared<limits::MemoryMeter>();
-  const std::shared_ptr<wire::BodyPool> bodies_ = wire::BodyPool::Create(wire::kMaxKeptBodyBytes);
-  const std::shared_ptr<limits::MemoryMeter> import_memory_ = std::make_shared<limits::MemoryMeter>();
+  const std::shared_ptr<limits::MemoryBudget> memory_;
+  const std::vector<limits::MemoryBudget::Reservation> fixed_;
+  const std::shared_ptr<wire::BodyPool> bodies_;
+  serving::CallBounds bounds_{memory_};
   CallCounter calls_;
   const Stores stores_;
   ReplicaGraphStore replica_;    // what clients of a replica read
   storage::GraphStore& graphs_;  // what clients read and write
   batches::ResidentDatasets residents_;
   batches::PlanCache plans_;
-  batches::SharedBatches shared_{batches::kMaxSharedBytes};
+  batches::SharedBatches shared_;
   batches::CorruptGraphLog corrupt_log_;
   batches::WorkerPool planners_;
   batches::WorkerPool builders_;
@@ -287,7 +288,6 @@ class GrpcServer final : public Server {
   serving::PlanService plan_service_;
   serving::BatchService batch_service_;
   serving::RunService run_service_;
-  const MemoryAccount memory_account_;
   serving::ServerInfoService server_info_service_;
   serving::AdminService admin_service_;
   std::optional<serving::BenchService> bench_service_;
@@ -310,14 +310,26 @@ class NoReflection final : public grpc::ServerBuilderOption {
   }
 };
 
-void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
-  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
+void SetLimits(const ServerOptions& options, const limits::MemoryBudget& memory, grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(ReceivedMessageBytes(options, memory)));
   builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, static_cast<int>(kHandshake.count()));
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(kMaxThreads);
+  quota.Resize(memory.max_bytes(limits::MemoryPart::kTransport));
   builder.SetResourceQuota(quota);
+}
+
+metrics::MemoryReading GrpcServer::ReadMemory() const {
+  metrics::MemoryReading reading;
+  reading.cap_bytes = memory_->cap_bytes();
+  reading.resident_dataset_bytes = residents_.loaded_bytes();
+  for (const limits::MemoryBudget::PartUse& part : memory_->parts()) {
+    reading.parts.push_back({std::string(part.name), part.max_bytes, part.used_bytes});
+    reading.used_bytes += part.used_bytes;
+  }
+  return reading;
 }
 
 metrics::ServerReading GrpcServer::Read() {
@@ -327,7 +339,7 @@ metrics::ServerReading GrpcServer::Read() {
   reading.plan_version = batching::kPlanVersion;
   reading.datasets = NamesIn(*stores_.graphs);
   reading.streams = batch_service_.Read(reading.datasets);
-  reading.memory = memory_account_.Read();
+  reading.memory = ReadMemory();
   reading.oversize = plans_.oversize();
   reading.plans = plans_.planned();
   if (stores_.steps != nullptr) reading.steps = stores_.steps->Read();
@@ -342,7 +354,7 @@ absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
-  SetLimits(options, builder);
+  SetLimits(options, *memory_, builder);
   SetKeepalive(options, builder);
   acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
@@ -385,6 +397,7 @@ bool GrpcServer::Drain(milliseconds patience) {
   plans_.EndPreparing();
   const bool streams_ended = batch_service_.AwaitNoStreams(deadline);
   const bool calls_ended = calls_.AwaitNone(deadline);
+  memory_->EndWaiting();
   EndConnections();
   return streams_ended && calls_ended;
 }
@@ -426,10 +439,13 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
                                                       "packtraind's; name a folder that is new or empty"));
   }
   const bool scraped = !options.metrics_port.empty();
+  const std::shared_ptr<limits::MemoryBudget> memory = BudgetOf(options);
   ABSL_ASSIGN_OR_RETURN(
-      auto graphs, storage::RocksGraphStore::Open(
-                       options.data / kGraphsFolder,
-                       {.database = {.statistics = scraped}, .block_cache_bytes = options.store_cache_bytes}));
+      auto graphs,
+      storage::RocksGraphStore::Open(options.data / kGraphsFolder,
+                                     {.database = {.statistics = scraped},
+                                      .block_cache_bytes = memory->max_bytes(limits::MemoryPart::kStoreCache),
+                                      .memory = memory}));
   const auto steps = std::make_shared<metrics::StepDurations>();
   runs::RocksRunStoreOptions run_options;
   run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
@@ -442,7 +458,8 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   };
   StoreCheck check = CheckOf(*graphs, *run_store);
   const auto watch_lost = [&graphs = *graphs](auto watcher) { graphs.WatchLost(std::move(watcher)); };
-  return Stores{std::move(graphs), std::move(run_store), steps, databases, std::move(check), watch_lost};
+  return Stores{std::move(graphs), std::move(run_store), steps, databases,
+                std::move(check),  watch_lost,           memory};
 }
 
 // Null where nobody is to scrape.

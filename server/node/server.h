@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/limits/memory_budget.h"
 #include "server/metrics/server_reading.h"
 #include "server/metrics/step_durations.h"
 #include "server/node/server_options.h"
@@ -34,6 +35,8 @@ struct Stores {
   StoreCheck check = nullptr;
   // As storage::SealedList::Watch; may be missing.
   std::function<void(std::function<void(bool any_lost)> watcher)> watch_lost = nullptr;
+  // From which they take the sizes of open data sets, and the server all else; null: the server makes one.
+  std::shared_ptr<limits::MemoryBudget> memory = nullptr;
 };
 
 // Started, drained and destroyed by one thread; calls are served on threads of the server's own.

@@ -33,6 +33,8 @@ struct ServerOptions {
   std::uint32_t max_message_bytes = std::uint32_t{64} << 20;
   // Limit of the batch streams that are open at one time.
   std::uint32_t max_streams = 128;
+  // The budget of the process's memory; 0: half of what the machine, or the process's control group, has.
+  std::uint64_t memory_bytes = 0;
   // Records of whole data sets kept in memory.
   std::uint64_t resident_bytes = std::uint64_t{1} << 30;
   // Plans kept for reuse.

@@ -92,6 +92,8 @@ rocksdb::DBOptions OpenOptions(const InstanceOptions& instance, rocksdb::Env* en
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // Families that are hardly written to hold back the log; this bounds what an opening has to replay.
   options.max_total_wal_size = 64 << 20;
+  // Of the memtables of all families together: a part of the server's memory.
+  options.db_write_buffer_size = 32 << 20;
   // RocksDB is not safe to go on with once a disk has stopped it: it is opened again (Database), so it shall
   // not look for space by itself, and leave nothing to be written when it is closed.
   options.max_bgerror_resume_count = 0;

@@ -64,6 +64,15 @@ absl::Status CheckRoom(const wire::StepRecord& step) {
   return absl::OkStatus();
 }
 
+// Each run's description is held in memory for as long as the run is stored.
+absl::Status CheckMemory(const v1::RunDescription& description) {
+  const auto bytes = static_cast<std::size_t>(description.SpaceUsedLong());
+  if (bytes <= kMaxDescriptionBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the run's description takes ", bytes,
+                                                 " bytes of memory, at most ", kMaxDescriptionBytes,
+                                                 " are taken: give it fewer or shorter labels and libraries"));
+}
+
 absl::Status ValidateDescription(const v1::RunDescription& description) {
   ABSL_RETURN_IF_ERROR(base::CheckEnums("description", description));
   const v1::Hardware& hardware = description.hardware();
@@ -91,7 +100,8 @@ absl::Status ValidateDescription(const v1::RunDescription& description) {
   }
   ABSL_RETURN_IF_ERROR(CheckMap("libraries", description.libraries()));
   ABSL_RETURN_IF_ERROR(CheckMap("settings.other", description.settings().other()));
-  return CheckMap("labels", description.labels());
+  ABSL_RETURN_IF_ERROR(CheckMap("labels", description.labels()));
+  return CheckMemory(description);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ inline constexpr std::size_t kMinKeyBytes = 8;
 inline constexpr std::size_t kMaxTextBytes = 1024;  // of any one text field, key, label or name
 inline constexpr std::size_t kMaxMessageBytes = 4096;
 inline constexpr int kMaxLabels = 64;  // of labels, and of libraries
+// Of a description in memory, which with its keys and its attempts makes at most 16 kB.
+inline constexpr std::size_t kMaxDescriptionBytes = 13 << 10;
 inline constexpr std::size_t kMaxBlockRows = 65536;
 inline constexpr std::uint32_t kMaxWorldSize = 65536;
 

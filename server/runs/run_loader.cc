@@ -1,5 +1,6 @@
 #include "server/runs/run_loader.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -47,12 +48,28 @@ absl::StatusOr<std::vector<v1::Run>> NamedRuns(const RunStore& store,
   return runs;
 }
 
+// The steps, and those that a question takes out of them, or a sort's buffer.
+constexpr std::uint64_t kCopies = 2;
+
 }  // namespace
 
-absl::StatusOr<std::vector<analysis::RankStep>> LoadSteps(const RunStore& store, std::string_view run) {
+absl::StatusOr<std::vector<analysis::RankStep>> LoadSteps(const RunStore& store, std::string_view run,
+                                                          HoldMemory hold) {
+  ABSL_ASSIGN_OR_RETURN(const v1::Run described, store.Get(run));
   std::vector<analysis::RankStep> steps;
+  const auto make_room = [&steps, hold](std::uint64_t count) -> absl::Status {
+    ABSL_RETURN_IF_ERROR(hold(kCopies * count * sizeof(analysis::RankStep)));
+    steps.reserve(count);
+    return absl::OkStatus();
+  };
+  // As many as there usually are, so that the memory seldom has to grow.
+  ABSL_RETURN_IF_ERROR(make_room(described.steps() * std::max(1u, described.description().world_size())));
   ABSL_RETURN_IF_ERROR(
-      store.ReadSteps(run, [&steps](const Reporter& reporter, const std::vector<wire::StepRecord>& records) {
+      store.ReadSteps(run, [&](const Reporter& reporter, const std::vector<wire::StepRecord>& records) {
+        const std::size_t needed = steps.size() + records.size();
+        if (needed > steps.capacity()) {
+          ABSL_RETURN_IF_ERROR(make_room(std::max(needed, steps.capacity() + steps.capacity() / 2)));
+        }
         for (const wire::StepRecord& record : records)
           steps.push_back({reporter.rank, reporter.attempt, record});
         return absl::OkStatus();
@@ -67,13 +84,13 @@ absl::StatusOr<analysis::CountedRecords> LoadCounted(const RunStore& store, std:
 }
 
 absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, const v1::Run& run,
-                                            const analysis::RunParts& parts) {
+                                            const analysis::RunParts& parts, HoldMemory hold) {
   const std::string& name = run.run();
   analysis::LoadedRun loaded;
   loaded.record = run;
   ABSL_ASSIGN_OR_RETURN(loaded.counted, CountedOf(store, run));
   if (parts.steps) {
-    ABSL_ASSIGN_OR_RETURN(std::vector<analysis::RankStep> steps, LoadSteps(store, name));
+    ABSL_ASSIGN_OR_RETURN(std::vector<analysis::RankStep> steps, LoadSteps(store, name, hold));
     loaded.SetSteps(std::move(steps));
   }
   if (parts.evaluations) {
@@ -93,9 +110,9 @@ absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, const v1::Run
 }
 
 absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, std::string_view run,
-                                            const analysis::RunParts& parts) {
+                                            const analysis::RunParts& parts, HoldMemory hold) {
   ABSL_ASSIGN_OR_RETURN(const v1::Run found, store.Get(run));
-  return LoadRun(store, found, parts);
+  return LoadRun(store, found, parts, hold);
 }
 
 absl::StatusOr<std::vector<v1::Run>> SelectRuns(const RunStore& store,

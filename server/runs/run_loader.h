@@ -12,6 +12,7 @@
 
 #include <google/protobuf/repeated_ptr_field.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,14 @@
 
 namespace packtrain::runs {
 
+// Called before so many bytes are held in all, by steps and by what a question makes of them. A failure ends
+// the load with it.
+using HoldMemory = absl::FunctionRef<absl::Status(std::uint64_t bytes)>;
+inline absl::Status HoldAny(std::uint64_t) { return absl::OkStatus(); }
+
 // All steps of a run, of all attempts, by step, then rank, then attempt. Codes as RunStore::ReadSteps.
-absl::StatusOr<std::vector<analysis::RankStep>> LoadSteps(const RunStore& store, std::string_view run);
+absl::StatusOr<std::vector<analysis::RankStep>> LoadSteps(const RunStore& store, std::string_view run,
+                                                          HoldMemory hold = HoldAny);
 
 // What of a run's records counts. Codes as RunStore::Get.
 absl::StatusOr<analysis::CountedRecords> LoadCounted(const RunStore& store, std::string_view run);
@@ -35,9 +42,9 @@ absl::StatusOr<analysis::CountedRecords> LoadCounted(const RunStore& store, std:
 // A run and those parts of it, of each what counts: one that was got from the store, or one by its name, with
 // the codes of RunStore::Get.
 absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, const v1::Run& run,
-                                            const analysis::RunParts& parts);
+                                            const analysis::RunParts& parts, HoldMemory hold = HoldAny);
 absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, std::string_view run,
-                                            const analysis::RunParts& parts);
+                                            const analysis::RunParts& parts, HoldMemory hold = HoldAny);
 
 // The runs that are named, each once, in this order; without names those that `where` takes, newest first.
 // NOT_FOUND: a named run. INVALID_ARGUMENT: both are given, a name is ambiguous, or the filter does not parse.
@@ -51,10 +58,10 @@ inline bool NeverCancelled() { return false; }
 // said so before one of them.
 template <typename Question>
 absl::Status AddRuns(const RunStore& store, const std::vector<v1::Run>& runs,
-                     absl::FunctionRef<bool()> cancelled, Question& question) {
+                     absl::FunctionRef<bool()> cancelled, Question& question, HoldMemory hold = HoldAny) {
   for (const v1::Run& run : runs) {
     if (cancelled()) return absl::CancelledError("nobody waits for the answer any more");
-    ABSL_ASSIGN_OR_RETURN(const analysis::LoadedRun loaded, LoadRun(store, run, question.PartsOf(run)));
+    ABSL_ASSIGN_OR_RETURN(const analysis::LoadedRun loaded, LoadRun(store, run, question.PartsOf(run), hold));
     question.Add(loaded);
   }
   return absl::OkStatus();

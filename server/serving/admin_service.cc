@@ -1,5 +1,6 @@
 #include "server/serving/admin_service.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,19 +17,22 @@ constexpr std::size_t kMaxChecks = 1;
 
 }  // namespace
 
-AdminService::AdminService(Check fsck, IdleWatch& idle)
-    : fsck_(std::move(fsck)), idle_(idle), checks_(kMaxChecks) {}
+AdminService::AdminService(CallBounds& bounds, Check fsck, IdleWatch& idle)
+    : PackedService(bounds), fsck_(std::move(fsck)), idle_(idle), checks_(kMaxChecks) {
+  Bound(&AdminService::StreamCheck, {.part = limits::MemoryPart::kListings});
+}
 
-grpc::Status AdminService::Fsck(grpc::ServerContext* context, const v1::FsckRequest*,
-                                grpc::ServerWriter<v1::FsckResponse>* writer) {
+grpc::Status AdminService::StreamCheck(grpc::ServerContext* context, const v1::FsckRequest&,
+                                       PackedWriter<v1::FsckResponse>& writer) {
   if (!fsck_) return base::ToGrpcStatus(absl::UnimplementedError("this server has no stores of its own"));
   const std::optional<limits::Slots::Slot> slot = checks_.Take();
   if (!slot.has_value()) {
     return base::ToGrpcStatus(
-        base::WithReason(absl::ResourceExhaustedError("another check is under way; wait for its end"),
-                         "CHECK_LIMIT", {{"limit", std::to_string(kMaxChecks)}}));
+        base::WithRetryDelay(base::WithReason(absl::ResourceExhaustedError("another check is under way"),
+                                              "CHECK_LIMIT", {{"limit", std::to_string(kMaxChecks)}}),
+                             std::chrono::seconds(30)));
   }
-  BoundedWriter<v1::FsckResponse> out(*context, *writer, idle_, [this] {
+  BoundedWriter<v1::FsckResponse> out(*context, writer, idle_, [this] {
     if (!draining_) return absl::OkStatus();
     return base::WithReason(absl::UnavailableError("the server is shutting down; check again later"),
                             "SHUTTING_DOWN");

@@ -16,7 +16,13 @@
 namespace packtrain::serving {
 namespace {
 
+constexpr std::size_t kMaxRequestBytes = 256 << 10;
+
 absl::StatusOr<v1::StreamBatchesRequest> Parse(const grpc::ByteBuffer& bytes) {
+  if (bytes.Length() > kMaxRequestBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("a StreamBatchesRequest of ", bytes.Length(),
+                                                   " bytes: at most ", kMaxRequestBytes, " are taken"));
+  }
   v1::StreamBatchesRequest request;
   grpc::ByteBuffer copy = bytes;  // of references
   if (!grpc::SerializationTraits<v1::StreamBatchesRequest>::Deserialize(&copy, &request).ok()) {
@@ -27,6 +33,29 @@ absl::StatusOr<v1::StreamBatchesRequest> Parse(const grpc::ByteBuffer& bytes) {
 
 std::string_view MessageOf(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
+}
+
+// A training's, and that of an evaluation for which it pauses.
+constexpr int kStreamsOfAPlace = 2;
+
+constexpr std::chrono::seconds kRetryDelay{5};
+
+absl::Status PlaceTaken() {
+  return base::WithRetryDelay(
+      base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                           "the stream's place has ", kStreamsOfAPlace,
+                           " streams open, the limit of a place; end one, or leave `place` empty")),
+                       base::kPlaceLimit, {{"limit", absl::StrCat(kStreamsOfAPlace)}}),
+      kRetryDelay);
+}
+
+absl::Status StreamLimit(std::uint32_t max_streams) {
+  return base::WithRetryDelay(
+      base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                           "the server has ", max_streams,
+                           " streams open, its limit; start packtraind with a greater --max-streams")),
+                       base::kStreamLimit, {{"limit", absl::StrCat(max_streams)}, {"flag", "--max-streams"}}),
+      kRetryDelay);
 }
 
 }  // namespace
@@ -74,10 +103,11 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::StreamBatches(grpc::Ca
 absl::StatusOr<std::shared_ptr<BatchStream>> BatchService::Open(const v1::StreamBatchesRequest& request,
                                                                 const Opened& opened) {
   ABSL_ASSIGN_OR_RETURN(batches::StreamRequest checked, batches::StreamRequest::Create(request));
+  const std::string place = checked.place;
   std::shared_ptr<BatchStream> stream =
       BatchStream::Create(environment_, std::move(checked),
                           [this, opened](const std::shared_ptr<BatchStream>& done) { Remove(done, opened); });
-  ABSL_RETURN_IF_ERROR(Admit(stream));
+  ABSL_RETURN_IF_ERROR(Admit(stream, place));
   return stream;
 }
 
@@ -97,7 +127,7 @@ void BatchService::Drain() {
   {
     base::MutexLock lock(mutex_);
     draining_ = true;
-    streams.assign(streams_.begin(), streams_.end());
+    streams = OpenStreams();
   }
   for (const std::shared_ptr<BatchStream>& stream : streams) stream->Drain();
 }
@@ -111,7 +141,7 @@ metrics::StreamsReading BatchService::Read(const std::optional<std::set<std::str
     if (datasets.has_value()) sent_.Keep(*datasets);
     reading.sent = sent_;
     reading.ended = ended_;
-    streams.assign(streams_.begin(), streams_.end());
+    streams = OpenStreams();
   }
   reading.open = streams.size();
   for (const std::shared_ptr<BatchStream>& stream : streams) {
@@ -131,19 +161,23 @@ bool BatchService::AwaitNoStreams(std::chrono::steady_clock::time_point deadline
   return true;
 }
 
-absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream) {
+std::vector<std::shared_ptr<BatchStream>> BatchService::OpenStreams() const {
+  std::vector<std::shared_ptr<BatchStream>> open;
+  for (const auto& [stream, place] : streams_) open.push_back(stream);
+  return open;
+}
+
+absl::Status BatchService::Admit(const std::shared_ptr<BatchStream>& stream, const std::string& place) {
   base::MutexLock lock(mutex_);
   if (draining_) {
     return base::WithReason(absl::UnavailableError("the server is shutting down; reconnect"), "SHUTTING_DOWN");
   }
-  if (streams_.size() >= max_streams_) {
-    return base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                                "the server has ", streams_.size(),
-                                " streams open, its limit; start packtraind with a greater --max-streams")),
-                            base::kStreamLimit,
-                            {{"limit", absl::StrCat(max_streams_)}, {"flag", "--max-streams"}});
-  }
-  streams_.insert(stream);
+  const int sharing = place.empty() || !sharing_.contains(place) ? 0 : sharing_[place];
+  if (sharing == kStreamsOfAPlace) return PlaceTaken();
+  if (sharing == 0 && places_ == max_streams_) return StreamLimit(max_streams_);
+  if (sharing == 0) ++places_;
+  if (!place.empty()) ++sharing_[place];
+  streams_.emplace(stream, place);
   return absl::OkStatus();
 }
 
@@ -151,7 +185,12 @@ void BatchService::Remove(const std::shared_ptr<BatchStream>& stream, const Open
   const BatchStream::Progress progress = stream->progress();
   LogEnded(opened, progress);
   base::MutexLock lock(mutex_);
-  streams_.erase(stream);
+  const std::string place = std::move(streams_.extract(stream).mapped());
+  const bool last = place.empty() || --sharing_[place] == 0;
+  if (last) {
+    sharing_.erase(place);
+    --places_;
+  }
   sent_.Add(progress.series, progress.sent);
   ++ended_[absl::StatusCodeToString(progress.end.code())];
   removed_.NotifyAll();

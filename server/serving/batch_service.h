@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -52,7 +53,9 @@ class BatchService final
   absl::StatusOr<std::shared_ptr<BatchStream>> Open(const v1::StreamBatchesRequest& request,
                                                     const Opened& opened);
   grpc::ServerWriteReactor<grpc::ByteBuffer>* Refuse(const absl::Status& status, const std::string& peer);
-  absl::Status Admit(const std::shared_ptr<BatchStream>& stream);
+  // `place` as in the request. RESOURCE_EXHAUSTED: two streams have it, or all places are taken.
+  std::vector<std::shared_ptr<BatchStream>> OpenStreams() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Admit(const std::shared_ptr<BatchStream>& stream, const std::string& place);
   void Remove(const std::shared_ptr<BatchStream>& stream, const Opened& opened);
 
   const batches::StreamEnvironment environment_;
@@ -63,7 +66,10 @@ class BatchService final
   base::CondVar removed_;
   base::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
-  std::set<std::shared_ptr<BatchStream>> streams_ ABSL_GUARDED_BY(mutex_);
+  // With the place of each, and the streams of each place that is not empty.
+  std::map<std::shared_ptr<BatchStream>, std::string> streams_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> sharing_ ABSL_GUARDED_BY(mutex_);
+  std::uint32_t places_ ABSL_GUARDED_BY(mutex_) = 0;  // that are taken
   // Of streams that have ended; `ended_` counts those that were refused, too.
   metrics::BatchTotals sent_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::uint64_t> ended_ ABSL_GUARDED_BY(mutex_);

@@ -19,6 +19,7 @@ namespace packtrain::serving {
 namespace {
 
 constexpr int kMaxSizes = 4096;
+constexpr std::size_t kMaxRequestBytes = 64 << 10;
 
 static_assert(int{v1::StreamBytesResponse::kBodyFieldNumber} ==
                   int{v1::StreamBatchesResponse::kBodyFieldNumber},
@@ -33,6 +34,7 @@ grpc::Slice FilledSlice(std::uint32_t size) {
 }
 
 absl::StatusOr<v1::StreamBytesRequest> Parse(const grpc::ByteBuffer& bytes) {
+  if (bytes.Length() > kMaxRequestBytes) return absl::InvalidArgumentError("the request is too large");
   v1::StreamBytesRequest request;
   grpc::ByteBuffer copy = bytes;  // of references
   if (!grpc::SerializationTraits<v1::StreamBytesRequest>::Deserialize(&copy, &request).ok()) {
@@ -92,9 +94,9 @@ class ByteStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
 
 }  // namespace
 
-BenchService::BenchService(std::uint32_t max_message_bytes, const std::shared_ptr<limits::MemoryMeter>& memory)
+BenchService::BenchService(std::uint32_t max_message_bytes, const std::shared_ptr<limits::MemoryBudget>& memory)
     : max_message_bytes_(max_message_bytes),
-      charge_(memory->Add(max_message_bytes)),
+      memory_(memory->TryReserve(limits::MemoryPart::kStreams, max_message_bytes)),
       bytes_(FilledSlice(max_message_bytes)) {}
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* BenchService::StreamBytes(grpc::CallbackServerContext*,

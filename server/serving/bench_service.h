@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "packtrain/v1/bench.grpc.pb.h"
-#include "server/limits/memory_meter.h"
+#include "server/limits/memory_budget.h"
 
 namespace packtrain::serving {
 
@@ -18,14 +18,14 @@ class BenchService final
  public:
   // Sends messages of at most `max_message_bytes`. All of them are cut from one buffer of that size, which
   // `memory` counts.
-  BenchService(std::uint32_t max_message_bytes, const std::shared_ptr<limits::MemoryMeter>& memory);
+  BenchService(std::uint32_t max_message_bytes, const std::shared_ptr<limits::MemoryBudget>& memory);
 
   grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamBytes(grpc::CallbackServerContext* context,
                                                           const grpc::ByteBuffer* request) override;
 
  private:
   const std::uint32_t max_message_bytes_;
-  const limits::MemoryMeter::Charge charge_;
+  const std::optional<limits::MemoryBudget::Reservation> memory_;
   const grpc::Slice bytes_;
 };
 

@@ -3,13 +3,13 @@
 #define PACKTRAIN_SERVER_SERVING_BOUNDED_WRITER_H_
 
 #include <grpcpp/server_context.h>
-#include <grpcpp/support/sync_stream.h>
 
 #include <functional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "server/serving/idle_watch.h"
+#include "server/serving/packed_call.h"
 
 namespace packtrain::serving {
 
@@ -19,7 +19,7 @@ namespace packtrain::serving {
 // message unread for the limit of the idle watch, and when the server has a reason to end it. Used by the
 // call's thread.
 //
-//   BoundedWriter<v1::ListStepsResponse> out(*context, *writer, idle_);
+//   BoundedWriter<v1::ListStepsResponse> out(*context, writer, idle_);
 //   return runs::ListSteps(store_, *request, [&](const auto& block) { return out.Write(block); });
 template <typename Response>
 class BoundedWriter {
@@ -28,7 +28,7 @@ class BoundedWriter {
   using GoesOn = std::function<absl::Status()>;
 
   // `context`, `writer` and `idle` are borrowed.
-  BoundedWriter(grpc::ServerContext& context, grpc::ServerWriter<Response>& writer, IdleWatch& idle,
+  BoundedWriter(grpc::ServerContext& context, PackedWriter<Response>& writer, IdleWatch& idle,
                 GoesOn goes_on = absl::OkStatus)
       : writer_(writer), goes_on_(std::move(goes_on)), unread_(idle, [&context] { context.TryCancel(); }) {}
 
@@ -41,7 +41,7 @@ class BoundedWriter {
   }
 
  private:
-  grpc::ServerWriter<Response>& writer_;
+  PackedWriter<Response>& writer_;
   const GoesOn goes_on_;
   IdleWatch::Call unread_;
 };

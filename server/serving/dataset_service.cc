@@ -29,6 +29,16 @@ constexpr std::string_view kEveryVersion = "versions";
 // Exports at one time: each holds a thread, and a block.
 constexpr std::size_t kMaxExports = 32;
 
+absl::Status TooManyExports() {
+  return base::WithRetryDelay(base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                                                   kMaxExports, " exports are under way, the server's limit")),
+                                               "EXPORT_LIMIT", {{"limit", absl::StrCat(kMaxExports)}}),
+                              std::chrono::seconds(10));
+}
+
+// Of a page, decoded and packed.
+constexpr std::uint64_t kListBytes = 12 << 20;
+
 // Key of a page token.
 std::string KeyOf(const v1::Dataset& dataset, bool all_versions) {
   return all_versions ? absl::StrCat(dataset.name(), "@", dataset.version()) : dataset.name();
@@ -52,11 +62,13 @@ absl::StatusOr<std::vector<v1::Dataset>> DatasetsOf(const storage::GraphStore& s
 
 }  // namespace
 
-DatasetService::DatasetService(storage::GraphStore& store, batches::DatasetReclaimer& reclaimer,
-                               IdleWatch& idle, std::uint64_t max_message_bytes,
-                               std::shared_ptr<limits::MemoryMeter> memory,
+DatasetService::DatasetService(CallBounds& bounds, storage::GraphStore& store,
+                               batches::DatasetReclaimer& reclaimer, IdleWatch& idle,
+                               std::uint64_t max_message_bytes, std::shared_ptr<limits::MemoryBudget> memory,
                                storage::StagedImportsOptions options)
-    : store_(store),
+    : PackedService(bounds),
+      bounds_(bounds),
+      store_(store),
       reclaimer_(reclaimer),
       idle_(idle),
       max_message_bytes_(max_message_bytes),
@@ -66,25 +78,37 @@ DatasetService::DatasetService(storage::GraphStore& store, batches::DatasetRecla
                  .program_version = PACKTRAIN_VERSION,
                  .imports = options}),
       exports_(kMaxExports),
-      import_threads_(static_cast<int>(options.max_imports)) {}
+      import_threads_(static_cast<int>(options.max_imports)) {
+  using enum limits::MemoryPart;
+  Bound(&DatasetService::SealDataset, {.part = kImports, .max_request_bytes = 4 << 20});
+  Bound(&DatasetService::ListDatasets, {.part = kListings, .work_bytes = kListBytes});
+  Bound(&DatasetService::GetDataset, {.part = kListings, .work_bytes = kListBytes});
+  Bound(&DatasetService::ListGraphSizes, {.part = kListings, .work_bytes = kListBytes});
+  Bound(&DatasetService::StreamDataset, {.part = kListings, .work_bytes = kListBytes});
+  Bound(&DatasetService::DeriveDataset, {.part = kImports});
+  Bound(&DatasetService::DeleteDataset, {.part = kListings, .work_bytes = kListBytes});
+}
 
-grpc::ServerReadReactor<v1::ImportGraphsRequest>* DatasetService::ImportGraphs(
-    grpc::CallbackServerContext*, v1::ImportGraphsResponse* response) {
-  auto* const call = new ImportCall(idle_limit_);
+grpc::ServerReadReactor<grpc::ByteBuffer>* DatasetService::ImportGraphs(grpc::CallbackServerContext*,
+                                                                        grpc::ByteBuffer* response) {
+  auto* const call = new ImportCall(bounds_, max_message_bytes_, idle_limit_);
   absl::StatusOr<limits::Slots::Slot> slot = importer_.Admit();
   if (!slot.ok()) {
     call->End(slot.status());
     return call;
   }
   import_threads_.Post([this, call, response, slot = std::make_shared<limits::Slots::Slot>(*std::move(slot))] {
-    open_imports_.Add(*call);
-    absl::StatusOr<v1::ImportGraphsResponse> staged =
-        importer_.Import(std::move(*slot), [call] { return call->Next(); });
-    open_imports_.Remove(*call);
-    if (staged.ok()) *response = *std::move(staged);
-    call->End(staged.status());
+    Import(*call, std::move(*slot), *response);
   });
   return call;
+}
+
+void DatasetService::Import(ImportCall& call, limits::Slots::Slot slot, grpc::ByteBuffer& response) {
+  open_imports_.Add(call);
+  const absl::StatusOr<v1::ImportGraphsResponse> staged =
+      importer_.Import(std::move(slot), [&call] { return call.Next(); });
+  open_imports_.Remove(call);
+  call.End(staged.ok() ? Pack(*staged, response) : staged.status());
 }
 
 void DatasetService::Drain() {
@@ -123,20 +147,15 @@ grpc::Status DatasetService::DeleteDataset(grpc::ServerContext*, const v1::Delet
   return Answer(reclaimer_.Delete(*request), response);
 }
 
-grpc::Status DatasetService::ExportDataset(grpc::ServerContext* context,
-                                           const v1::ExportDatasetRequest* request,
-                                           grpc::ServerWriter<v1::ExportDatasetResponse>* writer) {
+grpc::Status DatasetService::StreamDataset(grpc::ServerContext* context,
+                                           const v1::ExportDatasetRequest& request,
+                                           PackedWriter<v1::ExportDatasetResponse>& writer) {
   const std::optional<limits::Slots::Slot> slot = exports_.Take();
-  if (!slot.has_value()) {
-    return base::ToGrpcStatus(
-        base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                             kMaxExports, " exports are under way, the server's limit; export again later")),
-                         "EXPORT_LIMIT", {{"limit", absl::StrCat(kMaxExports)}}));
-  }
-  BoundedWriter<v1::ExportDatasetResponse> out(*context, *writer, idle_,
+  if (!slot.has_value()) return base::ToGrpcStatus(TooManyExports());
+  BoundedWriter<v1::ExportDatasetResponse> out(*context, writer, idle_,
                                                [this] { return importer_.CheckNotDraining(); });
   return base::ToGrpcStatus(
-      Export(*request, [&out](const v1::ExportDatasetResponse& message) { return out.Write(message); }));
+      Export(request, [&out](const v1::ExportDatasetResponse& message) { return out.Write(message); }));
 }
 
 absl::Status DatasetService::Export(const v1::ExportDatasetRequest& request, storage::ExportSink sink) {

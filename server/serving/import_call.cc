@@ -7,12 +7,26 @@
 namespace packtrain::serving {
 
 absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
+  message_.reset();
+  memory_ = {};
+  ABSL_ASSIGN_OR_RETURN(const bool came, AwaitMessage());
+  if (!came) return nullptr;
+  const MethodBound bound{.part = limits::MemoryPart::kImports,
+                          .max_request_bytes = max_message_bytes_,
+                          .copies = 1,
+                          .max_elements = max_message_bytes_};
+  message_.emplace();
+  ABSL_ASSIGN_OR_RETURN(memory_, bounds_.Decode(packed_, bound, *message_));
+  return &*message_;
+}
+
+absl::StatusOr<bool> ImportCall::AwaitMessage() {
   const auto deadline = std::chrono::steady_clock::now() + idle_limit_;
   {
     base::MutexLock lock(mutex_);
     reading_ = true;
   }
-  StartRead(&message_);
+  StartRead(&packed_);
   base::MutexLock lock(mutex_);
   while (reading_ && broken_.ok()) {
     if (changed_.WaitUntil(mutex_, deadline)) continue;
@@ -21,7 +35,7 @@ absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
                                                     " s and was dropped (packtraind --idle-timeout)"));
   }
   ABSL_RETURN_IF_ERROR(broken_);
-  return more_ ? &message_ : nullptr;
+  return more_;
 }
 
 void ImportCall::End(const absl::Status& status) { Finish(base::ToGrpcStatus(status)); }

@@ -2,28 +2,35 @@
 #ifndef PACKTRAIN_SERVER_SERVING_IMPORT_CALL_H_
 #define PACKTRAIN_SERVER_SERVING_IMPORT_CALL_H_
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <set>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "proto/base/mutex.h"
+#include "server/limits/memory_budget.h"
+#include "server/serving/packed_call.h"
 
 namespace packtrain::serving {
 
 // gRPC's threads call the reactions; one other thread calls Next and, last of all, End. Deletes itself once
 // both sides have let go.
-class ImportCall final : public grpc::ServerReadReactor<v1::ImportGraphsRequest> {
+class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
  public:
-  // `idle_limit`: how long Next waits for one message.
-  explicit ImportCall(std::chrono::milliseconds idle_limit) : idle_limit_(idle_limit) {}
+  // `idle_limit`: how long Next waits for one message, which has at most `max_message_bytes`. The memory of a
+  // message is reserved before it is decoded; `bounds` outlives the call.
+  ImportCall(CallBounds& bounds, std::uint64_t max_message_bytes, std::chrono::milliseconds idle_limit)
+      : bounds_(bounds), max_message_bytes_(max_message_bytes), idle_limit_(idle_limit) {}
 
-  // The next message, valid until the next call of Next or End; null where the client sends no more or a
-  // message does not parse. CANCELLED: the call broke off. DEADLINE_EXCEEDED: nothing came for the limit. After
-  // Break, its status.
+  // The next message, valid until the next call of Next or End; null where the client sends no more. CANCELLED:
+  // the call broke off. DEADLINE_EXCEEDED: nothing came for the limit. After Break, its status. Otherwise codes
+  // as CallBounds::Decode.
   absl::StatusOr<const v1::ImportGraphsRequest*> Next();
   // Ends the wait of Next, and those to come, with `why`. Any thread, before End.
   void Break(const absl::Status& why);
@@ -35,9 +42,16 @@ class ImportCall final : public grpc::ServerReadReactor<v1::ImportGraphsRequest>
   void OnDone() override { delete this; }
 
  private:
+  // Whether a message came.
+  absl::StatusOr<bool> AwaitMessage();
+
+  CallBounds& bounds_;
+  const std::uint64_t max_message_bytes_;
   const std::chrono::milliseconds idle_limit_;
 
-  v1::ImportGraphsRequest message_;  // the read's while one is under way
+  grpc::ByteBuffer packed_;                   // the read's while one is under way
+  limits::MemoryBudget::Reservation memory_;  // of the message
+  std::optional<v1::ImportGraphsRequest> message_;
 
   base::CondVar changed_;
   base::Mutex mutex_;

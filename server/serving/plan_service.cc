@@ -18,6 +18,9 @@
 namespace packtrain::serving {
 namespace {
 
+// Its id and sizes, decoded and packed; ids are short.
+constexpr std::uint64_t kAnswerBytesOfAGraph = 320;
+
 absl::Status AddOversizeIds(const storage::Dataset& dataset, const wire::PlanSummary& summary,
                             v1::OversizeSummary& oversize) {
   ABSL_ASSIGN_OR_RETURN(std::vector<std::string> ids, batches::ReadSourceIds(dataset, summary.oversize_graphs));
@@ -38,9 +41,17 @@ absl::Status AddGraphs(const storage::Dataset& dataset, std::span<const std::uin
 
 }  // namespace
 
-PlanService::PlanService(storage::GraphStore& store, batches::PlanCache& plans, std::uint64_t max_batch_bytes,
-                         const batches::BodyMemory& memory)
-    : store_(store), plans_(plans), max_batch_bytes_(max_batch_bytes), memory_(memory) {}
+absl::StatusOr<PlanService::Memory> PlanService::Reserve(std::uint64_t bytes) const {
+  return memory_.budget->Reserve(limits::MemoryPart::kPlannedBatches, bytes,
+                                 limits::MemoryBudget::StatedWait());
+}
+
+PlanService::PlanService(CallBounds& bounds, storage::GraphStore& store, batches::PlanCache& plans,
+                         std::uint64_t max_batch_bytes, const batches::BodyMemory& memory)
+    : PackedService(bounds), store_(store), plans_(plans), max_batch_bytes_(max_batch_bytes), memory_(memory) {
+  Bound(&PlanService::GetPlan, {.part = limits::MemoryPart::kListings, .work_bytes = 4 << 20});
+  Bound(&PlanService::GetPlannedBatch, {.part = limits::MemoryPart::kPlannedBatches});
+}
 
 grpc::Status PlanService::GetPlan(grpc::ServerContext*, const v1::GetPlanRequest* request,
                                   v1::GetPlanResponse* response) {
@@ -77,10 +88,14 @@ absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& reques
 
   ABSL_ASSIGN_OR_RETURN(batches::BatchBuilder builder,
                         batches::BatchBuilder::Create(resolved.dataset, max_batch_bytes_, memory_));
-  ABSL_ASSIGN_OR_RETURN(batches::BuiltBatch built, builder.Build(batch, {.epoch = request.epoch(),
-                                                                         .epoch_steps = plan->plan->steps(),
-                                                                         .world_size = world_size,
-                                                                         .fingerprint = resolved.fingerprint}));
+  const std::uint64_t answer_bytes = batch.graphs.size() * kAnswerBytesOfAGraph;
+  ABSL_ASSIGN_OR_RETURN(const Memory answer_memory, Reserve(answer_bytes));
+  ABSL_ASSIGN_OR_RETURN(Memory body_memory, Reserve(builder.ReservedBytes(batch)));
+  const batches::EpochPosition position{.epoch = request.epoch(),
+                                        .epoch_steps = plan->plan->steps(),
+                                        .world_size = world_size,
+                                        .fingerprint = resolved.fingerprint};
+  ABSL_ASSIGN_OR_RETURN(batches::BuiltBatch built, builder.Build(batch, position, std::move(body_memory)));
 
   response.set_index(batch.index);
   response.set_step(batch.step);

@@ -8,16 +8,17 @@
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "server/batches/batch_builder.h"
 #include "server/batches/plan_cache.h"
+#include "server/serving/packed_call.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::serving {
 
 // Calls run on gRPC's threads, many at a time.
-class PlanService final : public v1::PlanService::Service {
+class PlanService final : public PackedService<v1::PlanService> {
  public:
-  // `store` and `plans` are borrowed.
-  PlanService(storage::GraphStore& store, batches::PlanCache& plans, std::uint64_t max_batch_bytes,
-              const batches::BodyMemory& memory);
+  // The first three are borrowed.
+  PlanService(CallBounds& bounds, storage::GraphStore& store, batches::PlanCache& plans,
+              std::uint64_t max_batch_bytes, const batches::BodyMemory& memory);
 
   grpc::Status GetPlan(grpc::ServerContext* context, const v1::GetPlanRequest* request,
                        v1::GetPlanResponse* response) override;
@@ -25,6 +26,9 @@ class PlanService final : public v1::PlanService::Service {
                                v1::GetPlannedBatchResponse* response) override;
 
  private:
+  using Memory = limits::MemoryBudget::Reservation;
+
+  absl::StatusOr<Memory> Reserve(std::uint64_t bytes) const;
   absl::Status DescribePlan(const v1::GetPlanRequest& request, v1::GetPlanResponse& response);
   absl::Status DescribeBatch(const v1::GetPlannedBatchRequest& request, v1::GetPlannedBatchResponse& response);
 

@@ -1,5 +1,6 @@
 #include "server/serving/run_service.h"
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "server/analysis/step_listing.h"
 #include "server/analysis/summary.h"
 #include "server/limits/page.h"
+#include "server/runs/run_limits.h"
 #include "server/runs/run_loader.h"
 #include "server/serving/answer.h"
 #include "server/serving/bounded_writer.h"
@@ -28,13 +30,40 @@ namespace {
 // Calls that read step records at one time: each holds those of a run in memory.
 constexpr std::size_t kMaxReads = 32;
 
+// kMaxBlockRows rows of numbers of any size fit.
+constexpr std::uint64_t kMaxReportBytes = 16 << 20;
+// Of a page of runs, decoded and packed.
+constexpr std::uint64_t kListBytes = 12 << 20;
+
 absl::Status TooManyReads() {
-  return base::WithReason(
-      absl::ResourceExhaustedError(absl::StrCat(
-          kMaxReads,
-          " listings, summaries and comparisons are under way, the server's limit; ask again later")),
-      "READ_LIMIT", {{"limit", absl::StrCat(kMaxReads)}});
+  return base::WithRetryDelay(
+      base::WithReason(
+          absl::ResourceExhaustedError(absl::StrCat(
+              kMaxReads, " listings, summaries and comparisons are under way, the server's limit")),
+          "READ_LIMIT", {{"limit", absl::StrCat(kMaxReads)}}),
+      std::chrono::seconds(5));
 }
+
+// The memory of a listing, a summary or a comparison: that of one run at a time.
+class RunMemory {
+ public:
+  explicit RunMemory(limits::MemoryBudget& budget) : budget_(budget) {}
+
+  // As runs::HoldMemory.
+  absl::Status operator()(std::uint64_t bytes) const {
+    const auto deadline = limits::MemoryBudget::StatedWait();
+    if (!reserved_) {
+      ABSL_ASSIGN_OR_RETURN(memory_, budget_.Reserve(limits::MemoryPart::kListings, 0, deadline));
+      reserved_ = true;
+    }
+    return memory_.Resize(bytes, deadline);
+  }
+
+ private:
+  limits::MemoryBudget& budget_;
+  mutable limits::MemoryBudget::Reservation memory_;
+  mutable bool reserved_ = false;
+};
 
 template <typename Request>
 runs::Reporter ReporterOf(const Request& request) {
@@ -90,30 +119,60 @@ absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& st
   return response;
 }
 
-absl::StatusOr<v1::SummarizeRunResponse> Summarize(const runs::RunStore& store, const std::string& run) {
-  ABSL_ASSIGN_OR_RETURN(const analysis::LoadedRun loaded, runs::LoadRun(store, run, analysis::kSummaryParts));
+absl::StatusOr<v1::SummarizeRunResponse> Summarize(const runs::RunStore& store, const std::string& run,
+                                                   RunMemory memory) {
+  ABSL_ASSIGN_OR_RETURN(const analysis::LoadedRun loaded,
+                        runs::LoadRun(store, run, analysis::kSummaryParts, memory));
   return analysis::Summarize(loaded);
 }
 
 absl::StatusOr<v1::CompareRunsResponse> Compare(const runs::RunStore& store,
                                                 const v1::CompareRunsRequest& request,
-                                                absl::FunctionRef<bool()> cancelled) {
+                                                absl::FunctionRef<bool()> cancelled, RunMemory memory) {
   ABSL_ASSIGN_OR_RETURN(analysis::Comparison comparison, analysis::Comparison::Create(request));
   ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Run> selected,
                         runs::SelectRuns(store, request.runs(), request.where()));
-  ABSL_RETURN_IF_ERROR(runs::AddRuns(store, selected, cancelled, comparison));
+  ABSL_RETURN_IF_ERROR(runs::AddRuns(store, selected, cancelled, comparison, memory));
   return comparison.Answer();
 }
 
 }  // namespace
 
-RunService::RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle,
-                       absl::Status may_start)
-    : store_(store),
+RunService::RunService(CallBounds& bounds, runs::RunStore& store, std::uint64_t max_message_bytes,
+                       IdleWatch& idle, absl::Status may_start)
+    : PackedService(bounds),
+      memory_(bounds.memory()),
+      store_(store),
       may_start_(std::move(may_start)),
       max_message_bytes_(max_message_bytes),
       idle_(idle),
-      reads_(kMaxReads) {}
+      reads_(kMaxReads) {
+  BoundReports();
+  BoundQuestions();
+}
+
+void RunService::BoundReports() {
+  const MethodBound report{.max_request_bytes = kMaxReportBytes, .max_elements = runs::kMaxBlockRows};
+  MethodBound corrupt = report;
+  corrupt.max_elements = runs::kMaxCorruptGraphs;
+  Bound(&RunService::StartRun, {.max_request_bytes = 1 << 20});
+  Bound(&RunService::ReportSteps, report);
+  Bound(&RunService::ReportEvaluation, {});
+  Bound(&RunService::ReportSamples, report);
+  Bound(&RunService::ReportEvents, report);
+  Bound(&RunService::ReportCorruptGraphs, corrupt);
+  Bound(&RunService::FinishRun, {});
+}
+
+void RunService::BoundQuestions() {
+  using enum limits::MemoryPart;
+  Bound(&RunService::ListRuns, {.part = kListings, .work_bytes = kListBytes});
+  Bound(&RunService::GetRun, {.part = kListings});
+  Bound(&RunService::StreamSteps, {.part = kListings, .work_bytes = 4 << 20});
+  Bound(&RunService::SummarizeRun, {.part = kListings, .work_bytes = 1 << 20});
+  Bound(&RunService::ListEvaluations, {.part = kListings, .work_bytes = 4 << 20});
+  Bound(&RunService::CompareRuns, {.part = kListings, .max_request_bytes = 1 << 20, .work_bytes = kListBytes});
+}
 
 grpc::Status RunService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
                                   v1::StartRunResponse* response) {
@@ -174,20 +233,21 @@ grpc::Status RunService::SummarizeRun(grpc::ServerContext*, const v1::SummarizeR
                                       v1::SummarizeRunResponse* response) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
-  return Answer(Summarize(store_, request->run()), response);
+  return Answer(Summarize(store_, request->run(), RunMemory(memory_)), response);
 }
 
-grpc::Status RunService::ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
-                                   grpc::ServerWriter<v1::ListStepsResponse>* writer) {
+grpc::Status RunService::StreamSteps(grpc::ServerContext* context, const v1::ListStepsRequest& request,
+                                     PackedWriter<v1::ListStepsResponse>& writer) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
-  absl::StatusOr<std::vector<analysis::RankStep>> steps = runs::LoadSteps(store_, request->run());
+  RunMemory memory(memory_);
+  absl::StatusOr<std::vector<analysis::RankStep>> steps = runs::LoadSteps(store_, request.run(), memory);
   if (!steps.ok()) return base::ToGrpcStatus(steps.status());
-  const absl::StatusOr<analysis::CountedRecords> counted = runs::LoadCounted(store_, request->run());
+  const absl::StatusOr<analysis::CountedRecords> counted = runs::LoadCounted(store_, request.run());
   if (!counted.ok()) return base::ToGrpcStatus(counted.status());
-  BoundedWriter<v1::ListStepsResponse> out(*context, *writer, idle_);
+  BoundedWriter<v1::ListStepsResponse> out(*context, writer, idle_);
   const auto write = [&out](const v1::ListStepsResponse& block) { return out.Write(block); };
-  return base::ToGrpcStatus(analysis::ListSteps(*std::move(steps), *counted, *request, write));
+  return base::ToGrpcStatus(analysis::ListSteps(*std::move(steps), *counted, request, write));
 }
 
 grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEvaluationsRequest* request,
@@ -199,7 +259,9 @@ grpc::Status RunService::CompareRuns(grpc::ServerContext* context, const v1::Com
                                      v1::CompareRunsResponse* response) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
-  return Answer(Compare(store_, *request, [context] { return context->IsCancelled(); }), response);
+  return Answer(Compare(
+                    store_, *request, [context] { return context->IsCancelled(); }, RunMemory(memory_)),
+                response);
 }
 
 }  // namespace packtrain::serving

@@ -9,17 +9,18 @@
 #include "server/limits/slots.h"
 #include "server/runs/run_store.h"
 #include "server/serving/idle_watch.h"
+#include "server/serving/packed_call.h"
 
 namespace packtrain::serving {
 
 // Calls run on the threads that gRPC keeps for synchronous services, one call a thread: a summary or a
 // comparison may take its time there without holding up the callback threads, which stream batches.
-class RunService final : public v1::RunService::Service {
+class RunService final : public PackedService<v1::RunService> {
  public:
-  // `store` and `idle` are borrowed. Lists come in pages that fit into messages of `max_message_bytes`; `idle`
-  // cuts off listings whose client does not read. Where `may_start` is an error, no run begins: StartRun gives
-  // it.
-  RunService(runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle,
+  // `bounds`, `store` and `idle` are borrowed. Lists come in pages that fit into messages of
+  // `max_message_bytes`; `idle` cuts off listings whose client does not read. Where `may_start` is an error, no
+  // run begins: StartRun gives it.
+  RunService(CallBounds& bounds, runs::RunStore& store, std::uint64_t max_message_bytes, IdleWatch& idle,
              absl::Status may_start = absl::OkStatus());
 
   grpc::Status StartRun(grpc::ServerContext* context, const v1::StartRunRequest* request,
@@ -44,14 +45,19 @@ class RunService final : public v1::RunService::Service {
                       v1::GetRunResponse* response) override;
   grpc::Status SummarizeRun(grpc::ServerContext* context, const v1::SummarizeRunRequest* request,
                             v1::SummarizeRunResponse* response) override;
-  grpc::Status ListSteps(grpc::ServerContext* context, const v1::ListStepsRequest* request,
-                         grpc::ServerWriter<v1::ListStepsResponse>* writer) override;
+
   grpc::Status ListEvaluations(grpc::ServerContext* context, const v1::ListEvaluationsRequest* request,
                                v1::ListEvaluationsResponse* response) override;
   grpc::Status CompareRuns(grpc::ServerContext* context, const v1::CompareRunsRequest* request,
                            v1::CompareRunsResponse* response) override;
 
  private:
+  grpc::Status StreamSteps(grpc::ServerContext* context, const v1::ListStepsRequest& request,
+                           PackedWriter<v1::ListStepsResponse>& writer);
+  void BoundReports();
+  void BoundQuestions();
+
+  limits::MemoryBudget& memory_;
   runs::RunStore& store_;
   const absl::Status may_start_;
   const std::uint64_t max_message_bytes_;

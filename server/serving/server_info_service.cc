@@ -15,9 +15,14 @@ constexpr const char* kFeatures[] = {"policy.static", "policy.dynamic", "policy.
 
 }  // namespace
 
-ServerInfoService::ServerInfoService(v1::Limits limits, std::vector<std::string> features,
+ServerInfoService::ServerInfoService(CallBounds& bounds, v1::Limits limits, std::vector<std::string> features,
                                      std::function<metrics::MemoryReading()> memory)
-    : limits_(std::move(limits)), features_(std::move(features)), memory_(std::move(memory)) {}
+    : PackedService(bounds),
+      limits_(std::move(limits)),
+      features_(std::move(features)),
+      memory_(std::move(memory)) {
+  Bound(&ServerInfoService::GetServerInfo, {});
+}
 
 grpc::Status ServerInfoService::GetServerInfo(grpc::ServerContext*, const v1::GetServerInfoRequest*,
                                               v1::GetServerInfoResponse* response) {
@@ -31,6 +36,12 @@ grpc::Status ServerInfoService::GetServerInfo(grpc::ServerContext*, const v1::Ge
   memory.set_cap_bytes(read.cap_bytes);
   memory.set_used_bytes(read.used_bytes);
   memory.set_resident_dataset_bytes(read.resident_dataset_bytes);
+  for (const metrics::MemoryPartReading& part : read.parts) {
+    v1::MemoryPart& sent = *memory.add_parts();
+    sent.set_name(part.name);
+    sent.set_cap_bytes(part.cap_bytes);
+    sent.set_used_bytes(part.used_bytes);
+  }
   memory.set_process_rss_bytes(metrics::ReadProcess().resident_bytes);
   for (const char* feature : kFeatures) response->add_features(feature);
   for (const std::string& feature : features_) response->add_features(feature);

@@ -9,6 +9,7 @@
 #include "packtrain/v1/server_info.grpc.pb.h"
 #include "proto/base/random_hex.h"
 #include "server/metrics/server_reading.h"
+#include "server/serving/packed_call.h"
 
 namespace packtrain::serving {
 
@@ -16,10 +17,11 @@ namespace packtrain::serving {
 inline constexpr char kApi[] = "v1";
 
 // Calls run on gRPC's threads, many at a time.
-class ServerInfoService final : public v1::ServerInfoService::Service {
+class ServerInfoService final : public PackedService<v1::ServerInfoService> {
  public:
   // `features` come on top of those of every server. `memory` says how much is in use; any thread calls it.
-  ServerInfoService(v1::Limits limits, std::vector<std::string> features,
+  // `bounds` is borrowed.
+  ServerInfoService(CallBounds& bounds, v1::Limits limits, std::vector<std::string> features,
                     std::function<metrics::MemoryReading()> memory);
 
   // As in the answer.

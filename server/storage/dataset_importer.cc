@@ -26,6 +26,14 @@ void LogSealed(const DatasetWriter::SealResult& sealed) {
             {"unchanged", sealed.unchanged ? "true" : "false"}});
 }
 
+// Of a file that is being written, beside what the session counts.
+constexpr std::uint64_t kStagingBytes = 2 << 20;
+
+// Takes what an import holds now.
+absl::Status Hold(std::uint64_t session_bytes, limits::MemoryBudget::Reservation& memory) {
+  return memory.Resize(kStagingBytes + session_bytes, limits::MemoryBudget::StatedWait());
+}
+
 std::int64_t NowMs() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
@@ -65,7 +73,7 @@ Response ResponseOf(DatasetWriter::SealResult sealed) {
 
 }  // namespace
 
-DatasetImporter::DatasetImporter(GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
+DatasetImporter::DatasetImporter(GraphStore& store, std::shared_ptr<limits::MemoryBudget> memory,
                                  DatasetImporterOptions options)
     : store_(store),
       memory_(std::move(memory)),
@@ -93,19 +101,19 @@ absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
                         ImportSession::Begin(store_, first->header(), max_refused_bytes_));
   log::Log(log::Level::kInfo, "import_began", {});
-  limits::MemoryMeter::Charge memory;
+  ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst());
   ABSL_RETURN_IF_ERROR(StageBlocks(*session, next, memory));
   v1::ImportGraphsResponse response = session->response();
   log::Log(log::Level::kInfo, "import_staged",
            {{"received", std::uint64_t{response.received()}}, {"staged", std::uint64_t{response.staged()}}});
   std::unique_ptr<DatasetWriter> writer = session->TakeWriter();
-  memory = memory_->Add(writer->memory_bytes());
+  memory.ShrinkTo(writer->memory_bytes());
   response.set_import_id(imports_.Add({std::move(slot), std::move(memory), std::move(writer)}));
   return response;
 }
 
 absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage next,
-                                          limits::MemoryMeter::Charge& memory) {
+                                          limits::MemoryBudget::Reservation& memory) {
   while (true) {
     ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, next());
     ABSL_RETURN_IF_ERROR(CheckNotDraining());
@@ -115,8 +123,12 @@ absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage ne
     if (message == nullptr || !(message->has_block() || message->has_records())) return NoEnd();
     ABSL_RETURN_IF_ERROR(message->has_block() ? session.Add(message->block())
                                               : session.Add(message->records()));
-    memory = memory_->Add(session.memory_bytes());
+    ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory));
   }
+}
+
+absl::StatusOr<limits::MemoryBudget::Reservation> DatasetImporter::ReserveFirst() {
+  return memory_->Reserve(limits::MemoryPart::kImports, kStagingBytes, limits::MemoryBudget::StatedWait());
 }
 
 absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealDatasetRequest& request) {
@@ -136,7 +148,7 @@ absl::StatusOr<v1::DeriveDatasetResponse> DatasetImporter::Derive(const v1::Deri
   ABSL_RETURN_IF_ERROR(CheckDatasetName(request.name()));
   ABSL_ASSIGN_OR_RETURN(const limits::Slots::Slot slot, Admit());
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const Dataset> source, store_.Open(request.dataset()));
-  limits::MemoryMeter::Charge memory;
+  ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst());
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer,
                         Stage(*source, request, cancelled, memory));
   const v1::SealDatasetRequest seal = SealOf(*source, request);
@@ -145,13 +157,14 @@ absl::StatusOr<v1::DeriveDatasetResponse> DatasetImporter::Derive(const v1::Deri
   return ResponseOf<v1::DeriveDatasetResponse>(std::move(sealed));
 }
 
-absl::StatusOr<std::unique_ptr<DatasetWriter>> DatasetImporter::Stage(const Dataset& source,
-                                                                      const v1::DeriveDatasetRequest& request,
-                                                                      absl::FunctionRef<bool()> cancelled,
-                                                                      limits::MemoryMeter::Charge& memory) {
+absl::StatusOr<std::unique_ptr<DatasetWriter>> DatasetImporter::Stage(
+    const Dataset& source, const v1::DeriveDatasetRequest& request, absl::FunctionRef<bool()> cancelled,
+    limits::MemoryBudget::Reservation& memory) {
   std::uint64_t graphs = 0;
   return StageDerived(store_, source, request, [&](std::uint64_t memory_bytes) {
-    if (graphs++ % kGraphsOfMemoryCheck == 0) memory = memory_->Add(memory_bytes);
+    if (graphs++ % kGraphsOfMemoryCheck == 0) {
+      ABSL_RETURN_IF_ERROR(Hold(memory_bytes, memory));
+    }
     return cancelled() ? absl::CancelledError("the client went away") : CheckNotDraining();
   });
 }

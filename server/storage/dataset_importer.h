@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
-#include "server/limits/memory_meter.h"
+#include "server/limits/memory_budget.h"
 #include "server/limits/slots.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/import_session.h"
@@ -37,8 +37,9 @@ struct DatasetImporterOptions {
 // Any number of threads may use it.
 class DatasetImporter {
  public:
-  // `store` is borrowed. `memory` counts what imports and derivations hold.
-  DatasetImporter(GraphStore& store, std::shared_ptr<limits::MemoryMeter> memory,
+  // `store` is borrowed. Imports and derivations take what they hold from `memory`, and fail where it is in
+  // use.
+  DatasetImporter(GraphStore& store, std::shared_ptr<limits::MemoryBudget> memory,
                   DatasetImporterOptions options);
 
   // From now on nothing is begun, staged or sealed: that fails with the status of CheckNotDraining.
@@ -65,16 +66,19 @@ class DatasetImporter {
                                                    absl::FunctionRef<bool()> cancelled);
 
  private:
-  // Stages the blocks that follow the header, up to the end message; `memory` counts what is held of them.
-  absl::Status StageBlocks(ImportSession& session, NextMessage next, limits::MemoryMeter::Charge& memory);
+  // Stages the blocks that follow the header, up to the end message; `memory` grows with what is held of them.
+  absl::Status StageBlocks(ImportSession& session, NextMessage next, limits::MemoryBudget::Reservation& memory);
   absl::StatusOr<std::unique_ptr<DatasetWriter>> Stage(const Dataset& source,
                                                        const v1::DeriveDatasetRequest& request,
                                                        absl::FunctionRef<bool()> cancelled,
-                                                       limits::MemoryMeter::Charge& memory);
+                                                       limits::MemoryBudget::Reservation& memory);
   v1::SealDatasetRequest SealOf(const Dataset& source, const v1::DeriveDatasetRequest& request) const;
 
+  // Memory for an import that begins. Codes as MemoryBudget::Reserve.
+  absl::StatusOr<limits::MemoryBudget::Reservation> ReserveFirst();
+
   GraphStore& store_;
-  const std::shared_ptr<limits::MemoryMeter> memory_;
+  const std::shared_ptr<limits::MemoryBudget> memory_;
   const std::uint64_t max_refused_bytes_;
   const std::string program_version_;
   std::atomic<bool> draining_{false};

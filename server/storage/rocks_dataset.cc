@@ -30,14 +30,18 @@ absl::InlinedVector<Wanted, kInlineKeys> Ascending(std::span<const std::uint32_t
   return wanted;
 }
 
+// Its nodes, its edges, and its place in a split.
+constexpr std::uint64_t kNumbersOfAGraph = 3;
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const RocksDataset>> RocksDataset::Load(
-    std::shared_ptr<const rocks::Database> database, StoredDataset stored) {
+    std::shared_ptr<const rocks::Database> database, StoredDataset stored,
+    limits::MemoryBudget::Reservation memory) {
   absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(stored.description.schema());
   if (!layout.ok()) return absl::DataLossError(layout.status().message());
   const std::shared_ptr<RocksDataset> dataset(
-      new RocksDataset(std::move(database), std::move(stored), *std::move(layout)));
+      new RocksDataset(std::move(database), std::move(stored), *std::move(layout), std::move(memory)));
   ABSL_RETURN_IF_ERROR(dataset->LoadSizes());
   ABSL_RETURN_IF_ERROR(dataset->LoadSplits());
   return dataset;
@@ -88,11 +92,16 @@ std::uint64_t RocksDataset::memory_bytes() const {
 }
 
 RocksDataset::RocksDataset(std::shared_ptr<const rocks::Database> database, StoredDataset stored,
-                           records::RecordLayout layout)
+                           records::RecordLayout layout, limits::MemoryBudget::Reservation memory)
     : database_(std::move(database)),
       storage_id_(stored.storage_id),
       description_(std::move(stored.description)),
-      layout_(std::move(layout)) {}
+      layout_(std::move(layout)),
+      memory_(std::move(memory)) {}
+
+std::uint64_t RocksDataset::SizeBytes(const v1::Dataset& description) {
+  return std::uint64_t{description.graphs()} * kNumbersOfAGraph * sizeof(std::uint32_t);
+}
 
 absl::Status RocksDataset::Corrupt(std::string_view what) const {
   return absl::DataLossError(absl::StrCat("data set ", FullName(description_), ": ", std::string(what)));

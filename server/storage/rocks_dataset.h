@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/limits/memory_budget.h"
 #include "server/records/graph_record.h"
 #include "server/storage/graph_database.h"
 #include "server/storage/graph_store.h"
@@ -23,8 +24,13 @@ namespace packtrain::storage {
 class RocksDataset : public Dataset {
  public:
   // DATA_LOSS: what `meta` or `sizes` say of it is corrupt.
+  // `memory` is that of its sizes and splits, SizeBytes, and is kept for as long as the data set is open.
   static absl::StatusOr<std::shared_ptr<const RocksDataset>> Load(
-      std::shared_ptr<const rocks::Database> database, StoredDataset stored);
+      std::shared_ptr<const rocks::Database> database, StoredDataset stored,
+      limits::MemoryBudget::Reservation memory = {});
+
+  // What the sizes and splits of a data set take.
+  static std::uint64_t SizeBytes(const v1::Dataset& description);
 
   const v1::Dataset& description() const override { return description_; }
   std::span<const std::uint32_t> n_node() const override { return n_node_; }
@@ -38,7 +44,7 @@ class RocksDataset : public Dataset {
 
  private:
   RocksDataset(std::shared_ptr<const rocks::Database> database, StoredDataset stored,
-               records::RecordLayout layout);
+               records::RecordLayout layout, limits::MemoryBudget::Reservation memory);
 
   absl::Status LoadSizes();
   absl::Status LoadSplits();
@@ -55,6 +61,7 @@ class RocksDataset : public Dataset {
   const std::uint64_t storage_id_;
   const v1::Dataset description_;
   const records::RecordLayout layout_;
+  const limits::MemoryBudget::Reservation memory_;
   std::vector<std::uint32_t> n_node_;  // these three are loaded once, before anybody else sees the object
   std::vector<std::uint32_t> n_edge_;
   std::vector<IndexSplit> splits_;  // as described

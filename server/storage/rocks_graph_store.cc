@@ -103,7 +103,13 @@ absl::StatusOr<std::shared_ptr<const RocksDataset>> RocksGraphStore::Load(const 
     ABSL_ASSIGN_OR_RETURN(stored, FindStored(*database_, DeletedKey(name, version)));
   }
   if (!stored.has_value()) return NoSuchDataset({name, version});
-  return RocksDataset::Load(database_, *std::move(stored));
+  limits::MemoryBudget::Reservation memory;
+  if (options_.memory != nullptr) {
+    ABSL_ASSIGN_OR_RETURN(memory, options_.memory->Reserve(limits::MemoryPart::kSizes,
+                                                           RocksDataset::SizeBytes(stored->description),
+                                                           limits::MemoryBudget::StatedWait()));
+  }
+  return RocksDataset::Load(database_, *std::move(stored), std::move(memory));
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {

@@ -36,6 +36,8 @@ struct RocksGraphStoreOptions {
   // A staged file is ended when it has reached this size. Large files mean few to keep open; a smaller one
   // bounds the index that is held in memory while a file is written.
   std::uint64_t staging_file_bytes = std::uint64_t{256} << 20;
+  // From which the sizes of open data sets are taken; null: they are not counted.
+  std::shared_ptr<limits::MemoryBudget> memory = nullptr;
 };
 
 // Any number of threads may use it. Data sets and writers may outlive it and keep the folder in use.

@@ -27,12 +27,14 @@ StagedImports::~StagedImports() {
 
 absl::StatusOr<limits::Slots::Slot> StagedImports::Begin() {
   if (std::optional<limits::Slots::Slot> slot = slots_.Take()) return *std::move(slot);
-  return base::WithReason(
-      absl::ResourceExhaustedError(absl::StrCat(
-          options_.max_imports, " imports are under way or wait to be sealed, the server's limit; seal them, ",
-          "or wait ", std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(),
-          " minutes for the idle ones to be dropped")),
-      "IMPORT_LIMIT", {{"limit", absl::StrCat(options_.max_imports)}});
+  return base::WithRetryDelay(
+      base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                           options_.max_imports,
+                           " imports are under way or wait to be sealed, the server's limit; seal them, ",
+                           "or wait ", std::chrono::ceil<std::chrono::minutes>(options_.idle_limit).count(),
+                           " minutes for the idle ones to be dropped")),
+                       "IMPORT_LIMIT", {{"limit", absl::StrCat(options_.max_imports)}}),
+      std::chrono::seconds(30));
 }
 
 std::string StagedImports::Add(Import import) {

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/mutex.h"
-#include "server/limits/memory_meter.h"
+#include "server/limits/memory_budget.h"
 #include "server/limits/slots.h"
 #include "server/storage/graph_store.h"
 
@@ -37,7 +37,7 @@ class StagedImports {
   // An import that was staged. Its memory is counted and its slot taken for as long as it lives.
   struct Import {
     limits::Slots::Slot slot;
-    limits::MemoryMeter::Charge memory;
+    limits::MemoryBudget::Reservation memory;
     std::unique_ptr<DatasetWriter> writer;
   };
 

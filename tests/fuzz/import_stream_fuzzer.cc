@@ -77,7 +77,8 @@ void ServeBatches(const std::shared_ptr<const storage::Dataset>& dataset) {
       {.spec = spec, .sizes = {dataset->n_node(), dataset->n_edge()}, .split = *all, .epoch = 1});
   if (!plan.ok()) return;  // a shape of too many slots
   const auto builder = batches::BatchBuilder::Create(
-      dataset, kMaxBatchBytes, {std::make_shared<limits::MemoryMeter>(), wire::BodyPool::Create(0)});
+      dataset, kMaxBatchBytes,
+      {limits::MemoryBudget::Undivided(std::uint64_t{1} << 40), wire::BodyPool::Create(0)});
   Expect(builder.ok(), "a stored schema is one that can be served");
   for (std::uint64_t k = 0; k < std::min((*plan)->steps(), kMaxBatches); ++k) {
     const auto planned = (*plan)->BatchAt(k);

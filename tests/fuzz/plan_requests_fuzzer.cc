@@ -51,7 +51,7 @@ std::unique_ptr<storage::GraphStore> MakeStore() {
 // One server's plans and memory.
 struct Server {
   const std::unique_ptr<storage::GraphStore> store = MakeStore();
-  const std::shared_ptr<limits::MemoryMeter> memory = std::make_shared<limits::MemoryMeter>();
+  const std::shared_ptr<limits::MemoryBudget> memory = limits::MemoryBudget::Undivided(std::uint64_t{1} << 40);
   const std::shared_ptr<packtrain::wire::BodyPool> bodies = packtrain::wire::BodyPool::Create(0);
   batches::PlanCache plans{kMaxPlanBytes, memory};
 };

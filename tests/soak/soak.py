@@ -8,7 +8,9 @@ resident memory stays within 10 % of the stated cap, which is set close to what 
 long enough for caches to fill, the last quarter's is at most a tenth of the cap above that of the third, the node being
 the same since the first half; at the end all that is stored is whole.
 
-usage: soak.py [--seconds S] [--seed N] [--any-memory]; exit code 0: all of it held. The seed decides which faults come in which order;
+With --memory SIZE the node's budget is that, and hostile clients want more beside the others: hostile_clients.py.
+
+usage: soak.py [--seconds S] [--seed N] [--memory SIZE] [--any-memory]; exit code 0: all of it held. The seed decides which faults come in which order;
 when they meet whom depends on the machine. Needs PACKTRAIN_BIN and PACKTRAIN_TEST_DATA, as ctest sets them. Where the
 system allows no mounts, the disk is never full.
 """
@@ -27,14 +29,16 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import own_disk  # noqa: E402
+from hostile_clients import HostileClients  # noqa: E402
 from harness import SAMPLE, DataNode, packtrain, program  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
-# A cap near what 8 trainers, 6 that never read, and the commands beside them need.
+# Limits near what 8 trainers, 6 that never read, and the commands beside them need.
 CAP_FLAGS = ("--max-streams", 16, "--max-batch-bytes", 128 << 10, "--resident-bytes", 2 << 20, "--plan-cache-bytes",
              2 << 20, "--store-cache-bytes", 2 << 20)
-LARGEST_CAP = 110 << 20
-NODE = (*map(str, CAP_FLAGS), "--idle-timeout", "5", "--drain", "2")
+HOSTILE_FLAGS = ("--max-streams", 64, "--max-batch-bytes", 32 << 20, "--resident-bytes", 64 << 20)
+SMALLEST_MEMORY = "128M"
+WAITS = ("--idle-timeout", "5", "--drain", "2")
 DISK_MEBIBYTES = 512
 SECONDS_TO_END = 240
 SECONDS_TO_FILL = 300
@@ -131,6 +135,7 @@ class Soak:
         self.over = threading.Event()
         self.beside = Beside(proxy, node.directory, self.seed, self.counts)
         self.memory = None
+        self.hostile = HostileClients(node, self.seed, self.over) if arguments.memory else None
         self.gentle = [self.cut, self.cut, self.cut, self.freeze] + [self.fill] * may_fill
         self.harsh = self.gentle + [self.kill, self.stop]
 
@@ -216,7 +221,8 @@ class Soak:
         assert imported.code == 0, imported
         graphs = self.node.run("dataset", "show", "sample").json["splits"]["train"]["graphs"]
         cap = self.node.run("server", "info").json["memory"]["cap_bytes"]
-        assert cap < LARGEST_CAP, cap
+        if self.hostile:
+            self.hostile.import_wide()
         self.memory = Memory(cap, math.inf if self.any_memory else 1.1 * cap)
         trainers = subprocess.Popen([*program("soak_trainers"), self.proxy.address, "sample", str(graphs), str(self.seed)],
                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -228,6 +234,7 @@ class Soak:
     def disturb_all(self, trainers):
         assert trainers.stdout.readline() == "ready\n", "the trainers did not begin"
         threads = [self.guarded(self.beside.step), self.guarded(self.watch_memory)]
+        threads += [self.guarded(self.hostile.step)] if self.hostile else []
         try:
             begin = self.disturb(trainers)
         finally:
@@ -238,6 +245,7 @@ class Soak:
         read, _ = trainers.communicate(timeout=SECONDS_TO_END)
         assert trainers.returncode == 0, "the trainers did not get what they should"
         self.counts.update(json.loads(read))
+        self.counts.update(self.hostile.counts if self.hostile else {})
         print(f"seed {self.seed}: {dict(self.counts)}", flush=True)
         self.check_memory(begin)
         self.check_stored()
@@ -248,6 +256,7 @@ class Soak:
         self.node.start()
         self.proxy.target = self.node.address
         self.beside.check()
+        assert self.node.run("server", "info").json["memory"]["cap_bytes"] == self.memory.cap, "the cap has moved"
         checked = self.node.run("fsck", timeout=SECONDS_TO_END)
         assert checked.code == 0, checked
         assert self.node.terminate() == 0, "the very last SIGTERM"
@@ -257,6 +266,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    parser.add_argument("--memory", help="the node's budget, such as 512M: with hostile clients beside the others")
     parser.add_argument("--any-memory", action="store_true", help="for programs under sanitizers, whose memory is another")
     arguments = parser.parse_args()
     may_fill = own_disk.enter_own_namespace()
@@ -273,7 +283,9 @@ def main():
 
 
 def soak(folder, arguments, may_fill):
-    with DataNode(*NODE, directory=folder) as node, Proxy(node.address) as proxy:
+    flags = HOSTILE_FLAGS if arguments.memory else CAP_FLAGS
+    memory = ("--memory", arguments.memory or SMALLEST_MEMORY)
+    with DataNode(*memory, *map(str, flags), *WAITS, directory=folder) as node, Proxy(node.address) as proxy:
         try:
             Soak(node, proxy, arguments, may_fill).run()
             return 0

@@ -1,4 +1,5 @@
 // packtrain server info
+#include <iomanip>
 #include <sstream>
 #include <string>
 
@@ -11,6 +12,17 @@
 namespace packtrain::cli {
 namespace {
 
+// One line a part: its use, and what it may take.
+std::string MemoryParts(const v1::MemoryUse& memory) {
+  std::ostringstream text;
+  for (const v1::MemoryPart& part : memory.parts()) {
+    text << "  " << std::left << std::setw(18) << part.name()
+         << FormatBytes(static_cast<double>(part.used_bytes())) << " of "
+         << FormatBytes(static_cast<double>(part.cap_bytes())) << '\n';
+  }
+  return text.str();
+}
+
 std::string ToText(const std::string& server, const v1::GetServerInfoResponse& info) {
   std::ostringstream text;
   text << "packtraind " << info.version() << " at " << server << ", API " << info.api() << '\n'
@@ -19,8 +31,9 @@ std::string ToText(const std::string& server, const v1::GetServerInfoResponse& i
        << FormatBytes(static_cast<double>(info.memory().resident_dataset_bytes()))
        << " of it data sets; process " << FormatBytes(static_cast<double>(info.memory().process_rss_bytes()))
        << '\n'
-       << "limits    message " << FormatBytes(static_cast<double>(info.limits().max_receive_message_bytes()))
-       << ", batch " << FormatBytes(static_cast<double>(info.limits().max_batch_bytes())) << ", streams "
+       << MemoryParts(info.memory()) << "limits    message "
+       << FormatBytes(static_cast<double>(info.limits().max_receive_message_bytes())) << ", batch "
+       << FormatBytes(static_cast<double>(info.limits().max_batch_bytes())) << ", streams "
        << info.limits().max_streams() << '\n'
        << "features ";
   for (const std::string& feature : info.features()) text << ' ' << feature;

@@ -117,13 +117,39 @@ TEST_F(BatchSequenceTest, NothingIsPlannedBehindTheLastEpoch) {
   EXPECT_EQ(plans_.planned(), 2);
 }
 
-TEST_F(BatchSequenceTest, NothingIsPlannedAheadThatTheCacheCannotKeep) {
-  PlanCache plans(1, scenario_.memory());
-  auto sequence = BatchSequence::Open(scenario_.Resolved(4), {.epochs = 2}, scenario_.Builder(), plans, shared_,
-                                      *background_);
+TEST_F(BatchSequenceTest, APlanAboveTheCacheIsMadeAheadAndOnceForAllStreamsHoweverLateTheyCome) {
+  PlanCache plans(/*max_bytes=*/0, scenario_.memory());
+  const auto open = [&](std::uint32_t rank) {
+    return BatchSequence::Open(scenario_.Resolved(4), {.rank = rank, .world = {.size = 3}, .epochs = 2},
+                               scenario_.Builder(), plans, shared_, *background_);
+  };
+  std::vector<std::unique_ptr<BatchSequence>> streams;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) streams.push_back(*open(rank));
+  background_ = nullptr;  // both plans are made
+  EXPECT_EQ(plans.planned(), 2);
+  streams[0] = nullptr;  // the first, for which they were made
+  background_ = std::make_unique<WorkerPool>(1);
+  streams[0] = *open(0);
+  for (const auto& stream : streams) EXPECT_THAT(ReadAll(*stream), SizeIs(4));
+  EXPECT_EQ(plans.planned(), 2);
+  streams.clear();
+  background_ = nullptr;
+  EXPECT_EQ(scenario_.memory()->used_bytes(limits::MemoryPart::kPlans), 0);
+}
+
+TEST_F(BatchSequenceTest, NothingIsPlannedAheadForWhichThereIsNoMemory) {
+  const auto budget = limits::MemoryBudget::Undivided(kPlenty);
+  PlanCache plans(kPlenty, budget);
+  const ResolvedSpec spec = scenario_.Resolved(4);
+  const auto first = plans.Get(spec, 0, {});
+  ASSERT_THAT(first, IsOk());
+  const auto rest = budget->TryReserve(limits::MemoryPart::kStreams, kPlenty - budget->used_bytes());
+  ASSERT_TRUE(rest.has_value());
+  auto sequence = BatchSequence::Open(spec, {.epochs = 2}, scenario_.Builder(), plans, shared_, *background_);
   ASSERT_THAT(sequence, IsOk());
   background_ = nullptr;
   EXPECT_EQ(plans.planned(), 1);
+  EXPECT_LE(budget->used_bytes(), budget->cap_bytes());
 }
 
 TEST_F(BatchSequenceTest, AnEpochWithoutAStepIsRefused) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/error_details.h"
 #include "proto/base/mutex.h"
 #include "proto/wire/batch_assembler.h"
 #include "proto/wire/body_pool.h"
@@ -342,6 +344,45 @@ TEST_F(BuildAheadTest, AStreamCutAtAnyBatchLeavesNoMemoryBehind) {
       EXPECT_EQ(scenario_.memory()->used_bytes(), before) << cut;
     }
   }
+}
+
+// Takes what is left of the budget.
+std::optional<limits::MemoryBudget::Reservation> AllThatIsFree(limits::MemoryBudget& budget) {
+  return budget.TryReserve(limits::MemoryPart::kListings, budget.cap_bytes() - budget.used_bytes());
+}
+
+TEST_F(BuildAheadTest, AStreamWaitsForMemoryWithoutAThreadAndLosesNothing) {
+  const std::vector<std::string> expected = Expected(1);  // its plan is kept
+  limits::MemoryBudget& budget = *scenario_.memory();
+  for (const bool in_memory : {false, true}) {
+    StartBuilders(1);
+    if (in_memory) KeepInMemory();
+    auto taken = AllThatIsFree(budget);
+    ASSERT_TRUE(taken.has_value());
+    Sender sender(Environment(), Request(1));
+    std::thread give_back([&] {
+      while (budget.waiting() == 0) std::this_thread::yield();
+      std::latch free(1);  // the pool's only thread is
+      builders_->Post([&free] { free.count_down(); });
+      free.wait();
+      taken.reset();
+    });
+    EXPECT_THAT(TextsOf(sender.TakeAll()), ElementsAreArray(expected));
+    give_back.join();
+    EXPECT_THAT(sender.end(), IsOk());
+  }
+}
+
+TEST_F(BuildAheadTest, AStreamForWhichNoMemoryComesFreeEndsAndSaysWhenToComeAgain) {
+  Expected(1);  // its plan is kept
+  StreamEnvironment environment = Environment();
+  environment.memory_wait = std::chrono::milliseconds(20);
+  const auto taken = AllThatIsFree(*scenario_.memory());
+  ASSERT_TRUE(taken.has_value());
+  Sender sender(environment, Request(1));
+  EXPECT_FALSE(sender.Take().has_value());
+  EXPECT_THAT(sender.end(), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_TRUE(base::RetryDelayOf(sender.end()).has_value());
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST_F(PlanCacheTest, WhatIsAskedForAtOneTimeIsPlannedOnce) {
 TEST_F(PlanCacheTest, WhatIsPreparedIsAtHand) {
   PlanCache plans(kPlenty, scenario_.memory());
   const ResolvedSpec source = scenario_.Resolved(4);
-  for (int i = 0; i < 2; ++i) plans.Prepare(source, 1, {});
+  for (int i = 0; i < 2; ++i) plans.Prepare(source, 1, {}, std::make_shared<PlanCache::Prepared>());
   EXPECT_EQ(plans.planned(), 1);
   EXPECT_THAT(plans.Get(source, 1, {}), IsOk());
   EXPECT_EQ(plans.planned(), 1);
@@ -88,9 +88,9 @@ TEST_F(PlanCacheTest, PreparingDoesNotWaitForAThreadThatPlans) {
   ResolvedSpec source = scenario_.Resolved(4);
   const auto held = std::make_shared<HeldDataset>(source.dataset, /*free=*/0);
   source.dataset = held;
-  std::thread planning([&] { plans.Prepare(source, 0, {}); });
+  std::thread planning([&] { plans.Prepare(source, 0, {}, std::make_shared<PlanCache::Prepared>()); });
   held->AwaitAsked();
-  plans.Prepare(source, 0, {});
+  plans.Prepare(source, 0, {}, std::make_shared<PlanCache::Prepared>());
   EXPECT_EQ(plans.planned(), 0);
   held->Release();
   planning.join();
@@ -106,7 +106,7 @@ TEST_F(PlanCacheTest, OnlyWhatIsWaitedForIsPlannedSideBySide) {
                   });
   ResolvedSpec source = scenario_.Resolved(4);
   source.dataset = std::make_shared<SizesOnly>(batching::kChunkGraphs + 4);
-  plans.Prepare(source, 0, {});
+  plans.Prepare(source, 0, {}, std::make_shared<PlanCache::Prepared>());
   EXPECT_THAT(plans.Get(source, 0, {}), IsOk());
   EXPECT_EQ(loops, 0);
   EXPECT_THAT(plans.Get(source, 1, {}), IsOk());
@@ -134,7 +134,7 @@ TEST_F(PlanCacheTest, EachWorldHasABalancedPlanOfItsOwn) {
   const ResolvedSpec source = scenario_.Resolved(spec);
   std::uint64_t bytes = 0;
   for (const wire::World& world : {wire::World{2}, {3}, {3, {{2, 1}}}}) {
-    plans.Prepare(source, 0, world);
+    plans.Prepare(source, 0, world, std::make_shared<PlanCache::Prepared>());
     const auto first = plans.Get(source, 0, world);
     ASSERT_THAT(first, IsOk());
     EXPECT_EQ(plans.Get(source, 0, world).value(), *first) << "every rank shares it";
@@ -163,7 +163,7 @@ TEST_F(PlanCacheTest, EpochAndSpecMakeAnotherPlan) {
 TEST_F(PlanCacheTest, TheLeastRecentlyUsedPlanGoesFirst) {
   const ResolvedSpec source = scenario_.Resolved(4);
   const std::uint64_t plan_bytes =
-      (*PlanCache(kPlenty, scenario_.memory()).Get(source, 0, {}))->charge->bytes();
+      (*PlanCache(kPlenty, scenario_.memory()).Get(source, 0, {}))->memory->bytes();
   PlanCache plans(2 * plan_bytes, scenario_.memory());
   for (std::uint64_t epoch : {0, 1, 0, 2}) ASSERT_THAT(plans.Get(source, epoch, {}), IsOk());
   EXPECT_EQ(plans.planned(), 3);
@@ -176,7 +176,7 @@ TEST_F(PlanCacheTest, TheLeastRecentlyUsedPlanGoesFirst) {
 
 TEST_F(PlanCacheTest, HoweverManySpecsAreAskedForTheirPlansStayWithinTheLimit) {
   const std::uint64_t limit =
-      3 * (*PlanCache(kPlenty, scenario_.memory()).Get(scenario_.Resolved(4), 0, {}))->charge->bytes();
+      3 * (*PlanCache(kPlenty, scenario_.memory()).Get(scenario_.Resolved(4), 0, {}))->memory->bytes();
   PlanCache plans(limit, scenario_.memory());
   for (std::uint32_t graphs = 1; graphs <= 20; ++graphs) {
     for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {

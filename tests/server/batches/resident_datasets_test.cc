@@ -55,7 +55,7 @@ class ResidentDatasetsTest : public ::testing::Test {
   }
 
   FakeGraphStore store_;
-  const std::shared_ptr<limits::MemoryMeter> memory_ = std::make_shared<limits::MemoryMeter>();
+  const std::shared_ptr<limits::MemoryBudget> memory_ = limits::MemoryBudget::Undivided(std::uint64_t{1} << 40);
 };
 
 TEST_F(ResidentDatasetsTest, WhatFitsIsReadFromMemoryOnceItStands) {
@@ -167,7 +167,7 @@ TEST(ResidentBatchesOfRocksTest, BatchesFromMemoryEqualThoseFromTheStore) {
   spec.set_graphs(31);
   const auto source = ResolveSpec(**store, "molecules", spec);
   ASSERT_THAT(source, IsOk());
-  const auto memory = std::make_shared<limits::MemoryMeter>();
+  const auto memory = limits::MemoryBudget::Undivided(std::uint64_t{1} << 40);
   ResidentDatasets residents(kPlenty, memory);
   const auto resident = residents.Use(source->dataset);
   residents.AwaitLoads();

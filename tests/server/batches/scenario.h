@@ -12,7 +12,7 @@
 #include "server/batches/batch_builder.h"
 #include "server/batches/batch_sequence.h"
 #include "server/batches/resolved_spec.h"
-#include "server/limits/memory_meter.h"
+#include "server/limits/memory_budget.h"
 #include "tests/testing/fake_graph_store.h"
 
 namespace packtrain::testing {
@@ -25,7 +25,7 @@ class Scenario {
   explicit Scenario(std::uint32_t count);
 
   FakeGraphStore& store() { return store_; }
-  const std::shared_ptr<limits::MemoryMeter>& memory() const { return memory_; }
+  const std::shared_ptr<limits::MemoryBudget>& memory() const { return memory_; }
   batches::BodyMemory body_memory() const { return {memory_, bodies_}; }
 
   // `graphs` a batch in the order of the data set.
@@ -35,7 +35,7 @@ class Scenario {
 
  private:
   FakeGraphStore store_;
-  std::shared_ptr<limits::MemoryMeter> memory_ = std::make_shared<limits::MemoryMeter>();
+  std::shared_ptr<limits::MemoryBudget> memory_ = limits::MemoryBudget::Undivided(std::uint64_t{1} << 40);
   std::shared_ptr<wire::BodyPool> bodies_ = wire::BodyPool::Create(kPlenty);
 };
 

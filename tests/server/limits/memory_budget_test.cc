@@ -160,7 +160,7 @@ TEST(MemoryBudgetTest, CachesGiveWayBeforeAnybodyWaits) {
   const auto budget = MemoryBudget::Undivided(100);
   auto cached = budget->TryReserve(MemoryPart::kPlans, 90);
   std::vector<std::uint64_t> asked;
-  budget->AddCache([&](std::uint64_t bytes) {
+  const MemoryBudget::Cache cache(*budget, MemoryPart::kPlans, [&](std::uint64_t bytes) {
     asked.push_back(bytes);
     cached.reset();
   });

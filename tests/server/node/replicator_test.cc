@@ -154,7 +154,7 @@ class ReplicatorTest : public ::testing::Test {
         IsOk());
   }
   void Follow(const std::string& process_id = "replica") {
-    replicator_ = std::make_unique<Replicator>(copy_, std::make_shared<limits::MemoryMeter>(),
+    replicator_ = std::make_unique<Replicator>(copy_, limits::MemoryBudget::Undivided(std::uint64_t{1} << 40),
                                                ReplicatorOptions{.primary = primary_.address(),
                                                                  .process_id = process_id,
                                                                  .interval = milliseconds(1),

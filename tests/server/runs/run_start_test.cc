@@ -174,6 +174,13 @@ TEST_F(RunStoreConformance, BadStartsAreRefused) {
   refused([](auto& r) { Put(r.mutable_description()->mutable_labels(), "a", std::string(1025, 'x')); },
           "labels a has 1025 bytes");
   refused([](auto& r) { PutMany(r.mutable_description()->mutable_labels(), 65); }, "65 labels, at most 64");
+  refused(
+      [](auto& r) {
+        for (int k = 0; k < 64; ++k) {
+          Put(r.mutable_description()->mutable_labels(), std::to_string(k), std::string(256, 'x'));
+        }
+      },
+      "bytes of memory, at most");
   refused([](auto& r) { PutMany(r.mutable_description()->mutable_libraries(), 65); },
           "65 libraries, at most 64");
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/error_details.h"
 #include "proto/wire/body_pool.h"
 #include "server/batches/build_ahead.h"
 #include "tests/server/serving/serving_client.h"
@@ -321,6 +322,49 @@ TEST_F(BatchServiceTest, ARequestThatContradictsItselfIsToldSoWhereNoPlaceIsFree
   ASSERT_TRUE(stream.Read());
   EXPECT_THAT(client().Stream(wrong).status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("rank 5")));
   EXPECT_THAT(client().Stream(Request()).status, StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+TEST_F(BatchServiceTest, TwoStreamsOfOnePlaceCountAsOneAndAThirdIsRefused) {
+  node::ServerOptions one_stream;
+  one_stream.max_streams = 1;
+  ASSERT_THAT(server_->StartAgain(one_stream), IsOk());
+  v1::StreamBatchesRequest training = Request(), elsewhere = Request();
+  training.set_epochs(0);
+  training.set_place("sixteen characters");
+  elsewhere.set_place("sixteen others ..");
+  v1::StreamBatchesRequest evaluation = training;
+  evaluation.set_epochs(1);
+  OpenStream stream(server_->NewChannel(), training);
+  ASSERT_TRUE(stream.Read());
+  {
+    OpenStream second(server_->NewChannel(), training);
+    ASSERT_TRUE(second.Read());
+    const absl::Status third = client().Stream(evaluation).status;
+    EXPECT_THAT(third, StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("place")));
+    EXPECT_TRUE(base::RetryDelayOf(third).has_value());
+    for (const v1::StreamBatchesRequest& other : {elsewhere, Request()}) {
+      EXPECT_THAT(client().Stream(other).status,
+                  StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--max-streams")));
+    }
+  }
+  absl::Status again;
+  do {
+    again = client().Stream(evaluation).status;
+  } while (again.code() == absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(again, IsOk());
+  EXPECT_THAT(client().Stream(elsewhere).status, StatusIs(absl::StatusCode::kResourceExhausted))
+      << "one is open yet";
+}
+
+TEST_F(BatchServiceTest, APlaceIsNeitherShortNorLong) {
+  v1::StreamBatchesRequest request = Request();
+  for (const std::size_t size : {15u, 65u}) {
+    request.set_place(std::string(size, 'x'));
+    EXPECT_THAT(client().Stream(request).status,
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("place")));
+  }
+  request.set_place(std::string(64, 'x'));
+  EXPECT_THAT(client().Stream(request).status, IsOk());
 }
 
 TEST_F(BatchServiceTest, CancellingEndsAnEndlessStream) {

@@ -32,6 +32,7 @@ class BoundedWriterTest : public ::testing::Test {
   void Serve(milliseconds idle_limit) {
     idle_ = std::make_unique<IdleWatch>(idle_limit);
     service_ = std::make_unique<AdminService>(
+        bounds_,
         [this](rocks::CheckReport& report) {
           absl::Status status;
           while (status.ok()) {
@@ -69,6 +70,7 @@ class BoundedWriterTest : public ::testing::Test {
   absl::Notification ended_;
   absl::Status end_;
   std::unique_ptr<IdleWatch> idle_;
+  CallBounds bounds_{limits::MemoryBudget::Undivided(std::uint64_t{1} << 30)};
   std::unique_ptr<AdminService> service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<v1::AdminService::Stub> stub_;

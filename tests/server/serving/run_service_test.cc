@@ -9,6 +9,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "proto/wire/step_convert.h"
@@ -24,6 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr std::uint64_t kMaxMessageBytes = 64 << 20;
+constexpr std::uint64_t kMemory = std::uint64_t{256} << 20;
 
 std::vector<std::string> NamesOf(const v1::ListRunsResponse& page) {
   std::vector<std::string> names;
@@ -33,7 +36,7 @@ std::vector<std::string> NamesOf(const v1::ListRunsResponse& page) {
 
 class RunServiceTest : public ::testing::Test {
  protected:
-  RunServiceTest() : service_(*store_, kMaxMessageBytes, idle_) {
+  RunServiceTest() : service_(bounds_, *store_, kMaxMessageBytes, idle_) {
     grpc::ServerBuilder builder;
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
@@ -90,6 +93,8 @@ class RunServiceTest : public ::testing::Test {
 
   runs::TestRunStore store_;
   IdleWatch idle_{std::chrono::minutes(10)};
+  const std::shared_ptr<limits::MemoryBudget> memory_ = limits::MemoryBudget::Undivided(kMemory);
+  CallBounds bounds_{memory_};
   RunService service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<v1::RunService::Stub> stub_;
@@ -312,6 +317,37 @@ TEST_F(RunServiceTest, BadCallsHaveTheirCodes) {
   v1::ListEvaluationsRequest evaluations;
   evaluations.set_run("nobody");
   ExpectError(&Stub::ListEvaluations, evaluations, grpc::StatusCode::NOT_FOUND, "no run nobody");
+}
+
+// Numbers that take a byte each in the packed form, and eight or more when they are decoded.
+v1::ReportStepsRequest ZerosIn(std::string run, int rows) {
+  v1::ReportStepsRequest request;
+  request.set_run(std::move(run));
+  request.mutable_steps()->mutable_forward_ns()->Resize(rows, 0);
+  return request;
+}
+
+TEST_F(RunServiceTest, MoreRowsThanMayBeAreRefusedBeforeTheyAreDecoded) {
+  for (const int rows : {65'537, 10'000'000, 60'000'000}) {
+    v1::ReportStepsResponse response;
+    const grpc::Status status = Call(&v1::RunService::Stub::ReportSteps, ZerosIn("none", rows), &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+    EXPECT_THAT(status.error_message(), HasSubstr("at most")) << rows;
+    EXPECT_LE(memory_->peak_bytes(), std::uint64_t{17} << 20);
+  }
+  EXPECT_EQ(memory_->used_bytes(), 0);
+}
+
+TEST_F(RunServiceTest, AReportWaitsForMemoryAndIsThenTaken) {
+  auto held = memory_->TryReserve(limits::MemoryPart::kReports, kMemory);
+  v1::ReportStepsResponse response;
+  grpc::Status status;
+  std::thread call([&] { status = Call(&v1::RunService::Stub::ReportSteps, ZerosIn("none", 100), &response); });
+  while (memory_->waiting() == 0) std::this_thread::yield();
+  held.reset();
+  call.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+  EXPECT_THAT(status.error_message(), HasSubstr("column step has 0")) << "it was read";
 }
 
 }  // namespace

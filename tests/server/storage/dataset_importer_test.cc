@@ -83,7 +83,7 @@ class DatasetImporterTest : public ::testing::Test {
   static bool Never() { return false; }
 
   FakeGraphStore store_;
-  std::shared_ptr<limits::MemoryMeter> memory_ = std::make_shared<limits::MemoryMeter>();
+  std::shared_ptr<limits::MemoryBudget> memory_ = limits::MemoryBudget::Undivided(std::uint64_t{1} << 40);
   DatasetImporter importer_{store_, memory_, {.program_version = "1.2.3", .imports = {.max_imports = 2}}};
 };
 
@@ -124,7 +124,7 @@ TEST_F(DatasetImporterTest, AnImportHasAPlaceUntilItIsSealed) {
 
 TEST_F(DatasetImporterTest, ItsMemoryIsCountedUntilItIsSealed) {
   const auto staged = Import({Header(), Block(50), End(50)}, [&](std::size_t message) {
-    EXPECT_EQ(memory_->used_bytes() > 0, message == 2) << message;
+    EXPECT_EQ(memory_->used_bytes() > 0, message > 0) << message;
   });
   EXPECT_GT(memory_->used_bytes(), 0);
   EXPECT_THAT(importer_.Seal(SealOf(staged)), IsOk());

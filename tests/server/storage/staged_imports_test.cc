@@ -25,11 +25,12 @@ using ::testing::HasSubstr;
 class StagedImportsTest : public ::testing::Test {
  protected:
   StagedImports::Import NewImport(StagedImports& imports) {
-    return {*imports.Begin(), memory_->Add(1000), *store_.NewDataset(MoleculeSchema())};
+    return {*imports.Begin(), *memory_->TryReserve(limits::MemoryPart::kImports, 1000),
+            *store_.NewDataset(MoleculeSchema())};
   }
 
   FakeGraphStore store_;
-  const std::shared_ptr<limits::MemoryMeter> memory_ = std::make_shared<limits::MemoryMeter>();
+  const std::shared_ptr<limits::MemoryBudget> memory_ = limits::MemoryBudget::Undivided(std::uint64_t{1} << 40);
 };
 
 TEST_F(StagedImportsTest, AnImportIsTakenOnce) {

@@ -1,0 +1,84 @@
+#include "server/serving/packed_call.h"
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/support/slice.h>
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_macros.h"
+#include "server/serving/decoded_bytes.h"
+
+namespace packtrain::serving {
+namespace {
+
+using limits::MemoryBudget;
+
+constexpr std::chrono::seconds kRetryDelay{1};
+
+absl::Status TooManyCalls() {
+  const std::string limit = absl::StrCat(kMaxUnaryCalls);
+  return base::WithRetryDelay(base::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                                                   limit, " calls are under way, the server's limit")),
+                                               "CALL_LIMIT", {{"limit", limit}}),
+                              kRetryDelay);
+}
+
+absl::Status TooLarge(const google::protobuf::Message& message, std::uint64_t bytes, std::uint64_t limit) {
+  return absl::InvalidArgumentError(absl::StrCat("a ", message.GetDescriptor()->name(), " of ", bytes,
+                                                 " bytes: at most ", limit, " are taken"));
+}
+
+}  // namespace
+
+absl::Status Pack(const google::protobuf::Message& message, grpc::ByteBuffer& packed) {
+  bool own = false;
+  return base::FromGrpcStatus(
+      grpc::SerializationTraits<google::protobuf::Message>::Serialize(message, &packed, &own));
+}
+
+absl::StatusOr<CallMemory> CallBounds::Receive(grpc::ServerContext& context, RequestStream& stream,
+                                               const MethodBound& bound, google::protobuf::Message& request) {
+  std::optional<limits::Slots::Slot> place = calls_.Take();
+  if (!place.has_value()) return TooManyCalls();
+  grpc::ByteBuffer packed;
+  {
+    IdleWatch::Call watched(slow_clients_, [&context] { context.TryCancel(); });
+    watched.BeginWait();
+    if (!stream.Read(&packed)) return absl::CancelledError("the request did not come whole");
+  }
+  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, Decode(packed, bound, request));
+  return CallMemory{*std::move(place), std::move(memory)};
+}
+
+grpc::Status CallBounds::Send(grpc::ServerContext& context, UnaryStream& stream,
+                              const google::protobuf::Message& response) {
+  grpc::ByteBuffer packed;
+  if (const absl::Status status = Pack(response, packed); !status.ok()) return base::ToGrpcStatus(status);
+  IdleWatch::Call watched(slow_clients_, [&context] { context.TryCancel(); });
+  watched.BeginWait();
+  if (stream.Write(packed)) return grpc::Status::OK;
+  return grpc::Status(grpc::StatusCode::CANCELLED, "the client took no answer");
+}
+
+absl::StatusOr<MemoryBudget::Reservation> CallBounds::Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
+                                                             google::protobuf::Message& message) {
+  const std::uint64_t length = packed.Length();
+  if (length > bound.max_request_bytes) return TooLarge(message, length, bound.max_request_bytes);
+  const auto deadline = MemoryBudget::StatedWait();
+  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, memory_->Reserve(bound.part, length, deadline));
+  grpc::Slice bytes;
+  if (!packed.DumpToSingleSlice(&bytes).ok()) return absl::InvalidArgumentError("the request is compressed");
+  packed.Clear();
+  const std::string_view view(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t decoded,
+                        DecodedBytes(*message.GetDescriptor(), view, bound.max_elements));
+  ABSL_RETURN_IF_ERROR(memory.Resize(length + decoded * bound.copies + bound.work_bytes, deadline));
+  if (message.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()))) return memory;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the request is no valid ", message.GetDescriptor()->full_name(), ", or holds text that is not UTF-8"));
+}
+
+}  // namespace packtrain::serving

@@ -1,0 +1,111 @@
+"""The budget of a data node's memory (--memory) holds against clients that ask for as much as they may: resident memory
+stays within a tenth of it, the cap does not move, each refusal says when to come again, and honest work goes on."""
+import threading
+import unittest
+
+import grpc
+
+import hostile
+from harness import DataNode
+from protocol import Client, batch_pb2, run_pb2, server_info_pb2
+
+CAP = 256 << 20
+MOST = 1.1
+GRAPHS = 160
+CALLS = 30
+SUMMARIES = 32
+STEPS = 200_000
+ZEROS = 60_000_000
+
+
+class Budget(unittest.TestCase):
+    def setUp(self):
+        self.node = DataNode("--memory", "256M", "--idle-timeout", "60")
+        self.node.__enter__()
+        self.addCleanup(self.node.__exit__)
+        self.client = Client(self.node.address, timeout=120)
+        self.addCleanup(self.client.channel.close)
+
+    def call_at_once(self, method, request, count):
+        def call():
+            with Client(self.node.address, timeout=300) as client:
+                getattr(client, method)(request)
+
+        return hostile.at_once([call] * count)
+
+    def assert_held(self, errors=()):
+        most = self.node.memory_bytes("VmHWM")
+        print(f"{self.id()}: {most / CAP:.0%} of the cap", flush=True)
+        self.assertLessEqual(most, MOST * CAP, f"{most >> 20} MiB")
+        memory = self.client.GetServerInfo(server_info_pb2.GetServerInfoRequest()).memory
+        self.assertEqual(memory.cap_bytes, CAP)
+        self.assertLessEqual(memory.used_bytes, CAP)
+        self.assertEqual(memory.used_bytes, sum(part.used_bytes for part in memory.parts))
+        for error in errors:
+            self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED, error)
+            self.assertTrue(hostile.has_retry_delay(error), error)
+            self.assertIn("come again in", error.details())
+
+    def test_planned_batches_wait_for_their_turn(self):
+        hostile.import_wide(self.client, "wide", GRAPHS)
+        request = batch_pb2.GetPlannedBatchRequest(dataset="wide", spec=hostile.spec(GRAPHS))
+        errors = self.call_at_once("GetPlannedBatch", request, CALLS)
+        self.assert_held(errors)
+        self.assertLess(len(errors), CALLS)
+        self.client.GetPlannedBatch(request)
+
+    def test_reports_of_zeros_are_refused_before_they_are_decoded(self):
+        reports = [hostile.zeros_report(column, ZEROS) for column in (1, 8, 18, 20)]
+        errors = hostile.at_once([lambda packed=packed: self.fail_with(packed) for packed in reports])
+        self.assertEqual(len(errors), len(reports))
+        for error in errors:
+            self.assertIn(error.code(), hostile.REFUSED, error)
+        self.assert_held()
+
+    def fail_with(self, packed):
+        error = hostile.report(self.node.address, packed)
+        self.assertIsNotNone(error)
+        raise error
+
+    def start_run(self):
+        description = run_pb2.RunDescription(world_size=1)
+        return self.client.StartRun(run_pb2.StartRunRequest(idempotency_key="memory test", description=description))
+
+    def test_summaries_of_a_long_run_wait_for_their_turn(self):
+        run = self.start_run()
+        for first in range(0, STEPS, 1 << 15):
+            rows = min(1 << 15, STEPS - first)
+            names = [column.name for column in run_pb2.StepBlock.DESCRIPTOR.fields]
+            columns = {name: [1] * rows for name in names}
+            columns["step"] = list(range(first, first + rows))
+            self.client.ReportSteps(run_pb2.ReportStepsRequest(run=run.run, attempt=run.attempt,
+                                                               steps=run_pb2.StepBlock(**columns)))
+        errors = self.call_at_once("SummarizeRun", run_pb2.SummarizeRunRequest(run=run.run), SUMMARIES)
+        self.assert_held(errors)
+        self.assertLess(len(errors), SUMMARIES)
+        self.client.SummarizeRun(run_pb2.SummarizeRunRequest(run=run.run))
+
+    def test_imports_that_stall_and_streams_that_do_not_read_leave_room_for_others(self):
+        hostile.import_wide(self.client, "wide", GRAPHS)
+        release = threading.Event()
+        self.addCleanup(release.set)
+        clients = [Client(self.node.address, timeout=300) for _ in range(12)]
+        imports = [threading.Thread(target=hostile.at_once, args=[
+            [lambda client=client: client.ImportGraphs(hostile.stalled_import(40, release))]]) for client in clients]
+        for thread in imports:
+            thread.start()
+        with hostile.unread_streams(self.node.address, "wide", 20, count=12):
+            self.client.GetPlannedBatch(batch_pb2.GetPlannedBatchRequest(dataset="wide", spec=hostile.spec(10)))
+            batches = list(self.client.StreamBatches(
+                batch_pb2.StreamBatchesRequest(dataset="wide", spec=hostile.spec(1), epochs=1)))
+            self.assertGreaterEqual(len(batches), GRAPHS * 8 // 10)
+            self.assert_held()
+        release.set()
+        for thread in imports:
+            thread.join()
+        hostile.import_wide(self.client, "again", GRAPHS)
+        self.assert_held()
+
+
+if __name__ == "__main__":
+    unittest.main()
