@@ -161,6 +161,7 @@ void RunService::BoundReports() {
   Bound(&RunService::ReportSamples, report);
   Bound(&RunService::ReportEvents, report);
   Bound(&RunService::ReportCorruptGraphs, corrupt);
+  Bound(&RunService::ReportLostRecords, {});
   Bound(&RunService::FinishRun, {});
 }
 
