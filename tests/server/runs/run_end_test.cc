@@ -196,7 +196,8 @@ TEST_F(RunStoreConformance, RunsAfterAClockThatWasYearsAheadHaveRightDatesAndSta
   const Reporter last = StartRun(*store_, StartRequest("key-00000004"));
   EXPECT_EQ(Get(last.run).started_ms(), start_ms + 1'000);
   std::vector<std::string> names;
-  for (const v1::Run& run : *store_->List()) names.push_back(run.run());
+  const std::vector<v1::Run> runs = *store_->List();
+  for (const v1::Run& run : runs) names.push_back(run.run());
   EXPECT_THAT(names, ElementsAre(last.run, after.run, ahead.run, before.run));
 }
 

@@ -37,7 +37,8 @@ TEST_F(RunStoreConformance, EvaluationsOfDifferentAttemptsStay) {
   ASSERT_THAT(store_->AddEvaluation(rank.run, late), IsOk());
   store_.Reopen();
   std::vector<std::pair<std::uint32_t, double>> read;
-  for (const v1::Evaluation& evaluation : *store_->ReadEvaluations(rank.run)) {
+  const std::vector<v1::Evaluation> stored = *store_->ReadEvaluations(rank.run);
+  for (const v1::Evaluation& evaluation : stored) {
     read.emplace_back(evaluation.attempt(), evaluation.mae());
   }
   EXPECT_THAT(read, ElementsAre(Pair(0, 3), Pair(1, 2)));
