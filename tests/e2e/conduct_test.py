@@ -173,7 +173,7 @@ class Conduct(unittest.TestCase):
 
     def test_a_thousand_runs_that_start_at_once_are_a_thousand_runs(self):
         with DataNode() as node, Client(node.address) as client:
-            labels = {str(label): "x" * 100 for label in range(64)}
+            labels = {str(label): "x" * 100 for label in range(40)}
 
             def start(number):
                 description = run_pb2.RunDescription(model="schnet", labels=labels)

@@ -41,7 +41,7 @@ TEST_F(OutputTest, ColumnsAreAlignedByWhatATerminalShows) {
             "qm9       all\n"
             "μόρια     all\n"
             "分子数据  all\n"
-            "e\u0301te\u0301      all\n"
+            "e\u0301te\u0301       all\n"
             "\xff\xfe        all\n"
             "naïve     all\n");
 }
