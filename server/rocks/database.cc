@@ -60,7 +60,9 @@ struct Database::State {
   absl::Status Begin() {
     absl::StatusOr<std::shared_ptr<Instance>> opened = Instance::Open(options, Access::kWriting);
     if (absl::IsResourceExhausted(opened.status()) && Exists(options.folder)) {
-      Log(log::Level::kWarn, "store_opened_for_reading", opened.status());
+      const absl::string_view why = opened.status().message();
+      log::Log(log::Level::kWarn, "store_opened_for_reading",
+               {{"store", options.folder.string()}, {"message", std::string_view(why.data(), why.size())}});
       opened = Instance::Open(options, Access::kReading);
     }
     ABSL_RETURN_IF_ERROR(opened.status());
@@ -89,14 +91,8 @@ struct Database::State {
     absl::StatusOr<std::shared_ptr<Instance>> opened = Instance::Open(options, Access::kWriting);
     ABSL_RETURN_IF_ERROR(opened.status());
     Use(*std::move(opened));
-    Log(log::Level::kWarn, "store_opened_again", absl::OkStatus());
+    log::Log(log::Level::kWarn, "store_opened_again", {{"store", options.folder.string()}});
     return absl::OkStatus();
-  }
-
-  void Log(log::Level level, std::string_view event, const absl::Status& status) const {
-    log::Log(level, event,
-             {{"store", options.folder.string()},
-              {"message", std::string_view(status.message().data(), status.message().size())}});
   }
 
   rocksdb::Status Flush(Instance& instance, const std::vector<Change>& changes) const {

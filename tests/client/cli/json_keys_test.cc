@@ -142,7 +142,8 @@ TEST(JsonKeysTest, OfACheckOfStores) {
 TEST(JsonKeysTest, OfAServer) {
   EXPECT_EQ(KeysIn(MessageToJson(v1::GetServerInfoResponse())),
             "version api limits{max_receive_message_bytes max_batch_bytes max_streams builders} "
-            "memory{cap_bytes used_bytes resident_dataset_bytes process_rss_bytes parts} features host_id process_id");
+            "memory{cap_bytes used_bytes resident_dataset_bytes process_rss_bytes parts} features host_id "
+            "process_id");
 }
 
 TEST(JsonValuesTest, OfARunThatIsFinished) {

@@ -27,9 +27,8 @@ TEST(StepSelection, ARunResumedTwiceHasEachStepOnceOfItsLastAttempt) {
   run.AddSteps({.attempt = 0}, Steps(0, 5));
   run.AddSteps({.attempt = 1}, Steps(3, 6));
   run.AddSteps({.attempt = 2}, Steps(5, 5));
-  EXPECT_THAT(Names(run.Load().of_ranks),
-              ElementsAre(Name(0, 0, 0), Name(0, 0, 1), Name(0, 0, 2), Name(0, 1, 3), Name(0, 1, 4),
-                          Name(0, 2, 5)));
+  EXPECT_THAT(Names(run.Load().of_ranks), ElementsAre(Name(0, 0, 0), Name(0, 0, 1), Name(0, 0, 2),
+                                                      Name(0, 1, 3), Name(0, 1, 4), Name(0, 2, 5)));
 }
 
 TEST(StepSelection, EachRankHasItsOwnLastAttempt) {
