@@ -353,8 +353,8 @@ void GrpcRunReporter::CountRefused(const absl::Status& status, std::size_t recor
 
 // The file does not give back what was written to it.
 void GrpcRunReporter::LoseSpool(const absl::Status& reason) {
-  spool_.Clear();
   base::MutexLock lock(mutex_);
+  spool_.Clear();  // with the count of its blocks
   last_failure_ = reason;
   outboxes_.LoseSpilled();
   spooled_blocks_ = 0;

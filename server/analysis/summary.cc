@@ -83,12 +83,23 @@ void SetShapesAndCaptures(const std::vector<RankStep>& steps, v1::SummarizeRunRe
   summary.mutable_fill()->set_edges(edges.Share());
 }
 
+// Steps, by step, of which a rank that had graphs reports a loss that is no number.
+std::uint64_t StepsWithoutLoss(const std::vector<RankStep>& steps) {
+  std::uint64_t count = 0;
+  std::optional<std::uint64_t> last;
+  for (const RankStep& step : steps) {
+    if (step.record.real.graphs == 0 || std::isfinite(step.record.loss) || last == step.record.step) continue;
+    last = step.record.step;
+    ++count;
+  }
+  return count;
+}
+
 void CountLeftOut(const LoadedRun& run, v1::SummarizeRunResponse& summary) {
-  const auto has_no_loss = [](const RankStep& step) { return !std::isfinite(step.record.loss); };
   const auto has_no_error = [](const v1::Evaluation& evaluation) {
     return !std::isfinite(evaluation.mae()) || !std::isfinite(evaluation.rmse());
   };
-  summary.set_losses_left_out(static_cast<std::uint64_t>(std::ranges::count_if(run.of_ranks, has_no_loss)));
+  summary.set_losses_left_out(StepsWithoutLoss(run.of_ranks));
   summary.set_evaluations_left_out(
       static_cast<std::uint64_t>(std::ranges::count_if(run.evaluations, has_no_error)));
 }

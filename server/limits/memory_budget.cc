@@ -16,16 +16,26 @@ constexpr std::chrono::milliseconds kRetryDelay{2'000};
 constexpr std::chrono::milliseconds kRetryDelayOfAWaiter{100};
 constexpr std::chrono::milliseconds kMaxRetryDelay{30'000};
 
-// Guaranteed bytes above the cap are cut, so that one part cannot take what another one was promised.
-MemoryBudget::Shares Cut(MemoryBudget::Shares shares, std::uint64_t cap_bytes) {
+std::uint64_t GuaranteedBytes(const MemoryBudget::Shares& shares) {
   std::uint64_t sum = 0;
   for (const MemoryBudget::Share& share : shares) sum += share.guaranteed_bytes;
-  for (MemoryBudget::Share& share : shares) {
-    if (sum > cap_bytes) {
-      const double part = static_cast<double>(cap_bytes) / static_cast<double>(sum);
+  return sum;
+}
+
+// Guaranteed bytes above the cap are cut, so that one part cannot take what another one was promised; and no
+// part may have more than what the others' guarantees leave, so that what can never be had is refused at once.
+MemoryBudget::Shares Cut(MemoryBudget::Shares shares, std::uint64_t cap_bytes) {
+  const std::uint64_t asked = GuaranteedBytes(shares);
+  if (asked > cap_bytes) {
+    const double part = static_cast<double>(cap_bytes) / static_cast<double>(asked);
+    for (MemoryBudget::Share& share : shares) {
       share.guaranteed_bytes = static_cast<std::uint64_t>(static_cast<double>(share.guaranteed_bytes) * part);
     }
-    share.max_bytes = std::min(std::max(share.max_bytes, share.guaranteed_bytes), cap_bytes);
+  }
+  const std::uint64_t guaranteed = GuaranteedBytes(shares);
+  for (MemoryBudget::Share& share : shares) {
+    const std::uint64_t reachable = cap_bytes - (guaranteed - share.guaranteed_bytes);
+    share.max_bytes = std::min(std::max(share.max_bytes, share.guaranteed_bytes), reachable);
   }
   return shares;
 }

@@ -76,8 +76,9 @@ class Replicator::Copy {
 
   // The next message of the export.
   absl::Status Take(const v1::ExportDatasetResponse& message) {
+    usable_ = false;
     absl::Status taken = TryTake(message);
-    usable_ = taken.ok();
+    usable_ = usable_ || taken.ok();
     return taken;
   }
 
@@ -94,6 +95,7 @@ class Replicator::Copy {
     if (message.has_block()) {
       absl::Status status = session_->Add(message.block());
       ABSL_RETURN_IF_ERROR(status);
+      usable_ = true;  // whether or not there is memory for more
       return reservation_.Resize(session_->memory_bytes(), limits::MemoryBudget::StatedWait());
     }
     if (message.has_split()) return AddSplit(message.split());
@@ -204,6 +206,10 @@ absl::Status Replicator::Follow() {
     ABSL_RETURN_IF_ERROR(CheckPrimary());
   }
   primary_checked_ = false;
+  if (copy_ != nullptr) {
+    const v1::Dataset begun = copy_->dataset();
+    ABSL_RETURN_IF_ERROR(PullIfMissing(begun));
+  }
   absl::Status status =
       ListDatasets(/*all_versions=*/true, [this](v1::Dataset& dataset) { return PullIfMissing(dataset); });
   ABSL_RETURN_IF_ERROR(status);
@@ -237,8 +243,8 @@ absl::Status Replicator::ListDatasets(bool all_versions, const Take& take) {
     ABSL_RETURN_IF_ERROR(status);
     for (v1::Dataset& dataset : *response.mutable_datasets()) {
       absl::Status taken = take(dataset);
-      if (copy_ != nullptr) return taken;  // it was broken off, and goes on before others do
-      failure.Update(taken);               // one that cannot be had does not keep the others away
+      if (!taken.ok() && copy_ != nullptr) return taken;  // it was broken off, and goes on before others do
+      failure.Update(taken);  // one that cannot be had does not keep the others away
     }
     if (response.next_page_token().empty()) return failure;
     request.set_page_token(response.next_page_token());

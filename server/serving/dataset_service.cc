@@ -80,12 +80,15 @@ DatasetService::DatasetService(CallBounds& bounds, storage::GraphStore& store,
       exports_(kMaxExports),
       import_threads_(static_cast<int>(options.max_imports)) {
   using enum limits::MemoryPart;
-  Bound(&DatasetService::SealDataset, {.part = kImports, .max_request_bytes = 4 << 20});
+  // A split may name every graph.
+  const MethodBound lists{
+      .part = kImports, .max_request_bytes = max_message_bytes_, .max_elements = max_message_bytes_};
+  Bound(&DatasetService::SealDataset, lists);
   Bound(&DatasetService::ListDatasets, {.part = kListings, .work_bytes = kListBytes});
   Bound(&DatasetService::GetDataset, {.part = kListings, .work_bytes = kListBytes});
   Bound(&DatasetService::ListGraphSizes, {.part = kListings, .work_bytes = kListBytes});
   Bound(&DatasetService::StreamDataset, {.part = kListings, .work_bytes = kListBytes});
-  Bound(&DatasetService::DeriveDataset, {.part = kImports});
+  Bound(&DatasetService::DeriveDataset, lists);
   Bound(&DatasetService::DeleteDataset, {.part = kListings, .work_bytes = kListBytes});
 }
 

@@ -11,7 +11,7 @@ import unittest
 import scrape
 
 ROOT = pathlib.Path(sys.argv.pop())
-EVENT = re.compile(r'\blog::Log\([^"]*"([a-z_]+)"')
+EVENT = re.compile(r'\bLog(?:Failure)?\([^"{]*"([a-z_]+)"')
 
 
 def section(title):

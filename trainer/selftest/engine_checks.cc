@@ -195,7 +195,7 @@ absl::Status OneCaptureAtATime() {
                                             tight.captures().captures, " times in 6 steps, evicted ",
                                             tight.captures().evictions));
   }
-  return ExpectClose(tight.parameters(), roomy.parameters(), 1e-6);
+  return ExpectEqual(tight.parameters(), roomy.parameters());
 }
 
 absl::Status NotANumberHalts() {

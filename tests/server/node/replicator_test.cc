@@ -184,6 +184,19 @@ TEST_F(ReplicatorTest, ACopyThatIsBrokenOffGoesOnWhereItWas) {
   ExpectCopied();
 }
 
+TEST_F(ReplicatorTest, ACopyThatIsBrokenOffGoesOnBesideDataSetsThatAreHere) {
+  Seal("a", 20);
+  Follow();
+  primary_.AwaitLists(4);
+  primary_.BreakOffBehind(3);
+  Seal("broken", 500);
+  const std::vector<std::uint64_t> begun = primary_.AwaitExports(5);
+  for (std::size_t k = 2; k < begun.size(); ++k) EXPECT_THAT(begun[k], Gt(begun[k - 1]));
+  primary_.BreakOffBehind(0);
+  primary_.AwaitLists(4);
+  ExpectCopied();
+}
+
 TEST_F(ReplicatorTest, ACopyThatNeverGetsOnLetsOthersThrough) {
   Seal("broken", 20);
   Seal("whole", 30);
