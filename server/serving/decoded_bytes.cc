@@ -149,7 +149,7 @@ class Walk {
     numbers += count;
     bytes_ += kGrowth * SizeOf(field) * count;
     if (numbers <= max_elements_) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("the request holds more than ", max_elements_, " values of ",
+    return absl::InvalidArgumentError(absl::StrCat("the request holds at least ", numbers, " values of ",
                                                    field.name(), ", at most ", max_elements_,
                                                    " are taken at once"));
   }

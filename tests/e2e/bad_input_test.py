@@ -152,7 +152,7 @@ class BadInput(unittest.TestCase):
 
     def test_text_that_is_not_utf8(self):
         shown = self.node.run("dataset", "show", "caf\udce9")
-        self.assertEqual(shown.code, 1, shown)
+        self.assertEqual(shown.code, 2, shown)
         self.assertIn("not UTF-8", shown.error["message"])
 
     def test_port_taken(self):
@@ -243,7 +243,7 @@ REQUESTS = {
     "unknown_dataset": ("StreamBatches", stream(dataset="nothing"), "NOT_FOUND", "nothing"),
     "unknown_version": ("StreamBatches", stream(dataset="sample@0123"), "NOT_FOUND", "0123"),
     "dataset_missing": ("StreamBatches", stream(dataset=""), "INVALID_ARGUMENT", "--dataset"),
-    "dataset_name_of_a_mebibyte": ("StreamBatches", stream(dataset="x" * 2**20), "NOT_FOUND", "xxx"),
+    "dataset_name_of_a_mebibyte": ("StreamBatches", stream(dataset="x" * 2**20), "INVALID_ARGUMENT", "at most 262144"),
     "policy_missing": ("GetPlan", plan(graphs=31), "INVALID_ARGUMENT", "--policy"),
     "policy_of_the_future": ("GetPlan", plan(policy=99, graphs=31), "INVALID_ARGUMENT", "99"),
     "no_graphs_a_batch": ("GetPlan", plan(policy=1, graphs=0), "INVALID_ARGUMENT", "graphs"),

@@ -230,7 +230,7 @@ absl::Status PhasesAreTimed() {
   return absl::OkStatus();
 }
 
-constexpr std::array<Check, 10> kChecks = {
+constexpr std::array<Check, 11> kChecks = {
     {{"engine: captured steps are the eager ones", CapturedIsEagerInF32},
      {"engine: captured steps in tf32 are the eager ones", CapturedIsEagerInTf32},
      {"engine: captured steps in bf16 are the eager ones", CapturedIsEagerInBf16},

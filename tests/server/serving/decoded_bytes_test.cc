@@ -59,7 +59,7 @@ TEST(DecodedBytesTest, NumbersAreCountedPackedOrNot) {
   for (int k = 0; k < 10; ++k) block.add_step(1u << 3 * k);
   EXPECT_THAT(BytesOf(block, 10), IsOk());
   EXPECT_THAT(BytesOf(block, 9),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("more than 9 values of step")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("10 values of step, at most 9")));
   const std::string unpacked("\x08\x01\x08\x02\x08\x03");  // three times field 1, a varint
   EXPECT_THAT(DecodedBytes(*block.GetDescriptor(), unpacked, 3), IsOk());
   EXPECT_THAT(DecodedBytes(*block.GetDescriptor(), unpacked, 2), StatusIs(absl::StatusCode::kInvalidArgument));
