@@ -206,17 +206,23 @@ absl::Status Replicator::Follow() {
     ABSL_RETURN_IF_ERROR(CheckPrimary());
   }
   primary_checked_ = false;
-  if (copy_ != nullptr) {
-    const v1::Dataset begun = copy_->dataset();
-    ABSL_RETURN_IF_ERROR(PullIfMissing(begun));
-  }
-  absl::Status status =
-      ListDatasets(/*all_versions=*/true, [this](v1::Dataset& dataset) { return PullIfMissing(dataset); });
+  const std::string begun = copy_ == nullptr ? "" : FullName(copy_->dataset());
+  absl::Status went_on = GoOn();
+  if (copy_ != nullptr) return went_on;
+  absl::Status status = ListDatasets(/*all_versions=*/true, [&](v1::Dataset& dataset) {
+    return FullName(dataset) == begun ? went_on : PullIfMissing(dataset);
+  });
   ABSL_RETURN_IF_ERROR(status);
   ABSL_RETURN_IF_ERROR(FollowNames());
   primary_checked_ = true;
   copy_ = nullptr;  // of what the primary has deleted meanwhile
   return absl::OkStatus();
+}
+
+absl::Status Replicator::GoOn() {
+  if (copy_ == nullptr) return absl::OkStatus();
+  const v1::Dataset dataset = copy_->dataset();
+  return PullIfMissing(dataset);
 }
 
 absl::Status Replicator::CheckPrimary() {

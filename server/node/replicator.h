@@ -63,6 +63,8 @@ class Replicator {
   // FAILED_PRECONDITION: the primary is this process.
   absl::Status CheckPrimary();
   absl::Status ListDatasets(bool all_versions, const Take& take);
+  // With the copy that was broken off, where there is one.
+  absl::Status GoOn();
   absl::Status PullIfMissing(const v1::Dataset& dataset);
   absl::Status Pull(const v1::Dataset& dataset);
   // One call that goes on with copy_.

@@ -142,7 +142,16 @@ TEST(MemoryBudgetTest, GuaranteesAboveTheCapAreCutInProportion) {
   const auto imports = budget->TryReserve(kImports, 50);
   EXPECT_TRUE(imports.has_value());
   EXPECT_FALSE(budget->TryReserve(kImports, 1).has_value());
-  EXPECT_EQ(budget->max_bytes(kImports), 100);
+  EXPECT_EQ(budget->max_bytes(kImports), 50) << "all that the other part's guarantee leaves";
+}
+
+TEST(MemoryBudgetTest, WhatOthersGuaranteesNeverLeaveIsRefusedAtOnce) {
+  const auto budget =
+      MemoryBudget::Create(100, SharesOf({{kImports, {.max_bytes = 80, .guaranteed_bytes = 10}},
+                                          {kStreams, {.max_bytes = 80, .guaranteed_bytes = 40}}}));
+  EXPECT_EQ(budget->max_bytes(kImports), 60);
+  EXPECT_THAT(budget->Reserve(kImports, 61, Clock::now() + kLong),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--memory")));
 }
 
 TEST(MemoryBudgetTest, ARequestIsRefusedWhenItsTimeIsOverAndTheNextOneHasItsTurn) {
