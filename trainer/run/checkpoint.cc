@@ -27,6 +27,8 @@ constexpr std::uint32_t kOldestFormat = 1;
 constexpr std::uint32_t kFormat = 2;
 // Of step records in format 1. Later columns stand behind these, and a checkpoint says how many it has.
 constexpr std::uint32_t kStepColumnsOfFormat1 = 21;
+// That any program to come may write.
+constexpr std::uint32_t kMaxStepColumns = 1000;
 constexpr std::uint32_t kNoAttempt = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kHeadBytes = kMagic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t kCrcBytes = sizeof(std::uint32_t);
@@ -191,9 +193,12 @@ void StepColumns(Reader& read) {
   if (read.format == 1) return;
   read(read.step_columns);
   if (read.step_columns >= kStepColumnsOfFormat1 && read.step_columns <= wire::kStepColumnCount) return;
-  read.Refuse(absl::FailedPreconditionError(absl::StrCat("its step records have ", read.step_columns,
-                                                         " columns, and this program knows ",
-                                                         wire::kStepColumnCount, ": a newer one wrote it")));
+  const std::string columns = absl::StrCat("its step records have ", read.step_columns, " columns");
+  if (read.step_columns < kStepColumnsOfFormat1 || read.step_columns > kMaxStepColumns) {
+    return read.Refuse(absl::DataLossError(absl::StrCat(columns, ", and no program writes so few or so many")));
+  }
+  read.Refuse(absl::FailedPreconditionError(
+      absl::StrCat(columns, ", and this program knows ", wire::kStepColumnCount, ": a newer one wrote it")));
 }
 
 // Columns that an older program did not have stay as they are.

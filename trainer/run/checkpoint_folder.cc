@@ -113,6 +113,11 @@ absl::StatusOr<std::optional<std::string>> CheckpointFolder::Read() const {
 }
 
 absl::Status CheckpointFolder::Write(std::string_view bytes) const {
+  if (bytes.size() > std::size_t{kMaxBytes}) {
+    return absl::ResourceExhaustedError(absl::StrCat(file(), " would have ", bytes.size(),
+                                                     " bytes, of at most ", kMaxBytes,
+                                                     "; the former checkpoint stays"));
+  }
   const std::string unfinished = file() + ".unfinished";
   absl::Status status = WriteDurably(unfinished, bytes);
   if (status.ok() && std::rename(unfinished.c_str(), file().c_str()) != 0) status = SystemError(file());
