@@ -210,7 +210,12 @@ TEST_F(JoinedRunTest, ARunThatTheOtherRanksDoNotJoinIsClosed) {
         EXPECT_THAT(Join(state, *sync, 4),
                     StatusIs(absl::StatusCode::kAborted, HasSubstr("rank 1 failed: no")));
       },
-      [](const std::unique_ptr<GradientSync>& sync) { sync->Leave(absl::InternalError("no")); });
+      [](const std::unique_ptr<GradientSync>& sync) {
+        EXPECT_THAT(sync->AllSucceed(absl::OkStatus()), IsOk());  // the former run is looked up
+        EXPECT_THAT(sync->Share(""), IsOk());                     // its state
+        EXPECT_THAT(sync->Share(""), IsOk());                     // the key of the run that rank 0 then begins
+        sync->Leave(absl::InternalError("no"));
+      });
   EXPECT_EQ(StateOf(state.run), "failed");
 }
 
