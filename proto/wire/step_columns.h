@@ -31,6 +31,9 @@ enum StepFlag : std::uint32_t {
   kEvaluation = 32,
 };
 
+// Steps at the beginning of an attempt that are its warm-up.
+inline constexpr std::uint64_t kWarmUpSteps = 10;
+
 // Any of these takes a step out of the steady state.
 inline constexpr std::uint32_t kNotSteady = kWarmUp | kCapture | kCheckpoint | kEvaluation;
 

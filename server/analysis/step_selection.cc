@@ -68,7 +68,7 @@ bool IsComplete(const TrainingStep& step, std::uint32_t world_size) {
 
 void MarkWarmUp(std::span<wire::StepRecord> steps, std::uint64_t first_step) {
   for (wire::StepRecord& record : steps) {
-    const bool warms_up = record.step >= first_step && record.step - first_step < kWarmUpSteps;
+    const bool warms_up = record.step >= first_step && record.step - first_step < wire::kWarmUpSteps;
     record.flags = warms_up ? record.flags | wire::kWarmUp : record.flags & ~std::uint32_t{wire::kWarmUp};
   }
 }

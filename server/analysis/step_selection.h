@@ -58,9 +58,6 @@ bool IsMeasured(const wire::StepRecord& record);
 // Whether a step's time may enter a figure: measured, and reported by all `world_size` ranks.
 bool IsComplete(const TrainingStep& step, std::uint32_t world_size);
 
-// Steps at the beginning of an attempt that are its warm-up.
-inline constexpr std::uint64_t kWarmUpSteps = 10;
-
 // Sets the flag of warm-up by each step's place in its attempt, which begins with `first_step`.
 void MarkWarmUp(std::span<wire::StepRecord> steps, std::uint64_t first_step);
 

@@ -2,8 +2,9 @@
 //
 // A builder is made once for a data set, and used by every thread that builds its batches:
 //
-//   ABSL_ASSIGN_OR_RETURN(BatchBuilder builder, BatchBuilder::Create(dataset, max_batch_bytes, {budget,
-//   pool})); ABSL_ASSIGN_OR_RETURN(const batching::PlannedBatch planned, plan->BatchAt(index));
+//   ABSL_ASSIGN_OR_RETURN(BatchBuilder builder,
+//                         BatchBuilder::Create(dataset, max_batch_bytes, {budget, pool}));
+//   ABSL_ASSIGN_OR_RETURN(const batching::PlannedBatch planned, plan->BatchAt(index));
 //   ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, builder.Build(planned, {.epoch = 3, .epoch_steps = 1014}));
 //   Send(wire::EncodeHeader(batch.header), batch.body);
 #ifndef PACKTRAIN_SERVER_BATCHES_BATCH_BUILDER_H_

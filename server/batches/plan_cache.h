@@ -46,9 +46,8 @@ struct EpochPlan {
 class PlanCache {
  public:
   // The least recently used plans are dropped when those kept are above `max_bytes`, or when `memory` is needed
-  // elsewhere and nobody holds them. A plan that somebody waits
-  // for is made with `parallel_for`; one that is prepared is made on one thread, beside the work that it must
-  // not hold up.
+  // elsewhere and nobody holds them. A plan that somebody waits for is made with `parallel_for`; one that is
+  // prepared is made on one thread, beside the work that it must not hold up.
   PlanCache(std::uint64_t max_bytes, std::shared_ptr<limits::MemoryBudget> memory,
             batching::ParallelFor parallel_for = batching::RunInTurn);
 

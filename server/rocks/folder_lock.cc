@@ -14,10 +14,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
 #include "server/log/event_log.h"
-#include "server/rocks/disk_reserve.h"
+#include "server/rocks/rocks_status.h"
 
 namespace packtrain::rocks {
 namespace {
@@ -32,11 +31,7 @@ struct flock WholeFile() {
 }
 
 absl::Status IoFailure(const std::filesystem::path& path, int error) {
-  const std::string message = absl::StrCat("opening ", path.string(), ": ", ::strerror(error));
-  if (error == ENOSPC || error == EDQUOT) {
-    return base::WithReason(absl::ResourceExhaustedError(absl::StrCat("disk full while ", message)), kDiskFull);
-  }
-  return absl::UnavailableError(message);
+  return ToStatus(error, absl::StrCat("opening ", path.string()));
 }
 
 absl::Status InUse(const std::filesystem::path& folder, pid_t holder) {

@@ -16,7 +16,7 @@
 #include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
 #include "server/log/event_log.h"
-#include "server/rocks/disk_reserve.h"
+#include "server/rocks/rocks_status.h"
 #include "server/storage/graph_database.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/stored_dataset.h"
@@ -30,10 +30,7 @@ constexpr std::string_view kFirstLine = "packtrain sealed 1\n";
 constexpr std::string_view kChecksum = "crc32c ";
 
 absl::Status Failure(const fs::path& file, int error) {
-  const std::string message = absl::StrCat("writing ", file.string(), ": ", ::strerror(error));
-  if (error != ENOSPC && error != EDQUOT) return absl::UnavailableError(message);
-  return base::WithReason(absl::ResourceExhaustedError(absl::StrCat("disk full while ", message)),
-                          rocks::kDiskFull);
+  return rocks::ToStatus(error, absl::StrCat("writing ", file.string()));
 }
 
 // These two return the system's error; 0: none.

@@ -21,7 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kWarmUpSteps = 10;
 constexpr std::chrono::seconds kProgressPeriod{2};
 
 std::uint64_t NanosecondsSince(Clock::time_point start) {
@@ -140,7 +139,7 @@ wire::StepRecord TrainingLoop::RecordOf(const wire::BatchHeader& header, const w
   record.server_build_ns = timing.build_ns;
   record.server_queue_ns = timing.queue_ns;
   record.flags = std::exchange(flags_of_next_, 0);
-  if (record.step - first_step_ < kWarmUpSteps) record.flags |= wire::kWarmUp;
+  if (record.step - first_step_ < wire::kWarmUpSteps) record.flags |= wire::kWarmUp;
   if (header.step == 0) record.flags |= wire::kFirstOfEpoch;
   if (IsShort(header, parts_.data.spec.graphs)) record.flags |= wire::kShortBatch;
   return record;
