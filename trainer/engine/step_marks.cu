@@ -11,11 +11,12 @@ __device__ std::int64_t Now() {
 
 template <bool kNext, bool kSums>
 __global__ void Mark(MarkRing ring, int moment, const float* sums) {
-  if (kNext) ++*ring.current;
+  if constexpr (kNext) ++*ring.current;
   StepMarks& step = ring.steps[*ring.current % ring.capacity];
   step.moment_ns[moment] = Now();
-  if (!kSums) return;
-  for (int i = 0; i < kMarkSums; ++i) step.sums[i] = sums[i];
+  if constexpr (kSums) {
+    for (int i = 0; i < kMarkSums; ++i) step.sums[i] = sums[i];
+  }
 }
 
 __global__ void Read(std::int64_t* now_ns) { *now_ns = Now(); }
