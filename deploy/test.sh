@@ -9,8 +9,8 @@
 #                 tidy   thread-safety analysis and clang-tidy
 #                 tests  all tests of the release build
 #   --all       every part that has not passed on this commit
-# A part that passes notes the commit in build/passed/PART, if no file differs from the commit and the trainer was not left
-# out. Tests that need the large data sets read $PACKTRAIN_DATA and are skipped where it is unset.
+# A part that passes notes the commit in build/passed/PART, if no file differs from the commit and nothing was left out:
+# the trainer, the GPU program (there is no nvcc of CUDA 13), seconds of fuzzing. Else it says why not. Tests that need the large data sets read $PACKTRAIN_DATA and are skipped where it is unset.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=deploy/lib.sh
@@ -18,7 +18,8 @@ source deploy/lib.sh
 
 options=()
 readonly known_parts=(asan tsan fuzz tidy tests)
-readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-60}
+readonly min_fuzz_seconds=60
+readonly fuzz_seconds=${PACKTRAIN_FUZZ_SECONDS:-$min_fuzz_seconds}
 at_once=$(nproc)
 readonly decoders=(base_test base_errors_test wire_layout_test wire_convert_test padded_batch_test replays)
 # What is shared between threads, tested without gRPC and without opening RocksDB, save for tests that have Rocks in their
@@ -44,6 +45,8 @@ for argument in "$@"; do
     *) fail "test.sh: unknown argument '$argument'; known: --without-trainer, --all, --all=PART" 2 ;;
   esac
 done
+
+[[ $fuzz_seconds =~ ^[0-9]+$ ]] || fail "test.sh: PACKTRAIN_FUZZ_SECONDS is '$fuzz_seconds', not a number of seconds" 2
 
 # Prints the commit that the files are those of, or nothing.
 clean_commit() { [ -n "$(git status --porcelain 2>&1)" ] || git rev-parse HEAD; }
@@ -128,12 +131,28 @@ part_tests() {
   test_release
 }
 
-# run_part PART: notes the commit if it was this one from the beginning to the end.
+# left_out PART COMMIT: prints what a part that passed lacks on a commit that was clean when it began, or nothing.
+left_out() {
+  if [ ${#options[@]} -gt 0 ]; then
+    echo "the trainer was left out"
+  elif [ -z "$2" ] || [ "$(clean_commit)" != "$2" ]; then
+    echo "files differ from the commit"
+  elif [ "$1" = tests ] && ! has_nvcc13; then
+    echo "the GPU program was not built, for there is no CUDA 13 compiler (nvcc)"
+  elif [ "$1" = fuzz ] && [ "$fuzz_seconds" -lt "$min_fuzz_seconds" ]; then
+    echo "PACKTRAIN_FUZZ_SECONDS is $fuzz_seconds, and the full check takes $min_fuzz_seconds"
+  fi
+}
+
+# run_part PART: notes the commit if nothing was left out and it was this one from the beginning to the end.
 run_part() {
-  local commit
+  local commit lacks
   commit=$(clean_commit)
   "part_$1"
-  if [ ${#options[@]} -eq 0 ] && [ -n "$commit" ] && [ "$(clean_commit)" = "$commit" ]; then
+  lacks=$(left_out "$1" "$commit")
+  if [ -n "$lacks" ]; then
+    say "part $1 has passed and is not noted: $lacks"
+  else
     mkdir -p build/passed
     echo "$commit" >"build/passed/$1"
   fi

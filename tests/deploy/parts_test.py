@@ -2,6 +2,7 @@
 
 The script itself runs over a small tree, whose builds and checks do nothing but note that they were called.
 """
+import os
 import pathlib
 import shutil
 import subprocess
@@ -35,6 +36,7 @@ class Parts(unittest.TestCase):
         self.write("tests/lint/thread_safety.py", f"open('{self.calls}', 'a').write('thread_safety.py\\n')\n")
         for name in ("test.sh", "lib.sh"):
             shutil.copy(DEPLOY / name, self.tree / "deploy")
+        self.set_nvcc("echo nvcc")
         presets = [f'{{"name": "{name}", "generator": "Ninja", "binaryDir": "${{sourceDir}}/build/{name}"}}'
                    for name in PRESETS]
         tests = [f'{{"name": "{name}", "configurePreset": "{name}"}}' for name in PRESETS]
@@ -53,6 +55,11 @@ class Parts(unittest.TestCase):
     def set_tests(self, preset, text):
         self.write(f"build/{preset}/CTestTestfile.cmake", text)
 
+    def set_nvcc(self, command):
+        """Whether there is a CUDA compiler does not depend on this machine."""
+        library = (DEPLOY / "lib.sh").read_text()
+        self.write("deploy/lib.sh", f"{library}\nnvcc13() {{ {command}; }}\n")
+
     def git(self, *arguments):
         return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=self.tree, check=True,
                               capture_output=True, text=True).stdout.strip()
@@ -62,10 +69,14 @@ class Parts(unittest.TestCase):
         self.git("commit", "-q", "--allow-empty", "-m", "a commit")
         return self.git("rev-parse", "HEAD")
 
-    def run_script(self, *arguments, code=0):
+    def run_script(self, *arguments, code=0, fuzz_seconds=None):
         """What it printed; self.called has the scripts that it called."""
         self.calls.write_text("")
-        done = subprocess.run([self.tree / "deploy/test.sh", *arguments], capture_output=True, text=True, timeout=60)
+        environment = {name: value for name, value in os.environ.items() if name != "PACKTRAIN_FUZZ_SECONDS"}
+        if fuzz_seconds is not None:
+            environment["PACKTRAIN_FUZZ_SECONDS"] = str(fuzz_seconds)
+        done = subprocess.run([self.tree / "deploy/test.sh", *arguments], capture_output=True, text=True, timeout=60,
+                              env=environment)
         self.assertEqual(done.returncode, code, done)
         self.called = self.calls.read_text().splitlines()
         return done.stderr if code == 2 else done.stdout
@@ -77,10 +88,10 @@ class Parts(unittest.TestCase):
         head = self.git("rev-parse", "HEAD")
         for part, called in (("asan", ["build.sh asan all"]), ("fuzz", ["build.sh fuzz fuzzers", "fuzz_all.sh"]),
                              ("tidy", ["build.sh fuzz fuzzers", "thread_safety.py", "clang_tidy.sh build/fuzz"]),
-                             ("tsan", ["build.sh tsan base_test"]), ("tests", ["build.sh release"])):
-            self.run_script(f"--all={part}")
+                             ("tsan", ["build.sh tsan base_test"]), ("tests", ["build.sh release", "build.sh gpu packtrain-trainer-cuda"])):
+            self.assertNotIn("is not noted", self.run_script(f"--all={part}"))
             expected = ["setup.sh", *called]
-            self.assertTrue(len(self.called) in (len(expected), len(expected) + 1), self.called)  # a GPU program, maybe
+            self.assertEqual(len(self.called), len(expected), self.called)
             for line, beginning in zip(self.called, expected):
                 self.assertTrue(line.startswith(beginning), self.called)
             self.assertEqual(self.passed().pop(part), head)
@@ -123,10 +134,35 @@ class Parts(unittest.TestCase):
         self.assertIn("build.sh asan all", self.called)
         self.assertTrue([line for line in self.called if line.startswith("build.sh tsan")])
 
-    def test_without_the_trainer_no_part_is_noted(self):
-        self.run_script("--all=tests", "--without-trainer")
-        self.assertIn("build.sh release --without-trainer", self.called)
+    def assert_not_noted(self, part, reason, *arguments, **keywords):
+        printed = self.run_script(f"--all={part}", *arguments, **keywords)
+        self.assertEqual([line for line in printed.splitlines() if "not noted" in line],
+                         [f"== part {part} has passed and is not noted: {reason}"])
         self.assertEqual(self.passed(), {})
+
+    def test_without_the_trainer_no_part_is_noted(self):
+        self.assert_not_noted("tests", "the trainer was left out", "--without-trainer")
+        self.assertIn("build.sh release --without-trainer", self.called)
+        self.assert_not_noted("tsan", "the trainer was left out", "--without-trainer")
+
+    def test_without_the_gpu_program_the_tests_are_not_noted_and_all_else_is(self):
+        self.set_nvcc("return 1")
+        head = self.commit()
+        self.assert_not_noted("tests", "the GPU program was not built, for there is no CUDA 13 compiler (nvcc)")
+        self.assertNotIn("build.sh gpu packtrain-trainer-cuda", self.called)
+        self.run_script("--all")
+        self.assertEqual(self.passed(), dict.fromkeys(("asan", "tsan", "fuzz", "tidy"), head))
+        self.run_script("--all")
+        self.assertEqual([line.split()[1] for line in self.called if line.startswith("build.sh")], ["release"])
+
+    def test_fuzz_targets_that_ran_for_less_than_a_minute_are_not_noted(self):
+        self.assert_not_noted("fuzz", "PACKTRAIN_FUZZ_SECONDS is 59, and the full check takes 60", fuzz_seconds=59)
+        self.run_script("--all=asan", fuzz_seconds=59)
+        self.assertIn("asan", self.passed())
+        self.run_script("--all=fuzz", fuzz_seconds=60)
+        self.assertIn("fuzz", self.passed())
+        self.assertIn("PACKTRAIN_FUZZ_SECONDS is '1m', not a number of seconds",
+                      self.run_script("--all=fuzz", code=2, fuzz_seconds="1m"))
 
     def test_what_it_does_not_know_is_refused_by_name(self):
         self.assertIn("unknown part 'msan' of --all; known: asan tsan fuzz tidy tests",
