@@ -12,10 +12,11 @@
 #include "proto/base/status_macros.h"
 #include "proto/wire/step_convert.h"
 #include "server/runs/block_merger.h"
-#include "server/runs/run_entry.h"
+#include "server/runs/run_changes.h"
 #include "server/runs/run_keys.h"
 #include "server/runs/run_limits.h"
 #include "server/runs/run_records.h"
+#include "server/runs/stored_attempts.h"
 
 namespace packtrain::runs {
 namespace {
@@ -45,32 +46,6 @@ absl::Status NoRunToJoin(const v1::StartRunRequest& request) {
                                           "elsewhere, or not yet"));
 }
 
-// What an attempt that goes on with a run makes of it.
-void Resume(const v1::StartRunRequest& request, std::int64_t date_ms, v1::Run& run) {
-  run.set_state(v1::RUN_STATE_RUNNING);
-  run.set_last_report_ms(date_ms);
-  run.clear_finished_ms();
-  run.clear_message();
-  run.clear_end_step();
-  const std::uint64_t planned = request.description().planned_steps();
-  if (planned > 0) run.mutable_description()->set_planned_steps(planned);
-  if (request.description().on_corrupt() == v1::ON_CORRUPT_SKIP) {
-    run.mutable_description()->set_on_corrupt(v1::ON_CORRUPT_SKIP);
-  }
-  // One that has steps to make takes the run back from the one that had followed.
-  if (planned <= request.first_step()) return;
-  run.clear_followed_by();
-  run.clear_followed_at_step();
-}
-
-void PutEnd(const v1::FinishRunRequest& request, std::int64_t date_ms, v1::Run& run) {
-  run.set_state(request.state());
-  run.set_message(request.message());
-  run.set_finished_ms(date_ms);
-  if (request.has_end_step()) run.set_end_step(request.end_step());
-  CompleteRun(run);
-}
-
 }  // namespace
 
 absl::Status RunStore::Finish(std::string_view run, v1::RunState state, std::string_view message) {
@@ -82,7 +57,7 @@ absl::Status RunStore::Finish(std::string_view run, v1::RunState state, std::str
 }
 
 RocksRunStore::RocksRunStore(std::unique_ptr<rocks::Database> database, RocksRunStoreOptions options)
-    : database_(std::move(database)), options_(std::move(options)) {}
+    : database_(std::move(database)), options_(std::move(options)), coverages_(options_.coverage_bytes) {}
 
 RocksRunStore::~RocksRunStore() = default;
 
@@ -112,70 +87,62 @@ absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartOrJoin(const v1::StartR
   EntryPtr entry;
   {
     base::MutexLock lock(start_mutex_);
-    const auto known = names_by_key_.find(request.idempotency_key());
-    if (known == names_by_key_.end()) return request.join_only() ? NoRunToJoin(request) : StartNew(request);
-    ABSL_ASSIGN_OR_RETURN(entry, Find(known->second));
+    ABSL_ASSIGN_OR_RETURN(const std::optional<std::string> known, NameOfKey(request.idempotency_key()));
+    if (!known.has_value()) return request.join_only() ? NoRunToJoin(request) : StartNew(request);
+    ABSL_ASSIGN_OR_RETURN(entry, Find(*known));
   }
   return Join(*entry, request);
+}
+
+absl::StatusOr<std::optional<std::string>> RocksRunStore::NameOfKey(const std::string& idempotency_key) const {
+  ABSL_ASSIGN_OR_RETURN(std::optional<std::string> name,
+                        database_->Get(Family::kRuns, IdempotencyKey(idempotency_key)));
+  // The write that was to begin the run failed, although it has reached the disk.
+  if (name.has_value() && !Find(*name).ok()) return std::nullopt;
+  return name;
 }
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::StartNew(const v1::StartRunRequest& request) {
   const std::int64_t now = options_.now_ms();
   const std::uint64_t place = last_place_ + 1;
-  v1::Run run;
-  run.set_run(NewName(request.idempotency_key(), now));
-  run.set_state(v1::RUN_STATE_RUNNING);
-  *run.mutable_description() = request.description();
-  run.mutable_description()->set_world_size(std::max(1u, request.description().world_size()));
-  run.set_started_ms(now);
-  run.set_last_report_ms(now);
+  v1::Run run = NewRun(request, NewName(request.idempotency_key(), now), now);
   const Reporter reporter{run.run(), request.rank(), 0};
-  absl::Status status =
-      database_->Write({DescriptionEntry(run),
-                        ProgressEntry(run.run(), 0, now),
-                        PlaceEntry(run.run(), place),
-                        AttemptEntry(reporter, request),
-                        {Family::kRuns, IdempotencyKey(request.idempotency_key()), run.run()}},
-                       rocks::Durability::kDisk);
-  ABSL_RETURN_IF_ERROR(status);
-
-  v1::StartRunResponse response;
-  response.set_run(run.run());
-  names_by_key_.emplace(request.idempotency_key(), run.run());
+  ABSL_RETURN_IF_ERROR(database_->Write({DescriptionEntry(run),
+                                         ProgressEntry(run.run(), 0, now),
+                                         PlaceEntry(run.run(), place),
+                                         AttemptEntry(reporter, request),
+                                         {Family::kRuns, IdempotencyKey(request.idempotency_key()), run.run()}},
+                                        rocks::Durability::kDisk));
   last_place_ = place;
   auto entry = std::make_shared<RunEntry>(std::move(run), place,
                                           RunDates{.date_ms = now, .steady_ms = options_.steady_ms()});
-  {
-    base::MutexLock reports(entry->reports);
-    entry->coverage.emplace();
-    base::MutexLock lock(entry->mutex);
-    entry->AddAttempt(reporter, request.first_step(), request.process_key());
-  }
   base::MutexLock lock(mutex_);
   entries_.emplace(reporter.run, std::move(entry));
+  v1::StartRunResponse response;
+  response.set_run(reporter.run);
   return response;
 }
 
 absl::StatusOr<v1::StartRunResponse> RocksRunStore::Join(RunEntry& entry, const v1::StartRunRequest& request) {
   base::MutexLock reports(entry.reports);
-  Reporter reporter{entry.name, request.rank(), 0};
-  v1::StartRunResponse response;
-  response.set_run(entry.name);
   v1::Run run;
   {
     base::MutexLock lock(entry.mutex);
     ABSL_RETURN_IF_ERROR(ValidateRank(request.rank(), entry.run.description().world_size()));
-    if (const auto known = entry.FindProcess(request.rank(), request.process_key())) {
-      response.set_attempt(*known);
-      return response;
-    }
-    reporter.attempt = entry.AttemptsOf(request.rank());
     run = entry.run;
   }
+  ABSL_ASSIGN_OR_RETURN(const AttemptNumbers attempts,
+                        FindAttempts(*database_, entry.name, request.rank(), request.process_key()));
+  const std::uint32_t attempt = attempts.of_process.value_or(attempts.next);
+  v1::StartRunResponse response;
+  response.set_run(entry.name);
+  response.set_attempt(attempt);
+  // An attempt whose opening failed may be on the disk, and is opened once more.
+  if (attempts.of_process.has_value() && !entry.change_failed) return response;
+  ABSL_RETURN_IF_ERROR(CheckAttempts(entry.name, request.rank(), attempt));
   Resume(request, DateIn(entry), run);
-  const NewAttempt opened{reporter, request};
+  const NewAttempt opened{{entry.name, request.rank(), attempt}, request};
   ABSL_RETURN_IF_ERROR(Change(entry, std::move(run), &opened));
-  response.set_attempt(reporter.attempt);
   return response;
 }
 
@@ -197,36 +164,47 @@ absl::Status RocksRunStore::SetFollowed(RunEntry& entry, const std::string& foll
 }
 
 absl::Status RocksRunStore::Change(RunEntry& entry, v1::Run changed, const NewAttempt* opened) {
-  std::vector<analysis::OpenedAttempt> attempts;
-  {
-    base::MutexLock lock(entry.mutex);
-    attempts = entry.AttemptsOfRank0();
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<RunCoverage> coverage, CoverageOf(entry));
+  std::vector<analysis::OpenedAttempt> attempts = coverage->attempts();
+  if (opened != nullptr) {
+    const Reporter& reporter = opened->reporter;
+    if (reporter.rank == 0) attempts.push_back({{0, reporter.attempt}, opened->request.first_step()});
+    changed.set_attempts(std::max(changed.attempts(), reporter.attempt + 1));
   }
-  std::optional<StepCoverage> counted_steps;
   if (!attempts.empty()) {
-    if (opened != nullptr && opened->reporter.rank == 0) {
-      attempts.push_back({{0, opened->reporter.attempt}, opened->request.first_step()});
-    }
-    const analysis::CountedRecords counted(changed, attempts);
-    ABSL_RETURN_IF_ERROR(entry.EnsureCoverage(*database_, counted));
-    counted_steps = entry.coverage->CountedAs(counted);
-    changed.set_steps(counted_steps->count());
+    changed.set_steps(coverage->CountedAs(analysis::CountedRecords(changed, attempts)).count());
   }
   std::vector<rocks::Change> entries = {DescriptionEntry(changed),
                                         ProgressEntry(entry.name, changed.steps(), changed.last_report_ms())};
   if (opened != nullptr) entries.push_back(AttemptEntry(opened->reporter, opened->request));
-  if (absl::Status status = database_->Write(entries, rocks::Durability::kDisk); !status.ok()) {
-    entry.coverage.reset();  // it may count as if the change had been made
-    return status;
+  const absl::Status written = database_->Write(entries, rocks::Durability::kDisk);
+  entry.change_failed = !written.ok();
+  if (!written.ok() || IsFinished(changed)) {
+    coverages_.Drop(entry.name);
+  } else {
+    coverage->Recount(changed, std::move(attempts));
+    coverages_.Put(entry.name, coverage);
   }
-  if (counted_steps.has_value()) entry.coverage->counted_of_rank_0 = *std::move(counted_steps);
-  if (IsFinished(changed)) entry.coverage.reset();
+  ABSL_RETURN_IF_ERROR(written);
   base::MutexLock lock(entry.mutex);
   entry.run = std::move(changed);
-  if (opened == nullptr) return absl::OkStatus();
-  entry.AddAttempt(opened->reporter, opened->request.first_step(), opened->request.process_key());
-  entry.heard_steady_ms = options_.steady_ms();
+  if (opened != nullptr) entry.heard_steady_ms = options_.steady_ms();
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<RunCoverage>> RocksRunStore::CoverageOf(RunEntry& entry) {
+  if (std::shared_ptr<RunCoverage> held = coverages_.Find(entry.name); held != nullptr) return held;
+  ABSL_ASSIGN_OR_RETURN(std::vector<analysis::OpenedAttempt> attempts,
+                        ReadAttemptsOfRank(*database_, entry.name, /*rank=*/0));
+  v1::Run run;
+  {
+    base::MutexLock lock(entry.mutex);
+    run = entry.run;
+  }
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<RunCoverage> loaded,
+                        RunCoverage::Load(*database_, run, std::move(attempts)));
+  coverages_.Put(entry.name, loaded);
+  return loaded;
 }
 
 std::int64_t RocksRunStore::DateIn(const RunEntry& entry) const {
@@ -265,41 +243,53 @@ absl::StatusOr<RocksRunStore::EntryPtr> RocksRunStore::FindByPrefix(std::string_
                                                  candidates.size() == kMaxCandidatesShown ? ", ..." : ""));
 }
 
+absl::StatusOr<std::uint64_t> RocksRunStore::FindReporter(RunEntry& entry, const Reporter& reporter) const {
+  {
+    base::MutexLock lock(entry.mutex);
+    ABSL_RETURN_IF_ERROR(entry.CheckTakesReports());
+    ABSL_RETURN_IF_ERROR(ValidateRank(reporter.rank, entry.run.description().world_size()));
+  }
+  return FirstStepOf(*database_, reporter);
+}
+
 absl::StatusOr<std::uint64_t> RocksRunStore::AddSteps(const Reporter& reporter,
                                                       const std::vector<wire::StepRecord>& steps) {
   ABSL_RETURN_IF_ERROR(ValidateSteps(steps));
   ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(reporter.run));
   RunEntry& entry = *found;
   base::MutexLock reports(entry.reports);
-  std::uint64_t first_step = 0;
-  analysis::CountedRecords counted;
-  {
-    base::MutexLock lock(entry.mutex);
-    ABSL_RETURN_IF_ERROR(entry.CheckTakesReports());
-    ABSL_ASSIGN_OR_RETURN(const RunEntry::Attempt* attempt, entry.FindReporter(reporter));
-    first_step = attempt->first_step;
-    counted = analysis::CountedRecords(entry.run, entry.AttemptsOfRank0());
-  }
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t first_step, FindReporter(entry, reporter));
   ABSL_RETURN_IF_ERROR(ValidateFirstStep(steps, first_step));
-  ABSL_RETURN_IF_ERROR(entry.EnsureCoverage(*database_, counted));
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<RunCoverage> coverage, CoverageOf(entry));
 
-  std::vector<wire::StepRecord> fresh = entry.NotYetStored(reporter, steps);
+  std::vector<wire::StepRecord> fresh = coverage->NotYetStored(reporter, steps);
+  ABSL_RETURN_IF_ERROR(coverage->CheckGaps(reporter, fresh));
   analysis::MarkWarmUp(fresh, first_step);
-  const std::uint64_t count = entry.StepsWith(reporter, fresh, counted);
+  ABSL_RETURN_IF_ERROR(StoreSteps(entry, reporter, fresh, coverage->StepsWith(reporter, fresh)));
+  coverage->Insert(reporter, fresh);
+  coverages_.Put(entry.name, coverage);
+  if (options_.on_steps) options_.on_steps(fresh);
+  return coverage->LastOf(reporter);
+}
+
+absl::Status RocksRunStore::StoreSteps(RunEntry& entry, const Reporter& reporter,
+                                       const std::vector<wire::StepRecord>& fresh, std::uint64_t steps_of_run) {
   const std::int64_t date_ms = DateIn(entry);
-  std::vector<rocks::Change> entries = {ProgressEntry(entry.name, count, date_ms)};
+  std::vector<rocks::Change> entries = {ProgressEntry(entry.name, steps_of_run, date_ms)};
   if (!fresh.empty()) {
     entries.push_back({Family::kSteps, StepBlockKey(reporter, fresh.front().step),
                        wire::ToStepBlock(fresh).SerializeAsString()});
   }
   ABSL_RETURN_IF_ERROR(database_->Write(entries, rocks::Durability::kProcess));
-  entry.coverage->Insert(reporter, fresh, counted);
-  if (options_.on_steps) options_.on_steps(fresh);
+  NoteReport(entry, steps_of_run, date_ms);
+  return absl::OkStatus();
+}
+
+void RocksRunStore::NoteReport(RunEntry& entry, std::uint64_t steps_of_run, std::int64_t date_ms) {
   base::MutexLock lock(entry.mutex);
-  entry.run.set_steps(count);
+  entry.run.set_steps(steps_of_run);
   entry.run.set_last_report_ms(date_ms);
   entry.heard_steady_ms = options_.steady_ms();
-  return *entry.coverage->by_process[{reporter.rank, reporter.attempt}].last();
 }
 
 absl::Status RocksRunStore::Finish(const v1::FinishRunRequest& request) {
@@ -341,14 +331,17 @@ absl::StatusOr<std::vector<v1::Run>> RocksRunStore::List() const {
   return runs;
 }
 
-absl::Status RocksRunStore::ListAfter(ListPosition after, RunSink sink) const {
+std::vector<RocksRunStore::EntryPtr> RocksRunStore::EntriesAfter(ListPosition after) const {
   std::vector<EntryPtr> entries;
-  {
-    base::MutexLock lock(mutex_);
-    for (const auto& [name, entry] : entries_) {
-      if (entry->place < after) entries.push_back(entry);
-    }
+  base::MutexLock lock(mutex_);
+  for (const auto& [name, entry] : entries_) {
+    if (entry->place < after) entries.push_back(entry);
   }
+  return entries;
+}
+
+absl::Status RocksRunStore::ListAfter(ListPosition after, RunSink sink) const {
+  std::vector<EntryPtr> entries = EntriesAfter(after);
   std::ranges::sort(entries, std::greater(), &RunEntry::place);
   for (const EntryPtr& entry : entries) {
     if (!sink(entry->place, Snapshot(*entry))) break;
@@ -358,17 +351,24 @@ absl::Status RocksRunStore::ListAfter(ListPosition after, RunSink sink) const {
 
 absl::StatusOr<std::vector<analysis::OpenedAttempt>> RocksRunStore::ReadAttempts(std::string_view run) const {
   ABSL_ASSIGN_OR_RETURN(EntryPtr entry, FindByPrefix(run));
-  base::MutexLock lock(entry->mutex);
-  return entry->AllAttempts();
+  return runs::ReadAttempts(*database_, entry->name);
+}
+
+std::uint64_t RocksRunStore::held_bytes() const {
+  std::uint64_t bytes = coverages_.bytes();
+  for (const EntryPtr& entry : EntriesAfter(kListBegin)) {
+    base::MutexLock lock(entry->mutex);
+    bytes += entry->bytes();
+  }
+  return bytes;
 }
 
 absl::Status RocksRunStore::ReadSteps(std::string_view run, StepSink sink) const {
   ABSL_ASSIGN_OR_RETURN(EntryPtr entry, FindByPrefix(run));
+  ABSL_ASSIGN_OR_RETURN(const std::vector<analysis::OpenedAttempt> attempts,
+                        runs::ReadAttempts(*database_, entry->name));
   std::map<analysis::RankAttempt, std::uint64_t> first_steps;
-  {
-    base::MutexLock lock(entry->mutex);
-    for (const auto& [process, attempt] : entry->attempts) first_steps.emplace(process, attempt.first_step);
-  }
+  for (const analysis::OpenedAttempt& attempt : attempts) first_steps[attempt.process] = attempt.first_step;
   BlockMerger merger(sink);
   absl::Status status = database_->Scan(
       Family::kSteps, StepPrefix(entry->name), [&](std::string_view key, std::string_view value) {

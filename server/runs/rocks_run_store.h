@@ -2,16 +2,20 @@
 #ifndef PACKTRAIN_SERVER_RUNS_ROCKS_RUN_STORE_H_
 #define PACKTRAIN_SERVER_RUNS_ROCKS_RUN_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "proto/base/mutex.h"
 #include "server/runs/clocks.h"
+#include "server/runs/coverage_cache.h"
+#include "server/runs/run_coverage.h"
 #include "server/runs/run_database.h"
 #include "server/runs/run_entry.h"
 #include "server/runs/run_store.h"
@@ -25,6 +29,8 @@ struct RocksRunStoreOptions {
   std::function<std::int64_t()> steady_ms = SteadyNowMs;  // says how long it is since
   // Called with the steps of each report that are new, once they are stored, on any thread; null: nobody asks.
   std::function<void(const std::vector<wire::StepRecord>& steps)> on_steps = nullptr;
+  // Of the coverages of all runs that report (coverage_cache.h).
+  std::size_t coverage_bytes = std::size_t{16} << 20;
   rocks::DatabaseOptions database;
 };
 
@@ -57,6 +63,8 @@ class RocksRunStore final : public RunStore {
   absl::Status ReadEvents(std::string_view run, EventSink sink) const override;
   absl::Status ReadCorruptGraphs(std::string_view run, CorruptGraphsSink sink) const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
+  // What it holds in memory of its runs.
+  std::uint64_t held_bytes() const;
   // For reading.
   const rocks::Database& database() const { return *database_; }
 
@@ -66,14 +74,12 @@ class RocksRunStore final : public RunStore {
   RocksRunStore(std::unique_ptr<rocks::Database> database, RocksRunStoreOptions options);
 
   absl::Status Load();
-  absl::Status LoadRuns();
   void Take(v1::Run run, std::uint64_t place);
-  absl::Status LoadAttempts();
-  absl::Status LoadLostRecords();
 
   absl::StatusOr<v1::StartRunResponse> StartOrJoin(const v1::StartRunRequest& request);
   absl::StatusOr<v1::StartRunResponse> StartNew(const v1::StartRunRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(start_mutex_);
+  absl::StatusOr<std::optional<std::string>> NameOfKey(const std::string& idempotency_key) const;
   absl::StatusOr<v1::StartRunResponse> Join(RunEntry& entry, const v1::StartRunRequest& request);
   // `follower` goes on with the run from `first_step` on.
   absl::Status SetFollowed(RunEntry& entry, const std::string& follower, std::uint64_t first_step);
@@ -89,9 +95,22 @@ class RocksRunStore final : public RunStore {
   absl::Status Change(RunEntry& entry, v1::Run changed, const NewAttempt* opened)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(entry.reports);
 
+  // The first step of the reporter's attempt. INVALID_ARGUMENT: rank outside the world. FAILED_PRECONDITION: no
+  // such attempt, or the run is finished.
+  absl::StatusOr<std::uint64_t> FindReporter(RunEntry& entry, const Reporter& reporter) const;
+  // Reads it from the database where it is not held.
+  absl::StatusOr<std::shared_ptr<RunCoverage>> CoverageOf(RunEntry& entry)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(entry.reports);
+  // Stores the steps, which are not there yet, and the time of this report.
+  absl::Status StoreSteps(RunEntry& entry, const Reporter& reporter, const std::vector<wire::StepRecord>& fresh,
+                          std::uint64_t steps_of_run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(entry.reports);
+  void NoteReport(RunEntry& entry, std::uint64_t steps_of_run, std::int64_t date_ms)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(entry.reports);
+
   // By the whole name, or by an unambiguous beginning.
   absl::StatusOr<EntryPtr> Find(std::string_view run) const;
   absl::StatusOr<EntryPtr> FindByPrefix(std::string_view prefix) const;
+  std::vector<EntryPtr> EntriesAfter(ListPosition after) const;
   v1::Run Snapshot(RunEntry& entry) const;
   // Writes `entries`, if any, and the time of this report.
   absl::Status Report(RunEntry& entry, const Reporter* reporter, std::vector<rocks::Change> entries)
@@ -100,11 +119,11 @@ class RocksRunStore final : public RunStore {
 
   const std::unique_ptr<rocks::Database> database_;
   const RocksRunStoreOptions options_;
+  CoverageCache coverages_;
 
   // Held while a run begins. Order: start_mutex_, then an entry's reports, then its mutex or mutex_; the latter
   // two are never held together.
   base::Mutex start_mutex_;
-  std::map<std::string, std::string, std::less<>> names_by_key_ ABSL_GUARDED_BY(start_mutex_);
   std::uint64_t last_place_ ABSL_GUARDED_BY(start_mutex_) = 0;
 
   mutable base::Mutex mutex_;

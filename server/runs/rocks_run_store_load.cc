@@ -1,10 +1,14 @@
 // What a store finds when it opens.
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/runs/rocks_run_store.h"
+#include "server/runs/run_changes.h"
 #include "server/runs/run_keys.h"
 #include "server/runs/run_records.h"
 
@@ -24,9 +28,69 @@ struct StoredRun {
   v1::Run run;
   std::uint64_t place = 0;  // 0: of an older server, which stored none
 };
+using StoredRuns = std::map<std::string, StoredRun, std::less<>>;
+
+absl::StatusOr<StoredRun*> FindStored(StoredRuns& runs, std::string_view name) {
+  const auto found = runs.find(name);
+  if (found != runs.end()) return &found->second;
+  return absl::DataLossError(
+      absl::StrCat("the run database holds rows of a run without a description, ", std::string(name)));
+}
+
+absl::Status ReadDescriptions(const rocks::Database& database, StoredRuns& runs) {
+  return database.Scan(Family::kRuns, kDescriptionPrefix, [&runs](std::string_view, std::string_view value) {
+    v1::Run run;
+    ABSL_RETURN_IF_ERROR(ParseRecord(value, run));
+    std::string name = run.run();
+    runs[std::move(name)].run = std::move(run);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ReadProgress(const rocks::Database& database, StoredRuns& runs) {
+  return database.Scan(Family::kRuns, kProgressPrefix, [&runs](std::string_view key, std::string_view value) {
+    ABSL_ASSIGN_OR_RETURN(StoredRun * stored, FindStored(runs, key.substr(kProgressPrefix.size())));
+    v1::Run progress;
+    ABSL_RETURN_IF_ERROR(ParseRecord(value, progress));
+    stored->run.MergeFrom(progress);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ReadPlaces(const rocks::Database& database, StoredRuns& runs) {
+  return database.Scan(Family::kRuns, kPlacePrefix, [&runs](std::string_view key, std::string_view value) {
+    ABSL_ASSIGN_OR_RETURN(StoredRun * stored, FindStored(runs, key.substr(kPlacePrefix.size())));
+    ABSL_ASSIGN_OR_RETURN(stored->place, ParsePlace(value));
+    return absl::OkStatus();
+  });
+}
+
+// Rows of one kind, each of a reporter: `put` takes what it says into the reporter's run.
+template <typename Message>
+absl::Status ReadRowsOfReporters(const rocks::Database& database, std::string_view prefix,
+                                 absl::StatusOr<Reporter> (*reporter_of_key)(std::string_view key),
+                                 void (*put)(const Reporter& reporter, const Message& row, v1::Run& run),
+                                 StoredRuns& runs) {
+  return database.Scan(Family::kRuns, prefix, [&](std::string_view key, std::string_view value) {
+    ABSL_ASSIGN_OR_RETURN(const Reporter reporter, reporter_of_key(key));
+    ABSL_ASSIGN_OR_RETURN(StoredRun * stored, FindStored(runs, reporter.run));
+    Message row;
+    ABSL_RETURN_IF_ERROR(ParseRecord(value, row));
+    put(reporter, row, stored->run);
+    return absl::OkStatus();
+  });
+}
+
+void PutAttempt(const Reporter& reporter, const v1::StartRunRequest&, v1::Run& run) {
+  run.set_attempts(std::max(run.attempts(), reporter.attempt + 1));
+}
+
+void PutLostRecords(const Reporter&, const v1::ReportLostRecordsRequest& lost, v1::Run& run) {
+  run.set_lost_records(run.lost_records() + lost.records());
+}
 
 // Runs of older servers lie before all others, by their dates.
-void GivePlaces(std::map<std::string, StoredRun, std::less<>>& runs) {
+void GivePlaces(StoredRuns& runs) {
   std::vector<StoredRun*> older;
   for (auto& [name, stored] : runs) {
     if (stored.place == 0) older.push_back(&stored);
@@ -39,51 +103,22 @@ void GivePlaces(std::map<std::string, StoredRun, std::less<>>& runs) {
   for (StoredRun* stored : older) stored->place = ++place;
 }
 
+absl::StatusOr<StoredRuns> ReadRuns(const rocks::Database& database) {
+  StoredRuns runs;
+  ABSL_RETURN_IF_ERROR(ReadDescriptions(database, runs));
+  ABSL_RETURN_IF_ERROR(ReadProgress(database, runs));
+  ABSL_RETURN_IF_ERROR(ReadPlaces(database, runs));
+  ABSL_RETURN_IF_ERROR(ReadRowsOfReporters(database, kAttemptPrefix, &ReporterOfAttemptKey, &PutAttempt, runs));
+  ABSL_RETURN_IF_ERROR(
+      ReadRowsOfReporters(database, kLostRecordsPrefix, &ReporterOfLostRecordsKey, &PutLostRecords, runs));
+  GivePlaces(runs);
+  return runs;
+}
+
 }  // namespace
 
 absl::Status RocksRunStore::Load() {
-  ABSL_RETURN_IF_ERROR(LoadRuns());
-  const auto load_key = [this](std::string_view key, std::string_view value) {
-    base::MutexLock lock(start_mutex_);
-    names_by_key_.emplace(key.substr(kIdempotencyPrefix.size()), value);
-    return absl::OkStatus();
-  };
-  absl::Status status = database_->Scan(Family::kRuns, kIdempotencyPrefix, load_key);
-  if (status.ok()) status = LoadAttempts();
-  return status.ok() ? LoadLostRecords() : status;
-}
-
-absl::Status RocksRunStore::LoadRuns() {
-  std::map<std::string, StoredRun, std::less<>> runs;
-  const auto find = [&runs](std::string_view name) -> absl::StatusOr<StoredRun*> {
-    const auto found = runs.find(name);
-    if (found != runs.end()) return &found->second;
-    return absl::DataLossError(
-        absl::StrCat("the run database holds rows of a run without a description, ", std::string(name)));
-  };
-  const auto load_run = [&runs](std::string_view, std::string_view value) {
-    v1::Run run;
-    const absl::Status status = ParseRecord(value, run);
-    if (status.ok()) runs[run.run()].run = run;
-    return status;
-  };
-  const auto load_progress = [&find](std::string_view key, std::string_view value) {
-    ABSL_ASSIGN_OR_RETURN(StoredRun * stored, find(key.substr(kProgressPrefix.size())));
-    v1::Run progress;
-    const absl::Status status = ParseRecord(value, progress);
-    if (status.ok()) stored->run.MergeFrom(progress);
-    return status;
-  };
-  const auto load_place = [&find](std::string_view key, std::string_view value) {
-    ABSL_ASSIGN_OR_RETURN(StoredRun * stored, find(key.substr(kPlacePrefix.size())));
-    ABSL_ASSIGN_OR_RETURN(stored->place, ParsePlace(value));
-    return absl::OkStatus();
-  };
-  absl::Status status = database_->Scan(Family::kRuns, kDescriptionPrefix, load_run);
-  if (status.ok()) status = database_->Scan(Family::kRuns, kProgressPrefix, load_progress);
-  if (status.ok()) status = database_->Scan(Family::kRuns, kPlacePrefix, load_place);
-  ABSL_RETURN_IF_ERROR(status);
-  GivePlaces(runs);
+  ABSL_ASSIGN_OR_RETURN(StoredRuns runs, ReadRuns(*database_));
   for (auto& [name, stored] : runs) Take(std::move(stored.run), stored.place);
   return absl::OkStatus();
 }
@@ -103,35 +138,6 @@ void RocksRunStore::Take(v1::Run run, std::uint64_t place) {
   base::MutexLock lock(mutex_);
   const std::string name = entry->name;
   entries_.emplace(name, std::move(entry));
-}
-
-absl::Status RocksRunStore::LoadAttempts() {
-  return database_->Scan(Family::kRuns, kAttemptPrefix, [this](std::string_view key, std::string_view value) {
-    ABSL_ASSIGN_OR_RETURN(const Reporter reporter, ReporterOfAttemptKey(key));
-    absl::StatusOr<EntryPtr> entry = Find(reporter.run);
-    v1::StartRunRequest request;
-    absl::Status status = entry.ok() ? ParseRecord(value, request) : entry.status();
-    ABSL_RETURN_IF_ERROR(status);
-    RunEntry& loaded = **entry;
-    base::MutexLock lock(loaded.mutex);
-    loaded.AddAttempt(reporter, request.first_step(), request.process_key());
-    return status;
-  });
-}
-
-absl::Status RocksRunStore::LoadLostRecords() {
-  const auto load = [this](std::string_view key, std::string_view value) {
-    ABSL_ASSIGN_OR_RETURN(const Reporter reporter, ReporterOfLostRecordsKey(key));
-    absl::StatusOr<EntryPtr> entry = Find(reporter.run);
-    v1::ReportLostRecordsRequest lost;
-    absl::Status status = entry.ok() ? ParseRecord(value, lost) : entry.status();
-    ABSL_RETURN_IF_ERROR(status);
-    RunEntry& loaded = **entry;
-    base::MutexLock lock(loaded.mutex);
-    loaded.SetLost({reporter.rank, reporter.attempt}, lost.records());
-    return status;
-  };
-  return database_->Scan(Family::kRuns, kLostRecordsPrefix, load);
 }
 
 }  // namespace packtrain::runs

@@ -8,26 +8,25 @@
 #include "server/runs/run_keys.h"
 #include "server/runs/run_limits.h"
 #include "server/runs/run_records.h"
+#include "server/runs/stored_attempts.h"
 
 namespace packtrain::runs {
 
 absl::Status RocksRunStore::Report(RunEntry& entry, const Reporter* reporter,
                                    std::vector<rocks::Change> entries) {
+  if (reporter != nullptr) {
+    ABSL_RETURN_IF_ERROR(FindReporter(entry, *reporter).status());
+  }
   std::uint64_t steps = 0;
   {
     base::MutexLock lock(entry.mutex);
     ABSL_RETURN_IF_ERROR(entry.CheckTakesReports());
-    if (reporter != nullptr) {
-      ABSL_RETURN_IF_ERROR(entry.FindReporter(*reporter).status());
-    }
     steps = entry.run.steps();
   }
   const std::int64_t date_ms = DateIn(entry);
   entries.push_back(ProgressEntry(entry.name, steps, date_ms));
   ABSL_RETURN_IF_ERROR(database_->Write(entries, rocks::Durability::kProcess));
-  base::MutexLock lock(entry.mutex);
-  entry.run.set_last_report_ms(date_ms);
-  entry.heard_steady_ms = options_.steady_ms();
+  NoteReport(entry, steps, date_ms);
   return absl::OkStatus();
 }
 
@@ -47,8 +46,8 @@ absl::Status RocksRunStore::AddEvaluation(std::string_view run, const v1::Evalua
   const Reporter reporter{entry.name, 0, evaluation.attempt()};
   v1::Evaluation stored = evaluation;
   if (!evaluation.has_attempt()) {
-    base::MutexLock lock(entry.mutex);
-    stored.set_attempt(std::max(1u, entry.AttemptsOf(0)) - 1);
+    ABSL_ASSIGN_OR_RETURN(const AttemptNumbers attempts, FindAttempts(*database_, entry.name, /*rank=*/0, ""));
+    stored.set_attempt(std::max(1u, attempts.next) - 1);
   }
   return Report(entry, evaluation.has_attempt() ? &reporter : nullptr,
                 {{Family::kRuns, EvaluationKey(run, stored), stored.SerializeAsString()}});
@@ -58,16 +57,14 @@ absl::Status RocksRunStore::AddLostRecords(const Reporter& reporter, std::uint64
   ABSL_ASSIGN_OR_RETURN(EntryPtr found, Find(reporter.run));
   RunEntry& entry = *found;
   base::MutexLock reports(entry.reports);
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t known, LostRecordsOf(*database_, reporter));
   v1::ReportLostRecordsRequest lost;
-  {
-    base::MutexLock lock(entry.mutex);
-    ABSL_ASSIGN_OR_RETURN(const RunEntry::Attempt* attempt, entry.FindReporter(reporter));
-    lost.set_records(std::max(records, attempt->lost_records));
-  }
+  lost.set_records(std::max(records, known));
   ABSL_RETURN_IF_ERROR(
       Report(entry, &reporter, {{Family::kRuns, LostRecordsKey(reporter), lost.SerializeAsString()}}));
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t of_run, LostRecordsOfRun(*database_, entry.name));
   base::MutexLock lock(entry.mutex);
-  entry.SetLost({reporter.rank, reporter.attempt}, lost.records());
+  entry.run.set_lost_records(of_run);
   return absl::OkStatus();
 }
 

@@ -32,8 +32,8 @@ absl::Status UnknownForm() { return absl::DataLossError("the run database holds 
 absl::StatusOr<Reporter> ParseReporter(std::string_view key, std::size_t rest, bool exactly = true) {
   const std::size_t name_size = key.find('\0');
   if (name_size == std::string_view::npos) return UnknownForm();
-  const std::size_t least = name_size + 1 + 8 + rest;
-  if (exactly ? key.size() != least : key.size() < least) return UnknownForm();
+  const std::size_t min_size = name_size + 1 + 8 + rest;
+  if (exactly ? key.size() != min_size : key.size() < min_size) return UnknownForm();
   const std::string_view numbers = key.substr(name_size + 1);
   return Reporter{std::string(key.substr(0, name_size)), *rocks::ParseBigEndian<std::uint32_t>(numbers),
                   *rocks::ParseBigEndian<std::uint32_t>(numbers.substr(4))};
@@ -89,6 +89,12 @@ std::string CorruptGraphsKey(std::string_view run, const v1::CorruptGraphs& grap
 }
 
 std::string AttemptPrefix(std::string_view run) { return RunPrefix(kAttemptPrefix, run); }
+
+std::string AttemptPrefix(std::string_view run, std::uint32_t rank) {
+  std::string prefix = AttemptPrefix(run);
+  rocks::AppendBigEndian(rank, prefix);
+  return prefix;
+}
 
 std::string LostRecordsPrefix(std::string_view run) { return RunPrefix(kLostRecordsPrefix, run); }
 

@@ -6,10 +6,11 @@
 //   runs     p NAME                               Run with these two only, written with each report
 //   runs     k IDEMPOTENCY_KEY                    NAME
 //   runs     a NAME 0 rank:4 attempt:4            StartRunRequest of the attempt, without description
-//   runs     o NAME                               place:8, in the order in which runs began; older runs have
-//   none runs     e NAME 0 step:8 SPLIT 0 attempt:4    Evaluation runs     e NAME 0 step:8 SPLIT Evaluation of
-//   an older server, which kept one for all attempts runs     l NAME 0 rank:4 attempt:4
-//   ReportLostRecordsRequest steps    NAME 0 rank:4 attempt:4 step:8       StepBlock that starts with this step
+//   runs     o NAME                               place:8 in the order of the list; older runs have none
+//   runs     e NAME 0 step:8 SPLIT 0 attempt:4    Evaluation
+//   runs     e NAME 0 step:8 SPLIT                Evaluation of an older server: one for all attempts
+//   runs     l NAME 0 rank:4 attempt:4            ReportLostRecordsRequest
+//   steps    NAME 0 rank:4 attempt:4 step:8       StepBlock that starts with this step
 //   samples  s NAME 0 rank:4 attempt:4 time:8     Sample
 //   samples  e NAME 0 rank:4 attempt:4 start:8 EVENT_NAME   Event
 //   samples  c NAME 0 step:8 epoch:8 batch:8 SPLIT          CorruptGraphs
@@ -47,6 +48,7 @@ inline constexpr std::string_view kPlacePrefix = "o";
 inline constexpr std::string_view kLostRecordsPrefix = "l";
 std::string CorruptGraphsKey(std::string_view run, const v1::CorruptGraphs& graphs);
 std::string AttemptPrefix(std::string_view run);
+std::string AttemptPrefix(std::string_view run, std::uint32_t rank);
 std::string LostRecordsPrefix(std::string_view run);
 std::string EvaluationPrefix(std::string_view run);
 std::string StepPrefix(std::string_view run);

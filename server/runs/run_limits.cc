@@ -15,6 +15,11 @@
 namespace packtrain::runs {
 namespace {
 
+// Of a run in memory, beside its description and its message.
+constexpr std::size_t kMaxOtherRunBytes = 1280;
+// Also where a description of an older server takes all there is.
+constexpr std::size_t kMinMessageRoom = 256;
+
 absl::Status CheckText(std::string_view what, std::string_view text, std::size_t limit = kMaxTextBytes) {
   if (text.size() <= limit) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -194,6 +199,23 @@ absl::Status ValidateCorruptGraphs(const std::vector<v1::CorruptGraphs>& batches
                                                    " of epoch ", batch.epoch()));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckAttempts(std::string_view run, std::uint32_t rank, std::uint32_t opened) {
+  if (opened < kMaxAttempts) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("rank ", rank, " of run ", std::string(run), " has opened ", opened, " attempts, at most ",
+                   kMaxAttempts, " are taken: begin another run, with another idempotency_key"));
+}
+
+std::string CutMessage(std::string_view message, const v1::RunDescription& description) {
+  constexpr std::string_view kCut = "...";
+  const auto taken = static_cast<std::size_t>(description.SpaceUsedLong()) + kMaxOtherRunBytes;
+  const std::size_t room = std::max(kMinMessageRoom, kMaxRunBytes - std::min(taken, kMaxRunBytes));
+  if (message.size() <= room) return std::string(message);
+  std::size_t size = room - kCut.size();
+  while (size > 0 && (static_cast<unsigned char>(message[size]) & 0xC0) == 0x80) --size;  // within a character
+  return std::string(message.substr(0, size)).append(kCut);
 }
 
 absl::Status ValidateFinish(v1::RunState state, std::string_view message) {

@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_SERVER_RUNS_STEP_COVERAGE_H_
 #define PACKTRAIN_SERVER_RUNS_STEP_COVERAGE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,7 +19,8 @@ class StepCoverage {
   void InsertBelow(std::uint64_t end, const StepCoverage& other);
 
   std::uint64_t count() const { return count_; }
-  // The greatest step.
+  std::size_t intervals() const { return intervals_.size(); }
+  // The largest step.
   std::optional<std::uint64_t> last() const;
 
  private:

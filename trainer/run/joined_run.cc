@@ -179,7 +179,7 @@ class Joining {
   absl::Status EndFormerRun(const std::string& successor) const {
     if (!IsOpen()) return absl::OkStatus();
     client::RunDescription description = description_;
-    description.planned_steps = 0;  // stay what they were
+    description.planned_steps = state_.position.steps;  // none is left to make: those of the run stay
     ABSL_ASSIGN_OR_RETURN(Reporter former, Start(state_.key, description, /*follows=*/""));
     Add(state_.unsent, *former);
     const absl::Status ended = former->Finish(

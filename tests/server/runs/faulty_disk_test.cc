@@ -19,6 +19,7 @@ using ::packtrain::testing::Duration;
 using ::packtrain::testing::Fault;
 using ::packtrain::testing::FaultyDisk;
 using ::packtrain::testing::IsOk;
+using ::packtrain::testing::StatusIs;
 using ::testing::IsSubsetOf;
 using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
@@ -178,6 +179,23 @@ TEST_P(FaultyDiskTest, AReadGivesAStatusOrTheRecords) {
         });
     EXPECT_TRUE(!read.ok() || steps == 20) << steps;
     (void)scene.store->ReadEvaluations(scene.trainer.run());
+  });
+}
+
+TEST_P(FaultyDiskTest, AnAttemptWhoseOpeningFailedIsOpenedByTheSameCallAgain) {
+  ForEveryOperation(Report, [](Scene& scene) {
+    v1::StartRunRequest request = Request();
+    request.set_process_key("process b");
+    request.set_first_step(20);
+    (void)scene.store->Start(request);
+    scene.disk.Heal();
+    const absl::StatusOr<v1::StartRunResponse> opened = scene.store->Start(request);
+    ASSERT_THAT(opened, IsOk());
+    EXPECT_EQ(opened->attempt(), 1u);
+    EXPECT_EQ(scene.store->Get(scene.trainer.run())->state(), v1::RUN_STATE_RUNNING);
+    EXPECT_THAT(scene.store->AddSteps({scene.trainer.run(), 0, 1}, Steps(10, 19)),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(scene.store->Finish(scene.trainer.run(), v1::RUN_STATE_DONE, ""), IsOk());
   });
 }
 

@@ -114,11 +114,12 @@ TEST_F(RunStoreConformance, AFollowedRunEndsWhereTheOtherOneBegins) {
   const Reporter follower = StartRun(*store_, request);
   StartRun(*store_, request);
   // The former one is closed by an attempt that makes no step.
-  StartRun(*store_, StartFrom(30));
+  StartRun(*store_, StartFrom(30, 30));
   ASSERT_THAT(store_->Finish(former.run, v1::RUN_STATE_FAILED, "went on"), IsOk());
   for (int opened = 0; opened < 2; ++opened) {
     EXPECT_EQ(Get(former.run).followed_by(), follower.run);
     EXPECT_EQ(Get(former.run).followed_at_step(), 30u);
+    EXPECT_EQ(Get(former.run).description().planned_steps(), 200u);
     EXPECT_EQ(Get(former.run).steps(), 30u);
     EXPECT_EQ(Summarize(*store_, former.run)->whole().steps(), 30u);
     store_.Reopen();
@@ -130,6 +131,32 @@ TEST_F(RunStoreConformance, AFollowedRunEndsWhereTheOtherOneBegins) {
   EXPECT_EQ(Get(former.run).steps(), 30u);
   ASSERT_THAT(Add(again, 30, 39), IsOk());
   EXPECT_EQ(Get(former.run).steps(), 40u);
+}
+
+// As where a client does not say how many steps there are to be: those of the run are meant.
+TEST_F(RunStoreConformance, AFollowedRunIsTakenBackByAnAttemptWithoutPlannedStepsThatHasSomeToMake) {
+  const auto follow = [this](const std::string& former, const std::string& key) {
+    v1::StartRunRequest request = StartRequest(key);
+    request.set_first_step(30);
+    request.set_follows(former);
+    StartRun(*store_, request);
+  };
+  const Reporter planned = StartRun(*store_, StartFrom(0, 200));
+  follow(planned.run, "key-00000002");
+  StartRun(*store_, StartFrom(200));
+  EXPECT_TRUE(Get(planned.run).has_followed_at_step());
+  const Reporter again = StartRun(*store_, StartFrom(30));
+  EXPECT_FALSE(Get(planned.run).has_followed_at_step());
+  EXPECT_EQ(Get(planned.run).description().planned_steps(), 200u);
+  ASSERT_THAT(Add(again, 30, 39), IsOk());
+  EXPECT_EQ(Get(planned.run).steps(), 10u);
+
+  const Reporter unplanned = StartRun(*store_, StartRequest("key-00000003"));
+  follow(unplanned.run, "key-00000004");
+  v1::StartRunRequest request = StartRequest("key-00000003");
+  request.set_first_step(30);
+  StartRun(*store_, request);
+  EXPECT_FALSE(Get(unplanned.run).has_followed_at_step());
 }
 
 TEST_F(RunStoreConformance, ARunFollowsOneThatThereIsAndNotItself) {

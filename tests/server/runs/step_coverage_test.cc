@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -24,14 +25,14 @@ TEST(StepCoverage, TakesEachStepOnce) {
   EXPECT_EQ(coverage.count(), 1u);
 }
 
-TEST(StepCoverage, TakesTheGreatestNumber) {
-  constexpr std::uint64_t kGreatest = std::numeric_limits<std::uint64_t>::max();
+TEST(StepCoverage, TakesTheLargestNumber) {
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
   StepCoverage coverage;
-  EXPECT_TRUE(coverage.Insert(kGreatest));
+  EXPECT_TRUE(coverage.Insert(kLargest));
   EXPECT_TRUE(coverage.Insert(0));
-  EXPECT_TRUE(coverage.Insert(kGreatest - 1));
+  EXPECT_TRUE(coverage.Insert(kLargest - 1));
   EXPECT_EQ(coverage.count(), 3u);
-  EXPECT_EQ(coverage.last(), kGreatest);
+  EXPECT_EQ(coverage.last(), kLargest);
 }
 
 TEST(StepCoverage, TakesThoseOfAnotherBelowAnEnd) {
@@ -56,6 +57,12 @@ TEST(StepCoverage, TakesThoseOfAnotherBelowAnEnd) {
   }
 }
 
+std::size_t CountIntervals(const std::set<std::uint64_t>& steps) {
+  std::size_t intervals = 0;
+  for (const std::uint64_t step : steps) intervals += steps.contains(step + 1) ? 0 : 1;
+  return intervals;
+}
+
 TEST(StepCoverage, AgreesWithASetInAnyOrder) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
@@ -66,6 +73,7 @@ TEST(StepCoverage, AgreesWithASetInAnyOrder) {
       EXPECT_EQ(coverage.Insert(step), expected.insert(step).second);
       EXPECT_EQ(coverage.count(), expected.size());
       EXPECT_EQ(coverage.last(), *expected.rbegin());
+      EXPECT_EQ(coverage.intervals(), CountIntervals(expected));
     }
     for (std::uint64_t step = 0; step < 310; ++step) {
       EXPECT_EQ(coverage.Contains(step), expected.contains(step)) << step;
