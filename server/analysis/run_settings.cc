@@ -53,6 +53,15 @@ template <typename Read>
 Reader Number(Read read) {
   return [read](const v1::Run& run) { return NumberText(std::invoke(read, run.description())); };
 }
+// Reads a number; 0 is not known.
+template <typename Read>
+Reader NumberIfAny(Read read) {
+  return [read](const v1::Run& run) -> std::optional<std::string> {
+    const auto number = std::invoke(read, run.description());
+    if (number == 0) return std::nullopt;
+    return NumberText(number);
+  };
+}
 
 // `word` of an enum of the spec, whose value 0 means `unspecified`.
 template <typename Enum, std::size_t N, typename Read>
@@ -256,7 +265,8 @@ Rows ConditionsOfTraining() {
       AsNumber(Condition("learning_rate", "learning_rate", Number(&Description::learning_rate))),
       Condition("learning_rate_schedule", "settings.learning_rate_schedule",
                 TextIfAny([](const Description& d) { return d.settings().learning_rate_schedule(); })),
-      OfLearning(AsNumber(Condition("planned_steps", "planned_steps", Number(&Description::planned_steps)))),
+      OfLearning(
+          AsNumber(Condition("planned_steps", "planned_steps", NumberIfAny(&Description::planned_steps)))),
       AsNumber(Condition("evaluate_every", "settings.evaluate_every",
                          Optional(&Description::settings, &v1::TrainerSettings::has_evaluate_every,
                                   &v1::TrainerSettings::evaluate_every))),

@@ -28,12 +28,17 @@ std::string FollowerToText(const v1::Run& run) {
          " on, with another number of ranks\n";
 }
 
+// How many there are, and are to be where that is planned.
+std::string StepsToText(const v1::Run& run) {
+  const std::uint64_t planned = run.description().planned_steps();
+  return std::to_string(run.steps()) + (planned > 0 ? " of " + std::to_string(planned) : "") + " steps";
+}
+
 std::string ToText(const RunSummary& read) {
   const v1::Run& run = read.run;
   const v1::RunDescription& about = run.description();
   std::ostringstream text;
-  text << "run " << run.run() << ": " << EnumWord(run.state()) << ", " << run.steps() << " of "
-       << about.planned_steps() << " steps"
+  text << "run " << run.run() << ": " << EnumWord(run.state()) << ", " << StepsToText(run)
        << (run.message().empty() ? "" : "; " + base::EscapeControls(run.message())) << '\n'
        << "model     " << base::EscapeControls(about.model()) << ", "
        << FormatCount(static_cast<double>(about.parameters())) << " parameters, target "

@@ -224,6 +224,9 @@ TEST(RunSettings, WhatIsNotGivenIsNotRead) {
   EXPECT_THAT(conditions, Not(Contains(Key("nodes"))));
   EXPECT_THAT(conditions, Contains(Pair("order", "full")));
   EXPECT_THAT(conditions, Contains(Pair("cost", "0,1,1")));
+  EXPECT_THAT(conditions, Not(Contains(Key("planned_steps"))));
+  run.mutable_description()->set_planned_steps(30);
+  EXPECT_THAT(ReadSettings(run, SettingKind::kCondition), Contains(Pair("planned_steps", "30")));
 }
 
 TEST(RunSettings, FamiliesHaveAKeyForEveryName) {
