@@ -103,7 +103,8 @@ class Run:
         self.key, self.name, self.state = key, None, "running"
         self.processes = {}  # (rank, attempt) -> Process
         self.latest = {}  # rank -> Process
-        self.evaluations = {}  # (attempt of rank 0, step, split) -> mae
+        self.evaluations = {}  # (attempt of rank 0, step, split) -> mae, as acknowledged
+        self.evaluating = {}  # as evaluations, of the call that is not acknowledged yet
         self.opening = None  # (rank, first step) of an attempt that may have been opened
         self.starts = 0
 
@@ -115,11 +116,17 @@ class Run:
             end = min(end, process.first_step)
         return ends
 
-    def curve(self):
-        """The evaluations that count, whether or not the attempt being opened has been."""
-        ends = self.ends(self.opening)
-        return {(step, split): mae for (attempt, step, split), mae in sorted(self.evaluations.items())
-                if step <= ends.get(attempt, 2**64)}
+    def curves(self):
+        """Each list of evaluations that may count, (step, split, mae) by step and split: whether or not the attempt being
+        opened has been, and whether or not the evaluation being sent has come."""
+        return [self.curve(self.ends(opened), {**self.evaluations, **sent})
+                for opened in (None, self.opening) for sent in ({}, self.evaluating)]
+
+    def curve(self, ends, evaluations):
+        """Of several evaluations of a step and split that count, the last attempt's is shown."""
+        counted = {(step, split): mae for (attempt, step, split), mae in sorted(evaluations.items())
+                   if step <= ends[attempt]}
+        return [(*place, mae) for place, mae in sorted(counted.items())]
 
     def acknowledged_steps(self):
         return sum(len(process.acknowledged) for process in self.processes.values())
@@ -201,9 +208,11 @@ class Reporter:
 
     def evaluating(self, run, step, mae):
         def call(client):
+            run.evaluating = {(run.latest[0].attempt, step, "val"): mae}
             client.ReportEvaluation(run_pb2.ReportEvaluationRequest(
                 run=run.name, evaluation=run_pb2.Evaluation(step=step, split="val", mae=mae)))
-            run.evaluations[run.latest[0].attempt, step, "val"] = mae
+            run.evaluations.update(run.evaluating)
+            run.evaluating = {}
         return call
 
     def finishing(self, run):
