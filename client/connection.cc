@@ -98,7 +98,8 @@ void SetRedialling(grpc::ChannelArguments& arguments) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);  // how long one connect may take
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
-  // Names are looked up again as often: gRPC's 30 s keep it from a server that has moved under its name.
+  // Names are resolved again as often. With gRPC's minimum of 30 s, a server that has moved to another address
+  // under its name would be found too late.
   arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 1'000);
 }
 

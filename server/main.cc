@@ -164,7 +164,7 @@ log::Level LevelOf(gpr_log_severity severity) {
   }
 }
 
-// The least severity that $GRPC_VERBOSITY lets through, by gRPC's own words and default.
+// The lowest severity that $GRPC_VERBOSITY logs, by gRPC's own words and default.
 int LeastSeverity() {
   const char* verbosity = std::getenv("GRPC_VERBOSITY");
   const std::string word = verbosity == nullptr ? "ERROR" : verbosity;

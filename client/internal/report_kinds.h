@@ -1,7 +1,8 @@
 // The kinds of records that a run reports, and how each is sent.
 //
 // RunReporter keeps an outbox of each kind of ReportKinds and sends what they hold in blocks, in their order. A
-// new kind is its record in client/run_reporter.h, its rpc, and a trait here, listed in ReportKinds:
+// new kind is its record in client/run_reporter.h, which ReportedRecord lists and a function adds, its rpc
+// (server/runs/README.md), and a trait here, listed in ReportKinds:
 //
 //   struct EventKind {
 //     using Record = Event;                                                    // what its outbox holds
@@ -10,6 +11,9 @@
 //     static bool Alike(const Event&, const Event&) { return true; }           // two may stand in one block
 //     static v1::ReportEventsRequest ToRequest(const Sender& sender, const std::vector<Event>& block);
 //   };
+//
+// A kind whose unsent records go into a checkpoint also has FromRequest, as StepKind does, its place in
+// UnsentRecords, and its lines in unsent_records.cc, which reads the blocks that are in the spool.
 #ifndef PACKTRAIN_CLIENT_INTERNAL_REPORT_KINDS_H_
 #define PACKTRAIN_CLIENT_INTERNAL_REPORT_KINDS_H_
 

@@ -14,7 +14,7 @@ namespace packtrain::analysis {
 namespace {
 
 constexpr double kSecondsPerNs = 1e-9;
-// Of a spread of what may be rounding alone.
+// A spread below this share of the values may be rounding error alone.
 constexpr double kRounding = 1e-9;
 
 // Energy over a time of which captures took a part. Sums over windows between two readings, each of joules E,

@@ -7,7 +7,7 @@ namespace packtrain::analysis {
 namespace {
 
 constexpr double kSecondsPerNs = 1e-9;
-// In place of a bound on the names that a client may use.
+// The largest number of event names in a summary; clients choose names freely.
 constexpr std::size_t kMaxEventNames = 64;
 constexpr int kMaxCorruptGraphsListed = 1000;
 

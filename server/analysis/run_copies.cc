@@ -11,7 +11,7 @@ namespace {
 
 using SeedsAndSettings = std::pair<RunSeeds, const SettingTexts*>;
 
-// The runs met so far, by what a copy has in common with one.
+// The runs added so far, by the properties that a copy shares with its original.
 class KnownRuns {
  public:
   explicit KnownRuns(bool of_learning) : of_learning_(of_learning) {}

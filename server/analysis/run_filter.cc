@@ -232,7 +232,7 @@ class Parser {
     return found;
   }
 
-  // Where what stands behind a value may be a part of it.
+  // The hint to quote a value, where the text behind it may belong to it.
   std::string HintAtQuotes() const {
     if (at_ == 0 || tokens_[at_ - 1].kind != TokenKind::kWord) return "";
     return absl::StrCat("; a value that has spaces or brackets needs quotes, as in '", tokens_[at_ - 1].text,

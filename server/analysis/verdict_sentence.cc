@@ -18,7 +18,7 @@ namespace {
 // Values of a setting, and copies, that a sentence names.
 constexpr int kMaxNamed = 4;
 
-// "p = .0004": no zero in front, as many digits as tell.
+// "p = .0004": without the leading zero, to the digits that are significant.
 std::string FormatP(double p) {
   if (p < 0.0001) return "p < .0001";
   if (p > 0.9995) return "p = 1";

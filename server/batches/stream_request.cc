@@ -23,7 +23,7 @@ absl::StatusOr<std::uint32_t> PartBytes(std::uint32_t requested) {
   if (requested == 0) return kDefaultMessageBytes;
   if (requested >= kMinMessageBytes) return requested;
   return base::WithField(absl::InvalidArgumentError(absl::StrCat("max_message_bytes ", requested,
-                                                                 " is below the least, ", kMinMessageBytes)),
+                                                                 " is below the minimum, ", kMinMessageBytes)),
                          "max_message_bytes");
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 std::uint64_t Load(const wire::Shape& real) { return std::uint64_t{real.nodes} + real.edges; }
 
-// Nothing out of nothing is full.
+// 0 of 0 slots count as filled.
 double Ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
 }

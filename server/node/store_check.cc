@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Files = std::vector<rocks::StoredFile>;
 
-// Each file is read once, and its rows are once more.
+// Each file is read twice: by its checksums, and row by row.
 absl::Status CheckFiles(const Files& files, rocks::CheckReport& report) {
   for (const rocks::StoredFile& file : files) report.Expect(2 * file.bytes);
   v1::FsckSummary& summary = report.summary();

@@ -21,7 +21,7 @@ using rocksdb::Slice;
 // Shared with the files that an env has opened.
 using Flag = std::shared_ptr<std::atomic<bool>>;
 
-// Makes of what a write gave what RocksDB is told of it.
+// Maps the status of a write to the one that RocksDB is given.
 using Verdict = std::function<IOStatus(IOStatus)>;
 
 constexpr char kRetired[] = "the database has been opened again";
@@ -140,7 +140,7 @@ class WrappedEnv : public rocksdb::EnvWrapper {
     system_clock_ = base->GetSystemClock();
   }
 
-  // RocksDB does some of this past the file system.
+  // RocksDB calls some of these on the env itself, not on its file system.
   rocksdb::Status DeleteFile(const std::string& path) override {
     return *retired_ ? rocksdb::Status::IOError(path, kRetired) : EnvWrapper::DeleteFile(path);
   }

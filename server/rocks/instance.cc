@@ -88,7 +88,7 @@ rocksdb::DBOptions OpenOptions(const InstanceOptions& instance, rocksdb::Env* en
   // A few hundred files at most, so all stay open and no read has to open one.
   options.max_open_files = -1;
   // Corruption in the log fails the opening, except for a last record that was cut off. RocksDB's default ends
-  // the log at the corruption, and what was acknowledged later is gone without a word.
+  // the log at the corruption, and what was acknowledged later is lost silently.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // Families that are hardly written to hold back the log; this bounds what an opening has to replay.
   options.max_total_wal_size = 64 << 20;

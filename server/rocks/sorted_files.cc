@@ -140,7 +140,7 @@ absl::Status SortedFileWriter::TryAdd(std::string_view key, std::string_view val
 absl::StatusOr<std::vector<SortedFile>> SortedFileWriter::Finish() {
   ABSL_RETURN_IF_ERROR(failure_);
   if (open_file_ != nullptr) {
-    // What the file still holds back in memory.
+    // What the file still buffers in memory.
     ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
     ABSL_RETURN_IF_ERROR(failure_ = EndFile());
   }

@@ -160,7 +160,7 @@ Table ToTable(const std::vector<batching::TunedBudget>& frontier) {
   return table;
 }
 
-// Searches here also for a data set of a server, whose threads are for streams.
+// Searches in this process also for a data set of a server, whose threads serve streams.
 absl::StatusOr<ExitCode> Tune(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
   const absl::StatusOr<SizeList> sizes =
       flags.sizes.empty() ? FetchSizes(flags, global) : ReadSizes(flags.sizes);

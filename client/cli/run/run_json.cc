@@ -24,7 +24,7 @@ const Keys& ListKeys() {
   return keys;
 }
 
-// The order that scripts and people have met so far.
+// The order of the keys, which scripts and readers rely on.
 std::map<std::string, Keys, std::less<>> KeyOrder() {
   Keys run = ListKeys();
   run.insert(run.end(), {"parameters", "plan_fingerprint", "optimizer", "learning_rate", "planned_steps",
@@ -70,7 +70,7 @@ void PutDataset(const JsonField& at, Json& run) {
   run["version"] = reference.substr(std::min(end + 1, reference.size()));
 }
 
-// What of the batch spec runs are told apart by.
+// The fields of the batch spec by which runs are told apart.
 void PutSpec(const JsonField& at, Json& run) {
   const v1::BatchSpec& spec = DescriptionOf(at).spec();
   run["policy"] = wire::PolicyName(spec);

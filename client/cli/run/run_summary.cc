@@ -41,7 +41,7 @@ std::string RatesToText(const v1::StepFigures& steady) {
   return text.str();
 }
 
-// What no figure holds; nothing where there is none.
+// The records that are in no figure; nothing where there are none.
 std::string LeftOutToText(const v1::SummarizeRunResponse& summary) {
   std::ostringstream text;
   if (const std::uint64_t steps = summary.whole().left_out(); steps > 0) {
