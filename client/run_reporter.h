@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -129,10 +130,18 @@ struct AttemptSteps {
   std::vector<wire::StepRecord> steps;
 };
 
-// What no server has acknowledged yet.
+// How many records of every kind one rank and attempt has lost for good.
+struct LostRecords {
+  std::uint32_t rank = 0;
+  std::uint32_t attempt = 0;
+  std::uint64_t records = 0;
+};
+
+// What no server has acknowledged yet; and what is lost, which some server may know.
 struct UnsentRecords {
   std::vector<AttemptSteps> steps;
   std::vector<Evaluation> evaluations;
+  std::vector<LostRecords> lost;
 };
 
 struct ReporterOptions {
@@ -157,14 +166,17 @@ struct ReporterOptions {
   // Where the file takes no more, as it has its size or the disk is full, so many records of each kind are held
   // in memory; beyond, the oldest are lost and counted. No less than `spool_after_records`.
   std::size_t max_queued_records = 1 << 20;
+  // Of steps, and of evaluations, unsent() has so many at most.
+  std::size_t max_unsent_records = std::numeric_limits<std::size_t>::max();
 };
 
 // What a run reports: a kind of record each. How each kind is sent says client/internal/report_kinds.h.
-using ReportedRecord = std::variant<wire::StepRecord, AttemptSteps, Evaluation, Sample, Event, CorruptGraphs>;
+using ReportedRecord =
+    std::variant<wire::StepRecord, AttemptSteps, LostRecords, Evaluation, Sample, Event, CorruptGraphs>;
 
-// Add* block on neither network nor disk and may be called from any thread; background threads move what piles
-// up to a file, and send and re-send until acknowledged. Steps are added in ascending order. Destroying a
-// reporter abandons what is not acknowledged yet: Flush first.
+// Add*, but for AddSteps, block on neither network nor disk and may be called from any thread; background
+// threads move what piles up to a file, and send and re-send until acknowledged. Steps are added in ascending
+// order. Destroying a reporter abandons what is not acknowledged yet: Flush first.
 class RunReporter {
  public:
   // Starts the run, or joins it.
@@ -177,18 +189,21 @@ class RunReporter {
   virtual std::uint32_t attempt() const = 0;
 
   void AddStep(const wire::StepRecord& step) { Add(step); }
-  // Steps of this run that were left over: of an earlier attempt, or of another rank.
+  // Steps of this run that were left over: of an earlier attempt, or of another rank. They may be more than the
+  // queue holds, so it waits for room while the file or the server takes any; none is lost before neither does.
   void AddSteps(AttemptSteps steps) { Add(std::move(steps)); }
+  // Records of this run that were lost before: by an earlier attempt, or by another rank.
+  void AddLost(LostRecords lost) { Add(lost); }
   void AddEvaluation(Evaluation evaluation) { Add(std::move(evaluation)); }
   // The sample's step becomes the last one that AddStep was given.
   void AddSample(Sample sample) { Add(std::move(sample)); }
   void AddEvent(Event event) { Add(std::move(event)); }
   void AddCorruptGraphs(CorruptGraphs batch) { Add(std::move(batch)); }
 
-  // Blocks until everything added so far is acknowledged or lost, or `give_up` has passed; then says how many
-  // records were not delivered, which stay queued: UNAVAILABLE, or the server's code where it answers and takes
-  // none, such as RESOURCE_EXHAUSTED while its disk is full. Where the server refused records for good, its
-  // code, and how many they were so far.
+  // Blocks until everything added so far is acknowledged or lost, or none of it was for `give_up`; then says
+  // how many records were not delivered, which stay queued: UNAVAILABLE, or the server's code where it answers
+  // and takes none, such as RESOURCE_EXHAUSTED while its disk is full. Where the server refused records for
+  // good, its code, and how many they were so far.
   virtual absl::Status Flush() = 0;
   // Flushes, then closes the run as done or failed; `message` says why, or what a run that is done lacks. For
   // one rank, after all have flushed. `end_step` is how many steps the training has made in all: what was
@@ -203,14 +218,16 @@ class RunReporter {
   virtual void Hurry() = 0;
 
   // Everything added that is neither acknowledged, refused nor lost, samples, events and corrupt graphs
-  // excepted. To be added again by whoever goes on with this run: a record that has arrived after all counts
-  // once. Takes the memory that all of it takes, and may wait for the disk.
+  // excepted, and what is lost. To be added again by whoever goes on with this run: a record that has arrived
+  // after all counts once. Beyond `max_unsent_records` the oldest are left out and count as lost there, but not
+  // here. Takes the memory that all of it takes, and may wait for the disk; other calls do not wait for it.
   virtual UnsentRecords unsent() const = 0;
   // How many records, of every kind, are neither acknowledged, refused nor lost.
   virtual std::size_t outstanding() const = 0;
 
-  // Records lost because neither the queue nor its file had room. They are gone for good: neither Flush nor a
-  // server that comes back brings them, and the run has a gap there. The server is told how many they are.
+  // Records lost because neither the queue nor its file had room, and those of AddLost. They are gone for good:
+  // neither Flush nor a server that comes back brings them, and the run has a gap there. The server is told how
+  // many they are.
   virtual std::uint64_t lost() const = 0;
 
  private:

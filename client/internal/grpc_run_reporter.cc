@@ -2,6 +2,7 @@
 
 #include <grpcpp/client_context.h>
 
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -12,36 +13,6 @@
 #include "client/internal/unsent_records.h"
 
 namespace packtrain::client {
-namespace {
-
-using std::chrono::milliseconds;
-
-constexpr milliseconds kReportDeadline{10'000};
-// After a failure of the spool.
-constexpr milliseconds kSpillPause{1'000};
-
-// The record itself is at fault, or the run: sending it again changes nothing. Everything else, a full disk
-// included, may pass.
-bool IsRefusal(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kOutOfRange:
-    case absl::StatusCode::kUnimplemented:
-    case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kUnauthenticated:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// The server is not there, or does not answer.
-bool IsAbsence(const absl::Status& status) { return IsTransient(status) || absl::IsDeadlineExceeded(status); }
-
-}  // namespace
 
 GrpcRunReporter::GrpcRunReporter(std::shared_ptr<Connection> connection,
                                  std::unique_ptr<v1::RunService::Stub> stub, ReporterOptions options,
@@ -68,32 +39,47 @@ GrpcRunReporter::~GrpcRunReporter() {
   spiller_.join();
 }
 
-absl::Status GrpcRunReporter::Flush() { return AwaitDelivery() ? Refusal() : NotDelivered(); }
+absl::Status GrpcRunReporter::Flush() {
+  const absl::Status delivered = AwaitDelivery();
+  return delivered.ok() ? Refusal() : delivered;
+}
 
-// False: something is not delivered, and is not waited for any longer.
-bool GrpcRunReporter::AwaitDelivery() {
-  const auto deadline = Clock::now() + connection_->options().give_up;
+absl::Status GrpcRunReporter::AwaitDelivery() {
   base::MutexLock lock(mutex_);
-  const Outboxes::Position target = outboxes_.added();
-  const std::uint64_t failures = failures_;
   ++flushing_;
   ++flushes_;
   wake_.NotifyOne();
-  while (!IsSettled(target) && !(hurried_ && failures_ > failures)) {
-    if (!settled_.WaitUntil(mutex_, deadline)) break;
-  }
+  const bool settled = AwaitSettled(outboxes_.added());
   --flushing_;
-  return IsSettled(target);
+  return settled ? absl::OkStatus() : NotDelivered();
+}
+
+// False: something up to `position` is not settled, and is not waited for any longer.
+bool GrpcRunReporter::AwaitSettled(const Outboxes::Position& position) {
+  const std::uint64_t failures = failures_;
+  std::uint64_t settlements = settlements_;
+  auto deadline = Clock::now() + connection_->options().give_up;
+  while (!IsSettled(position)) {
+    if (hurried_ && failures_ > failures) return false;
+    const bool in_time = settled_.WaitUntil(mutex_, deadline);
+    if (settlements_ != settlements) {
+      settlements = settlements_;
+      deadline = Clock::now() + connection_->options().give_up;
+    } else if (!in_time) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // All that was there at `position`, and the server knows what is lost.
 bool GrpcRunReporter::IsSettled(const Outboxes::Position& position) const {
-  return outboxes_.IsSettled(position) && lost_reported_ == outboxes_.lost();
+  return outboxes_.IsSettled(position) && !losses_.Untold().has_value();
 }
 
 absl::Status GrpcRunReporter::End(bool failed, const std::string& message,
                                   std::optional<std::uint64_t> end_step) {
-  if (!AwaitDelivery()) return NotDelivered();
+  if (absl::Status delivered = AwaitDelivery(); !delivered.ok()) return delivered;
   const absl::Status closed = CloseRun(failed, message, end_step);
   const absl::Status refusal = Refusal();
   return refusal.ok() ? closed : refusal;
@@ -132,8 +118,19 @@ void GrpcRunReporter::Hurry() {
 }
 
 UnsentRecords GrpcRunReporter::unsent() const {
-  base::MutexLock lock(mutex_);
-  return CollectUnsent(outboxes_, spool_);
+  std::optional<UnsentCollector> collector;
+  LossCounts losses;
+  std::uint64_t lost = 0;
+  {
+    base::MutexLock lock(mutex_);
+    collector.emplace(outboxes_, options_.max_unsent_records);
+    losses = losses_;
+    lost = outboxes_.lost();
+  }
+  UnsentRecords unsent = collector->Finish(spool_);
+  losses.Raise({self_.rank, self_.attempt, lost + collector->left_out()});
+  unsent.lost = losses.all();
+  return unsent;
 }
 
 std::size_t GrpcRunReporter::outstanding() const {
@@ -143,32 +140,59 @@ std::size_t GrpcRunReporter::outstanding() const {
 
 std::uint64_t GrpcRunReporter::lost() const {
   base::MutexLock lock(mutex_);
-  return outboxes_.lost();
+  return losses_.total();
 }
 
 void GrpcRunReporter::Add(ReportedRecord record) {
-  std::visit(
-      [this](auto& added) {
-        base::MutexLock lock(mutex_);
-        Put(std::move(added));
-        if (outboxes_.HasWaiting(options_.spool_after_records)) spill_.NotifyOne();
-      },
-      record);
+  std::visit([this](auto& added) { AddOne(std::move(added)); }, record);
+}
+
+template <typename Record>
+void GrpcRunReporter::AddOne(Record record) {
+  base::MutexLock lock(mutex_);
+  Put(std::move(record));
+  NoteAdded();
+}
+
+// Other threads may add between two of them.
+void GrpcRunReporter::AddOne(const AttemptSteps& steps) {
+  for (const wire::StepRecord& step : steps.steps) {
+    base::MutexLock lock(mutex_);
+    AwaitRoom();
+    Put(AddressedStep{steps.rank, steps.attempt, step});
+    NoteAdded();
+  }
+}
+
+// Waits until there is room for a step, or neither the spool nor the server takes any.
+void GrpcRunReporter::AwaitRoom() {
+  const Outbox<AddressedStep>& steps = outboxes_.Of<AddressedStep>();
+  ++awaiting_room_;
+  while (steps.is_full() && (!spill_after_.has_value() || failure_.ok())) {
+    spill_.NotifyOne();
+    wake_.NotifyOne();
+    settled_.Wait(mutex_);
+  }
+  --awaiting_room_;
+}
+
+void GrpcRunReporter::NoteAdded() {
+  losses_.Raise({self_.rank, self_.attempt, outboxes_.lost()});
+  if (outboxes_.HasWaiting(options_.spool_after_records)) spill_.NotifyOne();
 }
 
 void GrpcRunReporter::Put(const wire::StepRecord& step) {
-  Outbox<AddressedStep>& steps = outboxes_.Of<AddressedStep>();
-  steps.Add({self_.rank, self_.attempt, step});
+  Put(AddressedStep{self_.rank, self_.attempt, step});
   last_step_ = static_cast<std::int64_t>(step.step);
+}
+
+void GrpcRunReporter::Put(AddressedStep step) {
+  Outbox<AddressedStep>& steps = outboxes_.Of<AddressedStep>();
+  steps.Add(std::move(step));
   if (steps.waiting() == options_.block_steps) wake_.NotifyOne();
 }
 
-void GrpcRunReporter::Put(const AttemptSteps& steps) {
-  for (const wire::StepRecord& step : steps.steps) {
-    outboxes_.Of<AddressedStep>().Add({steps.rank, steps.attempt, step});
-  }
-  wake_.NotifyOne();
-}
+void GrpcRunReporter::Put(LostRecords lost) { losses_.Raise(lost); }
 
 void GrpcRunReporter::Put(Evaluation evaluation) {
   if (!evaluation.attempt.has_value()) evaluation.attempt = self_.attempt;
@@ -194,221 +218,16 @@ absl::Status GrpcRunReporter::Refusal() const {
 }
 
 absl::Status GrpcRunReporter::NotDelivered() const {
-  base::MutexLock lock(mutex_);
-  const bool answers = !last_failure_.ok() && !IsAbsence(last_failure_);
+  const bool answers = !failure_.ok() && !IsAbsence(failure_);
   const std::string time =
-      hurried_ ? ", which is not waited for"
-               : absl::StrCat(" within ", static_cast<double>(connection_->options().give_up.count()) / 1000,
-                              " s (--give-up)");
-  return absl::Status(
-      answers ? last_failure_.code() : absl::StatusCode::kUnavailable,
-      absl::StrCat(outboxes_.outstanding(), " records of run ", run(), " were not delivered to server ",
-                   connection_->options().server, time, ": ",
-                   last_failure_.ok() ? absl::string_view("no answer yet") : last_failure_.message()));
-}
-
-// The sender's thread.
-void GrpcRunReporter::Send() {
-  while (WaitUntilDue()) {
-    SendSpooled();
-    SendAll(ReportKinds());
-    SendLost();
-  }
-}
-
-// False when the reporter is being destroyed.
-bool GrpcRunReporter::WaitUntilDue() {
-  const auto deadline = Clock::now() + options_.flush_every;
-  base::MutexLock lock(mutex_);
-  while (!stopping_ && !IsDue()) {
-    if (!wake_.WaitUntil(mutex_, deadline)) break;
-  }
-  return !stopping_;
-}
-
-// There are records in the spool, or a block of steps is full, or a Flush waits for something.
-bool GrpcRunReporter::IsDue() const {
-  if (spooled_blocks_ > 0) return true;
-  const Outbox<AddressedStep>& steps = outboxes_.Of<AddressedStep>();
-  if (steps.has_next() && steps.waiting() >= options_.block_steps) return true;
-  return flushing_ > 0 && (outboxes_.has_next() || lost_reported_ != outboxes_.lost());
-}
-
-// Delivers what is in the spool, until nothing is or the reporter is being destroyed.
-void GrpcRunReporter::SendSpooled() {
-  while (HasSpooled()) {
-    const absl::StatusOr<SpooledBlock> block = spool_.Front();
-    if (!block.ok()) return LoseSpool(block.status());
-    bool settled = false;
-    VisitKind(block->kind, [&](auto kind) { settled = SendSpooled<decltype(kind)>(*block); });
-    if (!settled) return;
-  }
-}
-
-bool GrpcRunReporter::HasSpooled() const {
-  base::MutexLock lock(mutex_);
-  return spooled_blocks_ > 0;
-}
-
-// False when the reporter is being destroyed.
-template <typename Kind>
-bool GrpcRunReporter::SendSpooled(const SpooledBlock& block) {
-  decltype(Kind::ToRequest(self_, {})) request;
-  request.ParseFromString(block.request);
-  const absl::Status delivered = Deliver(Kind::kMethod, request);
-  if (absl::IsCancelled(delivered)) return false;
-  spool_.Pop();
-  base::MutexLock lock(mutex_);
-  CountRefused(delivered, block.records);
-  outboxes_.Of<typename Kind::Record>().SettleSpilled(block.records, block.end);
-  --spooled_blocks_;
-  settled_.NotifyAll();
-  return true;
-}
-
-template <typename... Kinds>
-void GrpcRunReporter::SendAll(std::tuple<Kinds...>) {
-  (SendWaiting<Kinds>(), ...);
-}
-
-// Delivers the records of a kind that wait in memory, block by block, until none does, or older ones are in the
-// spool, or the reporter is being destroyed.
-template <typename Kind>
-void GrpcRunReporter::SendWaiting() {
-  while (true) {
-    const std::vector<typename Kind::Record> block = Take<Kind>();
-    if (block.empty()) return;
-    const absl::Status delivered = Deliver(Kind::kMethod, Kind::ToRequest(self_, block));
-    if (absl::IsCancelled(delivered)) return;
-    base::MutexLock lock(mutex_);
-    CountRefused(delivered, block.size());
-    outboxes_.Of<typename Kind::Record>().Settle();
-    settled_.NotifyAll();
-  }
-}
-
-template <typename Kind>
-std::vector<typename Kind::Record> GrpcRunReporter::Take() {
-  base::MutexLock lock(mutex_);
-  return outboxes_.Of<typename Kind::Record>().Take(Kind::MaxRecords(options_), Kind::Alike);
-}
-
-// A server that does not know of lost records refuses to hear of them.
-void GrpcRunReporter::SendLost() {
-  const std::uint64_t records = lost();
-  {
-    base::MutexLock lock(mutex_);
-    if (records == lost_reported_) return;
-  }
-  v1::ReportLostRecordsRequest request;
-  request.set_run(self_.run);
-  request.set_rank(self_.rank);
-  request.set_attempt(self_.attempt);
-  request.set_records(records);
-  if (absl::IsCancelled(Deliver(&v1::RunService::Stub::ReportLostRecords, request))) return;
-  base::MutexLock lock(mutex_);
-  lost_reported_ = records;
-  settled_.NotifyAll();
-}
-
-// Sends until the server takes or refuses it; CANCELLED when the reporter is being destroyed.
-template <typename Request, typename Response>
-absl::Status GrpcRunReporter::Deliver(grpc::Status (v1::RunService::Stub::*method)(grpc::ClientContext*,
-                                                                                   const Request&, Response*),
-                                      const Request& request) {
-  Backoff backoff;
-  while (true) {
-    Response response;
-    absl::Status status = CallOnce(kReportDeadline, stop_, [&](grpc::ClientContext& context) {
-      return (stub_.get()->*method)(&context, request, &response);
-    });
-    if (status.ok() || IsRefusal(status)) {
-      view_.Answered();
-      return status;
-    }
-    if (!stop_.stopped() && IsAbsence(status)) view_.Failed(status);
-    if (!WaitToRetry(status, backoff.Next())) return absl::CancelledError("the reporter is being destroyed");
-  }
-}
-
-// Waits for `delay`, or less when a Flush begins; false when the reporter is being destroyed.
-bool GrpcRunReporter::WaitToRetry(const absl::Status& failure, milliseconds delay) {
-  const auto deadline = Clock::now() + delay;
-  base::MutexLock lock(mutex_);
-  last_failure_ = failure;
-  ++failures_;
-  settled_.NotifyAll();
-  const std::uint64_t flushes = flushes_;
-  while (!stopping_ && flushes_ == flushes) {
-    if (!wake_.WaitUntil(mutex_, deadline)) break;
-  }
-  return !stopping_;
-}
-
-void GrpcRunReporter::CountRefused(const absl::Status& status, std::size_t records) {
-  if (status.ok()) return;
-  if (refused_ == 0) refusal_ = status;
-  refused_ += records;
-}
-
-// The file does not give back what was written to it.
-void GrpcRunReporter::LoseSpool(const absl::Status& reason) {
-  base::MutexLock lock(mutex_);
-  spool_.Clear();  // with the count of its blocks
-  last_failure_ = reason;
-  outboxes_.LoseSpilled();
-  spooled_blocks_ = 0;
-  settled_.NotifyAll();
-}
-
-// The spilling thread.
-void GrpcRunReporter::Spill() {
-  while (AwaitSpill()) SpillAll(ReportKinds());
-}
-
-// False when the reporter is being destroyed.
-bool GrpcRunReporter::AwaitSpill() {
-  base::MutexLock lock(mutex_);
-  while (!stopping_) {
-    const bool many = outboxes_.HasWaiting(options_.spool_after_records);
-    if (many && Clock::now() >= spill_after_) return true;
-    if (many) {
-      spill_.WaitUntil(mutex_, spill_after_);
-    } else {
-      spill_.Wait(mutex_);
-    }
-  }
-  return false;
-}
-
-template <typename... Kinds>
-void GrpcRunReporter::SpillAll(std::tuple<Kinds...>) {
-  (SpillWaiting<Kinds>(), ...);
-}
-
-// Moves one block to the spool where many records of the kind wait.
-template <typename Kind>
-void GrpcRunReporter::SpillWaiting() {
-  SpooledBlock block{.kind = IndexOf<Kind>()};
-  std::vector<typename Kind::Record> records;
-  {
-    base::MutexLock lock(mutex_);
-    Outbox<typename Kind::Record>& outbox = outboxes_.Of<typename Kind::Record>();
-    if (outbox.waiting() < options_.spool_after_records) return;
-    records = outbox.BeginSpill(Kind::MaxRecords(options_), Kind::Alike);
-    block.records = static_cast<std::uint32_t>(records.size());
-    block.end = outbox.spilling_end();
-  }
-  block.request = Kind::ToRequest(self_, records).SerializeAsString();
-  const bool moved = spool_.Append(block).ok();
-  base::MutexLock lock(mutex_);
-  outboxes_.Of<typename Kind::Record>().EndSpill(moved);
-  if (moved) {
-    ++spooled_blocks_;
-  } else {
-    spill_after_ = Clock::now() + kSpillPause;
-  }
-  wake_.NotifyOne();
+      hurried_
+          ? ", which is not waited for"
+          : absl::StrCat(", which took none for ",
+                         static_cast<double>(connection_->options().give_up.count()) / 1000, " s (--give-up)");
+  return absl::Status(answers ? failure_.code() : absl::StatusCode::kUnavailable,
+                      absl::StrCat(outboxes_.outstanding(), " records of run ", run(),
+                                   " were not delivered to server ", connection_->options().server, time, ": ",
+                                   failure_.ok() ? absl::string_view("no answer yet") : failure_.message()));
 }
 
 }  // namespace packtrain::client

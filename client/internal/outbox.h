@@ -22,7 +22,7 @@ class Outbox {
 
   // Where the queue is full, the oldest waiting record is lost.
   void Add(T record) {
-    if (records_.size() >= capacity_ && waiting() > 0) {
+    if (is_full() && waiting() > 0) {
       records_.erase(WaitingBegin());
       ++lost_;
     }
@@ -78,6 +78,8 @@ class Outbox {
   const std::deque<T>& in_memory() const { return records_; }
   std::size_t in_flight() const { return in_flight_; }
   std::size_t waiting() const { return records_.size() - in_flight_ - spilling_; }
+  // Whether Add loses a record, where one waits.
+  bool is_full() const { return records_.size() >= capacity_; }
   // Whether Take gives any.
   bool has_next() const { return spilling_ + spilled_ == 0 && waiting() > 0; }
   // All that is neither settled nor lost.
@@ -88,8 +90,10 @@ class Outbox {
   std::uint64_t settled_up_to() const {
     if (in_flight_ > 0) return first_in_flight_;
     if (spilled_ > 0) return first_spilled_;
-    return spilling_ > 0 ? first_spilling_ : FirstWaiting();
+    return spilled_end();
   }
+  // Every record in the spool has a smaller number, and those on their way there and those that wait have none.
+  std::uint64_t spilled_end() const { return spilling_ > 0 ? first_spilling_ : FirstWaiting(); }
 
  private:
   std::uint64_t FirstWaiting() const { return added_ - waiting(); }

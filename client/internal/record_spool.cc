@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -94,7 +95,7 @@ absl::Status RecordSpool::Append(const SpooledBlock& block) {
   ABSL_RETURN_IF_ERROR(CheckRoom(bytes.size()));
   ABSL_RETURN_IF_ERROR(EnsureFile());
   // What a write leaves that is cut short lies behind the end, and the next one goes over it.
-  if (const int error = WriteAll(fd_, bytes, end_); error != 0) {
+  if (const int error = WriteAll(fd_, bytes, end_ - file_); error != 0) {
     return absl::ErrnoToStatus(error, "the file of unsent records");
   }
   end_ += bytes.size();
@@ -110,7 +111,7 @@ absl::StatusOr<SpooledBlock> RecordSpool::Front() const {
 void RecordSpool::Pop() {
   base::MutexLock lock(mutex_);
   BlockHead head;
-  if (begin_ == end_ || !ReadAll(fd_, &head, sizeof(head), begin_)) return;
+  if (begin_ == end_ || !ReadAll(fd_, &head, sizeof(head), begin_ - file_)) return;
   begin_ += sizeof(head) + head.size;
   FreeFront();
 }
@@ -122,13 +123,26 @@ void RecordSpool::Clear() {
 }
 
 absl::Status RecordSpool::ForEach(absl::FunctionRef<void(const SpooledBlock&)> take) const {
-  base::MutexLock lock(mutex_);
-  for (std::uint64_t offset = begin_; offset < end_;) {
-    ABSL_ASSIGN_OR_RETURN(const SpooledBlock block, Read(offset));
-    take(block);
-    offset += sizeof(BlockHead) + block.request.size();
+  std::uint64_t offset = 0;
+  std::uint64_t end = 0;
+  {
+    base::MutexLock lock(mutex_);
+    end = end_;
   }
-  return absl::OkStatus();
+  absl::StatusOr<SpooledBlock> block = Next(offset, end);
+  for (; block.ok(); block = Next(offset, end)) take(*block);
+  return absl::IsNotFound(block.status()) ? absl::OkStatus() : block.status();
+}
+
+// The oldest block that is there from `offset` on, which then is that behind it. NOT_FOUND: there is none
+// before `end`.
+absl::StatusOr<SpooledBlock> RecordSpool::Next(std::uint64_t& offset, std::uint64_t end) const {
+  base::MutexLock lock(mutex_);
+  offset = std::max(offset, begin_);
+  if (offset >= end) return absl::NotFoundError("no more records are in the file");
+  absl::StatusOr<SpooledBlock> block = Read(offset);
+  if (block.ok()) offset += sizeof(BlockHead) + block->request.size();
+  return block;
 }
 
 absl::Status RecordSpool::EnsureFile() {
@@ -151,11 +165,11 @@ absl::Status RecordSpool::CheckRoom(std::uint64_t bytes) const {
 
 absl::StatusOr<SpooledBlock> RecordSpool::Read(std::uint64_t offset) const {
   BlockHead head;
-  if (!ReadAll(fd_, &head, sizeof(head), offset)) return NotWhatWasWritten();
+  if (!ReadAll(fd_, &head, sizeof(head), offset - file_)) return NotWhatWasWritten();
   if (head.size > end_ - offset - sizeof(head)) return NotWhatWasWritten();
   SpooledBlock block{.kind = head.kind, .records = head.records, .end = head.end};
   block.request.resize(head.size);
-  if (!ReadAll(fd_, block.request.data(), head.size, offset + sizeof(head))) return NotWhatWasWritten();
+  if (!ReadAll(fd_, block.request.data(), head.size, offset - file_ + sizeof(head))) return NotWhatWasWritten();
   if (CrcOf(head, block.request) != head.crc) return NotWhatWasWritten();
   return block;
 }
@@ -163,12 +177,12 @@ absl::StatusOr<SpooledBlock> RecordSpool::Read(std::uint64_t offset) const {
 // Where the file system frees no part of a file, an empty one still takes no space.
 void RecordSpool::FreeFront() {
   if (begin_ == end_) {
-    if (fd_ >= 0 && ftruncate(fd_, 0) == 0) begin_ = end_ = freed_ = 0;
+    if (fd_ >= 0 && ftruncate(fd_, 0) == 0) file_ = freed_ = end_;
     return;
   }
-  const std::uint64_t whole_pages = begin_ / kPageBytes * kPageBytes;
+  const std::uint64_t whole_pages = file_ + (begin_ - file_) / kPageBytes * kPageBytes;
   if (whole_pages <= freed_) return;
-  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(freed_),
+  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(freed_ - file_),
                 static_cast<off_t>(whole_pages - freed_)) == 0) {
     freed_ = whole_pages;
   }

@@ -50,22 +50,27 @@ class RecordSpool {
   void Pop();
   void Clear();
 
-  // Calls `take` with each block, oldest first. DATA_LOSS as Front, after the blocks before.
+  // Calls `take` with each block that is there when it begins, oldest first, but for those that are taken off
+  // meanwhile: between two blocks, and while `take` runs, other calls go on. DATA_LOSS as Front, after the
+  // blocks before.
   absl::Status ForEach(absl::FunctionRef<void(const SpooledBlock&)> take) const;
 
  private:
   absl::Status EnsureFile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckRoom(std::uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<SpooledBlock> Read(std::uint64_t offset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<SpooledBlock> Next(std::uint64_t& offset, std::uint64_t end) const;
   void FreeFront() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
 
   mutable base::Mutex mutex_;
-  int fd_ ABSL_GUARDED_BY(mutex_) = -1;              // -1: no file yet
+  int fd_ ABSL_GUARDED_BY(mutex_) = -1;  // -1: no file yet
+  // Offsets count all bytes that were ever appended, so that none comes twice.
+  std::uint64_t file_ ABSL_GUARDED_BY(mutex_) = 0;   // offset of the file's first byte
   std::uint64_t begin_ ABSL_GUARDED_BY(mutex_) = 0;  // offset of the oldest block
   std::uint64_t end_ ABSL_GUARDED_BY(mutex_) = 0;    // offset behind the newest
-  std::uint64_t freed_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of the front that take no space any more
+  std::uint64_t freed_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes before it take no space any more
 };
 
 }  // namespace packtrain::client

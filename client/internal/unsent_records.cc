@@ -1,60 +1,63 @@
 #include "client/internal/unsent_records.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <deque>
 #include <utility>
-#include <vector>
 
 namespace packtrain::client {
-namespace {
 
-// Each element of `steps` is of one rank and attempt, and ascends.
-void Append(const AddressedStep& step, std::vector<AttemptSteps>& steps) {
-  const bool fits = !steps.empty() && steps.back().rank == step.rank && steps.back().attempt == step.attempt &&
-                    steps.back().steps.back().step < step.record.step;
-  if (!fits) steps.push_back({step.rank, step.attempt, {}});
-  steps.back().steps.push_back(step.record);
-}
-
-// Adds what is left to send of the steps and evaluations in `block`.
-void Append(const SpooledBlock& block, UnsentRecords& unsent) {
-  if (block.kind == IndexOf<StepKind>()) {
-    v1::ReportStepsRequest request;
-    if (!request.ParseFromString(block.request)) return;
-    for (const AddressedStep& step : StepKind::FromRequest(request)) Append(step, unsent.steps);
-  } else if (block.kind == IndexOf<EvaluationKind>()) {
-    v1::ReportEvaluationRequest request;
-    if (!request.ParseFromString(block.request)) return;
-    for (Evaluation& evaluation : EvaluationKind::FromRequest(request)) {
-      unsent.evaluations.push_back(std::move(evaluation));
-    }
-  }
-}
-
-// The records [from, to) of an outbox.
-template <typename Record, typename Take>
-void ForEachOf(const Outbox<Record>& outbox, std::size_t from, std::size_t to, Take take) {
+template <typename Record>
+UnsentCollector::Part<Record> UnsentCollector::InMemory(const Outboxes& outboxes, std::size_t most) {
+  const Outbox<Record>& outbox = outboxes.Of<Record>();
   const std::deque<Record>& records = outbox.in_memory();
-  for (std::size_t i = from; i < to; ++i) take(records[i]);
+  const auto waiting = records.begin() + static_cast<std::ptrdiff_t>(outbox.in_flight());
+  const std::size_t there = outbox.outstanding();
+  return {.skip = there > most ? there - most : 0,
+          .spilled_end = outbox.spilled_end(),
+          .in_flight = {records.begin(), waiting},
+          .waiting = {waiting, records.end()}};
 }
 
-}  // namespace
+UnsentCollector::UnsentCollector(const Outboxes& outboxes, std::size_t most)
+    : steps_(InMemory<AddressedStep>(outboxes, most)), evaluations_(InMemory<Evaluation>(outboxes, most)) {}
 
-UnsentRecords CollectUnsent(const Outboxes& outboxes, const RecordSpool& spool) {
-  UnsentRecords unsent;
-  const auto add_step = [&unsent](const AddressedStep& step) { Append(step, unsent.steps); };
-  const auto add_evaluation = [&unsent](const Evaluation& evaluation) {
-    unsent.evaluations.push_back(evaluation);
-  };
-  const Outbox<AddressedStep>& steps = outboxes.Of<AddressedStep>();
-  const Outbox<Evaluation>& evaluations = outboxes.Of<Evaluation>();
-  ForEachOf(steps, 0, steps.in_flight(), add_step);
-  ForEachOf(evaluations, 0, evaluations.in_flight(), add_evaluation);
+// Each element of the steps is of one rank and attempt, and ascends.
+void UnsentCollector::Take(const AddressedStep& step) {
+  std::vector<AttemptSteps>& all = unsent_.steps;
+  const bool fits = !all.empty() && all.back().rank == step.rank && all.back().attempt == step.attempt &&
+                    all.back().steps.back().step < step.record.step;
+  if (!fits) all.push_back({step.rank, step.attempt, {}});
+  all.back().steps.push_back(step.record);
+}
+
+template <typename Record>
+void UnsentCollector::TakeAll(const std::vector<Record>& records, Part<Record>& part) {
+  const std::size_t skipped = std::min(part.skip, records.size());
+  part.skip -= skipped;
+  left_out_ += skipped;
+  for (std::size_t i = skipped; i < records.size(); ++i) Take(records[i]);
+}
+
+template <typename Kind>
+void UnsentCollector::TakeSpooled(const SpooledBlock& block, Part<typename Kind::Record>& part) {
+  if (block.kind != IndexOf<Kind>() || block.end > part.spilled_end) return;
+  decltype(Kind::ToRequest({}, {})) request;
+  if (request.ParseFromString(block.request)) TakeAll(Kind::FromRequest(request), part);
+}
+
+UnsentRecords UnsentCollector::Finish(const RecordSpool& spool) {
+  TakeAll(std::exchange(steps_.in_flight, {}), steps_);
+  TakeAll(std::exchange(evaluations_.in_flight, {}), evaluations_);
   // The sender meets the damage as well, and counts what is lost by it.
-  spool.ForEach([&unsent](const SpooledBlock& block) { Append(block, unsent); }).IgnoreError();
-  ForEachOf(steps, steps.in_flight(), steps.in_memory().size(), add_step);
-  ForEachOf(evaluations, evaluations.in_flight(), evaluations.in_memory().size(), add_evaluation);
-  return unsent;
+  spool
+      .ForEach([this](const SpooledBlock& block) {
+        TakeSpooled<StepKind>(block, steps_);
+        TakeSpooled<EvaluationKind>(block, evaluations_);
+      })
+      .IgnoreError();
+  TakeAll(std::exchange(steps_.waiting, {}), steps_);
+  TakeAll(std::exchange(evaluations_.waiting, {}), evaluations_);
+  return std::move(unsent_);
 }
 
 }  // namespace packtrain::client

@@ -113,6 +113,36 @@ TEST(RecordSpool, AWriteThatIsCutAnywhereLeavesTheQueueAsItWas) {
   }
 }
 
+TEST(RecordSpool, OtherCallsGoOnWhileItsBlocksAreLookedAt) {
+  RecordSpool spool({.folder = ::testing::TempDir(), .max_bytes = kMuch});
+  for (const char* request : {"one", "two", "three"}) ASSERT_THAT(spool.Append(Block(request)), IsOk());
+  std::vector<std::string> seen;
+  const auto look = [&](const SpooledBlock& block) {
+    seen.push_back(block.request);
+    if (block.request != "one") return;
+    spool.Pop();
+    spool.Pop();
+    EXPECT_THAT(spool.Append(Block("four")), IsOk());
+  };
+  EXPECT_THAT(spool.ForEach(look), IsOk());
+  EXPECT_THAT(seen, ElementsAre("one", "three"));
+  EXPECT_THAT(Drain(spool), ElementsAre("three", "four"));
+}
+
+TEST(RecordSpool, BlocksThatComeAfterAllWereTakenOffAreNotTakenForThoseBefore) {
+  RecordSpool spool({.folder = ::testing::TempDir(), .max_bytes = kMuch});
+  for (const char* request : {"one", "two"}) ASSERT_THAT(spool.Append(Block(request)), IsOk());
+  std::vector<std::string> seen;
+  const auto look = [&](const SpooledBlock& block) {
+    seen.push_back(block.request);
+    Drain(spool);
+    for (const char* request : {"new", "six"}) EXPECT_THAT(spool.Append(Block(request)), IsOk());
+  };
+  EXPECT_THAT(spool.ForEach(look), IsOk());
+  EXPECT_THAT(seen, ElementsAre("one"));
+  EXPECT_THAT(Contents(spool), ElementsAre("new", "six"));
+}
+
 TEST(RecordSpool, AFullDiskIsSaidAndPasses) {
   RecordSpool spool({.folder = ::testing::TempDir(), .max_bytes = kMuch});
   {

@@ -86,6 +86,7 @@ absl::StatusOr<std::string> ReportRun(const std::shared_ptr<client::Connection>&
   reporter = Start(connection, key, kFirstTrainersSteps);
   if (!reporter.ok()) return reporter.status();
   for (const client::AttemptSteps& steps : unsent.steps) (*reporter)->AddSteps(steps);
+  for (const client::LostRecords& lost : unsent.lost) (*reporter)->AddLost(lost);
   AddSteps(**reporter, kFirstTrainersSteps, kRunSteps, pause);
   const absl::Status finished = OnceThereIsSpace([&] { return (*reporter)->Finish(/*failed=*/false, ""); });
   if (!finished.ok()) return finished;
