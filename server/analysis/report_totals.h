@@ -36,7 +36,7 @@ class SampleTotals {
   void Add(const RankAttempt& process, const v1::Sample& sample);
 
   const EnergyReadings& energy() const { return energy_; }
-  // The greatest device memory of any sample; nothing where none says it.
+  // The largest device memory of any sample; nothing where none says it.
   std::optional<std::uint64_t> peak_device_bytes() const { return peak_device_bytes_; }
 
  private:

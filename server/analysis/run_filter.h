@@ -8,9 +8,9 @@
 //
 // A WORD has no space, bracket, quote or operator character. Keys are those of run_settings.h. A key that is a
 // number there compares as one; every other one as text, but of labels, libraries and other settings < <= > >=
-// compare numbers, and what is no number meets none of them. A number is finite. ~ searches for a regular
-// expression (RE2). What a run lacks, as it may a label, is unequal to every value and meets no other
-// comparison.
+// compare numbers, and what is not a number satisfies none of them. A number is finite. ~ searches for a
+// regular expression (RE2). What a run lacks, as it may a label, is unequal to every value and satisfies no
+// other comparison.
 #ifndef PACKTRAIN_SERVER_ANALYSIS_RUN_FILTER_H_
 #define PACKTRAIN_SERVER_ANALYSIS_RUN_FILTER_H_
 

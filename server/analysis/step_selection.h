@@ -44,7 +44,7 @@ struct TrainingStep {
   std::uint32_t ranks = 0;  // that reported it
   std::uint32_t flags = 0;  // of any rank
   RealCounts real;
-  wire::StepRecord slowest;  // record of the rank with the greatest total
+  wire::StepRecord slowest;  // record of the rank with the largest total
   bool all_measured = true;  // IsMeasured holds for each rank's record
 };
 

@@ -82,7 +82,7 @@ class PlanCache {
   void Drop(std::string_view dataset);
 
   std::uint64_t max_bytes() const { return max_bytes_; }
-  // Epochs planned so far, and graphs above the budget that were met on the way.
+  // Epochs planned so far, and graphs above the budget that were found while planning.
   std::uint64_t planned() const;
   metrics::OversizeTotals oversize() const;
 

@@ -19,7 +19,7 @@
 
 namespace packtrain::batches {
 
-// Enough for threads to meet seldom.
+// Enough that threads seldom contend for one.
 inline constexpr std::uint64_t kStreamWindowBytes = 2 << 20;
 
 // Everything is borrowed, outlives the streams, and may be used by any number of threads.

@@ -9,7 +9,7 @@ namespace packtrain::runs {
 // Milliseconds since 1970-01-01 UTC, by the system's clock, which may be set: it names and dates, and nothing
 // else.
 std::int64_t SystemNowMs();
-// Milliseconds since any moment, by a clock that nobody sets.
+// Milliseconds since any moment, by a monotonic clock.
 std::int64_t SteadyNowMs();
 
 }  // namespace packtrain::runs
