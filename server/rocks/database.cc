@@ -31,8 +31,6 @@ namespace {
 // How many values one read pins at a time.
 constexpr std::size_t kMultiGetKeys = 128;
 
-bool IsStopped(const rocksdb::Status& status) { return status.severity() >= rocksdb::Status::kHardError; }
-
 bool Exists(const std::filesystem::path& folder) {
   std::error_code error;
   return std::filesystem::exists(folder / "CURRENT", error);
@@ -148,7 +146,8 @@ absl::Status Database::Make(bool frees, std::string_view doing, ChangeSink chang
   ABSL_RETURN_IF_ERROR(state_->folder_lock->Keep());
   if (frees) MakeRoom();
   std::optional<rocksdb::Status> made = state_->Try(change);
-  if (!made || IsStopped(*made)) {
+  // The failure that stops RocksDB says so in no status: the change that meets it is made again like any other.
+  if (!made || (!made->ok() && !state_->Current()->takes_writes())) {
     absl::Status renewed = state_->Renew(frees);
     if (!renewed.ok()) return made ? ToStatus(*made, doing) : renewed;
     made = state_->Try(change);

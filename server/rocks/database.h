@@ -154,8 +154,8 @@ class Database {
   using NextKey = absl::FunctionRef<absl::StatusOr<std::optional<std::string>>(std::string_view key)>;
   absl::Status SkipScan(FamilyId family, std::string_view prefix, NextKey next) const;
 
-  // All or none. What removes keys may use the reserve of a full disk, since it is on its way to give space
-  // back.
+  // All or none; where it fails, none as yet, but perhaps all once the database was opened again. What removes
+  // keys may use the reserve of a full disk, since it is on its way to give space back.
   absl::Status Write(const std::vector<Change>& changes, Durability durability);
 
   // Drops the keys of a family from `begin` up to, without, `end`, and gives their space back.

@@ -19,6 +19,13 @@ constexpr std::uint64_t kBlockBytes = 512;  // of st_blocks
 
 std::filesystem::path FileIn(const std::filesystem::path& folder) { return folder / "RESERVE"; }
 
+// Whether the file is as long as it was made. Its blocks are counted no more, since some file systems pack
+// them.
+bool HasFile(const std::filesystem::path& folder, std::uint64_t bytes) {
+  struct stat file = {};
+  return ::stat(FileIn(folder).c_str(), &file) == 0 && static_cast<std::uint64_t>(file.st_size) >= bytes;
+}
+
 }  // namespace
 
 DiskReserve::DiskReserve(std::filesystem::path folder, std::uint64_t bytes)
@@ -33,7 +40,7 @@ std::optional<std::uint64_t> DiskReserve::Free() const {
   const std::uint64_t available = std::filesystem::space(folder_, error).available;
   if (error) return std::nullopt;
   const base::MutexLock lock(mutex_);
-  return available + (kept_ ? file_bytes_ : 0);
+  return available + (kept_ && HasFile(folder_, file_bytes_) ? file_bytes_ : 0);
 }
 
 absl::Status DiskReserve::Require(std::uint64_t bytes) const {
@@ -56,9 +63,11 @@ bool DiskReserve::MakeFile() const {
 }
 
 void DiskReserve::Keep() {
+  if (file_bytes_ == 0) return;
   {
     const base::MutexLock lock(mutex_);
-    if (kept_ || file_bytes_ == 0) return;
+    kept_ = kept_ && HasFile(folder_, file_bytes_);
+    if (kept_) return;
   }
   if (!Require(0).ok()) return;
   const base::MutexLock lock(mutex_);

@@ -27,7 +27,7 @@ class DiskReserve {
   // RESOURCE_EXHAUSTED: less than `bytes` are free above the reserve. OK where the disk doesn't tell.
   absl::Status Require(std::uint64_t bytes) const;
 
-  // Makes the file where it is missing and there is space for it.
+  // Makes the file where it is missing, deleted by hand or cut, and there is space for it.
   void Keep();
   // Removes it, for a write that gives space back.
   void Lend();
@@ -43,7 +43,7 @@ class DiskReserve {
   const std::uint64_t file_bytes_;
 
   mutable base::Mutex mutex_;
-  bool kept_ ABSL_GUARDED_BY(mutex_) = false;  // the file is there
+  bool kept_ ABSL_GUARDED_BY(mutex_) = false;  // the file was made
 };
 
 }  // namespace packtrain::rocks

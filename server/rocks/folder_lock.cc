@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -66,10 +67,16 @@ pid_t HolderOf(int lock_fd) {
   return held ? lock.l_pid : 0;
 }
 
-// OK also where the file system cannot lock a folder.
+// OK also where the file system cannot lock a folder, which the log tells.
 absl::Status LockFolder(const std::filesystem::path& folder, int fd) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return absl::OkStatus();
-  return InUse(folder, ListedHolder(fd));
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
+  const int error = errno;
+  if (error == EWOULDBLOCK) return InUse(folder, ListedHolder(fd));
+  log::Log(log::Level::kWarn, "folder_not_locked",
+           {{"store", folder.string()},
+            {"message", absl::StrCat("the file system locks no folder (", std::system_category().message(error),
+                                     "); the file LOCK in it is the only lock, and must not be deleted")}});
+  return absl::OkStatus();
 }
 
 // FAILED_PRECONDITION: somebody has the store open, as far as can be told from a LOCK that cannot be written.

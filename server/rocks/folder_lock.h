@@ -13,7 +13,7 @@ namespace packtrain::rocks {
 
 // Two locks: of the folder itself, which nobody can delete unseen, and of the file LOCK in it, which RocksDB's
 // own tools and earlier versions look at. Where the file system cannot lock a folder (some of those on a
-// network), the second one is all. Any number of threads may use it.
+// network), the second one is all, and the log says so. Any number of threads may use it.
 class FolderLock {
  public:
   // FAILED_PRECONDITION: a process has the folder locked, perhaps this one; the message names it.

@@ -1,11 +1,20 @@
 #include "server/rocks/database.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +22,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "server/log/event_log.h"
 #include "server/rocks/sorted_files.h"
 #include "tests/testing/faulty_disk.h"
 #include "tests/testing/status_matchers.h"
@@ -27,6 +37,8 @@ using ::packtrain::testing::FaultyDisk;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
 using ::packtrain::testing::TempFolder;
+using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -252,6 +264,55 @@ TEST_F(DatabaseTest, ADeletionOnAFullDiskTakesThePlaceOfTheReserve) {
   EXPECT_TRUE(std::filesystem::exists(file));
 }
 
+TEST_F(DatabaseTest, AReserveThatIsDeletedOrCutIsMadeAgainByTheNextWrite) {
+  const std::string file = folder_.PathOf("RESERVE");
+  Reopen({.reserve_bytes = 1 << 20});
+  ASSERT_TRUE(std::filesystem::remove(file));
+  EXPECT_THAT(Put("a", "1"), IsOk());
+  ASSERT_TRUE(std::filesystem::exists(file));
+  EXPECT_EQ(std::filesystem::file_size(file), std::uintmax_t{1} << 18);
+  std::filesystem::resize_file(file, 1);
+  EXPECT_THAT(Put("a", "2"), IsOk());
+  EXPECT_EQ(std::filesystem::file_size(file), std::uintmax_t{1} << 18);
+}
+
+// From here on, this process and its children are on file systems that lock no folder.
+bool RefuseFolderLocks() {
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_flock, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program = {static_cast<unsigned short>(std::size(filter)), filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// In a process that may lock no folder: what another process is told that opens the same store.
+[[noreturn]] void OpenTwiceWithoutFolderLocks(const std::string& folder) {
+  if (!RefuseFolderLocks()) {
+    std::cerr << "no filters here\n";
+    std::_Exit(0);
+  }
+  log::SetUp({});
+  const auto first = Database::Open(folder, Layout(), {.reserve_bytes = 0});
+  const pid_t second = ::fork();
+  if (second == 0) {
+    const absl::StatusCode code = Database::Open(folder, Layout(), {}).status().code();
+    std::_Exit(code == absl::StatusCode::kFailedPrecondition ? 0 : 2);
+  }
+  int status = 0;
+  ::waitpid(second, &status, 0);
+  std::_Exit(first.ok() && WIFEXITED(status) ? WEXITSTATUS(status) : 3);
+}
+
+using FolderLockDeathTest = DatabaseTest;
+
+TEST_F(FolderLockDeathTest, WhereNoFolderCanBeLockedTheFileIsTheLockAndTheLogSaysSo) {
+  database_.reset();
+  EXPECT_EXIT(OpenTwiceWithoutFolderLocks(folder_.PathOf("")), ::testing::ExitedWithCode(0),
+              "event=folder_not_locked store=.*the only lock|no filters here");
+}
+
 // A database on a disk that fails.
 class StoppedDatabaseTest : public DatabaseTest {
  protected:
@@ -283,6 +344,45 @@ TEST_F(StoppedDatabaseTest, WhatWasWrittenIsThereAndWritesGoOnOnceTheDiskIsWell)
   Reopen(Options());
   EXPECT_EQ(Get("a"), "1");
   EXPECT_EQ(Get("b"), "1");
+}
+
+TEST_F(StoppedDatabaseTest, AWriteIsMadeThoughAnyOneOperationOfItFails) {
+  std::vector<std::string> failures;
+  for (const Durability durability : {Durability::kProcess, Durability::kDisk, Durability::kFile}) {
+    for (std::uint64_t n = 0;; ++n) {
+      const std::string key = absl::StrCat("key ", durability, " ", n);
+      disk_.Fail(n, Fault::kIoError, Duration::kOnce);
+      EXPECT_THAT(Put(key, "1", durability), IsOk());
+      const std::string failed = disk_.Failed();
+      disk_.Heal();
+      EXPECT_EQ(Get(key), "1") << failed;
+      if (failed.empty()) break;
+      failures.push_back(failed);
+      Reopen(Options());
+      EXPECT_EQ(Get(key), "1") << failed;
+    }
+  }
+  EXPECT_THAT(failures, Contains(ContainsRegex("^write .*\\.log$")));
+  EXPECT_THAT(failures, Contains(ContainsRegex("^sync .*\\.log$")));
+}
+
+TEST_F(StoppedDatabaseTest, AWriteThatFailsForGoodIsWholeOrNotThereOnceTheDiskIsWell) {
+  for (std::uint64_t n = 0;; ++n) {
+    const std::string a = absl::StrCat("a", n), b = absl::StrCat("b", n);
+    disk_.Fail(n, Fault::kIoError, Duration::kUntilHealed);
+    const bool written =
+        database_->Write({{Family::kWords, a, "1"}, {Family::kWords, b, "1"}}, Durability::kDisk).ok();
+    const bool failed = !disk_.Failed().empty();
+    disk_.Heal();
+    EXPECT_THAT(Put("later", "1"), IsOk());
+    EXPECT_EQ(Get(a), Get(b));
+    if (written) {
+      EXPECT_EQ(Get(a), "1");
+    }
+    if (!failed) return;
+    Reopen(Options());
+    EXPECT_EQ(Get(a), Get(b));
+  }
 }
 
 TEST_F(StoppedDatabaseTest, ReadsGoOnWhileTheDiskIsFull) {
