@@ -12,6 +12,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
 #include "proto/wire/batch_spec_convert.h"
+#include "proto/wire/full_name.h"
 
 namespace packtrain::client {
 namespace {
@@ -79,7 +80,7 @@ absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::st
       CallMethod(connection.options(), kLookUp, *stub, &v1::DatasetService::Stub::GetDataset, request));
   const v1::Dataset& described = response.dataset();
   DatasetInfo info;
-  info.reference = absl::StrCat(described.name(), "@", described.version());
+  info.reference = wire::FullName(described);
   info.graphs = described.graphs();
   for (const v1::Split& split : described.splits())
     info.splits.push_back(ToSplitInfo(split, described.schema()));

@@ -14,6 +14,7 @@
 #include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/aligned_bytes.h"
+#include "proto/wire/full_name.h"
 
 namespace packtrain::batches {
 namespace {
@@ -212,9 +213,7 @@ class BodyWriter {
   absl::InlinedVector<Place, 12> places_;
 };
 
-std::string Name(const storage::Dataset& dataset) {
-  return absl::StrCat(dataset.description().name(), "@", dataset.description().version());
-}
+std::string Name(const storage::Dataset& dataset) { return wire::FullName(dataset.description()); }
 
 std::uint32_t LargestGraph(const storage::Dataset& dataset) {
   const std::span<const std::uint32_t> n_node = dataset.n_node();

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/log/event_log.h"
 
 namespace packtrain::batches {
@@ -34,7 +34,7 @@ absl::StatusOr<v1::DeleteDatasetResponse> DatasetReclaimer::Delete(const v1::Del
   v1::DeleteDatasetResponse response;
   for (const v1::Dataset& version : versions) {
     v1::DeletedVersion& deleted = *response.add_versions();
-    deleted.set_dataset(absl::StrCat(version.name(), "@", version.version()));
+    deleted.set_dataset(wire::FullName(version));
     if (!request.dry_run()) log::Log(log::Level::kInfo, "dataset_deleted", {{"dataset", deleted.dataset()}});
     deleted.set_graphs(version.graphs());
     deleted.set_bytes(version.bytes());

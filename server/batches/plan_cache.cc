@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/batches/source_ids.h"
 
 namespace packtrain::batches {
@@ -212,7 +213,7 @@ void PlanCache::Drop(std::string_view dataset) {
   for (auto use = uses_.begin(); use != uses_.end();) {
     const auto next = std::next(use);
     const v1::Dataset& of = (**slots_.at(*use)->result)->dataset->description();
-    if (absl::StrCat(of.name(), "@", of.version()) == dataset) dropped.push_back(Remove(use));
+    if (wire::FullName(of) == dataset) dropped.push_back(Remove(use));
     use = next;
   }
 }

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
+#include "proto/wire/full_name.h"
 #include "server/log/event_log.h"
 #include "server/storage/record_arena.h"
 
@@ -25,10 +25,6 @@ bool HasAll(const RecordArena& arena, std::span<const std::uint32_t> graphs) {
 }
 
 }  // namespace
-
-std::string NameOf(const v1::Dataset& description) {
-  return absl::StrCat(description.name(), "@", description.version());
-}
 
 // A stored data set that reads from memory once Load has succeeded. Any number of threads may use it, one of
 // them may load.
@@ -81,7 +77,7 @@ ResidentDatasets::ResidentDatasets(std::uint64_t max_bytes, std::shared_ptr<limi
 ResidentDatasets::~ResidentDatasets() { stop_.request_stop(); }
 
 std::shared_ptr<const storage::Dataset> ResidentDatasets::Use(std::shared_ptr<const storage::Dataset> dataset) {
-  const std::string name = NameOf(dataset->description());
+  const std::string name = wire::FullName(dataset->description());
   const std::uint64_t bytes = RecordArena::BytesFor(dataset->description());
   {
     std::vector<Entry> dropped;  // freed after the lock is
@@ -151,7 +147,7 @@ void ResidentDatasets::Load(const std::shared_ptr<ResidentDataset>& dataset) {
   Forget(*dataset);
   if (stop_.stop_requested()) return;
   log::Log(log::Level::kWarn, "resident_load_failed",
-           {{"dataset", NameOf(dataset->description())},
+           {{"dataset", wire::FullName(dataset->description())},
             {"code", absl::StatusCodeToString(status.code())},
             {"message", std::string_view(status.message().data(), status.message().size())}});
 }

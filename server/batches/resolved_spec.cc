@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_spec_convert.h"
+#include "proto/wire/full_name.h"
 #include "server/batches/split_name.h"
 #include "server/batching/spec_rules.h"
 
@@ -26,9 +26,7 @@ absl::StatusOr<RequestedSpec> RequestedSpec::Create(std::string_view dataset, co
   return requested;
 }
 
-std::string ResolvedSpec::reference() const {
-  return absl::StrCat(dataset->description().name(), "@", dataset->description().version());
-}
+std::string ResolvedSpec::reference() const { return wire::FullName(dataset->description()); }
 
 absl::StatusOr<ResolvedSpec> Resolve(storage::GraphStore& store, const RequestedSpec& requested) {
   ResolvedSpec resolved{.dataset = nullptr, .split = {}, .spec = requested.spec, .fingerprint = {}};

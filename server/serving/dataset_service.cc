@@ -14,6 +14,7 @@
 #include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/limits/page.h"
 #include "server/serving/answer.h"
 #include "server/serving/bounded_writer.h"
@@ -41,7 +42,7 @@ constexpr std::uint64_t kListBytes = 12 << 20;
 
 // Key of a page token.
 std::string KeyOf(const v1::Dataset& dataset, bool all_versions) {
-  return all_versions ? absl::StrCat(dataset.name(), "@", dataset.version()) : dataset.name();
+  return all_versions ? wire::FullName(dataset) : dataset.name();
 }
 
 absl::StatusOr<std::vector<v1::Dataset>> DatasetsOf(const storage::GraphStore& store, bool all_versions) {

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/batches/split_name.h"
 #include "server/limits/page.h"
 
@@ -40,7 +41,7 @@ absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(storage::GraphStore& s
   ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const storage::Dataset> dataset, store.Open(request.dataset()));
   const v1::Dataset& description = dataset->description();
   v1::ListGraphSizesResponse response;
-  response.set_dataset(absl::StrCat(description.name(), "@", description.version()));
+  response.set_dataset(wire::FullName(description));
   response.set_split(batches::SplitOrDefault(request.split(), description));
   ABSL_ASSIGN_OR_RETURN(const std::span<const std::uint32_t> split, dataset->Split(response.split()));
   response.set_graphs(split.size());

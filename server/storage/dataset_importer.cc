@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/log/event_log.h"
 #include "server/storage/derive.h"
 #include "server/storage/seal.h"
@@ -21,7 +22,7 @@ constexpr std::uint64_t kGraphsOfMemoryCheck = 1024;
 
 void LogSealed(const DatasetWriter::SealResult& sealed) {
   log::Log(log::Level::kInfo, "dataset_sealed",
-           {{"dataset", absl::StrCat(sealed.dataset.name(), "@", sealed.dataset.version())},
+           {{"dataset", wire::FullName(sealed.dataset)},
             {"graphs", std::uint64_t{sealed.dataset.graphs()}},
             {"unchanged", sealed.unchanged ? "true" : "false"}});
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/records/record_graph.h"
 #include "server/storage/import_session.h"
 #include "server/storage/seal.h"
@@ -82,7 +82,7 @@ v1::SealDatasetRequest SealOfDerived(const Dataset& source, const v1::DeriveData
   v1::Lineage& lineage = *seal.mutable_lineage();
   *lineage.mutable_sources() = description.lineage().sources();
   lineage.set_command(request.command());
-  lineage.set_derived_from(absl::StrCat(description.name(), "@", description.version()));
+  lineage.set_derived_from(wire::FullName(description));
   return seal;
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/records/dataset_content.h"
 #include "server/records/graph_record.h"
 #include "server/storage/key_schema.h"
@@ -58,7 +59,7 @@ class DatasetCheck {
                rocks::CheckReport& report)
       : dataset_(dataset),
         bandwidth_(bandwidth),
-        reference_(FullName(dataset.description())),
+        reference_(wire::FullName(dataset.description())),
         report_(report) {}
 
   absl::Status Run() {
@@ -218,7 +219,7 @@ absl::Status ReportLost(const std::vector<v1::Dataset>& lost, rocks::CheckReport
     v1::FsckFinding finding = rocks::Finding(
         v1::FSCK_KIND_DATASET,
         absl::StrCat("it was sealed here with ", dataset.graphs(), " graphs, and the store has lost it"));
-    finding.set_dataset(FullName(dataset));
+    finding.set_dataset(wire::FullName(dataset));
     ABSL_RETURN_IF_ERROR(report.Find(std::move(finding)));
   }
   return absl::OkStatus();
@@ -237,9 +238,9 @@ absl::Status Check(const rocks::Database& database, const IndexCheck& index, Ope
     report.summary().set_datasets(report.summary().datasets() + 1);
     const absl::StatusOr<std::shared_ptr<const Dataset>> dataset = open(stored);
     if (absl::IsNotFound(dataset.status())) continue;  // deleted since
-    const absl::Status status = dataset.ok()
-                                    ? FsckDataset(**dataset, ReadBandwidth(database, stored), report)
-                                    : ReportUnopened(FullName(stored.description), dataset.status(), report);
+    const absl::Status status =
+        dataset.ok() ? FsckDataset(**dataset, ReadBandwidth(database, stored), report)
+                     : ReportUnopened(wire::FullName(stored.description), dataset.status(), report);
     ABSL_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
@@ -254,13 +255,15 @@ absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<std::vecto
 
 absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report) {
   ABSL_RETURN_IF_ERROR(ReportLost(store.Lost(""), report));
-  const auto open = [&store](const StoredDataset& stored) { return store.Open(FullName(stored.description)); };
+  const auto open = [&store](const StoredDataset& stored) {
+    return store.Open(wire::FullName(stored.description));
+  };
   return Check(store.database(), store.CheckIndex(), open, report);
 }
 
 absl::Status Fsck(const std::shared_ptr<const rocks::Database>& database,
                   const std::filesystem::path& sealed_file, rocks::CheckReport& report) {
-  const auto sealed = SealedList::OpenForCheck(sealed_file, *database);
+  const auto sealed = SealedList::OpenForCheck(sealed_file, database);
   if (sealed.ok()) {
     ABSL_RETURN_IF_ERROR(ReportLost((*sealed)->Lost(std::nullopt), report));
   } else {

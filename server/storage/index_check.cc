@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/full_name.h"
 #include "server/rocks/big_endian.h"
 #include "server/rocks/check_report.h"
 #include "server/storage/key_schema.h"
@@ -76,9 +77,9 @@ class MetaCheck {
   void TakeVersion(const std::string& reference, std::string_view value, bool deleted) {
     absl::StatusOr<StoredDataset> stored = DecodeDataset(value);
     if (!stored.ok()) return FindInDataset(reference, std::string(stored.status().message()));
-    if (FullName(stored->description) != reference) {
+    if (wire::FullName(stored->description) != reference) {
       return FindInDataset(reference,
-                           absl::StrCat("its description is that of ", FullName(stored->description)));
+                           absl::StrCat("its description is that of ", wire::FullName(stored->description)));
     }
     used_.insert(stored->storage_id);
     for (const v1::Split& split : stored->description.splits()) {
@@ -99,7 +100,7 @@ class MetaCheck {
     std::set<std::uint64_t> named;
     for (const auto& [hash, id] : contents_) named.insert(id.value_or(0));
     for (const StoredDataset& stored : result_.datasets) {
-      const std::string reference = FullName(stored.description);
+      const std::string reference = wire::FullName(stored.description);
       if (!named.contains(stored.storage_id)) {
         FindInDataset(reference, "the list of contents does not have its graphs");
       }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/wire/full_name.h"
 #include "server/rocks/big_endian.h"
 
 namespace packtrain::storage {
@@ -23,11 +24,11 @@ std::optional<std::uint64_t> StorageIdOf(std::string_view key) {
 std::string ContentKey(std::string_view hash) { return Join(kContentPrefix, hash); }
 
 std::string DatasetKey(std::string_view name, std::string_view version) {
-  return Join(kDatasetPrefix, name).append("@").append(version);
+  return Join(kDatasetPrefix, wire::FullName(name, version));
 }
 
 std::string DeletedKey(std::string_view name, std::string_view version) {
-  return Join(kDeletedPrefix, name).append("@").append(version);
+  return Join(kDeletedPrefix, wire::FullName(name, version));
 }
 
 std::string NameKey(std::string_view name) { return Join(kNamePrefix, name); }

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/rocks/big_endian.h"
 #include "server/storage/key_schema.h"
 
@@ -51,7 +52,8 @@ absl::Status DropDeleted(rocks::Database& database, const StoredDataset& stored)
   for (const std::string_view prefix : {kDatasetPrefix, kDeletedPrefix}) {
     ABSL_ASSIGN_OR_RETURN(const std::vector<StoredDataset> others, ScanStored(database, prefix));
     for (const StoredDataset& other : others) {
-      if (prefix == kDeletedPrefix && FullName(other.description) == FullName(stored.description)) continue;
+      if (prefix == kDeletedPrefix && wire::FullName(other.description) == wire::FullName(stored.description))
+        continue;
       shares_graphs = shares_graphs || other.storage_id == stored.storage_id;
       shares_splits = shares_splits || other.description.version() == version;
     }

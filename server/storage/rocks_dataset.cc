@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/storage/key_schema.h"
 
 namespace packtrain::storage {
@@ -104,7 +105,7 @@ std::uint64_t RocksDataset::SizeBytes(const v1::Dataset& description) {
 }
 
 absl::Status RocksDataset::Corrupt(std::string_view what) const {
-  return absl::DataLossError(absl::StrCat("data set ", FullName(description_), ": ", std::string(what)));
+  return absl::DataLossError(absl::StrCat("data set ", wire::FullName(description_), ": ", std::string(what)));
 }
 
 absl::Status RocksDataset::LoadSizes() {
@@ -144,8 +145,8 @@ bool RocksDataset::IsSound(const IndexSplit& split, std::uint64_t graphs) const 
 absl::Status RocksDataset::CheckIndices(std::span<const std::uint32_t> graphs) const {
   for (const std::uint32_t graph : graphs) {
     if (graph < n_node_.size()) continue;
-    return absl::OutOfRangeError(absl::StrCat("data set ", FullName(description_), " has ", n_node_.size(),
-                                              " graphs, no graph ", graph));
+    return absl::OutOfRangeError(absl::StrCat("data set ", wire::FullName(description_), " has ",
+                                              n_node_.size(), " graphs, no graph ", graph));
   }
   return absl::OkStatus();
 }
@@ -166,7 +167,7 @@ absl::Status RocksDataset::Unreadable(std::uint32_t graph, const absl::Status& s
   const absl::StatusCode code =
       status.code() == absl::StatusCode::kNotFound ? absl::StatusCode::kDataLoss : status.code();
   return absl::Status(
-      code, absl::StrCat("data set ", FullName(description_), ", graph ", graph, ": ", status.message()));
+      code, absl::StrCat("data set ", wire::FullName(description_), ", graph ", graph, ": ", status.message()));
 }
 
 }  // namespace packtrain::storage

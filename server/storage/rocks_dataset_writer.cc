@@ -56,7 +56,7 @@ class RocksDatasetWriter : public DatasetWriter {
   absl::StatusOr<SealResult> Keep(const v1::Dataset& existing) {
     const absl::Status status = WriteMeta(*database_, {{NameKey(existing.name()), existing.version()}});
     ABSL_RETURN_IF_ERROR(status);
-    sealed_->MakeCurrent(existing.name(), existing.version());
+    sealed_->Add(existing);
     return SealResult{existing, true};
   }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/records/dataset_content.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/reclaiming.h"
@@ -67,7 +68,7 @@ absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std
   ABSL_RETURN_IF_ERROR(CheckFormat(*database));
   ABSL_RETURN_IF_ERROR(RemoveStagedFiles(staging));
   ABSL_ASSIGN_OR_RETURN(const std::uint64_t next_storage_id, DropUnpublished(*database));
-  std::shared_ptr<SealedList> sealed = SealedList::Open(SealedList::FileIn(folder), *database);
+  std::shared_ptr<SealedList> sealed = SealedList::Open(SealedList::FileIn(folder), database);
   return std::unique_ptr<RocksGraphStore>(
       new RocksGraphStore(staging, options, std::move(database), std::move(sealed), next_storage_id));
 }
@@ -90,7 +91,7 @@ absl::StatusOr<DatasetReference> RocksGraphStore::Resolve(std::string_view text)
 absl::StatusOr<std::shared_ptr<const Dataset>> RocksGraphStore::Open(std::string_view text) {
   ABSL_RETURN_IF_ERROR(sealed_->Check(ParseReference(text)));
   ABSL_ASSIGN_OR_RETURN(const DatasetReference reference, Resolve(text));
-  auto dataset = open_.Get(absl::StrCat(reference.name, "@", *reference.version),
+  auto dataset = open_.Get(wire::FullName(reference.name, *reference.version),
                            [&] { return Load(reference.name, *reference.version); });
   if (absl::IsNotFound(dataset.status())) return NoSuchDataset(reference);
   return dataset;
@@ -145,7 +146,7 @@ absl::Status RocksGraphStore::MakeCurrent(std::string_view text) {
   const absl::StatusOr<std::vector<StoredDataset>> found = FindVersions(*database_, reference);
   if (!found.ok() || !reference.version) return found.status();
   ABSL_RETURN_IF_ERROR(WriteMeta(*database_, {{NameKey(reference.name), *reference.version}}));
-  sealed_->MakeCurrent(reference.name, *reference.version);
+  sealed_->Add(found->front().description);
   return absl::OkStatus();
 }
 
@@ -190,17 +191,17 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_vie
     entries.emplace_back(NameKey(reference.name), current);
   }
   database_->MakeRoom();
-  ABSL_RETURN_IF_ERROR(sealed_->Remove(gone, current));
-  absl::Status written = WriteMeta(*database_, entries, removed);
-  if (written.ok()) return gone;
-  for (const StoredDataset& stored : *found) sealed_->Add(stored.description);  // it is not deleted
-  return written;
+  // In this order, which sealed_list.h explains.
+  ABSL_RETURN_IF_ERROR(sealed_->Withdraw(DescriptionsOf(*found)));
+  ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries, removed));
+  ABSL_RETURN_IF_ERROR(sealed_->Forget(gone, current));
+  return gone;
 }
 
 absl::StatusOr<std::vector<std::string>> RocksGraphStore::Deleted() const {
   ABSL_ASSIGN_OR_RETURN(const std::vector<StoredDataset> found, ScanStored(*database_, kDeletedPrefix));
   std::vector<std::string> names;
-  for (const StoredDataset& stored : found) names.push_back(FullName(stored.description));
+  for (const StoredDataset& stored : found) names.push_back(wire::FullName(stored.description));
   return names;
 }
 

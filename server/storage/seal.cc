@@ -13,6 +13,7 @@
 #include "proto/base/content_hash.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/batching/split.h"
 
 namespace packtrain::storage {
@@ -246,9 +247,9 @@ v1::Dataset Describe(const records::DatasetContent& content, const v1::SealDatas
 
 absl::Status CheckVersion(const std::string& version, const v1::SealDatasetRequest& request) {
   if (request.expected_version().empty() || request.expected_version() == version) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("the graphs and splits make version ", version, ", not ",
-                                                    request.expected_version(), ": they are not those of ",
-                                                    request.name(), "@", request.expected_version()));
+  return absl::FailedPreconditionError(
+      absl::StrCat("the graphs and splits make version ", version, ", not ", request.expected_version(),
+                   ": they are not those of ", wire::FullName(request.name(), request.expected_version())));
 }
 
 }  // namespace
@@ -294,11 +295,10 @@ absl::Status NoSuchDataset(const DatasetReference& reference) {
 absl::Status NoSuchSplit(const v1::Dataset& dataset, std::string_view split) {
   const std::string known = absl::StrJoin(dataset.splits(), ", ",
                                           [](std::string* out, const v1::Split& s) { out->append(s.name()); });
-  return base::WithReason(
-      absl::NotFoundError(absl::StrCat("data set '", dataset.name(), "' has no split '", std::string(split),
-                                       "'; it has: ", known)),
-      "SPLIT_NOT_FOUND",
-      {{"dataset", absl::StrCat(dataset.name(), "@", dataset.version())}, {"split", std::string(split)}});
+  return base::WithReason(absl::NotFoundError(absl::StrCat("data set '", dataset.name(), "' has no split '",
+                                                           std::string(split), "'; it has: ", known)),
+                          "SPLIT_NOT_FOUND",
+                          {{"dataset", wire::FullName(dataset)}, {"split", std::string(split)}});
 }
 
 }  // namespace packtrain::storage

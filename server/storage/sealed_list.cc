@@ -15,6 +15,7 @@
 #include "proto/base/crc32c.h"
 #include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/log/event_log.h"
 #include "server/rocks/rocks_status.h"
 #include "server/storage/graph_database.h"
@@ -72,7 +73,7 @@ std::string ChecksumOf(std::string_view text) {
 absl::Status Damaged() { return absl::DataLossError("the list of what was sealed is damaged"); }
 
 absl::Status LostError(const std::string& name, const std::string& version) {
-  const std::string dataset = absl::StrCat(name, "@", version);
+  const std::string dataset = wire::FullName(name, version);
   return base::WithReason(
       absl::DataLossError(absl::StrCat("data set ", dataset,
                                        " was sealed here, and the store has lost it; import it again, or "
@@ -91,8 +92,16 @@ void LogFailure(const char* event, const fs::path& file, const absl::Status& sta
 
 fs::path SealedList::FileIn(const fs::path& folder) { return folder / "SEALED"; }
 
-SealedList::SealedList(fs::path file, Content content, std::set<Version> lost)
-    : file_(std::move(file)), content_(std::move(content)), lost_(std::move(lost)) {}
+SealedList::SealedList(fs::path file, std::shared_ptr<const rocks::Database> database, Content content)
+    : file_(std::move(file)), database_(std::move(database)), content_(std::move(content)) {}
+
+void SealedList::List(const v1::Dataset& dataset, Content& content) {
+  v1::Dataset& listed = content.sealed[VersionOf(dataset)];
+  listed.set_name(dataset.name());
+  listed.set_version(dataset.version());
+  listed.set_graphs(dataset.graphs());
+  listed.set_bytes(dataset.bytes());
+}
 
 std::string SealedList::Encode(const Content& content) {
   std::string text(kFirstLine);
@@ -119,11 +128,12 @@ absl::StatusOr<SealedList::Content> SealedList::Decode(std::string_view text) {
     }
     std::uint64_t graphs = 0, bytes = 0;
     if (kind != "sealed" || !(words >> graphs >> bytes)) return Damaged();
-    v1::Dataset& dataset = content.sealed[{name, version}];
+    v1::Dataset dataset;
     dataset.set_name(name);
     dataset.set_version(version);
     dataset.set_graphs(graphs);
     dataset.set_bytes(bytes);
+    List(dataset, content);
   }
   return content;
 }
@@ -159,96 +169,132 @@ absl::StatusOr<SealedList::Content> SealedList::ReadDatabase(const rocks::Databa
   return content;
 }
 
-std::shared_ptr<SealedList> SealedList::Compare(const fs::path& file, std::optional<Content> written,
-                                                Content stored) {
-  std::set<Version> lost;
-  if (written) {
-    for (auto& [version, dataset] : written->sealed) {
-      if (!stored.sealed.contains(version)) lost.insert(version);
-    }
-    for (const Version& version : lost) {
-      const auto current = written->current.find(version.first);
-      const bool meant = current != written->current.end() && current->second == version.second;
-      if (meant) stored.current[version.first] = version.second;
-    }
-    stored.sealed.merge(written->sealed);
+SealedList::Content SealedList::Compare(std::optional<Content> written, Content stored) {
+  if (!written) return stored;
+  for (const auto& [version, dataset] : written->sealed) {
+    if (!stored.sealed.contains(version)) stored.lost.insert(version);
   }
-  return std::shared_ptr<SealedList>(new SealedList(file, std::move(stored), std::move(lost)));
+  for (const Version& version : stored.lost) {
+    const auto current = written->current.find(version.first);
+    const bool meant = current != written->current.end() && current->second == version.second;
+    if (meant) stored.current[version.first] = version.second;
+  }
+  stored.sealed.merge(written->sealed);
+  return stored;
 }
 
-absl::StatusOr<std::shared_ptr<SealedList>> SealedList::OpenForCheck(const fs::path& file,
-                                                                     const rocks::Database& database) {
+absl::StatusOr<std::shared_ptr<SealedList>> SealedList::OpenForCheck(
+    const fs::path& file, std::shared_ptr<const rocks::Database> database) {
   ABSL_ASSIGN_OR_RETURN(std::optional<Content> written, ReadFile(file));
-  ABSL_ASSIGN_OR_RETURN(Content stored, ReadDatabase(database));
-  return Compare(file, std::move(written), std::move(stored));
+  ABSL_ASSIGN_OR_RETURN(Content stored, ReadDatabase(*database));
+  return std::shared_ptr<SealedList>(
+      new SealedList(file, std::move(database), Compare(std::move(written), std::move(stored))));
 }
 
-std::shared_ptr<SealedList> SealedList::Open(const fs::path& file, const rocks::Database& database) {
+std::shared_ptr<SealedList> SealedList::Open(const fs::path& file,
+                                             std::shared_ptr<const rocks::Database> database) {
   absl::StatusOr<std::optional<Content>> written = ReadFile(file);
   if (!written.ok()) LogFailure("sealed_list_damaged", file, written.status());
-  absl::StatusOr<Content> stored = ReadDatabase(database);
+  absl::StatusOr<Content> stored = ReadDatabase(*database);
   if (!stored.ok()) LogFailure("sealed_list_not_compared", file, stored.status());
   std::optional<Content> named = written.ok() ? *std::move(written) : std::nullopt;
   // A database that cannot be listed has lost nothing for sure.
   const bool compared = stored.ok();
   Content found = compared ? *std::move(stored) : named.value_or(Content());
-  std::shared_ptr<SealedList> list = Compare(file, std::move(named), std::move(found));
+  const std::shared_ptr<SealedList> list(
+      new SealedList(file, std::move(database), Compare(std::move(named), std::move(found))));
   for (const v1::Dataset& lost : list->Lost(std::nullopt)) {
-    log::Log(log::Level::kError, "dataset_lost", {{"dataset", FullName(lost)}, {"graphs", lost.graphs()}});
+    log::Log(log::Level::kError, "dataset_lost",
+             {{"dataset", wire::FullName(lost)}, {"graphs", lost.graphs()}});
   }
-  if (compared) list->WriteAndTell();
+  if (compared) list->WriteFirst();
   return list;
+}
+
+SealedList::Content SealedList::Copy() const {
+  const base::MutexLock lock(mutex_);
+  return content_;
+}
+
+SealedList::Content SealedList::CopyWithWhatStayed() {
+  Content content = Copy();
+  std::erase_if(withdrawn_, [&](const Version& version) {
+    const auto stored = FindVersion(*database_, version.first, version.second);
+    if (stored.ok() && stored->has_value()) List((*stored)->description, content);
+    return stored.ok();
+  });
+  return content;
 }
 
 absl::Status SealedList::Write(const Content& content) const { return ReplaceFile(file_, Encode(content)); }
 
-void SealedList::WriteAndTell() {
-  const base::MutexLock lock(mutex_);
-  const absl::Status written = Write(content_);
+void SealedList::TryToWrite(const Content& content) const {
+  const absl::Status written = Write(content);
   if (!written.ok()) LogFailure("sealed_list_not_written", file_, written);
-  if (watcher_) watcher_(!lost_.empty());
+}
+
+void SealedList::WriteFirst() {
+  const base::MutexLock changing(changing_);
+  TryToWrite(Copy());
+}
+
+void SealedList::Publish(Content content) {
+  const base::MutexLock lock(mutex_);
+  content_ = std::move(content);
+  if (watcher_) watcher_(!content_.lost.empty());
 }
 
 void SealedList::Add(const v1::Dataset& sealed) {
-  {
-    const base::MutexLock lock(mutex_);
-    const Version version(sealed.name(), sealed.version());
-    v1::Dataset& listed = content_.sealed[version];
-    listed.set_name(sealed.name());
-    listed.set_version(sealed.version());
-    listed.set_graphs(sealed.graphs());
-    listed.set_bytes(sealed.bytes());
-    content_.current[sealed.name()] = sealed.version();
-    lost_.erase(version);
-  }
-  WriteAndTell();
+  const base::MutexLock changing(changing_);
+  Content content = CopyWithWhatStayed();
+  List(sealed, content);
+  content.current[sealed.name()] = sealed.version();
+  content.lost.erase(VersionOf(sealed));
+  TryToWrite(content);
+  Publish(std::move(content));
 }
 
-void SealedList::MakeCurrent(const std::string& name, const std::string& version) {
-  {
-    const base::MutexLock lock(mutex_);
-    content_.current[name] = version;
+absl::Status SealedList::Withdraw(const std::vector<v1::Dataset>& versions) {
+  if (versions.empty()) return absl::OkStatus();
+  const base::MutexLock changing(changing_);
+  Content content = Copy();
+  for (const v1::Dataset& dataset : versions) {
+    content.sealed.erase(VersionOf(dataset));
+    content.lost.erase(VersionOf(dataset));
   }
-  WriteAndTell();
+  ABSL_RETURN_IF_ERROR(Write(content));
+  for (const v1::Dataset& dataset : versions) withdrawn_.insert(VersionOf(dataset));
+  Publish(std::move(content));
+  return absl::OkStatus();
 }
 
-absl::Status SealedList::Remove(const std::vector<v1::Dataset>& deleted, const std::string& current) {
-  const base::MutexLock lock(mutex_);
-  Content left = content_;
-  for (const v1::Dataset& dataset : deleted) left.sealed.erase({dataset.name(), dataset.version()});
-  if (!deleted.empty() && current.empty()) left.current.erase(deleted.front().name());
-  if (!deleted.empty() && !current.empty()) left.current[deleted.front().name()] = current;
-  ABSL_RETURN_IF_ERROR(Write(left));
-  content_ = std::move(left);
-  for (const v1::Dataset& dataset : deleted) lost_.erase({dataset.name(), dataset.version()});
-  if (watcher_) watcher_(!lost_.empty());
+absl::Status SealedList::Forget(const std::vector<v1::Dataset>& deleted, const std::string& current) {
+  const base::MutexLock changing(changing_);
+  Content content = CopyWithWhatStayed();
+  const std::string& name = deleted.front().name();
+  bool any_lost = false;
+  for (const v1::Dataset& dataset : deleted) {
+    content.sealed.erase(VersionOf(dataset));
+    any_lost = content.lost.erase(VersionOf(dataset)) > 0 || any_lost;
+  }
+  if (current.empty()) {
+    content.current.erase(name);
+  } else {
+    content.current[name] = current;
+  }
+  if (any_lost) {
+    ABSL_RETURN_IF_ERROR(Write(content));
+  } else {
+    TryToWrite(content);
+  }
+  Publish(std::move(content));
   return absl::OkStatus();
 }
 
 std::vector<v1::Dataset> SealedList::Lost(const std::optional<DatasetReference>& reference) const {
   std::vector<v1::Dataset> lost;
   const base::MutexLock lock(mutex_);
-  for (const Version& version : lost_) {
+  for (const Version& version : content_.lost) {
     const bool named = !reference || (reference->name == version.first &&
                                       (!reference->version || *reference->version == version.second));
     if (named) lost.push_back(content_.sealed.at(version));
@@ -262,13 +308,14 @@ absl::Status SealedList::Check(const DatasetReference& reference) const {
   if (const auto current = content_.current.find(reference.name);
       !reference.version && current != content_.current.end())
     version = current->second;
-  return IsLost({reference.name, version}) ? LostError(reference.name, version) : absl::OkStatus();
+  return content_.lost.contains({reference.name, version}) ? LostError(reference.name, version)
+                                                           : absl::OkStatus();
 }
 
 void SealedList::Watch(std::function<void(bool any_lost)> watcher) {
   const base::MutexLock lock(mutex_);
   watcher_ = std::move(watcher);
-  if (watcher_) watcher_(!lost_.empty());
+  if (watcher_) watcher_(!content_.lost.empty());
 }
 
 }  // namespace packtrain::storage

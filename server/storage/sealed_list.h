@@ -9,7 +9,9 @@
 //
 // A seal is in the database before it is in the file, and a deletion is in the file before it is in the
 // database. So a kill in between leaves a file that names less than the database, never more, and never looks
-// like a loss.
+// like a loss. A deletion that fails may be in the database all the same once that is opened again: its
+// versions come back into the file only when they are seen there. What is lost is in no database, so it leaves
+// the file last, when all else of its deletion is done.
 #ifndef PACKTRAIN_SERVER_STORAGE_SEALED_LIST_H_
 #define PACKTRAIN_SERVER_STORAGE_SEALED_LIST_H_
 
@@ -34,7 +36,7 @@
 
 namespace packtrain::storage {
 
-// Any number of threads may use it, one at a time may change it.
+// Any number of threads may use it. Those that ask do not wait for the file.
 class SealedList {
  public:
   // The file of a store in `folder`.
@@ -42,21 +44,27 @@ class SealedList {
 
   // Compares the file with the database, and brings it up to date where it can be written; made where it is
   // missing or damaged, which the log tells.
-  static std::shared_ptr<SealedList> Open(const std::filesystem::path& file, const rocks::Database& database);
+  static std::shared_ptr<SealedList> Open(const std::filesystem::path& file,
+                                          std::shared_ptr<const rocks::Database> database);
 
   // The same for a check, which writes nothing. DATA_LOSS: the file is damaged.
-  static absl::StatusOr<std::shared_ptr<SealedList>> OpenForCheck(const std::filesystem::path& file,
-                                                                  const rocks::Database& database);
+  static absl::StatusOr<std::shared_ptr<SealedList>> OpenForCheck(
+      const std::filesystem::path& file, std::shared_ptr<const rocks::Database> database);
 
-  // What is in the database now, and what its name means. A file that cannot be written is tried again by the
-  // next change.
+  // The changes. Between Withdraw and the end of its deletion there is no other.
+
+  // What a write has put into the database, or found there, and what its name means now. A file that cannot be
+  // written is tried again by the next change.
   void Add(const v1::Dataset& sealed);
-  // A bare NAME has another meaning.
-  void MakeCurrent(const std::string& name, const std::string& version);
 
-  // What a deletion is about to remove, and what the name means afterwards; "" where nothing is left of it.
-  // Synced. RESOURCE_EXHAUSTED, UNAVAILABLE: the file cannot be written, and stays as it was.
-  absl::Status Remove(const std::vector<v1::Dataset>& deleted, const std::string& current);
+  // To be called before a deletion's write, for the versions that are in the database. RESOURCE_EXHAUSTED,
+  // UNAVAILABLE: the file cannot be written, and stays as it was. Where the deletion fails, the next Add or
+  // Forget lists again what the database still has.
+  absl::Status Withdraw(const std::vector<v1::Dataset>& versions);
+  // To be called after that write, for all versions of the deletion, which are of one name and not none, the
+  // lost ones among them; `current` is what the name means now, "" where nothing is left of it.
+  // RESOURCE_EXHAUSTED, UNAVAILABLE: the file cannot be written, and what was lost stays known.
+  absl::Status Forget(const std::vector<v1::Dataset>& deleted, const std::string& current);
 
   // Lost versions of what `reference` names, by version; nullopt: of all. Of each the name, the version, and
   // the number of its graphs and bytes are known.
@@ -72,27 +80,37 @@ class SealedList {
   struct Content {
     std::map<Version, v1::Dataset> sealed;
     std::map<std::string, std::string> current;  // by name
+    std::set<Version> lost;                      // of `sealed`; not in the file
   };
 
-  SealedList(std::filesystem::path file, Content content, std::set<Version> lost);
+  SealedList(std::filesystem::path file, std::shared_ptr<const rocks::Database> database, Content content);
+  static Version VersionOf(const v1::Dataset& dataset) { return {dataset.name(), dataset.version()}; }
   static absl::StatusOr<Content> ReadDatabase(const rocks::Database& database);
   static absl::StatusOr<std::optional<Content>> ReadFile(const std::filesystem::path& file);
-  static std::shared_ptr<SealedList> Compare(const std::filesystem::path& file, std::optional<Content> written,
-                                             Content stored);
+  static Content Compare(std::optional<Content> written, Content stored);
+  static void List(const v1::Dataset& dataset, Content& content);
   static std::string Encode(const Content& content);
   static absl::StatusOr<Content> Decode(std::string_view text);
 
-  bool IsLost(const Version& version) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return lost_.contains(version);
-  }
-  absl::Status Write(const Content& content) const;
-  void WriteAndTell();
+  Content Copy() const;
+  // A copy, and what the database has of withdrawn versions. To be called after a write to it has succeeded:
+  // from then on it is certain what became of a deletion that failed.
+  Content CopyWithWhatStayed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(changing_);
+  absl::Status Write(const Content& content) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(changing_);
+  // Logs where the file cannot be written.
+  void TryToWrite(const Content& content) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(changing_);
+  void WriteFirst();
+  // Shows it to those that ask.
+  void Publish(Content content) ABSL_EXCLUSIVE_LOCKS_REQUIRED(changing_);
 
   const std::filesystem::path file_;
+  const std::shared_ptr<const rocks::Database> database_;
 
-  mutable base::Mutex mutex_;
+  base::Mutex changing_;  // held from a copy of the content to its publication, over the write of the file
+  std::set<Version> withdrawn_ ABSL_GUARDED_BY(changing_);  // by deletions that are not known to be done
+
+  mutable base::Mutex mutex_;  // held for moments
   Content content_ ABSL_GUARDED_BY(mutex_);
-  std::set<Version> lost_ ABSL_GUARDED_BY(mutex_);
   std::function<void(bool any_lost)> watcher_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/rocks/big_endian.h"
 #include "server/storage/key_schema.h"
@@ -41,10 +40,6 @@ absl::StatusOr<std::optional<StoredDataset>> FindStored(const rocks::Database& d
 absl::StatusOr<std::optional<StoredDataset>> FindVersion(const rocks::Database& database, std::string_view name,
                                                          std::string_view version) {
   return FindStored(database, DatasetKey(name, version));
-}
-
-std::string FullName(const v1::Dataset& description) {
-  return absl::StrCat(description.name(), "@", description.version());
 }
 
 // Every entry whose key begins with `prefix`, which is kDatasetPrefix or kDeletedPrefix and more.

@@ -43,8 +43,6 @@ absl::StatusOr<std::vector<StoredDataset>> FindVersions(const rocks::Database& d
 absl::StatusOr<std::optional<std::uint64_t>> FindContent(const rocks::Database& database,
                                                          std::string_view hash);
 
-// NAME@VERSION.
-std::string FullName(const v1::Dataset& description);
 std::vector<v1::Dataset> DescriptionsOf(const std::vector<StoredDataset>& stored);
 bool WasImportedBefore(const StoredDataset& a, const StoredDataset& b);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/full_name.h"
 #include "server/records/dataset_content.h"
 #include "server/storage/seal.h"
 
@@ -141,7 +142,7 @@ class FakeWriter : public storage::DatasetWriter {
     const v1::Dataset description = sealed->description;
     const base::MutexLock lock(state_->mutex);
     state_->names[description.name()] = description.version();
-    auto& version = state_->versions[absl::StrCat(description.name(), "@", description.version())];
+    auto& version = state_->versions[wire::FullName(description)];
     if (version != nullptr) return SealResult{version->description(), true};
     state_->bytes += description.bytes();
     version = std::make_shared<FakeDataset>(state_, *std::move(sealed), content_, std::move(records_));
@@ -179,7 +180,7 @@ absl::StatusOr<std::shared_ptr<const storage::Dataset>> FakeGraphStore::Open(std
     if (newest == state_->names.end()) return storage::NoSuchDataset(reference);
     reference.version = newest->second;
   }
-  const std::string full_name = absl::StrCat(reference.name, "@", *reference.version);
+  const std::string full_name = wire::FullName(reference.name, *reference.version);
   for (const auto* of : {&state_->versions, &state_->deleted}) {
     if (const auto found = of->find(full_name); found != of->end()) return found->second;
   }
@@ -208,7 +209,7 @@ absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::Delete(std::string_view
   std::vector<v1::Dataset> found = state_->VersionsOf(reference);
   if (found.empty()) return storage::NoSuchDataset(reference);
   for (const v1::Dataset& dataset : found) {
-    state_->deleted.insert(state_->versions.extract(absl::StrCat(dataset.name(), "@", dataset.version())));
+    state_->deleted.insert(state_->versions.extract(wire::FullName(dataset)));
   }
   const std::vector<v1::Dataset> left = state_->VersionsOf({reference.name, std::nullopt});
   const auto imported = [](const v1::Dataset& dataset) {
@@ -246,7 +247,7 @@ absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::List() const {
   const base::MutexLock lock(state_->mutex);
   std::vector<v1::Dataset> datasets;
   for (const auto& [name, version] : state_->names) {
-    const v1::Dataset& dataset = state_->versions.at(absl::StrCat(name, "@", version))->description();
+    const v1::Dataset& dataset = state_->versions.at(wire::FullName(name, version))->description();
     datasets.push_back(dataset);
   }
   return datasets;

@@ -18,6 +18,7 @@
 #include "client/internal/service_client.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_spec_convert.h"
+#include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
 namespace {
@@ -204,7 +205,7 @@ class StreamBench {
     ABSL_ASSIGN_OR_RETURN(v1::GetDatasetResponse response,
                           services_->Read<v1::GetDatasetResponse>(request, client::kLookUp));
     dataset_ = std::move(*response.mutable_dataset());
-    result_.dataset = absl::StrCat(dataset_.name(), "@", dataset_.version());
+    result_.dataset = wire::FullName(dataset_);
     return absl::OkStatus();
   }
 

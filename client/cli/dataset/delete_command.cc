@@ -11,6 +11,7 @@
 #include "client/cli/message_json.h"
 #include "client/cli/service_call.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
 namespace {
@@ -46,8 +47,8 @@ std::string Outcome(const DeleteFlags& flags, const v1::DeleteDatasetResponse& r
     }
   }
   if (response.current_version().empty()) return text;
-  return absl::StrCat(text, NameOf(flags.dataset), " is ", NameOf(flags.dataset), "@",
-                      response.current_version(), " now\n");
+  return absl::StrCat(text, NameOf(flags.dataset), " is ",
+                      wire::FullName(NameOf(flags.dataset), response.current_version()), " now\n");
 }
 
 // Asks on the terminal.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/dataset/empty_splits.h"
 #include "client/cli/service_call.h"
+#include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
 namespace {
@@ -36,9 +37,8 @@ absl::StatusOr<ExitCode> Derive(v1::DeriveDatasetRequest request, const GlobalOp
                 {"derived_from", dataset.lineage().derived_from()},
                 {"graphs", dataset.graphs()},
                 {"edges", dataset.edges().total()}},
-               absl::StrCat(dataset.name(), "@", dataset.version(),
-                            response->unchanged() ? " was there already\n" : "\n", Count(dataset.graphs()),
-                            " graphs, ", Count(dataset.edges().total()), " edges\n"));
+               absl::StrCat(wire::FullName(dataset), response->unchanged() ? " was there already\n" : "\n",
+                            Count(dataset.graphs()), " graphs, ", Count(dataset.edges().total()), " edges\n"));
   return ExitCode::kDone;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
 
@@ -16,7 +17,7 @@ std::vector<std::string> NotesOfEmptySplits(const v1::Dataset& dataset,
     if (i < permille.size() && permille[i] == 0) continue;
     const auto split = std::ranges::find(dataset.splits(), kNames[i], &v1::Split::name);
     if (split == dataset.splits().end() || split->graphs() > 0) continue;
-    notes.push_back(absl::StrCat("split ", kNames[i], " of ", dataset.name(), "@", dataset.version(),
+    notes.push_back(absl::StrCat("split ", kNames[i], " of ", wire::FullName(dataset),
                                  " is empty: none of the ", dataset.graphs(), " graphs is in it"));
   }
   return notes;

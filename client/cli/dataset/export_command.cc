@@ -11,6 +11,7 @@
 #include "client/ingest/formats/native_file.h"
 #include "client/ingest/whole_file.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
 namespace {
@@ -76,10 +77,9 @@ absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& g
   if (status.ok()) status = (*file)->Commit();
   if (!status.ok()) return DataError(output, status);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const std::string text =
-      absl::StrCat(writer.dataset().name(), "@", writer.dataset().version(), ": ",
-                   FormatCount(static_cast<double>(writer.dataset().graphs())), " graphs, ",
-                   FormatBytes(static_cast<double>(writer.bytes())), " in ", flags.file);
+  const std::string text = absl::StrCat(
+      wire::FullName(writer.dataset()), ": ", FormatCount(static_cast<double>(writer.dataset().graphs())),
+      " graphs, ", FormatBytes(static_cast<double>(writer.bytes())), " in ", flags.file);
   if (to_stdout) {
     output.Note(text);
   } else {

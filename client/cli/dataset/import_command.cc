@@ -21,6 +21,7 @@
 #include "client/ingest/ledger.h"
 #include "proto/base/progress.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
 namespace {
@@ -55,12 +56,11 @@ std::string Count(std::uint64_t value) { return FormatCount(static_cast<double>(
 
 std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
   const v1::Dataset& dataset = result.sealed.dataset();
-  std::string text =
-      absl::StrCat(dataset.name(), "@", dataset.version(),
-                   result.sealed.unchanged() ? " was there already\n" : "\n", "stored ", Count(result.stored),
-                   " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()), " nodes, ",
-                   Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
-                   FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n");
+  std::string text = absl::StrCat(
+      wire::FullName(dataset), result.sealed.unchanged() ? " was there already\n" : "\n", "stored ",
+      Count(result.stored), " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()),
+      " nodes, ", Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
+      FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n");
   for (const auto& [reason, count] : ledger.refused_by_reason()) {
     absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
   }

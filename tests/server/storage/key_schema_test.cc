@@ -1,6 +1,7 @@
 // The keys and values of the sealed-graph database, as an earlier version of the programs wrote them for a data
 // set of three molecules.
 #include "server/storage/key_schema.h"
+#include "proto/wire/full_name.h"
 
 #include <gmock/gmock.h>
 
@@ -79,7 +80,7 @@ TEST(KeySchemaTest, ReadsTheGoldenKeysAndValues) {
   const auto stored = DecodeDataset(golden.dataset);
   ASSERT_THAT(stored, IsOk());
   EXPECT_EQ(stored->storage_id, kStorageId);
-  EXPECT_EQ(FullName(stored->description), std::string(kName) + "@" + kVersion);
+  EXPECT_EQ(wire::FullName(stored->description), std::string(kName) + "@" + kVersion);
   EXPECT_EQ(stored->description.graphs(), 3u);
   EXPECT_EQ(stored->description.schema().edges(), "radius:2");
 }
