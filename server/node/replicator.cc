@@ -13,6 +13,7 @@
 #include "packtrain/v1/server_info.grpc.pb.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/full_name.h"
 #include "server/log/event_log.h"
 #include "server/storage/import_session.h"
 
@@ -20,6 +21,7 @@ namespace packtrain::node {
 namespace {
 
 using std::chrono::milliseconds;
+using wire::FullName;
 
 constexpr milliseconds kFirstBackOff{500};
 constexpr milliseconds kLookUp{30'000};
@@ -42,10 +44,6 @@ std::shared_ptr<grpc::Channel> NewChannel(const ReplicatorOptions& options) {
   return grpc::CreateCustomChannel(options.primary, grpc::InsecureChannelCredentials(), arguments);
 }
 
-std::string FullName(const v1::Dataset& dataset) {
-  return absl::StrCat(dataset.name(), "@", dataset.version());
-}
-
 // Whether the primary may send the rest later.
 bool IsBrokenOff(const absl::Status& called) {
   return absl::IsUnavailable(called) || absl::IsDeadlineExceeded(called) || absl::IsCancelled(called) ||
@@ -66,12 +64,17 @@ class Replicator::Copy {
       : store_(store), memory_(memory), dataset_(std::move(dataset)) {}
 
   const v1::Dataset& dataset() const { return dataset_; }
-  // Whether it can be gone on with: all that came could be taken.
-  bool usable() const { return usable_; }
+  // All has come, and it can be sealed.
+  bool whole() const { return ended_; }
+  // Whether it is worth keeping after a call or a seal that ended so. A whole one waits for space on the disk
+  // however long that takes: there is none for another copy either.
+  bool MayGoOn(const absl::Status& ended) const {
+    if (whole() && absl::IsResourceExhausted(ended)) return true;
+    return usable_ && IsBrokenOff(ended) && fruitless_ < kMaxFruitless;
+  }
   // Graphs that are here.
   std::uint64_t staged() const { return session_ == nullptr ? 0 : session_->response().staged(); }
   // Counts the calls in a row that brought no graph.
-  int fruitless() const { return fruitless_; }
   void Count(bool fruitful) { fruitless_ = fruitful ? 0 : fruitless_ + 1; }
 
   // The next message of the export.
@@ -82,10 +85,12 @@ class Replicator::Copy {
     return taken;
   }
 
-  // Publishes it. FAILED_PRECONDITION: it is not the version it should be.
+  // Publishes it; may be called again after a failure of the disk. FAILED_PRECONDITION: it is not the version
+  // it should be.
   absl::Status Seal() {
-    if (!ended_) return absl::DataLossError("the copy is not whole");
-    return session_->TakeWriter()->Seal(seal_).status();
+    if (!whole()) return absl::DataLossError("the copy is not whole");
+    if (writer_ == nullptr) writer_ = session_->TakeWriter();
+    return writer_->Seal(seal_).status();
   }
 
  private:
@@ -143,6 +148,7 @@ class Replicator::Copy {
   const v1::Dataset dataset_;
   limits::MemoryBudget::Reservation reservation_;
   std::unique_ptr<storage::ImportSession> session_;
+  std::unique_ptr<storage::DatasetWriter> writer_;  // of the session, once it is sealed
   v1::SealDatasetRequest seal_;
   bool ended_ = false;
   bool usable_ = true;
@@ -276,11 +282,11 @@ absl::Status Replicator::Pull(const v1::Dataset& dataset) {
     copy_ = std::make_unique<Copy>(store_, *memory_, dataset);
   }
   const std::uint64_t before = copy_->staged();
-  absl::Status received = Receive();
+  absl::Status pulled = copy_->whole() ? absl::OkStatus() : Receive();
   copy_->Count(copy_->staged() > before);
-  if (copy_->usable() && IsBrokenOff(received) && copy_->fruitless() < kMaxFruitless) return received;
-  const std::unique_ptr<Copy> ended = std::move(copy_);
-  return received.ok() ? ended->Seal() : received;
+  if (pulled.ok()) pulled = copy_->Seal();
+  if (!copy_->MayGoOn(pulled)) copy_ = nullptr;
+  return pulled;
 }
 
 absl::Status Replicator::Receive() {

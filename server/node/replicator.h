@@ -34,8 +34,8 @@ struct ReplicatorOptions {
 // A thread of its own copies every version that the store lacks, checks that the copy has the same version
 // before anybody sees it, and makes each name mean the version that it means at the primary. What the primary
 // deletes stays here. While the primary cannot be reached, the store is as it was, and a copy that was broken
-// off goes on where it was, however long it takes. No copy is begun for which the disk has no room, and none
-// from this process itself.
+// off goes on where it was, however long it takes; one that finds the disk full at its seal waits there for
+// space. No copy is begun for which the disk has no room, and none from this process itself.
 class Replicator {
   class Copy;
 

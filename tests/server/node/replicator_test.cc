@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "packtrain/v1/dataset.grpc.pb.h"
@@ -17,6 +20,7 @@
 #include "proto/base/status_convert.h"
 #include "server/storage/export.h"
 #include "tests/server/storage/store_testing.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/fake_graph_store.h"
 #include "tests/testing/status_matchers.h"
 
@@ -50,9 +54,12 @@ class Primary final : public v1::DatasetService::Service, public v1::ServerInfoS
 
   const std::string& address() const { return address_; }
 
-  // Exports of the data set "broken" end with UNAVAILABLE behind so many messages, the header included; 0: they
-  // are whole.
-  void BreakOffBehind(int messages) { messages_ = messages; }
+  // Exports of the data set "broken" end with `code` behind so many messages, the header included; 0: they are
+  // whole.
+  void BreakOffBehind(int messages, absl::StatusCode code = absl::StatusCode::kUnavailable) {
+    code_ = code;
+    messages_ = messages;
+  }
 
   // Waits until the data sets have been listed so often from now on.
   void AwaitLists(int lists) {
@@ -104,7 +111,7 @@ class Primary final : public v1::DatasetService::Service, public v1::ServerInfoS
     return base::ToGrpcStatus(storage::ExportDataset(**dataset, *request, kSmallMessages,
                                                      [&](const v1::ExportDatasetResponse& message) {
                                                        if (left-- == 0)
-                                                         return absl::UnavailableError("the primary ends");
+                                                         return absl::Status(code_, "the primary ends");
                                                        writer->Write(message);
                                                        return absl::OkStatus();
                                                      }));
@@ -123,6 +130,7 @@ class Primary final : public v1::DatasetService::Service, public v1::ServerInfoS
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
   std::atomic<int> messages_ = 0;
+  std::atomic<absl::StatusCode> code_ = absl::StatusCode::kUnavailable;
 
   base::CondVar changed_;
   base::Mutex mutex_;
@@ -131,9 +139,35 @@ class Primary final : public v1::DatasetService::Service, public v1::ServerInfoS
   int infos_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
+// Seals while `full` is not set.
+class SealsWhereThereIsSpace final : public storage::DatasetWriter {
+ public:
+  SealsWhereThereIsSpace(std::unique_ptr<storage::DatasetWriter> writer, const std::atomic<bool>& full,
+                         std::atomic<int>& refused)
+      : writer_(std::move(writer)), full_(full), refused_(refused) {}
+  absl::Status Append(std::span<const std::byte> record) override { return writer_->Append(record); }
+  std::uint64_t graphs() const override { return writer_->graphs(); }
+  std::uint64_t memory_bytes() const override { return writer_->memory_bytes(); }
+  absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
+    if (!full_) return writer_->Seal(request);
+    ++refused_;
+    return absl::ResourceExhaustedError("disk full");
+  }
+
+ private:
+  const std::unique_ptr<storage::DatasetWriter> writer_;
+  const std::atomic<bool>& full_;
+  std::atomic<int>& refused_;
+};
+
 // A store on a disk that may be full, which counts what is opened.
 class ReplicaStore final : public FakeGraphStore {
  public:
+  absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> NewDataset(const v1::Schema& schema) override {
+    auto writer = FakeGraphStore::NewDataset(schema);
+    if (!writer.ok()) return writer.status();
+    return std::make_unique<SealsWhereThereIsSpace>(*std::move(writer), full_at_seal, refused_seals);
+  }
   absl::StatusOr<std::shared_ptr<const storage::Dataset>> Open(std::string_view reference) override {
     ++opened;
     return FakeGraphStore::Open(reference);
@@ -144,6 +178,8 @@ class ReplicaStore final : public FakeGraphStore {
 
   std::atomic<int> opened = 0;
   std::atomic<bool> full = false;
+  std::atomic<bool> full_at_seal = false;
+  std::atomic<int> refused_seals = 0;
 };
 
 class ReplicatorTest : public ::testing::Test {
@@ -178,6 +214,17 @@ TEST_F(ReplicatorTest, ACopyThatIsBrokenOffGoesOnWhereItWas) {
   Follow();
   const std::vector<std::uint64_t> begun = primary_.AwaitExports(4);
   EXPECT_EQ(begun[0], 0u);
+  for (std::size_t k = 1; k < begun.size(); ++k) EXPECT_THAT(begun[k], Gt(begun[k - 1]));
+  primary_.BreakOffBehind(0);
+  primary_.AwaitLists(4);
+  ExpectCopied();
+}
+
+TEST_F(ReplicatorTest, ACopyThatOutlastsItsCallGoesOnInTheNext) {
+  Seal("broken", 500);
+  primary_.BreakOffBehind(3, absl::StatusCode::kDeadlineExceeded);
+  Follow();
+  const std::vector<std::uint64_t> begun = primary_.AwaitExports(4);
   for (std::size_t k = 1; k < begun.size(); ++k) EXPECT_THAT(begun[k], Gt(begun[k - 1]));
   primary_.BreakOffBehind(0);
   primary_.AwaitLists(4);
@@ -226,6 +273,17 @@ TEST_F(ReplicatorTest, NothingIsCopiedThatTheDiskHasNoRoomForUntilItHas) {
   primary_.AwaitLists(5);
   EXPECT_THAT(primary_.exports(), IsEmpty());
   copy_.full = false;
+  primary_.AwaitLists(4);
+  ExpectCopied();
+  EXPECT_THAT(primary_.exports(), ElementsAre(0u));
+}
+
+TEST_F(ReplicatorTest, ACopyThatFindsTheDiskFullAtItsSealIsNotMadeAgain) {
+  Seal("a", 20);
+  copy_.full_at_seal = true;
+  Follow();
+  EXPECT_TRUE(testing::Eventually([&] { return copy_.refused_seals > 10; }));
+  copy_.full_at_seal = false;
   primary_.AwaitLists(4);
   ExpectCopied();
   EXPECT_THAT(primary_.exports(), ElementsAre(0u));
