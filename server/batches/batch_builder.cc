@@ -1,6 +1,7 @@
 #include "server/batches/batch_builder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -36,15 +37,21 @@ struct Body {
   limits::MemoryBudget::Reservation reservation;
 };
 
+constexpr std::chrono::seconds kRetryDelay{2};
+
 absl::Status NoMemory(std::uint64_t bytes) {
-  return base::WithReason(
-      absl::ResourceExhaustedError(absl::StrCat("no memory is free for a batch of ", bytes, " bytes")),
-      base::kMemoryLimit, {{"bytes", absl::StrCat(bytes)}});
+  return base::WithRetryDelay(
+      base::WithReason(absl::ResourceExhaustedError(
+                           absl::StrCat("no memory is free for a batch of ", bytes,
+                                        " bytes; come again, or start packtraind with a greater --memory")),
+                       base::kMemoryLimit, {{"bytes", absl::StrCat(bytes)}, {"flag", "--memory"}}),
+      kRetryDelay);
 }
 
-// Part of the budget until it is back in the pool.
+// Part of the budget until it is back in the pool. Takes `reservation`, or what is missing of it from the
+// budget.
 absl::StatusOr<std::shared_ptr<Body>> Allocate(const BodyMemory& memory, std::uint64_t size,
-                                               limits::MemoryBudget::Reservation reservation) {
+                                               limits::MemoryBudget::Reservation& reservation) {
   const std::uint64_t capacity = wire::BodyPool::CapacityOf(size);
   if (reservation.bytes() < capacity) {
     auto taken = memory.budget->TryReserve(limits::MemoryPart::kStreams, capacity);
@@ -246,11 +253,18 @@ std::uint64_t BatchBuilder::ReservedBytes(const PlannedBatch& batch) const {
 
 absl::StatusOr<BuiltBatch> BatchBuilder::Build(const PlannedBatch& batch, const EpochPosition& position,
                                                limits::MemoryBudget::Reservation memory) const {
+  return TryBuild(batch, position, memory);
+}
+
+absl::StatusOr<BuiltBatch> BatchBuilder::TryBuild(const PlannedBatch& batch, const EpochPosition& position,
+                                                  limits::MemoryBudget::Reservation& memory) const {
   BuiltBatch built{.header = LayOut(batch, position), .body = nullptr};
   ABSL_RETURN_IF_ERROR(CheckSize(built.header));
-  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<Body> body,
-                        Allocate(memory_, built.header.body_bytes, std::move(memory)));
-  ABSL_RETURN_IF_ERROR(Fill(batch, built.header, body->bytes.get()));
+  ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<Body> body, Allocate(memory_, built.header.body_bytes, memory));
+  if (absl::Status filled = Fill(batch, built.header, body->bytes.get()); !filled.ok()) {
+    memory = std::move(body->reservation);
+    return filled;
+  }
   built.header.body_crc32c = base::Crc32c({body->bytes.get(), built.header.body_bytes});
   built.body = std::shared_ptr<const std::byte>(body, body->bytes.get());
   return built;

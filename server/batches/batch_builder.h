@@ -60,6 +60,9 @@ class BatchBuilder {
   // contradicts the size index.
   absl::StatusOr<BuiltBatch> Build(const batching::PlannedBatch& batch, const EpochPosition& position,
                                    limits::MemoryBudget::Reservation memory = {}) const;
+  // The same, but where it fails after it has allocated, `memory` has what was reserved, for another try.
+  absl::StatusOr<BuiltBatch> TryBuild(const batching::PlannedBatch& batch, const EpochPosition& position,
+                                      limits::MemoryBudget::Reservation& memory) const;
   // What Build needs of the budget, or a little more.
   std::uint64_t ReservedBytes(const batching::PlannedBatch& batch) const;
 

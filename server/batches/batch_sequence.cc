@@ -63,7 +63,7 @@ BatchSequence::BatchSequence(ResolvedSpec resolved, SequenceRange range, BatchBu
 absl::StatusOr<std::optional<BatchSequence::Planned>> BatchSequence::Next() {
   if (step_ == plan_->plan->steps()) {
     if (IsLastEpoch()) return std::nullopt;
-    ABSL_RETURN_IF_ERROR(EnterEpoch(epoch_ + 1, {.size = range_.world.size}));
+    ABSL_RETURN_IF_ERROR(EnterNextEpoch());
   }
   ABSL_RETURN_IF_ERROR(planned_.status());
   Planned next{plan_, *planned_, epoch_};
@@ -83,9 +83,11 @@ absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned,
                                .epoch_steps = planned.plan->plan->steps(),
                                .world_size = range_.world.size,
                                .fingerprint = resolved_.fingerprint};
-  absl::StatusOr<BuiltBatch> built = builder_.Build(planned.batch, position, std::move(memory));
+  absl::StatusOr<BuiltBatch> built = builder_.TryBuild(planned.batch, position, memory);
   if (built.ok() || !absl::IsDataLoss(built.status())) return built;
-  if (range_.skip_corrupt) return BuildWithoutCorrupt(builder_, *resolved_.dataset, planned.batch, position);
+  if (range_.skip_corrupt) {
+    return BuildWithoutCorrupt(builder_, *resolved_.dataset, planned.batch, position, std::move(memory));
+  }
   return absl::DataLossError(absl::StrCat(
       built.status().message(), "; packtrain-trainer --on-corrupt skip goes on without what is damaged"));
 }
@@ -93,6 +95,10 @@ absl::StatusOr<BuiltBatch> BatchSequence::BuildAnew(const Planned& planned,
 metrics::Series BatchSequence::series() const {
   return {wire::WordOf(*resolved_.spec.policy, wire::kPolicyWords), resolved_.dataset->description().name()};
 }
+
+bool BatchSequence::NextNeedsPlan() const { return step_ == plan_->plan->steps() && !IsLastEpoch(); }
+
+absl::Status BatchSequence::EnterNextEpoch() { return EnterEpoch(epoch_ + 1, {.size = range_.world.size}); }
 
 bool BatchSequence::NextIsQuick() const {
   if (step_ == plan_->plan->steps()) return IsLastEpoch();

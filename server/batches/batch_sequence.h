@@ -77,6 +77,11 @@ class BatchSequence {
   // What metrics count its batches under.
   metrics::Series series() const;
 
+  // Whether the next batch is the first of another epoch, whose plan Next may have to wait for.
+  bool NextNeedsPlan() const;
+  // Does that of Next, where the next batch needs a plan. Codes as Next.
+  absl::Status EnterNextEpoch();
+
   // Whether the next batch needs neither a new plan nor a read from disk and is built within a fraction of a
   // millisecond, so that a thread that must not block may step to it and build it. True at the end of the
   // sequence.

@@ -38,8 +38,17 @@ BuildAhead::BuildAhead(const StreamEnvironment& environment, StreamRequest reque
     : environment_(environment), request_(std::move(request)), on_ready_(std::move(on_ready)) {}
 
 BuildAhead::Next BuildAhead::Take() {
-  std::deque<std::shared_ptr<Place>> dropped;  // freed without the lock, because freeing a body comes back here
-  base::MutexLock lock(mutex_);
+  Places dropped;
+  Next next;
+  {
+    base::MutexLock lock(mutex_);
+    next = TakeFront(dropped);
+  }
+  Forget(std::move(dropped));
+  return next;
+}
+
+BuildAhead::Next BuildAhead::TakeFront(Places& dropped) {
   sending_ = false;
   if (!places_.empty() && places_.front()->built.has_value()) {
     absl::StatusOr<EncodedBatch> batch = TakeReady(*places_.front()->built);
@@ -50,9 +59,25 @@ BuildAhead::Next BuildAhead::Take() {
       return {.batch = *std::move(batch), .end = std::nullopt};
     }
     end_ = batch.status();
-    dropped.swap(places_);
+    DropPlaces(dropped);
   }
   return {.batch = std::nullopt, .end = places_.empty() ? end_ : std::nullopt};
+}
+
+void BuildAhead::DropPlaces(Places& dropped) {
+  dropped.swap(places_);
+  for (const std::shared_ptr<Place>& place : dropped) place->dropped = true;
+}
+
+void BuildAhead::Forget(Places dropped) {
+  for (const std::shared_ptr<Place>& place : dropped) {
+    std::optional<limits::MemoryBudget::RequestId> request;
+    {
+      base::MutexLock lock(mutex_);
+      request = place->request;
+    }
+    if (request.has_value()) environment_.memory.budget->Cancel(*request);
+  }
 }
 
 absl::StatusOr<EncodedBatch> BuildAhead::TakeReady(absl::StatusOr<ReadyBatch>& built) {
@@ -76,10 +101,13 @@ void BuildAhead::BuildMore() {
 }
 
 void BuildAhead::Stop() {
-  std::deque<std::shared_ptr<Place>> dropped;  // freed without the lock, as in Take
-  base::MutexLock lock(mutex_);
-  stopped_ = true;
-  dropped.swap(places_);
+  Places dropped;
+  {
+    base::MutexLock lock(mutex_);
+    stopped_ = true;
+    DropPlaces(dropped);
+  }
+  Forget(std::move(dropped));
 }
 
 BuildAhead::Progress BuildAhead::progress() const {
@@ -88,13 +116,33 @@ BuildAhead::Progress BuildAhead::progress() const {
 }
 
 void BuildAhead::BuildInTurn() {
-  for (int built = 1; BuildOne(); ++built) {
-    if (environment_.builders.HasWaiting() && GivesWay(built)) return;
+  for (int built = 0; !NextMayBlock(); ++built) {
+    if (built > 0 && environment_.builders.HasWaiting() && GivesWay(built)) return;
+    if (!BuildOne()) return;
   }
+  PostTurn();
 }
 
 void BuildAhead::PostTurn() {
-  environment_.builders.Post([self = shared_from_this()] { self->BuildInTurn(); });
+  if (!NextMayBlock()) {
+    return environment_.builders.Post([self = shared_from_this()] { self->BuildInTurn(); });
+  }
+  environment_.builders.PostBlocking([self = shared_from_this()] { self->PrepareTurn(); });
+}
+
+void BuildAhead::PrepareTurn() {
+  const absl::Status prepared = IsStopped() ? absl::CancelledError("the stream was stopped") : Prepare();
+  if (prepared.ok()) return PostTurn();
+  TakePlace(prepared);
+  on_ready_();
+}
+
+absl::Status BuildAhead::Prepare() {
+  if (sequence_ != nullptr) return sequence_->EnterNextEpoch();
+  ABSL_ASSIGN_OR_RETURN(sequence_, OpenSequence(environment_, request_));
+  base::MutexLock lock(mutex_);
+  series_ = sequence_->series();
+  return absl::OkStatus();
 }
 
 bool BuildAhead::GivesWay(int built) {
@@ -112,7 +160,7 @@ bool BuildAhead::GivesWay(int built) {
 }
 
 bool BuildAhead::BuildOne() {
-  const absl::StatusOr<std::optional<BatchSequence::Planned>> next = TakeNext();
+  const absl::StatusOr<std::optional<BatchSequence::Planned>> next = sequence_->Next();
   const std::shared_ptr<Place> place = TakePlace(next);
   bool more = false;
   if (place != nullptr) {
@@ -127,35 +175,38 @@ bool BuildAhead::BuildOne() {
   return more;
 }
 
-void BuildAhead::AwaitMemory(std::shared_ptr<Place> place, const BatchSequence::Planned& planned) {
+void BuildAhead::AwaitMemory(const std::shared_ptr<Place>& place, const BatchSequence::Planned& planned) {
   using Memory = absl::StatusOr<limits::MemoryBudget::Reservation>;
-  const auto build = [self = shared_from_this(), place = std::move(place), planned](Memory memory) {
+  const auto build = [self = shared_from_this(), place, planned](Memory memory) {
     self->environment_.builders.Post(
         [self, place, planned, taken = std::make_shared<Memory>(std::move(memory))] {
           self->BuildWith(std::move(*taken), *place, planned);
         });
   };
-  environment_.memory.budget->ReserveLater(limits::MemoryPart::kStreams, sequence_->ReservedBytes(planned),
-                                           limits::MemoryBudget::Clock::now() + environment_.memory_wait,
-                                           build);
+  limits::MemoryBudget& budget = *environment_.memory.budget;
+  const auto request = budget.ReserveLater(limits::MemoryPart::kStreams, sequence_->ReservedBytes(planned),
+                                           Clock::now() + environment_.memory_wait, build);
+  bool dropped = false;
+  {
+    base::MutexLock lock(mutex_);
+    place->request = request;
+    dropped = place->dropped;
+  }
+  if (dropped) budget.Cancel(request);
 }
 
 void BuildAhead::BuildWith(absl::StatusOr<limits::MemoryBudget::Reservation> memory, Place& place,
                            const BatchSequence::Planned& planned) {
-  absl::StatusOr<ReadyBatch> built = memory.status();
-  if (memory.ok()) built = BuildPlanned(planned, *std::move(memory));
+  absl::StatusOr<ReadyBatch> built = memory.ok() ? BuildPlanned(planned, *std::move(memory))
+                                                 : absl::StatusOr<ReadyBatch>(memory.status());
   const bool more = FillPlace(place, std::move(built), ReservedBytes(*sequence_, planned));
   on_ready_();
   if (more) BuildInTurn();
 }
 
-absl::StatusOr<std::optional<BatchSequence::Planned>> BuildAhead::TakeNext() {
-  if (sequence_ == nullptr) {
-    ABSL_ASSIGN_OR_RETURN(sequence_, OpenSequence(environment_, request_));
-    base::MutexLock lock(mutex_);
-    series_ = sequence_->series();
-  }
-  return sequence_->Next();
+bool BuildAhead::IsStopped() const {
+  base::MutexLock lock(mutex_);
+  return stopped_;
 }
 
 std::shared_ptr<BuildAhead::Place> BuildAhead::TakePlace(

@@ -69,7 +69,8 @@ class BuildAhead : public std::enable_shared_from_this<BuildAhead> {
   // Called by the sender after Take gave nothing. Builds the next batch if that is quick, else leaves it to the
   // pool.
   void BuildMore();
-  // No further batch is begun, and those that are built are dropped. Take is not called any more.
+  // No further batch is begun, those that are built are dropped, and none waits for memory any more. Take is
+  // not called any more.
   void Stop();
 
   struct Progress {
@@ -88,30 +89,44 @@ class BuildAhead : public std::enable_shared_from_this<BuildAhead> {
     std::chrono::nanoseconds build_time{0};
     Clock::time_point complete;
   };
-  // A batch that the sequence has stepped to.
+  // A batch that the sequence has stepped to. Guarded by mutex_.
   struct Place {
-    std::optional<absl::StatusOr<ReadyBatch>> built;  // guarded by mutex_
+    std::optional<absl::StatusOr<ReadyBatch>> built;
+    std::optional<limits::MemoryBudget::RequestId> request;  // for the memory that it waits for
+    bool dropped = false;                                    // nobody takes the batch any more
   };
+  using Places = std::deque<std::shared_ptr<Place>>;
 
   BuildAhead(const StreamEnvironment& environment, StreamRequest request, std::function<void()> on_ready);
 
+  // Takes the built batch at the front, or how the stream ends. `dropped` gets what nobody takes any more.
+  Next TakeFront(Places& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropPlaces(Places& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Frees them, and ends their waiting for memory. Without the lock, because both come back here.
+  void Forget(Places dropped);
+
   // On a thread of the pool: builds while there is room, and for a while where others wait for the thread.
   void BuildInTurn();
+  // By who has the turn. Whether the next step may have to wait for others: opening the data set, or planning.
+  bool NextMayBlock() const { return sequence_ == nullptr || sequence_->NextNeedsPlan(); }
   // By who has the turn, and gives it up. True where another batch is to be built at once: the turn is the
   // caller's again.
   bool BuildOne();
-  // Leaves the turn to the pool.
+  // By who has the turn: leaves it to the pool.
   void PostTurn();
+  // On a thread that may wait, with the turn: does what may block, and leaves the rest to the pool.
+  void PrepareTurn();
+  absl::Status Prepare();
   // By a builder that has the turn and has built so many, while others wait for the pool's threads. Whether its
   // thread is theirs now: that of one of several builders at once.
   bool GivesWay(int built);
-  absl::StatusOr<std::optional<BatchSequence::Planned>> TakeNext();
+  bool IsStopped() const;
   // Gives the turn up, for a place of the batch that was taken; null where it is not to be built.
   std::shared_ptr<Place> TakePlace(const absl::StatusOr<std::optional<BatchSequence::Planned>>& next);
   absl::StatusOr<ReadyBatch> BuildPlanned(const BatchSequence::Planned& planned,
                                           limits::MemoryBudget::Reservation memory) const;
   // Leaves a batch for which there is no memory to the pool, once there is; no thread waits for it.
-  void AwaitMemory(std::shared_ptr<Place> place, const BatchSequence::Planned& planned);
+  void AwaitMemory(const std::shared_ptr<Place>& place, const BatchSequence::Planned& planned);
   void BuildWith(absl::StatusOr<limits::MemoryBudget::Reservation> memory, Place& place,
                  const BatchSequence::Planned& planned);
   // Whether the builder is to build another, for which it has the turn then.
@@ -146,7 +161,7 @@ class BuildAhead : public std::enable_shared_from_this<BuildAhead> {
   // Bodies alive: being built, waiting, or not yet freed by whoever took them; and what they hold.
   int bodies_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::deque<std::shared_ptr<Place>> places_ ABSL_GUARDED_BY(mutex_);  // in the order of the sequence
+  Places places_ ABSL_GUARDED_BY(mutex_);  // in the order of the sequence
   // Set when the sequence has ended or anything failed: how to end after what has a place.
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   metrics::Series series_ ABSL_GUARDED_BY(mutex_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "proto/base/status_macros.h"
@@ -48,14 +49,15 @@ absl::StatusOr<std::vector<std::uint32_t>> FindCorrupt(const storage::Dataset& d
 
 absl::StatusOr<BuiltBatch> BuildWithoutCorrupt(const BatchBuilder& builder, const storage::Dataset& dataset,
                                                const batching::PlannedBatch& batch,
-                                               const EpochPosition& position) {
+                                               const EpochPosition& position,
+                                               limits::MemoryBudget::Reservation memory) {
   ABSL_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> corrupt, FindCorrupt(dataset, batch.graphs));
   const std::vector<std::uint32_t> left = Without(batch.graphs, corrupt);
   batching::PlannedBatch rest = batch;
   rest.graphs = left;
   rest.real = SumOf(dataset, left);
   rest.empty = left.empty();
-  absl::StatusOr<BuiltBatch> built = builder.Build(rest, position);
+  absl::StatusOr<BuiltBatch> built = builder.Build(rest, position, std::move(memory));
   if (built.ok()) built->header.corrupt_graphs.assign(corrupt.begin(), corrupt.end());
   return built;
 }

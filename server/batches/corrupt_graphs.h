@@ -19,11 +19,12 @@ absl::StatusOr<std::vector<std::uint32_t>> FindCorrupt(const storage::Dataset& d
                                                        std::span<const std::uint32_t> graphs);
 
 // The batch without its corrupt graphs, which its header lists; empty if no graph is left. Otherwise as
-// `builder`, which is of the data set, builds it. Codes as BatchBuilder::Build; DATA_LOSS only where a record
-// has become corrupt since it was looked at.
+// `builder`, which is of the data set, builds it. Codes, and `memory`, as BatchBuilder::Build; memory for the
+// whole batch is enough. DATA_LOSS only where a record has become corrupt since it was looked at.
 absl::StatusOr<BuiltBatch> BuildWithoutCorrupt(const BatchBuilder& builder, const storage::Dataset& dataset,
                                                const batching::PlannedBatch& batch,
-                                               const EpochPosition& position);
+                                               const EpochPosition& position,
+                                               limits::MemoryBudget::Reservation memory = {});
 
 }  // namespace packtrain::batches
 

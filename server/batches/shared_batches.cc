@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace packtrain::batches {
 namespace {
@@ -10,6 +11,10 @@ namespace {
 constexpr std::size_t kMaxSlots = 4096;
 
 }  // namespace
+
+SharedBatches::SharedBatches(std::uint64_t max_kept_bytes, limits::MemoryBudget& memory)
+    : max_kept_bytes_(max_kept_bytes),
+      cache_(memory, limits::MemoryPart::kStreams, [this](std::uint64_t bytes) { GiveWay(bytes); }) {}
 
 SharedBatches::Reader::Reader(SharedBatches& batches, std::string plan)
     : batches_(batches), plan_(std::move(plan)) {
@@ -72,6 +77,19 @@ void SharedBatches::Keep(const Key& key, const BuiltBatch& batch) {
   kept_.push_back({std::get<0>(key), bytes, batch.body});
   kept_bytes_ += bytes;
   for (; kept_bytes_ > max_kept_bytes_; kept_.pop_front()) kept_bytes_ -= kept_.front().bytes;
+}
+
+void SharedBatches::GiveWay(std::uint64_t bytes) {
+  std::vector<std::shared_ptr<const std::byte>> dropped;  // freed after the lock is
+  base::MutexLock lock(mutex_);
+  std::uint64_t freed = 0;
+  std::erase_if(kept_, [&](Kept& kept) {
+    if (freed >= bytes || kept.body.use_count() > 1) return false;
+    freed += kept.bytes;
+    kept_bytes_ -= kept.bytes;
+    dropped.push_back(std::move(kept.body));
+    return true;
+  });
 }
 
 void SharedBatches::Sweep() {

@@ -2,7 +2,7 @@
 //
 // Each stream has a reader of its plan, and says how a batch is built that no other stream has:
 //
-//   SharedBatches shared(kMaxSharedBytes);
+//   SharedBatches shared(kMaxSharedBytes, *memory);
 //   SharedBatches::Reader reader(shared, plan_key);
 //   const auto build = [&] { return Build(index); };
 //   ABSL_ASSIGN_OR_RETURN(const BuiltBatch batch, reader.Get(epoch, index, quick, build));
@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "proto/base/mutex.h"
 #include "server/batches/batch_builder.h"
+#include "server/limits/memory_budget.h"
 
 namespace packtrain::batches {
 
@@ -27,12 +28,13 @@ namespace packtrain::batches {
 inline constexpr std::uint64_t kMaxSharedBytes = 32 << 20;
 
 // Batches are pure, so streams of one plan that are at about the same place send the same body. Nothing is kept
-// of a plan that has one reader. Any number of threads may use it.
+// of a plan that has one reader, and what is kept gives way when `memory` is needed elsewhere. Any number of
+// threads may use it.
 class SharedBatches {
  public:
   using Build = absl::FunctionRef<absl::StatusOr<BuiltBatch>()>;
 
-  explicit SharedBatches(std::uint64_t max_kept_bytes) : max_kept_bytes_(max_kept_bytes) {}
+  SharedBatches(std::uint64_t max_kept_bytes, limits::MemoryBudget& memory);
   SharedBatches(const SharedBatches&) = delete;
   SharedBatches& operator=(const SharedBatches&) = delete;
 
@@ -81,6 +83,8 @@ class SharedBatches {
   std::shared_ptr<Slot> Claim(const Key& key, bool quick) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Publish(const Key& key, Slot& slot, const absl::StatusOr<BuiltBatch>& batch);
   void Keep(const Key& key, const BuiltBatch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Frees bodies that are not being sent, the oldest first, until `bytes` are free.
+  void GiveWay(std::uint64_t bytes);
   // Forgets slots whose bodies are gone, oldest first, and the oldest where there are too many.
   void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Enter(const std::string& plan);
@@ -95,6 +99,8 @@ class SharedBatches {
   std::deque<Entry> order_ ABSL_GUARDED_BY(mutex_);  // of slots, oldest first
   std::deque<Kept> kept_ ABSL_GUARDED_BY(mutex_);    // oldest first
   std::uint64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+
+  const limits::MemoryBudget::Cache cache_;
 };
 
 }  // namespace packtrain::batches

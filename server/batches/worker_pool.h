@@ -13,7 +13,7 @@
 namespace packtrain::batches {
 
 // Runs tasks in the order they were posted. Any number of threads may post. Destruction runs what was
-// posted before it, then joins.
+// posted before it, and what that posts, then joins.
 class WorkerPool {
  public:
   // Has at least one thread.
@@ -24,6 +24,9 @@ class WorkerPool {
 
   // Never blocks on a task.
   void Post(std::function<void()> task);
+  // The same for a task that may wait long for others, such as for memory. It takes none of the pool's threads,
+  // but one of those that the pool adds for such tasks: as many as there are of them at one time.
+  void PostBlocking(std::function<void()> task);
 
   // Calls `run` with each of 0 .. tasks-1 once, on the calling thread and on threads of the pool as they come
   // free, and returns when all calls have returned. Waits for no task that has not begun, so tasks of the pool
@@ -35,20 +38,34 @@ class WorkerPool {
   // Whether there is an idle thread for a task that is posted now.
   bool HasIdle() const;
 
-  int threads() const { return static_cast<int>(threads_.size()); }
+  // For tasks that do not block.
+  int threads() const { return count_; }
 
  private:
-  void Work();
+  // Tasks of a kind and the threads for them. Guarded by mutex_, but for the condition.
+  struct Lane {
+    base::CondVar changed;
+    std::deque<std::function<void()>> tasks;
+    std::size_t idle = 0;  // threads that wait for a task, or have not begun to
+    std::vector<std::thread> threads;
+  };
+
+  void AddThread(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds one where all there are have tasks.
+  bool HasThreadForBlocking() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Work(Lane& lane);
   // The next task, or an empty one when there will be none.
-  std::function<void()> Take();
+  std::function<void()> Take(Lane& lane);
+  void EndTask(Lane& lane);
 
-  std::vector<std::thread> threads_;
+  const int count_;
 
-  base::CondVar changed_;
+  base::CondVar all_done_;
   mutable base::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
-  std::size_t idle_ ABSL_GUARDED_BY(mutex_) = 0;  // threads that wait for a task, or have not begun to
+  std::size_t unfinished_ ABSL_GUARDED_BY(mutex_) = 0;  // tasks, of both kinds
+  Lane tasks_;
+  Lane blocking_;
 };
 
 }  // namespace packtrain::batches

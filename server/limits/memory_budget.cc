@@ -16,6 +16,10 @@ constexpr std::chrono::milliseconds kRetryDelay{2'000};
 constexpr std::chrono::milliseconds kRetryDelayOfAWaiter{100};
 constexpr std::chrono::milliseconds kMaxRetryDelay{30'000};
 
+// Between two questions to the caches while somebody waits: what they hold may have grown, or be held by nobody
+// else any more.
+constexpr std::chrono::milliseconds kAskAgain{50};
+
 std::uint64_t GuaranteedBytes(const MemoryBudget::Shares& shares) {
   std::uint64_t sum = 0;
   for (const MemoryBudget::Share& share : shares) sum += share.guaranteed_bytes;
@@ -87,9 +91,15 @@ std::shared_ptr<MemoryBudget> MemoryBudget::Undivided(std::uint64_t cap_bytes) {
 }
 
 MemoryBudget::MemoryBudget(std::uint64_t cap_bytes, const Shares& shares)
-    : cap_bytes_(cap_bytes), shares_(shares), refuser_([this] { RefuseLate(); }) {}
+    : cap_bytes_(cap_bytes), shares_(shares), queue_thread_([this] { ServeWaiters(); }) {}
 
-MemoryBudget::~MemoryBudget() { EndWaiting(); }
+MemoryBudget::~MemoryBudget() {
+  EndWaiting();
+  if (!queue_thread_.joinable()) return;
+  // This is that thread: the last reservation was given back by a call that it made.
+  *gone_ = true;
+  queue_thread_.detach();
+}
 
 MemoryBudget::Reservation::~Reservation() {
   if (budget_ != nullptr) budget_->Release(part_, bytes_);
@@ -104,6 +114,7 @@ void MemoryBudget::Reservation::ShrinkTo(std::uint64_t bytes) {
 absl::Status MemoryBudget::Reservation::Resize(std::uint64_t bytes, Clock::time_point deadline) {
   ShrinkTo(bytes);
   if (bytes <= bytes_) return absl::OkStatus();
+  if (bytes > budget_->max_bytes(part_)) return budget_->NeverFits(part_, bytes);
   absl::StatusOr<Reservation> more = budget_->Reserve(part_, bytes - bytes_, deadline);
   if (!more.ok()) return more.status();
   bytes_ += std::exchange(more->bytes_, 0);
@@ -113,10 +124,11 @@ absl::Status MemoryBudget::Reservation::Resize(std::uint64_t bytes, Clock::time_
 absl::StatusOr<MemoryBudget::Reservation> MemoryBudget::Reserve(MemoryPart part, std::uint64_t bytes,
                                                                 Clock::time_point deadline) {
   if (std::optional<Reservation> taken = TryTake(part, bytes)) return *std::move(taken);
-  std::promise<absl::StatusOr<Reservation>> result;
+  // Shared, because set_value may still be returning when the result is here.
+  const auto result = std::make_shared<std::promise<absl::StatusOr<Reservation>>>();
   ReserveLater(part, bytes, deadline,
-               [&result](absl::StatusOr<Reservation> reserved) { result.set_value(std::move(reserved)); });
-  return result.get_future().get();
+               [result](absl::StatusOr<Reservation> reserved) { result->set_value(std::move(reserved)); });
+  return result->get_future().get();
 }
 
 std::optional<MemoryBudget::Reservation> MemoryBudget::TryReserve(MemoryPart part, std::uint64_t bytes) {
@@ -125,22 +137,38 @@ std::optional<MemoryBudget::Reservation> MemoryBudget::TryReserve(MemoryPart par
   return TryTake(part, bytes);
 }
 
-void MemoryBudget::ReserveLater(MemoryPart part, std::uint64_t bytes, Clock::time_point deadline, Done done) {
-  if (bytes > max_bytes(part)) return done(NeverFits(part, bytes));
-  if (std::optional<Reservation> taken = TryReserve(part, bytes)) return done(*std::move(taken));
-  bool ended = false;
+MemoryBudget::RequestId MemoryBudget::ReserveLater(MemoryPart part, std::uint64_t bytes,
+                                                   Clock::time_point deadline, Done done) {
+  RequestId request = 0;
+  Calls calls;
+  if (bytes > max_bytes(part)) {
+    calls.emplace_back(std::move(done), NeverFits(part, bytes));
+  } else if (std::optional<Reservation> taken = TryReserve(part, bytes)) {
+    calls.emplace_back(std::move(done), *std::move(taken));
+  } else {
+    base::MutexLock lock(mutex_);
+    request = ++last_request_;
+    if (ended_) {
+      calls.emplace_back(std::move(done), Ended());
+    } else {
+      waiters_.push_back({request, part, bytes, deadline, std::move(done)});
+      calls = Grant();  // what was given back meanwhile
+      changed_.NotifyAll();
+    }
+  }
+  Run(std::move(calls));
+  return request;
+}
+
+void MemoryBudget::Cancel(RequestId request) {
   Calls calls;
   {
     base::MutexLock lock(mutex_);
-    ended = ended_;
-    if (!ended) {
-      waiters_.push_back({part, bytes, deadline, done});
-      calls = Grant();  // what was given back meanwhile
-    }
+    const auto waiter = std::ranges::find(waiters_, request, &Waiter::id);
+    if (waiter == waiters_.end()) return;
+    calls = Withdraw(waiter, absl::CancelledError("nobody waits for this memory any more"));
   }
-  changed_.NotifyAll();
   Run(std::move(calls));
-  if (ended) done(Ended());
 }
 
 MemoryBudget::Cache::Cache(MemoryBudget& budget, MemoryPart part, GiveWay give_way)
@@ -163,9 +191,7 @@ void MemoryBudget::EndWaiting() {
   }
   changed_.NotifyAll();
   for (Waiter& waiter : waiters) waiter.done(Ended());
-  if (!refuser_.joinable()) return;
-  // A last reservation may be given back by the refuser's own call.
-  refuser_.get_id() == std::this_thread::get_id() ? refuser_.detach() : refuser_.join();
+  if (queue_thread_.joinable() && queue_thread_.get_id() != std::this_thread::get_id()) queue_thread_.join();
 }
 
 std::uint64_t MemoryBudget::used_bytes() const {
@@ -268,6 +294,23 @@ MemoryBudget::Calls MemoryBudget::Grant() {
   return calls;
 }
 
+MemoryBudget::Calls MemoryBudget::Withdraw(Waiters::iterator waiter, absl::Status status) {
+  Done done = std::move(waiter->done);
+  waiters_.erase(waiter);
+  Calls calls = Grant();
+  calls.emplace_back(std::move(done), std::move(status));
+  return calls;
+}
+
+MemoryBudget::Needs MemoryBudget::FirstOfEachPart() const {
+  Needs needs;
+  std::array<bool, kMemoryParts> seen = {};
+  for (const Waiter& waiter : waiters_) {
+    if (!std::exchange(seen[Index(waiter.part)], true)) needs.emplace_back(waiter.part, waiter.bytes);
+  }
+  return needs;
+}
+
 void MemoryBudget::Run(Calls calls) {
   for (auto& [done, result] : calls) done(std::move(result));
 }
@@ -311,30 +354,30 @@ absl::Status MemoryBudget::Refusal(MemoryPart part, std::uint64_t bytes) const {
       delay);
 }
 
-void MemoryBudget::RefuseLate() {
-  while (true) {
+void MemoryBudget::ServeWaiters() {
+  const std::shared_ptr<const bool> gone = gone_;
+  while (!*gone) {
     Calls late;
-    {
-      base::MutexLock lock(mutex_);
-      if (ended_) return;
-      const auto by_deadline = [](const Waiter& a, const Waiter& b) { return a.deadline < b.deadline; };
-      const auto first = std::min_element(waiters_.begin(), waiters_.end(), by_deadline);
-      if (first == waiters_.end()) {
-        changed_.Wait(mutex_);
-        continue;
-      }
-      if (first->deadline > Clock::now()) {
-        changed_.WaitUntil(mutex_, Clock::time_point(first->deadline));
-        continue;
-      }
-      absl::Status refusal = Refusal(first->part, first->bytes);
-      Done done = std::move(first->done);
-      waiters_.erase(first);
-      late = Grant();  // those behind it may be next
-      late.emplace_back(std::move(done), std::move(refusal));
-    }
-    Run(std::move(late));
+    Needs needs;
+    if (!AwaitWork(late, needs)) return;
+    for (const auto& [part, bytes] : needs) AskCaches(part, bytes);
+    Run(std::move(late));  // last: it may give back the last reservation, and the budget with it
   }
+}
+
+bool MemoryBudget::AwaitWork(Calls& late, Needs& needs) {
+  base::MutexLock lock(mutex_);
+  while (!ended_ && waiters_.empty()) changed_.Wait(mutex_);
+  if (ended_) return false;
+  const auto first = std::ranges::min_element(waiters_, {}, &Waiter::deadline);
+  const Clock::time_point now = Clock::now();
+  if (first->deadline <= now) {
+    late = Withdraw(first, Refusal(first->part, first->bytes));
+  } else {
+    changed_.WaitUntil(mutex_, std::min(first->deadline, now + kAskAgain));
+    needs = FirstOfEachPart();
+  }
+  return !ended_;
 }
 
 }  // namespace packtrain::limits

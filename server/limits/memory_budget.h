@@ -115,13 +115,17 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   // Never waits, and passes nobody who does.
   std::optional<Reservation> TryReserve(MemoryPart part, std::uint64_t bytes);
   // As Reserve, for threads that must not block: `done` is called once, at once or by whoever gives memory back
-  // or a thread of the budget's, and must not block.
+  // or cancels the request, or a thread of the budget's, and must not block. The result names the request.
   using Done = std::function<void(absl::StatusOr<Reservation>)>;
-  void ReserveLater(MemoryPart part, std::uint64_t bytes, Clock::time_point deadline, Done done);
+  using RequestId = std::uint64_t;
+  RequestId ReserveLater(MemoryPart part, std::uint64_t bytes, Clock::time_point deadline, Done done);
+  // Takes a request that waits out of the queue; `done` gets CANCELLED. Nothing where it waits no more.
+  void Cancel(RequestId request);
 
   // A cache that uses a part. `give_way` frees what it can spare, until about so many bytes are free; it is
-  // called before anybody waits, where that part is what is full or the budget as a whole is, and must not
-  // reserve. It may be called for as long as the result lives.
+  // called before anybody waits and again and again while somebody does, where that part is what is full or the
+  // budget as a whole is, and must not reserve. It may be called, by any thread, for as long as the result
+  // lives.
   using GiveWay = std::function<void(std::uint64_t bytes)>;
   class Cache {
    public:
@@ -157,6 +161,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
 
  private:
   struct Waiter {
+    RequestId id;
     MemoryPart part;
     std::uint64_t bytes;
     Clock::time_point deadline;
@@ -181,11 +186,18 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   void Release(MemoryPart part, std::uint64_t bytes);
   // Grants those whose turn it is.
   Calls Grant() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes a waiter out, who gets `status`; those behind it may be next.
+  Calls Withdraw(Waiters::iterator waiter, absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AskCaches(MemoryPart part, std::uint64_t bytes);
   absl::Status NeverFits(MemoryPart part, std::uint64_t bytes) const;
   absl::Status Refusal(MemoryPart part, std::uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Refuses those whose deadline has passed, until EndWaiting.
-  void RefuseLate();
+  // What the first waiter of each part waits for.
+  using Needs = std::vector<std::pair<MemoryPart, std::uint64_t>>;
+  Needs FirstOfEachPart() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Until EndWaiting: refuses those whose deadline has passed, and asks caches on behalf of the others.
+  void ServeWaiters();
+  // Waits for something to do; false after EndWaiting.
+  bool AwaitWork(Calls& late, Needs& needs);
 
   const std::uint64_t cap_bytes_;
   const Shares shares_;
@@ -197,11 +209,14 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   std::uint64_t total_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t peak_ ABSL_GUARDED_BY(mutex_) = 0;
   Waiters waiters_ ABSL_GUARDED_BY(mutex_);  // in the order in which they came
+  RequestId last_request_ ABSL_GUARDED_BY(mutex_) = 0;
 
   base::Mutex caches_mutex_;
   std::set<Cache*> caches_ ABSL_GUARDED_BY(caches_mutex_);
 
-  std::thread refuser_;
+  // Used by queue_thread_ alone: the budget went with a call that this thread made.
+  const std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);
+  std::thread queue_thread_;  // runs ServeWaiters
 };
 
 }  // namespace packtrain::limits

@@ -208,7 +208,7 @@ class GrpcServer final : public Server {
                [this](std::size_t tasks, const std::function<void(std::size_t)>& run) {
                  planners_.RunAll(tasks, run);
                }),
-        shared_(KeptBodyBytes(memory_->cap_bytes())),
+        shared_(KeptBodyBytes(memory_->cap_bytes()), *memory_),
         planners_(BuildersOf(options)),
         builders_(BuildersOf(options)),
         idle_(options.idle_timeout),

@@ -90,7 +90,7 @@ void Answer(Server& server, const v1::StreamBatchesRequest& request) {
   auto source = batches::ResolveSpec(*server.store, request.dataset(), request.spec());
   if (!source.ok()) return;
   auto builder = batches::BatchBuilder::Create(source->dataset, kMaxBatchBytes, {server.memory, server.bodies});
-  batches::SharedBatches shared(0);
+  batches::SharedBatches shared(0, *server.memory);
   batches::WorkerPool background(1);
   auto sequence = batches::BatchSequence::Open(*std::move(source),
                                                {.rank = request.rank(),

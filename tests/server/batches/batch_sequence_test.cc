@@ -42,7 +42,7 @@ class BatchSequenceTest : public ::testing::Test {
 
   Scenario scenario_{20};
   PlanCache plans_{kPlenty, scenario_.memory()};
-  SharedBatches shared_{kPlenty};
+  SharedBatches shared_{kPlenty, *scenario_.memory()};
   std::unique_ptr<WorkerPool> background_ = std::make_unique<WorkerPool>(1);
 };
 

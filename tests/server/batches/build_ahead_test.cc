@@ -170,7 +170,7 @@ class BuildAheadTest : public ::testing::Test {
   ResidentDatasets none_{0, scenario_.memory()};
   std::shared_ptr<const storage::Dataset> resident_;
   PlanCache plans_{kPlenty, scenario_.memory()};
-  SharedBatches shared_{kPlenty};
+  SharedBatches shared_{kPlenty, *scenario_.memory()};
   CorruptGraphLog corrupt_log_;
   WorkerPool planners_{1};
   std::unique_ptr<WorkerPool> builders_ = std::make_unique<WorkerPool>(1);  // last: its tasks use the rest
@@ -371,6 +371,61 @@ TEST_F(BuildAheadTest, AStreamWaitsForMemoryWithoutAThreadAndLosesNothing) {
     give_back.join();
     EXPECT_THAT(sender.end(), IsOk());
   }
+}
+
+TEST_F(BuildAheadTest, AStreamWaitsForThePlanOfItsEpochWithoutABuilder) {
+  limits::MemoryBudget& budget = *scenario_.memory();
+  auto taken = AllThatIsFree(budget);
+  ASSERT_TRUE(taken.has_value());
+  Sender sender(Environment(), Request(1));
+  std::thread give_back([&] {
+    while (budget.waiting() == 0) std::this_thread::yield();
+    std::latch free(1);  // the pool's only thread is
+    builders_->Post([&free] { free.count_down(); });
+    free.wait();
+    taken.reset();
+  });
+  EXPECT_THAT(sender.TakeAll(), SizeIs(kBatches));
+  give_back.join();
+  EXPECT_THAT(sender.end(), IsOk());
+}
+
+TEST_F(BuildAheadTest, AStoppedStreamWaitsForMemoryNoMore) {
+  Expected(1);  // its plan is kept
+  StreamEnvironment environment = Environment();
+  environment.memory_wait = std::chrono::hours(1);
+  limits::MemoryBudget& budget = *scenario_.memory();
+  const auto taken = AllThatIsFree(budget);
+  ASSERT_TRUE(taken.has_value());
+  Sender sender(environment, Request(1));
+  sender.ahead().BuildMore();
+  while (budget.waiting() == 0) std::this_thread::yield();
+  sender.ahead().Stop();
+  EXPECT_TRUE(Eventually([&] { return budget.waiting() == 0; }));
+  StartBuilders(1);  // what was posted has run
+  EXPECT_EQ(sender.ahead().progress().held_bytes, 0);
+}
+
+TEST_F(BuildAheadTest, AStreamThatSkipsCorruptGraphsWaitsForMemoryAsOthersDo) {
+  Expected(1);  // its plan is kept
+  scenario_.store().Damage({0, 10, 20, 30, 40, 50});
+  v1::StreamBatchesRequest request = Request(1);
+  request.set_on_corrupt(v1::ON_CORRUPT_SKIP);
+  limits::MemoryBudget& budget = *scenario_.memory();
+  auto taken = AllThatIsFree(budget);
+  ASSERT_TRUE(taken.has_value());
+  Sender sender(Environment(), request);
+  std::thread give_back([&] {
+    // Never more than one body's: what the first try of a batch had is all that the second one can have.
+    for (std::uint64_t freed = 0; freed == 0 || budget.waiting() > 0;) {
+      while (budget.waiting() == 0 && freed == 0) std::this_thread::yield();
+      freed += 1024;
+      taken->ShrinkTo(taken->bytes() - 1024);
+    }
+  });
+  EXPECT_THAT(sender.TakeAll(), SizeIs(kBatches));
+  give_back.join();
+  EXPECT_THAT(sender.end(), IsOk());
 }
 
 TEST_F(BuildAheadTest, AStreamForWhichNoMemoryComesFreeEndsAndSaysWhenToComeAgain) {

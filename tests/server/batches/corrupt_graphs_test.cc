@@ -54,7 +54,7 @@ class CorruptGraphsTest : public ::testing::Test {
 
   Scenario scenario_{20};
   PlanCache plans_{kPlenty, scenario_.memory()};
-  SharedBatches shared_{kPlenty};
+  SharedBatches shared_{kPlenty, *scenario_.memory()};
   WorkerPool background_{1};
 };
 

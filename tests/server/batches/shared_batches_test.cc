@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "proto/wire/aligned_bytes.h"
+#include "server/limits/memory_budget.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::batches {
@@ -21,6 +22,8 @@ using ::packtrain::testing::StatusIs;
 
 constexpr std::uint64_t kPlenty = 1 << 30;
 constexpr std::uint64_t kBodyBytes = 100;
+
+const std::shared_ptr<limits::MemoryBudget> memory = limits::MemoryBudget::Undivided(kPlenty);
 
 // Builds batches that hold their index, and counts them.
 class Builds {
@@ -53,7 +56,7 @@ class Builds {
 };
 
 TEST(SharedBatches, OfOneReaderNothingIsKept) {
-  SharedBatches batches(kPlenty);
+  SharedBatches batches(kPlenty, *memory);
   SharedBatches::Reader reader(batches, "plan");
   Builds builds;
   builds.Get(reader, 0);
@@ -63,7 +66,7 @@ TEST(SharedBatches, OfOneReaderNothingIsKept) {
 }
 
 TEST(SharedBatches, ReadersOfOnePlanBuildEachBatchOnce) {
-  SharedBatches batches(kPlenty);
+  SharedBatches batches(kPlenty, *memory);
   SharedBatches::Reader a(batches, "plan"), b(batches, "plan"), c(batches, "plan");
   Builds builds;
   for (std::uint64_t index = 0; index < 5; ++index) {
@@ -76,7 +79,7 @@ TEST(SharedBatches, ReadersOfOnePlanBuildEachBatchOnce) {
 
 TEST(SharedBatches, ReadersAtOneTimeBuildEachBatchOnce) {
   constexpr std::uint64_t kBatches = 500;
-  SharedBatches batches(kPlenty);
+  SharedBatches batches(kPlenty, *memory);
   std::vector<std::unique_ptr<SharedBatches::Reader>> readers;
   for (int k = 0; k < 8; ++k) readers.push_back(std::make_unique<SharedBatches::Reader>(batches, "plan"));
   Builds builds;
@@ -91,7 +94,7 @@ TEST(SharedBatches, ReadersAtOneTimeBuildEachBatchOnce) {
 }
 
 TEST(SharedBatches, PlansAndEpochsAreApart) {
-  SharedBatches batches(kPlenty);
+  SharedBatches batches(kPlenty, *memory);
   SharedBatches::Reader a(batches, "one"), b(batches, "one"), c(batches, "other"), d(batches, "other");
   Builds builds;
   builds.Get(a, 0);
@@ -102,7 +105,7 @@ TEST(SharedBatches, PlansAndEpochsAreApart) {
 
 TEST(SharedBatches, AReaderFarBehindBuildsForItself) {
   const std::uint64_t capacity = wire::BodyPool::CapacityOf(kBodyBytes);
-  SharedBatches batches(2 * capacity);
+  SharedBatches batches(2 * capacity, *memory);
   SharedBatches::Reader ahead(batches, "plan"), behind(batches, "plan");
   Builds builds;
   for (std::uint64_t index = 0; index < 5; ++index) {
@@ -117,7 +120,7 @@ TEST(SharedBatches, AReaderFarBehindBuildsForItself) {
 }
 
 TEST(SharedBatches, WhatIsStillBeingSentIsSharedHoweverOld) {
-  SharedBatches batches(0);
+  SharedBatches batches(0, *memory);
   SharedBatches::Reader a(batches, "plan"), b(batches, "plan");
   Builds builds;
   const BuiltBatch sent = builds.Get(a, 0);
@@ -126,7 +129,7 @@ TEST(SharedBatches, WhatIsStillBeingSentIsSharedHoweverOld) {
 }
 
 TEST(SharedBatches, NothingIsKeptForOneThatIsLeft) {
-  SharedBatches batches(kPlenty);
+  SharedBatches batches(kPlenty, *memory);
   SharedBatches::Reader a(batches, "plan");
   std::optional<SharedBatches::Reader> b(std::in_place, batches, "plan");
   Builds builds;
@@ -137,7 +140,7 @@ TEST(SharedBatches, NothingIsKeptForOneThatIsLeft) {
 }
 
 TEST(SharedBatches, AFailureIsItsBuildersAlone) {
-  SharedBatches batches(kPlenty);
+  SharedBatches batches(kPlenty, *memory);
   SharedBatches::Reader a(batches, "plan"), b(batches, "plan");
   const auto fail = [] { return absl::StatusOr<BuiltBatch>(absl::DataLossError("graph 3 is damaged")); };
   EXPECT_THAT(a.Get(0, 0, true, fail), StatusIs(absl::StatusCode::kDataLoss));
@@ -149,7 +152,7 @@ TEST(SharedBatches, AFailureIsItsBuildersAlone) {
 
 // A build that reads from disk must not hold up a thread that must not block.
 TEST(SharedBatches, AQuickCallDoesNotWaitForASlowOne) {
-  SharedBatches batches(kPlenty);
+  SharedBatches batches(kPlenty, *memory);
   SharedBatches::Reader slow(batches, "plan"), quick(batches, "plan");
   Builds builds;
   EXPECT_THAT(slow.Get(0, 0, /*quick=*/false,

@@ -115,7 +115,7 @@ class Streams {
   Scenario& scenario_;
   const ResolvedSpec source_;
   PlanCache plans_;
-  SharedBatches shared_{kPlenty};
+  SharedBatches shared_{kPlenty, *scenario_.memory()};
   WorkerPool background_;
 };
 

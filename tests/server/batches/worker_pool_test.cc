@@ -36,6 +36,30 @@ TEST(WorkerPoolTest, TasksRunSideBySide) {
   both.wait();
 }
 
+TEST(WorkerPoolTest, TasksThatBlockHoldUpNoOthers) {
+  std::latch end(1), started(5);
+  WorkerPool pool(1);
+  for (int i = 0; i < 5; ++i) {
+    pool.PostBlocking([&] {
+      started.count_down();
+      end.wait();
+    });
+  }
+  started.wait();
+  EXPECT_TRUE(pool.HasIdle());
+  pool.Post([&end] { end.count_down(); });
+}
+
+TEST(WorkerPoolTest, WhatTasksOfEitherKindPostIsRunBeforeItGoes) {
+  std::atomic<int> ran = 0;
+  {
+    WorkerPool pool(1);
+    pool.Post([&] { pool.PostBlocking([&] { pool.Post([&ran] { ++ran; }); }); });
+    pool.PostBlocking([&] { pool.Post([&] { pool.PostBlocking([&ran] { ++ran; }); }); });
+  }
+  EXPECT_EQ(ran, 2);
+}
+
 TEST(WorkerPoolTest, RunAllRunsEachTaskOnce) {
   WorkerPool pool(3);
   for (const std::size_t tasks : {0, 1, 4, 1000}) {

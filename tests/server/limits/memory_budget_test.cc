@@ -5,10 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <latch>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "proto/base/error_details.h"
+#include "proto/base/mutex.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::limits {
@@ -176,6 +179,58 @@ TEST(MemoryBudgetTest, CachesGiveWayBeforeAnybodyWaits) {
   EXPECT_THAT(budget->Reserve(kStreams, 60, Clock::now()), IsOk());
   EXPECT_THAT(asked, ElementsAre(60));
   budget->EndWaiting();
+}
+
+TEST(MemoryBudgetTest, CachesThatHaveGrownAreAskedAgainWhileSomebodyWaits) {
+  const auto budget = MemoryBudget::Undivided(100);
+  base::Mutex mutex;
+  std::optional<Reservation> cached;
+  auto held = budget->TryReserve(MemoryPart::kPlans, 90);
+  const MemoryBudget::Cache cache(*budget, MemoryPart::kPlans, [&](std::uint64_t) {
+    std::optional<Reservation> dropped;
+    const base::MutexLock lock(mutex);
+    dropped.swap(cached);
+  });
+  Request request(*budget, kStreams, 60);
+  EXPECT_FALSE(request.answered.try_wait());
+  {
+    const base::MutexLock lock(mutex);
+    cached.swap(held);  // nothing is given back by this
+  }
+  request.answered.wait();
+  EXPECT_TRUE(request.granted());
+  budget->EndWaiting();
+}
+
+TEST(MemoryBudgetTest, ACancelledRequestLetsThoseBehindItPass) {
+  const auto budget = MemoryBudget::Undivided(100);
+  const auto held = budget->TryReserve(kReports, 50);
+  absl::Status answer;
+  const auto large = budget->ReserveLater(kStreams, 90, Clock::now() + kLong,
+                                          [&answer](auto reserved) { answer = reserved.status(); });
+  Request small(*budget, kImports, 10);
+  EXPECT_FALSE(small.answered.try_wait());
+  budget->Cancel(large);
+  EXPECT_THAT(answer, StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_TRUE(small.granted());
+  EXPECT_EQ(budget->waiting(), 0);
+  budget->Cancel(large);  // which is none any more
+}
+
+TEST(MemoryBudgetTest, TheBudgetMayGoWithTheRequestThatItRefuses) {
+  for (int round = 0; round < 20; ++round) {
+    std::latch gone(1);
+    {
+      // Goes behind the budget, with the last of what the call holds.
+      const std::shared_ptr<void> last(nullptr, [&gone](void*) { gone.count_down(); });
+      auto budget = MemoryBudget::Undivided(100);
+      MemoryBudget& borrowed = *budget;
+      const auto held = std::make_shared<Reservation>(*budget->TryReserve(kReports, 100));
+      borrowed.ReserveLater(kStreams, 1, Clock::now() + std::chrono::milliseconds(1),
+                            [last, held, budget = std::move(budget)](const auto&) {});
+    }
+    gone.wait();  // and the thread that refused it touches the budget no more
+  }
 }
 
 TEST(MemoryBudgetTest, NobodyWaitsOnceTheWaitingEnds) {
