@@ -5,7 +5,6 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -15,7 +14,6 @@
 #include "proto/base/status_macros.h"
 #include "trainer/ranks/peer_status.h"
 #include "trainer/ranks/rank_errors.h"
-#include "trainer/ranks/store_address.h"
 #include "trainer/ranks/store_rendezvous.h"
 
 namespace packtrain::trainer {
@@ -149,10 +147,12 @@ class GlooSync final : public GradientSync {
   std::unique_ptr<RankWatch> watch_;  // last: it uses all of the above
 };
 
+constexpr char kInterfaceVariable[] = "GLOO_SOCKET_IFNAME";
+
 // The network that the ranks use among themselves: GLOO_SOCKET_IFNAME, else loopback where rank 0 is reached by
-// it, else the one that this host's name resolves to.
+// it, else the one that this host's name resolves to. Throws where there is none.
 std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
-  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
+  if (const char* interface = std::getenv(kInterfaceVariable)) {
     return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
   }
   if (world.master_address == "localhost" || world.master_address.starts_with("127.")) {
@@ -161,16 +161,34 @@ std::shared_ptr<gloo::transport::Device> NetworkDevice(const World& world) {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
+// FAILED_PRECONDITION: there is no such network on this host.
+absl::StatusOr<std::shared_ptr<gloo::transport::Device>> OpenNetworkDevice(const World& world) {
+  try {
+    return NetworkDevice(world);
+  } catch (const std::exception& error) {
+    const char* interface = std::getenv(kInterfaceVariable);
+    const std::string network = interface == nullptr
+                                    ? absl::StrCat("the host's name, without ", kInterfaceVariable)
+                                    : absl::StrCat(kInterfaceVariable, " '", interface, "'");
+    return absl::FailedPreconditionError(
+        absl::StrCat("no network for the ranks by ", network, ": ", FirstLine(error)));
+  }
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& sync_options) {
-  const auto deadline = std::chrono::steady_clock::now() + sync_options.meet_timeout;
+absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& sync_options,
+                                                          Meeting& meeting) {
+  meeting.Await("the network of this host");
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<gloo::transport::Device> device, OpenNetworkDevice(world));
   ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store,
-                        RendezvousAtStore(world, sync_options, deadline));
-  auto options = c10d::ProcessGroupGloo::Options::create(TimeUntil(deadline));
-  options->devices.push_back(NetworkDevice(world));
+                        RendezvousAtStore(world, sync_options.resolve_timeout, meeting));
+  meeting.Await("connections of Gloo among the ranks, which have joined");
+  auto options = c10d::ProcessGroupGloo::Options::create(TimeUntil(meeting.deadline()));
+  options->devices.push_back(std::move(device));
   auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
       c10::make_intrusive<c10d::PrefixStore>("gloo", store), world.rank, world.size, options);
+  store->setTimeout(sync_options.timeout);
   group->setTimeout(sync_options.timeout);
   return std::make_unique<GlooSync>(world, sync_options, std::move(store), std::move(group));
 }

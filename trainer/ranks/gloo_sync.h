@@ -6,12 +6,15 @@
 
 #include "absl/status/statusor.h"
 #include "trainer/ranks/gradient_sync.h"
+#include "trainer/ranks/meeting.h"
 
 namespace packtrain::trainer {
 
-// Host memory goes through Gloo; the ranks meet at a store of rank 0. Codes as RendezvousAtStore. Throws what
-// these throw.
-absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& options);
+// Host memory goes through Gloo; the ranks meet at a store of rank 0. Codes as RendezvousAtStore;
+// FAILED_PRECONDITION also where this host has no network for Gloo. Throws what these throw, and may go on
+// waiting after the deadline and after a request to stop: see MeetInTime.
+absl::StatusOr<std::unique_ptr<GradientSync>> ConnectGloo(const World& world, const SyncOptions& options,
+                                                          Meeting& meeting);
 
 }  // namespace packtrain::trainer
 

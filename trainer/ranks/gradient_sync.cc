@@ -3,15 +3,16 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <exception>
+#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "trainer/ranks/gloo_sync.h"
-#include "trainer/ranks/rank_errors.h"
+#include "trainer/ranks/meeting.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -33,12 +34,8 @@ class AloneSync final : public GradientSync {
   const World world_;
 };
 
-absl::StatusOr<std::unique_ptr<GradientSync>> TryGloo(const World& world, const SyncOptions& options) {
-  try {
-    return ConnectGloo(world, options);
-  } catch (const std::exception& error) {
-    return absl::DeadlineExceededError(FirstLine(error));
-  }
+double SecondsOf(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
 }
 
 }  // namespace
@@ -46,16 +43,17 @@ absl::StatusOr<std::unique_ptr<GradientSync>> TryGloo(const World& world, const 
 absl::StatusOr<std::unique_ptr<GradientSync>> GradientSync::Connect(const World& world,
                                                                     const SyncOptions& options) {
   if (world.size == 1) return std::make_unique<AloneSync>(world);
-  absl::StatusOr<std::unique_ptr<GradientSync>> sync = TryGloo(world, options);
+  const auto begin = std::chrono::steady_clock::now();
+  MeetResult sync = MeetInTime(begin + options.meet_timeout, options.stop, [world, options](Meeting& meeting) {
+    return ConnectGloo(world, options, meeting);
+  });
   if (sync.ok()) return sync;
-  const std::string waited =
-      absl::IsDeadlineExceeded(sync.status())
-          ? absl::StrCat("; waited ", options.meet_timeout.count() / 1000.0, " s (--meet-timeout)")
-          : "";
+  const double seconds = SecondsOf(std::chrono::steady_clock::now() - begin);
   return absl::Status(
       sync.status().code(),
-      absl::StrCat("rank ", world.rank, " of ", world.size, " did not meet the others at ",
-                   world.master_address, ":", world.master_port, ": ", sync.status().message(), waited));
+      absl::StrFormat("rank %d of %d did not meet the others at %s:%d: %s; after %.1f s (--meet-timeout %g s)",
+                      world.rank, world.size, world.master_address, world.master_port, sync.status().message(),
+                      seconds, SecondsOf(options.meet_timeout)));
 }
 
 // As a sum in which each rank's part is zero on all others.

@@ -25,13 +25,13 @@
 namespace packtrain::trainer {
 
 struct SyncOptions {
-  // The ranks meet within this time, or Connect fails.
+  // The ranks meet within this time, or Connect fails a second later at the latest.
   std::chrono::milliseconds meet_timeout{120'000};
   // A later call that waits longer than this for another rank fails.
   std::chrono::milliseconds timeout{120'000};
   // How long a name of rank 0's host that does not resolve is looked up again.
   std::chrono::milliseconds resolve_timeout{10'000};
-  // Ends the rendezvous.
+  // Ends Connect within a second.
   std::stop_token stop = {};
   // How long the others' reasons are waited for once something has failed; and when ranks whose devices sum by
   // themselves are gone.
@@ -46,7 +46,9 @@ class GradientSync {
  public:
   // Finds the other ranks within `options.meet_timeout`. A world of one process needs no network. CANCELLED:
   // asked to stop. INVALID_ARGUMENT: the master address does not resolve. FAILED_PRECONDITION: another process
-  // is this rank, or the ranks differ in the world's size. DEADLINE_EXCEEDED, ABORTED: the ranks did not meet.
+  // is this rank, the ranks differ in the world's size, or there is no network among them. DEADLINE_EXCEEDED:
+  // the ranks did not meet in time. ABORTED: they did not meet, and another rank or the network is the cause.
+  // Each message has the time that was spent.
   static absl::StatusOr<std::unique_ptr<GradientSync>> Connect(const World& world, const SyncOptions& options);
   virtual ~GradientSync() = default;
 

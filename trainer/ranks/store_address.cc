@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,10 +27,26 @@ using std::chrono::milliseconds;
 
 // Between two attempts, and between two looks at a request to stop.
 constexpr milliseconds kPollInterval{100};
+// After which a new connection is begun: long enough for networks that lose a packet of it or two.
+constexpr milliseconds kConnectTimeout{5'000};
 // After which a silent listener is asked again on a new connection.
 constexpr milliseconds kAnswerTimeout{10'000};
 
 constexpr std::uint32_t kNonce = 0x7ac4'7a1e;
+
+// Returns when `fd` has one of `events`. DEADLINE_EXCEEDED; CANCELLED: asked to stop.
+absl::Status AwaitEvent(int fd, short events, MeetDeadline deadline, const std::stop_token& stop) {
+  pollfd wait{.fd = fd, .events = events, .revents = 0};
+  while (poll(&wait, 1, static_cast<int>(std::min(kPollInterval, TimeUntil(deadline)).count())) <= 0) {
+    if (stop.stop_requested()) return absl::CancelledError("asked to stop");
+    if (Clock::now() >= deadline) return absl::DeadlineExceededError("no answer");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NotThere(int error) {
+  return absl::UnavailableError(absl::StrCat("rank 0 is not there: ", std::strerror(error)));
+}
 
 // A connection in the making; closed with its owner.
 class Connection {
@@ -48,14 +63,17 @@ class Connection {
 
   int fd() const { return fd_; }
 
-  // The error of its making; 0: it stands.
-  int Await() const {
-    if (error_ != EINPROGRESS) return error_;
-    pollfd wait{.fd = fd_, .events = POLLOUT, .revents = 0};
-    if (poll(&wait, 1, static_cast<int>(kPollInterval.count())) <= 0) return ETIMEDOUT;
+  // Returns once it stands. UNAVAILABLE: it cannot be made, or not by `deadline`. CANCELLED: asked to stop.
+  absl::Status Await(MeetDeadline deadline, const std::stop_token& stop) const {
+    if (error_ == 0) return absl::OkStatus();
+    if (error_ != EINPROGRESS) return NotThere(error_);
+    const absl::Status made = AwaitEvent(fd_, POLLOUT, deadline, stop);
+    if (absl::IsDeadlineExceeded(made)) return NotThere(ETIMEDOUT);
+    ABSL_RETURN_IF_ERROR(made);
     int error = 0;
     socklen_t size = sizeof(error);
-    return getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+    if (getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+    return error == 0 ? absl::OkStatus() : NotThere(error);
   }
 
  private:
@@ -96,44 +114,36 @@ absl::Status CheckAnswer(std::string_view answer) {
 
 // What comes first, up to 48 bytes; empty: the end. DEADLINE_EXCEEDED: nothing comes.
 absl::StatusOr<std::string> Receive(int fd, Clock::time_point deadline, const std::stop_token& stop) {
-  pollfd wait{.fd = fd, .events = POLLIN, .revents = 0};
-  while (poll(&wait, 1, static_cast<int>(kPollInterval.count())) <= 0) {
-    if (stop.stop_requested()) return absl::CancelledError("asked to stop");
-    if (Clock::now() >= deadline) return absl::DeadlineExceededError("no answer");
-  }
+  ABSL_RETURN_IF_ERROR(AwaitEvent(fd, POLLIN, deadline, stop));
   std::array<char, 48> bytes{};
   const ssize_t size = recv(fd, bytes.data(), bytes.size(), 0);
   return std::string(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
 }
 
-// UNAVAILABLE: no store answers at `address`; says why. CANCELLED: asked to stop.
-absl::Status AskStore(const addrinfo& address, MeetDeadline deadline, const std::stop_token& stop) {
+// UNAVAILABLE: no store answers at `address`; says why. CANCELLED: asked to stop. Takes at most `limit` for the
+// connection, and as much for the answer.
+absl::Status AskStore(const addrinfo& address, milliseconds limit, const Meeting& meeting) {
+  const auto within = [&](milliseconds timeout) {
+    return std::min(meeting.deadline(), Clock::now() + std::min(timeout, limit));
+  };
   const Connection connection(address);
-  if (const int error = connection.Await(); error != 0) {
-    return absl::UnavailableError(absl::StrCat("rank 0 is not there: ", std::strerror(error)));
-  }
+  ABSL_RETURN_IF_ERROR(connection.Await(within(kConnectTimeout), meeting.stop()));
   const std::string greeting = Greeting();
   if (send(connection.fd(), greeting.data(), greeting.size(), MSG_NOSIGNAL) < 0) return CheckAnswer("");
-  const absl::StatusOr<std::string> answer =
-      Receive(connection.fd(), std::min(deadline, Clock::now() + kAnswerTimeout), stop);
+  const absl::StatusOr<std::string> answer = Receive(connection.fd(), within(kAnswerTimeout), meeting.stop());
   if (absl::IsDeadlineExceeded(answer.status())) return OtherService("does not answer");
   ABSL_RETURN_IF_ERROR(answer.status());
   return CheckAnswer(*answer);
 }
 
+// Of a list of addresses; at least 1.
+int Count(const addrinfo* address) {
+  int count = 1;
+  while ((address = address->ai_next) != nullptr) ++count;
+  return count;
+}
+
 }  // namespace
-
-milliseconds TimeUntil(MeetDeadline deadline) {
-  return std::max(milliseconds(1), std::chrono::duration_cast<milliseconds>(deadline - Clock::now()));
-}
-
-absl::Status Pause(milliseconds interval, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, interval, [] { return false; });
-  return stop.stop_requested() ? absl::CancelledError("asked to stop") : absl::OkStatus();
-}
 
 absl::StatusOr<StoreAddress> StoreAddress::LookUp(const World& world) {
   addrinfo hints{};
@@ -145,25 +155,28 @@ absl::StatusOr<StoreAddress> StoreAddress::LookUp(const World& world) {
   return absl::InvalidArgumentError(absl::StrCat("the name does not resolve: ", gai_strerror(error)));
 }
 
-absl::StatusOr<StoreAddress> StoreAddress::Resolve(const World& world, const SyncOptions& options,
-                                                   MeetDeadline deadline) {
-  const MeetDeadline end = std::min(deadline, Clock::now() + options.resolve_timeout);
+absl::StatusOr<StoreAddress> StoreAddress::Resolve(const World& world, milliseconds timeout,
+                                                   const Meeting& meeting) {
+  const MeetDeadline end = std::min(meeting.deadline(), Clock::now() + timeout);
   while (true) {
     absl::StatusOr<StoreAddress> address = LookUp(world);
     if (address.ok() || Clock::now() >= end) return address;
-    ABSL_RETURN_IF_ERROR(Pause(kPollInterval, options.stop));
+    ABSL_RETURN_IF_ERROR(Pause(kPollInterval, meeting.stop()));
   }
 }
 
-absl::Status StoreAddress::AwaitStore(MeetDeadline deadline, const std::stop_token& stop) const {
+// An address that swallows what is sent to it leaves the others a part of the time.
+absl::Status StoreAddress::AwaitStore(const Meeting& meeting) const {
+  const int addresses = Count(addresses_.get());
   while (true) {
+    const milliseconds limit = TimeUntil(meeting.deadline()) / addresses;
     absl::Status status;
     for (const addrinfo* address = addresses_.get(); address != nullptr; address = address->ai_next) {
-      status = AskStore(*address, deadline, stop);
+      status = AskStore(*address, limit, meeting);
       if (!absl::IsUnavailable(status)) return status;
     }
-    if (Clock::now() >= deadline) return absl::DeadlineExceededError(status.message());
-    ABSL_RETURN_IF_ERROR(Pause(kPollInterval, stop));
+    if (Clock::now() >= meeting.deadline()) return absl::DeadlineExceededError(status.message());
+    ABSL_RETURN_IF_ERROR(Pause(kPollInterval, meeting.stop()));
   }
 }
 

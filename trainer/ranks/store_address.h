@@ -6,37 +6,28 @@
 
 #include <chrono>
 #include <memory>
-#include <stop_token>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer/ranks/gradient_sync.h"
+#include "trainer/ranks/meeting.h"
 #include "trainer/ranks/world.h"
 
 namespace packtrain::trainer {
-
-using MeetDeadline = std::chrono::steady_clock::time_point;
-
-// At least 1 ms: Torch takes a timeout of zero for none.
-std::chrono::milliseconds TimeUntil(MeetDeadline deadline);
-
-// Waits for `interval`. CANCELLED: asked to stop before it was over.
-absl::Status Pause(std::chrono::milliseconds interval, const std::stop_token& stop);
 
 // Used by one thread.
 class StoreAddress {
  public:
   // The world's master address. Names of hosts that have just started may come late, so that they are looked up
-  // again until `options.resolve_timeout` or `deadline`. INVALID_ARGUMENT: it does not resolve. CANCELLED:
-  // asked to stop.
-  static absl::StatusOr<StoreAddress> Resolve(const World& world, const SyncOptions& options,
-                                              MeetDeadline deadline);
+  // again for `timeout`, within the time of the meeting. INVALID_ARGUMENT: it does not resolve. CANCELLED:
+  // asked to stop. A single look-up may take longer than either.
+  static absl::StatusOr<StoreAddress> Resolve(const World& world, std::chrono::milliseconds timeout,
+                                              const Meeting& meeting);
 
   // Returns once the store answers. Torch's client waits for the answer of whatever listens without limit, so a
-  // connection of our own asks first. DEADLINE_EXCEEDED: nobody listens, or another service does; says which,
-  // and what it answers. CANCELLED: asked to stop.
-  absl::Status AwaitStore(MeetDeadline deadline, const std::stop_token& stop) const;
+  // connection of our own asks first. A network may take 5 s to make the connection, and 10 s to bring the
+  // answer, where the meeting lasts as long. DEADLINE_EXCEEDED: nobody listens, or another service does; says
+  // which, and what it answers. CANCELLED: asked to stop.
+  absl::Status AwaitStore(const Meeting& meeting) const;
 
  private:
   using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;

@@ -54,8 +54,8 @@ absl::StatusOr<c10::intrusive_ptr<c10d::Store>> OpenStore(const World& world, Me
 // throws. Used by one thread.
 class Rendezvous {
  public:
-  Rendezvous(c10d::Store& store, const World& world, const SyncOptions& options, MeetDeadline deadline)
-      : store_(store), world_(world), options_(options), deadline_(deadline) {}
+  Rendezvous(c10d::Store& store, const World& world, const Meeting& meeting)
+      : store_(store), world_(world), meeting_(meeting) {}
 
   absl::Status Join() { return world_.rank == 0 ? Lead() : Follow(); }
 
@@ -97,8 +97,8 @@ class Rendezvous {
   absl::Status Await(const std::vector<std::string>& keys) {
     while (!store_.check(keys)) {
       if (store_.check({kEndedKey})) return absl::AbortedError(store_.get_to_str(kEndedKey));
-      if (Clock::now() >= deadline_) return Missing();
-      if (absl::Status status = Pause(kPollInterval, options_.stop); !status.ok()) {
+      if (Clock::now() >= meeting_.deadline()) return Missing();
+      if (absl::Status status = Pause(kPollInterval, meeting_.stop()); !status.ok()) {
         store_.set(kEndedKey, absl::StrCat("rank ", world_.rank, " was asked to stop"));
         return status;
       }
@@ -118,28 +118,29 @@ class Rendezvous {
 
   c10d::Store& store_;
   const World& world_;
-  const SyncOptions& options_;
-  const MeetDeadline deadline_;
+  const Meeting& meeting_;
   const std::string token_ = base::RandomHex();
 };
 
 }  // namespace
 
 absl::StatusOr<c10::intrusive_ptr<c10d::Store>> RendezvousAtStore(const World& world,
-                                                                  const SyncOptions& options,
-                                                                  MeetDeadline deadline) {
-  ABSL_ASSIGN_OR_RETURN(const StoreAddress address, StoreAddress::Resolve(world, options, deadline));
+                                                                  milliseconds resolve_timeout,
+                                                                  Meeting& meeting) {
+  meeting.Await("the address of rank 0's host");
+  ABSL_ASSIGN_OR_RETURN(const StoreAddress address, StoreAddress::Resolve(world, resolve_timeout, meeting));
+  meeting.Await("the store of rank 0");
   if (world.rank != 0) {
-    ABSL_RETURN_IF_ERROR(address.AwaitStore(deadline, options.stop));
+    ABSL_RETURN_IF_ERROR(address.AwaitStore(meeting));
   }
-  ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store, OpenStore(world, deadline));
+  ABSL_ASSIGN_OR_RETURN(c10::intrusive_ptr<c10d::Store> store, OpenStore(world, meeting.deadline()));
+  meeting.Await("the other ranks at the store of rank 0");
   try {
-    const absl::Status joined = Rendezvous(*store, world, options, deadline).Join();
+    const absl::Status joined = Rendezvous(*store, world, meeting).Join();
     ABSL_RETURN_IF_ERROR(joined);
   } catch (const c10::DistNetworkError&) {
     return RankIsGone(0);
   }
-  store->setTimeout(options.timeout);
   return store;
 }
 
