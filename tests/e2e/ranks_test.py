@@ -4,12 +4,15 @@ import fcntl
 import pathlib
 import signal
 import socket
+import subprocess
 import tempfile
 import threading
 import unittest
 
 from harness import DataNode, OnSmallSample, eventually, finished, free_port
 
+# Seconds; a rank that leaves waits half as long for the others' reasons.
+PEERS_PATIENCE = 10
 TRAINING = ["--dataset", "small", "--policy", "dynamic", "--graphs", "15", "--model", "schnet", "--threads", "1"]
 
 
@@ -143,6 +146,27 @@ class Ranks(OnSmallSample):
             with open(empty / "checkpoint.lock", "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self.both_say("is in use by", empty)
+
+    def test_a_rank_that_reaches_its_run_server_late_learns_why_another_one_did_not(self):
+        port, late = free_port(), f"127.0.0.1:{free_port()}"
+        came = threading.Event()
+        with listener(b"", came) as silent:
+            zero = self.start("--steps", 3, "--give-up", 0, "--run-server", f"127.0.0.1:{silent}", rank=0, port=port)
+            one = self.start("--steps", 3, "--run-server", late, rank=1, port=port)
+            for process in (zero, one):
+                self.addCleanup(process.kill)
+            self.assertTrue(came.wait(timeout=60))
+            with self.assertRaises(subprocess.TimeoutExpired, msg="rank 0 did not wait for rank 1 with its reason"):
+                zero.wait(timeout=PEERS_PATIENCE)
+            other = DataNode()
+            other.start(listen=late)
+            self.addCleanup(other.__exit__)
+            failed, told = finished(zero), finished(one)
+        self.assertEqual(failed.code, 3, failed)
+        self.assertIn(f"127.0.0.1:{silent}", failed.err)
+        self.assertEqual(told.code, 1, told)
+        self.assertIn("rank 0 failed: ", told.err)
+        self.assertIn(f"127.0.0.1:{silent}", told.err)
 
     def test_two_processes_that_are_one_rank(self):
         port = free_port()

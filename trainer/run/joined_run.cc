@@ -91,7 +91,7 @@ class Joining {
     if (course_ == Course::kFollow) description_.labels.insert_or_assign("resumed_from", state_.run);
     ABSL_ASSIGN_OR_RETURN(std::string key, sync_.Share(KeyFor(course_, state_, sync_.world())));
     ABSL_ASSIGN_OR_RETURN(Reporter reporter, StartOnAll(key));
-    ABSL_RETURN_IF_ERROR(PassOnUnsent(*reporter));
+    ABSL_RETURN_IF_ERROR(sync_.AllSucceed(PassOnUnsent(*reporter)));
     return JoinedRun{std::move(key), std::move(reporter), course_ == Course::kFollow};
   }
 

@@ -103,8 +103,8 @@ class Session {
     ABSL_RETURN_IF_ERROR(MeetRanks());
     ABSL_RETURN_IF_ERROR(RunOnAll(&Session::OpenDevice));
     ABSL_RETURN_IF_ERROR(sync_->JoinDevices(device_->communicators()));
-    for (const Part part :
-         {&Session::OpenFolder, &Session::LoadData, &Session::MakeModel, &Session::MakeEvaluator}) {
+    for (const Part part : {&Session::OpenFolder, &Session::LoadData, &Session::MakeModel,
+                            &Session::MakeEvaluator, &Session::ReachRunServer}) {
       ABSL_RETURN_IF_ERROR(RunOnAll(part));
     }
     for (const Part part : {&Session::AgreeOnRun, &Session::Resume, &Session::StartReporter,
@@ -285,16 +285,18 @@ class Session {
     return settings;
   }
 
+  absl::Status ReachRunServer() {
+    ABSL_ASSIGN_OR_RETURN(run_connection_,
+                          options_.run_server.empty() ? data_.connection : Connect(options_.run_server));
+    if (!IsFirstRank()) return absl::OkStatus();
+    ABSL_ASSIGN_OR_RETURN(environment_, DescribeEnvironment());
+    return absl::OkStatus();
+  }
+
   // The checkpoint's totals are of all ranks, so rank 0 goes on with them for all.
   absl::Status StartReporter() {
-    ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection,
-                          options_.run_server.empty() ? data_.connection : Connect(options_.run_server));
-    client::RunDescription description = DescribeRun();
-    if (IsFirstRank()) {
-      ABSL_ASSIGN_OR_RETURN(description.environment, DescribeEnvironment());
-    }
     ABSL_ASSIGN_OR_RETURN(JoinedRun joined,
-                          JoinRun(std::move(connection), std::move(description), HowToReport(), state_, *sync_,
+                          JoinRun(std::move(run_connection_), DescribeRun(), HowToReport(), state_, *sync_,
                                   [this](const std::string& line) { Progress(line); }));
     if (state_.position.steps > 0)
       Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
@@ -348,6 +350,7 @@ class Session {
     run.git_revision = GitRevision();
     run.labels = options_.labels;
     if (options_.synthetic) run.labels.emplace("input", "synthetic");
+    run.environment = environment_;
     run.timing_method = trained_->clock().method();
     run.planned_steps = options_.steps;
     run.on_corrupt = options_.on_corrupt;
@@ -407,7 +410,7 @@ class Session {
   absl::Status EndAsDone() {
     const absl::Status delivered = reporter_->Flush();
     waited_in_vain_ = !delivered.ok() && reporter_->outstanding() > 0;
-    ABSL_RETURN_IF_ERROR(delivered);
+    ABSL_RETURN_IF_ERROR(sync_->AllSucceed(delivered));
     // No rank leaves this before all have flushed.
     const at::Tensor lost = at::tensor({static_cast<std::int64_t>(reporter_->lost())}, at::kLong);
     ABSL_RETURN_IF_ERROR(sync_->Sum(lost));
@@ -451,6 +454,8 @@ class Session {
   EngineOptions engine_options_;
   std::unique_ptr<TrainedModel> trained_;
   std::unique_ptr<Evaluator> evaluator_;
+  std::shared_ptr<client::Connection> run_connection_;  // until the run is joined
+  client::RunEnvironment environment_;                  // of rank 0, which begins the run
   std::unique_ptr<client::RunReporter> reporter_;
   std::optional<std::stop_callback<std::function<void()>>> hurry_;  // of the reporter, once asked to stop
   bool waited_in_vain_ = false;                                     // for the server, by the reporter

@@ -81,7 +81,9 @@ absl::Status TrainingLoop::Run() {
 }
 
 absl::Status TrainingLoop::MakeSteps() {
-  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<TrainingBatches> batches, OpenSource());
+  absl::StatusOr<std::unique_ptr<TrainingBatches>> opened = OpenSource();
+  ABSL_RETURN_IF_ERROR(parts_.sync.AllSucceed(opened.status()));
+  const std::unique_ptr<TrainingBatches> batches = *std::move(opened);
   const std::stop_callback cancel(stop_, [&batches] { batches->Cancel(); });
   while (issued_steps() < options_.steps) {
     if (IsEvaluationDue()) {
