@@ -19,6 +19,7 @@
 #include "trainer/options.h"
 #include "trainer/ranks/world.h"
 #include "trainer/run/output.h"
+#include "trainer/run/result_json.h"
 #include "trainer/run/training.h"
 #include "trainer/selftest/selftest_command.h"
 
@@ -99,38 +100,6 @@ int Describe(const Options& options) {
       {{"model", options.training.model}, {"parameters", CountParameters(*model)}, {"layers", layers}});
 }
 
-// Null: a split that is not there, or in which no graph has the target. The constant predictor's errors are
-// those on the test split, or on val where there is no test.
-Json ToJson(const TrainingResult& result) {
-  Json json = {
-      {"run", result.run},
-      {"steps", result.steps},
-      {"graphs", result.graphs},
-      {"steady_step_us",
-       {{"mean", result.steady.mean_us}, {"median", result.steady.median_us}, {"p95", result.steady.p95_us}}},
-      {"graphs_per_second", result.graphs_per_second},
-      {"wait_share", result.steady.wait_share},
-      {"captures", result.captures.captures},
-      {"evaluation_captures", result.evaluation_captures.captures},
-      {"evictions", result.captures.evictions + result.evaluation_captures.evictions},
-      {"loss", result.loss},
-      {"val", nullptr},
-      {"test", nullptr},
-      {"constant_predictor", nullptr}};
-  for (const char* split : {"val", "test"}) {
-    const auto found = result.splits.find(split);
-    if (found == result.splits.end()) continue;
-    json[split] = Json::object();
-    json["constant_predictor"] = Json::object();
-    for (const Metric& metric : found->second.metrics) {
-      json[split][std::string(metric.name)] = metric.value;
-      json["constant_predictor"][std::string(metric.name)] = metric.constant;
-    }
-    json[split]["graphs"] = found->second.graphs;
-  }
-  return json;
-}
-
 TrainingOptions OptionsOfRank(const Options& options, const World& world) {
   TrainingOptions training = options.training;
   training.world = world;
@@ -158,7 +127,7 @@ int TrainAndPrint(const Options& options, const std::stop_token& stop) {
                                           : ThreadsPerProcess(*world, std::thread::hardware_concurrency()));
   const absl::StatusOr<TrainingResult> result = Train(OptionsOfRank(options, *world), stop);
   if (!result.ok()) return Fail(options, WithWhatIsKept(options, result.status()));
-  return world->rank == 0 ? Succeed(options, ToJson(*result)) : kDone;
+  return world->rank == 0 ? Succeed(options, ResultToJson(*result)) : kDone;
 }
 
 // Sets `name` where the environment lacks it; whether it did.

@@ -47,9 +47,9 @@ struct JsonRules {
 };
 
 // The object of `message`. Where no rule says otherwise, each field is a key of its name, in the order in which
-// the .proto declares them: a number of any width as a number (NaN prints as null), an enum as its word
-// (EnumWord), a repeated field as an array, a map as an object by ascending key, a message as an object even
-// where it is not set, and an `optional` field that is not set as null.
+// the .proto declares them: a number of any width as a number (base::JsonText prints NaN and infinities), an
+// enum as its word (EnumWord), a repeated field as an array, a map as an object by ascending key, a message as
+// an object even where it is not set, and an `optional` field that is not set as null.
 Json MessageToJson(const google::protobuf::Message& message, const JsonRules& rules = {});
 
 // Not shown.

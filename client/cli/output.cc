@@ -16,6 +16,7 @@
 #include "google/rpc/error_details.pb.h"
 #include "proto/base/error_details.h"
 #include "proto/base/escape_controls.h"
+#include "proto/base/json_text.h"
 
 namespace packtrain::cli {
 namespace {
@@ -105,21 +106,6 @@ void AppendCsvRow(const std::vector<std::string>& cells, std::string* text) {
   *text += '\n';
 }
 
-// Whether there is a number for which JSON has no form.
-bool HoldsNonFinite(const Json& json) {
-  if (json.is_structured()) return std::any_of(json.begin(), json.end(), HoldsNonFinite);
-  return json.is_number_float() && !std::isfinite(json.get<double>());
-}
-
-void NameNonFinite(Json& json) {
-  if (json.is_structured()) {
-    for (Json& element : json) NameNonFinite(element);
-  } else if (HoldsNonFinite(json)) {
-    const double value = json.get<double>();
-    json = std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
-  }
-}
-
 // A detail of a type that is known here: its URL, then its fields.
 template <typename Message>
 Json ParsedDetail(const std::string& type, const std::string& payload) {
@@ -151,13 +137,6 @@ std::string CellOf(const Json& value, const std::function<std::string(double)>& 
 }
 
 }  // namespace
-
-std::string JsonText(const Json& json) {
-  if (!HoldsNonFinite(json)) return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  Json named = json;
-  NameNonFinite(named);
-  return JsonText(named);
-}
 
 std::string FormatText(const Table& raw) {
   const Table table = EscapeCells(raw);
@@ -238,7 +217,7 @@ Output::Output(std::ostream& out, std::ostream& err, OutputFormat format)
 
 void Output::Print(const Json& json, std::string_view text) {
   if (format_ == OutputFormat::kJson) {
-    out_ << JsonText(json) << '\n';
+    out_ << base::JsonText(json) << '\n';
   } else {
     out_ << base::EscapeControlsInLines(text);
   }
@@ -269,7 +248,7 @@ void Output::PrintError(const absl::Status& status) {
     const Json error = {{"code", absl::StatusCodeToString(status.code())},
                         {"message", std::string(status.message())},
                         {"details", Details(status)}};
-    if (Write(JsonText({{"error", error}}) + '\n').ok()) return;
+    if (Write(base::JsonText({{"error", error}}) + '\n').ok()) return;
   }
   Note("packtrain: " + std::string(status.message()));
 }

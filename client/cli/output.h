@@ -22,10 +22,6 @@ namespace packtrain::cli {
 // Keys keep the order in which they are set.
 using Json = nlohmann::ordered_json;
 
-// In one line. NaN and infinities, for which JSON has no numbers, become the strings "NaN", "Infinity" and
-// "-Infinity"; invalid UTF-8, as file names may hold, is replaced and never thrown at.
-std::string JsonText(const Json& json);
-
 // Cells are text; rows are as long as `columns`.
 struct Table {
   std::vector<std::string> columns;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,14 @@ TEST(Output, SelftestIsOfTheGpuProgram) {
 TEST(Output, ResultThatCannotBeWrittenIsAFailure) {
   EXPECT_EQ(RunProgram("--model schnet --describe --classes 5"), 0);
   EXPECT_EQ(RunProgram("--model schnet --describe --classes 5", "/dev/full"), 1);
+TEST(Output, NumbersThatJsonLacksStayApart) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CaptureStdout();
+  EXPECT_TRUE(
+      PrintResult({{"x", {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity, nullptr}}}).ok());
+  EXPECT_EQ(GetCapturedStdout(), "{\"x\":[\"NaN\",\"Infinity\",\"-Infinity\",null]}\n");
+}
+
   EXPECT_EQ(RunProgram("--help", "/dev/full"), 1);
 }
 

@@ -3,14 +3,14 @@
 #include <iostream>
 
 #include "proto/base/escape_controls.h"
+#include "proto/base/json_text.h"
 
 namespace packtrain::trainer {
 
 using Json = nlohmann::ordered_json;
 
 absl::Status PrintResult(const Json& result) {
-  // Text that is no UTF-8, as arguments may be, is replaced and never thrown at.
-  std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+  std::cout << base::JsonText(result) << std::endl;
   return std::cout ? absl::OkStatus() : absl::InternalError("stdout cannot be written: the result is lost");
 }
 

@@ -9,7 +9,7 @@
 
 namespace packtrain::trainer {
 
-// INTERNAL: stdout could not be written, as on a full disk.
+// As base::JsonText has it. INTERNAL: stdout could not be written, as on a full disk.
 absl::Status PrintResult(const nlohmann::ordered_json& result);
 
 // With `json` also as {"error":{"code","message","details"}} on stdout.

@@ -6,6 +6,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/run/run_argument.h"
 #include "client/cli/run/step_rows.h"
+#include "proto/base/json_text.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
@@ -34,7 +35,7 @@ absl::StatusOr<ExitCode> ExportSteps(const ExportFlags& flags, const GlobalOptio
       if (csv) {
         rows.rows.push_back(StepCells(row));
       } else {
-        lines += JsonText(StepToJson(row)) + '\n';
+        lines += base::JsonText(StepToJson(row)) + '\n';
       }
     });
     ABSL_RETURN_IF_ERROR(status);

@@ -10,6 +10,7 @@
 #include "google/protobuf/dynamic_message.h"
 #include "google/protobuf/text_format.h"
 #include "packtrain/v1/run.pb.h"
+#include "proto/base/json_text.h"
 
 namespace packtrain::cli {
 namespace {
@@ -64,7 +65,7 @@ class MessageJsonTest : public ::testing::Test {
   std::string Print(const std::string& text, const JsonRules& rules = {}) {
     const std::unique_ptr<google::protobuf::Message> message(factory_.GetPrototype(outer_)->New());
     EXPECT_TRUE(TextFormat::ParseFromString(text, message.get())) << text;
-    return JsonText(MessageToJson(*message, rules));
+    return base::JsonText(MessageToJson(*message, rules));
   }
 
   // The value of one key alone.
