@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "client/flags/spec_flags.h"
 #include "proto/base/flag_checks.h"
+#include "trainer/models/model_names.h"
 #include "trainer/run/output.h"
 
 namespace packtrain::trainer {
@@ -87,7 +88,10 @@ void AddServerFlags(CLI::App& app, Options& options) {
 }
 
 void AddModelFlags(CLI::App& app, Options& options) {
-  app.add_option("--model", options.training.model, "schnet")->required()->group(kModelGroup);
+  app.add_option("--model", options.training.model, "What to train: " + ModelNames())
+      ->required()
+      ->type_name("NAME")
+      ->group(kModelGroup);
   app.add_option("--classes", options.training.classes, "Atom classes of the embedding [those of the data set]")
       ->check(base::CountBetween(1, 1'000'000))
       ->group(kModelGroup);

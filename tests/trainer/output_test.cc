@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/models/model_names.h"
 #include "trainer/options.h"
 
 namespace packtrain::trainer {
@@ -55,11 +56,26 @@ TEST(Output, WrongUsageIsJsonToo) {
   }
 }
 
+TEST(Output, HelpNamesTheModelsOfTheTable) {
+  CaptureStdout();
+  const std::vector<const char*> words = {"trainer", "--help"};
+  EXPECT_EQ(ParseCommandLine("trainer", static_cast<int>(words.size()), words.data()).exit_code, 0);
+  EXPECT_THAT(GetCapturedStdout(), HasSubstr("What to train: " + ModelNames() + "\n"));
+}
+
 TEST(Output, TextThatIsNoUtf8IsReplaced) {
   CaptureStdout();
   EXPECT_TRUE(PrintResult({{"model", "\xff"}}).ok());
   EXPECT_EQ(GetCapturedStdout(), "{\"model\":\"\xef\xbf\xbd\"}\n");
   EXPECT_EQ(RunProgram("--model '\xff' --describe --classes 5 --json"), 2);
+}
+
+TEST(Output, NumbersThatJsonLacksStayApart) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CaptureStdout();
+  EXPECT_TRUE(
+      PrintResult({{"x", {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity, nullptr}}}).ok());
+  EXPECT_EQ(GetCapturedStdout(), "{\"x\":[\"NaN\",\"Infinity\",\"-Infinity\",null]}\n");
 }
 
 TEST(Output, SelftestIsOfTheGpuProgram) {
@@ -70,14 +86,6 @@ TEST(Output, SelftestIsOfTheGpuProgram) {
 TEST(Output, ResultThatCannotBeWrittenIsAFailure) {
   EXPECT_EQ(RunProgram("--model schnet --describe --classes 5"), 0);
   EXPECT_EQ(RunProgram("--model schnet --describe --classes 5", "/dev/full"), 1);
-TEST(Output, NumbersThatJsonLacksStayApart) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  CaptureStdout();
-  EXPECT_TRUE(
-      PrintResult({{"x", {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity, nullptr}}}).ok());
-  EXPECT_EQ(GetCapturedStdout(), "{\"x\":[\"NaN\",\"Infinity\",\"-Infinity\",null]}\n");
-}
-
   EXPECT_EQ(RunProgram("--help", "/dev/full"), 1);
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "trainer/models/model_names.h"
 #include "trainer/models/schnet.h"
 
 namespace packtrain::trainer {
@@ -19,12 +20,18 @@ constexpr std::array kModels = {
 std::span<const ModelEntry> Models() { return kModels; }
 
 absl::StatusOr<ModelEntry> FindModel(std::string_view name) {
-  std::string known;
   for (const ModelEntry& entry : kModels) {
     if (entry.name == name) return entry;
-    absl::StrAppend(&known, known.empty() ? "" : ", ", std::string(entry.name));
   }
-  return absl::NotFoundError(absl::StrCat("no model '", std::string(name), "'; --model knows: ", known));
+  return absl::NotFoundError(absl::StrCat("no model '", std::string(name), "'; --model knows: ", ModelNames()));
+}
+
+std::string ModelNames() {
+  std::string names;
+  for (const ModelEntry& entry : kModels) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(entry.name));
+  }
+  return names;
 }
 
 std::int64_t CountParameters(const Model& model) {
