@@ -163,8 +163,9 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
          "--synthetic", options.synthetic,
          "Serve the first batch of each padded shape of at most 64 batches, and at most an epoch, again and "
          "again from "
-         "where the step reads it: the difference to a run without it is the cost of input. Labels the run "
-         "input=synthetic")
+         "where the step reads it: no feed can be faster, and the time that a run without it takes longer is "
+         "the "
+         "cost of input. Labels the run input=synthetic")
       ->excludes(checkpoint)
       ->group(kRunGroup);
 }

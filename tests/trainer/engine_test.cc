@@ -33,6 +33,25 @@ class OneThread final : public ::testing::Environment {
 };
 const ::testing::Environment* const kOneThread = ::testing::AddGlobalTestEnvironment(new OneThread);
 
+TEST(EagerExecutor, ReadsInPlaceWhatStaysWhereItIsAndFillsOthers) {
+  GraphTensors read;
+  const std::unique_ptr<ShapeExecutor> executor = OpenCpu()
+                                                      ->NewExecutor({}, testing::MoleculesLayout(),
+                                                                    [&read](const GraphTensors& inputs) {
+                                                                      read = inputs;
+                                                                      return absl::OkStatus();
+                                                                    })
+                                                      .value();
+  const GraphTensors resident = TensorsOf(Molecules());
+  ASSERT_TRUE(executor->ReadInPlace(resident));
+  ASSERT_THAT(executor->Run(), IsOk());
+  EXPECT_TRUE(read.positions.is_same(resident.positions));
+  const wire::Shape padded = {.graphs = static_cast<std::uint32_t>(resident.n_node.size(0)),
+                              .nodes = static_cast<std::uint32_t>(resident.graph_of_node.size(0)),
+                              .edges = static_cast<std::uint32_t>(resident.senders.size(0))};
+  EXPECT_FALSE(executor->InputsFor(padded).positions.is_same(resident.positions));
+}
+
 TEST(DeviceFeed, NormalisesTheChosenColumn) {
   const Target target = testing::MoleculesTarget("energy");
   const GraphTensors graphs = TensorsOf(Molecules());

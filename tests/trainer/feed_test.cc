@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <torch/types.h>
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -237,7 +239,21 @@ TEST(SyntheticBatches, ABatchStaysWhereTheStepReadsIt) {
   }
 }
 
-TEST(SyntheticBatches, OtherTensorsOfTheShapeAreFilledAnew) {
+TEST(SyntheticBatches, AStepThatReadsInPlaceFindsEachShapeWhereItWas) {
+  Synthetic synthetic(4);
+  std::array<const GraphTensors*, 2> first{};
+  for (std::size_t step = 0; step < 8; ++step) {
+    ASSERT_THAT(synthetic.batches->Next(), IsOk());
+    const GraphTensors* resident = synthetic.batches->resident();
+    ASSERT_NE(resident, nullptr);
+    if (step < 2) first[step] = resident;
+    EXPECT_EQ(resident, first[step % 2]);
+    EXPECT_EQ(resident->senders.size(0), synthetic.batches->header().padded.edges);
+    EXPECT_EQ(resident->target[5].item<float>(), static_cast<float>(step % 2));
+  }
+}
+
+TEST(SyntheticBatches, OtherTensorsOfTheShapeAreFilledAgain) {
   Synthetic synthetic(1);
   for (int step = 0; step < 5; ++step) {
     ASSERT_THAT(synthetic.batches->Next(), IsOk());

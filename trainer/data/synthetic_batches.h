@@ -16,8 +16,8 @@ namespace packtrain::trainer {
 
 // As many batches as another source has up to the end of its epoch, but at most kMaxBatches, again and again
 // from the memory of the training device; each round counts as an epoch. Batches of one padded shape are all
-// the first of that shape, so that a step whose tensors have held it already finds it there: nothing is copied,
-// and no feed can be faster.
+// the first of that shape, so that a step which reads it in place, or whose tensors have held it already, finds
+// it there: nothing is copied, and no feed can be faster.
 class SyntheticBatches final : public TrainingBatches {
  public:
   static constexpr std::size_t kMaxBatches = 64;
@@ -28,6 +28,7 @@ class SyntheticBatches final : public TrainingBatches {
   absl::Status Next() override;
   const wire::BatchHeader& header() const override { return header_; }
   const wire::BatchTiming& timing() const override { return timing_; }
+  const GraphTensors* resident() const override { return &kept_[turns_[turn_].kept].tensors; }
   // Copies where `out` is not what the shape's batch was copied into last. Who trains changes no element of it.
   absl::Status Expand(const GraphTensors& out) override;
   void Cancel() override { source_->Cancel(); }

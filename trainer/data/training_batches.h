@@ -20,6 +20,8 @@ class TrainingBatches {
   // Of the batch that Next went on to; good until the next call of Next.
   virtual const wire::BatchHeader& header() const = 0;
   virtual const wire::BatchTiming& timing() const = 0;
+  // Tensors that hold the batch and stay as they are, where there are such; good until the next call of Next.
+  virtual const GraphTensors* resident() const { return nullptr; }
   // Fills `out`, tensors of its padded shape, as DeviceFeed::Expand does, with its codes.
   virtual absl::Status Expand(const GraphTensors& out) = 0;
 

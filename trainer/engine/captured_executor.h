@@ -36,6 +36,8 @@ class CapturedExecutor final : public ShapeExecutor {
   CapturedExecutor(at::Device device, const InputLayout& layout, std::size_t max_captures, Work work);
 
   const GraphTensors& InputsFor(const wire::Shape& padded) override;
+  // A graph reads what it was captured with.
+  bool ReadInPlace(const GraphTensors&) override { return false; }
   absl::StatusOr<std::uint64_t> Run() override;
   CaptureCounts counts() const override { return counts_; }
 

@@ -1,4 +1,4 @@
-// Issues its work operation by operation, each time anew.
+// Issues its work operation by operation, each time again.
 #ifndef PACKTRAIN_TRAINER_ENGINE_EAGER_EXECUTOR_H_
 #define PACKTRAIN_TRAINER_ENGINE_EAGER_EXECUTOR_H_
 
@@ -20,6 +20,11 @@ class EagerExecutor final : public ShapeExecutor {
     shape_ = padded;
     return inputs_;
   }
+  bool ReadInPlace(const GraphTensors& inputs) override {
+    inputs_ = inputs;
+    shape_.reset();
+    return true;
+  }
   absl::StatusOr<std::uint64_t> Run() override {
     ABSL_RETURN_IF_ERROR(work_(inputs_));
     return 0;
@@ -31,7 +36,8 @@ class EagerExecutor final : public ShapeExecutor {
   const InputLayout layout_;
   const Work work_;
   std::optional<wire::Shape> shape_;
-  GraphTensors inputs_;  // of shape_: a shape that comes again keeps its tensors
+  GraphTensors
+      inputs_;  // of shape_: a shape that comes again keeps its tensors; else those that Run reads in place
 };
 
 }  // namespace packtrain::trainer

@@ -114,8 +114,7 @@ absl::Status TrainingLoop::MakeStep(TrainingBatches& batches) {
   wire::StepRecord record = RecordOf(batches.header(), batches.timing());
   record.wait_ns = wait_ns;
   timeline_.Begin(record);
-  if (absl::Status status = batches.Expand(parts_.trained.engine().InputsFor(batches.header().padded));
-      !status.ok()) {
+  if (absl::Status status = BringInputs(batches); !status.ok()) {
     timeline_.Discard();
     return Withdraw(status);
   }
@@ -124,6 +123,13 @@ absl::Status TrainingLoop::MakeStep(TrainingBatches& batches) {
   timeline_.End(capture_ns);
   Settle();
   return halt_ ? EndTogether(*halt_) : absl::OkStatus();
+}
+
+// To where the next step reads them.
+absl::Status TrainingLoop::BringInputs(TrainingBatches& batches) const {
+  StepEngine& engine = parts_.trained.engine();
+  if (batches.resident() != nullptr && engine.ReadInPlace(*batches.resident())) return absl::OkStatus();
+  return batches.Expand(engine.InputsFor(batches.header().padded));
 }
 
 absl::Status TrainingLoop::NextBatch(TrainingBatches& batches) const {

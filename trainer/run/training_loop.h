@@ -75,6 +75,7 @@ class TrainingLoop {
   absl::StatusOr<std::unique_ptr<TrainingBatches>> OpenSource() const;
   absl::Status MakeStep(TrainingBatches& batches);
   absl::Status NextBatch(TrainingBatches& batches) const;
+  absl::Status BringInputs(TrainingBatches& batches) const;
   wire::StepRecord RecordOf(const wire::BatchHeader& header, const wire::BatchTiming& timing);
   static SkippedGraphs SkippedIn(const wire::BatchHeader& header);
   Position PositionAfter(const wire::BatchHeader& header) const;
