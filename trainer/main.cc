@@ -136,7 +136,7 @@ bool SetDefault(const char* name, const char* value) {
   return setenv(name, value, /*overwrite=*/0) == 0;
 }
 
-// What libraries read from the environment. Starts this program anew where that was missing which OpenMP reads
+// What libraries read from the environment. Starts this program again where that was missing which OpenMP reads
 // before main; returns where it was not, or where that is not possible.
 void SetLibraryDefaults(char** argv) {
   // Torch says nothing of sockets that close; the rank that is gone is named once, by us.

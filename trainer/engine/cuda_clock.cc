@@ -11,8 +11,6 @@
 namespace packtrain::trainer {
 namespace {
 
-static_assert(kMarkMoments == kMoments && kMarkSums == kStepSums);
-
 cudaStream_t Stream() { return c10::cuda::getCurrentCUDAStream(); }
 
 }  // namespace
@@ -38,14 +36,14 @@ CudaClock::~CudaClock() {
 }
 
 void CudaClock::Begin() {
-  C10_CUDA_CHECK(MarkNextStep(ring_, static_cast<int>(Moment::kCopy), Stream()));
+  C10_CUDA_CHECK(MarkNextStep(ring_, Moment::kCopy, Stream()));
   ++begun_;
 }
 
-void CudaClock::Mark(Moment moment) { C10_CUDA_CHECK(MarkMoment(ring_, static_cast<int>(moment), Stream())); }
+void CudaClock::Mark(Moment moment) { C10_CUDA_CHECK(MarkMoment(ring_, moment, Stream())); }
 
 void CudaClock::MarkEnd(const at::Tensor& sums) {
-  C10_CUDA_CHECK(MarkSums(ring_, static_cast<int>(Moment::kEnd), sums.const_data_ptr<float>(), Stream()));
+  C10_CUDA_CHECK(MarkSums(ring_, Moment::kEnd, sums.const_data_ptr<float>(), Stream()));
 }
 
 void CudaClock::Close() {

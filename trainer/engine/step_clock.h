@@ -10,12 +10,9 @@
 #include <string>
 
 #include "trainer/engine/flat_parameters.h"
+#include "trainer/engine/moment.h"
 
 namespace packtrain::trainer {
-
-// Beginnings of a step's phases, in order; the last is the step's end.
-enum class Moment : std::uint8_t { kCopy, kForward, kBackward, kComm, kOptimizer, kEnd };
-inline constexpr std::size_t kMoments = static_cast<std::size_t>(Moment::kEnd) + 1;
 
 // What a step left behind.
 struct StepReading {

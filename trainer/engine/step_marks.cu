@@ -10,12 +10,12 @@ __device__ std::int64_t Now() {
 }
 
 template <bool kNext, bool kSums>
-__global__ void Mark(MarkRing ring, int moment, const float* sums) {
+__global__ void Mark(MarkRing ring, Moment moment, const float* sums) {
   if constexpr (kNext) ++*ring.current;
   StepMarks& step = ring.steps[*ring.current % ring.capacity];
-  step.moment_ns[moment] = Now();
+  step.moment_ns[static_cast<std::size_t>(moment)] = Now();
   if constexpr (kSums) {
-    for (int i = 0; i < kMarkSums; ++i) step.sums[i] = sums[i];
+    for (std::size_t i = 0; i < kStepSums; ++i) step.sums[i] = sums[i];
   }
 }
 
@@ -36,17 +36,17 @@ __global__ void Measure(std::int64_t* resolution_ns) {
 
 }  // namespace
 
-cudaError_t MarkNextStep(const MarkRing& ring, int moment, cudaStream_t stream) {
+cudaError_t MarkNextStep(const MarkRing& ring, Moment moment, cudaStream_t stream) {
   Mark<true, false><<<1, 1, 0, stream>>>(ring, moment, nullptr);
   return cudaGetLastError();
 }
 
-cudaError_t MarkMoment(const MarkRing& ring, int moment, cudaStream_t stream) {
+cudaError_t MarkMoment(const MarkRing& ring, Moment moment, cudaStream_t stream) {
   Mark<false, false><<<1, 1, 0, stream>>>(ring, moment, nullptr);
   return cudaGetLastError();
 }
 
-cudaError_t MarkSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream) {
+cudaError_t MarkSums(const MarkRing& ring, Moment moment, const float* sums, cudaStream_t stream) {
   Mark<false, true><<<1, 1, 0, stream>>>(ring, moment, sums);
   return cudaGetLastError();
 }

@@ -6,15 +6,15 @@
 
 #include <cstdint>
 
-namespace packtrain::trainer {
+#include "trainer/engine/moment.h"
+#include "trainer/engine/step_sums.h"
 
-inline constexpr int kMarkMoments = 6;
-inline constexpr int kMarkSums = 4;
+namespace packtrain::trainer {
 
 // What one step leaves. Times are of the device's %globaltimer, in nanoseconds.
 struct StepMarks {
-  std::int64_t moment_ns[kMarkMoments];
-  float sums[kMarkSums];
+  std::int64_t moment_ns[kMoments];
+  float sums[kStepSums];
 };
 
 // Each step has the entry `*current % capacity`. Both pointers are good on the device; `steps` may be
@@ -26,10 +26,10 @@ struct MarkRing {
 };
 
 // All of these enqueue one thread's work. Goes on to the next entry, and marks `moment` in it.
-cudaError_t MarkNextStep(const MarkRing& ring, int moment, cudaStream_t stream);
-cudaError_t MarkMoment(const MarkRing& ring, int moment, cudaStream_t stream);
-// Also keeps `sums`, [kMarkSums] in device memory.
-cudaError_t MarkSums(const MarkRing& ring, int moment, const float* sums, cudaStream_t stream);
+cudaError_t MarkNextStep(const MarkRing& ring, Moment moment, cudaStream_t stream);
+cudaError_t MarkMoment(const MarkRing& ring, Moment moment, cudaStream_t stream);
+// Also keeps `sums`, [kStepSums] in device memory.
+cudaError_t MarkSums(const MarkRing& ring, Moment moment, const float* sums, cudaStream_t stream);
 
 // Writes the time.
 cudaError_t ReadClock(std::int64_t* now_ns, cudaStream_t stream);
