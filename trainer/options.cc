@@ -64,7 +64,7 @@ void AddServerFlags(CLI::App& app, Options& options) {
          [&options](double seconds) {
            options.training.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
          },
-         "Seconds to go on trying while the server cannot be reached")
+         "Seconds to go on trying while the server cannot be reached, and at the end while it takes no record")
       ->check(base::NumberBetween(0, kMaxGiveUpSeconds))
       ->type_name("SECONDS")
       ->default_str("60");

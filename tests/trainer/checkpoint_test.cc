@@ -78,6 +78,7 @@ Checkpoint Sample() {
   checkpoint.unsent.steps = {{.rank = 0, .attempt = 1, .steps = {Step(40), Step(41)}},
                              {.rank = 1, .attempt = 0, .steps = {Step(41)}}};
   checkpoint.unsent.evaluations = {{.step = 40, .split = "val", .graphs = 278, .mae = 0.5, .attempt = 1}};
+  checkpoint.unsent.lost = {{.rank = 0, .attempt = 1, .records = 70}, {.rank = 1, .attempt = 0, .records = 3}};
   checkpoint.parameters = {1.5F, -2.0F};
   checkpoint.adam_mean = {0.25F, 0.125F};
   checkpoint.adam_square = {0.5F, 1.0F};
@@ -159,7 +160,7 @@ TEST(Checkpoint, NoSizeThatItStatesTakesMemory) {
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedByName) {
   std::string bytes = EncodeCheckpoint(Sample());
-  for (const char format : {'\0', '\3'}) {
+  for (const char format : {'\0', '\4'}) {
     bytes[8] = format;
     EXPECT_THAT(
         DecodeCheckpoint(Sealed(bytes)),
@@ -190,6 +191,17 @@ TEST(Checkpoint, OfTheFirstFormatIsRead) {
   EXPECT_EQ(read->unsent.evaluations.front().attempt, std::nullopt);
   Checkpoint completed = *read;
   completed.unsent.evaluations.front().attempt = 1;
+  completed.unsent.lost = Sample().unsent.lost;
+  EXPECT_EQ(EncodeCheckpoint(completed), EncodeCheckpoint(Sample()));
+}
+
+TEST(Checkpoint, OfTheSecondFormatIsReadAsOneThatLostNothing) {
+  const absl::StatusOr<Checkpoint> read =
+      DecodeCheckpoint(BytesOf(ReadFile(PACKTRAIN_GOLDEN "/checkpoint_2.hex")));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_THAT(read->unsent.lost, IsEmpty());
+  Checkpoint completed = *read;
+  completed.unsent.lost = Sample().unsent.lost;
   EXPECT_EQ(EncodeCheckpoint(completed), EncodeCheckpoint(Sample()));
 }
 
@@ -217,6 +229,24 @@ TEST(Checkpoint, GrowsWithNoStepMade) {
   }
   checkpoint.totals = statistics.totals();
   EXPECT_EQ(EncodeCheckpoint(checkpoint).size(), bytes);
+}
+
+TEST(UnsentRecords, OfACheckpointAreBoundedForAllRanksTogether) {
+  client::UnsentRecords unsent = Sample().unsent;
+  const std::size_t before = EncodeUnsent(unsent).size();
+  unsent.steps.front().steps.push_back(Step(42));
+  const std::uint64_t step_bytes = EncodeUnsent(unsent).size() - before;
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+  for (const std::uint64_t ranks : {1, 8, 1000}) {
+    const auto bytes_of_all = [&](std::uint64_t spool_bytes) {
+      return MaxUnsentSteps(spool_bytes, static_cast<std::uint32_t>(ranks)) * step_bytes * ranks;
+    };
+    EXPECT_LE(bytes_of_all(0), kGiB / 4);
+    EXPECT_LE(bytes_of_all(kGiB), kGiB);
+    EXPECT_GT(bytes_of_all(kGiB), kGiB - ranks * step_bytes);
+    EXPECT_LE(bytes_of_all(1000 * kGiB), 4 * kGiB);
+  }
+  EXPECT_GE(MaxUnsentSteps(0, 1), client::ReporterOptions().max_queued_records);
 }
 
 TEST(UnsentRecords, TravelBetweenRanks) {

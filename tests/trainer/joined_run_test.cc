@@ -25,6 +25,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 wire::StepRecord Step(std::uint64_t step) {
   wire::StepRecord record;
@@ -104,6 +105,16 @@ TEST_F(JoinedRunTest, MoreStepsGoOnWithTheRun) {
   EXPECT_FALSE(joined->follows);
   EXPECT_EQ(StateOf(state.run), "running");
   EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(JoinedRunTest, WhatAnAttemptHasLostIsNotForgottenByTheNext) {
+  Checkpoint state = TwoStepsMade();
+  state.unsent.lost = {{.rank = 0, .attempt = 0, .records = 5}};
+  const absl::StatusOr<JoinedRun> joined = JoinAlone(state, 4);
+  ASSERT_THAT(joined, IsOk());
+  EXPECT_EQ(joined->reporter->lost(), 5u);
+  ASSERT_THAT(joined->reporter->unsent().lost, SizeIs(1));
+  EXPECT_EQ(joined->reporter->unsent().lost.front().records, 5u);
 }
 
 TEST_F(JoinedRunTest, ARunThatIsDoneStaysSoWhereNoStepIsLeft) {

@@ -68,7 +68,12 @@ TEST(TwoRanks, KeepOneCheckpointOfBoth) {
         ASSERT_THAT(
             SaveCheckpoint(CheckpointOf(0, 1), trainee.parameters(), trainee.adam(), folder, trainee.sync()),
             IsOk());
-        ASSERT_THAT(LoadCheckpoint(folder, trainee.sync()), IsOk());
+        const absl::StatusOr<std::optional<Checkpoint>> read = LoadCheckpoint(folder, trainee.sync());
+        ASSERT_THAT(read, IsOk());
+        ASSERT_TRUE(read->has_value());
+        ASSERT_EQ((*read)->unsent.steps.size(), 2);
+        EXPECT_EQ((*read)->unsent.steps[1].rank, 1);
+        EXPECT_EQ((*read)->unsent.steps[1].steps.front().step, 1);
       },
       [&](std::unique_ptr<GradientSync> sync) {
         Trainee trainee(std::move(sync));
@@ -79,9 +84,7 @@ TEST(TwoRanks, KeepOneCheckpointOfBoth) {
         ASSERT_THAT(read, IsOk());
         ASSERT_TRUE(read->has_value());
         EXPECT_EQ((*read)->totals.graphs, 21);
-        ASSERT_EQ((*read)->unsent.steps.size(), 2);
-        EXPECT_EQ((*read)->unsent.steps[1].rank, 1);
-        EXPECT_EQ((*read)->unsent.steps[1].steps.front().step, 1);
+        EXPECT_TRUE((*read)->unsent.steps.empty());  // rank 0 passes them on
       });
 }
 

@@ -1,5 +1,6 @@
 #include "trainer/run/checkpoint.h"
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -21,15 +22,19 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
 
 constexpr std::string_view kMagic = "PTRAINCK";
-// Format 1 held the time of every steady step, and no attempts of evaluations; trainer/CHECKPOINT.md describes
-// both.
+// Format 1 held the time of every steady step, and no attempts of evaluations; formats 1 and 2 held no counts
+// of lost records. trainer/CHECKPOINT.md describes all.
 constexpr std::uint32_t kOldestFormat = 1;
-constexpr std::uint32_t kFormat = 2;
+constexpr std::uint32_t kFormat = 3;
 // Of step records in format 1. Later columns stand behind these, and a checkpoint says how many it has.
 constexpr std::uint32_t kStepColumnsOfFormat1 = 21;
 // That any program to come may write.
 constexpr std::uint32_t kMaxStepColumns = 1000;
 constexpr std::uint32_t kNoAttempt = std::numeric_limits<std::uint32_t>::max();
+// What unsent steps take of a checkpoint.
+constexpr std::uint64_t kStepBytes = 140;
+constexpr std::uint64_t kLeastUnsentBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMostUnsentBytes = std::uint64_t{4} << 30;
 constexpr std::size_t kHeadBytes = kMagic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t kCrcBytes = sizeof(std::uint32_t);
 
@@ -232,9 +237,20 @@ void Fields(auto& archive, MaybeConst<client::Evaluation> auto& evaluation) {
   AttemptOf(archive, evaluation);
 }
 
+void Fields(auto& archive, MaybeConst<client::LostRecords> auto& lost) {
+  archive(lost.rank, lost.attempt, lost.records);
+}
+
+void Lost(Writer& write, const std::vector<client::LostRecords>& lost) { write(lost); }
+
+void Lost(Reader& read, std::vector<client::LostRecords>& lost) {
+  if (read.format > 2) read(lost);
+}
+
 void Fields(auto& archive, MaybeConst<client::UnsentRecords> auto& unsent) {
   StepColumns(archive);
   archive(unsent.steps, unsent.evaluations);
+  Lost(archive, unsent.lost);
 }
 
 void Fields(auto& archive, MaybeConst<Checkpoint> auto& checkpoint) {
@@ -295,12 +311,11 @@ StreamStart StartAfter(const Position& position, std::uint32_t world_size) {
 }
 
 std::string EncodeCheckpoint(const Checkpoint& checkpoint) {
-  Writer content;
-  content(checkpoint);
   Writer file;
   file.bytes = kMagic;
-  file(kFormat, std::uint64_t{content.bytes.size()});
-  file.bytes += content.bytes;
+  file(kFormat, std::uint64_t{0}, checkpoint);
+  const std::uint64_t size = file.bytes.size() - kHeadBytes;
+  std::memcpy(file.bytes.data() + kHeadBytes - sizeof(size), &size, sizeof(size));
   file(CrcOf(file.bytes));
   return std::move(file.bytes);
 }
@@ -309,6 +324,11 @@ absl::StatusOr<Checkpoint> DecodeCheckpoint(std::string_view bytes) {
   ABSL_RETURN_IF_ERROR(CheckFrame(bytes));
   return ReadAll<Checkpoint>(bytes.substr(kHeadBytes, bytes.size() - kHeadBytes - kCrcBytes),
                              NumberAt<std::uint32_t>(bytes, kMagic.size()));
+}
+
+std::size_t MaxUnsentSteps(std::uint64_t spool_bytes, std::uint32_t ranks) {
+  const std::uint64_t bytes = std::clamp(spool_bytes, kLeastUnsentBytes, kMostUnsentBytes);
+  return std::max<std::size_t>(1, bytes / ranks / kStepBytes);
 }
 
 std::string EncodeUnsent(const client::UnsentRecords& unsent) {

@@ -30,14 +30,15 @@ struct Position {
 // The batches after `position` for a world of `world_size` ranks, whatever its size was before.
 StreamStart StartAfter(const Position& position, std::uint32_t world_size);
 
-// Complete: the server has acknowledged every step up to `position`, or its record is in `unsent`.
+// Complete: the server has acknowledged every step up to `position`, or its record is in `unsent`, or counts as
+// lost there.
 struct Checkpoint {
   Settings settings;
   std::string run;
   std::string key;  // idempotency key of the run
   Position position;
   StepTotals totals;                  // times of rank 0, graphs of all ranks
-  client::UnsentRecords unsent = {};  // of all ranks
+  client::UnsentRecords unsent = {};  // of all ranks, once it is written
   // One value a parameter, in the model's order; Adam's moments likewise.
   std::vector<float> parameters = {};
   std::vector<float> adam_mean = {};
@@ -49,6 +50,10 @@ std::string EncodeCheckpoint(const Checkpoint& checkpoint);
 // FAILED_PRECONDITION: of an unknown format, or with step columns that this program does not know. No size that
 // the bytes state makes it take memory that the bytes do not fill.
 absl::StatusOr<Checkpoint> DecodeCheckpoint(std::string_view bytes);
+
+// How many unsent steps of each of `ranks` a checkpoint holds, so that it has a bound: those of all ranks take
+// as much as one rank's file of them may, but 256 MiB where that is less, and 4 GiB where it is more.
+std::size_t MaxUnsentSteps(std::uint64_t spool_bytes, std::uint32_t ranks);
 
 // For the way from rank to rank.
 std::string EncodeUnsent(const client::UnsentRecords& unsent);

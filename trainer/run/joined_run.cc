@@ -8,6 +8,7 @@
 #include "proto/base/content_hash.h"
 #include "proto/base/random_hex.h"
 #include "proto/base/status_macros.h"
+#include "trainer/ranks/work_together.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -64,6 +65,7 @@ std::string KeyFor(Course course, const Checkpoint& state, const World& world) {
 void Add(const client::UnsentRecords& unsent, client::RunReporter& reporter) {
   for (const client::AttemptSteps& steps : unsent.steps) reporter.AddSteps(steps);
   for (const client::Evaluation& evaluation : unsent.evaluations) reporter.AddEvaluation(evaluation);
+  for (const client::LostRecords& lost : unsent.lost) reporter.AddLost(lost);
 }
 
 std::uint64_t CountRecords(const client::UnsentRecords& unsent) {
@@ -91,7 +93,7 @@ class Joining {
     if (course_ == Course::kFollow) description_.labels.insert_or_assign("resumed_from", state_.run);
     ABSL_ASSIGN_OR_RETURN(std::string key, sync_.Share(KeyFor(course_, state_, sync_.world())));
     ABSL_ASSIGN_OR_RETURN(Reporter reporter, StartOnAll(key));
-    ABSL_RETURN_IF_ERROR(sync_.AllSucceed(PassOnUnsent(*reporter)));
+    ABSL_RETURN_IF_ERROR(sync_.AllSucceed(WorkTogether(sync_, [&] { return PassOnUnsent(*reporter); })));
     return JoinedRun{std::move(key), std::move(reporter), course_ == Course::kFollow};
   }
 

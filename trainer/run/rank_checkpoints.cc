@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "trainer/ranks/gather_on_first.h"
 #include "trainer/run/rank_totals.h"
 
 namespace packtrain::trainer {
@@ -31,30 +32,49 @@ void Append(std::vector<T> more, std::vector<T>& records) {
   records.insert(records.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+// Those of all ranks on rank 0, none on the others.
 absl::Status GatherUnsent(client::UnsentRecords& unsent, GradientSync& sync) {
-  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> parts, sync.Gather(EncodeUnsent(unsent)));
-  unsent = {};
-  for (const std::string& part : parts) {
-    ABSL_ASSIGN_OR_RETURN(client::UnsentRecords records, DecodeUnsent(part));
+  std::string own;
+  if (sync.world().rank > 0) own = EncodeUnsent(std::exchange(unsent, {}));
+  ABSL_ASSIGN_OR_RETURN(std::vector<std::string> parts, GatherOnFirst(own, sync));
+  for (std::size_t rank = 1; rank < parts.size(); ++rank) {
+    ABSL_ASSIGN_OR_RETURN(client::UnsentRecords records, DecodeUnsent(std::exchange(parts[rank], {})));
     Append(std::move(records.steps), unsent.steps);
     Append(std::move(records.evaluations), unsent.evaluations);
+    Append(std::move(records.lost), unsent.lost);
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<std::optional<Checkpoint>> LoadCheckpoint(const std::optional<CheckpointFolder>& folder,
-                                                         GradientSync& sync) {
-  const absl::StatusOr<std::optional<std::string>> read = folder ? folder->Read() : std::nullopt;
-  ABSL_RETURN_IF_ERROR(sync.AllSucceed(read.status()));
-  ABSL_ASSIGN_OR_RETURN(const std::string shared, sync.Share(read->value_or("")));
-  if (shared.empty()) return std::nullopt;
-  absl::StatusOr<Checkpoint> checkpoint = DecodeCheckpoint(shared);
+// nullopt: there is none, or no folder.
+absl::StatusOr<std::optional<Checkpoint>> ReadCheckpoint(const std::optional<CheckpointFolder>& folder) {
+  if (!folder) return std::nullopt;
+  ABSL_ASSIGN_OR_RETURN(const std::optional<std::string> bytes, folder->Read());
+  if (!bytes) return std::nullopt;
+  absl::StatusOr<Checkpoint> checkpoint = DecodeCheckpoint(*bytes);
   if (checkpoint.ok()) return *std::move(checkpoint);
   return absl::Status(checkpoint.status().code(),
-                      absl::StrCat(folder ? folder->file() : "rank 0's checkpoint",
-                                   " cannot be used: ", checkpoint.status().message()));
+                      absl::StrCat(folder->file(), " cannot be used: ", checkpoint.status().message()));
+}
+
+}  // namespace
+
+// Rank 0 alone has its unsent records: it alone passes them on, and they may be many.
+absl::StatusOr<std::optional<Checkpoint>> LoadCheckpoint(const std::optional<CheckpointFolder>& folder,
+                                                         GradientSync& sync) {
+  absl::StatusOr<std::optional<Checkpoint>> read = ReadCheckpoint(folder);
+  ABSL_RETURN_IF_ERROR(sync.AllSucceed(read.status()));
+  client::UnsentRecords unsent;
+  std::string bytes;
+  if (read->has_value()) {
+    unsent = std::exchange((*read)->unsent, {});
+    bytes = EncodeCheckpoint(**read);
+  }
+  ABSL_ASSIGN_OR_RETURN(const std::string shared, sync.Share(bytes));
+  if (shared.empty()) return std::nullopt;
+  ABSL_ASSIGN_OR_RETURN(Checkpoint checkpoint, DecodeCheckpoint(shared));
+  checkpoint.unsent = std::move(unsent);
+  return checkpoint;
 }
 
 absl::Status SaveCheckpoint(Checkpoint checkpoint, const FlatParameters& parameters, const Adam& adam,

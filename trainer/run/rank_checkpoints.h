@@ -17,7 +17,8 @@ namespace packtrain::trainer {
 // All ranks make these calls together; `folder` is read on rank 0 alone. ABORTED: another rank is gone, or has
 // failed at its part.
 
-// The checkpoint of rank 0's folder; nullopt: there is none. DATA_LOSS, FAILED_PRECONDITION: it cannot be used.
+// The checkpoint of rank 0's folder, whose unsent records are those of all ranks on rank 0 and none on the
+// others; nullopt: there is none. DATA_LOSS, FAILED_PRECONDITION: it cannot be used.
 absl::StatusOr<std::optional<Checkpoint>> LoadCheckpoint(const std::optional<CheckpointFolder>& folder,
                                                          GradientSync& sync);
 

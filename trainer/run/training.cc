@@ -28,6 +28,7 @@
 #include "trainer/models/model.h"
 #include "trainer/ranks/gradient_sync.h"
 #include "trainer/ranks/rank_errors.h"
+#include "trainer/ranks/work_together.h"
 #include "trainer/run/git_revision.h"
 #include "trainer/run/host_name.h"
 #include "trainer/run/joined_run.h"
@@ -323,6 +324,7 @@ class Session {
     client::ReporterOptions options;
     options.spool_bytes = options_.report_spool_bytes;
     options.spool_folder = options_.checkpoint.folder;
+    options.max_unsent_records = MaxUnsentSteps(options.spool_bytes, options_.world.size);
     return options;
   }
 
@@ -408,7 +410,8 @@ class Session {
   }
 
   absl::Status EndAsDone() {
-    const absl::Status delivered = reporter_->Flush();
+    // May take long, where the server takes much and slowly.
+    const absl::Status delivered = WorkTogether(*sync_, [this] { return reporter_->Flush(); });
     waited_in_vain_ = !delivered.ok() && reporter_->outstanding() > 0;
     ABSL_RETURN_IF_ERROR(sync_->AllSucceed(delivered));
     // No rank leaves this before all have flushed.
