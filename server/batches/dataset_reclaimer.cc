@@ -42,10 +42,11 @@ absl::StatusOr<v1::DeleteDatasetResponse> DatasetReclaimer::Delete(const v1::Del
     deleted.mutable_running_runs()->Add(running.begin(), running.end());
     deleted.set_reclaimed(!request.dry_run() && Reclaim(deleted.dataset()));
   }
-  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Dataset> current, store_.List());
-  for (const v1::Dataset& dataset : current) {
-    if (dataset.name() == versions.front().name()) response.set_current_version(dataset.version());
-  }
+  const std::string& name = versions.front().name();
+  ABSL_RETURN_IF_ERROR(store_.ListAfter("", [&](const v1::Dataset& dataset) {
+    if (dataset.name() == name) response.set_current_version(dataset.version());
+    return dataset.name() < name;
+  }));
   const base::MutexLock lock(mutex_);
   deleted_ = true;
   changed_.NotifyAll();

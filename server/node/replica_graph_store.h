@@ -24,7 +24,12 @@ class ReplicaGraphStore final : public storage::GraphStore {
 
   absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> NewDataset(const v1::Schema& schema) override;
   absl::StatusOr<std::shared_ptr<const storage::Dataset>> Open(std::string_view reference) override;
-  absl::StatusOr<std::vector<v1::Dataset>> List() const override { return store_.List(); }
+  absl::Status ListAfter(std::string_view after, DatasetSink sink) const override {
+    return store_.ListAfter(after, sink);
+  }
+  absl::Status ListVersionsAfter(std::string_view after, DatasetSink sink) const override {
+    return store_.ListVersionsAfter(after, sink);
+  }
   absl::StatusOr<std::vector<v1::Dataset>> Versions(std::string_view reference) const override;
   absl::Status MakeCurrent(std::string_view reference) override;
   absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) override;

@@ -90,6 +90,9 @@ class Replicator::Copy {
   absl::Status Seal() {
     if (!whole()) return absl::DataLossError("the copy is not whole");
     if (writer_ == nullptr) writer_ = session_->TakeWriter();
+    ABSL_RETURN_IF_ERROR(
+        reservation_.Resize(writer_->memory_bytes() + seal_.SpaceUsedLong() + writer_->seal_bytes(seal_),
+                            limits::MemoryBudget::StatedWait()));
     return writer_->Seal(seal_).status();
   }
 
@@ -140,7 +143,9 @@ class Replicator::Copy {
     if (block.split() == "train") splits.mutable_train()->MergeFrom(block.graphs());
     if (block.split() == "val") splits.mutable_val()->MergeFrom(block.graphs());
     if (block.split() == "test") splits.mutable_test()->MergeFrom(block.graphs());
-    return absl::OkStatus();  // one that is forgotten makes another version
+    // One that is forgotten makes another version.
+    return reservation_.Resize(session_->memory_bytes() + seal_.SpaceUsedLong(),
+                               limits::MemoryBudget::StatedWait());
   }
 
   storage::GraphStore& store_;

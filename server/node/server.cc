@@ -186,10 +186,12 @@ void SetKeepalive(const ServerOptions& options, grpc::ServerBuilder& builder) {
 
 // Of data sets that are stored; nullopt where the store cannot say.
 std::optional<std::set<std::string>> NamesIn(const storage::GraphStore& store) {
-  const absl::StatusOr<std::vector<v1::Dataset>> datasets = store.List();
-  if (!datasets.ok()) return std::nullopt;
   std::set<std::string> names;
-  for (const v1::Dataset& dataset : *datasets) names.insert(dataset.name());
+  const absl::Status listed = store.ListAfter("", [&names](const v1::Dataset& dataset) {
+    names.insert(dataset.name());
+    return true;
+  });
+  if (!listed.ok()) return std::nullopt;
   return names;
 }
 

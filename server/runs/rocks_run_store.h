@@ -58,7 +58,7 @@ class RocksRunStore final : public RunStore {
   absl::Status ListAfter(ListPosition after, RunSink sink) const override;
   absl::StatusOr<std::vector<analysis::OpenedAttempt>> ReadAttempts(std::string_view run) const override;
   absl::Status ReadSteps(std::string_view run, StepSink sink) const override;
-  absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const override;
+  absl::Status ReadEvaluations(std::string_view run, EvaluationSink sink) const override;
   absl::Status ReadSamples(std::string_view run, SampleSink sink) const override;
   absl::Status ReadEvents(std::string_view run, EventSink sink) const override;
   absl::Status ReadCorruptGraphs(std::string_view run, CorruptGraphsSink sink) const override;

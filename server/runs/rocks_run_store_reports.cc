@@ -103,15 +103,14 @@ absl::Status RocksRunStore::AddCorruptGraphs(const Reporter& reporter,
   return AddReport(reporter.run, &reporter, std::move(entries));
 }
 
-absl::StatusOr<std::vector<v1::Evaluation>> RocksRunStore::ReadEvaluations(std::string_view run) const {
+absl::Status RocksRunStore::ReadEvaluations(std::string_view run, EvaluationSink sink) const {
   ABSL_ASSIGN_OR_RETURN(EntryPtr entry, FindByPrefix(run));
-  std::vector<v1::Evaluation> evaluations;
-  absl::Status status = database_->Scan(Family::kRuns, EvaluationPrefix(entry->name),
-                                        [&evaluations](std::string_view, std::string_view value) {
-                                          return ParseRecord(value, evaluations.emplace_back());
-                                        });
-  ABSL_RETURN_IF_ERROR(status);
-  return evaluations;
+  return database_->Scan(Family::kRuns, EvaluationPrefix(entry->name),
+                         [&sink](std::string_view, std::string_view value) {
+                           v1::Evaluation evaluation;
+                           ABSL_RETURN_IF_ERROR(ParseRecord(value, evaluation));
+                           return sink(std::move(evaluation));
+                         });
 }
 
 absl::Status RocksRunStore::ReadSamples(std::string_view run, SampleSink sink) const {

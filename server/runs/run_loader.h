@@ -4,7 +4,7 @@
 // one is in memory at a time.
 //
 //   ABSL_ASSIGN_OR_RETURN(analysis::Comparison comparison, analysis::Comparison::Create(request));
-//   ABSL_ASSIGN_OR_RETURN(const auto selected, SelectRuns(store, request.runs(), request.where()));
+//   ABSL_ASSIGN_OR_RETURN(const auto selected, SelectRuns(store, request.runs(), request.where(), hold));
 //   ABSL_RETURN_IF_ERROR(AddRuns(store, selected, cancelled, comparison));
 //   return comparison.Answer();
 #ifndef PACKTRAIN_SERVER_RUNS_RUN_LOADER_H_
@@ -27,8 +27,8 @@
 
 namespace packtrain::runs {
 
-// Called before so many bytes are held in all, by steps and by what a question makes of them. A failure ends
-// the load with it.
+// Called before so many bytes are held in all, by steps, evaluations and descriptions of runs and by what a
+// question makes of them. A failure ends the load with it.
 using HoldMemory = absl::FunctionRef<absl::Status(std::uint64_t bytes)>;
 inline absl::Status HoldAny(std::uint64_t) { return absl::OkStatus(); }
 
@@ -47,10 +47,11 @@ absl::StatusOr<analysis::LoadedRun> LoadRun(const RunStore& store, std::string_v
                                             const analysis::RunParts& parts, HoldMemory hold = HoldAny);
 
 // The runs that are named, each once, in this order; without names those that `where` takes, newest first.
-// NOT_FOUND: a named run. INVALID_ARGUMENT: both are given, a name is ambiguous, or the filter does not parse.
+// What is held of them goes to `hold`, a run before it is kept. NOT_FOUND: a named run. INVALID_ARGUMENT: both
+// are given, a name is ambiguous, or the filter does not parse.
 absl::StatusOr<std::vector<v1::Run>> SelectRuns(const RunStore& store,
                                                 const google::protobuf::RepeatedPtrField<std::string>& names,
-                                                std::string_view where);
+                                                std::string_view where, HoldMemory hold = HoldAny);
 
 inline bool NeverCancelled() { return false; }
 

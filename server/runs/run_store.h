@@ -83,8 +83,10 @@ class RunStore {
   using StepSink =
       absl::FunctionRef<absl::Status(const Reporter& reporter, const std::vector<wire::StepRecord>& steps)>;
   virtual absl::Status ReadSteps(std::string_view run, StepSink sink) const = 0;
-  // By step, then split, then attempt; first those of older servers, which have none.
-  virtual absl::StatusOr<std::vector<v1::Evaluation>> ReadEvaluations(std::string_view run) const = 0;
+  // Calls `sink` with each evaluation: by step, then split, then attempt; first those of older servers, which
+  // have none.
+  using EvaluationSink = absl::FunctionRef<absl::Status(v1::Evaluation evaluation)>;
+  virtual absl::Status ReadEvaluations(std::string_view run, EvaluationSink sink) const = 0;
   // Calls `sink` with each sample: by rank, then attempt, then time.
   using SampleSink = absl::FunctionRef<absl::Status(const Reporter& reporter, const v1::Sample& sample)>;
   virtual absl::Status ReadSamples(std::string_view run, SampleSink sink) const = 0;

@@ -23,7 +23,7 @@ AdminService::AdminService(CallBounds& bounds, Check fsck, IdleWatch& idle)
 }
 
 grpc::Status AdminService::StreamCheck(grpc::ServerContext* context, const v1::FsckRequest&,
-                                       PackedWriter<v1::FsckResponse>& writer) {
+                                       PackedWriter<v1::FsckResponse>& writer, Memory&) {
   if (!fsck_) return base::ToGrpcStatus(absl::UnimplementedError("this server has no stores of its own"));
   const std::optional<limits::Slots::Slot> slot = checks_.Take();
   if (!slot.has_value()) {

@@ -28,7 +28,7 @@ class AdminService final : public PackedService<v1::AdminService> {
 
  private:
   grpc::Status StreamCheck(grpc::ServerContext* context, const v1::FsckRequest& request,
-                           PackedWriter<v1::FsckResponse>& writer);
+                           PackedWriter<v1::FsckResponse>& writer, Memory&);
 
   const Check fsck_;
   IdleWatch& idle_;

@@ -1,13 +1,11 @@
 #include "server/serving/dataset_service.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -37,28 +35,9 @@ absl::Status TooManyExports() {
                               std::chrono::seconds(10));
 }
 
-// Of a page, decoded and packed.
-constexpr std::uint64_t kListBytes = 12 << 20;
-
 // Key of a page token.
 std::string KeyOf(const v1::Dataset& dataset, bool all_versions) {
   return all_versions ? wire::FullName(dataset) : dataset.name();
-}
-
-absl::StatusOr<std::vector<v1::Dataset>> DatasetsOf(const storage::GraphStore& store, bool all_versions) {
-  absl::StatusOr<std::vector<v1::Dataset>> current = store.List();
-  if (!current.ok() || !all_versions) return current;
-  std::vector<v1::Dataset> all;
-  for (const v1::Dataset& dataset : *current) {
-    absl::StatusOr<std::vector<v1::Dataset>> versions = store.Versions(dataset.name());
-    if (absl::IsNotFound(versions.status())) continue;  // deleted meanwhile
-    ABSL_RETURN_IF_ERROR(versions.status());
-    std::move(versions->begin(), versions->end(), std::back_inserter(all));
-  }
-  // As their keys sort, which a name that goes on behind another one's end makes no order by name.
-  std::sort(all.begin(), all.end(),
-            [](const v1::Dataset& a, const v1::Dataset& b) { return KeyOf(a, true) < KeyOf(b, true); });
-  return all;
 }
 
 }  // namespace
@@ -85,12 +64,12 @@ DatasetService::DatasetService(CallBounds& bounds, storage::GraphStore& store,
   const MethodBound lists{
       .part = kImports, .max_request_bytes = max_message_bytes_, .max_elements = max_message_bytes_};
   Bound(&DatasetService::SealDataset, lists);
-  Bound(&DatasetService::ListDatasets, {.part = kListings, .work_bytes = kListBytes});
-  Bound(&DatasetService::GetDataset, {.part = kListings, .work_bytes = kListBytes});
-  Bound(&DatasetService::ListGraphSizes, {.part = kListings, .work_bytes = kListBytes});
-  Bound(&DatasetService::StreamDataset, {.part = kListings, .work_bytes = kListBytes});
+  Bound(&DatasetService::ListDatasets, {.part = kListings, .work_bytes = kPageBytes});
+  Bound(&DatasetService::Description, {.part = kListings});
+  Bound(&DatasetService::ListGraphSizes, {.part = kListings, .work_bytes = kPageBytes});
+  Bound(&DatasetService::StreamDataset, {.part = kListings});
   Bound(&DatasetService::DeriveDataset, lists);
-  Bound(&DatasetService::DeleteDataset, {.part = kListings, .work_bytes = kListBytes});
+  Bound(&DatasetService::DeleteDataset, {.part = kListings, .work_bytes = kPageBytes});
 }
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* DatasetService::ImportGraphs(grpc::CallbackServerContext*,
@@ -130,9 +109,9 @@ grpc::Status DatasetService::ListDatasets(grpc::ServerContext*, const v1::ListDa
   return Answer(List(*request), response);
 }
 
-grpc::Status DatasetService::GetDataset(grpc::ServerContext*, const v1::GetDatasetRequest* request,
-                                        v1::GetDatasetResponse* response) {
-  return Answer(Get(*request), response);
+grpc::Status DatasetService::Description(grpc::ServerContext*, const v1::GetDatasetRequest& request,
+                                         v1::GetDatasetResponse& response, Memory& memory) {
+  return Answer(Get(request, memory), &response);
 }
 
 grpc::Status DatasetService::ListGraphSizes(grpc::ServerContext*, const v1::ListGraphSizesRequest* request,
@@ -153,40 +132,48 @@ grpc::Status DatasetService::DeleteDataset(grpc::ServerContext*, const v1::Delet
 
 grpc::Status DatasetService::StreamDataset(grpc::ServerContext* context,
                                            const v1::ExportDatasetRequest& request,
-                                           PackedWriter<v1::ExportDatasetResponse>& writer) {
+                                           PackedWriter<v1::ExportDatasetResponse>& writer, Memory& memory) {
   const std::optional<limits::Slots::Slot> slot = exports_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyExports());
   BoundedWriter<v1::ExportDatasetResponse> out(*context, writer, idle_,
                                                [this] { return importer_.CheckNotDraining(); });
   return base::ToGrpcStatus(
-      Export(request, [&out](const v1::ExportDatasetResponse& message) { return out.Write(message); }));
+      Export(request, memory, [&out](const v1::ExportDatasetResponse& message) { return out.Write(message); }));
 }
 
-absl::Status DatasetService::Export(const v1::ExportDatasetRequest& request, storage::ExportSink sink) {
+absl::Status DatasetService::Export(const v1::ExportDatasetRequest& request, Memory& memory,
+                                    storage::ExportSink sink) {
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const storage::Dataset> dataset, store_.Open(request.dataset()));
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t bytes, storage::ExportBytes(*dataset, max_message_bytes_));
+  ABSL_RETURN_IF_ERROR(memory.Resize(memory.bytes() + bytes, limits::MemoryBudget::StatedWait()));
   return storage::ExportDataset(*dataset, request, max_message_bytes_, sink);
 }
 
 absl::StatusOr<v1::ListDatasetsResponse> DatasetService::List(const v1::ListDatasetsRequest& request) const {
   const std::string_view query = request.all_versions() ? kEveryVersion : kEveryDataset;
   ABSL_ASSIGN_OR_RETURN(const std::string after, limits::KeyOfPageToken(request.page_token(), query));
-  ABSL_ASSIGN_OR_RETURN(std::vector<v1::Dataset> datasets, DatasetsOf(store_, request.all_versions()));
   v1::ListDatasetsResponse response;
   limits::Page page(request.page_size(), max_message_bytes_);
-  for (v1::Dataset& dataset : datasets) {
-    if (KeyOf(dataset, request.all_versions()) <= after) continue;
-    if (!page.Take(dataset.ByteSizeLong())) {
+  const auto take = [&](v1::Dataset dataset) {
+    const bool taken = page.Take(BytesInPage(dataset));
+    if (taken) {
+      *response.add_datasets() = std::move(dataset);
+    } else {
       response.set_next_page_token(
           limits::PageToken(query, KeyOf(*response.datasets().rbegin(), request.all_versions())));
-      break;
     }
-    *response.add_datasets() = std::move(dataset);
-  }
+    return taken;
+  };
+  ABSL_RETURN_IF_ERROR(request.all_versions() ? store_.ListVersionsAfter(after, take)
+                                              : store_.ListAfter(after, take));
   return response;
 }
 
-absl::StatusOr<v1::GetDatasetResponse> DatasetService::Get(const v1::GetDatasetRequest& request) {
+absl::StatusOr<v1::GetDatasetResponse> DatasetService::Get(const v1::GetDatasetRequest& request,
+                                                           Memory& memory) {
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const storage::Dataset> dataset, store_.Open(request.dataset()));
+  const std::uint64_t decoded = dataset->description().SpaceUsedLong();  // its packed form takes less
+  ABSL_RETURN_IF_ERROR(memory.Resize(memory.bytes() + 2 * decoded, limits::MemoryBudget::StatedWait()));
   v1::GetDatasetResponse response;
   *response.mutable_dataset() = dataset->description();
   return response;

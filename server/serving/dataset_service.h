@@ -45,8 +45,6 @@ class DatasetService final
                            v1::SealDatasetResponse* response) override;
   grpc::Status ListDatasets(grpc::ServerContext* context, const v1::ListDatasetsRequest* request,
                             v1::ListDatasetsResponse* response) override;
-  grpc::Status GetDataset(grpc::ServerContext* context, const v1::GetDatasetRequest* request,
-                          v1::GetDatasetResponse* response) override;
   grpc::Status ListGraphSizes(grpc::ServerContext* context, const v1::ListGraphSizesRequest* request,
                               v1::ListGraphSizesResponse* response) override;
   grpc::Status DeriveDataset(grpc::ServerContext* context, const v1::DeriveDatasetRequest* request,
@@ -55,11 +53,14 @@ class DatasetService final
                              v1::DeleteDatasetResponse* response) override;
 
  private:
+  // GetDataset and ExportDataset, which take memory for what they load.
+  grpc::Status Description(grpc::ServerContext* context, const v1::GetDatasetRequest& request,
+                           v1::GetDatasetResponse& response, Memory& memory);
   grpc::Status StreamDataset(grpc::ServerContext* context, const v1::ExportDatasetRequest& request,
-                             PackedWriter<v1::ExportDatasetResponse>& writer);
+                             PackedWriter<v1::ExportDatasetResponse>& writer, Memory& memory);
   absl::StatusOr<v1::ListDatasetsResponse> List(const v1::ListDatasetsRequest& request) const;
-  absl::StatusOr<v1::GetDatasetResponse> Get(const v1::GetDatasetRequest& request);
-  absl::Status Export(const v1::ExportDatasetRequest& request, storage::ExportSink sink);
+  absl::StatusOr<v1::GetDatasetResponse> Get(const v1::GetDatasetRequest& request, Memory& memory);
+  absl::Status Export(const v1::ExportDatasetRequest& request, Memory& memory, storage::ExportSink sink);
 
   // Stages what `call` reads, answers it and writes into `response`.
   void Import(ImportCall& call, limits::Slots::Slot slot, grpc::ByteBuffer& response);

@@ -3,6 +3,7 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/slice.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -32,6 +33,10 @@ absl::Status TooLarge(const google::protobuf::Message& message, std::uint64_t by
 }
 
 }  // namespace
+
+std::uint64_t BytesInPage(const google::protobuf::Message& item) {
+  return std::max<std::uint64_t>(item.ByteSizeLong(), item.SpaceUsedLong() / 2);
+}
 
 absl::Status Pack(const google::protobuf::Message& message, grpc::ByteBuffer& packed) {
   bool own = false;

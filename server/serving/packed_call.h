@@ -56,6 +56,12 @@ struct CallMemory {
   limits::MemoryBudget::Reservation memory;
 };
 
+// Of a page of a list, decoded and packed.
+inline constexpr std::uint64_t kPageBytes = 12 << 20;
+// What an item counts for in a limits::Page: its packed form, but at least half of what it takes decoded, so
+// that a full page keeps to kPageBytes.
+std::uint64_t BytesInPage(const google::protobuf::Message& item);
+
 // The bytes of an answer.
 absl::Status Pack(const google::protobuf::Message& message, grpc::ByteBuffer& packed);
 
@@ -83,8 +89,6 @@ class CallBounds {
 
   explicit CallBounds(std::shared_ptr<limits::MemoryBudget> memory)
       : memory_(std::move(memory)), calls_(kMaxUnaryCalls), slow_clients_(kClientWait) {}
-
-  limits::MemoryBudget& memory() { return *memory_; }
 
   using RequestStream = grpc::internal::ReaderInterface<grpc::ByteBuffer>;
   // Reads the one request of a call. RESOURCE_EXHAUSTED: kMaxUnaryCalls are under way. CANCELLED: it did not
@@ -120,12 +124,52 @@ class PackedService : public Base {
   template <typename Self, typename Request, typename Response>
   void Bound(grpc::Status (Self::*method)(grpc::ServerContext*, const Request*, Response*),
              const MethodBound& bound) {
+    BoundUnary<Request, Response>(bound, [this, method](grpc::ServerContext* context, const Request& request,
+                                                        Response& response, Memory&) {
+      return (static_cast<Self*>(this)->*method)(context, &request, &response);
+    });
+  }
+
+  // The memory of a call, which has it until its answer is sent.
+  using Memory = limits::MemoryBudget::Reservation;
+
+  // The same for a method `method` that needs more memory than can be said beforehand, for which it resizes
+  // that of the call, and whose name `Self` gives another one.
+  template <typename Self, typename Request, typename Response>
+  void Bound(grpc::Status (Self::*method)(grpc::ServerContext*, const Request&, Response&, Memory&),
+             const MethodBound& bound) {
+    BoundUnary<Request, Response>(bound, [this, method](grpc::ServerContext* context, const Request& request,
+                                                        Response& response, Memory& memory) {
+      return (static_cast<Self*>(this)->*method)(context, request, response, memory);
+    });
+  }
+
+  // The same for a method that answers with a stream.
+  template <typename Self, typename Request, typename Response>
+  void Bound(grpc::Status (Self::*method)(grpc::ServerContext*, const Request&, PackedWriter<Response>&,
+                                          Memory&),
+             const MethodBound& bound) {
+    const auto answer = [this, method, bound](grpc::ServerContext* context, ListingStream* stream) {
+      Request request;
+      auto memory = bounds_.Receive(*context, *stream, bound, request);
+      if (!memory.ok()) return base::ToGrpcStatus(memory.status());
+      PackedWriter<Response> writer(*stream);
+      return (static_cast<Self*>(this)->*method)(context, request, writer, memory->memory);
+    };
+    this->MarkMethodStreamed(
+        IndexOf(Request::descriptor()->name()),
+        new grpc::internal::SplitServerStreamingHandler<grpc::ByteBuffer, grpc::ByteBuffer>(answer));
+  }
+
+ private:
+  template <typename Request, typename Response, typename Method>
+  void BoundUnary(const MethodBound& bound, Method method) {
     const auto answer = [this, method, bound](grpc::ServerContext* context, UnaryStream* stream) {
       Request request;
-      const auto memory = bounds_.Receive(*context, *stream, bound, request);
+      auto memory = bounds_.Receive(*context, *stream, bound, request);
       if (!memory.ok()) return base::ToGrpcStatus(memory.status());
       Response response;
-      grpc::Status status = (static_cast<Self*>(this)->*method)(context, &request, &response);
+      grpc::Status status = method(context, request, response, memory->memory);
       return status.ok() ? bounds_.Send(*context, *stream, response) : status;
     };
     // gRPC owns the handler.
@@ -134,23 +178,6 @@ class PackedService : public Base {
         new grpc::internal::StreamedUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>(answer));
   }
 
-  // The same for a method `method` that answers with a stream, and whose name `Self` gives another one.
-  template <typename Self, typename Request, typename Response>
-  void Bound(grpc::Status (Self::*method)(grpc::ServerContext*, const Request&, PackedWriter<Response>&),
-             const MethodBound& bound) {
-    const auto answer = [this, method, bound](grpc::ServerContext* context, ListingStream* stream) {
-      Request request;
-      const auto memory = bounds_.Receive(*context, *stream, bound, request);
-      if (!memory.ok()) return base::ToGrpcStatus(memory.status());
-      PackedWriter<Response> writer(*stream);
-      return (static_cast<Self*>(this)->*method)(context, request, writer);
-    };
-    this->MarkMethodStreamed(
-        IndexOf(Request::descriptor()->name()),
-        new grpc::internal::SplitServerStreamingHandler<grpc::ByteBuffer, grpc::ByteBuffer>(answer));
-  }
-
- private:
   static int IndexOf(const std::string& request) {
     constexpr std::size_t kSuffix = std::string_view("Request").size();
     return google::protobuf::DescriptorPool::generated_pool()

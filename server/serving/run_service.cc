@@ -32,8 +32,6 @@ constexpr std::size_t kMaxReads = 32;
 
 // kMaxBlockRows rows of numbers of any size fit.
 constexpr std::uint64_t kMaxReportBytes = 16 << 20;
-// Of a page of runs, decoded and packed.
-constexpr std::uint64_t kListBytes = 12 << 20;
 
 absl::Status TooManyReads() {
   return base::WithRetryDelay(
@@ -44,25 +42,25 @@ absl::Status TooManyReads() {
       std::chrono::seconds(5));
 }
 
-// The memory of a listing, a summary or a comparison: that of one run at a time.
+// What a listing, a summary or a comparison holds beside its request, as part of the call's memory: that of one
+// run at a time, and what is kept of all.
 class RunMemory {
  public:
-  explicit RunMemory(limits::MemoryBudget& budget) : budget_(budget) {}
+  explicit RunMemory(limits::MemoryBudget::Reservation& memory)
+      : memory_(memory), kept_bytes_(memory.bytes()) {}
 
   // As runs::HoldMemory.
   absl::Status operator()(std::uint64_t bytes) const {
-    const auto deadline = limits::MemoryBudget::StatedWait();
-    if (!reserved_) {
-      ABSL_ASSIGN_OR_RETURN(memory_, budget_.Reserve(limits::MemoryPart::kListings, 0, deadline));
-      reserved_ = true;
-    }
-    return memory_.Resize(bytes, deadline);
+    return memory_.Resize(kept_bytes_ + bytes, limits::MemoryBudget::StatedWait());
   }
+  // What is held now stays held.
+  void Keep() { kept_bytes_ = memory_.bytes(); }
+  // Gives back what is not kept.
+  void Release() const { memory_.ShrinkTo(kept_bytes_); }
 
  private:
-  limits::MemoryBudget& budget_;
-  mutable limits::MemoryBudget::Reservation memory_;
-  mutable bool reserved_ = false;
+  limits::MemoryBudget::Reservation& memory_;
+  std::uint64_t kept_bytes_;
 };
 
 template <typename Request>
@@ -93,7 +91,7 @@ absl::StatusOr<v1::ListRunsResponse> ListPage(const runs::RunStore& store, const
   runs::ListPosition last = after;
   const absl::Status status = store.ListAfter(after, [&](runs::ListPosition position, v1::Run run) {
     if (!filter.Matches(run)) return true;
-    if (page.Take(run.ByteSizeLong())) {
+    if (page.Take(BytesInPage(run))) {
       *response.add_runs() = std::move(run);
       last = position;
       return true;
@@ -112,8 +110,9 @@ absl::StatusOr<v1::GetRunResponse> Get(const runs::RunStore& store, const std::s
   return response;
 }
 
-absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& store, const std::string& run) {
-  ABSL_ASSIGN_OR_RETURN(analysis::LoadedRun loaded, runs::LoadRun(store, run, {.evaluations = true}));
+absl::StatusOr<v1::ListEvaluationsResponse> Evaluations(const runs::RunStore& store, const std::string& run,
+                                                        RunMemory memory) {
+  ABSL_ASSIGN_OR_RETURN(analysis::LoadedRun loaded, runs::LoadRun(store, run, {.evaluations = true}, memory));
   v1::ListEvaluationsResponse response;
   for (v1::Evaluation& evaluation : loaded.evaluations) *response.add_evaluations() = std::move(evaluation);
   return response;
@@ -131,7 +130,8 @@ absl::StatusOr<v1::CompareRunsResponse> Compare(const runs::RunStore& store,
                                                 absl::FunctionRef<bool()> cancelled, RunMemory memory) {
   ABSL_ASSIGN_OR_RETURN(analysis::Comparison comparison, analysis::Comparison::Create(request));
   ABSL_ASSIGN_OR_RETURN(const std::vector<v1::Run> selected,
-                        runs::SelectRuns(store, request.runs(), request.where()));
+                        runs::SelectRuns(store, request.runs(), request.where(), memory));
+  memory.Keep();
   ABSL_RETURN_IF_ERROR(runs::AddRuns(store, selected, cancelled, comparison, memory));
   return comparison.Answer();
 }
@@ -141,7 +141,6 @@ absl::StatusOr<v1::CompareRunsResponse> Compare(const runs::RunStore& store,
 RunService::RunService(CallBounds& bounds, runs::RunStore& store, std::uint64_t max_message_bytes,
                        IdleWatch& idle, absl::Status may_start)
     : PackedService(bounds),
-      memory_(bounds.memory()),
       store_(store),
       may_start_(std::move(may_start)),
       max_message_bytes_(max_message_bytes),
@@ -167,12 +166,12 @@ void RunService::BoundReports() {
 
 void RunService::BoundQuestions() {
   using enum limits::MemoryPart;
-  Bound(&RunService::ListRuns, {.part = kListings, .work_bytes = kListBytes});
+  Bound(&RunService::ListRuns, {.part = kListings, .work_bytes = kPageBytes});
   Bound(&RunService::GetRun, {.part = kListings});
   Bound(&RunService::StreamSteps, {.part = kListings, .work_bytes = 4 << 20});
-  Bound(&RunService::SummarizeRun, {.part = kListings, .work_bytes = 1 << 20});
-  Bound(&RunService::ListEvaluations, {.part = kListings, .work_bytes = 4 << 20});
-  Bound(&RunService::CompareRuns, {.part = kListings, .max_request_bytes = 1 << 20, .work_bytes = kListBytes});
+  Bound(&RunService::Summary, {.part = kListings, .work_bytes = 1 << 20});
+  Bound(&RunService::AllEvaluations, {.part = kListings, .work_bytes = 4 << 20});
+  Bound(&RunService::Comparison, {.part = kListings, .max_request_bytes = 1 << 20, .work_bytes = kPageBytes});
 }
 
 grpc::Status RunService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
@@ -230,19 +229,22 @@ grpc::Status RunService::GetRun(grpc::ServerContext*, const v1::GetRunRequest* r
   return Answer(Get(store_, request->run()), response);
 }
 
-grpc::Status RunService::SummarizeRun(grpc::ServerContext*, const v1::SummarizeRunRequest* request,
-                                      v1::SummarizeRunResponse* response) {
+grpc::Status RunService::Summary(grpc::ServerContext*, const v1::SummarizeRunRequest& request,
+                                 v1::SummarizeRunResponse& response, Memory& memory) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
-  return Answer(Summarize(store_, request->run(), RunMemory(memory_)), response);
+  const RunMemory of_run(memory);
+  const grpc::Status status = Answer(Summarize(store_, request.run(), of_run), &response);
+  of_run.Release();
+  return status;
 }
 
 grpc::Status RunService::StreamSteps(grpc::ServerContext* context, const v1::ListStepsRequest& request,
-                                     PackedWriter<v1::ListStepsResponse>& writer) {
+                                     PackedWriter<v1::ListStepsResponse>& writer, Memory& memory) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
-  RunMemory memory(memory_);
-  absl::StatusOr<std::vector<analysis::RankStep>> steps = runs::LoadSteps(store_, request.run(), memory);
+  absl::StatusOr<std::vector<analysis::RankStep>> steps =
+      runs::LoadSteps(store_, request.run(), RunMemory(memory));
   if (!steps.ok()) return base::ToGrpcStatus(steps.status());
   const absl::StatusOr<analysis::CountedRecords> counted = runs::LoadCounted(store_, request.run());
   if (!counted.ok()) return base::ToGrpcStatus(counted.status());
@@ -251,18 +253,20 @@ grpc::Status RunService::StreamSteps(grpc::ServerContext* context, const v1::Lis
   return base::ToGrpcStatus(analysis::ListSteps(*std::move(steps), *counted, request, write));
 }
 
-grpc::Status RunService::ListEvaluations(grpc::ServerContext*, const v1::ListEvaluationsRequest* request,
-                                         v1::ListEvaluationsResponse* response) {
-  return Answer(Evaluations(store_, request->run()), response);
+grpc::Status RunService::AllEvaluations(grpc::ServerContext*, const v1::ListEvaluationsRequest& request,
+                                        v1::ListEvaluationsResponse& response, Memory& memory) {
+  return Answer(Evaluations(store_, request.run(), RunMemory(memory)), &response);
 }
 
-grpc::Status RunService::CompareRuns(grpc::ServerContext* context, const v1::CompareRunsRequest* request,
-                                     v1::CompareRunsResponse* response) {
+grpc::Status RunService::Comparison(grpc::ServerContext* context, const v1::CompareRunsRequest& request,
+                                    v1::CompareRunsResponse& response, Memory& memory) {
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
-  return Answer(Compare(
-                    store_, *request, [context] { return context->IsCancelled(); }, RunMemory(memory_)),
-                response);
+  const RunMemory of_runs(memory);
+  const auto cancelled = [context] { return context->IsCancelled(); };
+  const grpc::Status status = Answer(Compare(store_, request, cancelled, of_runs), &response);
+  of_runs.Release();
+  return status;
 }
 
 }  // namespace packtrain::serving

@@ -43,21 +43,20 @@ class RunService final : public PackedService<v1::RunService> {
                         v1::ListRunsResponse* response) override;
   grpc::Status GetRun(grpc::ServerContext* context, const v1::GetRunRequest* request,
                       v1::GetRunResponse* response) override;
-  grpc::Status SummarizeRun(grpc::ServerContext* context, const v1::SummarizeRunRequest* request,
-                            v1::SummarizeRunResponse* response) override;
-
-  grpc::Status ListEvaluations(grpc::ServerContext* context, const v1::ListEvaluationsRequest* request,
-                               v1::ListEvaluationsResponse* response) override;
-  grpc::Status CompareRuns(grpc::ServerContext* context, const v1::CompareRunsRequest* request,
-                           v1::CompareRunsResponse* response) override;
 
  private:
+  // SummarizeRun, ListSteps, ListEvaluations and CompareRuns, which take memory for what they load.
+  grpc::Status Summary(grpc::ServerContext* context, const v1::SummarizeRunRequest& request,
+                       v1::SummarizeRunResponse& response, Memory& memory);
   grpc::Status StreamSteps(grpc::ServerContext* context, const v1::ListStepsRequest& request,
-                           PackedWriter<v1::ListStepsResponse>& writer);
+                           PackedWriter<v1::ListStepsResponse>& writer, Memory& memory);
+  grpc::Status AllEvaluations(grpc::ServerContext* context, const v1::ListEvaluationsRequest& request,
+                              v1::ListEvaluationsResponse& response, Memory& memory);
+  grpc::Status Comparison(grpc::ServerContext* context, const v1::CompareRunsRequest& request,
+                          v1::CompareRunsResponse& response, Memory& memory);
   void BoundReports();
   void BoundQuestions();
 
-  limits::MemoryBudget& memory_;
   runs::RunStore& store_;
   const absl::Status may_start_;
   const std::uint64_t max_message_bytes_;

@@ -35,6 +35,20 @@ absl::Status Hold(std::uint64_t session_bytes, limits::MemoryBudget::Reservation
   return memory.Resize(kStagingBytes + session_bytes, limits::MemoryBudget::StatedWait());
 }
 
+absl::Status HoldMore(std::uint64_t bytes, limits::MemoryBudget::Reservation& memory) {
+  return memory.Resize(memory.bytes() + bytes, limits::MemoryBudget::StatedWait());
+}
+
+// Of the request that seals a derived data set: its splits, whose lists may have room for as many again.
+constexpr std::uint64_t kSealRequestBytesOfAGraph = 8;
+
+// Seals once there is memory for it, which `memory` has then as well.
+absl::StatusOr<DatasetWriter::SealResult> SealWith(DatasetWriter& writer, const v1::SealDatasetRequest& request,
+                                                   limits::MemoryBudget::Reservation& memory) {
+  ABSL_RETURN_IF_ERROR(HoldMore(writer.seal_bytes(request), memory));
+  return writer.Seal(request);
+}
+
 std::int64_t NowMs() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
@@ -108,7 +122,7 @@ absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::
   log::Log(log::Level::kInfo, "import_staged",
            {{"received", std::uint64_t{response.received()}}, {"staged", std::uint64_t{response.staged()}}});
   std::unique_ptr<DatasetWriter> writer = session->TakeWriter();
-  memory.ShrinkTo(writer->memory_bytes());
+  memory.ShrinkTo(kStagingBytes + writer->memory_bytes());  // its last file is still open
   response.set_import_id(imports_.Add({std::move(slot), std::move(memory), std::move(writer)}));
   return response;
 }
@@ -136,8 +150,10 @@ absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealData
   ABSL_RETURN_IF_ERROR(CheckNotDraining());
   ABSL_RETURN_IF_ERROR(CheckLineage(request.lineage()));
   ABSL_ASSIGN_OR_RETURN(StagedImports::Import import, imports_.Take(request.import_id()));
-  absl::StatusOr<DatasetWriter::SealResult> sealed = import.writer->Seal(request);
+  const std::uint64_t staged_bytes = import.memory.bytes();
+  absl::StatusOr<DatasetWriter::SealResult> sealed = SealWith(*import.writer, request, import.memory);
   if (!sealed.ok()) {
+    import.memory.ShrinkTo(staged_bytes);
     imports_.PutBack(request.import_id(), std::move(import));
     return sealed.status();
   }
@@ -152,9 +168,11 @@ absl::StatusOr<v1::DeriveDatasetResponse> DatasetImporter::Derive(const v1::Deri
   ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst());
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer,
                         Stage(*source, request, cancelled, memory));
+  ABSL_RETURN_IF_ERROR(
+      HoldMore(kSealRequestBytesOfAGraph * std::uint64_t{source->description().graphs()}, memory));
   const v1::SealDatasetRequest seal = SealOf(*source, request);
   ABSL_RETURN_IF_ERROR(CheckLineage(seal.lineage()));
-  ABSL_ASSIGN_OR_RETURN(DatasetWriter::SealResult sealed, writer->Seal(seal));
+  ABSL_ASSIGN_OR_RETURN(DatasetWriter::SealResult sealed, SealWith(*writer, seal, memory));
   return ResponseOf<v1::DeriveDatasetResponse>(std::move(sealed));
 }
 

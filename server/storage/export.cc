@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/records/graph_record.h"
+#include "server/records/graph_validator.h"
 #include "server/records/record_graph.h"
 #include "server/storage/seal.h"
 
@@ -19,6 +20,13 @@ constexpr std::uint64_t kBlockBytes = 1 << 20;
 constexpr std::size_t kSplitGraphs = 1 << 17;
 // Tags and lengths around what a block holds, at most.
 constexpr std::uint64_t kFrameBytes = 1 << 10;
+// Of an edge as columns: two varints of up to five bytes.
+constexpr std::uint64_t kColumnBytesOfAnEdge = 10;
+// Of a message: its graph with endpoints of four bytes each; the message, whose columns may have room for as
+// much again; and its packed form.
+constexpr std::uint64_t kCopiesOfAMessage = 4;
+// Of a record: in its block, and in that as it was read, compressed.
+constexpr std::uint64_t kCopiesOfARecord = 2;
 
 // Gathers graphs into messages.
 class BlockWriter {
@@ -58,9 +66,8 @@ class BlockWriter {
   }
 
  private:
-  // Endpoints and counts are varints of up to five bytes.
   static std::uint64_t ColumnBytes(const records::RecordView& record, const records::GraphView& graph) {
-    return record.bytes().size() + 10 * graph.senders.size() + graph.source_id.size() +
+    return record.bytes().size() + kColumnBytesOfAnEdge * graph.senders.size() + graph.source_id.size() +
            records::kRecordHeaderBytes;
   }
 
@@ -114,6 +121,20 @@ absl::Status ExportSplit(const Dataset& dataset, const std::string& name, Export
 }
 
 }  // namespace
+
+absl::StatusOr<std::uint64_t> ExportBytes(const Dataset& dataset, std::uint64_t max_message_bytes) {
+  const v1::Dataset& description = dataset.description();
+  ABSL_ASSIGN_OR_RETURN(const records::RecordLayout layout,
+                        records::RecordLayout::Create(description.schema()));
+  // No graph has more of either.
+  records::GraphView largest;
+  largest.n_node = description.nodes().max();
+  largest.n_edge = description.edges().max();
+  const std::uint64_t record = records::RecordBytes(layout, largest) + records::kMaxSourceIdBytes;
+  const std::uint64_t graph = record + kColumnBytesOfAnEdge * largest.n_edge + kFrameBytes;
+  return 2 * description.SpaceUsedLong() + kCopiesOfARecord * record +
+         kCopiesOfAMessage * std::clamp(graph, kBlockBytes, std::max(kBlockBytes, max_message_bytes));
+}
 
 absl::Status ExportDataset(const Dataset& dataset, const v1::ExportDatasetRequest& request,
                            std::uint64_t max_message_bytes, ExportSink sink) {

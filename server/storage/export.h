@@ -6,10 +6,15 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "server/storage/graph_store.h"
 
 namespace packtrain::storage {
+
+// What ExportDataset holds in memory at one time, with the packed form of a message: by the data set's largest
+// graph. Codes as records::RecordLayout::Create.
+absl::StatusOr<std::uint64_t> ExportBytes(const Dataset& dataset, std::uint64_t max_message_bytes);
 
 using ExportSink = absl::FunctionRef<absl::Status(const v1::ExportDatasetResponse& message)>;
 

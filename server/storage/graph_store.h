@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -68,6 +69,8 @@ class DatasetWriter {
 
   // Bytes of memory held for what was staged.
   virtual std::uint64_t memory_bytes() const = 0;
+  // What Seal holds beside that and the request, at most.
+  virtual std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const = 0;
 
   struct SealResult {
     v1::Dataset dataset;
@@ -90,8 +93,22 @@ class GraphStore {
   // damaged or lost; the message names it.
   virtual absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) = 0;
 
-  // Current versions, by name; none of a name whose current version is lost.
-  virtual absl::StatusOr<std::vector<v1::Dataset>> List() const = 0;
+  // Current versions, by name, from behind the name `after` on, one by one until `sink` returns false; none of
+  // a name whose current version is lost.
+  using DatasetSink = absl::FunctionRef<bool(v1::Dataset dataset)>;
+  virtual absl::Status ListAfter(std::string_view after, DatasetSink sink) const = 0;
+  // The same of all versions of these names, in the order of NAME@VERSION, which `after` is.
+  virtual absl::Status ListVersionsAfter(std::string_view after, DatasetSink sink) const = 0;
+  // All that ListAfter gives.
+  absl::StatusOr<std::vector<v1::Dataset>> List() const {
+    std::vector<v1::Dataset> datasets;
+    absl::Status listed = ListAfter("", [&datasets](v1::Dataset dataset) {
+      datasets.push_back(std::move(dataset));
+      return true;
+    });
+    if (!listed.ok()) return listed;
+    return datasets;
+  }
 
   // What `reference` names: all versions of NAME, by version, or NAME@VERSION alone. NOT_FOUND: none.
   virtual absl::StatusOr<std::vector<v1::Dataset>> Versions(std::string_view reference) const = 0;

@@ -38,6 +38,9 @@ class RocksDatasetWriter : public DatasetWriter {
 
   std::uint64_t graphs() const override { return content_.graphs(); }
   std::uint64_t memory_bytes() const override { return content_.memory_bytes(); }
+  std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const override {
+    return SealBytes(content_, request);
+  }
 
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
     ABSL_ASSIGN_OR_RETURN(SealedContent sealed, SealContent(content_, request));

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
@@ -45,6 +46,23 @@ absl::Status CheckFormat(rocks::Database& database) {
   if (*format == kStoreFormat) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("the store has format ", *format,
                                                     ", this program reads format ", std::string(kStoreFormat)));
+}
+
+// Calls `visit` with what follows `prefix` in the keys of `meta`, ascending, from behind `after` on until it
+// returns false.
+absl::Status VisitKeysBehind(const rocks::Database& database, std::string_view prefix, std::string_view after,
+                             absl::FunctionRef<absl::StatusOr<bool>(std::string_view key)> visit) {
+  const auto behind = [&](std::string_view key) {
+    return std::optional(absl::StrCat(std::string(prefix), std::string(key), std::string(1, '\0')));
+  };
+  return database.SkipScan(Family::kMeta, prefix,
+                           [&](std::string_view found) -> absl::StatusOr<std::optional<std::string>> {
+                             const std::string_view key = found.substr(prefix.size());
+                             if (key <= after) return behind(after);
+                             const std::optional<std::string> next = behind(key);
+                             ABSL_ASSIGN_OR_RETURN(const bool more, visit(key));
+                             return more ? next : std::nullopt;
+                           });
 }
 
 }  // namespace
@@ -113,20 +131,25 @@ absl::StatusOr<std::shared_ptr<const RocksDataset>> RocksGraphStore::Load(const 
   return RocksDataset::Load(database_, *std::move(stored), std::move(memory));
 }
 
-absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::List() const {
-  std::vector<v1::Dataset> datasets;
-  const absl::Status status =
-      database_->Scan(Family::kMeta, kNamePrefix, [&](std::string_view key, std::string_view version) {
-        const std::string name(key.substr(kNamePrefix.size()));
-        if (!sealed_->Check({name, std::nullopt}).ok()) return absl::OkStatus();
-        ABSL_ASSIGN_OR_RETURN(const std::optional<StoredDataset> stored,
-                              FindVersion(*database_, name, version));
-        if (!stored.has_value()) return absl::DataLossError("a name of the store leads to no data set");
-        datasets.push_back(stored->description);
-        return absl::OkStatus();
-      });
-  ABSL_RETURN_IF_ERROR(status);
-  return datasets;
+absl::Status RocksGraphStore::ListAfter(std::string_view after, DatasetSink sink) const {
+  return VisitKeysBehind(*database_, kNamePrefix, after, [&](std::string_view name) -> absl::StatusOr<bool> {
+    if (!sealed_->Check({std::string(name), std::nullopt}).ok()) return true;
+    ABSL_ASSIGN_OR_RETURN(const auto version, database_->Get(Family::kMeta, NameKey(name)));
+    if (!version.has_value()) return true;  // deleted meanwhile
+    ABSL_ASSIGN_OR_RETURN(std::optional<StoredDataset> stored, FindVersion(*database_, name, *version));
+    if (!stored.has_value()) return absl::DataLossError("a name of the store leads to no data set");
+    return sink(std::move(stored->description));
+  });
+}
+
+absl::Status RocksGraphStore::ListVersionsAfter(std::string_view after, DatasetSink sink) const {
+  return VisitKeysBehind(*database_, kDatasetPrefix, after, [&](std::string_view key) -> absl::StatusOr<bool> {
+    const DatasetReference reference = ParseReference(key);
+    if (!sealed_->Check({reference.name, std::nullopt}).ok()) return true;
+    ABSL_ASSIGN_OR_RETURN(std::optional<StoredDataset> stored,
+                          FindStored(*database_, absl::StrCat(std::string(kDatasetPrefix), std::string(key))));
+    return !stored.has_value() || sink(std::move(stored->description));  // if not deleted meanwhile
+  });
 }
 
 IndexCheck RocksGraphStore::CheckIndex() const {

@@ -24,6 +24,18 @@ constexpr char kDatasetNotFound[] = "DATASET_NOT_FOUND";
 constexpr std::size_t kMaxNameBytes = 128;
 constexpr std::size_t kVersionDigits = 16;
 
+// Of a split: drawn, sorted or gathered; then kept, as it is stored, and in the write of that.
+constexpr std::uint64_t kSplitBytesOfAGraph = 16;
+// Of an index of ids: a slot of 41 bytes, of which there are at most 16 for 7 graphs; and what a list of graphs
+// leaves behind when it grows.
+constexpr std::uint64_t kIdIndexBytesOfAGraph = 112;
+// Of a bin of a histogram: counted, and in each of the descriptions below.
+constexpr std::uint64_t kBytesOfABin = 320;
+// Copies of the description: the data set's, the stored one, its bytes, and that of the answer.
+constexpr std::uint64_t kDescriptions = 4;
+// Of the rest: names, statistics of the targets, classes, and the sizes of one chunk.
+constexpr std::uint64_t kSealBytes = 4 << 20;
+
 bool IsLetterOrDigit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -173,6 +185,12 @@ std::uint32_t Percentile(const std::map<std::uint32_t, std::uint64_t>& bins, std
   return 0;
 }
 
+// Of a histogram.
+std::uint64_t MaxBins(std::span<const std::uint32_t> counts) {
+  if (counts.empty()) return 0;
+  return std::min<std::uint64_t>(counts.size(), std::uint64_t{*std::ranges::max_element(counts)} + 1);
+}
+
 v1::CountSummary Summarize(std::span<const std::uint32_t> counts) {
   std::map<std::uint32_t, std::uint64_t> bins;
   for (const std::uint32_t count : counts) ++bins[count];
@@ -262,6 +280,15 @@ absl::Status CheckDatasetName(std::string_view name) {
                              "data set name '", std::string(name), "' must be 1 to ", kMaxNameBytes,
                              " characters of [A-Za-z0-9._-], the first one a letter or digit")),
                          "name");
+}
+
+std::uint64_t SealBytes(const records::DatasetContent& content, const v1::SealDatasetRequest& request) {
+  std::uint64_t bytes_of_a_graph = sizeof(std::uint32_t);  // of the split of all
+  if (request.split_case() != v1::SealDatasetRequest::SPLIT_NOT_SET) bytes_of_a_graph += kSplitBytesOfAGraph;
+  if (request.split_case() == v1::SealDatasetRequest::kByIds) bytes_of_a_graph += kIdIndexBytesOfAGraph;
+  const std::uint64_t bins = MaxBins(content.n_node()) + MaxBins(content.n_edge());
+  const std::uint64_t texts = request.lineage().SpaceUsedLong() + content.schema().SpaceUsedLong();
+  return content.graphs() * bytes_of_a_graph + bins * kBytesOfABin + kDescriptions * texts + kSealBytes;
 }
 
 absl::StatusOr<SealedContent> SealContent(records::DatasetContent& content,

@@ -36,6 +36,10 @@ absl::Status CheckDatasetName(std::string_view name);
 // The version of a data set: the first 16 hexadecimal digits of a SHA-256 over content hash and splits.
 std::string Version(const std::string& content_hash, const std::vector<IndexSplit>& splits);
 
+// What sealing holds beside the content and the request, at most: in SealContent, and for writing what that
+// gives.
+std::uint64_t SealBytes(const records::DatasetContent& content, const v1::SealDatasetRequest& request);
+
 // Codes as DatasetService.SealDataset. Statistics are summed in ascending graph order, so they are the same
 // everywhere.
 absl::StatusOr<SealedContent> SealContent(records::DatasetContent& content,

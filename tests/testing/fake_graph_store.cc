@@ -135,6 +135,9 @@ class FakeWriter : public storage::DatasetWriter {
 
   std::uint64_t graphs() const override { return content_.graphs(); }
   std::uint64_t memory_bytes() const override { return content_.memory_bytes(); }
+  std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const override {
+    return storage::SealBytes(content_, request);
+  }
 
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
     absl::StatusOr<storage::SealedContent> sealed = storage::SealContent(content_, request);
@@ -243,14 +246,20 @@ absl::Status FakeGraphStore::Reclaim(std::string_view reference) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<v1::Dataset>> FakeGraphStore::List() const {
+absl::Status FakeGraphStore::ListAfter(std::string_view after, DatasetSink sink) const {
   const base::MutexLock lock(state_->mutex);
-  std::vector<v1::Dataset> datasets;
-  for (const auto& [name, version] : state_->names) {
-    const v1::Dataset& dataset = state_->versions.at(wire::FullName(name, version))->description();
-    datasets.push_back(dataset);
+  for (auto at = state_->names.upper_bound(std::string(after)); at != state_->names.end(); ++at) {
+    if (!sink(state_->versions.at(wire::FullName(at->first, at->second))->description())) break;
   }
-  return datasets;
+  return absl::OkStatus();
+}
+
+absl::Status FakeGraphStore::ListVersionsAfter(std::string_view after, DatasetSink sink) const {
+  const base::MutexLock lock(state_->mutex);
+  for (auto at = state_->versions.upper_bound(std::string(after)); at != state_->versions.end(); ++at) {
+    if (!sink(at->second->description())) break;
+  }
+  return absl::OkStatus();
 }
 
 std::uint64_t FakeGraphStore::memory_bytes() const {

@@ -25,7 +25,8 @@ class FakeGraphStore : public storage::GraphStore {
 
   absl::StatusOr<std::unique_ptr<storage::DatasetWriter>> NewDataset(const v1::Schema& schema) override;
   absl::StatusOr<std::shared_ptr<const storage::Dataset>> Open(std::string_view reference) override;
-  absl::StatusOr<std::vector<v1::Dataset>> List() const override;
+  absl::Status ListAfter(std::string_view after, DatasetSink sink) const override;
+  absl::Status ListVersionsAfter(std::string_view after, DatasetSink sink) const override;
   absl::StatusOr<std::vector<v1::Dataset>> Versions(std::string_view reference) const override;
   absl::Status MakeCurrent(std::string_view reference) override;
   absl::StatusOr<std::vector<v1::Dataset>> Delete(std::string_view reference) override;

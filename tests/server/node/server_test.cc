@@ -101,6 +101,9 @@ class HeldWriter final : public storage::DatasetWriter {
   absl::Status Append(std::span<const std::byte> record) override { return writer_->Append(record); }
   std::uint64_t graphs() const override { return writer_->graphs(); }
   std::uint64_t memory_bytes() const override { return writer_->memory_bytes(); }
+  std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const override {
+    return writer_->seal_bytes(request);
+  }
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
     gate_.reached.count_down();
     gate_.open.wait();
@@ -124,7 +127,12 @@ class HeldStore final : public storage::GraphStore {
   absl::StatusOr<std::shared_ptr<const storage::Dataset>> Open(std::string_view reference) override {
     return store_.Open(reference);
   }
-  absl::StatusOr<std::vector<v1::Dataset>> List() const override { return store_.List(); }
+  absl::Status ListAfter(std::string_view after, DatasetSink sink) const override {
+    return store_.ListAfter(after, sink);
+  }
+  absl::Status ListVersionsAfter(std::string_view after, DatasetSink sink) const override {
+    return store_.ListVersionsAfter(after, sink);
+  }
   absl::StatusOr<std::vector<v1::Dataset>> Versions(std::string_view reference) const override {
     return store_.Versions(reference);
   }

@@ -178,7 +178,7 @@ TEST_P(FaultyDiskTest, AReadGivesAStatusOrTheRecords) {
           return absl::OkStatus();
         });
     EXPECT_TRUE(!read.ok() || steps == 20) << steps;
-    (void)scene.store->ReadEvaluations(scene.trainer.run());
+    EvaluationsIn(*scene.store, scene.trainer.run()).IgnoreError();
   });
 }
 

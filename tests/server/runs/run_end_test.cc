@@ -119,7 +119,7 @@ TEST_F(RunStoreConformance, AnUnambiguousBeginningNamesARun) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(a.run + ", " + b.run)));
   EXPECT_THAT(store_->Get(""), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(store_->Get("2024"), StatusIs(absl::StatusCode::kNotFound, HasSubstr("no run 2024")));
-  EXPECT_THAT(store_->ReadEvaluations("2024"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(EvaluationsIn(*store_, "2024"), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(store_->ReadSamples("2024", [](const auto&, const auto&) { return absl::OkStatus(); }),
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(store_->ReadEvents("2024", [](const auto&, const auto&) { return absl::OkStatus(); }),

@@ -63,6 +63,15 @@ std::vector<StoredStep> StoredSteps(const RunStore& store, const std::string& ru
   return stored;
 }
 
+absl::StatusOr<std::vector<v1::Evaluation>> EvaluationsIn(const RunStore& store, std::string_view run) {
+  std::vector<v1::Evaluation> evaluations;
+  ABSL_RETURN_IF_ERROR(store.ReadEvaluations(run, [&evaluations](v1::Evaluation evaluation) {
+    evaluations.push_back(std::move(evaluation));
+    return absl::OkStatus();
+  }));
+  return evaluations;
+}
+
 absl::StatusOr<v1::SummarizeRunResponse> Summarize(const RunStore& store, const std::string& run) {
   ABSL_ASSIGN_OR_RETURN(const analysis::LoadedRun loaded, LoadRun(store, run, analysis::kSummaryParts));
   return analysis::Summarize(loaded);

@@ -68,6 +68,9 @@ struct StoredStep {
 // Everything ReadSteps gives, in its order.
 std::vector<StoredStep> StoredSteps(const RunStore& store, const std::string& run);
 
+// Everything ReadEvaluations gives, in its order.
+absl::StatusOr<std::vector<v1::Evaluation>> EvaluationsIn(const RunStore& store, std::string_view run);
+
 // What RunService answers of the runs in a store.
 absl::StatusOr<v1::SummarizeRunResponse> Summarize(const RunStore& store, const std::string& run);
 absl::StatusOr<v1::CompareRunsResponse> Compare(const RunStore& store, const v1::CompareRunsRequest& request);

@@ -138,6 +138,49 @@ TEST_F(SelectedRuns, AreThoseTheFilterTakesNewestFirst) {
   EXPECT_THAT(NamesOf(SelectRuns(*store_, {}, "model = schnet")), ElementsAre(a_));
 }
 
+// Holds what it is asked for, up to a limit.
+class Holder {
+ public:
+  explicit Holder(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  absl::Status operator()(std::uint64_t bytes) const {
+    if (bytes > limit_bytes_) return absl::ResourceExhaustedError("no memory");
+    held_bytes_ = bytes;
+    return absl::OkStatus();
+  }
+  std::uint64_t held_bytes() const { return held_bytes_; }
+
+ private:
+  const std::uint64_t limit_bytes_;
+  mutable std::uint64_t held_bytes_ = 0;
+};
+
+TEST_F(SelectedRuns, MemoryIsHeldForThemBeforeTheyAreKept) {
+  for (const NameList& names : {NameList(), ListOf({a_, b_})}) {
+    Holder plenty(1 << 30), none(1000);
+    const auto runs = SelectRuns(*store_, names, "", plenty);
+    ASSERT_THAT(NamesOf(runs), ::testing::SizeIs(2));
+    EXPECT_GE(plenty.held_bytes(), (*runs)[0].SpaceUsedLong() + (*runs)[1].SpaceUsedLong());
+    EXPECT_THAT(SelectRuns(*store_, names, "", none), StatusIs(absl::StatusCode::kResourceExhausted));
+  }
+}
+
+TEST_F(SelectedRuns, MemoryIsHeldForTheirEvaluationsBesideTheirSteps) {
+  constexpr int kEvaluations = 2000;
+  v1::Evaluation evaluation;
+  evaluation.set_split("val");
+  for (int step = 0; step < kEvaluations; ++step) {
+    evaluation.set_step(step);
+    ASSERT_THAT(store_->AddEvaluation(a_, evaluation), IsOk());
+  }
+  Holder plenty(1 << 30), none(1000);
+  const auto run = LoadRun(*store_, a_, {.steps = true, .evaluations = true}, plenty);
+  ASSERT_THAT(run, IsOk());
+  ASSERT_THAT(run->evaluations, ::testing::SizeIs(kEvaluations));
+  EXPECT_GE(plenty.held_bytes(), kEvaluations * run->evaluations[0].SpaceUsedLong());
+  EXPECT_THAT(LoadRun(*store_, a_, {.evaluations = true}, none),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
 TEST_F(SelectedRuns, BadSelectionsAreRefused) {
   const auto refused = [this](const NameList& names, std::string_view where, absl::StatusCode code,
                               const std::string& message) {

@@ -20,7 +20,7 @@ TEST_F(RunStoreConformance, AnEvaluationReplacesThatOfTheSameStepAndSplit) {
   ASSERT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(300, "test", 4)), IsOk());
   ASSERT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(20, "val", 2)), IsOk());
   std::vector<double> errors;
-  const absl::StatusOr<std::vector<v1::Evaluation>> read = store_->ReadEvaluations(rank.run);
+  const absl::StatusOr<std::vector<v1::Evaluation>> read = EvaluationsIn(*store_, rank.run);
   ASSERT_THAT(read, IsOk());
   for (const v1::Evaluation& evaluation : *read) errors.push_back(evaluation.mae());
   EXPECT_THAT(errors, ElementsAre(2, 4, 3));
@@ -37,7 +37,7 @@ TEST_F(RunStoreConformance, EvaluationsOfDifferentAttemptsStay) {
   ASSERT_THAT(store_->AddEvaluation(rank.run, late), IsOk());
   store_.Reopen();
   std::vector<std::pair<std::uint32_t, double>> read;
-  const std::vector<v1::Evaluation> stored = *store_->ReadEvaluations(rank.run);
+  const std::vector<v1::Evaluation> stored = *EvaluationsIn(*store_, rank.run);
   for (const v1::Evaluation& evaluation : stored) {
     read.emplace_back(evaluation.attempt(), evaluation.mae());
   }

@@ -131,6 +131,22 @@ TEST_F(DatasetImporterTest, ItsMemoryIsCountedUntilItIsSealed) {
   EXPECT_EQ(memory_->used_bytes(), 0);
 }
 
+TEST_F(DatasetImporterTest, ASealWithoutMemoryForItIsRefusedAndKeepsTheImport) {
+  const auto budget = limits::MemoryBudget::Undivided(6 << 20);
+  DatasetImporter importer(store_, budget, {.program_version = "1.2.3"});
+  const Messages messages = {Header(), Block(50), End(50)};
+  std::size_t next = 0;
+  const auto staged = importer.Import(
+      *importer.Admit(), [&]() -> absl::StatusOr<const v1::ImportGraphsRequest*> { return &messages[next++]; });
+  ASSERT_THAT(staged, IsOk());
+  const std::uint64_t held = budget->used_bytes();
+  v1::SealDatasetRequest seal = SealOf(staged);
+  seal.mutable_lineage()->set_command(std::string(500'000, 'x'));
+  EXPECT_THAT(importer.Seal(seal), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--memory")));
+  EXPECT_EQ(budget->used_bytes(), held);
+  EXPECT_THAT(*store_.List(), IsEmpty());
+}
+
 TEST_F(DatasetImporterTest, ARefusedSealKeepsTheImport) {
   const auto staged = Import({Header(), Block(3), End(3)});
   v1::SealDatasetRequest seal = SealOf(staged);

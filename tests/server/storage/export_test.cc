@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -166,6 +168,30 @@ TEST_F(ExportTest, ASplitByIndexNamesGraphsThatThereAreAndEachOnce) {
     seal.mutable_by_index()->add_train(train);
     seal.mutable_by_index()->add_test(test);
     EXPECT_THAT(Import(store_, ManyMolecules(5), seal), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+}
+
+TEST_F(ExportTest, WhatAMessageTakesIsKnownBeforehand) {
+  Molecule chain;
+  chain.id = "chain";
+  constexpr int kNodes = 200'000;
+  for (int k = 0; k < kNodes; ++k) {
+    chain.z.push_back(6);
+    chain.pos.push_back({static_cast<float>(k), 0, 0});
+  }
+  std::vector<Molecule> molecules = ManyMolecules(50);
+  EXPECT_LT(*ExportBytes(*ImportWithEdges(molecules), kPlenty), std::uint64_t{8} << 20);
+  molecules.push_back(chain);
+  const auto dataset = ImportWithEdges(molecules);
+  EXPECT_EQ(dataset->description().nodes().max(), kNodes);
+  const std::uint64_t bytes = *ExportBytes(*dataset, kPlenty);
+  for (const bool as_columns : {false, true}) {
+    std::uint64_t largest = 0;
+    for (const v1::ExportDatasetResponse& message : Export(*dataset, as_columns)) {
+      largest = std::max<std::uint64_t>(largest, message.SpaceUsedLong() + message.ByteSizeLong());
+    }
+    EXPECT_GT(largest, std::uint64_t{4} << 20);
+    EXPECT_GE(bytes, largest + dataset->description().bytes());  // the record is in its block meanwhile
   }
 }
 

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/rocks_graph_store.h"
@@ -374,6 +377,44 @@ TYPED_TEST(GraphStoreConformanceTest, ListsCurrentVersionsByName) {
   EXPECT_EQ((*list)[1].graphs(), 9u);
   EXPECT_EQ((*list)[0].nodes().histogram_size(), 5);
   EXPECT_EQ((*list)[0].nodes().total(), 15u);
+}
+
+// NAME or NAME@VERSION of what a list gives from behind `after` on, up to `most`.
+template <typename List>
+std::vector<std::string> ListedAfter(const std::string& after, std::size_t most, List list) {
+  std::vector<std::string> listed;
+  EXPECT_THAT(list(after,
+                   [&](const v1::Dataset& dataset) {
+                     listed.push_back(dataset.name() + "@" + dataset.version());
+                     return listed.size() < most;
+                   }),
+              IsOk());
+  return listed;
+}
+
+TYPED_TEST(GraphStoreConformanceTest, AListGoesOnBehindAnyOfItsItemsAndEndsWhenItIsToldTo) {
+  std::vector<std::string> current, versions;
+  for (const std::string name : {"a", "a-b", "a.c", "b"}) {
+    versions.push_back(name + "@" + this->MustImport(SampleMolecules(), SealAs(name)).version());
+    current.push_back(name + "@" + this->MustImport(ManyMolecules(9), SealAs(name)).version());
+    versions.push_back(current.back());
+  }
+  std::ranges::sort(versions);
+  const auto names = [this](std::string_view after, auto sink) { return this->store().ListAfter(after, sink); };
+  const auto all = [this](std::string_view after, auto sink) {
+    return this->store().ListVersionsAfter(after, sink);
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(ListedAfter("", 100, names), current);
+  EXPECT_EQ(ListedAfter("a", 2, names), Names({current[1], current[2]}));
+  EXPECT_EQ(ListedAfter("a-", 1, names), Names({current[1]}));
+  EXPECT_EQ(ListedAfter("b", 1, names), Names());
+  EXPECT_EQ(ListedAfter("", 100, all), versions);
+  for (std::size_t k = 0; k < versions.size(); ++k) {
+    EXPECT_EQ(ListedAfter(versions[k], 3, all),
+              Names(versions.begin() + static_cast<std::ptrdiff_t>(k) + 1,
+                    versions.begin() + static_cast<std::ptrdiff_t>(std::min(k + 4, versions.size()))));
+  }
 }
 
 TYPED_TEST(GraphStoreConformanceTest, UnknownNamesAndVersionsAreNotFound) {
