@@ -91,7 +91,8 @@ MetricFamily BatchesSent(const BatchTotals& sent) {
 
 MetricFamily StreamsEnded(const StreamsReading& streams) {
   FamilyBuilder family =
-      Counter("packtrain_streams_ended_total", "Batch streams that ended or were refused, by status code");
+      Counter("packtrain_streams_ended_total",
+              "Batch streams that ended or were refused, and bench streams that were refused, by status code");
   for (const auto& [code, count] : streams.ended) family.Add(count, {{"code", code}});
   return family.Take();
 }

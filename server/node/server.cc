@@ -341,6 +341,9 @@ metrics::ServerReading GrpcServer::Read() {
   reading.plan_version = batching::kPlanVersion;
   reading.datasets = NamesIn(*stores_.graphs);
   reading.streams = batch_service_.Read(reading.datasets);
+  if (bench_service_.has_value()) {
+    for (const auto& [code, refused] : bench_service_->refused()) reading.streams.ended[code] += refused;
+  }
   reading.memory = ReadMemory();
   reading.oversize = plans_.oversize();
   reading.plans = plans_.planned();

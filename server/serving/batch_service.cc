@@ -117,9 +117,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* BatchService::Refuse(const absl::Sta
     base::MutexLock lock(mutex_);
     ++ended_[absl::StatusCodeToString(status.code())];
   }
-  log::Log(log::Level::kInfo, "stream_refused",
-           {{"peer", peer}, {"code", absl::StatusCodeToString(status.code())}, {"message", MessageOf(status)}});
-  return new RefusedStream(status);
+  return RefuseStream(status, peer);
 }
 
 void BatchService::Drain() {

@@ -99,14 +99,28 @@ BenchService::BenchService(std::uint32_t max_message_bytes, const std::shared_pt
       memory_(memory->TryReserve(limits::MemoryPart::kStreams, max_message_bytes)),
       bytes_(FilledSlice(max_message_bytes)) {}
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* BenchService::StreamBytes(grpc::CallbackServerContext*,
+grpc::ServerWriteReactor<grpc::ByteBuffer>* BenchService::StreamBytes(grpc::CallbackServerContext* context,
                                                                       const grpc::ByteBuffer* bytes) {
   const absl::StatusOr<v1::StreamBytesRequest> request = Parse(*bytes);
-  if (!request.ok()) return new RefusedStream(request.status());
+  if (!request.ok()) return Refuse(request.status(), context->peer());
   if (absl::Status status = CheckSizes(*request, max_message_bytes_); !status.ok()) {
-    return new RefusedStream(status);
+    return Refuse(status, context->peer());
   }
   return new ByteStream(*request, bytes_);
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* BenchService::Refuse(const absl::Status& status,
+                                                                 const std::string& peer) {
+  {
+    base::MutexLock lock(mutex_);
+    ++refused_[absl::StatusCodeToString(status.code())];
+  }
+  return RefuseStream(status, peer);
+}
+
+std::map<std::string, std::uint64_t> BenchService::refused() const {
+  base::MutexLock lock(mutex_);
+  return refused_;
 }
 
 }  // namespace packtrain::serving

@@ -5,8 +5,12 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <string>
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "proto/base/status_convert.h"
+#include "server/log/event_log.h"
 
 namespace packtrain::serving {
 
@@ -16,6 +20,15 @@ class RefusedStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   explicit RefusedStream(const absl::Status& status) { Finish(base::ToGrpcStatus(status)); }
   void OnDone() override { delete this; }
 };
+
+// Refuses it, and logs that it was refused to `peer`.
+inline RefusedStream* RefuseStream(const absl::Status& status, const std::string& peer) {
+  log::Log(log::Level::kInfo, "stream_refused",
+           {{"peer", peer},
+            {"code", absl::StatusCodeToString(status.code())},
+            {"message", std::string_view(status.message().data(), status.message().size())}});
+  return new RefusedStream(status);
+}
 
 }  // namespace packtrain::serving
 

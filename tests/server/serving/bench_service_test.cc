@@ -8,6 +8,7 @@
 #include "packtrain/v1/bench.grpc.pb.h"
 #include "proto/base/status_convert.h"
 #include "tests/server/serving/serving_client.h"
+#include "tests/testing/http.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/test_server.h"
 
@@ -28,6 +29,7 @@ class BenchServiceTest : public ::testing::Test {
     node::ServerOptions options;
     options.enable_bench = enable_bench;
     options.max_message_bytes = kMaxMessageBytes;
+    options.metrics_port = "0";
     return TestServer::Start(options).value();
   }
 
@@ -78,6 +80,13 @@ TEST_F(BenchServiceTest, SizesThatAreNoneAreRefused) {
   EXPECT_THAT(Refusal(Request({kMaxMessageBytes}, 1)), StatusIs(kInvalid, HasSubstr("--max-message-bytes")));
   EXPECT_THAT(Refusal(Request({std::numeric_limits<std::uint32_t>::max()}, 1)), StatusIs(kInvalid));
   EXPECT_THAT(Refusal(Request(std::vector<std::uint32_t>(4097, 1), 1)), StatusIs(kInvalid, HasSubstr("4096")));
+}
+
+TEST_F(BenchServiceTest, RefusedStreamsAreCounted) {
+  EXPECT_THAT(Refusal(Request({}, 1)), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Refusal(Request({0}, 1)), StatusIs(absl::StatusCode::kInvalidArgument));
+  const auto samples = Scrape(server_->server().metrics_address());
+  EXPECT_EQ(samples.at("packtrain_streams_ended_total{code=\"INVALID_ARGUMENT\"}"), 2);
 }
 
 TEST_F(BenchServiceTest, TheLargestMessageIsServed) {
