@@ -50,6 +50,11 @@ MemoryBudget::Shares MemorySharesOf(const ServerOptions& options, std::uint64_t 
   return shares;
 }
 
+std::shared_ptr<MemoryBudget> BudgetOf(const ServerOptions& options) {
+  const std::uint64_t bytes = MemoryBytesOf(options);
+  return MemoryBudget::Create(bytes, MemorySharesOf(options, bytes));
+}
+
 std::vector<MemoryBudget::Reservation> TakeFixedParts(MemoryBudget& budget) {
   std::vector<MemoryBudget::Reservation> taken;
   for (const MemoryPart part : kFixed) {

@@ -3,6 +3,7 @@
 #define PACKTRAIN_SERVER_NODE_MEMORY_SHARES_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "server/limits/memory_budget.h"
@@ -17,6 +18,9 @@ std::uint64_t MemoryBytesOf(const ServerOptions& options);
 
 // Divided by what the options say, and so that no part can take from another one what is that one's own.
 limits::MemoryBudget::Shares MemorySharesOf(const ServerOptions& options, std::uint64_t memory_bytes);
+
+// The budget of a server with these options.
+std::shared_ptr<limits::MemoryBudget> BudgetOf(const ServerOptions& options);
 
 // Takes the parts that are fixed, for as long as the result lives.
 std::vector<limits::MemoryBudget::Reservation> TakeFixedParts(limits::MemoryBudget& budget);

@@ -12,10 +12,8 @@
 #include <algorithm>
 #include <functional>
 #include <future>
-#include <limits>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -32,9 +30,10 @@
 #include "server/node/listen_address.h"
 #include "server/node/listener.h"
 #include "server/node/memory_shares.h"
+#include "server/node/open_stores.h"
+#include "server/node/option_checks.h"
 #include "server/node/replica_graph_store.h"
 #include "server/node/replicator.h"
-#include "server/runs/rocks_run_store.h"
 #include "server/serving/admin_service.h"
 #include "server/serving/batch_service.h"
 #include "server/serving/bench_service.h"
@@ -42,17 +41,12 @@
 #include "server/serving/plan_service.h"
 #include "server/serving/run_service.h"
 #include "server/serving/server_info_service.h"
-#include "server/storage/rocks_graph_store.h"
 
 namespace packtrain::node {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint32_t kMinMessageBytes = 64 << 10;
-constexpr std::uint32_t kMaxMessageBytes = std::numeric_limits<std::int32_t>::max();
-constexpr std::uint64_t kMinBatchBytes = 4 << 10;
-constexpr int kMaxBuilders = 1024;
 // The health of the data sets: NOT_SERVING while any that was sealed here is lost. The services go on.
 constexpr char kStoresHealth[] = "packtrain.stores";
 // Bounds of what a stranger can make the server hold: calls of one connection, threads of all synchronous
@@ -67,70 +61,9 @@ constexpr milliseconds kLastWrites{1'000};
 // ping every 30 s.
 constexpr milliseconds kMinClientPingInterval{10'000};
 
-absl::Status CheckOptions(const ServerOptions& options) {
-  if (options.max_message_bytes < kMinMessageBytes || options.max_message_bytes > kMaxMessageBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("--max-message-bytes ", options.max_message_bytes,
-                                                   " is outside ", kMinMessageBytes, " .. ", kMaxMessageBytes));
-  }
-  if (options.max_batch_bytes < kMinBatchBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--max-batch-bytes ", options.max_batch_bytes, " is below ", kMinBatchBytes));
-  }
-  if (options.memory_bytes != 0 && options.memory_bytes < kMinMemoryBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--memory ", options.memory_bytes, " is below ", kMinMemoryBytes));
-  }
-  if (options.max_streams == 0) return absl::InvalidArgumentError("--max-streams 0: at least one is needed");
-  if (options.builders < 0 || options.builders > kMaxBuilders) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--builders ", options.builders, " is outside 0 .. ", kMaxBuilders));
-  }
-  if (options.idle_timeout <= milliseconds(0)) {
-    return absl::InvalidArgumentError("--idle-timeout must be above 0");
-  }
-  if (std::min(options.ping_after, options.ping_timeout) <= milliseconds(0)) {
-    return absl::InvalidArgumentError("--ping-after and --ping-timeout must be above 0");
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<ListenAddress> CheckAddress(const ServerOptions& options) {
-  ABSL_ASSIGN_OR_RETURN(ListenAddress address, ListenAddress::Parse(options.listen));
-  if (!address.IsLocal() && !options.insecure) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--listen ", options.listen,
-                     " can be reached from other machines, and this server speaks plain text: listen on "
-                     "127.0.0.1 or unix:PATH, or say --insecure"));
-  }
-  return address;
-}
-
-// What goes to the primary is plain text, too.
-absl::Status CheckPrimary(const ServerOptions& options) {
-  if (options.replica_of.empty()) return absl::OkStatus();
-  const absl::StatusOr<ListenAddress> primary = ListenAddress::Parse(options.replica_of);
-  if (!primary.ok() || (!primary->unix_socket && primary->port == 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--replica-of '", options.replica_of, "' is no HOST:PORT, [IPV6]:PORT or unix:PATH"));
-  }
-  if (primary->ToString() == options.listen) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--replica-of ", options.replica_of, " is the server's own address, --listen"));
-  }
-  if (primary->IsLocal() || options.insecure) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--replica-of ", options.replica_of,
-                                                 " is on another machine, and ",
-                                                 "this server speaks plain text: say --insecure"));
-}
-
 int BuildersOf(const ServerOptions& options) {
   if (options.builders > 0) return options.builders;
   return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
-}
-
-std::shared_ptr<limits::MemoryBudget> BudgetOf(const ServerOptions& options) {
-  const std::uint64_t bytes = MemoryBytesOf(options);
-  return limits::MemoryBudget::Create(bytes, MemorySharesOf(options, bytes));
 }
 
 v1::Limits LimitsOf(const ServerOptions& options, const limits::MemoryBudget& memory) {
@@ -420,51 +353,6 @@ void GrpcServer::EndConnections() {
   server_.reset();
   ended.set_value();
   last_resort.join();
-}
-
-// Whether `folder` is new, empty or holds our stores; lost+found is that of a file system made for them.
-bool MayHoldStores(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / kGraphsFolder) || std::filesystem::exists(folder / kRunsFolder))
-    return true;
-  const std::filesystem::directory_iterator files(folder);
-  return std::all_of(begin(files), end(files),
-                     [](const auto& file) { return file.path().filename() == "lost+found"; });
-}
-
-absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.data, error);
-  if (error) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot make the folder ", options.data.string(), ": ", error.message()));
-  }
-  if (!MayHoldStores(options.data)) {
-    return absl::FailedPreconditionError(absl::StrCat("--data ", options.data.string(),
-                                                      " holds files that are not ",
-                                                      "packtraind's; name a folder that is new or empty"));
-  }
-  const bool scraped = !options.metrics_port.empty();
-  const std::shared_ptr<limits::MemoryBudget> memory = BudgetOf(options);
-  ABSL_ASSIGN_OR_RETURN(
-      auto graphs,
-      storage::RocksGraphStore::Open(options.data / kGraphsFolder,
-                                     {.database = {.statistics = scraped},
-                                      .block_cache_bytes = memory->max_bytes(limits::MemoryPart::kStoreCache),
-                                      .memory = memory}));
-  const auto steps = std::make_shared<metrics::StepDurations>();
-  runs::RocksRunStoreOptions run_options;
-  run_options.lost_after_ms = milliseconds(options.run_lost_after).count();
-  run_options.database.statistics = scraped;
-  if (scraped) run_options.on_steps = [steps](const auto& stored) { steps->Observe(stored); };
-  ABSL_ASSIGN_OR_RETURN(auto run_store,
-                        runs::RocksRunStore::Open((options.data / kRunsFolder).string(), run_options));
-  const auto databases = [&graphs = *graphs, &runs = *run_store] {
-    return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
-  };
-  StoreCheck check = CheckOf(*graphs, *run_store);
-  const auto watch_lost = [&graphs = *graphs](auto watcher) { graphs.WatchLost(std::move(watcher)); };
-  return Stores{std::move(graphs), std::move(run_store), steps, databases,
-                std::move(check),  watch_lost,           memory};
 }
 
 // Null where nobody is to scrape.
