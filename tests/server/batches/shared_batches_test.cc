@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "proto/wire/aligned_bytes.h"
@@ -137,6 +138,31 @@ TEST(SharedBatches, NothingIsKeptForOneThatIsLeft) {
   EXPECT_GT(batches.kept_bytes(), 0u);
   b.reset();
   EXPECT_EQ(batches.kept_bytes(), 0u);
+}
+
+TEST(SharedBatches, WhatIsKeptGivesWayToThoseWhoNeedTheMemoryAndWhatIsSentStays) {
+  const std::uint64_t capacity = wire::BodyPool::CapacityOf(kBodyBytes);
+  const auto budget = limits::MemoryBudget::Undivided(3 * capacity + capacity / 2);
+  SharedBatches batches(kPlenty, *budget);
+  SharedBatches::Reader a(batches, "plan"), b(batches, "plan");
+  Builds builds;
+  const auto build = [&](std::uint64_t index) {
+    return [&, index] {
+      absl::StatusOr<BuiltBatch> batch = builds.Build(index);
+      const auto held =
+          std::make_shared<std::pair<std::shared_ptr<const std::byte>, limits::MemoryBudget::Reservation>>(
+              batch->body, *budget->TryReserve(limits::MemoryPart::kStreams, capacity));
+      batch->body = std::shared_ptr<const std::byte>(held, held->first.get());
+      return batch;
+    };
+  };
+  const BuiltBatch sent = *a.Get(0, 0, /*quick=*/true, build(0));
+  for (const std::uint64_t index : {1, 2}) ASSERT_THAT(a.Get(0, index, /*quick=*/true, build(index)), IsOk());
+  EXPECT_EQ(budget->used_bytes(), 3 * capacity);
+  EXPECT_TRUE(budget->TryReserve(limits::MemoryPart::kReports, 2 * capacity).has_value());
+  EXPECT_EQ(budget->used_bytes(), capacity);
+  EXPECT_EQ(b.Get(0, 0, /*quick=*/true, build(0))->body, sent.body);
+  budget->EndWaiting();
 }
 
 TEST(SharedBatches, AFailureIsItsBuildersAlone) {
