@@ -39,12 +39,17 @@ struct Body {
 
 constexpr std::chrono::seconds kRetryDelay{2};
 
-absl::Status NoMemory(std::uint64_t bytes) {
+absl::Status NoMemory(const limits::MemoryBudget& budget, std::uint64_t bytes) {
+  constexpr limits::MemoryPart kPart = limits::MemoryPart::kStreams;
   return base::WithRetryDelay(
       base::WithReason(absl::ResourceExhaustedError(
                            absl::StrCat("no memory is free for a batch of ", bytes,
                                         " bytes; come again, or start packtraind with a greater --memory")),
-                       base::kMemoryLimit, {{"bytes", absl::StrCat(bytes)}, {"flag", "--memory"}}),
+                       base::kMemoryLimit,
+                       {{"part", std::string(limits::NameOf(kPart))},
+                        {"bytes", absl::StrCat(bytes)},
+                        {"limit", absl::StrCat(budget.max_bytes(kPart))},
+                        {"flag", "--memory"}}),
       kRetryDelay);
 }
 
@@ -55,12 +60,12 @@ absl::StatusOr<std::shared_ptr<Body>> Allocate(const BodyMemory& memory, std::ui
   const std::uint64_t capacity = wire::BodyPool::CapacityOf(size);
   if (reservation.bytes() < capacity) {
     auto taken = memory.budget->TryReserve(limits::MemoryPart::kStreams, capacity);
-    if (!taken.has_value()) return NoMemory(capacity);
+    if (!taken.has_value()) return NoMemory(*memory.budget, capacity);
     reservation = *std::move(taken);
   }
   reservation.ShrinkTo(capacity);
   wire::AlignedBytes bytes = memory.pool->Take(size);
-  if (bytes == nullptr) return NoMemory(size);
+  if (bytes == nullptr) return NoMemory(*memory.budget, size);
   return std::make_shared<Body>(Body{std::move(bytes), std::move(reservation)});
 }
 
@@ -337,7 +342,8 @@ absl::Status BatchBuilder::Fill(const PlannedBatch& batch, const BatchHeader& he
     return absl::InternalError(absl::StrCat("the plan's shape of batch ", header.index, " of ", Name(*dataset_),
                                             " is not the sum of its graphs"));
   };
-  // Records in order say themselves where the next one goes; looking their sizes up would take longer.
+  // Of records that are read in order, each one's sizes give the place of the next; looking them up in the
+  // index would take longer.
   const bool in_order = dataset_->reads_in_order();
   const Firsts firsts = in_order ? Firsts(1) : FirstsOf(batch.graphs, *dataset_);
   if (!in_order && firsts.back() != writer.end()) return contradiction();

@@ -19,7 +19,7 @@ namespace {
 // batches.
 constexpr std::uint64_t kPlanningBytesOfAGraph = 24;
 
-// The source id, for messages; without it the position will do.
+// The source id of a graph for messages, or its position where the id cannot be read.
 std::string NameOf(const storage::Dataset& dataset, std::uint32_t graph) {
   absl::StatusOr<std::vector<std::string>> ids = ReadSourceIds(dataset, {&graph, 1});
   return ids.ok() ? std::move(ids->front()) : absl::StrCat("graph ", graph);
@@ -160,7 +160,7 @@ PlanCache::Result PlanCache::Make(const ResolvedSpec& resolved, const Key& key, 
   };
   request.parallel_for = parallel_for;
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const batching::Plan> plan, batching::Plan::Create(request));
-  // Above what was reserved only where batches have hardly any graph.
+  // More than was reserved only where batches have very few graphs.
   ABSL_RETURN_IF_ERROR(memory.Resize(plan->memory_bytes(), limits::MemoryBudget::Clock::now()));
   auto made = std::make_shared<EpochPlan>();
   made->dataset = resolved.dataset;

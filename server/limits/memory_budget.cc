@@ -11,7 +11,7 @@
 namespace packtrain::limits {
 namespace {
 
-// After which a refused call is to come again; more where many wait.
+// The retry delay of a refused call, which grows with the number of calls that wait.
 constexpr std::chrono::milliseconds kRetryDelay{2'000};
 constexpr std::chrono::milliseconds kRetryDelayOfAWaiter{100};
 constexpr std::chrono::milliseconds kMaxRetryDelay{30'000};
@@ -286,7 +286,7 @@ MemoryBudget::Calls MemoryBudget::Grant() {
       waiter = waiters_.erase(waiter);
       continue;
     }
-    // One that waits for its own part holds up that part alone.
+    // A request that waits for its part blocks later requests of that part alone.
     if (!part_waits[Index(part)] && fits_part) budget_waits = true;
     part_waits[Index(part)] = true;
     ++waiter;

@@ -27,7 +27,7 @@ constexpr milliseconds kFirstBackOff{500};
 constexpr milliseconds kLookUp{30'000};
 // Of one call; a copy goes on in the next one.
 constexpr milliseconds kCopy{6 * 3'600'000};
-// A copy is dropped after so many calls in a row that brought none of it, so that others come in turn.
+// A copy is dropped after so many calls in a row that brought no graph, so that other data sets are copied.
 constexpr int kMaxFruitless = 3;
 // Around a record: its key, its place in a block's index, its sizes.
 constexpr std::uint64_t kDiskBytesPerGraph = 64;
@@ -111,7 +111,7 @@ class Replicator::Copy {
     return absl::OkStatus();
   }
 
-  // Of each call. One that does not go on where the last one ended begins anew.
+  // Takes the header of a call. A call that does not continue where the last one ended starts over.
   absl::Status Begin(const v1::ExportHeader& sent) {
     const v1::Dataset& dataset = sent.dataset();
     if (FullName(dataset) != FullName(dataset_))

@@ -49,12 +49,12 @@ using std::chrono::milliseconds;
 
 // The health of the data sets: NOT_SERVING while any that was sealed here is lost. The services go on.
 constexpr char kStoresHealth[] = "packtrain.stores";
-// Bounds of what a stranger can make the server hold: calls of one connection, threads of all synchronous
-// calls, and the time until a connection has begun to speak HTTP/2.
+// Bounds of what a client that is not known can make the server hold: calls of one connection, threads of all
+// synchronous calls, and the time until a connection has begun to speak HTTP/2.
 constexpr int kMaxCallsOfConnection = 1'000;
 constexpr int kMaxThreads = 2'000;
 constexpr milliseconds kHandshake{20'000};
-// What connections have for their last writes when the server ends.
+// The time that connections have for their last writes when the server ends.
 constexpr milliseconds kLastWrites{1'000};
 
 // Keepalive, a pair with the client's: a client may ping every 10 s, also while it has no call open. Clients
@@ -128,7 +128,7 @@ std::optional<std::set<std::string>> NamesIn(const storage::GraphStore& store) {
   return names;
 }
 
-// What gRPC serves, and what that stands on. Members go in the reverse order of their birth.
+// What gRPC serves, and what that stands on. Members are destroyed in reverse order.
 class GrpcServer final : public Server {
  public:
   GrpcServer(const ServerOptions& options, Stores stores)
@@ -355,7 +355,7 @@ void GrpcServer::EndConnections() {
   last_resort.join();
 }
 
-// Null where nobody is to scrape.
+// Null where no metrics port is given.
 absl::StatusOr<std::unique_ptr<metrics::Exposer>> StartExposer(const ServerOptions& options) {
   if (options.metrics_port.empty()) return std::unique_ptr<metrics::Exposer>();
   ABSL_ASSIGN_OR_RETURN(const ListenAddress address, ListenAddress::ParseMetricsPort(options.metrics_port));

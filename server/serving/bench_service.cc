@@ -25,7 +25,7 @@ static_assert(int{v1::StreamBytesResponse::kBodyFieldNumber} ==
                   int{v1::StreamBatchesResponse::kBodyFieldNumber},
               "wire::BodyTag is that of both");
 
-// Memory that is really there, which a buffer of zeros might not be.
+// Memory whose pages are resident, which those of a buffer of zeros might not be.
 grpc::Slice FilledSlice(std::uint32_t size) {
   grpc::Slice slice(size);
   auto* bytes = const_cast<std::uint8_t*>(slice.begin());  // not shared yet

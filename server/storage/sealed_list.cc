@@ -198,7 +198,7 @@ std::shared_ptr<SealedList> SealedList::Open(const fs::path& file,
   absl::StatusOr<Content> stored = ReadDatabase(*database);
   if (!stored.ok()) LogFailure("sealed_list_not_compared", file, stored.status());
   std::optional<Content> named = written.ok() ? *std::move(written) : std::nullopt;
-  // A database that cannot be listed has lost nothing for sure.
+  // Where the database cannot be listed, it is not known whether anything is lost.
   const bool compared = stored.ok();
   Content found = compared ? *std::move(stored) : named.value_or(Content());
   const std::shared_ptr<SealedList> list(

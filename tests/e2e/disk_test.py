@@ -13,7 +13,7 @@ import grpc
 
 import own_disk
 from epoch_reader import EpochReader
-from harness import DataNode, damage_store, program
+from harness import DataNode, damage_store, eventually, program
 from protocol import Client, batch_pb2, run_pb2
 
 SIZE = 256  # MiB
@@ -101,6 +101,16 @@ class Disk(unittest.TestCase):
             self.assertEqual(node.run("dataset", "split", "late", "--permille", "500,250,250").code, 0)
             self.assertEqual(self.epoch(node), whole)
             self.assertEqual(node.terminate(), 0)
+
+    def test_a_replica_whose_disk_is_full_copies_once_there_is_space(self):
+        with DataNode() as primary, DataNode("--replica-of", primary.address, directory=self.folder) as replica:
+            ballast = own_disk.fill(self.data)
+            self.assertEqual(primary.import_sample("--limit", 300, name="late").code, 0)
+            self.assertTrue(eventually(lambda: "code=RESOURCE_EXHAUSTED" in replica.log()), replica.log())
+            self.assertEqual(list((self.data / "graphs" / "staging").iterdir()), [])
+            ballast.unlink()
+            self.assertTrue(eventually(lambda: replica.run("--give-up", "0.1", "dataset", "show", "late").code == 0),
+                            replica.log())
 
     def test_a_start_on_a_full_disk_serves_and_writes_once_there_is_space(self):
         with DataNode(directory=self.folder) as node:

@@ -28,11 +28,12 @@ using client::ByteStreamSetting;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Batches and bytes take turns this often, so that what else the machine does meets both.
+// Batches and bare bytes are measured in turns, this many, so that other load on the machine affects both
+// alike.
 constexpr int kRounds = 5;
 // Share of the time that is spent before it counts: plans, records that come into memory, buffers.
 constexpr double kWarmUpShare = 0.2;
-// Most sizes that the server repeats.
+// The largest number of message sizes that the server repeats.
 constexpr std::size_t kMaxSizes = 4096;
 // Of a message beside its bytes.
 constexpr std::uint32_t kMessageFrame = 64;
@@ -145,14 +146,14 @@ class StreamClient {
   std::vector<std::uint64_t> first_sizes_;
 };
 
-// What bare bytes came to in one setting.
+// The measurement of bare bytes in one setting.
 struct RawTotals {
   std::unique_ptr<ByteStream> stream;
   std::uint64_t bytes = 0;
   double seconds = 0;
 };
 
-// The message sizes that bodies of these sizes travel in.
+// The sizes of the messages in which bodies of these sizes are sent.
 std::vector<std::uint32_t> MessageSizes(const std::vector<std::uint64_t>& bodies,
                                         std::uint32_t max_message_bytes) {
   const std::uint64_t most = max_message_bytes - kMessageFrame;

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRefusalsShown = 10;
 
-// What an import came to.
+// The result of an import.
 struct ImportResult {
   v1::SealDatasetResponse sealed;
   std::uint64_t stored = 0;

@@ -148,6 +148,9 @@ class SealsWhereThereIsSpace final : public storage::DatasetWriter {
   absl::Status Append(std::span<const std::byte> record) override { return writer_->Append(record); }
   std::uint64_t graphs() const override { return writer_->graphs(); }
   std::uint64_t memory_bytes() const override { return writer_->memory_bytes(); }
+  std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const override {
+    return writer_->seal_bytes(request);
+  }
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
     if (!full_) return writer_->Seal(request);
     ++refused_;

@@ -7,6 +7,7 @@
 
 #include "packtrain/v1/bench.grpc.pb.h"
 #include "proto/base/status_convert.h"
+#include "server/node/server.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/http.h"
 #include "tests/testing/status_matchers.h"
