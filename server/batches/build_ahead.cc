@@ -197,8 +197,8 @@ void BuildAhead::AwaitMemory(const std::shared_ptr<Place>& place, const BatchSeq
 
 void BuildAhead::BuildWith(absl::StatusOr<limits::MemoryBudget::Reservation> memory, Place& place,
                            const BatchSequence::Planned& planned) {
-  absl::StatusOr<ReadyBatch> built = memory.ok() ? BuildPlanned(planned, *std::move(memory))
-                                                 : absl::StatusOr<ReadyBatch>(memory.status());
+  absl::StatusOr<ReadyBatch> built =
+      memory.ok() ? BuildPlanned(planned, *std::move(memory)) : absl::StatusOr<ReadyBatch>(memory.status());
   const bool more = FillPlace(place, std::move(built), ReservedBytes(*sequence_, planned));
   on_ready_();
   if (more) BuildInTurn();
