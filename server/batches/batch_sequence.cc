@@ -96,7 +96,9 @@ metrics::Series BatchSequence::series() const {
   return {wire::WordOf(*resolved_.spec.policy, wire::kPolicyWords), resolved_.dataset->description().name()};
 }
 
-bool BatchSequence::NextNeedsPlan() const { return step_ == plan_->plan->steps() && !IsLastEpoch(); }
+bool BatchSequence::NextNeedsPlan() const {
+  return step_ == plan_->plan->steps() && !IsLastEpoch() && !next_plan_->IsThere();
+}
 
 absl::Status BatchSequence::EnterNextEpoch() { return EnterEpoch(epoch_ + 1, {.size = range_.world.size}); }
 

@@ -77,7 +77,8 @@ class BatchSequence {
   // What metrics count its batches under.
   metrics::Series series() const;
 
-  // Whether the next batch is the first of another epoch, whose plan Next may have to wait for.
+  // Whether the next batch is the first of another epoch, whose plan is not prepared: Next may have to wait for
+  // it.
   bool NextNeedsPlan() const;
   // Does that of Next, where the next batch needs a plan. Codes as Next.
   absl::Status EnterNextEpoch();

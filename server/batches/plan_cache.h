@@ -65,9 +65,13 @@ class PlanCache {
       base::MutexLock lock(mutex_);
       plan_.swap(plan);
     }
+    bool IsThere() const {
+      base::MutexLock lock(mutex_);
+      return plan_ != nullptr;
+    }
 
    private:
-    base::Mutex mutex_;
+    mutable base::Mutex mutex_;
     std::shared_ptr<const EpochPlan> plan_ ABSL_GUARDED_BY(mutex_);
   };
   // Plans an epoch that somebody will ask for with `world`, on the calling thread, where there is memory for

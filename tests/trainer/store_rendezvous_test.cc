@@ -293,7 +293,7 @@ TEST(StoreRendezvous, ARequestToStopEndsTheWaitForASilentListener) {
 
 TEST(StoreRendezvous, AServiceOfAnotherProtocolIsSaidToBeOneWithWhatItAnswers) {
   const OtherService http(Always("HTTP/1.1 400 Bad Request\r\n\r\n"));
-  EXPECT_THAT(GradientSync::Connect(WorldOf(1, 2, http.port()), Options(std::chrono::milliseconds(300))),
+  EXPECT_THAT(GradientSync::Connect(WorldOf(1, 2, http.port()), Options(std::chrono::seconds(3))),
               StatusIs(absl::StatusCode::kDeadlineExceeded,
                        HasSubstr("another service listens there: it answers 'HTTP/1.1 400 Bad Request")));
 }

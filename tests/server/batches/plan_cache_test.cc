@@ -77,7 +77,12 @@ TEST_F(PlanCacheTest, WhatIsAskedForAtOneTimeIsPlannedOnce) {
 TEST_F(PlanCacheTest, WhatIsPreparedIsAtHand) {
   PlanCache plans(kPlenty, scenario_.memory());
   const ResolvedSpec source = scenario_.Resolved(4);
-  for (int i = 0; i < 2; ++i) plans.Prepare(source, 1, {}, std::make_shared<PlanCache::Prepared>());
+  for (int i = 0; i < 2; ++i) {
+    const auto prepared = std::make_shared<PlanCache::Prepared>();
+    EXPECT_FALSE(prepared->IsThere());
+    plans.Prepare(source, 1, {}, prepared);
+    EXPECT_TRUE(prepared->IsThere());
+  }
   EXPECT_EQ(plans.planned(), 1);
   EXPECT_THAT(plans.Get(source, 1, {}), IsOk());
   EXPECT_EQ(plans.planned(), 1);

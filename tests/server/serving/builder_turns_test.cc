@@ -113,16 +113,17 @@ class BuilderTurnsTest : public ::testing::Test {
     return grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
   }
 
-  void Store(const std::string& name) {
+  void Store(const std::string& name, std::uint32_t graphs = 60) {
     ServingClient client(NewChannel());
-    ASSERT_THAT(client.Store(name, MoleculeSchema(), BlockOf(ManyMolecules(60))), IsOk());
+    ASSERT_THAT(client.Store(name, MoleculeSchema(), BlockOf(ManyMolecules(graphs))), IsOk());
   }
 
-  static v1::StreamBatchesRequest Request(const std::string& dataset, std::uint64_t epochs) {
+  static v1::StreamBatchesRequest Request(const std::string& dataset, std::uint64_t epochs,
+                                          std::uint32_t graphs = 7) {
     v1::StreamBatchesRequest request;
     request.set_dataset(dataset);
     request.mutable_spec()->set_policy(v1::POLICY_STATIC);
-    request.mutable_spec()->set_graphs(7);
+    request.mutable_spec()->set_graphs(graphs);
     request.set_epochs(epochs);
     return request;
   }
@@ -163,7 +164,8 @@ class Turns {
 };
 
 // The builder is held until 64 endless streams have been asked for. From where all of them are there, none is
-// ever more than a turn behind another, as long as none has built all that it may build ahead.
+// ever more than a turn behind another, as long as none has built all that it may build ahead or waits for the
+// plan of its next epoch.
 TEST_F(BuilderTurnsTest, OneBuilderServesManyStreamsInTurn) {
   constexpr int kStreams = 64;
   constexpr int kBatches = 128;  // half of what a stream builds ahead of a client that does not read
@@ -175,10 +177,11 @@ TEST_F(BuilderTurnsTest, OneBuilderServesManyStreamsInTurn) {
       asked.wait();
       log.Add(name);
     });
-    for (int i = 0; i < kStreams; ++i) Store(absl::StrCat("molecules-", i));
+    for (int i = 0; i < kStreams; ++i) Store(absl::StrCat("molecules-", i), 2 * kBatches);
     std::vector<std::unique_ptr<OpenStream>> streams;
     for (int i = 0; i < kStreams; ++i) {
-      const v1::StreamBatchesRequest request = Request(absl::StrCat("molecules-", i), /*epochs=*/0);
+      const v1::StreamBatchesRequest request =
+          Request(absl::StrCat("molecules-", i), /*epochs=*/0, /*graphs=*/1);
       streams.push_back(std::make_unique<OpenStream>(NewChannel(), request));
     }
     EXPECT_THAT(ServingClient(NewChannel()).GetServerInfo(), IsOk());
