@@ -16,9 +16,9 @@
 #include "client/internal/channel.h"
 #include "client/internal/retry.h"
 #include "client/internal/stream_position.h"
+#include "client/internal/unary_call.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "proto/base/error_details.h"
-#include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_assembler.h"
 #include "proto/wire/batch_spec_convert.h"
@@ -117,23 +117,35 @@ class GrpcBatchReader final : public BatchReader {
       if (batch.ok() && batch->has_value()) return batch;
       if (!batch.ok()) call_->context.TryCancel();
       const absl::Status ended = EndCall();
-      const absl::Status status = batch.ok() ? OfReturn(ended) : batch.status();
+      const absl::Status status = batch.ok() ? OfFullServer(ended) : batch.status();
       if (status.ok()) return End();
       if (absl::Status failed = retry_.WaitAfter(status); !failed.ok()) {
         // The server was there all the time, and full.
-        const bool full = absl::IsUnavailable(failed) && base::ReasonOf(ended) == base::kStreamLimit;
-        return full ? ended : failed;
+        return absl::IsUnavailable(failed) && IsFull(ended) ? ended : failed;
       }
     }
     return std::nullopt;
   }
 
-  // A reader that comes back, or that resumes, or that shares a place with one that has ended, may still be
-  // counted with the former stream: until the server has seen that one end, its limit is no reason to end.
-  absl::Status OfReturn(const absl::Status& ended) const {
+  // Whether the server refused the call because others have its memory or places, so that the same call may
+  // succeed later. A reader that comes back, or that resumes, or that shares a place with one that has ended,
+  // may still be counted with the former stream: until the server has seen that one end, its limit is no reason
+  // to end.
+  bool IsFull(const absl::Status& ended) const {
+    const std::string reason = base::ReasonOf(ended);
     const bool returns = !position_.fingerprint().empty() || !request_.place().empty();
-    if (!returns || base::ReasonOf(ended) != base::kStreamLimit) return ended;
-    return absl::UnavailableError(ended.message());
+    return reason == base::kMemoryLimit || (reason == base::kStreamLimit && returns);
+  }
+
+  // UNAVAILABLE where the server is full. With the delay that it asks for, but not for a place, which a former
+  // stream of this reader leaves within moments.
+  absl::Status OfFullServer(const absl::Status& ended) const {
+    if (!IsFull(ended)) return ended;
+    absl::Status unavailable = absl::UnavailableError(ended.message());
+    const auto delay = ended.GetPayload(base::kRetryInfoUrl);
+    if (delay && base::ReasonOf(ended) != base::kStreamLimit)
+      unavailable.SetPayload(base::kRetryInfoUrl, *delay);
+    return unavailable;
   }
 
   // What it means that the server has nothing more to send.
@@ -153,7 +165,7 @@ class GrpcBatchReader final : public BatchReader {
   }
 
   absl::Status EndCall() {
-    absl::Status ended = base::FromGrpcStatus(call_->stream->Finish());
+    absl::Status ended = OutcomeOf(call_->stream->Finish());
     call_.reset();
     return ended;
   }

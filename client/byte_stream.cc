@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "client/internal/channel.h"
+#include "client/internal/unary_call.h"
 #include "packtrain/v1/bench.pb.h"
-#include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::client {
@@ -23,7 +23,7 @@ constexpr int kWideWindowBytes = 8 << 20;
 
 absl::Status Ended(const grpc::Status& status) {
   if (status.ok()) return absl::InternalError("the server ended a stream that has no end");
-  return base::FromGrpcStatus(status);
+  return OutcomeOf(status);
 }
 
 class BlockingByteStream final : public ByteStream {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/error_details.h"
 
 namespace packtrain::client {
 
@@ -40,7 +41,9 @@ absl::Status Retry::WaitAfter(const absl::Status& cause) {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(*failing_since_ + options_.give_up - now);
   if (left.count() <= 0) return GaveUp(options_, cause);
-  if (stop_.WaitFor(std::min(backoff_.Next(), left))) return absl::CancelledError("cancelled by the caller");
+  const std::chrono::milliseconds asked = base::RetryDelayOf(cause).value_or(std::chrono::milliseconds(0));
+  if (stop_.WaitFor(std::min(std::max(backoff_.Next(), asked), left)))
+    return absl::CancelledError("cancelled by the caller");
   return absl::OkStatus();
 }
 

@@ -38,9 +38,9 @@ class Retry {
   // The server answered: the next failure begins a new wait.
   void Succeeded();
 
-  // After a failed attempt: OK once it is time for the next one. Otherwise `cause` itself where trying
-  // again is of no use, CANCELLED when stopped, and UNAVAILABLE when `give_up` has passed since the first
-  // failure.
+  // After a failed attempt: OK once it is time for the next one, which is never before the delay that the
+  // server asked for. Otherwise `cause` itself where trying again is of no use, CANCELLED when stopped, and
+  // UNAVAILABLE when `give_up` has passed since the first failure.
   absl::Status WaitAfter(const absl::Status& cause);
 
  private:

@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/internal/retry.h"
+#include "proto/base/error_details.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
 
@@ -13,16 +14,35 @@ namespace {
 
 // gRPC's words, behind "Received" or "Sent", before both sizes.
 constexpr char kTooLarge[] = "message larger than max";
+// gRPC's words for a call that a server resets (ENHANCE_YOUR_CALM, RFC 9113) where its connections are short of
+// memory.
+constexpr char kReset[] = "RST_STREAM with error code 11";
+constexpr std::chrono::milliseconds kDelayAfterReset{1'000};
+
+absl::Status TooLarge(const absl::Status& refused) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(refused.message(),
+                   " bytes; a server takes and sends messages up to packtraind --max-message-bytes, which ",
+                   "`packtrain server info` shows"));
+}
+
+absl::Status ResetForMemory() {
+  return base::WithRetryDelay(
+      base::WithReason(
+          absl::ResourceExhaustedError(
+              "the server has reset the call, since its connections are short of memory; come again, "
+              "or start packtraind with a greater --memory"),
+          base::kMemoryLimit, {{"part", "transport"}, {"flag", "--memory"}}),
+      kDelayAfterReset);
+}
 
 }  // namespace
 
 absl::Status OutcomeOf(const grpc::Status& status) {
   absl::Status outcome = base::FromGrpcStatus(status);
-  if (!absl::IsResourceExhausted(outcome) || !absl::StrContains(outcome.message(), kTooLarge)) return outcome;
-  return absl::ResourceExhaustedError(
-      absl::StrCat(outcome.message(),
-                   " bytes; a server takes and sends messages up to packtraind --max-message-bytes, which ",
-                   "`packtrain server info` shows"));
+  if (!absl::IsResourceExhausted(outcome) || !base::ReasonOf(outcome).empty()) return outcome;
+  if (absl::StrContains(outcome.message(), kTooLarge)) return TooLarge(outcome);
+  return absl::StrContains(outcome.message(), kReset) ? ResetForMemory() : outcome;
 }
 
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,

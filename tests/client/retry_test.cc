@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "proto/base/error_details.h"
 #include "tests/client/scripted_services.h"
 #include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
@@ -62,6 +63,15 @@ TEST(Retry, BeginsANewWaitAfterAnAnswer) {
     EXPECT_THAT(retry.WaitAfter(absl::UnavailableError("x")), IsOk());
     retry.Succeeded();
   }
+}
+
+TEST(Retry, NeverComesBeforeTheDelayThatTheServerAsksFor) {
+  const ConnectionOptions options = OptionsFor("a:1", milliseconds(60'000));
+  StopSignal stop;
+  Retry retry(options, stop);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(retry.WaitAfter(base::WithRetryDelay(absl::UnavailableError("x"), milliseconds(200))), IsOk());
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(200));
 }
 
 TEST(Retry, EndsWhenStopped) {

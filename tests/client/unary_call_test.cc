@@ -1,0 +1,38 @@
+#include "client/internal/unary_call.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/support/status.h>
+
+#include "proto/base/error_details.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::client {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::StatusIs;
+
+TEST(OutcomeOf, AMessageThatIsTooLargeNamesTheLimit) {
+  const grpc::Status refused(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                             "Received message larger than max (5000 vs. 4096)");
+  EXPECT_THAT(OutcomeOf(refused),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--max-message-bytes")));
+}
+
+TEST(OutcomeOf, ACallThatWasResetForWantOfMemorySaysWhenToComeAgain) {
+  const grpc::Status reset(grpc::StatusCode::RESOURCE_EXHAUSTED, "Received RST_STREAM with error code 11");
+  const absl::Status outcome = OutcomeOf(reset);
+  EXPECT_THAT(outcome, StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--memory")));
+  EXPECT_EQ(base::ReasonOf(outcome), base::kMemoryLimit);
+  EXPECT_TRUE(base::RetryDelayOf(outcome).has_value());
+}
+
+TEST(OutcomeOf, OtherOutcomesStayAsTheyAre) {
+  EXPECT_EQ(OutcomeOf(grpc::Status::OK), absl::OkStatus());
+  EXPECT_EQ(OutcomeOf(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "disk full")),
+            absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(OutcomeOf(grpc::Status(grpc::StatusCode::NOT_FOUND, "x")), absl::NotFoundError("x"));
+}
+
+}  // namespace
+}  // namespace packtrain::client
