@@ -1,7 +1,7 @@
-"""How much of its rate an honest client keeps beside hostile ones, and what the same hostile load takes without limits.
+"""How much of its rate an honest client keeps beside hostile ones.
 
 A data node with --memory SIZE is read by `packtrain bench stream`: alone, and beside hostile clients of another node and of
-this one. Then one with 64 GiB of budget shows what the same load takes of memory. Prints one line a turn, then medians.
+this one. Prints one line a turn, then medians and the node's resident memory.
 Nothing is judged: rates depend on the machine, whose processors the hostile clients need, too.
 
 usage: honest_rate.py [--turns N] [--seconds S] [--memory SIZE]. Needs PACKTRAIN_BIN and PACKTRAIN_TEST_DATA, as ctest sets
@@ -17,7 +17,6 @@ from harness import DataNode  # noqa: E402
 from hostile_clients import HostileClients  # noqa: E402
 
 FLAGS = ("--max-streams", "64", "--max-batch-bytes", str(32 << 20), "--resident-bytes", str(64 << 20), "--enable-bench")
-UNLIMITED = "64G"
 
 
 def graphs_per_second(node, seconds):
@@ -84,14 +83,6 @@ def measure_rates(arguments):
         print(f"resident memory at most {node.memory_bytes('VmHWM') / cap:.0%} of the cap of {cap >> 20} MiB", flush=True)
 
 
-def measure_unlimited(arguments):
-    with start(UNLIMITED) as node:
-        prepare(node)
-        with Hostility(node, 0):
-            graphs_per_second(node, arguments.seconds)
-        print(f"without limits: resident memory at most {node.memory_bytes('VmHWM') >> 20} MiB", flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--turns", type=int, default=5)
@@ -99,7 +90,6 @@ def main():
     parser.add_argument("--memory", default="512M")
     arguments = parser.parse_args()
     measure_rates(arguments)
-    measure_unlimited(arguments)
 
 
 if __name__ == "__main__":
