@@ -133,6 +133,16 @@ class BuildAheadTest : public ::testing::Test {
  protected:
   void StartBuilders(int threads) { builders_ = std::make_unique<WorkerPool>(threads); }
 
+  // Once a stream waits for memory: gives `taken` back as soon as a builder is free, which the stream must not
+  // hold where the pool has one thread.
+  void GiveBackWithABuilderFree(std::optional<limits::MemoryBudget::Reservation>& taken) {
+    while (scenario_.memory()->waiting() == 0) std::this_thread::yield();
+    std::latch free(1);
+    builders_->Post([&free] { free.count_down(); });
+    free.wait();
+    taken.reset();
+  }
+
   // Makes batches quick.
   void KeepInMemory() {
     resident_ = residents_.Use(*scenario_.store().Open("molecules"));
@@ -360,13 +370,7 @@ TEST_F(BuildAheadTest, AStreamWaitsForMemoryWithoutAThreadAndLosesNothing) {
     auto taken = AllThatIsFree(budget);
     ASSERT_TRUE(taken.has_value());
     Sender sender(Environment(), Request(1));
-    std::thread give_back([&] {
-      while (budget.waiting() == 0) std::this_thread::yield();
-      std::latch free(1);  // the pool's only thread is
-      builders_->Post([&free] { free.count_down(); });
-      free.wait();
-      taken.reset();
-    });
+    std::thread give_back([&] { GiveBackWithABuilderFree(taken); });
     EXPECT_THAT(TextsOf(sender.TakeAll()), ElementsAreArray(expected));
     give_back.join();
     EXPECT_THAT(sender.end(), IsOk());
@@ -378,13 +382,7 @@ TEST_F(BuildAheadTest, AStreamWaitsForThePlanOfItsEpochWithoutABuilder) {
   auto taken = AllThatIsFree(budget);
   ASSERT_TRUE(taken.has_value());
   Sender sender(Environment(), Request(1));
-  std::thread give_back([&] {
-    while (budget.waiting() == 0) std::this_thread::yield();
-    std::latch free(1);  // the pool's only thread is
-    builders_->Post([&free] { free.count_down(); });
-    free.wait();
-    taken.reset();
-  });
+  std::thread give_back([&] { GiveBackWithABuilderFree(taken); });
   EXPECT_THAT(sender.TakeAll(), SizeIs(kBatches));
   give_back.join();
   EXPECT_THAT(sender.end(), IsOk());
