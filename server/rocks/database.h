@@ -161,8 +161,8 @@ class Database {
   // Drops the keys of a family from `begin` up to, without, `end`, and gives their space back.
   absl::Status DropRange(FamilyId family, std::string_view begin, std::string_view end);
 
-  // To be called before a change that gives space back: where the disk is full down to the reserve, its file
-  // makes room for what little that takes. Write and DropRange do this by themselves.
+  // To be called before a change that gives space back: where others have filled the disk, the reserve lends
+  // what little that takes. Write and DropRange do this by themselves.
   void MakeRoom();
 
   // Block cache and memtables.

@@ -19,32 +19,46 @@ constexpr std::uint64_t kBlockBytes = 512;  // of st_blocks
 
 std::filesystem::path FileIn(const std::filesystem::path& folder) { return folder / "RESERVE"; }
 
-// Whether the file is as long as it was made. Its blocks are counted no more, since some file systems pack
-// them.
-bool HasFile(const std::filesystem::path& folder, std::uint64_t bytes) {
+// Makes it as short as that, or takes it away.
+void Cut(const std::filesystem::path& file, std::uint64_t bytes) {
+  if (bytes == 0 || ::truncate(file.c_str(), static_cast<off_t>(bytes)) != 0) ::unlink(file.c_str());
+}
+
+struct File {
+  std::uint64_t bytes = 0;
+  bool has_blocks = false;  // for all its bytes
+};
+
+// No bytes where there is none.
+File Look(const std::filesystem::path& folder) {
   struct stat file = {};
-  return ::stat(FileIn(folder).c_str(), &file) == 0 && static_cast<std::uint64_t>(file.st_size) >= bytes;
+  if (::stat(FileIn(folder).c_str(), &file) != 0) return {};
+  const auto bytes = static_cast<std::uint64_t>(file.st_size);
+  return {bytes, static_cast<std::uint64_t>(file.st_blocks) * kBlockBytes >= bytes};
 }
 
 }  // namespace
 
 DiskReserve::DiskReserve(std::filesystem::path folder, std::uint64_t bytes)
     : folder_(std::move(folder)), bytes_(bytes), file_bytes_(std::min(bytes / 4, kMaxFileBytes)) {
-  struct stat file = {};
-  kept_ = file_bytes_ > 0 && ::stat(FileIn(folder_).c_str(), &file) == 0 &&
-          static_cast<std::uint64_t>(file.st_blocks) * kBlockBytes >= file_bytes_;
+  made_ = Look(folder_).has_blocks;
 }
 
-std::optional<std::uint64_t> DiskReserve::Free() const {
+std::optional<std::uint64_t> DiskReserve::Available() const {
   std::error_code error;
   const std::uint64_t available = std::filesystem::space(folder_, error).available;
-  if (error) return std::nullopt;
-  const base::MutexLock lock(mutex_);
-  return available + (kept_ && HasFile(folder_, file_bytes_) ? file_bytes_ : 0);
+  return error ? std::nullopt : std::optional(available);
 }
 
+// The blocks are looked at once, by the constructor, since some file systems pack those of zeros later.
+std::uint64_t DiskReserve::Kept() const { return made_ ? std::min(Look(folder_).bytes, file_bytes_) : 0; }
+
 absl::Status DiskReserve::Require(std::uint64_t bytes) const {
-  const std::optional<std::uint64_t> free = Free();
+  std::optional<std::uint64_t> free = Available();
+  if (free) {
+    const base::MutexLock lock(mutex_);
+    *free += Kept();
+  }
   if (!free || *free >= bytes + bytes_) return absl::OkStatus();
   return base::WithReason(absl::ResourceExhaustedError(
                               absl::StrCat("disk full: ", folder_.string(), " has ", *free, " bytes free, ",
@@ -54,11 +68,12 @@ absl::Status DiskReserve::Require(std::uint64_t bytes) const {
 
 bool DiskReserve::MakeFile() const {
   const std::filesystem::path path = FileIn(folder_);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const std::uint64_t before = Kept();
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return false;
   const bool made = ::posix_fallocate(fd, 0, static_cast<off_t>(file_bytes_)) == 0;
   ::close(fd);
-  if (!made) ::unlink(path.c_str());
+  if (!made) Cut(path, before);
   return made;
 }
 
@@ -66,18 +81,20 @@ void DiskReserve::Keep() {
   if (file_bytes_ == 0) return;
   {
     const base::MutexLock lock(mutex_);
-    kept_ = kept_ && HasFile(folder_, file_bytes_);
-    if (kept_) return;
+    if (Kept() == file_bytes_) return;
   }
   if (!Require(0).ok()) return;
   const base::MutexLock lock(mutex_);
-  if (!kept_) kept_ = MakeFile();
+  if (Kept() < file_bytes_) made_ = MakeFile() || made_;
 }
 
 void DiskReserve::Lend() {
+  const std::uint64_t piece = (file_bytes_ + kPieces - 1) / kPieces;
+  const std::optional<std::uint64_t> available = Available();
+  if (!available || *available >= piece / 2) return;
   const base::MutexLock lock(mutex_);
-  if (file_bytes_ > 0) ::unlink(FileIn(folder_).c_str());  // also one of another size
-  kept_ = false;
+  const std::uint64_t kept = Kept();
+  if (kept > 0) Cut(FileIn(folder_), kept - std::min(kept, piece));
 }
 
 }  // namespace packtrain::rocks

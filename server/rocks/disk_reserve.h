@@ -17,33 +17,38 @@ inline constexpr char kDiskFull[] = "DISK_FULL";
 inline constexpr std::uint64_t kDefaultReserveBytes = std::uint64_t{64} << 20;
 
 // A write that would go below the reserve is refused before it begins, so that RocksDB itself never finds the
-// disk full. A quarter of the reserve, at most 16 MiB, is a file, RESERVE, which others cannot fill either: a
-// deletion on a disk that they filled up takes its place. Any number of threads may use it.
+// disk full. A quarter of the reserve, at most 16 MiB, is a file, RESERVE, which others cannot fill either: on
+// a disk that they filled up a deletion is lent a piece of it. Any number of threads may use it.
 class DiskReserve {
  public:
+  // Of the file. What was lent may be filled by others before it is used; the rest is for the next try.
+  static constexpr int kPieces = 4;
+
   // Nothing is written before Keep.
   DiskReserve(std::filesystem::path folder, std::uint64_t bytes);
 
   // RESOURCE_EXHAUSTED: less than `bytes` are free above the reserve. OK where the disk doesn't tell.
   absl::Status Require(std::uint64_t bytes) const;
 
-  // Makes the file where it is missing, deleted by hand or cut, and there is space for it.
+  // Makes the file whole where it was lent, deleted by hand or cut, and there is space for it.
   void Keep();
-  // Removes it, for a write that gives space back.
+  // Cuts a piece off the file where less than half of one is free, for a write that gives space back.
   void Lend();
 
  private:
-  // Free bytes, those of the file among them; none where the disk doesn't tell.
-  std::optional<std::uint64_t> Free() const;
+  // Free bytes; none where the disk doesn't tell.
+  std::optional<std::uint64_t> Available() const;
+  // Bytes that the file keeps.
+  std::uint64_t Kept() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // False where there is no space for it.
-  bool MakeFile() const;
+  bool MakeFile() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::filesystem::path folder_;
   const std::uint64_t bytes_;
   const std::uint64_t file_bytes_;
 
   mutable base::Mutex mutex_;
-  bool kept_ ABSL_GUARDED_BY(mutex_) = false;  // the file was made
+  bool made_ ABSL_GUARDED_BY(mutex_) = false;  // the file has its blocks
 };
 
 }  // namespace packtrain::rocks

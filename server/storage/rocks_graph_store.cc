@@ -10,6 +10,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
 #include "server/records/dataset_content.h"
+#include "server/rocks/disk_reserve.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/reclaiming.h"
 #include "server/storage/rocks_dataset_writer.h"
@@ -213,11 +214,18 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_vie
   } else {
     entries.emplace_back(NameKey(reference.name), current);
   }
-  database_->MakeRoom();
-  // In this order, which sealed_list.h explains.
-  ABSL_RETURN_IF_ERROR(sealed_->Withdraw(DescriptionsOf(*found)));
-  ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries, removed));
-  ABSL_RETURN_IF_ERROR(sealed_->Forget(gone, current));
+  const auto remove = [&]() -> absl::Status {
+    database_->MakeRoom();
+    // In this order, which sealed_list.h explains.
+    ABSL_RETURN_IF_ERROR(sealed_->Withdraw(DescriptionsOf(*found)));
+    ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries, removed));
+    return sealed_->Forget(gone, current);
+  };
+  // Others may fill what was lent.
+  absl::Status done = remove();
+  for (int tries = 1; tries < rocks::DiskReserve::kPieces && absl::IsResourceExhausted(done); ++tries)
+    done = remove();
+  ABSL_RETURN_IF_ERROR(done);
   return gone;
 }
 

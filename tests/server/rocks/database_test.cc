@@ -253,17 +253,6 @@ TEST_F(DatabaseTest, ALockThatAnotherProcessHasTakenEndsTheWritesAndNoRead) {
   EXPECT_THAT(Put("b", "1"), IsOk());
 }
 
-TEST_F(DatabaseTest, ADeletionOnAFullDiskTakesThePlaceOfTheReserve) {
-  const std::string file = folder_.PathOf("RESERVE");
-  Reopen({.reserve_bytes = 1 << 20});
-  EXPECT_EQ(std::filesystem::file_size(file), std::uintmax_t{1} << 18);
-  Reopen({.reserve_bytes = std::uint64_t{1} << 62});  // the disk is full for this one
-  EXPECT_THAT(database_->Write({{Family::kWords, "a", std::nullopt}}, Durability::kFile), IsOk());
-  EXPECT_FALSE(std::filesystem::exists(file));
-  Reopen({.reserve_bytes = 1 << 20});
-  EXPECT_TRUE(std::filesystem::exists(file));
-}
-
 TEST_F(DatabaseTest, AReserveThatIsDeletedOrCutIsMadeAgainByTheNextWrite) {
   const std::string file = folder_.PathOf("RESERVE");
   Reopen({.reserve_bytes = 1 << 20});

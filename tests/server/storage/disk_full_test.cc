@@ -5,9 +5,13 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
+#include <thread>
 
 #include "proto/base/error_details.h"
 #include "server/rocks/disk_reserve.h"
@@ -83,6 +87,13 @@ class DiskFullTest : public ::testing::Test {
     EXPECT_EQ((*Read(**store_->Open("after"), {99}))[0], RecordOf(ManyMolecules(100)[99]));
   }
 
+  static std::uint64_t ReserveAtFirst() { return kOptions.database.reserve_bytes / 4; }
+  std::uintmax_t ReserveBytes() const {
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(folder_.path() / "store" / "db" / "RESERVE", error);
+    return error ? 0 : bytes;
+  }
+
   std::filesystem::path Ballast() const { return folder_.path() / "ballast"; }
 
   static inline bool in_own_namespace_ = false;
@@ -127,6 +138,46 @@ TEST_F(DiskFullTest, EqualContentUnderAnotherNameIsRefusedToo) {
   EXPECT_THAT(writer->Seal(SealAs("another")), StatusIs(absl::StatusCode::kResourceExhausted));
   EmptyDisk();
   EXPECT_THAT(Import(*store_, SampleMolecules(), SealAs("another")), IsOk());
+  ExpectWorkGoesOn();
+}
+
+TEST_F(DiskFullTest, ADeletionIsLentAPieceOfTheReserveThatOthersCannotFill) {
+  const std::uintmax_t whole = ReserveBytes();
+  EXPECT_EQ(whole, ReserveAtFirst());
+  FillDisk();
+  EXPECT_EQ(ReserveBytes(), whole);
+  EXPECT_THAT(store_->Delete("before"), IsOk());
+  EXPECT_EQ(ReserveBytes(), whole - whole / rocks::DiskReserve::kPieces);
+  EmptyDisk();
+  ASSERT_THAT(Import(*store_, SampleMolecules(), SealAs("before")), IsOk());
+  EXPECT_EQ(ReserveBytes(), whole);
+  ExpectWorkGoesOn();
+}
+
+TEST_F(DiskFullTest, ADeletionIsMadeAgainWhereOthersFillWhatWasLent) {
+  ASSERT_THAT(Import(*store_, ManyMolecules(3), SealAs("second")), IsOk());
+  FillDisk();
+  std::atomic<bool> over = false;
+  std::atomic<std::uint64_t> taken = 0;
+  std::thread filler([&] {
+    std::ofstream more(folder_.path() / "more", std::ios::binary);
+    const std::string block(4096, 'x');
+    // Two pieces at most: somebody who fills all that is ever lent leaves no room for anything.
+    while (!over && taken < ReserveAtFirst() / 2) {
+      if (more.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) taken += block.size();
+      more.clear();
+    }
+  });
+  const auto first = store_->Delete("before");
+  const auto second = store_->Delete("second");
+  over = true;
+  filler.join();
+  EXPECT_THAT(first, IsOk());
+  EXPECT_THAT(second, IsOk());
+  EXPECT_GT(taken, 0);
+  std::filesystem::remove(folder_.path() / "more");
+  EmptyDisk();
+  ASSERT_THAT(Import(*store_, SampleMolecules(), SealAs("before")), IsOk());
   ExpectWorkGoesOn();
 }
 
