@@ -159,13 +159,12 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
       ->check(CLI::IsMember({"stop", "skip"}))
       ->default_str("stop")
       ->group(kRunGroup);
-  app.add_flag(
-         "--synthetic", options.synthetic,
-         "Serve the first batch of each padded shape of at most 64 batches, and at most an epoch, again and "
-         "again from "
-         "where the step reads it: no feed can be faster, and the time that a run without it takes longer is "
-         "the "
-         "cost of input. Labels the run input=synthetic")
+  app.add_flag("--synthetic", options.synthetic,
+               "Serve the first batches again and again from where the step reads them, each captured by "
+               "itself: 64, or "
+               "--max-captures or an epoch where that is less. No feed can be faster, and the time that a run "
+               "without "
+               "it takes longer is the cost of input. Labels the run input=synthetic")
       ->excludes(checkpoint)
       ->group(kRunGroup);
 }

@@ -35,19 +35,21 @@ class Hostility:
     def __init__(self, node, seed):
         self.over = threading.Event()
         self.client = HostileClients(node, seed, self.over)
-        self.thread = threading.Thread(target=self.work)
+        self.threads = [threading.Thread(target=self.work, args=[kind]) for kind in self.client.kinds]
 
     def __enter__(self):
-        self.thread.start()
+        for thread in self.threads:
+            thread.start()
         return self
 
-    def work(self):
+    def work(self, kind):
         while not self.over.is_set():
-            self.client.step()
+            self.client.work(kind)
 
     def __exit__(self, *_):
         self.over.set()
-        self.thread.join()
+        for thread in self.threads:
+            thread.join()
 
 
 def start(memory):

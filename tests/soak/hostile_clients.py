@@ -6,7 +6,6 @@ import random
 import sys
 import threading
 
-
 import grpc
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
@@ -24,27 +23,27 @@ STALL_SECONDS = 5
 
 
 class HostileClients:
-    """Works straight against the node, beside what the faults of the proxy meet."""
+    """Work straight against the node, beside what the faults of the proxy meet; each kind on a thread of its own."""
 
     def __init__(self, node, seed, over):
         self.node, self.over = node, over
         self.choice = random.Random(f"{seed} hostile")
         self.counts = collections.Counter()
+        self.kinds = (self.planned_batches, self.zeros, self.stalled_imports, self.unread_streams)
 
-    def step(self):
-        work = self.choice.choice((self.planned_batches, self.zeros, self.stalled_imports, self.unread_streams))
+    def work(self, kind):
+        """Once. Each of `kinds` is for one thread, and counts under names of its own."""
         try:
-            work()
+            errors = kind()
         except (grpc.RpcError, OSError) as error:  # the node may be away
-            self.counts[f"hostile {type(error).__name__}"] += 1
-        self.counts[work.__name__] += 1
-
-    def check(self, errors):
+            self.counts[f"{kind.__name__} {type(error).__name__}"] += 1
+            return
+        self.counts[kind.__name__] += 1
         for error in errors:
             assert error.code() in hostile.REFUSED, error
             if hostile.waits_in_vain(error):
                 assert hostile.has_retry_delay(error), error
-                self.counts["refused"] += 1
+                self.counts[f"{kind.__name__} refused"] += 1
 
     def client(self):
         return Client(self.node.address, timeout=120)
@@ -60,7 +59,7 @@ class HostileClients:
             with self.client() as client:
                 client.GetPlannedBatch(request)
 
-        self.check(hostile.at_once([call] * PLANNED))
+        return hostile.at_once([call] * PLANNED)
 
     def zeros(self):
         packed = hostile.zeros_report(self.choice.randrange(1, 21), ZEROS)
@@ -72,7 +71,7 @@ class HostileClients:
         for thread in threads:
             thread.join()
         assert None not in errors, "a report of zeros was taken"
-        self.check(errors)
+        return errors
 
     def stalled_imports(self):
         release = threading.Event()
@@ -83,9 +82,11 @@ class HostileClients:
             with self.client() as client:
                 client.ImportGraphs(hostile.stalled_import(40, release))
 
-        self.check([error for error in hostile.at_once([call] * STALLED)])
+        errors = hostile.at_once([call] * STALLED)
         timer.cancel()
+        return errors
 
     def unread_streams(self):
         with hostile.unread_streams(self.node.address, DATASET, 8, UNREAD):
             self.over.wait(STALL_SECONDS)
+        return []

@@ -16,6 +16,7 @@ system allows no mounts, the disk is never full.
 """
 import argparse
 import collections
+import functools
 import json
 import math
 import pathlib
@@ -234,7 +235,8 @@ class Soak:
     def disturb_all(self, trainers):
         assert trainers.stdout.readline() == "ready\n", "the trainers did not begin"
         threads = [self.guarded(self.beside.step), self.guarded(self.watch_memory)]
-        threads += [self.guarded(self.hostile.step)] if self.hostile else []
+        threads += [self.guarded(functools.partial(self.hostile.work, kind))
+                    for kind in (self.hostile.kinds if self.hostile else ())]
         try:
             begin = self.disturb(trainers)
         finally:

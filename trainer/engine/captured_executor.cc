@@ -1,5 +1,6 @@
 #include "trainer/engine/captured_executor.h"
 
+#include <ATen/core/CachingHostAllocator.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "proto/base/status_macros.h"
@@ -22,6 +24,8 @@ std::uint64_t NanosecondsSince(Clock::time_point start) {
   return std::max<std::uint64_t>(1, std::chrono::nanoseconds(Clock::now() - start).count());
 }
 
+at::HostAllocator& HostAllocator() { return *at::getHostAllocator(at::kCUDA); }
+
 // Ends a capture whose work has failed, which may have ended it already.
 void Abandon(at::cuda::CUDAGraph& graph) {
   try {
@@ -34,9 +38,15 @@ void Abandon(at::cuda::CUDAGraph& graph) {
 
 CapturePool::CapturePool(c10::DeviceIndex device) : device_(device), id_(at::cuda::graph_pool_handle()) {
   c10::cuda::CUDACachingAllocator::createOrIncrefPool(device_, id_);
+  // That of the host is made by the begin of a capture alone.
+  HostAllocator().begin_allocate_to_pool(id_, [](c10::Stream) { return false; });
+  HostAllocator().end_allocate_to_pool(id_);
 }
 
-CapturePool::~CapturePool() { c10::cuda::CUDACachingAllocator::releasePool(device_, id_); }
+CapturePool::~CapturePool() {
+  HostAllocator().release_pool(id_);
+  c10::cuda::CUDACachingAllocator::releasePool(device_, id_);
+}
 
 CapturedExecutor::CapturedExecutor(at::Device device, const InputLayout& layout, std::size_t max_captures,
                                    Work work)
@@ -47,15 +57,30 @@ CapturedExecutor::CapturedExecutor(at::Device device, const InputLayout& layout,
       pool_(device.index()) {}
 
 const GraphTensors& CapturedExecutor::InputsFor(const wire::Shape& padded) {
-  const auto found = std::ranges::find(captures_, padded, &Capture::shape);
-  if (found != captures_.end()) {
-    captures_.splice(captures_.begin(), captures_, found);
-  } else {
-    if (captures_.size() == max_captures_) EvictLast();
-    captures_.push_front(
-        {.shape = padded, .inputs = NewGraphTensors(padded, layout_, device_), .graph = nullptr});
+  if (!BringToFront([&](const Capture& capture) { return capture.shape == padded; })) {
+    Push({.shape = padded, .inputs = NewGraphTensors(padded, layout_, device_), .graph = nullptr});
   }
   return captures_.front().inputs;
+}
+
+void CapturedExecutor::ReadInPlace(const GraphTensors& inputs) {
+  const auto reads_them = [&](const Capture& capture) {
+    return !capture.shape && capture.inputs.senders.is_same(inputs.senders);
+  };
+  if (!BringToFront(reads_them)) Push({.shape = std::nullopt, .inputs = inputs, .graph = nullptr});
+}
+
+template <typename Predicate>
+bool CapturedExecutor::BringToFront(Predicate is_wanted) {
+  const auto found = std::ranges::find_if(captures_, is_wanted);
+  if (found == captures_.end()) return false;
+  captures_.splice(captures_.begin(), captures_, found);
+  return true;
+}
+
+void CapturedExecutor::Push(Capture capture) {
+  if (captures_.size() == max_captures_) EvictLast();
+  captures_.push_front(std::move(capture));
 }
 
 absl::StatusOr<std::uint64_t> CapturedExecutor::Run() {

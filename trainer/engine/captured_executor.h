@@ -6,13 +6,14 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 
 #include "trainer/engine/shape_executor.h"
 
 namespace packtrain::trainer {
 
-// Memory of Torch's allocator for captures, kept over the time in which no capture uses it: by itself the
-// allocator ends a pool with its last capture, and refuses the next one.
+// Memory of Torch's allocators for captures, of the card and of the host, kept over the time in which no
+// capture uses it: by itself an allocator ends a pool with its last capture, and refuses the next one.
 class CapturePool {
  public:
   explicit CapturePool(c10::DeviceIndex device);
@@ -27,23 +28,22 @@ class CapturePool {
   const at::cuda::MempoolId_t id_;
 };
 
-// A shape is captured when it first comes, and replayed from then on. What comes first of all runs operation by
-// operation as well, before it is captured: libraries make their handles and workspaces then. So each Run
-// issues its work once, whatever else it does. The current stream is not the default one, and the same in all
-// calls.
+// A shape is captured when it first comes, inputs that are read in place when they first come, and both are
+// replayed from then on. What comes first of all runs operation by operation as well, before it is captured:
+// libraries make their handles and workspaces then. So each Run issues its work once, whatever else it does.
+// The current stream is not the default one, and the same in all calls.
 class CapturedExecutor final : public ShapeExecutor {
  public:
   CapturedExecutor(at::Device device, const InputLayout& layout, std::size_t max_captures, Work work);
 
   const GraphTensors& InputsFor(const wire::Shape& padded) override;
-  // A graph reads what it was captured with.
-  bool ReadInPlace(const GraphTensors&) override { return false; }
+  void ReadInPlace(const GraphTensors& inputs) override;
   absl::StatusOr<std::uint64_t> Run() override;
   CaptureCounts counts() const override { return counts_; }
 
  private:
   struct Capture {
-    wire::Shape shape;
+    std::optional<wire::Shape> shape;  // none: its inputs are somebody else's
     GraphTensors inputs;
     std::unique_ptr<at::cuda::CUDAGraph> graph;  // null: not captured yet
   };
@@ -51,6 +51,11 @@ class CapturedExecutor final : public ShapeExecutor {
   absl::StatusOr<std::uint64_t> WarmUp();
   absl::StatusOr<std::uint64_t> CaptureFront();
   absl::StatusOr<std::unique_ptr<at::cuda::CUDAGraph>> CaptureWork(const GraphTensors& inputs);
+  // To the front; false where there is none.
+  template <typename Predicate>
+  bool BringToFront(Predicate is_wanted);
+  // In front of the others, in place of the last one where there is no room.
+  void Push(Capture capture);
   void EvictLast();
 
   const at::Device device_;

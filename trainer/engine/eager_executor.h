@@ -20,10 +20,9 @@ class EagerExecutor final : public ShapeExecutor {
     shape_ = padded;
     return inputs_;
   }
-  bool ReadInPlace(const GraphTensors& inputs) override {
+  void ReadInPlace(const GraphTensors& inputs) override {
     inputs_ = inputs;
     shape_.reset();
-    return true;
   }
   absl::StatusOr<std::uint64_t> Run() override {
     ABSL_RETURN_IF_ERROR(work_(inputs_));

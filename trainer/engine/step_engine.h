@@ -51,7 +51,7 @@ class StepEngine {
   // Tensors for the next Step, of shape `padded`.
   const GraphTensors& InputsFor(const wire::Shape& padded) { return executor_->InputsFor(padded); }
   // Has the next Step read `inputs` themselves, as ShapeExecutor::ReadInPlace does.
-  bool ReadInPlace(const GraphTensors& inputs) { return executor_->ReadInPlace(inputs); }
+  void ReadInPlace(const GraphTensors& inputs) { executor_->ReadInPlace(inputs); }
 
   // Issues forward, backward, all-reduce and optimiser after `steps` others, in a step that has begun on the
   // clock. Returns the nanoseconds that went into a capture. ABORTED: another rank is gone.

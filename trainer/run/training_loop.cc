@@ -2,6 +2,7 @@
 
 #include <torch/types.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -103,7 +104,8 @@ absl::StatusOr<std::unique_ptr<TrainingBatches>> TrainingLoop::OpenSource() cons
   auto streamed = std::make_unique<StreamedBatches>(std::move(stream), parts_.feed);
   if (!options_.synthetic) return streamed;
   return std::make_unique<SyntheticBatches>(std::move(streamed), parts_.trained.inputs(),
-                                            parts_.trained.parameters().values().device());
+                                            parts_.trained.parameters().values().device(),
+                                            std::min(SyntheticBatches::kMaxBatches, options_.max_captures));
 }
 
 absl::Status TrainingLoop::MakeStep(TrainingBatches& batches) {
@@ -128,8 +130,9 @@ absl::Status TrainingLoop::MakeStep(TrainingBatches& batches) {
 // To where the next step reads them.
 absl::Status TrainingLoop::BringInputs(TrainingBatches& batches) const {
   StepEngine& engine = parts_.trained.engine();
-  if (batches.resident() != nullptr && engine.ReadInPlace(*batches.resident())) return absl::OkStatus();
-  return batches.Expand(engine.InputsFor(batches.header().padded));
+  if (batches.resident() == nullptr) return batches.Expand(engine.InputsFor(batches.header().padded));
+  engine.ReadInPlace(*batches.resident());
+  return absl::OkStatus();
 }
 
 absl::Status TrainingLoop::NextBatch(TrainingBatches& batches) const {
