@@ -19,6 +19,10 @@ bool IsTransient(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsCancelled(status);
 }
 
+bool IsAdjourned(const absl::Status& status) {
+  return base::ReasonOf(status) == base::kMemoryLimit && base::RetryDelayOf(status).has_value();
+}
+
 absl::Status GaveUp(const ConnectionOptions& options, const absl::Status& cause) {
   const std::string_view message(cause.message().data(), cause.message().size());
   return absl::UnavailableError(absl::StrCat("no answer from server ", options.server, " for ",
@@ -34,13 +38,14 @@ void Retry::Succeeded() {
 
 absl::Status Retry::WaitAfter(const absl::Status& cause) {
   if (stop_.stopped()) return absl::CancelledError("cancelled by the caller");
-  if (!IsTransient(cause)) return cause;
-  if (view_ != nullptr) view_->Failed(cause);
+  const bool adjourned = IsAdjourned(cause);
+  if (!IsTransient(cause) && !adjourned) return cause;
+  if (view_ != nullptr && !adjourned) view_->Failed(cause);
   const auto now = std::chrono::steady_clock::now();
   if (!failing_since_) failing_since_ = now;
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(*failing_since_ + options_.give_up - now);
-  if (left.count() <= 0) return GaveUp(options_, cause);
+  if (left.count() <= 0) return adjourned ? cause : GaveUp(options_, cause);
   const std::chrono::milliseconds asked = base::RetryDelayOf(cause).value_or(std::chrono::milliseconds(0));
   if (stop_.WaitFor(std::min(std::max(backoff_.Next(), asked), left)))
     return absl::CancelledError("cancelled by the caller");

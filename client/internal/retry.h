@@ -40,7 +40,7 @@ class Retry {
 
   // After a failed attempt: OK once it is time for the next one, which is never before the delay that the
   // server asked for. Otherwise `cause` itself where trying again is of no use, CANCELLED when stopped, and
-  // UNAVAILABLE when `give_up` has passed since the first failure.
+  // when `give_up` has passed since the first failure UNAVAILABLE, or `cause` where that is a refusal.
   absl::Status WaitAfter(const absl::Status& cause);
 
  private:
@@ -53,6 +53,9 @@ class Retry {
 
 // Whether the same request may succeed on a server that comes back.
 bool IsTransient(const absl::Status& status);
+
+// Whether the server has no memory for the request now, and says when to come again.
+bool IsAdjourned(const absl::Status& status);
 
 // UNAVAILABLE: says which server was absent, for how long, by which flag, and the last cause.
 absl::Status GaveUp(const ConnectionOptions& options, const absl::Status& cause);

@@ -27,13 +27,23 @@ namespace {
 constexpr std::chrono::hours kListing{1};
 constexpr std::chrono::hours kCheck{24};
 
-// The server is gone, whichever words gRPC has for it; its own answers are never UNKNOWN.
-bool IsLoss(const absl::Status& status) { return IsTransient(status) || absl::IsUnknown(status); }
+// The server is gone, whichever words gRPC has for it, or has reset the call; its own answers are never
+// UNKNOWN.
+bool IsLoss(const absl::Status& status) {
+  return IsTransient(status) || absl::IsUnknown(status) || IsReset(status);
+}
 
-// An import that `cause` ended.
+// A change that `cause` ended, and what is known of it; a reset's with its details.
 absl::Status Lost(const Connection& connection, absl::string_view outcome, const absl::Status& cause) {
-  return absl::UnavailableError(absl::StrCat("server ", connection.options().server, " was lost and ", outcome,
-                                             "; it may be repeated: ", cause.message()));
+  const bool reset = IsReset(cause);
+  absl::Status lost(
+      reset ? cause.code() : absl::StatusCode::kUnavailable,
+      absl::StrCat("server ", connection.options().server, reset ? " reset the call and " : " was lost and ",
+                   outcome, "; it may be repeated: ", cause.message()));
+  if (!reset) return lost;
+  cause.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { lost.SetPayload(url, payload); });
+  return lost;
 }
 
 class GrpcImportStream final : public ImportStream {
@@ -229,11 +239,10 @@ absl::StatusOr<v1::ListGraphSizesResponse> ServiceClient::ListGraphSizes(
 }
 
 absl::StatusOr<v1::SealDatasetResponse> ServiceClient::SealDataset(const v1::SealDatasetRequest& request) {
-  StopSignal never_stopped;
   v1::SealDatasetResponse response;
-  const absl::Status status = CallOnce(kWork, never_stopped, [&](grpc::ClientContext& context) {
-    return stubs_->dataset->SealDataset(&context, request, &response);
-  });
+  const absl::Status status = CallUntilAdmitted(
+      connection_->options(), kWork,
+      [&](grpc::ClientContext& context) { return stubs_->dataset->SealDataset(&context, request, &response); });
   if (status.ok()) return response;
   if (!IsLoss(status)) return status;
   return Lost(*connection_, "did not say that the import was stored: take it as not stored", status);
@@ -241,11 +250,11 @@ absl::StatusOr<v1::SealDatasetResponse> ServiceClient::SealDataset(const v1::Sea
 
 absl::StatusOr<v1::DeriveDatasetResponse> ServiceClient::DeriveDataset(
     const v1::DeriveDatasetRequest& request) {
-  StopSignal never_stopped;
   v1::DeriveDatasetResponse response;
-  const absl::Status status = CallOnce(kListing, never_stopped, [&](grpc::ClientContext& context) {
-    return stubs_->dataset->DeriveDataset(&context, request, &response);
-  });
+  const absl::Status status =
+      CallUntilAdmitted(connection_->options(), kListing, [&](grpc::ClientContext& context) {
+        return stubs_->dataset->DeriveDataset(&context, request, &response);
+      });
   if (status.ok()) return response;
   if (!IsLoss(status)) return status;
   return Lost(*connection_, "did not say that the data set was stored: take it as not stored", status);
@@ -257,11 +266,11 @@ absl::StatusOr<v1::DeleteDatasetResponse> ServiceClient::DeleteDataset(
     return CallMethod(connection_->options(), kLookUp, *stubs_->dataset,
                       &v1::DatasetService::Stub::DeleteDataset, request);
   }
-  StopSignal never_stopped;
   v1::DeleteDatasetResponse response;
-  const absl::Status status = CallOnce(kWork, never_stopped, [&](grpc::ClientContext& context) {
-    return stubs_->dataset->DeleteDataset(&context, request, &response);
-  });
+  const absl::Status status =
+      CallUntilAdmitted(connection_->options(), kWork, [&](grpc::ClientContext& context) {
+        return stubs_->dataset->DeleteDataset(&context, request, &response);
+      });
   if (status.ok()) return response;
   if (!IsLoss(status)) return status;
   return Lost(*connection_, "did not say whether it deleted anything", status);

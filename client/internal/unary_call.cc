@@ -18,6 +18,7 @@ constexpr char kTooLarge[] = "message larger than max";
 // memory.
 constexpr char kReset[] = "RST_STREAM with error code 11";
 constexpr std::chrono::milliseconds kDelayAfterReset{1'000};
+constexpr char kTransport[] = "transport";
 
 absl::Status TooLarge(const absl::Status& refused) {
   return absl::ResourceExhaustedError(
@@ -32,7 +33,7 @@ absl::Status ResetForMemory() {
           absl::ResourceExhaustedError(
               "the server has reset the call, since its connections are short of memory; come again, "
               "or start packtraind with a greater --memory"),
-          base::kMemoryLimit, {{"part", "transport"}, {"flag", "--memory"}}),
+          base::kMemoryLimit, {{"part", kTransport}, {"flag", "--memory"}}),
       kDelayAfterReset);
 }
 
@@ -44,6 +45,8 @@ absl::Status OutcomeOf(const grpc::Status& status) {
   if (absl::StrContains(outcome.message(), kTooLarge)) return TooLarge(outcome);
   return absl::StrContains(outcome.message(), kReset) ? ResetForMemory() : outcome;
 }
+
+bool IsReset(const absl::Status& outcome) { return base::FactOf(outcome, "part") == kTransport; }
 
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call) {
@@ -60,6 +63,17 @@ absl::Status CallUntilAnswered(const ConnectionOptions& options, std::chrono::mi
   while (true) {
     absl::Status status = CallOnce(deadline, never_stopped, call);
     if (status.ok()) return status;
+    ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
+  }
+}
+
+absl::Status CallUntilAdmitted(const ConnectionOptions& options, std::chrono::milliseconds deadline,
+                               absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call) {
+  StopSignal never_stopped;
+  Retry retry(options, never_stopped);
+  while (true) {
+    absl::Status status = CallOnce(deadline, never_stopped, call);
+    if (!IsAdjourned(status) || IsReset(status)) return status;
     ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
   }
 }

@@ -6,6 +6,18 @@
 
 namespace packtrain::base {
 
+namespace {
+
+// Empty where the status has none.
+google::rpc::ErrorInfo InfoOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kErrorInfoUrl);
+  google::rpc::ErrorInfo info;
+  if (payload.has_value() && !info.ParseFromString(std::string(*payload))) info.Clear();
+  return info;
+}
+
+}  // namespace
+
 absl::Status WithReason(absl::Status status, std::string_view reason,
                         std::initializer_list<std::pair<std::string_view, std::string>> metadata) {
   if (status.ok()) return status;
@@ -17,11 +29,12 @@ absl::Status WithReason(absl::Status status, std::string_view reason,
   return status;
 }
 
-std::string ReasonOf(const absl::Status& status) {
-  const auto payload = status.GetPayload(kErrorInfoUrl);
-  google::rpc::ErrorInfo info;
-  if (!payload.has_value() || !info.ParseFromString(std::string(*payload))) return "";
-  return info.reason();
+std::string ReasonOf(const absl::Status& status) { return InfoOf(status).reason(); }
+
+std::string FactOf(const absl::Status& status, std::string_view key) {
+  const google::rpc::ErrorInfo info = InfoOf(status);
+  const auto found = info.metadata().find(std::string(key));
+  return found == info.metadata().end() ? "" : found->second;
 }
 
 absl::Status WithField(absl::Status status, std::string_view field) {

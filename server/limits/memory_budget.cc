@@ -1,6 +1,7 @@
 #include "server/limits/memory_budget.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <future>
 #include <string>
@@ -10,6 +11,9 @@
 
 namespace packtrain::limits {
 namespace {
+
+// Whether a request that waits is wanted.
+constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 // The retry delay of a refused call, which grows with the number of calls that wait.
 constexpr std::chrono::milliseconds kRetryDelay{2'000};
@@ -111,24 +115,29 @@ void MemoryBudget::Reservation::ShrinkTo(std::uint64_t bytes) {
   bytes_ = bytes;
 }
 
-absl::Status MemoryBudget::Reservation::Resize(std::uint64_t bytes, Clock::time_point deadline) {
+absl::Status MemoryBudget::Reservation::Resize(std::uint64_t bytes, const Wait& wait) {
   ShrinkTo(bytes);
   if (bytes <= bytes_) return absl::OkStatus();
   if (bytes > budget_->max_bytes(part_)) return budget_->NeverFits(part_, bytes);
-  absl::StatusOr<Reservation> more = budget_->Reserve(part_, bytes - bytes_, deadline);
+  absl::StatusOr<Reservation> more = budget_->Reserve(part_, bytes - bytes_, wait);
   if (!more.ok()) return more.status();
   bytes_ += std::exchange(more->bytes_, 0);
   return absl::OkStatus();
 }
 
 absl::StatusOr<MemoryBudget::Reservation> MemoryBudget::Reserve(MemoryPart part, std::uint64_t bytes,
-                                                                Clock::time_point deadline) {
+                                                                const Wait& wait) {
   if (std::optional<Reservation> taken = TryTake(part, bytes)) return *std::move(taken);
   // Shared, because set_value may still be returning when the result is here.
   const auto result = std::make_shared<std::promise<absl::StatusOr<Reservation>>>();
-  ReserveLater(part, bytes, deadline,
-               [result](absl::StatusOr<Reservation> reserved) { result->set_value(std::move(reserved)); });
-  return result->get_future().get();
+  std::future<absl::StatusOr<Reservation>> reserved = result->get_future();
+  const RequestId request =
+      ReserveLater(part, bytes, wait.deadline,
+                   [result](absl::StatusOr<Reservation> answer) { result->set_value(std::move(answer)); });
+  while (wait.wanted && reserved.wait_for(kBetweenLooks) == std::future_status::timeout) {
+    if (!wait.wanted()) Cancel(request);
+  }
+  return reserved.get();
 }
 
 std::optional<MemoryBudget::Reservation> MemoryBudget::TryReserve(MemoryPart part, std::uint64_t bytes) {

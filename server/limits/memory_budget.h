@@ -75,6 +75,17 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
+  // How long a thread waits: until `deadline`, and no longer than `wanted` says so, which is asked a few times
+  // a second; null: always.
+  struct Wait {
+    Wait(Clock::time_point until,
+         std::function<bool()> still_wanted = nullptr)  // NOLINT(google-explicit-constructor)
+        : deadline(until), wanted(std::move(still_wanted)) {}
+
+    Clock::time_point deadline;
+    std::function<bool()> wanted;
+  };
+
   // Bytes of a part that are taken for as long as this lives. Movable; an empty one has none.
   class Reservation {
    public:
@@ -94,7 +105,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
     void ShrinkTo(std::uint64_t bytes);
     // Takes what is missing up to `bytes`, or gives back what is above it. Codes as Reserve; a failure changes
     // nothing. Not of an empty one.
-    absl::Status Resize(std::uint64_t bytes, Clock::time_point deadline);
+    absl::Status Resize(std::uint64_t bytes, const Wait& wait);
 
    private:
     friend class MemoryBudget;
@@ -109,9 +120,9 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   // The deadline of a call that begins to wait now.
   static Clock::time_point StatedWait() { return Clock::now() + kMemoryWait; }
 
-  // Waits its turn until `deadline`. RESOURCE_EXHAUSTED: it has passed (the status says when to come again), or
-  // the part may never have so much. UNAVAILABLE: after EndWaiting.
-  absl::StatusOr<Reservation> Reserve(MemoryPart part, std::uint64_t bytes, Clock::time_point deadline);
+  // Waits its turn. RESOURCE_EXHAUSTED: the deadline has passed (the status says when to come again), or the
+  // part may never have so much. CANCELLED: nobody wants it any more. UNAVAILABLE: after EndWaiting.
+  absl::StatusOr<Reservation> Reserve(MemoryPart part, std::uint64_t bytes, const Wait& wait);
   // Never waits, and passes nobody who does.
   std::optional<Reservation> TryReserve(MemoryPart part, std::uint64_t bytes);
   // As Reserve, for threads that must not block: `done` is called once, at once or by whoever gives memory back

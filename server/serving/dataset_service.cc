@@ -88,8 +88,8 @@ grpc::ServerReadReactor<grpc::ByteBuffer>* DatasetService::ImportGraphs(grpc::Ca
 
 void DatasetService::Import(ImportCall& call, limits::Slots::Slot slot, grpc::ByteBuffer& response) {
   open_imports_.Add(call);
-  const absl::StatusOr<v1::ImportGraphsResponse> staged =
-      importer_.Import(std::move(slot), [&call] { return call.Next(); });
+  const absl::StatusOr<v1::ImportGraphsResponse> staged = importer_.Import(
+      std::move(slot), [&call] { return call.Next(); }, [&call] { return call.IsWanted(); });
   open_imports_.Remove(call);
   call.End(staged.ok() ? Pack(*staged, response) : staged.status());
 }

@@ -16,8 +16,13 @@ absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
                           .copies = 1,
                           .max_elements = max_message_bytes_};
   message_.emplace();
-  ABSL_ASSIGN_OR_RETURN(memory_, bounds_.Decode(packed_, bound, *message_));
+  ABSL_ASSIGN_OR_RETURN(memory_, bounds_.Decode(packed_, bound, *message_, [this] { return IsWanted(); }));
   return &*message_;
+}
+
+bool ImportCall::IsWanted() const {
+  base::MutexLock lock(mutex_);
+  return broken_.ok();
 }
 
 absl::StatusOr<bool> ImportCall::AwaitMessage() {

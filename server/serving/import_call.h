@@ -32,6 +32,8 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   // the call broke off. DEADLINE_EXCEEDED: nothing came for the limit. After Break, its status. Otherwise codes
   // as CallBounds::Decode.
   absl::StatusOr<const v1::ImportGraphsRequest*> Next();
+  // Not once Break was called, or the call broke off.
+  bool IsWanted() const;
   // Ends the wait of Next, and those to come, with `why`. Any thread, before End.
   void Break(const absl::Status& why);
   // Answers the client.
@@ -54,7 +56,7 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   std::optional<v1::ImportGraphsRequest> message_;
 
   base::CondVar changed_;
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool more_ ABSL_GUARDED_BY(mutex_) = true;
   absl::Status broken_ ABSL_GUARDED_BY(mutex_);

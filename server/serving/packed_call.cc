@@ -44,6 +44,10 @@ absl::Status Pack(const google::protobuf::Message& message, grpc::ByteBuffer& pa
       grpc::SerializationTraits<google::protobuf::Message>::Serialize(message, &packed, &own));
 }
 
+std::function<bool()> WhileWanted(const grpc::ServerContextBase& context) {
+  return [&context] { return !context.IsCancelled(); };
+}
+
 absl::StatusOr<CallMemory> CallBounds::Receive(grpc::ServerContext& context, RequestStream& stream,
                                                const MethodBound& bound, google::protobuf::Message& request) {
   std::optional<limits::Slots::Slot> place = calls_.Take();
@@ -54,7 +58,7 @@ absl::StatusOr<CallMemory> CallBounds::Receive(grpc::ServerContext& context, Req
     watched.BeginWait();
     if (!stream.Read(&packed)) return absl::CancelledError("the request did not come whole");
   }
-  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, Decode(packed, bound, request));
+  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, Decode(packed, bound, request, WhileWanted(context)));
   return CallMemory{*std::move(place), std::move(memory)};
 }
 
@@ -69,18 +73,19 @@ grpc::Status CallBounds::Send(grpc::ServerContext& context, UnaryStream& stream,
 }
 
 absl::StatusOr<MemoryBudget::Reservation> CallBounds::Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
-                                                             google::protobuf::Message& message) {
+                                                             google::protobuf::Message& message,
+                                                             std::function<bool()> wanted) {
   const std::uint64_t length = packed.Length();
   if (length > bound.max_request_bytes) return TooLarge(message, length, bound.max_request_bytes);
-  const auto deadline = MemoryBudget::StatedWait();
-  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, memory_->Reserve(bound.part, length, deadline));
+  const MemoryBudget::Wait wait(MemoryBudget::StatedWait(), std::move(wanted));
+  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, memory_->Reserve(bound.part, length, wait));
   grpc::Slice bytes;
   if (!packed.DumpToSingleSlice(&bytes).ok()) return absl::InvalidArgumentError("the request is compressed");
   packed.Clear();
   const std::string_view view(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
   ABSL_ASSIGN_OR_RETURN(const std::uint64_t decoded,
                         DecodedBytes(*message.GetDescriptor(), view, bound.max_elements));
-  ABSL_RETURN_IF_ERROR(memory.Resize(length + decoded * bound.copies + bound.work_bytes, deadline));
+  ABSL_RETURN_IF_ERROR(memory.Resize(length + decoded * bound.copies + bound.work_bytes, wait));
   if (message.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()))) return memory;
   return absl::InvalidArgumentError(absl::StrCat(
       "the request is no valid ", message.GetDescriptor()->full_name(), ", or holds text that is not UTF-8"));

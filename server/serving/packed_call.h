@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -82,6 +83,9 @@ class PackedWriter {
   ListingStream& stream_;
 };
 
+// Whether somebody waits for the answer of a call.
+std::function<bool()> WhileWanted(const grpc::ServerContextBase& context);
+
 // Shared by the services of a server, which it outlives. Any number of threads may use it.
 class CallBounds {
  public:
@@ -100,10 +104,11 @@ class CallBounds {
                     const google::protobuf::Message& response);
 
   // Decodes `packed`, which it clears, into `message`; the result is the memory of both and of the method's
-  // work. INVALID_ARGUMENT: it is too large for the method, or no such message. Otherwise codes as
-  // MemoryBudget::Reserve.
+  // work, for which it waits while the call is `wanted`. INVALID_ARGUMENT: it is too large for the method, or
+  // no such message. Otherwise codes as MemoryBudget::Reserve.
   absl::StatusOr<limits::MemoryBudget::Reservation> Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
-                                                           google::protobuf::Message& message);
+                                                           google::protobuf::Message& message,
+                                                           std::function<bool()> wanted);
 
  private:
   const std::shared_ptr<limits::MemoryBudget> memory_;

@@ -41,9 +41,10 @@ absl::Status AddGraphs(const storage::Dataset& dataset, std::span<const std::uin
 
 }  // namespace
 
-absl::StatusOr<PlanService::Memory> PlanService::Reserve(std::uint64_t bytes) const {
+absl::StatusOr<PlanService::Memory> PlanService::Reserve(const grpc::ServerContext& context,
+                                                         std::uint64_t bytes) const {
   return memory_.budget->Reserve(limits::MemoryPart::kPlannedBatches, bytes,
-                                 limits::MemoryBudget::StatedWait());
+                                 {limits::MemoryBudget::StatedWait(), WhileWanted(context)});
 }
 
 PlanService::PlanService(CallBounds& bounds, storage::GraphStore& store, batches::PlanCache& plans,
@@ -58,9 +59,10 @@ grpc::Status PlanService::GetPlan(grpc::ServerContext*, const v1::GetPlanRequest
   return base::ToGrpcStatus(DescribePlan(*request, *response));
 }
 
-grpc::Status PlanService::GetPlannedBatch(grpc::ServerContext*, const v1::GetPlannedBatchRequest* request,
+grpc::Status PlanService::GetPlannedBatch(grpc::ServerContext* context,
+                                          const v1::GetPlannedBatchRequest* request,
                                           v1::GetPlannedBatchResponse* response) {
-  return base::ToGrpcStatus(DescribeBatch(*request, *response));
+  return base::ToGrpcStatus(DescribeBatch(*context, *request, *response));
 }
 
 absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::GetPlanResponse& response) {
@@ -77,7 +79,8 @@ absl::Status PlanService::DescribePlan(const v1::GetPlanRequest& request, v1::Ge
   return AddOversizeIds(*resolved.dataset, summary, *response.mutable_oversize());
 }
 
-absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& request,
+absl::Status PlanService::DescribeBatch(const grpc::ServerContext& context,
+                                        const v1::GetPlannedBatchRequest& request,
                                         v1::GetPlannedBatchResponse& response) {
   ABSL_ASSIGN_OR_RETURN(batches::ResolvedSpec resolved,
                         batches::ResolveSpec(store_, request.dataset(), request.spec()));
@@ -89,8 +92,8 @@ absl::Status PlanService::DescribeBatch(const v1::GetPlannedBatchRequest& reques
   ABSL_ASSIGN_OR_RETURN(batches::BatchBuilder builder,
                         batches::BatchBuilder::Create(resolved.dataset, max_batch_bytes_, memory_));
   const std::uint64_t answer_bytes = batch.graphs.size() * kAnswerBytesOfAGraph;
-  ABSL_ASSIGN_OR_RETURN(const Memory answer_memory, Reserve(answer_bytes));
-  ABSL_ASSIGN_OR_RETURN(Memory body_memory, Reserve(builder.ReservedBytes(batch)));
+  ABSL_ASSIGN_OR_RETURN(const Memory answer_memory, Reserve(context, answer_bytes));
+  ABSL_ASSIGN_OR_RETURN(Memory body_memory, Reserve(context, builder.ReservedBytes(batch)));
   const batches::EpochPosition position{.epoch = request.epoch(),
                                         .epoch_steps = plan->plan->steps(),
                                         .world_size = world_size,

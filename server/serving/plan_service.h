@@ -28,9 +28,10 @@ class PlanService final : public PackedService<v1::PlanService> {
  private:
   using Memory = limits::MemoryBudget::Reservation;
 
-  absl::StatusOr<Memory> Reserve(std::uint64_t bytes) const;
+  absl::StatusOr<Memory> Reserve(const grpc::ServerContext& context, std::uint64_t bytes) const;
   absl::Status DescribePlan(const v1::GetPlanRequest& request, v1::GetPlanResponse& response);
-  absl::Status DescribeBatch(const v1::GetPlannedBatchRequest& request, v1::GetPlannedBatchResponse& response);
+  absl::Status DescribeBatch(const grpc::ServerContext& context, const v1::GetPlannedBatchRequest& request,
+                             v1::GetPlannedBatchResponse& response);
 
   storage::GraphStore& store_;
   batches::PlanCache& plans_;

@@ -31,8 +31,9 @@ void LogSealed(const DatasetWriter::SealResult& sealed) {
 constexpr std::uint64_t kStagingBytes = 2 << 20;
 
 // Takes what an import holds now.
-absl::Status Hold(std::uint64_t session_bytes, limits::MemoryBudget::Reservation& memory) {
-  return memory.Resize(kStagingBytes + session_bytes, limits::MemoryBudget::StatedWait());
+absl::Status Hold(std::uint64_t session_bytes, limits::MemoryBudget::Reservation& memory,
+                  const std::function<bool()>& wanted = nullptr) {
+  return memory.Resize(kStagingBytes + session_bytes, {limits::MemoryBudget::StatedWait(), wanted});
 }
 
 absl::Status HoldMore(std::uint64_t bytes, limits::MemoryBudget::Reservation& memory) {
@@ -108,7 +109,8 @@ absl::StatusOr<limits::Slots::Slot> DatasetImporter::Admit() {
   return imports_.Begin();
 }
 
-absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::Slot slot, NextMessage next) {
+absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::Slot slot, NextMessage next,
+                                                                 const std::function<bool()>& wanted) {
   ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* first, next());
   if (first == nullptr || !first->has_header()) {
     return absl::InvalidArgumentError("the first message of an import must be its header");
@@ -116,8 +118,8 @@ absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
                         ImportSession::Begin(store_, first->header(), max_refused_bytes_));
   log::Log(log::Level::kInfo, "import_began", {});
-  ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst());
-  ABSL_RETURN_IF_ERROR(StageBlocks(*session, next, memory));
+  ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst(wanted));
+  ABSL_RETURN_IF_ERROR(StageBlocks(*session, next, memory, wanted));
   v1::ImportGraphsResponse response = session->response();
   log::Log(log::Level::kInfo, "import_staged",
            {{"received", std::uint64_t{response.received()}}, {"staged", std::uint64_t{response.staged()}}});
@@ -128,7 +130,8 @@ absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::
 }
 
 absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage next,
-                                          limits::MemoryBudget::Reservation& memory) {
+                                          limits::MemoryBudget::Reservation& memory,
+                                          const std::function<bool()>& wanted) {
   while (true) {
     ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, next());
     ABSL_RETURN_IF_ERROR(CheckNotDraining());
@@ -138,12 +141,14 @@ absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage ne
     if (message == nullptr || !(message->has_block() || message->has_records())) return NoEnd();
     ABSL_RETURN_IF_ERROR(message->has_block() ? session.Add(message->block())
                                               : session.Add(message->records()));
-    ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory));
+    ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory, wanted));
   }
 }
 
-absl::StatusOr<limits::MemoryBudget::Reservation> DatasetImporter::ReserveFirst() {
-  return memory_->Reserve(limits::MemoryPart::kImports, kStagingBytes, limits::MemoryBudget::StatedWait());
+absl::StatusOr<limits::MemoryBudget::Reservation> DatasetImporter::ReserveFirst(
+    const std::function<bool()>& wanted) {
+  return memory_->Reserve(limits::MemoryPart::kImports, kStagingBytes,
+                          {limits::MemoryBudget::StatedWait(), wanted});
 }
 
 absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealDatasetRequest& request) {

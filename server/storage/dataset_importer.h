@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -54,8 +55,9 @@ class DatasetImporter {
   // The next message of an import, valid until the call after; null where no more come.
   using NextMessage = absl::FunctionRef<absl::StatusOr<const v1::ImportGraphsRequest*>()>;
   // Reads and stages one import, and keeps it under the id in the answer. A failure, of `next` too, drops it.
-  // Codes as DatasetService.ImportGraphs.
-  absl::StatusOr<v1::ImportGraphsResponse> Import(limits::Slots::Slot slot, NextMessage next);
+  // It waits for memory while it is `wanted`; null: always. Codes as DatasetService.ImportGraphs.
+  absl::StatusOr<v1::ImportGraphsResponse> Import(limits::Slots::Slot slot, NextMessage next,
+                                                  const std::function<bool()>& wanted = nullptr);
 
   // Publishes an import that was staged; a failure keeps it. Codes as DatasetService.SealDataset.
   absl::StatusOr<v1::SealDatasetResponse> Seal(const v1::SealDatasetRequest& request);
@@ -67,7 +69,8 @@ class DatasetImporter {
 
  private:
   // Stages the blocks that follow the header, up to the end message; `memory` grows with what is held of them.
-  absl::Status StageBlocks(ImportSession& session, NextMessage next, limits::MemoryBudget::Reservation& memory);
+  absl::Status StageBlocks(ImportSession& session, NextMessage next, limits::MemoryBudget::Reservation& memory,
+                           const std::function<bool()>& wanted);
   absl::StatusOr<std::unique_ptr<DatasetWriter>> Stage(const Dataset& source,
                                                        const v1::DeriveDatasetRequest& request,
                                                        absl::FunctionRef<bool()> cancelled,
@@ -75,7 +78,7 @@ class DatasetImporter {
   v1::SealDatasetRequest SealOf(const Dataset& source, const v1::DeriveDatasetRequest& request) const;
 
   // Memory for an import that begins. Codes as MemoryBudget::Reserve.
-  absl::StatusOr<limits::MemoryBudget::Reservation> ReserveFirst();
+  absl::StatusOr<limits::MemoryBudget::Reservation> ReserveFirst(const std::function<bool()>& wanted = nullptr);
 
   GraphStore& store_;
   const std::shared_ptr<limits::MemoryBudget> memory_;

@@ -248,16 +248,10 @@ TEST(BatchReader, WaitsUntilTheStreamThatHadItsPlaceBeforeIsSeenToEnd) {
   EXPECT_THAT(served.batches.requests(), SizeIs(2));
 }
 
-grpc::Status WithoutMemory() {
-  return base::ToGrpcStatus(base::WithRetryDelay(
-      base::WithReason(absl::ResourceExhaustedError("the memory is in use"), base::kMemoryLimit),
-      milliseconds(1)));
-}
-
 TEST(BatchReader, ComesAgainWhereTheServerHasNoMemoryForItYet) {
   const grpc::Status reset(grpc::StatusCode::RESOURCE_EXHAUSTED, "Received RST_STREAM with error code 11");
-  Served served(Calls{{.parts = 0, .end = WithoutMemory()},
-                      {.parts = 5, .end = WithoutMemory()},
+  Served served(Calls{{.parts = 0, .end = testing::NoMemoryYet()},
+                      {.parts = 5, .end = testing::NoMemoryYet()},
                       {.parts = 0, .end = reset},
                       {.parts = 1, .end = reset}});
   const Received received = ReadAll(served.connection, Request(2));
@@ -267,7 +261,7 @@ TEST(BatchReader, ComesAgainWhereTheServerHasNoMemoryForItYet) {
 }
 
 TEST(BatchReader, EndsWithTheRefusalOfAServerThatNeverHasMemoryForIt) {
-  Served served(Calls(1000, {.parts = 0, .end = WithoutMemory()}), milliseconds(200));
+  Served served(Calls(1000, {.parts = 0, .end = testing::NoMemoryYet()}), milliseconds(200));
   EXPECT_THAT(ReadAll(served.connection, Request(1)).status,
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("the memory is in use")));
   EXPECT_GE(served.batches.requests().size(), 2);

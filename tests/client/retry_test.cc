@@ -74,6 +74,22 @@ TEST(Retry, NeverComesBeforeTheDelayThatTheServerAsksFor) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(200));
 }
 
+TEST(Retry, WaitsOutARefusalForWantOfMemoryAndReturnsItInTheEnd) {
+  const absl::Status refused = base::WithRetryDelay(
+      base::WithReason(absl::ResourceExhaustedError("x"), base::kMemoryLimit), milliseconds(1));
+  StopSignal stop;
+  const ConnectionOptions patient = OptionsFor("a:1", milliseconds(60'000)),
+                          hasty = OptionsFor("a:1", milliseconds(1));
+  EXPECT_THAT(Retry(patient, stop).WaitAfter(refused), IsOk());
+  Retry retry(hasty, stop);
+  absl::Status status;
+  EXPECT_TRUE(testing::Eventually([&] {
+    status = retry.WaitAfter(refused);
+    return !status.ok();
+  }));
+  EXPECT_EQ(status, refused);
+}
+
 TEST(Retry, EndsWhenStopped) {
   const ConnectionOptions options = OptionsFor("a:1", milliseconds(60'000));
   StopSignal stop;

@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/crc32c.h"
+#include "proto/base/error_details.h"
+#include "proto/base/status_convert.h"
 #include "proto/wire/batch_encoder.h"
 
 namespace packtrain::testing {
@@ -279,6 +281,7 @@ grpc::Status ScriptedRuns::ListSteps(grpc::ServerContext*, const v1::ListStepsRe
 grpc::Status ScriptedDatasets::ImportGraphs(grpc::ServerContext*,
                                             grpc::ServerReader<v1::ImportGraphsRequest>* reader,
                                             v1::ImportGraphsResponse* response) {
+  if (grpc::Status answer = NextAnswer(); !answer.ok()) return answer;
   v1::ImportGraphsRequest request;
   std::uint64_t graphs = 0;
   for (std::size_t block = 0; reader->Read(&request);) {
@@ -292,6 +295,42 @@ grpc::Status ScriptedDatasets::ImportGraphs(grpc::ServerContext*,
   response->set_received(graphs);
   response->set_staged(graphs);
   return grpc::Status::OK;
+}
+
+grpc::Status ScriptedDatasets::SealDataset(grpc::ServerContext*, const v1::SealDatasetRequest* request,
+                                           v1::SealDatasetResponse* response) {
+  response->mutable_dataset()->set_name(request->name());
+  return NextAnswer();
+}
+
+grpc::Status ScriptedDatasets::DeleteDataset(grpc::ServerContext*, const v1::DeleteDatasetRequest*,
+                                             v1::DeleteDatasetResponse*) {
+  return NextAnswer();
+}
+
+void ScriptedDatasets::AnswerWith(std::deque<grpc::Status> statuses) {
+  const base::MutexLock lock(mutex_);
+  answers_ = std::move(statuses);
+}
+
+std::size_t ScriptedDatasets::calls() const {
+  const base::MutexLock lock(mutex_);
+  return calls_;
+}
+
+grpc::Status ScriptedDatasets::NextAnswer() {
+  const base::MutexLock lock(mutex_);
+  ++calls_;
+  if (answers_.empty()) return grpc::Status::OK;
+  grpc::Status answer = answers_.front();
+  answers_.pop_front();
+  return answer;
+}
+
+grpc::Status NoMemoryYet() {
+  return base::ToGrpcStatus(base::WithRetryDelay(
+      base::WithReason(absl::ResourceExhaustedError("the memory is in use"), base::kMemoryLimit),
+      std::chrono::milliseconds(1)));
 }
 
 grpc::Status ScriptedDatasets::GetDataset(grpc::ServerContext*, const v1::GetDatasetRequest* request,

@@ -146,15 +146,31 @@ class ScriptedDatasets final : public v1::DatasetService::Service {
   explicit ScriptedDatasets(std::size_t refused_block = std::numeric_limits<std::size_t>::max())
       : refused_block_(refused_block) {}
 
+  // What the next imports, seals and deletions end with, one each.
+  void AnswerWith(std::deque<grpc::Status> statuses);
+  std::size_t calls() const;  // of these three
+
   grpc::Status ImportGraphs(grpc::ServerContext* context, grpc::ServerReader<v1::ImportGraphsRequest>* reader,
                             v1::ImportGraphsResponse* response) override;
+  grpc::Status SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,
+                           v1::SealDatasetResponse* response) override;
+  grpc::Status DeleteDataset(grpc::ServerContext* context, const v1::DeleteDatasetRequest* request,
+                             v1::DeleteDatasetResponse* response) override;
   // Knows "qm9" only.
   grpc::Status GetDataset(grpc::ServerContext* context, const v1::GetDatasetRequest* request,
                           v1::GetDatasetResponse* response) override;
 
  private:
+  grpc::Status NextAnswer();
+
   const std::size_t refused_block_;
+  mutable base::Mutex mutex_;
+  std::deque<grpc::Status> answers_ ABSL_GUARDED_BY(mutex_);
+  std::size_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
 };
+
+// A refusal for want of memory, which may be tried again in a moment.
+grpc::Status NoMemoryYet();
 
 // Plans every spec as 7 batches in 4 steps.
 class ScriptedPlans final : public v1::PlanService::Service {

@@ -121,6 +121,26 @@ TEST(ServiceClient, SaysThatASealWithoutAnAnswerMayBeRepeated) {
                        AllOf(HasSubstr(served.server.address()), HasSubstr("not stored; it may be repeated"))));
 }
 
+TEST(ServiceClient, ComesAgainWithAChangeThatTheServerRefusesForWantOfMemory) {
+  Served served;
+  served.datasets.AnswerWith(
+      {testing::NoMemoryYet(), testing::NoMemoryYet(), grpc::Status::OK, testing::NoMemoryYet()});
+  EXPECT_THAT(served.client.SealDataset({}), IsOk());
+  EXPECT_THAT(served.client.DeleteDataset({}), IsOk());
+  EXPECT_EQ(served.datasets.calls(), 5);
+}
+
+TEST(ServiceClient, MakesNoChangeTwiceThatAResetMayHaveLetThrough) {
+  Served served;
+  served.datasets.AnswerWith(
+      {grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "Received RST_STREAM with error code 11")});
+  EXPECT_THAT(served.client.DeleteDataset({}),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       AllOf(HasSubstr("reset the call and did not say whether it deleted anything"),
+                             HasSubstr("--memory"))));
+  EXPECT_EQ(served.datasets.calls(), 1);
+}
+
 TEST(ServiceClient, HandsOverStepsInOrder) {
   Served served;
   ReportBlocks(served, 3);

@@ -10,11 +10,10 @@ import argparse
 import pathlib
 import statistics
 import sys
-import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 from harness import DataNode  # noqa: E402
-from hostile_clients import HostileClients  # noqa: E402
+from hostile_clients import HostileClients, import_wide  # noqa: E402
 
 FLAGS = ("--max-streams", "64", "--max-batch-bytes", str(32 << 20), "--resident-bytes", str(64 << 20), "--enable-bench")
 
@@ -29,36 +28,13 @@ def graphs_per_second(node, seconds):
         assert read.error["code"] == "RESOURCE_EXHAUSTED" and "come again" in read.error["message"], read
 
 
-class Hostility:
-    """`with` it, hostile clients work against the node, the same ones for the same seed."""
-
-    def __init__(self, node, seed):
-        self.over = threading.Event()
-        self.client = HostileClients(node, seed, self.over)
-        self.threads = [threading.Thread(target=self.work, args=[kind]) for kind in self.client.kinds]
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def work(self, kind):
-        while not self.over.is_set():
-            self.client.work(kind)
-
-    def __exit__(self, *_):
-        self.over.set()
-        for thread in self.threads:
-            thread.join()
-
-
 def start(memory):
     return DataNode("--memory", memory, *FLAGS)
 
 
 def prepare(node):
     assert node.import_sample().code == 0
-    HostileClients(node, 0, threading.Event()).import_wide()
+    import_wide(node)
     return node.run("server", "info").json["memory"]["cap_bytes"]
 
 
@@ -71,14 +47,14 @@ def measure_rates(arguments):
         beside_others, beside_idle = [], []
         for turn in range(arguments.turns):
             alone = graphs_per_second(node, arguments.seconds)
-            with Hostility(other, turn):
+            with HostileClients(other, turn):
                 elsewhere = graphs_per_second(node, arguments.seconds)
-            with Hostility(node, turn) as hostility:
+            with HostileClients(node, turn) as hostile:
                 beside = graphs_per_second(node, arguments.seconds)
             beside_idle.append(beside / alone)
             beside_others.append(beside / elsewhere)
             print(f"turn {turn}: alone {alone:.0f}, hostile clients at another node {elsewhere:.0f}, at this one "
-                  f"{beside:.0f} graphs/s; {dict(hostility.client.counts)}", flush=True)
+                  f"{beside:.0f} graphs/s; {dict(hostile.counts)}", flush=True)
         for name, kept in (("alone", beside_idle), ("hostile clients at another node", beside_others)):
             print(f"kept of the rate {name}: median {statistics.median(kept):.2f}, minimum {min(kept):.2f}, maximum "
                   f"{max(kept):.2f}", flush=True)

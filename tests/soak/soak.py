@@ -16,7 +16,7 @@ system allows no mounts, the disk is never full.
 """
 import argparse
 import collections
-import functools
+import contextlib
 import json
 import math
 import pathlib
@@ -30,7 +30,7 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import own_disk  # noqa: E402
-from hostile_clients import HostileClients  # noqa: E402
+from hostile_clients import HostileClients, import_wide  # noqa: E402
 from harness import SAMPLE, DataNode, packtrain, program  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
@@ -46,6 +46,12 @@ SECONDS_TO_FILL = 300
 # What a command may end with while the node is disturbed. NOT_FOUND: of an import that a restart forgot, or a data set
 # that may have been deleted.
 DISTURBED = {"UNAVAILABLE", "CANCELLED", "RESOURCE_EXHAUSTED", "NOT_FOUND"}
+
+
+def lacks_answer(error):
+    """Whether the server was short of memory for a call, or was not heard of."""
+    reasons = {detail.get("reason") for detail in error.get("details", ())}
+    return error["code"] == "UNAVAILABLE" or "MEMORY_LIMIT" in reasons
 
 
 class Beside:
@@ -136,7 +142,7 @@ class Soak:
         self.over = threading.Event()
         self.beside = Beside(proxy, node.directory, self.seed, self.counts)
         self.memory = None
-        self.hostile = HostileClients(node, self.seed, self.over) if arguments.memory else None
+        self.hostile = HostileClients(node, self.seed) if arguments.memory else None
         self.gentle = [self.cut, self.cut, self.cut, self.freeze] + [self.fill] * may_fill
         self.harsh = self.gentle + [self.kill, self.stop]
 
@@ -168,6 +174,8 @@ class Soak:
         time.sleep(choice.uniform(0, 0.5))
         self.node.start()
         self.proxy.target = self.node.address
+        if self.hostile:
+            self.hostile.follow()
 
     def cut(self, _):
         self.counts["connections"] += self.proxy.cut()
@@ -180,20 +188,31 @@ class Soak:
 
     def fill(self, choice):
         """A deletion meets the full disk; once there is space, imports work without a restart."""
-        assert self.node.import_sample("--limit", 5, name="filled").code == 0
+        imported = self.node.import_sample("--limit", 5, "--give-up", SECONDS_TO_END, name="filled")
+        assert imported.code == 0, imported
         ballast = own_disk.fill(self.data)
         time.sleep(choice.uniform(0.1, 1.0))
-        deleted = self.node.run("dataset", "delete", "filled", "--yes")
-        assert deleted.code == 0, deleted
+        deleted = self.delete_filled()
+        assert deleted.code == 0 or deleted.error["code"] == "NOT_FOUND", deleted
         ballast.unlink()
-        imported = self.node.import_sample("--limit", 5, name="filled")
+        imported = self.node.import_sample("--limit", 5, "--give-up", SECONDS_TO_END, name="filled")
         assert imported.code == 0, imported
+
+    def delete_filled(self):
+        """The outcome, once there is one: hostile clients bring it about that connections are reset, too, and then nobody
+        knows whether it was deleted."""
+        end = time.monotonic() + SECONDS_TO_END
+        while True:
+            deleted = self.node.run("dataset", "delete", "filled", "--yes")
+            if deleted.code == 0 or not (self.hostile and lacks_answer(deleted.error)) or time.monotonic() > end:
+                return deleted
+            self.counts["deleted again"] += 1
 
     def disturb(self, trainers):
         """One fault after another, on this thread, each kind as often; in the second half none that ends the node."""
         choice = random.Random(f"{self.seed} faults")
         begin, due = time.monotonic(), []
-        while (passed := time.monotonic() - begin) < self.seconds and not self.failures and trainers.poll() is None:
+        while (passed := time.monotonic() - begin) < self.seconds and self.goes_on(trainers):
             time.sleep(choice.uniform(0.05, 0.5))
             due = due or choice.sample(self.harsh, len(self.harsh))
             fault = due.pop()
@@ -201,6 +220,9 @@ class Soak:
                 fault(choice)
                 self.counts[fault.__name__] += 1
         return begin
+
+    def goes_on(self, trainers):
+        return not self.failures and trainers.poll() is None and not (self.hostile and self.hostile.has_ended())
 
     def watch_memory(self):
         self.memory.read(self.node)
@@ -223,7 +245,7 @@ class Soak:
         graphs = self.node.run("dataset", "show", "sample").json["splits"]["train"]["graphs"]
         cap = self.node.run("server", "info").json["memory"]["cap_bytes"]
         if self.hostile:
-            self.hostile.import_wide()
+            import_wide(self.node)
         self.memory = Memory(cap, math.inf if self.any_memory else 1.1 * cap)
         trainers = subprocess.Popen([*program("soak_trainers"), self.proxy.address, "sample", str(graphs), str(self.seed)],
                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -235,10 +257,9 @@ class Soak:
     def disturb_all(self, trainers):
         assert trainers.stdout.readline() == "ready\n", "the trainers did not begin"
         threads = [self.guarded(self.beside.step), self.guarded(self.watch_memory)]
-        threads += [self.guarded(functools.partial(self.hostile.work, kind))
-                    for kind in (self.hostile.kinds if self.hostile else ())]
         try:
-            begin = self.disturb(trainers)
+            with self.hostile or contextlib.nullcontext():
+                begin = self.disturb(trainers)
         finally:
             self.over.set()
             for thread in threads:

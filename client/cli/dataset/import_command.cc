@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +23,7 @@
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/import_pipeline.h"
 #include "client/ingest/ledger.h"
+#include "proto/base/error_details.h"
 #include "proto/base/progress.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
@@ -29,6 +34,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRefusalsShown = 10;
+constexpr std::chrono::milliseconds kDelayAfterLoss{1'000};
 
 // The result of an import.
 struct ImportResult {
@@ -90,9 +96,8 @@ absl::StatusOr<std::unique_ptr<ingest::LedgerFile>> OpenLedger(const ImportFlags
 // Reads everything, sends it to the server and publishes it there under `name`, or the source's own where it is
 // empty.
 absl::StatusOr<ImportResult> Store(ingest::ImportPipeline& pipeline, const std::string& name,
-                                   const GlobalOptions& global, Output& output) {
+                                   ServerSink& server, Output& output) {
   const auto start = Clock::now();
-  ServerSink server(global);
   ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsResponse staged,
                         pipeline.Run(server, {output.messages(), base::IsTerminal(STDERR_FILENO)}));
   ABSL_ASSIGN_OR_RETURN(v1::SealDatasetResponse sealed, server.Seal(pipeline.SealRequest(staged, name)));
@@ -100,13 +105,63 @@ absl::StatusOr<ImportResult> Store(ingest::ImportPipeline& pipeline, const std::
                       std::chrono::duration<double>(Clock::now() - start).count()};
 }
 
+// Whether all files can be read a second time, which a pipe can't.
+bool CanReadAgain(const std::vector<std::string>& files) {
+  return std::ranges::all_of(files, [](const std::string& file) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(file, error) || std::filesystem::is_directory(file, error);
+  });
+}
+
+// An import, made again where the server has no memory for it yet or was lost, until --give-up has passed since
+// it first failed so. What is stored twice is stored once.
+class PatientImport {
+ public:
+  PatientImport(const ImportFlags& flags, const ingest::Format& format, const GlobalOptions& global)
+      : flags_(flags), format_(format), global_(global) {}
+
+  absl::StatusOr<ImportResult> Run(Output& output) {
+    while (true) {
+      pipeline_.emplace(format_, ImportOptionsOf(flags_, global_));
+      ServerSink server(global_);
+      absl::StatusOr<ImportResult> result = Store(*pipeline_, flags_.name, server, output);
+      const std::optional<std::chrono::milliseconds> delay = DelayAfter(result.status(), server);
+      if (!delay || !HasTimeFor(*delay) || !CanReadAgain(flags_.paths)) return result;
+      output.Note(absl::StrCat("packtrain: ", result.status().message(), "; the import begins again"));
+      std::this_thread::sleep_for(*delay);
+    }
+  }
+
+  // Of the last try.
+  const ingest::Ledger& ledger() const { return pipeline_->ledger(); }
+
+ private:
+  // None: it would fail again. A server that cannot be reached was waited for already.
+  static std::optional<std::chrono::milliseconds> DelayAfter(const absl::Status& status,
+                                                             const ServerSink& server) {
+    if (const auto asked = base::RetryDelayOf(status)) return asked;
+    const bool lost = absl::IsUnavailable(status) || base::ReasonOf(status) == "IMPORT_NOT_FOUND";
+    return lost && server.is_connected() ? std::optional(kDelayAfterLoss) : std::nullopt;
+  }
+  bool HasTimeFor(std::chrono::milliseconds delay) {
+    if (!give_up_at_) give_up_at_ = Clock::now() + global_.give_up;
+    return Clock::now() + delay <= *give_up_at_;
+  }
+
+  const ImportFlags& flags_;
+  const ingest::Format& format_;
+  const GlobalOptions& global_;
+  std::optional<ingest::ImportPipeline> pipeline_;
+  std::optional<Clock::time_point> give_up_at_;
+};
+
 absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const ingest::Format& format,
                                 const GlobalOptions& global, Output& output) {
   const absl::StatusOr<std::unique_ptr<ingest::LedgerFile>> file = OpenLedger(flags);
   if (!file.ok()) return DataError(output, file.status());
-  ingest::ImportPipeline pipeline(format, ImportOptionsOf(flags, global));
-  const absl::StatusOr<ImportResult> result = Store(pipeline, flags.name, global, output);
-  const ingest::Ledger& ledger = pipeline.ledger();
+  PatientImport import(flags, format, global);
+  const absl::StatusOr<ImportResult> result = import.Run(output);
+  const ingest::Ledger& ledger = import.ledger();
   const absl::Status written = *file == nullptr ? absl::OkStatus() : (*file)->Write(ledger);
   if (!written.ok()) output.Note(absl::StrCat("packtrain: ", written.message()));
   if (!result.ok()) return DataError(output, result.status());

@@ -20,6 +20,8 @@ class ServerSink : public ingest::BlockSink {
   explicit ServerSink(const GlobalOptions& global) : global_(global) {}
 
   absl::Status Begin(const v1::ImportHeader& header) override;
+  // Whether Begin has reached the server.
+  bool is_connected() const { return connection_ != nullptr; }
   absl::Status Write(ingest::Block block) override;
   absl::StatusOr<v1::ImportGraphsResponse> Finish() override;
 

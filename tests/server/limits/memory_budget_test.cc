@@ -49,6 +49,24 @@ struct Request {
   absl::StatusOr<Reservation> answer = absl::UnknownError("waits");
 };
 
+TEST(MemoryBudgetTest, AWaitEndsOnceNobodyWantsItsMemory) {
+  const auto budget = MemoryBudget::Undivided(100);
+  auto held = budget->TryReserve(kReports, 60);
+  std::atomic<int> looks = 0;
+  const MemoryBudget::Wait wait(Clock::now() + kLong, [&looks] { return ++looks < 3; });
+  EXPECT_THAT(budget->Reserve(kStreams, 60, wait), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(budget->waiting(), 0);
+  EXPECT_GE(looks, 3);
+  auto grown = budget->TryReserve(kStreams, 10);
+  EXPECT_THAT(grown->Resize(60, {Clock::now() + kLong, [] { return false; }}),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(grown->bytes(), 10);
+  // Who is wanted waits on.
+  std::thread giver([&held] { held.reset(); });
+  EXPECT_THAT(budget->Reserve(kStreams, 60, {Clock::now() + kLong, [] { return true; }}), IsOk());
+  giver.join();
+}
+
 TEST(MemoryBudgetTest, WhatIsReservedIsGivenBackWithTheReservation) {
   const auto budget = MemoryBudget::Undivided(100);
   {

@@ -87,6 +87,18 @@ class DatasetImporterTest : public ::testing::Test {
   DatasetImporter importer_{store_, memory_, {.program_version = "1.2.3", .imports = {.max_imports = 2}}};
 };
 
+TEST_F(DatasetImporterTest, AnImportThatBrokeOffWaitsForNoMemoryAndKeepsNoPlace) {
+  const auto held = memory_->TryReserve(limits::MemoryPart::kImports, memory_->cap_bytes());
+  for (int k = 0; k < 3; ++k) {  // more than there are places
+    auto slot = importer_.Admit();
+    ASSERT_THAT(slot, IsOk());
+    const v1::ImportGraphsRequest header = Header();
+    EXPECT_THAT(importer_.Import(
+                    *std::move(slot), [&header] { return &header; }, [] { return false; }),
+                StatusIs(absl::StatusCode::kCancelled));
+  }
+}
+
 TEST_F(DatasetImporterTest, AnImportIsADataSetOnceItIsSealed) {
   const auto staged = Import({Header(), Block(3), Block(2), End(5)});
   ASSERT_THAT(staged, IsOk());

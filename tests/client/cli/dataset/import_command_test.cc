@@ -9,6 +9,7 @@
 #include "client/connection.h"
 #include "client/dataset_info.h"
 #include "tests/client/cli/run_line.h"
+#include "tests/client/scripted_services.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
 #include "tests/testing/test_server.h"
@@ -131,6 +132,29 @@ TEST_F(ImportCommandTest, SameContentIsTheSameVersion) {
   EXPECT_EQ(first["version"], second["version"]);
   EXPECT_EQ(first["unchanged"], false);
   EXPECT_EQ(second["unchanged"], true);
+}
+
+TEST_F(ImportCommandTest, BeginsAgainWhereTheServerHasNoMemoryForItYetOrWasLost) {
+  testing::ScriptedInfo info;
+  testing::ScriptedDatasets datasets;
+  testing::InProcessServer busy({&info, &datasets});
+  const auto import_from = [&](const std::string& path, const std::string& give_up) {
+    return RunLine(
+        {"import", "extxyz", path, "--name", "mols", "--server", busy.address(), "--give-up", give_up});
+  };
+  const std::string file = folder_.Write("m.xyz", kThree);
+  datasets.AnswerWith({testing::NoMemoryYet(), grpc::Status(grpc::StatusCode::UNAVAILABLE, "GOAWAY received"),
+                       grpc::Status::OK});
+  const Printed printed = import_from(file, "60");
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.err, HasSubstr("begins again"));
+  EXPECT_THAT(printed.out, HasSubstr("stored 3 of 3 graphs"));
+  EXPECT_EQ(datasets.calls(), 4);  // three imports and a seal
+
+  datasets.AnswerWith({testing::NoMemoryYet()});
+  const Printed given_up = import_from(file, "0");
+  EXPECT_EQ(given_up.exit_code, 1);
+  EXPECT_THAT(given_up.err, HasSubstr("come again"));
 }
 
 TEST_F(ImportCommandTest, BadGraphStopsTheImportAndNothingIsStored) {
