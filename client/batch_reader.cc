@@ -127,25 +127,18 @@ class GrpcBatchReader final : public BatchReader {
     return std::nullopt;
   }
 
-  // Whether the server refused the call because others have its memory or places, so that the same call may
-  // succeed later. A reader that comes back, or that resumes, or that shares a place with one that has ended,
-  // may still be counted with the former stream: until the server has seen that one end, its limit is no reason
-  // to end.
+  // Whether the server refused the call because others have its places, and this reader may come again: one
+  // that comes back, or that resumes, or that shares a place with one that has ended, may still be counted with
+  // the former stream. Until the server has seen that one end, its limit is no reason to end.
   bool IsFull(const absl::Status& ended) const {
-    const std::string reason = base::ReasonOf(ended);
     const bool returns = !position_.fingerprint().empty() || !request_.place().empty();
-    return reason == base::kMemoryLimit || (reason == base::kStreamLimit && returns);
+    return returns && base::ReasonOf(ended) == base::kStreamLimit;
   }
 
-  // UNAVAILABLE where the server is full. With the delay that it asks for, but not for a place, which a former
-  // stream of this reader leaves within moments.
+  // UNAVAILABLE where the server is full, without the delay that it asks for: a former stream of this reader
+  // leaves its place within moments.
   absl::Status OfFullServer(const absl::Status& ended) const {
-    if (!IsFull(ended)) return ended;
-    absl::Status unavailable = absl::UnavailableError(ended.message());
-    const auto delay = ended.GetPayload(base::kRetryInfoUrl);
-    if (delay && base::ReasonOf(ended) != base::kStreamLimit)
-      unavailable.SetPayload(base::kRetryInfoUrl, *delay);
-    return unavailable;
+    return IsFull(ended) ? absl::UnavailableError(ended.message()) : ended;
   }
 
   // What it means that the server has nothing more to send.

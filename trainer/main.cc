@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <csignal>
 
+#include <chrono>
 #include <cstdlib>
 #include <stop_token>
 #include <string>
@@ -36,8 +37,9 @@ enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kUnreachable = 3 };
   std::_Exit(kFailed);
 }
 
-// Turns SIGINT and SIGTERM into a request to stop; a second one ends the process at once. To be made before any
-// other thread, which then do not get these signals.
+// Turns SIGINT and SIGTERM into a request to stop; a further one ends the process at once, but not within a
+// second of the first: programs such as `timeout` send a signal to the process and to its group. To be made
+// before any other thread, which then do not get these signals.
 class SignalWatch {
  public:
   SignalWatch(std::stop_source& stop, bool json) : json_(json) {
@@ -52,11 +54,16 @@ class SignalWatch {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr int kQuit = SIGUSR1;
+  static constexpr std::chrono::seconds kOneRequest{1};
 
   void Wait(std::stop_source& stop) {
+    Clock::time_point first;
     for (int signal = 0; sigwait(&signals_, &signal) == 0 && signal != kQuit;) {
-      if (stop.request_stop()) continue;
+      const bool is_first = stop.request_stop();
+      if (is_first) first = Clock::now();
+      if (is_first || Clock::now() - first < kOneRequest) continue;
       EndProcess(absl::CancelledError("ended at once by a second signal, without a checkpoint"), json_);
     }
   }

@@ -163,8 +163,8 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
                "Serve the first batches again and again from where the step reads them, each captured by "
                "itself: 64, or "
                "--max-captures or an epoch where that is less. No feed can be faster, and the time that a run "
-               "without "
-               "it takes longer is the cost of input. Labels the run input=synthetic")
+               "without it "
+               "takes longer is the cost of input. Labels the run input=synthetic")
       ->excludes(checkpoint)
       ->group(kRunGroup);
 }
@@ -193,7 +193,9 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
                "Torch's operators in place of kernels of our own")
       ->group(kRunGroup);
   app.add_option("--max-captures", options.training.max_captures,
-                 "Shapes whose CUDA graphs are kept; beyond, the one that was not used for longest goes")
+                 "CUDA graphs that are kept, one for each shape or, with --synthetic, batch; beyond, the one "
+                 "that was not used for "
+                 "longest goes")
       ->check(base::CountBetween(1, 1 << 20))
       ->capture_default_str()
       ->group(kRunGroup);

@@ -1,4 +1,5 @@
 #include "client/cli/command.h"
+#include "client/internal/retry.h"
 
 #include <utility>
 
@@ -77,7 +78,8 @@ ExitCode RefuseCsv(Output& output) {
 
 ExitCode DataError(Output& output, const absl::Status& status) {
   output.PrintError(status);
-  return absl::IsUnavailable(status) ? ExitCode::kUnreachable : ExitCode::kFailed;
+  const bool unreachable = absl::IsUnavailable(status) && !client::IsFailingServer(status);
+  return unreachable ? ExitCode::kUnreachable : ExitCode::kFailed;
 }
 
 client::ConnectionOptions ConnectionOptionsOf(const GlobalOptions& global) {

@@ -31,7 +31,7 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
          [&global](double seconds) {
            global.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
          },
-         "Seconds to wait for a server that cannot be reached")
+         "Seconds to wait for a server that cannot be reached, or has no memory for a call")
       ->check(base::NumberBetween(0, kMaxGiveUpSeconds))
       ->option_text("SECONDS (default 10)");
   app.add_flag("--json", global.json, "Print one line of JSON on stdout, errors too");

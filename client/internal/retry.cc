@@ -19,7 +19,11 @@ bool IsTransient(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsCancelled(status);
 }
 
-bool IsAdjourned(const absl::Status& status) {
+bool IsFailingServer(const absl::Status& status) {
+  return absl::IsUnavailable(status) && base::ReasonOf(status) == "UNAVAILABLE";
+}
+
+bool IsRefusedForMemory(const absl::Status& status) {
   return base::ReasonOf(status) == base::kMemoryLimit && base::RetryDelayOf(status).has_value();
 }
 
@@ -38,15 +42,16 @@ void Retry::Succeeded() {
 
 absl::Status Retry::WaitAfter(const absl::Status& cause) {
   if (stop_.stopped()) return absl::CancelledError("cancelled by the caller");
-  const bool adjourned = IsAdjourned(cause);
-  if (!IsTransient(cause) && !adjourned) return cause;
-  if (view_ != nullptr && !adjourned) view_->Failed(cause);
+  const bool refused = IsRefusedForMemory(cause);
+  if (!IsTransient(cause) && !refused) return cause;
+  if (view_ != nullptr && !refused) view_->Failed(cause);
   const auto now = std::chrono::steady_clock::now();
   if (!failing_since_) failing_since_ = now;
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(*failing_since_ + options_.give_up - now);
-  if (left.count() <= 0) return adjourned ? cause : GaveUp(options_, cause);
   const std::chrono::milliseconds asked = base::RetryDelayOf(cause).value_or(std::chrono::milliseconds(0));
+  if (left.count() <= 0 || asked > left)
+    return refused || IsFailingServer(cause) ? cause : GaveUp(options_, cause);
   if (stop_.WaitFor(std::min(std::max(backoff_.Next(), asked), left)))
     return absl::CancelledError("cancelled by the caller");
   return absl::OkStatus();

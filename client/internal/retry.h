@@ -39,8 +39,9 @@ class Retry {
   void Succeeded();
 
   // After a failed attempt: OK once it is time for the next one, which is never before the delay that the
-  // server asked for. Otherwise `cause` itself where trying again is of no use, CANCELLED when stopped, and
-  // when `give_up` has passed since the first failure UNAVAILABLE, or `cause` where that is a refusal.
+  // server asked for. Otherwise `cause` itself where trying again is of no use, and CANCELLED when stopped.
+  // When `give_up` has passed since the first failure, or would before the next attempt: `cause` where the
+  // server is failing or refused the call for want of memory, else UNAVAILABLE.
   absl::Status WaitAfter(const absl::Status& cause);
 
  private:
@@ -54,8 +55,12 @@ class Retry {
 // Whether the same request may succeed on a server that comes back.
 bool IsTransient(const absl::Status& status);
 
-// Whether the server has no memory for the request now, and says when to come again.
-bool IsAdjourned(const absl::Status& status);
+// Whether a server that is there has answered UNAVAILABLE, as where its disk fails; of its own errors this is
+// the one whose reason is no more than the name of its code.
+bool IsFailingServer(const absl::Status& status);
+
+// Whether the call ended for want of memory on the server, which says when to come again.
+bool IsRefusedForMemory(const absl::Status& status);
 
 // UNAVAILABLE: says which server was absent, for how long, by which flag, and the last cause.
 absl::Status GaveUp(const ConnectionOptions& options, const absl::Status& cause);

@@ -30,10 +30,11 @@ constexpr std::chrono::hours kCheck{24};
 // The server is gone, whichever words gRPC has for it, or has reset the call; its own answers are never
 // UNKNOWN.
 bool IsLoss(const absl::Status& status) {
-  return IsTransient(status) || absl::IsUnknown(status) || IsReset(status);
+  return (IsTransient(status) && !IsFailingServer(status)) || absl::IsUnknown(status) || IsReset(status);
 }
 
-// A change that `cause` ended, and what is known of it; a reset's with its details.
+// The status of a change that `cause` interrupted: says what is known of its outcome, and keeps the details of
+// a reset.
 absl::Status Lost(const Connection& connection, absl::string_view outcome, const absl::Status& cause) {
   const bool reset = IsReset(cause);
   absl::Status lost(

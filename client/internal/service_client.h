@@ -28,7 +28,9 @@ namespace packtrain::client {
 
 // Thread-safe. Each call's codes are those of its rpc in packtrain/v1, and UNAVAILABLE where the server
 // stays away for `give_up`, DEADLINE_EXCEEDED where it does not finish in time. Calls that only read are
-// repeated while the server is away.
+// repeated while the server is away or has no memory for them, up to `give_up`. Those that change something are
+// repeated only while the server refuses them for want of memory; UNAVAILABLE, or RESOURCE_EXHAUSTED of a call
+// that gRPC reset, say that it is not known whether the change was made.
 class ServiceClient {
  public:
   explicit ServiceClient(std::shared_ptr<Connection> connection);
@@ -46,13 +48,13 @@ class ServiceClient {
   absl::StatusOr<std::vector<v1::Dataset>> ListDatasets();
   // The sizes of the whole split in one message, from page to page.
   absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(const v1::ListGraphSizesRequest& request);
-  // Not repeated: after a lost answer the import is no longer known. UNAVAILABLE: not stored, as far as is
-  // known; the whole import may be repeated, and changes nothing where it was stored after all.
+  // After a lost answer the import is no longer known: the whole import may be repeated, and changes nothing
+  // where it was stored after all.
   absl::StatusOr<v1::SealDatasetResponse> SealDataset(const v1::SealDatasetRequest& request);
 
-  // Not repeated, and as much as SealDataset says of a lost answer. The call may last an hour.
+  // The call may last an hour. It may be repeated as an import may.
   absl::StatusOr<v1::DeriveDatasetResponse> DeriveDataset(const v1::DeriveDatasetRequest& request);
-  // Repeated where it is a dry run only. UNAVAILABLE: maybe deleted.
+  // A dry run only reads.
   absl::StatusOr<v1::DeleteDatasetResponse> DeleteDataset(const v1::DeleteDatasetRequest& request);
   // As ListSteps.
   absl::Status ExportDataset(const v1::ExportDatasetRequest& request,

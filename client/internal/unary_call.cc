@@ -18,7 +18,8 @@ constexpr char kTooLarge[] = "message larger than max";
 // memory.
 constexpr char kReset[] = "RST_STREAM with error code 11";
 constexpr std::chrono::milliseconds kDelayAfterReset{1'000};
-constexpr char kTransport[] = "transport";
+// Metadata of a reset, beside those of MEMORY_LIMIT.
+constexpr char kResetBy[] = "reset_by", kGrpc[] = "gRPC";
 
 absl::Status TooLarge(const absl::Status& refused) {
   return absl::ResourceExhaustedError(
@@ -33,7 +34,7 @@ absl::Status ResetForMemory() {
           absl::ResourceExhaustedError(
               "the server has reset the call, since its connections are short of memory; come again, "
               "or start packtraind with a greater --memory"),
-          base::kMemoryLimit, {{"part", kTransport}, {"flag", "--memory"}}),
+          base::kMemoryLimit, {{"part", "transport"}, {"flag", "--memory"}, {kResetBy, kGrpc}}),
       kDelayAfterReset);
 }
 
@@ -46,7 +47,7 @@ absl::Status OutcomeOf(const grpc::Status& status) {
   return absl::StrContains(outcome.message(), kReset) ? ResetForMemory() : outcome;
 }
 
-bool IsReset(const absl::Status& outcome) { return base::FactOf(outcome, "part") == kTransport; }
+bool IsReset(const absl::Status& outcome) { return base::MetadataOf(outcome, kResetBy) == kGrpc; }
 
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call) {
@@ -73,7 +74,7 @@ absl::Status CallUntilAdmitted(const ConnectionOptions& options, std::chrono::mi
   Retry retry(options, never_stopped);
   while (true) {
     absl::Status status = CallOnce(deadline, never_stopped, call);
-    if (!IsAdjourned(status) || IsReset(status)) return status;
+    if (!IsRefusedForMemory(status) || IsReset(status)) return status;
     ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
   }
 }

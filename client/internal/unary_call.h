@@ -30,16 +30,17 @@ absl::Status OutcomeOf(const grpc::Status& status);
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call);
 
-// Whether the connection has reset the call for want of memory: it may have been made all the same.
+// Whether gRPC reset the call because the server's connections were short of memory. The server may have
+// executed it.
 bool IsReset(const absl::Status& outcome);
 
-// Makes the call until it is answered with anything but a transient failure, or a refusal for want of memory,
-// or `give_up` has passed. For calls that may be repeated.
+// Repeats the call after transient failures and refusals for want of memory, until `give_up` has passed. For
+// calls that may be repeated.
 absl::Status CallUntilAnswered(const ConnectionOptions& options, std::chrono::milliseconds deadline,
                                absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call);
 
-// Makes the call until it is not refused for want of memory, or `give_up` has passed. For calls that may be
-// made once only.
+// Repeats the call only after a refusal for want of memory, which has changed nothing; not after a reset. For
+// calls that change something.
 absl::Status CallUntilAdmitted(const ConnectionOptions& options, std::chrono::milliseconds deadline,
                                absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call);
 

@@ -31,7 +31,7 @@ absl::Status WithReason(absl::Status status, std::string_view reason,
 
 std::string ReasonOf(const absl::Status& status) { return InfoOf(status).reason(); }
 
-std::string FactOf(const absl::Status& status, std::string_view key) {
+std::string MetadataOf(const absl::Status& status, std::string_view key) {
   const google::rpc::ErrorInfo info = InfoOf(status);
   const auto found = info.metadata().find(std::string(key));
   return found == info.metadata().end() ? "" : found->second;

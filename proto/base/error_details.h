@@ -38,8 +38,8 @@ absl::Status WithReason(absl::Status status, std::string_view reason,
 // The reason of the ErrorInfo; empty where there is none.
 std::string ReasonOf(const absl::Status& status);
 
-// What the ErrorInfo says of `key`; empty where it says nothing.
-std::string FactOf(const absl::Status& status, std::string_view key);
+// The value of `key` in the ErrorInfo's metadata; empty where there is none.
+std::string MetadataOf(const absl::Status& status, std::string_view key);
 
 // The failure with a BadRequest whose one violation is of `field`, a path in the request such as
 // "spec.policy"; what is wrong is the failure's message. OK stays as it is.

@@ -12,7 +12,7 @@
 namespace packtrain::limits {
 namespace {
 
-// Whether a request that waits is wanted.
+// How often a waiting thread asks whether its request is still wanted.
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 // The retry delay of a refused call, which grows with the number of calls that wait.
@@ -118,7 +118,7 @@ void MemoryBudget::Reservation::ShrinkTo(std::uint64_t bytes) {
 absl::Status MemoryBudget::Reservation::Resize(std::uint64_t bytes, const Wait& wait) {
   ShrinkTo(bytes);
   if (bytes <= bytes_) return absl::OkStatus();
-  if (bytes > budget_->max_bytes(part_)) return budget_->NeverFits(part_, bytes);
+  if (bytes + wait.held > budget_->max_bytes(part_)) return budget_->NeverFits(part_, bytes + wait.held);
   absl::StatusOr<Reservation> more = budget_->Reserve(part_, bytes - bytes_, wait);
   if (!more.ok()) return more.status();
   bytes_ += std::exchange(more->bytes_, 0);
@@ -128,6 +128,7 @@ absl::Status MemoryBudget::Reservation::Resize(std::uint64_t bytes, const Wait& 
 absl::StatusOr<MemoryBudget::Reservation> MemoryBudget::Reserve(MemoryPart part, std::uint64_t bytes,
                                                                 const Wait& wait) {
   if (std::optional<Reservation> taken = TryTake(part, bytes)) return *std::move(taken);
+  if (bytes + wait.held > max_bytes(part)) return NeverFits(part, bytes + wait.held);
   // Shared, because set_value may still be returning when the result is here.
   const auto result = std::make_shared<std::promise<absl::StatusOr<Reservation>>>();
   std::future<absl::StatusOr<Reservation>> reserved = result->get_future();

@@ -75,15 +75,17 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-  // How long a thread waits: until `deadline`, and no longer than `wanted` says so, which is asked a few times
-  // a second; null: always.
+  // When a wait ends: at `deadline`, or soon after `wanted` returns false. The waiting thread calls `wanted`
+  // every 100 ms; null: always true. A call that holds `held` bytes of the same part already waits in vain
+  // where the part may never have both.
   struct Wait {
-    Wait(Clock::time_point until,
-         std::function<bool()> still_wanted = nullptr)  // NOLINT(google-explicit-constructor)
-        : deadline(until), wanted(std::move(still_wanted)) {}
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    Wait(Clock::time_point until, std::function<bool()> still_wanted = nullptr, std::uint64_t held_bytes = 0)
+        : deadline(until), wanted(std::move(still_wanted)), held(held_bytes) {}
 
     Clock::time_point deadline;
     std::function<bool()> wanted;
+    std::uint64_t held;
   };
 
   // Bytes of a part that are taken for as long as this lives. Movable; an empty one has none.

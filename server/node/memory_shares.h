@@ -11,7 +11,7 @@
 
 namespace packtrain::node {
 
-inline constexpr std::uint64_t kMinMemoryBytes = std::uint64_t{128} << 20;
+inline constexpr std::uint64_t kMinMemoryBytes = std::uint64_t{256} << 20;
 
 // `memory_bytes` of the options, or its default where that is 0: half of what the machine has for the process.
 std::uint64_t MemoryBytesOf(const ServerOptions& options);

@@ -1,9 +1,12 @@
 #include "server/node/open_stores.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -21,13 +24,41 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Whether `folder` is new, empty or holds our stores; lost+found is that of a file system made for them.
-bool MayHoldStores(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / kGraphsFolder) || std::filesystem::exists(folder / kRunsFolder))
-    return true;
-  const std::filesystem::directory_iterator files(folder);
-  return std::all_of(begin(files), end(files),
-                     [](const auto& file) { return file.path().filename() == "lost+found"; });
+namespace fs = std::filesystem;
+
+// A folder of a store, and what lies in it from its beginning on.
+struct StoreMarks {
+  std::string_view folder;
+  std::array<const char*, 2> files;
+};
+constexpr std::array<StoreMarks, 2> kStores = {
+    {{kGraphsFolder, {"db", "staging"}}, {kRunsFolder, {"LOCK", "CURRENT"}}}};
+
+bool HoldsStore(const fs::path& data, const StoreMarks& store) {
+  return std::ranges::any_of(store.files,
+                             [&](const char* file) { return fs::exists(data / store.folder / file); });
+}
+
+// Whether a store may use an entry of the folder of data: it is one, or nothing; lost+found is that of a file
+// system made for them.
+bool IsOurs(const fs::path& data, const std::string& name) {
+  if (name == "lost+found") return true;
+  const auto* const store = std::ranges::find(kStores, name, &StoreMarks::folder);
+  if (store == kStores.end()) return false;
+  return HoldsStore(data, *store) || (fs::is_directory(data / name) && fs::is_empty(data / name));
+}
+
+// Whether `data` is new, empty or holds our stores. Beside a store may lie what is somebody else's, but not in
+// the place of the other one.
+bool MayHoldStores(const fs::path& data) {
+  const bool any =
+      std::ranges::any_of(kStores, [&](const StoreMarks& store) { return HoldsStore(data, store); });
+  const fs::directory_iterator files(data);
+  return std::all_of(begin(files), end(files), [&](const auto& file) {
+    const std::string name = file.path().filename().string();
+    const bool in_place = std::ranges::find(kStores, name, &StoreMarks::folder) != kStores.end();
+    return IsOurs(data, name) || (any && !in_place);
+  });
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ absl::Status Database::Make(bool frees, std::string_view doing, ChangeSink chang
   std::optional<rocksdb::Status> made = state_->Try(change);
   // The failure that stops RocksDB says so in no status: the change that meets it is made again like any other.
   if (!made || (!made->ok() && !state_->Current()->takes_writes())) {
-    if (frees) MakeRoom();
+    if (frees) MakeMoreRoom();
     absl::Status renewed = state_->Renew(frees);
     if (!renewed.ok()) return made ? ToStatus(*made, doing) : renewed;
     made = state_->Try(change);
@@ -246,6 +246,7 @@ absl::Status Database::Write(const std::vector<Change>& changes, Durability dura
 }
 
 void Database::MakeRoom() { state_->reserve.Lend(); }
+void Database::MakeMoreRoom() { state_->reserve.LendAnother(); }
 
 absl::Status Database::DropRange(FamilyId family, std::string_view begin, std::string_view end) {
   const rocksdb::Slice from = begin, to = end;

@@ -164,6 +164,8 @@ class Database {
   // To be called before a change that gives space back: where others have filled the disk, the reserve lends
   // what little that takes. Write and DropRange do this by themselves.
   void MakeRoom();
+  // To be called before such a change is made again that has failed for want of space.
+  void MakeMoreRoom();
 
   // Block cache and memtables.
   std::uint64_t memory_bytes() const;

@@ -19,29 +19,51 @@ constexpr std::uint64_t kBlockBytes = 512;  // of st_blocks
 
 std::filesystem::path FileIn(const std::filesystem::path& folder) { return folder / "RESERVE"; }
 
-// Makes it as short as that, or takes it away.
-void Cut(const std::filesystem::path& file, std::uint64_t bytes) {
-  if (bytes == 0 || ::truncate(file.c_str(), static_cast<off_t>(bytes)) != 0) ::unlink(file.c_str());
-}
-
 struct File {
   std::uint64_t bytes = 0;
   bool has_blocks = false;  // for all its bytes
 };
 
-// No bytes where there is none.
-File Look(const std::filesystem::path& folder) {
+// A plain file with one name. Whatever else is called RESERVE was put there by somebody, and what it leads to
+// is not ours.
+bool IsOurs(const struct stat& file) { return S_ISREG(file.st_mode) && file.st_nlink == 1; }
+
+// No bytes where there is no file of ours.
+File Look(const std::filesystem::path& path) {
   struct stat file = {};
-  if (::stat(FileIn(folder).c_str(), &file) != 0) return {};
+  if (::lstat(path.c_str(), &file) != 0 || !IsOurs(file)) return {};
   const auto bytes = static_cast<std::uint64_t>(file.st_size);
   return {bytes, static_cast<std::uint64_t>(file.st_blocks) * kBlockBytes >= bytes};
+}
+
+// Opens the file, or makes it; -1 where that cannot be. Waits for nobody, as a FIFO would.
+int OpenFile(const std::filesystem::path& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  struct stat file = {};
+  if (fd < 0 || (::fstat(fd, &file) == 0 && IsOurs(file))) return fd;
+  ::close(fd);
+  return -1;
+}
+
+// Takes away what is not ours, with nothing that it leads to; a folder where it is empty.
+void ClearPlace(const std::filesystem::path& path) {
+  struct stat file = {};
+  if (::lstat(path.c_str(), &file) != 0 || IsOurs(file)) return;
+  S_ISDIR(file.st_mode) ? ::rmdir(path.c_str()) : ::unlink(path.c_str());
+}
+
+// Makes a file of ours as short as that, or takes it away.
+void Cut(const std::filesystem::path& path, std::uint64_t bytes) {
+  const int fd = bytes == 0 ? -1 : OpenFile(path);
+  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) ::unlink(path.c_str());
+  if (fd >= 0) ::close(fd);
 }
 
 }  // namespace
 
 DiskReserve::DiskReserve(std::filesystem::path folder, std::uint64_t bytes)
     : folder_(std::move(folder)), bytes_(bytes), file_bytes_(std::min(bytes / 4, kMaxFileBytes)) {
-  made_ = Look(folder_).has_blocks;
+  made_ = Look(FileIn(folder_)).has_blocks;
 }
 
 std::optional<std::uint64_t> DiskReserve::Available() const {
@@ -51,7 +73,9 @@ std::optional<std::uint64_t> DiskReserve::Available() const {
 }
 
 // The blocks are looked at once, by the constructor, since some file systems pack those of zeros later.
-std::uint64_t DiskReserve::Kept() const { return made_ ? std::min(Look(folder_).bytes, file_bytes_) : 0; }
+std::uint64_t DiskReserve::Kept() const {
+  return made_ ? std::min(Look(FileIn(folder_)).bytes, file_bytes_) : 0;
+}
 
 absl::Status DiskReserve::Require(std::uint64_t bytes) const {
   std::optional<std::uint64_t> free = Available();
@@ -69,7 +93,8 @@ absl::Status DiskReserve::Require(std::uint64_t bytes) const {
 bool DiskReserve::MakeFile() const {
   const std::filesystem::path path = FileIn(folder_);
   const std::uint64_t before = Kept();
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  ClearPlace(path);
+  const int fd = OpenFile(path);
   if (fd < 0) return false;
   const bool made = ::posix_fallocate(fd, 0, static_cast<off_t>(file_bytes_)) == 0;
   ::close(fd);
@@ -89,12 +114,19 @@ void DiskReserve::Keep() {
 }
 
 void DiskReserve::Lend() {
-  const std::uint64_t piece = (file_bytes_ + kPieces - 1) / kPieces;
-  const std::optional<std::uint64_t> available = Available();
-  if (!available || *available >= piece / 2) return;
   const base::MutexLock lock(mutex_);
+  const std::optional<std::uint64_t> available = Available();
+  if (available && *available < piece_bytes() / 2) CutPiece();
+}
+
+void DiskReserve::LendAnother() {
+  const base::MutexLock lock(mutex_);
+  CutPiece();
+}
+
+void DiskReserve::CutPiece() {
   const std::uint64_t kept = Kept();
-  if (kept > 0) Cut(FileIn(folder_), kept - std::min(kept, piece));
+  if (kept > 0) Cut(FileIn(folder_), kept - std::min(kept, piece_bytes()));
 }
 
 }  // namespace packtrain::rocks

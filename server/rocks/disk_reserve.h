@@ -21,7 +21,8 @@ inline constexpr std::uint64_t kDefaultReserveBytes = std::uint64_t{64} << 20;
 // a disk that they filled up a deletion is lent a piece of it. Any number of threads may use it.
 class DiskReserve {
  public:
-  // Of the file. What was lent may be filled by others before it is used; the rest is for the next try.
+  // Number of pieces of the file. Other processes may fill a lent piece before the deletion uses it; the next
+  // try is lent another.
   static constexpr int kPieces = 4;
 
   // Nothing is written before Keep.
@@ -34,12 +35,16 @@ class DiskReserve {
   void Keep();
   // Cuts a piece off the file where less than half of one is free, for a write that gives space back.
   void Lend();
+  // Cuts a piece off whatever is free, for such a write that has failed for want of space.
+  void LendAnother();
 
  private:
   // Free bytes; none where the disk doesn't tell.
   std::optional<std::uint64_t> Available() const;
   // Bytes that the file keeps.
   std::uint64_t Kept() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::uint64_t piece_bytes() const { return (file_bytes_ + kPieces - 1) / kPieces; }
+  void CutPiece() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // False where there is no space for it.
   bool MakeFile() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

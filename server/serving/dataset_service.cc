@@ -89,7 +89,8 @@ grpc::ServerReadReactor<grpc::ByteBuffer>* DatasetService::ImportGraphs(grpc::Ca
 void DatasetService::Import(ImportCall& call, limits::Slots::Slot slot, grpc::ByteBuffer& response) {
   open_imports_.Add(call);
   const absl::StatusOr<v1::ImportGraphsResponse> staged = importer_.Import(
-      std::move(slot), [&call] { return call.Next(); }, [&call] { return call.IsWanted(); });
+      std::move(slot), [&call](std::uint64_t held_bytes) { return call.Next(held_bytes); },
+      [&call] { return call.IsWanted(); });
   open_imports_.Remove(call);
   call.End(staged.ok() ? Pack(*staged, response) : staged.status());
 }
@@ -99,9 +100,9 @@ void DatasetService::Drain() {
   open_imports_.BreakAll(importer_.CheckNotDraining());
 }
 
-grpc::Status DatasetService::SealDataset(grpc::ServerContext*, const v1::SealDatasetRequest* request,
+grpc::Status DatasetService::SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,
                                          v1::SealDatasetResponse* response) {
-  return Answer(importer_.Seal(*request), response);
+  return Answer(importer_.Seal(*request, WhileWanted(*context)), response);
 }
 
 grpc::Status DatasetService::ListDatasets(grpc::ServerContext*, const v1::ListDatasetsRequest* request,
@@ -122,7 +123,7 @@ grpc::Status DatasetService::ListGraphSizes(grpc::ServerContext*, const v1::List
 grpc::Status DatasetService::DeriveDataset(grpc::ServerContext* context,
                                            const v1::DeriveDatasetRequest* request,
                                            v1::DeriveDatasetResponse* response) {
-  return Answer(importer_.Derive(*request, [context] { return context->IsCancelled(); }), response);
+  return Answer(importer_.Derive(*request, WhileWanted(*context)), response);
 }
 
 grpc::Status DatasetService::DeleteDataset(grpc::ServerContext*, const v1::DeleteDatasetRequest* request,

@@ -6,7 +6,7 @@
 
 namespace packtrain::serving {
 
-absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
+absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next(std::uint64_t held_bytes) {
   message_.reset();
   memory_ = {};
   ABSL_ASSIGN_OR_RETURN(const bool came, AwaitMessage());
@@ -16,7 +16,9 @@ absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next() {
                           .copies = 1,
                           .max_elements = max_message_bytes_};
   message_.emplace();
-  ABSL_ASSIGN_OR_RETURN(memory_, bounds_.Decode(packed_, bound, *message_, [this] { return IsWanted(); }));
+  ABSL_ASSIGN_OR_RETURN(
+      memory_, bounds_.Decode(packed_, bound, *message_,
+                              {limits::MemoryBudget::StatedWait(), [this] { return IsWanted(); }, held_bytes}));
   return &*message_;
 }
 
@@ -43,7 +45,14 @@ absl::StatusOr<bool> ImportCall::AwaitMessage() {
   return more_;
 }
 
-void ImportCall::End(const absl::Status& status) { Finish(base::ToGrpcStatus(status)); }
+void ImportCall::End(const absl::Status& status) {
+  absl::Status outcome = status;
+  if (!status.ok()) {
+    base::MutexLock lock(mutex_);
+    if (!broken_.ok()) outcome = broken_;
+  }
+  Finish(base::ToGrpcStatus(outcome));
+}
 
 void ImportCall::OnReadDone(bool ok) {
   base::MutexLock lock(mutex_);

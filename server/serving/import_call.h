@@ -28,15 +28,15 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   ImportCall(CallBounds& bounds, std::uint64_t max_message_bytes, std::chrono::milliseconds idle_limit)
       : bounds_(bounds), max_message_bytes_(max_message_bytes), idle_limit_(idle_limit) {}
 
-  // The next message, valid until the next call of Next or End; null where the client sends no more. CANCELLED:
-  // the call broke off. DEADLINE_EXCEEDED: nothing came for the limit. After Break, its status. Otherwise codes
-  // as CallBounds::Decode.
-  absl::StatusOr<const v1::ImportGraphsRequest*> Next();
+  // The next message, valid until the next call of Next or End, of an import that holds `held_bytes` beside it;
+  // null where the client sends no more. CANCELLED: the call broke off. DEADLINE_EXCEEDED: nothing came for the
+  // limit. After Break, its status. Otherwise codes as CallBounds::Decode.
+  absl::StatusOr<const v1::ImportGraphsRequest*> Next(std::uint64_t held_bytes);
   // Not once Break was called, or the call broke off.
   bool IsWanted() const;
   // Ends the wait of Next, and those to come, with `why`. Any thread, before End.
   void Break(const absl::Status& why);
-  // Answers the client.
+  // Answers the client; a failure after Break with its status.
   void End(const absl::Status& status);
 
   void OnReadDone(bool ok) override;

@@ -58,7 +58,8 @@ absl::StatusOr<CallMemory> CallBounds::Receive(grpc::ServerContext& context, Req
     watched.BeginWait();
     if (!stream.Read(&packed)) return absl::CancelledError("the request did not come whole");
   }
-  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, Decode(packed, bound, request, WhileWanted(context)));
+  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory,
+                        Decode(packed, bound, request, {MemoryBudget::StatedWait(), WhileWanted(context)}));
   return CallMemory{*std::move(place), std::move(memory)};
 }
 
@@ -74,10 +75,9 @@ grpc::Status CallBounds::Send(grpc::ServerContext& context, UnaryStream& stream,
 
 absl::StatusOr<MemoryBudget::Reservation> CallBounds::Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
                                                              google::protobuf::Message& message,
-                                                             std::function<bool()> wanted) {
+                                                             const MemoryBudget::Wait& wait) {
   const std::uint64_t length = packed.Length();
   if (length > bound.max_request_bytes) return TooLarge(message, length, bound.max_request_bytes);
-  const MemoryBudget::Wait wait(MemoryBudget::StatedWait(), std::move(wanted));
   ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, memory_->Reserve(bound.part, length, wait));
   grpc::Slice bytes;
   if (!packed.DumpToSingleSlice(&bytes).ok()) return absl::InvalidArgumentError("the request is compressed");

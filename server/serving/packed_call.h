@@ -83,7 +83,7 @@ class PackedWriter {
   ListingStream& stream_;
 };
 
-// Whether somebody waits for the answer of a call.
+// A predicate that is false once the client has ended the call. Borrows `context`.
 std::function<bool()> WhileWanted(const grpc::ServerContextBase& context);
 
 // Shared by the services of a server, which it outlives. Any number of threads may use it.
@@ -104,11 +104,11 @@ class CallBounds {
                     const google::protobuf::Message& response);
 
   // Decodes `packed`, which it clears, into `message`; the result is the memory of both and of the method's
-  // work, for which it waits while the call is `wanted`. INVALID_ARGUMENT: it is too large for the method, or
+  // work. INVALID_ARGUMENT: it is too large for the method, or
   // no such message. Otherwise codes as MemoryBudget::Reserve.
   absl::StatusOr<limits::MemoryBudget::Reservation> Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
                                                            google::protobuf::Message& message,
-                                                           std::function<bool()> wanted);
+                                                           const limits::MemoryBudget::Wait& wait);
 
  private:
   const std::shared_ptr<limits::MemoryBudget> memory_;

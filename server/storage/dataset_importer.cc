@@ -32,12 +32,14 @@ constexpr std::uint64_t kStagingBytes = 2 << 20;
 
 // Takes what an import holds now.
 absl::Status Hold(std::uint64_t session_bytes, limits::MemoryBudget::Reservation& memory,
-                  const std::function<bool()>& wanted = nullptr) {
-  return memory.Resize(kStagingBytes + session_bytes, {limits::MemoryBudget::StatedWait(), wanted});
+                  const std::function<bool()>& wanted, std::uint64_t message_bytes = 0) {
+  return memory.Resize(kStagingBytes + session_bytes,
+                       {limits::MemoryBudget::StatedWait(), wanted, message_bytes});
 }
 
-absl::Status HoldMore(std::uint64_t bytes, limits::MemoryBudget::Reservation& memory) {
-  return memory.Resize(memory.bytes() + bytes, limits::MemoryBudget::StatedWait());
+absl::Status HoldMore(std::uint64_t bytes, limits::MemoryBudget::Reservation& memory,
+                      const std::function<bool()>& wanted) {
+  return memory.Resize(memory.bytes() + bytes, {limits::MemoryBudget::StatedWait(), wanted});
 }
 
 // Of the request that seals a derived data set: its splits, whose lists may have room for as many again.
@@ -45,8 +47,9 @@ constexpr std::uint64_t kSealRequestBytesOfAGraph = 8;
 
 // Seals once there is memory for it, which `memory` has then as well.
 absl::StatusOr<DatasetWriter::SealResult> SealWith(DatasetWriter& writer, const v1::SealDatasetRequest& request,
-                                                   limits::MemoryBudget::Reservation& memory) {
-  ABSL_RETURN_IF_ERROR(HoldMore(writer.seal_bytes(request), memory));
+                                                   limits::MemoryBudget::Reservation& memory,
+                                                   const std::function<bool()>& wanted) {
+  ABSL_RETURN_IF_ERROR(HoldMore(writer.seal_bytes(request), memory, wanted));
   return writer.Seal(request);
 }
 
@@ -111,7 +114,7 @@ absl::StatusOr<limits::Slots::Slot> DatasetImporter::Admit() {
 
 absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::Slot slot, NextMessage next,
                                                                  const std::function<bool()>& wanted) {
-  ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* first, next());
+  ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* first, next(/*held_bytes=*/0));
   if (first == nullptr || !first->has_header()) {
     return absl::InvalidArgumentError("the first message of an import must be its header");
   }
@@ -133,7 +136,7 @@ absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage ne
                                           limits::MemoryBudget::Reservation& memory,
                                           const std::function<bool()>& wanted) {
   while (true) {
-    ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, next());
+    ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, next(memory.bytes()));
     ABSL_RETURN_IF_ERROR(CheckNotDraining());
     if (message != nullptr && message->has_end()) {
       return CheckEnd(message->end(), session.response().received());
@@ -141,7 +144,7 @@ absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage ne
     if (message == nullptr || !(message->has_block() || message->has_records())) return NoEnd();
     ABSL_RETURN_IF_ERROR(message->has_block() ? session.Add(message->block())
                                               : session.Add(message->records()));
-    ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory, wanted));
+    ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory, wanted, message->SpaceUsedLong()));
   }
 }
 
@@ -151,12 +154,13 @@ absl::StatusOr<limits::MemoryBudget::Reservation> DatasetImporter::ReserveFirst(
                           {limits::MemoryBudget::StatedWait(), wanted});
 }
 
-absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealDatasetRequest& request) {
+absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealDatasetRequest& request,
+                                                              const std::function<bool()>& wanted) {
   ABSL_RETURN_IF_ERROR(CheckNotDraining());
   ABSL_RETURN_IF_ERROR(CheckLineage(request.lineage()));
   ABSL_ASSIGN_OR_RETURN(StagedImports::Import import, imports_.Take(request.import_id()));
   const std::uint64_t staged_bytes = import.memory.bytes();
-  absl::StatusOr<DatasetWriter::SealResult> sealed = SealWith(*import.writer, request, import.memory);
+  absl::StatusOr<DatasetWriter::SealResult> sealed = SealWith(*import.writer, request, import.memory, wanted);
   if (!sealed.ok()) {
     import.memory.ShrinkTo(staged_bytes);
     imports_.PutBack(request.import_id(), std::move(import));
@@ -166,30 +170,30 @@ absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealData
 }
 
 absl::StatusOr<v1::DeriveDatasetResponse> DatasetImporter::Derive(const v1::DeriveDatasetRequest& request,
-                                                                  absl::FunctionRef<bool()> cancelled) {
+                                                                  const std::function<bool()>& wanted) {
   ABSL_RETURN_IF_ERROR(CheckDatasetName(request.name()));
   ABSL_ASSIGN_OR_RETURN(const limits::Slots::Slot slot, Admit());
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const Dataset> source, store_.Open(request.dataset()));
-  ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst());
-  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer,
-                        Stage(*source, request, cancelled, memory));
+  ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst(wanted));
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer, Stage(*source, request, memory, wanted));
   ABSL_RETURN_IF_ERROR(
-      HoldMore(kSealRequestBytesOfAGraph * std::uint64_t{source->description().graphs()}, memory));
+      HoldMore(kSealRequestBytesOfAGraph * std::uint64_t{source->description().graphs()}, memory, wanted));
   const v1::SealDatasetRequest seal = SealOf(*source, request);
   ABSL_RETURN_IF_ERROR(CheckLineage(seal.lineage()));
-  ABSL_ASSIGN_OR_RETURN(DatasetWriter::SealResult sealed, SealWith(*writer, seal, memory));
+  ABSL_ASSIGN_OR_RETURN(DatasetWriter::SealResult sealed, SealWith(*writer, seal, memory, wanted));
   return ResponseOf<v1::DeriveDatasetResponse>(std::move(sealed));
 }
 
-absl::StatusOr<std::unique_ptr<DatasetWriter>> DatasetImporter::Stage(
-    const Dataset& source, const v1::DeriveDatasetRequest& request, absl::FunctionRef<bool()> cancelled,
-    limits::MemoryBudget::Reservation& memory) {
+absl::StatusOr<std::unique_ptr<DatasetWriter>> DatasetImporter::Stage(const Dataset& source,
+                                                                      const v1::DeriveDatasetRequest& request,
+                                                                      limits::MemoryBudget::Reservation& memory,
+                                                                      const std::function<bool()>& wanted) {
   std::uint64_t graphs = 0;
   return StageDerived(store_, source, request, [&](std::uint64_t memory_bytes) {
     if (graphs++ % kGraphsOfMemoryCheck == 0) {
-      ABSL_RETURN_IF_ERROR(Hold(memory_bytes, memory));
+      ABSL_RETURN_IF_ERROR(Hold(memory_bytes, memory, wanted));
     }
-    return cancelled() ? absl::CancelledError("the client went away") : CheckNotDraining();
+    return wanted == nullptr || wanted() ? CheckNotDraining() : absl::CancelledError("the client went away");
   });
 }
 

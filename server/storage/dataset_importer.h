@@ -52,20 +52,23 @@ class DatasetImporter {
   // not outlive the importer. RESOURCE_EXHAUSTED: all places are taken. UNAVAILABLE: the server drains.
   absl::StatusOr<limits::Slots::Slot> Admit();
 
-  // The next message of an import, valid until the call after; null where no more come.
-  using NextMessage = absl::FunctionRef<absl::StatusOr<const v1::ImportGraphsRequest*>()>;
+  // The next message of an import that holds `held_bytes` of memory for imports, valid until the call after;
+  // null where no more come.
+  using NextMessage =
+      absl::FunctionRef<absl::StatusOr<const v1::ImportGraphsRequest*>(std::uint64_t held_bytes)>;
   // Reads and stages one import, and keeps it under the id in the answer. A failure, of `next` too, drops it.
   // It waits for memory while it is `wanted`; null: always. Codes as DatasetService.ImportGraphs.
   absl::StatusOr<v1::ImportGraphsResponse> Import(limits::Slots::Slot slot, NextMessage next,
                                                   const std::function<bool()>& wanted = nullptr);
 
   // Publishes an import that was staged; a failure keeps it. Codes as DatasetService.SealDataset.
-  absl::StatusOr<v1::SealDatasetResponse> Seal(const v1::SealDatasetRequest& request);
+  absl::StatusOr<v1::SealDatasetResponse> Seal(const v1::SealDatasetRequest& request,
+                                               const std::function<bool()>& wanted = nullptr);
 
-  // Imports and seals what the store holds already. Ends early with CANCELLED where `cancelled` says so. Codes
-  // as DatasetService.DeriveDataset.
+  // Imports and seals what the store holds already. Ends early with CANCELLED once it is not `wanted`. Codes as
+  // DatasetService.DeriveDataset.
   absl::StatusOr<v1::DeriveDatasetResponse> Derive(const v1::DeriveDatasetRequest& request,
-                                                   absl::FunctionRef<bool()> cancelled);
+                                                   const std::function<bool()>& wanted = nullptr);
 
  private:
   // Stages the blocks that follow the header, up to the end message; `memory` grows with what is held of them.
@@ -73,12 +76,12 @@ class DatasetImporter {
                            const std::function<bool()>& wanted);
   absl::StatusOr<std::unique_ptr<DatasetWriter>> Stage(const Dataset& source,
                                                        const v1::DeriveDatasetRequest& request,
-                                                       absl::FunctionRef<bool()> cancelled,
-                                                       limits::MemoryBudget::Reservation& memory);
+                                                       limits::MemoryBudget::Reservation& memory,
+                                                       const std::function<bool()>& wanted);
   v1::SealDatasetRequest SealOf(const Dataset& source, const v1::DeriveDatasetRequest& request) const;
 
   // Memory for an import that begins. Codes as MemoryBudget::Reserve.
-  absl::StatusOr<limits::MemoryBudget::Reservation> ReserveFirst(const std::function<bool()>& wanted = nullptr);
+  absl::StatusOr<limits::MemoryBudget::Reservation> ReserveFirst(const std::function<bool()>& wanted);
 
   GraphStore& store_;
   const std::shared_ptr<limits::MemoryBudget> memory_;

@@ -215,16 +215,17 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_vie
     entries.emplace_back(NameKey(reference.name), current);
   }
   const auto remove = [&]() -> absl::Status {
-    database_->MakeRoom();
     // In this order, which sealed_list.h explains.
     ABSL_RETURN_IF_ERROR(sealed_->Withdraw(DescriptionsOf(*found)));
     ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries, removed));
     return sealed_->Forget(gone, current);
   };
-  // Others may fill what was lent.
+  database_->MakeRoom();
   absl::Status done = remove();
-  for (int tries = 1; tries < rocks::DiskReserve::kPieces && absl::IsResourceExhausted(done); ++tries)
+  for (int piece = 1; piece < rocks::DiskReserve::kPieces && absl::IsResourceExhausted(done); ++piece) {
+    database_->MakeMoreRoom();
     done = remove();
+  }
   ABSL_RETURN_IF_ERROR(done);
   return gone;
 }

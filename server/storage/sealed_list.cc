@@ -55,7 +55,7 @@ int SyncFolder(const fs::path& folder) {
 // Puts `text` into the place of the file, all or nothing, synced.
 absl::Status ReplaceFile(const fs::path& file, std::string_view text) {
   const fs::path made = file.string() + ".new";
-  const int fd = ::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int fd = ::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
   if (fd < 0) return Failure(file, errno);
   int error = WriteAndSync(fd, text);
   ::close(fd);
@@ -140,7 +140,9 @@ absl::StatusOr<SealedList::Content> SealedList::Decode(std::string_view text) {
 
 absl::StatusOr<std::optional<SealedList::Content>> SealedList::ReadFile(const fs::path& file) {
   std::error_code error;
-  if (!fs::exists(file, error)) return std::optional<Content>();
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status)) return std::optional<Content>();
+  if (!fs::is_regular_file(status)) return Damaged();
   std::ifstream stream(file, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(stream), {});
   ABSL_ASSIGN_OR_RETURN(Content content, Decode(text));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "client/dataset_info.h"
+#include "client/internal/retry.h"
+#include "proto/base/status_convert.h"
 #include "tests/client/scripted_services.h"
 #include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
@@ -139,6 +141,16 @@ TEST(ServiceClient, MakesNoChangeTwiceThatAResetMayHaveLetThrough) {
                        AllOf(HasSubstr("reset the call and did not say whether it deleted anything"),
                              HasSubstr("--memory"))));
   EXPECT_EQ(served.datasets.calls(), 1);
+}
+
+TEST(ServiceClient, AServerThatIsFailingIsNotLost) {
+  Served served(std::chrono::milliseconds(1));
+  const absl::Status failing = absl::UnavailableError("reading the store: IO error");
+  served.datasets.AnswerWith({base::ToGrpcStatus(failing)});
+  const absl::Status status = served.client.SealDataset({}).status();
+  EXPECT_EQ(status.message(), failing.message());
+  EXPECT_TRUE(IsFailingServer(status));
+  EXPECT_FALSE(IsFailingServer(absl::UnavailableError("connection refused")));
 }
 
 TEST(ServiceClient, HandsOverStepsInOrder) {

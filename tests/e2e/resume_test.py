@@ -200,10 +200,24 @@ class Resume(OnSmallSample):
             self.assertIn(f"checkpoint of {self.steps_kept()} steps", stopped.err)
         self.assert_as_unbroken(self.finish(*WHOLE))
 
-    def test_a_second_signal_ends_it_at_once(self):
+    def test_two_signals_at_one_time_are_one(self):
         (process,) = self.start(*WHOLE)
         wait_for_step(process)
         process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        stopped = finished(process)
+        self.assertEqual(stopped.code, 1, stopped)
+        self.assertIn(f"checkpoint of {self.steps_kept()} steps", stopped.err)
+        self.assert_as_unbroken(self.finish(*WHOLE))
+
+    def test_a_later_signal_ends_it_at_once(self):
+        self.assertEqual(self.node.import_sample(name="whole").code, 0)
+        # A step that takes seconds, so that both signals come within it.
+        (process,) = self.start("--dataset", "whole", "--model", "schnet", "--threads", "1", "--policy", "static",
+                                "--graphs", 1200, "--steps", 100)
+        wait_for_step(process)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(1.1)
         process.send_signal(signal.SIGINT)
         stopped = finished(process)
         self.assertEqual(stopped.code, 1, stopped)

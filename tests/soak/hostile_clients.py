@@ -136,7 +136,7 @@ class HostileClients:
 
 
 def import_wide(node):
-    """What they ask for."""
+    """Imports the data set that the hostile clients read."""
     with Client(node.address, timeout=120) as client:
         hostile.import_wide(client, DATASET, GRAPHS)
 

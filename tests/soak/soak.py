@@ -38,7 +38,7 @@ from proxy import Proxy  # noqa: E402
 CAP_FLAGS = ("--max-streams", 16, "--max-batch-bytes", 128 << 10, "--resident-bytes", 2 << 20, "--plan-cache-bytes",
              2 << 20, "--store-cache-bytes", 2 << 20)
 HOSTILE_FLAGS = ("--max-streams", 64, "--max-batch-bytes", 32 << 20, "--resident-bytes", 64 << 20)
-SMALLEST_MEMORY = "128M"
+SMALLEST_MEMORY = "256M"
 WAITS = ("--idle-timeout", "5", "--drain", "2")
 DISK_MEBIBYTES = 512
 SECONDS_TO_END = 240
@@ -106,7 +106,8 @@ class Beside:
 
     def check(self):
         """Each name is one of what it may be. What was not acknowledged may still come to be."""
-        listed = packtrain("dataset", "list", "--json", "--give-up", 60, server=self.proxy.address)
+        listed = packtrain("dataset", "list", "--json", "--give-up", SECONDS_TO_END, server=self.proxy.address,
+                           timeout=2 * SECONDS_TO_END)
         assert listed.code == 0, listed
         graphs = {entry["name"]: entry["graphs"] for entry in listed.json}
         for name, possible in self.possible.items():
@@ -143,6 +144,8 @@ class Soak:
         self.beside = Beside(proxy, node.directory, self.seed, self.counts)
         self.memory = None
         self.hostile = HostileClients(node, self.seed) if arguments.memory else None
+        # Hostile clients take processors, so that each call takes longer: there is to be time for one between two faults.
+        self.pause = (0.2, 2) if self.hostile else (0.05, 0.5)
         self.gentle = [self.cut, self.cut, self.cut, self.freeze] + [self.fill] * may_fill
         self.harsh = self.gentle + [self.kill, self.stop]
 
@@ -192,28 +195,28 @@ class Soak:
         assert imported.code == 0, imported
         ballast = own_disk.fill(self.data)
         time.sleep(choice.uniform(0.1, 1.0))
-        deleted = self.delete_filled()
-        assert deleted.code == 0 or deleted.error["code"] == "NOT_FOUND", deleted
+        self.delete_filled()
         ballast.unlink()
         imported = self.node.import_sample("--limit", 5, "--give-up", SECONDS_TO_END, name="filled")
         assert imported.code == 0, imported
 
     def delete_filled(self):
-        """The outcome, once there is one: hostile clients bring it about that connections are reset, too, and then nobody
-        knows whether it was deleted."""
+        """Beside hostile clients a call may be reset: nobody knows then whether it was made, so it is made again."""
         end = time.monotonic() + SECONDS_TO_END
-        while True:
-            deleted = self.node.run("dataset", "delete", "filled", "--yes")
-            if deleted.code == 0 or not (self.hostile and lacks_answer(deleted.error)) or time.monotonic() > end:
-                return deleted
+        deleted = self.node.run("dataset", "delete", "filled", "--yes")
+        while self.hostile and deleted.code != 0 and lacks_answer(deleted.error) and time.monotonic() < end:
             self.counts["deleted again"] += 1
+            deleted = self.node.run("dataset", "delete", "filled", "--yes")
+            if deleted.code != 0 and deleted.error["code"] == "NOT_FOUND":
+                return
+        assert deleted.code == 0, deleted
 
     def disturb(self, trainers):
         """One fault after another, on this thread, each kind as often; in the second half none that ends the node."""
         choice = random.Random(f"{self.seed} faults")
         begin, due = time.monotonic(), []
         while (passed := time.monotonic() - begin) < self.seconds and self.goes_on(trainers):
-            time.sleep(choice.uniform(0.05, 0.5))
+            time.sleep(choice.uniform(*self.pause))
             due = due or choice.sample(self.harsh, len(self.harsh))
             fault = due.pop()
             if passed < self.seconds / 2 or fault in self.gentle:

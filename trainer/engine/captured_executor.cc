@@ -38,7 +38,7 @@ void Abandon(at::cuda::CUDAGraph& graph) {
 
 CapturePool::CapturePool(c10::DeviceIndex device) : device_(device), id_(at::cuda::graph_pool_handle()) {
   c10::cuda::CUDACachingAllocator::createOrIncrefPool(device_, id_);
-  // That of the host is made by the begin of a capture alone.
+  // The host allocator makes a pool only when an allocation to it begins.
   HostAllocator().begin_allocate_to_pool(id_, [](c10::Stream) { return false; });
   HostAllocator().end_allocate_to_pool(id_);
 }

@@ -1,4 +1,4 @@
-// Issues each shape's work as one CUDA graph.
+// Issues the work of each shape, or of inputs that are read in place, as one CUDA graph.
 #ifndef PACKTRAIN_TRAINER_ENGINE_CAPTURED_EXECUTOR_H_
 #define PACKTRAIN_TRAINER_ENGINE_CAPTURED_EXECUTOR_H_
 
@@ -28,10 +28,10 @@ class CapturePool {
   const at::cuda::MempoolId_t id_;
 };
 
-// A shape is captured when it first comes, inputs that are read in place when they first come, and both are
-// replayed from then on. What comes first of all runs operation by operation as well, before it is captured:
-// libraries make their handles and workspaces then. So each Run issues its work once, whatever else it does.
-// The current stream is not the default one, and the same in all calls.
+// A shape, or inputs that are read in place, is captured when it first comes and replayed from then on. What
+// comes first of all runs operation by operation as well, before it is captured: libraries make their handles
+// and workspaces then. So each Run issues its work once, whatever else it does. The current stream is not the
+// default one, and the same in all calls.
 class CapturedExecutor final : public ShapeExecutor {
  public:
   CapturedExecutor(at::Device device, const InputLayout& layout, std::size_t max_captures, Work work);

@@ -7,8 +7,9 @@
 namespace packtrain::trainer {
 
 struct EngineOptions {
-  bool captured = false;           // each shape's work as one CUDA graph; otherwise operation by operation
-  std::size_t max_captures = 256;  // shapes kept; beyond, the one that was not used for longest goes
+  bool captured = false;  // each shape's work as one CUDA graph, and that of each batch read in place; else
+                          // operation by operation
+  std::size_t max_captures = 256;  // graphs kept; beyond, the one that was not used for longest goes
 };
 
 }  // namespace packtrain::trainer

@@ -28,7 +28,8 @@ class ShapeExecutor {
 
   // Tensors of shape `padded` for the next Run; good until the next call.
   virtual const GraphTensors& InputsFor(const wire::Shape& padded) = 0;
-  // Has the next Run read `inputs` themselves, which nobody changes until its work is done.
+  // Has the next Run read `inputs` themselves, which nobody changes until its work is done. Inputs with the
+  // same `senders` tensor as before are the same in all their tensors.
   virtual void ReadInPlace(const GraphTensors& inputs) = 0;
   // Issues the work on what the inputs then hold. Returns the nanoseconds that went into a capture, 0 where
   // there was none, or what the work returned.

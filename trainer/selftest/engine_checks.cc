@@ -145,9 +145,9 @@ absl::Status F32IsAsExactAsItsRoundings() { return IsAsExactAs(kInF32, "f32"); }
 absl::Status Tf32IsAsExactAsItsRoundings() { return IsAsExactAs(kInTf32, "tf32"); }
 absl::Status Bf16IsAsExactAsItsRoundings() { return IsAsExactAs(kInBf16, "bf16"); }
 
-// Of two trainings whose gradients differ by `gradient`. Adam's first steps are of one length in each
-// parameter, whatever the size of its gradient, so what a rounding changes is the sign of gradients that are
-// smaller than their error. Of normal gradients of relative error e those are e / pi, and each moves its
+// Of two trainings whose gradients differ by the roundings `gradient`. Adam's first steps are of one length in
+// each parameter, whatever the size of its gradient, so what a rounding changes is the sign of gradients that
+// are smaller than their error. Of normal gradients of relative error e those are e / pi, and each moves its
 // parameter twice the step the other way: the change is off by 2 sqrt(e / pi) of itself.
 absl::Status ExpectSameChange(const at::Tensor& actual, const at::Tensor& expected, const Roundings& gradient) {
   const at::Tensor start = Trainee({}, /*fused=*/true).parameters();
@@ -155,14 +155,13 @@ absl::Status ExpectSameChange(const at::Tensor& actual, const at::Tensor& expect
   return ExpectError("change of the parameters", error, 2 * std::sqrt(ErrorBound(gradient) / std::numbers::pi));
 }
 
-// Two trainings that differ in how their steps are issued alone. Fused kernels add in a fixed order; the
-// readout adds the nodes of a graph, at most 64, in any. That is behind all products, on the way forth and so
-// in the whole gradient.
-constexpr Roundings kOfTheReadout = {.unit = kF32Roundoff, .chain = 64};
+// Trainings that differ only in how their steps are issued. Fused kernels add in a fixed order; the readout
+// adds the up to 64 nodes of a graph in no fixed order, and its rounding reaches the whole gradient.
+constexpr Roundings kReadoutRoundings = {.unit = kF32Roundoff, .chain = 64};
 
 absl::Status CapturedIsEager(const std::string& precision) {
   return ExpectSameChange(Trained({.captured = true}, /*fused=*/true, precision),
-                          Trained({}, /*fused=*/true, precision), kOfTheReadout);
+                          Trained({}, /*fused=*/true, precision), kReadoutRoundings);
 }
 
 absl::Status CapturedIsEagerInF32() { return CapturedIsEager("f32"); }
@@ -190,7 +189,7 @@ absl::Status CapturesAreCounted() {
                                             tight.captures().captures, " times in 9 steps, evicted ",
                                             tight.captures().evictions));
   }
-  return ExpectSameChange(tight.parameters(), roomy.parameters(), kOfTheReadout);
+  return ExpectSameChange(tight.parameters(), roomy.parameters(), kReadoutRoundings);
 }
 
 // With room for one capture, the pool of their memory has none while the next one is made.
@@ -204,7 +203,7 @@ absl::Status OneCaptureAtATime() {
                                             tight.captures().captures, " times in 6 steps, evicted ",
                                             tight.captures().evictions));
   }
-  return ExpectSameChange(tight.parameters(), roomy.parameters(), kOfTheReadout);
+  return ExpectSameChange(tight.parameters(), roomy.parameters(), kReadoutRoundings);
 }
 
 // Two batches of one shape, in turns, and between them one that is copied.
@@ -223,7 +222,7 @@ absl::Status InPlaceIsCopied() {
     return absl::InternalError(
         absl::StrCat("2 batches in place and 1 shape are captured ", in_place.captures().captures, " times"));
   }
-  return ExpectSameChange(in_place.parameters(), copied.parameters(), kOfTheReadout);
+  return ExpectSameChange(in_place.parameters(), copied.parameters(), kReadoutRoundings);
 }
 
 absl::Status NotANumberHalts() {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,9 @@
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/import_pipeline.h"
 #include "client/ingest/ledger.h"
+#include "client/internal/retry.h"
+#include "client/internal/stop_signal.h"
+#include "client/internal/unary_call.h"
 #include "proto/base/error_details.h"
 #include "proto/base/progress.h"
 #include "proto/base/status_macros.h"
@@ -34,7 +36,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRefusalsShown = 10;
-constexpr std::chrono::milliseconds kDelayAfterLoss{1'000};
 
 // The result of an import.
 struct ImportResult {
@@ -105,30 +106,44 @@ absl::StatusOr<ImportResult> Store(ingest::ImportPipeline& pipeline, const std::
                       std::chrono::duration<double>(Clock::now() - start).count()};
 }
 
-// Whether all files can be read a second time, which a pipe can't.
-bool CanReadAgain(const std::vector<std::string>& files) {
+// Whether all that an import reads can be read a second time, which a pipe can't.
+bool CanReadAgain(const ImportFlags& flags) {
+  std::vector<std::string> files = flags.paths;
+  files.insert(files.end(), {flags.join, flags.split_file});
   return std::ranges::all_of(files, [](const std::string& file) {
     std::error_code error;
-    return std::filesystem::is_regular_file(file, error) || std::filesystem::is_directory(file, error);
+    return file.empty() || std::filesystem::is_regular_file(file, error) ||
+           std::filesystem::is_directory(file, error);
   });
 }
 
-// An import, made again where the server has no memory for it yet or was lost, until --give-up has passed since
-// it first failed so. What is stored twice is stored once.
+// What ended an import, as client::Retry takes it; OK where it would end so again. Refusals of a seal have been
+// waited for already, and so has a server that could not be reached.
+absl::Status CauseToBeginAgain(const absl::Status& failure, const ServerSink& server) {
+  if (!server.is_connected()) return absl::OkStatus();
+  if (base::ReasonOf(failure) == "IMPORT_NOT_FOUND") return absl::UnavailableError(failure.message());
+  const bool refused = client::IsRefusedForMemory(failure) && !server.is_staged();
+  return refused || client::IsTransient(failure) || client::IsReset(failure) ? failure : absl::OkStatus();
+}
+
+// An import, begun again where the server has no memory for it yet or was lost, until --give-up has passed. One
+// that is repeated gives the same version.
 class PatientImport {
  public:
   PatientImport(const ImportFlags& flags, const ingest::Format& format, const GlobalOptions& global)
       : flags_(flags), format_(format), global_(global) {}
 
   absl::StatusOr<ImportResult> Run(Output& output) {
+    client::StopSignal never_stopped;
+    const client::ConnectionOptions options = ConnectionOptionsOf(global_);
+    client::Retry retry(options, never_stopped);
     while (true) {
       pipeline_.emplace(format_, ImportOptionsOf(flags_, global_));
       ServerSink server(global_);
       absl::StatusOr<ImportResult> result = Store(*pipeline_, flags_.name, server, output);
-      const std::optional<std::chrono::milliseconds> delay = DelayAfter(result.status(), server);
-      if (!delay || !HasTimeFor(*delay) || !CanReadAgain(flags_.paths)) return result;
+      const absl::Status cause = result.ok() ? absl::OkStatus() : CauseToBeginAgain(result.status(), server);
+      if (cause.ok() || !CanReadAgain(flags_) || !retry.WaitAfter(cause).ok()) return result;
       output.Note(absl::StrCat("packtrain: ", result.status().message(), "; the import begins again"));
-      std::this_thread::sleep_for(*delay);
     }
   }
 
@@ -136,23 +151,10 @@ class PatientImport {
   const ingest::Ledger& ledger() const { return pipeline_->ledger(); }
 
  private:
-  // None: it would fail again. A server that cannot be reached was waited for already.
-  static std::optional<std::chrono::milliseconds> DelayAfter(const absl::Status& status,
-                                                             const ServerSink& server) {
-    if (const auto asked = base::RetryDelayOf(status)) return asked;
-    const bool lost = absl::IsUnavailable(status) || base::ReasonOf(status) == "IMPORT_NOT_FOUND";
-    return lost && server.is_connected() ? std::optional(kDelayAfterLoss) : std::nullopt;
-  }
-  bool HasTimeFor(std::chrono::milliseconds delay) {
-    if (!give_up_at_) give_up_at_ = Clock::now() + global_.give_up;
-    return Clock::now() + delay <= *give_up_at_;
-  }
-
   const ImportFlags& flags_;
   const ingest::Format& format_;
   const GlobalOptions& global_;
   std::optional<ingest::ImportPipeline> pipeline_;
-  std::optional<Clock::time_point> give_up_at_;
 };
 
 absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const ingest::Format& format,

@@ -18,7 +18,11 @@ absl::Status ServerSink::Write(ingest::Block block) {
   return std::visit([&](auto& content) { return stream_->Write(std::move(content)); }, block);
 }
 
-absl::StatusOr<v1::ImportGraphsResponse> ServerSink::Finish() { return stream_->Finish(); }
+absl::StatusOr<v1::ImportGraphsResponse> ServerSink::Finish() {
+  absl::StatusOr<v1::ImportGraphsResponse> response = stream_->Finish();
+  staged_ = response.ok();
+  return response;
+}
 
 absl::StatusOr<v1::SealDatasetResponse> ServerSink::Seal(const v1::SealDatasetRequest& request) {
   return client::ServiceClient(connection_).SealDataset(request);

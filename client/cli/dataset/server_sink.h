@@ -22,6 +22,8 @@ class ServerSink : public ingest::BlockSink {
   absl::Status Begin(const v1::ImportHeader& header) override;
   // Whether Begin has reached the server.
   bool is_connected() const { return connection_ != nullptr; }
+  // Whether Finish has succeeded.
+  bool is_staged() const { return staged_; }
   absl::Status Write(ingest::Block block) override;
   absl::StatusOr<v1::ImportGraphsResponse> Finish() override;
 
@@ -32,6 +34,7 @@ class ServerSink : public ingest::BlockSink {
   const GlobalOptions& global_;
   std::shared_ptr<client::Connection> connection_;  // null before Begin
   std::unique_ptr<client::ImportStream> stream_;    // likewise
+  bool staged_ = false;
 };
 
 }  // namespace packtrain::cli

@@ -50,6 +50,10 @@ NativeFile::NativeFile(std::string path, std::uint64_t bytes)
 absl::StatusOr<std::unique_ptr<NativeFile>> NativeFile::Open(std::string path) {
   std::error_code error;
   const std::uint64_t bytes = std::filesystem::file_size(path, error);
+  if (std::error_code hidden; error && std::filesystem::exists(path, hidden)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is no plain file; this format is read in any order, which a pipe does not allow"));
+  }
   if (error) return absl::NotFoundError(absl::StrCat(path, ": ", error.message()));
   std::unique_ptr<NativeFile> file(new NativeFile(std::move(path), bytes));
   ABSL_RETURN_IF_ERROR(file->ReadMagic());

@@ -3,6 +3,7 @@
 #include "client/ingest/formats/native_file.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <string>
 #include <vector>
@@ -49,6 +50,14 @@ TEST(NativeFileTest, ReadsTheGoldenFileAndWritesItsFramesAgain) {
   EXPECT_THAT(splits, ElementsAre("train", "val", "test"));
   EXPECT_EQ(message.end().graphs(), 3u);
   EXPECT_EQ(written, golden);
+}
+
+TEST(NativeFileTest, APipeIsRefused) {
+  const testing::TempFolder folder;
+  const std::string pipe = folder.PathOf("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(NativeFile::Open(pipe),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is no plain file")));
 }
 
 TEST(NativeFileTest, EveryTruncationIsNamed) {

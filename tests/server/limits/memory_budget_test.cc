@@ -62,9 +62,24 @@ TEST(MemoryBudgetTest, AWaitEndsOnceNobodyWantsItsMemory) {
               StatusIs(absl::StatusCode::kCancelled));
   EXPECT_EQ(grown->bytes(), 10);
   // Who is wanted waits on.
-  std::thread giver([&held] { held.reset(); });
-  EXPECT_THAT(budget->Reserve(kStreams, 60, {Clock::now() + kLong, [] { return true; }}), IsOk());
-  giver.join();
+  looks = 0;
+  const MemoryBudget::Wait on(Clock::now() + kLong, [&] {
+    if (++looks == 3) held.reset();
+    return true;
+  });
+  EXPECT_THAT(budget->Reserve(kStreams, 60, on), IsOk());
+  EXPECT_GE(looks, 3);
+}
+
+TEST(MemoryBudgetTest, NobodyWaitsForWhatHeHoldsHimself) {
+  const auto budget = MemoryBudget::Undivided(100);
+  auto own = budget->TryReserve(kImports, 60);
+  const MemoryBudget::Wait wait(Clock::now() + kLong, nullptr, own->bytes());
+  const auto refused = budget->Reserve(kImports, 41, wait);
+  EXPECT_EQ(base::ReasonOf(refused.status()), base::kAboveMemory);
+  auto message = budget->TryReserve(kImports, 20);
+  EXPECT_EQ(base::ReasonOf(message->Resize(41, wait)), base::kAboveMemory);
+  EXPECT_THAT(message->Resize(40, wait), IsOk());
 }
 
 TEST(MemoryBudgetTest, WhatIsReservedIsGivenBackWithTheReservation) {

@@ -36,6 +36,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 // Reads until the writers have closed.
@@ -422,6 +423,19 @@ TEST_F(PacktraindTest, AFolderOfOtherFilesIsRefusedAndLeftAsItIs) {
   EXPECT_EQ(program.Wait(), 1);
   EXPECT_THAT(program.Stderr(), AllOf(HasSubstr(Data()), HasSubstr("new or empty")));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "data" / "graphs"));
+}
+
+TEST_F(PacktraindTest, AFolderOfOtherFilesIsNoStoreWhateverItsName) {
+  for (const char* const name : {"runs", "graphs"}) {
+    const std::filesystem::path folder = folder_ / "data" / name;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "LOG") << "somebody else's";
+    Program program({"--data", Data(), "--listen", "127.0.0.1:0"});
+    EXPECT_EQ(program.Wait(), 1) << name;
+    EXPECT_THAT(program.Stderr(), HasSubstr("new or empty"));
+    EXPECT_THAT(std::vector<std::filesystem::path>(std::filesystem::directory_iterator(folder), {}), SizeIs(1));
+    std::filesystem::remove_all(folder_ / "data");
+  }
 }
 
 TEST_F(PacktraindTest, HelpAndVersionAreNoFailure) {

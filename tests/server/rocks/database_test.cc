@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -263,6 +265,24 @@ TEST_F(DatabaseTest, AReserveThatIsDeletedOrCutIsMadeAgainByTheNextWrite) {
   std::filesystem::resize_file(file, 1);
   EXPECT_THAT(Put("a", "2"), IsOk());
   EXPECT_EQ(std::filesystem::file_size(file), std::uintmax_t{1} << 18);
+}
+
+TEST_F(DatabaseTest, WhatIsCalledReserveAndIsNoPlainFileIsReplacedAndLeadsNowhere) {
+  const std::string file = folder_.PathOf("RESERVE");
+  const std::string others = folder_.Write("others", "not ours");
+  const std::vector<std::function<int()>> places = {[&] { return ::symlink(others.c_str(), file.c_str()); },
+                                                    [&] { return ::link(others.c_str(), file.c_str()); },
+                                                    [&] { return ::mkfifo(file.c_str(), 0600); },
+                                                    [&] { return ::mkdir(file.c_str(), 0700); }};
+  Reopen({.reserve_bytes = 1 << 20});
+  for (const auto& put_there : places) {
+    ASSERT_TRUE(std::filesystem::remove(file));
+    ASSERT_EQ(put_there(), 0);
+    EXPECT_THAT(Put("a", "1"), IsOk());
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file)));
+    EXPECT_EQ(std::filesystem::file_size(file), std::uintmax_t{1} << 18);
+    EXPECT_EQ(testing::ReadFile(others), "not ours");
+  }
 }
 
 // From here on, this process and its children are on file systems that lock no folder.

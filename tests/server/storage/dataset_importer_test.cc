@@ -56,10 +56,12 @@ class DatasetImporterTest : public ::testing::Test {
     absl::StatusOr<limits::Slots::Slot> slot = importer_.Admit();
     if (!slot.ok()) return slot.status();
     std::size_t next = 0;
-    return importer_.Import(*std::move(slot), [&]() -> absl::StatusOr<const v1::ImportGraphsRequest*> {
-      before(next);
-      return next == messages.size() ? nullptr : &messages[next++];
-    });
+    return importer_.Import(*std::move(slot),
+                            [&](std::uint64_t held) -> absl::StatusOr<const v1::ImportGraphsRequest*> {
+                              EXPECT_EQ(held, next == 0 ? 0 : memory_->used_bytes());
+                              before(next);
+                              return next == messages.size() ? nullptr : &messages[next++];
+                            });
   }
 
   v1::SealDatasetRequest SealOf(const absl::StatusOr<v1::ImportGraphsResponse>& staged) {
@@ -80,8 +82,6 @@ class DatasetImporterTest : public ::testing::Test {
     return request;
   }
 
-  static bool Never() { return false; }
-
   FakeGraphStore store_;
   std::shared_ptr<limits::MemoryBudget> memory_ = limits::MemoryBudget::Undivided(std::uint64_t{1} << 40);
   DatasetImporter importer_{store_, memory_, {.program_version = "1.2.3", .imports = {.max_imports = 2}}};
@@ -94,7 +94,7 @@ TEST_F(DatasetImporterTest, AnImportThatBrokeOffWaitsForNoMemoryAndKeepsNoPlace)
     ASSERT_THAT(slot, IsOk());
     const v1::ImportGraphsRequest header = Header();
     EXPECT_THAT(importer_.Import(
-                    *std::move(slot), [&header] { return &header; }, [] { return false; }),
+                    *std::move(slot), [&header](std::uint64_t) { return &header; }, [] { return false; }),
                 StatusIs(absl::StatusCode::kCancelled));
   }
 }
@@ -149,7 +149,8 @@ TEST_F(DatasetImporterTest, ASealWithoutMemoryForItIsRefusedAndKeepsTheImport) {
   const Messages messages = {Header(), Block(50), End(50)};
   std::size_t next = 0;
   const auto staged = importer.Import(
-      *importer.Admit(), [&]() -> absl::StatusOr<const v1::ImportGraphsRequest*> { return &messages[next++]; });
+      *importer.Admit(),
+      [&](std::uint64_t) -> absl::StatusOr<const v1::ImportGraphsRequest*> { return &messages[next++]; });
   ASSERT_THAT(staged, IsOk());
   const std::uint64_t held = budget->used_bytes();
   v1::SealDatasetRequest seal = SealOf(staged);
@@ -179,13 +180,13 @@ TEST_F(DatasetImporterTest, DrainingItBeginsStagesAndSealsNothing) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
   EXPECT_THAT(importer_.Admit(), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(importer_.Seal(SealOf(staged)), StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(importer_.Derive(Derivation(), Never), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(importer_.Derive(Derivation()), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(*store_.List(), IsEmpty());
 }
 
 TEST_F(DatasetImporterTest, ADerivedDataSetSaysWhatItCameFrom) {
   StoreMolecules();
-  const auto derived = importer_.Derive(Derivation(), Never);
+  const auto derived = importer_.Derive(Derivation());
   ASSERT_THAT(derived, IsOk());
   const v1::Lineage& lineage = derived->dataset().lineage();
   EXPECT_THAT(lineage.derived_from(), HasSubstr("molecules@"));
@@ -199,7 +200,7 @@ TEST_F(DatasetImporterTest, ADerivedDataSetSaysWhatItCameFrom) {
 TEST_F(DatasetImporterTest, ADerivationEndsWithItsClient) {
   StoreMolecules();
   int graphs = 0;
-  EXPECT_THAT(importer_.Derive(Derivation(), [&] { return ++graphs > 10; }),
+  EXPECT_THAT(importer_.Derive(Derivation(), [&] { return ++graphs <= 10; }),
               StatusIs(absl::StatusCode::kCancelled, HasSubstr("the client went away")));
   EXPECT_EQ(graphs, 11);
   EXPECT_THAT(*store_.List(), SizeIs(1));
@@ -209,16 +210,16 @@ TEST_F(DatasetImporterTest, ADerivationNeedsAPlaceAndAName) {
   StoreMolecules();
   v1::DeriveDatasetRequest request = Derivation();
   request.set_name("not a name");
-  EXPECT_THAT(importer_.Derive(request, Never), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(importer_.Derive(request), StatusIs(absl::StatusCode::kInvalidArgument));
   request = Derivation();
   request.set_dataset("nothing");
-  EXPECT_THAT(importer_.Derive(request, Never), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(importer_.Derive(request), StatusIs(absl::StatusCode::kNotFound));
   request = Derivation();
   request.set_command(std::string(2 << 20, 'x'));
-  EXPECT_THAT(importer_.Derive(request, Never),
+  EXPECT_THAT(importer_.Derive(request),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("lineage has ")));
   const auto one = importer_.Admit(), other = importer_.Admit();
-  EXPECT_THAT(importer_.Derive(Derivation(), Never), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(importer_.Derive(Derivation()), StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -186,6 +187,20 @@ TEST_F(SealedListTest, AStoreWithoutAListGetsOneAtItsFirstStart) {
   OpenWithoutTheEnd([&] { Seal("b", 6); });
   EXPECT_THAT(store_->Open("a"), IsOk());
   EXPECT_THAT(store_->Open("b"), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(SealedListTest, WhatIsNoFileInThePlaceOfTheListHoldsNoStartUp) {
+  Open();
+  const std::string version = Seal("first", 3);
+  store_.reset();
+  for (const auto& put_there : {+[](const fs::path& list) { return ::mkfifo(list.c_str(), 0600); },
+                                +[](const fs::path& list) { return ::mkdir(list.c_str(), 0700); }}) {
+    fs::remove(list());
+    ASSERT_EQ(put_there(list()), 0);
+    Open();
+    EXPECT_THAT(store_->Open("first@" + version), IsOk());
+    store_.reset();
+  }
 }
 
 TEST_F(SealedListTest, ADamagedListIsFoundByACheckAndMadeAgain) {
