@@ -58,7 +58,8 @@ class DatasetImporterTest : public ::testing::Test {
     std::size_t next = 0;
     return importer_.Import(*std::move(slot),
                             [&](std::uint64_t held) -> absl::StatusOr<const v1::ImportGraphsRequest*> {
-                              EXPECT_EQ(held, next == 0 ? 0 : memory_->used_bytes());
+                              EXPECT_EQ(held == 0, next == 0);
+                              EXPECT_LE(held, memory_->used_bytes());
                               before(next);
                               return next == messages.size() ? nullptr : &messages[next++];
                             });
