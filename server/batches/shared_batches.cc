@@ -86,10 +86,10 @@ void SharedBatches::GiveWay(std::uint64_t bytes) {
   std::erase_if(kept_, [&](Kept& kept) {
     if (freed >= bytes || kept.body.use_count() > 1) return false;
     freed += kept.bytes;
-    kept_bytes_ -= kept.bytes;
     dropped.push_back(std::move(kept.body));
     return true;
   });
+  kept_bytes_ -= freed;
 }
 
 void SharedBatches::Sweep() {

@@ -14,7 +14,7 @@ namespace packtrain::limits {
 namespace {
 
 // Leaves a quarter of a message to what is not an item, and to items' own framing.
-constexpr std::uint64_t kMaxBytes = 3 << 20;
+constexpr std::uint64_t kMaxBytes = 3 << 19;
 constexpr std::size_t kCheckDigits = 8;
 
 std::string CheckOf(std::string_view query, std::string_view key) {

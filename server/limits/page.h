@@ -23,8 +23,8 @@ class Page {
  public:
   static constexpr std::uint32_t kMaxItems = 1'000;
 
-  // At most `page_size` items, but kMaxItems if that is 0 or larger, and no more than fit into a message of
-  // gRPC's usual 4 MiB, or of `max_message_bytes` if that is less.
+  // At most `page_size` items, but kMaxItems if that is 0 or larger, and no more than 1.5 MiB of them, or
+  // than three quarters of `max_message_bytes` if that is less.
   Page(std::uint32_t page_size, std::uint64_t max_message_bytes);
 
   // Takes one more item of `bytes`; false if the page is full. The first item is always taken.

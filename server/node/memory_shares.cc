@@ -46,7 +46,7 @@ MemoryBudget::Shares MemorySharesOf(const ServerOptions& options, std::uint64_t 
   set(MemoryPart::kPlannedBatches, eighth, memory_bytes / 64);
   set(MemoryPart::kReports, eighth, memory_bytes / 16);
   set(MemoryPart::kImports, memory_bytes / 4, memory_bytes / 32);
-  set(MemoryPart::kListings, memory_bytes / 2, memory_bytes / 16);
+  set(MemoryPart::kListings, memory_bytes / 2, memory_bytes / 32);
   return shares;
 }
 

@@ -57,8 +57,9 @@ struct CallMemory {
   limits::MemoryBudget::Reservation memory;
 };
 
-// Of a page of a list, decoded and packed.
-inline constexpr std::uint64_t kPageBytes = 12 << 20;
+// Of a page of a list, decoded and packed: no more than what is guaranteed of the smallest budget, so that a
+// list comes whatever else is going on.
+inline constexpr std::uint64_t kPageBytes = 6 << 20;
 // What an item counts for in a limits::Page: its packed form, but at least half of what it takes decoded, so
 // that a full page keeps to kPageBytes.
 std::uint64_t BytesInPage(const google::protobuf::Message& item);

@@ -171,7 +171,7 @@ void RunService::BoundQuestions() {
   Bound(&RunService::StreamSteps, {.part = kListings, .work_bytes = 4 << 20});
   Bound(&RunService::Summary, {.part = kListings, .work_bytes = 1 << 20});
   Bound(&RunService::AllEvaluations, {.part = kListings, .work_bytes = 4 << 20});
-  Bound(&RunService::Comparison, {.part = kListings, .max_request_bytes = 1 << 20, .work_bytes = kPageBytes});
+  Bound(&RunService::Comparison, {.part = kListings, .max_request_bytes = 1 << 20, .work_bytes = 12 << 20});
 }
 
 grpc::Status RunService::StartRun(grpc::ServerContext*, const v1::StartRunRequest* request,
