@@ -1,11 +1,11 @@
 #include "client/cli/command.h"
-#include "client/internal/retry.h"
 
 #include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "client/connection.h"
+#include "client/failure.h"
 
 namespace packtrain::cli {
 namespace {

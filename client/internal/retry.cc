@@ -14,19 +14,6 @@ std::chrono::milliseconds Backoff::Next() {
   return std::chrono::milliseconds(draw(random_));
 }
 
-bool IsTransient(const absl::Status& status) {
-  // CANCELLED comes from a server that ends its streams; our own cancelling is asked for first.
-  return absl::IsUnavailable(status) || absl::IsCancelled(status);
-}
-
-bool IsFailingServer(const absl::Status& status) {
-  return absl::IsUnavailable(status) && base::ReasonOf(status) == "UNAVAILABLE";
-}
-
-bool IsRefusedForMemory(const absl::Status& status) {
-  return base::ReasonOf(status) == base::kMemoryLimit && base::RetryDelayOf(status).has_value();
-}
-
 absl::Status GaveUp(const ConnectionOptions& options, const absl::Status& cause) {
   const std::string_view message(cause.message().data(), cause.message().size());
   return absl::UnavailableError(absl::StrCat("no answer from server ", options.server, " for ",

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "client/connection.h"
+#include "client/failure.h"
 #include "client/internal/reachability.h"
 #include "client/internal/stop_signal.h"
 
@@ -51,16 +52,6 @@ class Retry {
   Backoff backoff_;
   std::optional<std::chrono::steady_clock::time_point> failing_since_;
 };
-
-// Whether the same request may succeed on a server that comes back.
-bool IsTransient(const absl::Status& status);
-
-// Whether a server that is there has answered UNAVAILABLE, as where its disk fails; of its own errors this is
-// the one whose reason is no more than the name of its code.
-bool IsFailingServer(const absl::Status& status);
-
-// Whether the call ended for want of memory on the server, which says when to come again.
-bool IsRefusedForMemory(const absl::Status& status);
 
 // UNAVAILABLE: says which server was absent, for how long, by which flag, and the last cause.
 absl::Status GaveUp(const ConnectionOptions& options, const absl::Status& cause);

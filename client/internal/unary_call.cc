@@ -18,8 +18,6 @@ constexpr char kTooLarge[] = "message larger than max";
 // memory.
 constexpr char kReset[] = "RST_STREAM with error code 11";
 constexpr std::chrono::milliseconds kDelayAfterReset{1'000};
-// Metadata of a reset, beside those of MEMORY_LIMIT.
-constexpr char kResetBy[] = "reset_by", kGrpc[] = "gRPC";
 
 absl::Status TooLarge(const absl::Status& refused) {
   return absl::ResourceExhaustedError(
@@ -46,8 +44,6 @@ absl::Status OutcomeOf(const grpc::Status& status) {
   if (absl::StrContains(outcome.message(), kTooLarge)) return TooLarge(outcome);
   return absl::StrContains(outcome.message(), kReset) ? ResetForMemory() : outcome;
 }
-
-bool IsReset(const absl::Status& outcome) { return base::MetadataOf(outcome, kResetBy) == kGrpc; }
 
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call) {

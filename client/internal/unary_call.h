@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/connection.h"
+#include "client/failure.h"
 #include "client/internal/stop_signal.h"
 #include "proto/base/status_macros.h"
 
@@ -29,10 +30,6 @@ absl::Status OutcomeOf(const grpc::Status& status);
 // Makes one call with a deadline; `stop` cancels it.
 absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call);
-
-// Whether gRPC reset the call because the server's connections were short of memory. The server may have
-// executed it.
-bool IsReset(const absl::Status& outcome);
 
 // Repeats the call after transient failures and refusals for want of memory, until `give_up` has passed. For
 // calls that may be repeated.

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "client/dataset_info.h"
-#include "client/internal/retry.h"
+#include "client/failure.h"
 #include "proto/base/status_convert.h"
 #include "tests/client/scripted_services.h"
 #include "tests/testing/eventually.h"

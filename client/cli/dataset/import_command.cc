@@ -19,12 +19,11 @@
 #include "client/cli/dataset/import_flags.h"
 #include "client/cli/dataset/server_sink.h"
 #include "client/connection.h"
+#include "client/failure.h"
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/import_pipeline.h"
 #include "client/ingest/ledger.h"
-#include "client/internal/retry.h"
-#include "client/internal/stop_signal.h"
-#include "client/internal/unary_call.h"
+#include "client/server_wait.h"
 #include "proto/base/error_details.h"
 #include "proto/base/progress.h"
 #include "proto/base/status_macros.h"
@@ -117,8 +116,8 @@ bool CanReadAgain(const ImportFlags& flags) {
   });
 }
 
-// What ended an import, as client::Retry takes it; OK where it would end so again. Refusals of a seal have been
-// waited for already, and so has a server that could not be reached.
+// What ended an import, as client::ServerWait takes it; OK where it would end so again. Refusals of a seal have
+// been waited for already, and so has a server that could not be reached.
 absl::Status CauseToBeginAgain(const absl::Status& failure, const ServerSink& server) {
   if (!server.is_connected()) return absl::OkStatus();
   if (base::ReasonOf(failure) == "IMPORT_NOT_FOUND") return absl::UnavailableError(failure.message());
@@ -134,15 +133,13 @@ class PatientImport {
       : flags_(flags), format_(format), global_(global) {}
 
   absl::StatusOr<ImportResult> Run(Output& output) {
-    client::StopSignal never_stopped;
-    const client::ConnectionOptions options = ConnectionOptionsOf(global_);
-    client::Retry retry(options, never_stopped);
+    client::ServerWait wait(ConnectionOptionsOf(global_));
     while (true) {
       pipeline_.emplace(format_, ImportOptionsOf(flags_, global_));
       ServerSink server(global_);
       absl::StatusOr<ImportResult> result = Store(*pipeline_, flags_.name, server, output);
       const absl::Status cause = result.ok() ? absl::OkStatus() : CauseToBeginAgain(result.status(), server);
-      if (cause.ok() || !CanReadAgain(flags_) || !retry.WaitAfter(cause).ok()) return result;
+      if (cause.ok() || !CanReadAgain(flags_) || !wait.After(cause).ok()) return result;
       output.Note(absl::StrCat("packtrain: ", result.status().message(), "; the import begins again"));
     }
   }
