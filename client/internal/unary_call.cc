@@ -36,6 +36,19 @@ absl::Status ResetForMemory() {
       kDelayAfterReset);
 }
 
+// Repeats the call after failures that `may_repeat` allows and Retry waits for.
+absl::Status CallAgain(const ConnectionOptions& options, std::chrono::milliseconds deadline,
+                       absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call,
+                       absl::FunctionRef<bool(const absl::Status&)> may_repeat) {
+  StopSignal never_stopped;
+  Retry retry(options, never_stopped);
+  while (true) {
+    absl::Status status = CallOnce(deadline, never_stopped, call);
+    if (status.ok() || !may_repeat(status)) return status;
+    ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
+  }
+}
+
 }  // namespace
 
 absl::Status OutcomeOf(const grpc::Status& status) {
@@ -55,24 +68,14 @@ absl::Status CallOnce(std::chrono::milliseconds deadline, StopSignal& stop,
 
 absl::Status CallUntilAnswered(const ConnectionOptions& options, std::chrono::milliseconds deadline,
                                absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call) {
-  StopSignal never_stopped;
-  Retry retry(options, never_stopped);
-  while (true) {
-    absl::Status status = CallOnce(deadline, never_stopped, call);
-    if (status.ok()) return status;
-    ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
-  }
+  return CallAgain(options, deadline, call, [](const absl::Status&) { return true; });
 }
 
 absl::Status CallUntilAdmitted(const ConnectionOptions& options, std::chrono::milliseconds deadline,
                                absl::FunctionRef<grpc::Status(grpc::ClientContext&)> call) {
-  StopSignal never_stopped;
-  Retry retry(options, never_stopped);
-  while (true) {
-    absl::Status status = CallOnce(deadline, never_stopped, call);
-    if (!IsRefusedForMemory(status) || IsReset(status)) return status;
-    ABSL_RETURN_IF_ERROR(retry.WaitAfter(status));
-  }
+  return CallAgain(options, deadline, call, [](const absl::Status& failure) {
+    return IsRefusedForMemory(failure) && !IsReset(failure);
+  });
 }
 
 }  // namespace packtrain::client
