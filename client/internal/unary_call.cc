@@ -18,6 +18,10 @@ constexpr char kTooLarge[] = "message larger than max";
 // memory.
 constexpr char kReset[] = "RST_STREAM with error code 11";
 constexpr std::chrono::milliseconds kDelayAfterReset{1'000};
+// gRPC's words for a call on a connection that its server closes: at its end, and where the connection had no
+// call and memory for connections is short.
+constexpr char kClosed[] = "GOAWAY received";
+constexpr std::chrono::milliseconds kDelayAfterClosing{100};
 
 absl::Status TooLarge(const absl::Status& refused) {
   return absl::ResourceExhaustedError(
@@ -34,6 +38,13 @@ absl::Status ResetForMemory() {
               "or start packtraind with a greater --memory"),
           base::kMemoryLimit, {{"part", "transport"}, {"flag", "--memory"}, {kResetBy, kGrpc}}),
       kDelayAfterReset);
+}
+
+absl::Status ConnectionClosed() {
+  return base::WithRetryDelay(
+      absl::UnavailableError("the server has closed the connection (GOAWAY): it is stopping, or its "
+                             "connections are short of memory (packtraind --memory); come again"),
+      kDelayAfterClosing);
 }
 
 // Repeats the call after failures that `may_repeat` allows and Retry waits for.
@@ -53,7 +64,9 @@ absl::Status CallAgain(const ConnectionOptions& options, std::chrono::millisecon
 
 absl::Status OutcomeOf(const grpc::Status& status) {
   absl::Status outcome = base::FromGrpcStatus(status);
-  if (!absl::IsResourceExhausted(outcome) || !base::ReasonOf(outcome).empty()) return outcome;
+  if (!base::ReasonOf(outcome).empty()) return outcome;
+  if (absl::IsUnavailable(outcome) && absl::StrContains(outcome.message(), kClosed)) return ConnectionClosed();
+  if (!absl::IsResourceExhausted(outcome)) return outcome;
   if (absl::StrContains(outcome.message(), kTooLarge)) return TooLarge(outcome);
   return absl::StrContains(outcome.message(), kReset) ? ResetForMemory() : outcome;
 }

@@ -23,8 +23,9 @@ namespace packtrain::client {
 inline constexpr std::chrono::milliseconds kLookUp{30'000};
 inline constexpr std::chrono::milliseconds kWork{300'000};
 
-// How a call ended. gRPC's refusal of a message that is too large gains the names of the limits, and its reset
-// of a call for want of memory the reason MEMORY_LIMIT and a delay.
+// How a call ended. gRPC's refusal of a message that is too large gains the names of the limits, its reset of a
+// call for want of memory the reason MEMORY_LIMIT and a delay, and its failure on a connection that the server
+// closes the causes and a delay.
 absl::Status OutcomeOf(const grpc::Status& status);
 
 // Makes one call with a deadline; `stop` cancels it.

@@ -9,6 +9,7 @@
 namespace packtrain::client {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::StatusIs;
 
@@ -27,10 +28,21 @@ TEST(OutcomeOf, ACallThatWasResetForWantOfMemorySaysWhenToComeAgain) {
   EXPECT_TRUE(base::RetryDelayOf(outcome).has_value());
 }
 
+TEST(OutcomeOf, ACallOnAConnectionThatTheServerClosesSaysWhyAndWhenToComeAgain) {
+  const absl::Status outcome = OutcomeOf(grpc::Status(grpc::StatusCode::UNAVAILABLE, "GOAWAY received"));
+  EXPECT_THAT(outcome, StatusIs(absl::StatusCode::kUnavailable,
+                                AllOf(HasSubstr("closed the connection"), HasSubstr("--memory"))));
+  EXPECT_TRUE(base::RetryDelayOf(outcome).has_value());
+  EXPECT_TRUE(IsTransient(outcome));
+  EXPECT_FALSE(IsFailingServer(outcome));
+}
+
 TEST(OutcomeOf, OtherOutcomesStayAsTheyAre) {
   EXPECT_EQ(OutcomeOf(grpc::Status::OK), absl::OkStatus());
   EXPECT_EQ(OutcomeOf(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "disk full")),
             absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(OutcomeOf(grpc::Status(grpc::StatusCode::UNAVAILABLE, "Connection reset by peer")),
+            absl::UnavailableError("Connection reset by peer"));
   EXPECT_EQ(OutcomeOf(grpc::Status(grpc::StatusCode::NOT_FOUND, "x")), absl::NotFoundError("x"));
 }
 

@@ -211,18 +211,18 @@ class Resume(OnSmallSample):
         self.assert_as_unbroken(self.finish(*WHOLE))
 
     def test_a_later_signal_ends_it_at_once(self):
-        self.assertEqual(self.node.import_sample(name="whole").code, 0)
-        # A step that takes seconds, so that both signals come within it.
-        (process,) = self.start("--dataset", "whole", "--model", "schnet", "--threads", "1", "--policy", "static",
-                                "--graphs", 1200, "--steps", 100)
-        wait_for_step(process)
-        process.send_signal(signal.SIGTERM)
+        processes = self.start(*WHOLE, every=1000, ranks=2)
+        wait_for_step(processes[0])
+        processes[1].send_signal(signal.SIGSTOP)  # rank 0 waits for it within a step
+        processes[0].send_signal(signal.SIGTERM)
         time.sleep(1.1)
-        process.send_signal(signal.SIGINT)
-        stopped = finished(process)
+        processes[0].send_signal(signal.SIGINT)
+        stopped = finished(processes[0])
+        kill(processes[1])
         self.assertEqual(stopped.code, 1, stopped)
         self.assertIn("ended at once by a second signal", stopped.err)
-        self.assert_as_unbroken(self.finish(*WHOLE))
+        self.assertEqual(self.steps_kept(), 0)
+        self.assert_as_unbroken(self.finish(*WHOLE, ranks=2), ranks=2)
 
     def test_the_data_node_is_away_for_a_while(self):
         (process,) = self.start(*WHOLE)
