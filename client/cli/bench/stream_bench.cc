@@ -174,7 +174,9 @@ class StreamBench {
     ABSL_RETURN_IF_ERROR(LookUp());
     ABSL_RETURN_IF_ERROR(OpenClients());
     ABSL_RETURN_IF_ERROR(ReadAll(options_.seconds * kWarmUpShare, false));
-    ABSL_RETURN_IF_ERROR(OpenByteStreams());
+    if (options_.raw) {
+      ABSL_RETURN_IF_ERROR(OpenByteStreams());
+    }
     for (int round = 0; round < kRounds; ++round) {
       ABSL_RETURN_IF_ERROR(ReadAll(options_.seconds / kRounds, true));
       ABSL_RETURN_IF_ERROR(ReadBytes());
@@ -189,15 +191,22 @@ class StreamBench {
   absl::Status LookUp() {
     ABSL_ASSIGN_OR_RETURN(auto connection, client::Connection::Open(options_.connection));
     services_ = std::make_unique<client::ServiceClient>(std::move(connection));
-    ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, ServerInfo());
-    if (std::find(info.features().begin(), info.features().end(), "bench") == info.features().end()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "server ", options_.connection.server,
-          " does not serve the bare stream that batches are measured against: start packtraind with "
-          "--enable-bench"));
+    if (options_.raw) {
+      ABSL_RETURN_IF_ERROR(CheckServesBytes());
     }
     ABSL_RETURN_IF_ERROR(LookUpDataset());
     return LookUpPlan();
+  }
+
+  absl::Status CheckServesBytes() {
+    ABSL_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, ServerInfo());
+    if (std::find(info.features().begin(), info.features().end(), "bench") != info.features().end()) {
+      return absl::OkStatus();
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat("server ", options_.connection.server,
+                     " does not serve the bare stream that batches are measured against: start packtraind with "
+                     "--enable-bench, or measure batches alone with --no-raw"));
   }
 
   absl::Status LookUpDataset() {
@@ -315,18 +324,16 @@ class StreamBench {
       result_.mean_batch_bytes = static_cast<double>(bytes) / static_cast<double>(result_.batches);
     }
     for (const std::shared_ptr<PassLedger>& ledger : ledgers_) result_.passes += ledger->passes();
-    ChooseRaw();
+    if (options_.raw) ChooseRaw();
   }
 
   void ChooseRaw() {
+    RawRate& fastest = result_.raw.emplace();
     for (std::size_t s = 0; s < kSettings.size(); ++s) {
       double rate = 0;
       for (const RawTotals& raw : raw_[s]) rate += static_cast<double>(raw.bytes) / raw.seconds;
-      if (rate <= result_.raw_bytes_per_second) continue;
-      result_.raw_bytes_per_second = rate;
-      result_.raw_setting = kSettings[s].name;
+      if (rate > fastest.bytes_per_second) fastest = {rate, kSettings[s].name};
     }
-    result_.ratio_to_raw = result_.bytes_per_second / result_.raw_bytes_per_second;
   }
 
   absl::Status AskForMemory() {

@@ -3,6 +3,7 @@
 #define PACKTRAIN_CLIENT_CLI_BENCH_STREAM_BENCH_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -23,6 +24,14 @@ struct StreamBenchOptions {
   bool expand = true;
   // Time that batches are measured, and bare bytes again.
   double seconds = 5;
+  // Measures bare bytes, too.
+  bool raw = true;
+};
+
+// A bare stream of messages of the same sizes, in its fastest setting.
+struct RawRate {
+  double bytes_per_second = 0;
+  std::string setting;
 };
 
 // Rates add up over the clients; empty batches count nowhere.
@@ -37,9 +46,7 @@ struct StreamBenchResult {
   std::uint64_t passes = 0;       // completed, each of distinct graphs, those of the warm-up too
   double mean_batch_bytes = 0;
   std::uint64_t max_batch_bytes = 0;
-  double raw_bytes_per_second = 0;
-  std::string raw_setting;
-  double ratio_to_raw = 0;
+  std::optional<RawRate> raw;
   // How long the server took to plan the first epoch when it was planned, which is before the streams open.
   double plan_seconds = 0;
   // From asking for a stream to having its first batch, the slowest client's. The epoch is planned already,
@@ -50,8 +57,8 @@ struct StreamBenchResult {
 };
 
 // Batches first, then bytes in each setting, and that several times over in the same run. FAILED_PRECONDITION:
-// the server was started without --enable-bench. DATA_LOSS: a batch came damaged, or a graph twice in a pass.
-// Other codes are the server's.
+// bytes are asked for and the server was started without --enable-bench. DATA_LOSS: a batch came damaged, or a
+// graph twice in a pass. Other codes are the server's.
 absl::StatusOr<StreamBenchResult> MeasureStream(const StreamBenchOptions& options);
 
 }  // namespace packtrain::cli

@@ -24,10 +24,16 @@ struct StreamFlags {
   bool shared_epoch = false;
   double seconds = 5;
   bool no_expand = false;
+  bool no_raw = false;
   client::SpecFlags spec;
 };
 
+double RatioToRaw(const StreamBenchResult& result) {
+  return result.bytes_per_second / result.raw->bytes_per_second;
+}
+
 Json ToJson(const StreamBenchResult& result) {
+  const bool raw = result.raw.has_value();
   return {{"dataset", result.dataset},
           {"graphs_per_second", result.graphs_per_second},
           {"bytes_per_second", result.bytes_per_second},
@@ -36,9 +42,9 @@ Json ToJson(const StreamBenchResult& result) {
           {"crc_checked", result.crc_checked},
           {"passes", result.passes},
           {"batch_bytes", {{"mean", result.mean_batch_bytes}, {"max", result.max_batch_bytes}}},
-          {"raw_bytes_per_second", result.raw_bytes_per_second},
-          {"raw_setting", result.raw_setting},
-          {"ratio_to_raw", result.ratio_to_raw},
+          {"raw_bytes_per_second", raw ? Json(result.raw->bytes_per_second) : Json()},
+          {"raw_setting", raw ? Json(result.raw->setting) : Json()},
+          {"ratio_to_raw", raw ? Json(RatioToRaw(result)) : Json()},
           {"plan_seconds", result.plan_seconds},
           {"first_batch_seconds", result.first_batch_seconds},
           {"server_rss_bytes", result.server_rss_bytes},
@@ -58,10 +64,12 @@ std::string ToText(const StreamFlags& flags, const StreamBenchResult& result) {
        << FormatCount(static_cast<double>(result.crc_checked)) << " checksums, "
        << FormatCount(static_cast<double>(result.passes)) << " whole passes of distinct graphs\n"
        << "batch     " << FormatBytes(result.mean_batch_bytes) << " on average, "
-       << FormatBytes(static_cast<double>(result.max_batch_bytes)) << " at most\n"
-       << "raw       " << FormatBytes(result.raw_bytes_per_second) << "/s of bare bytes (" << result.raw_setting
-       << "); batches reach " << FormatNumber(result.ratio_to_raw) << " of it\n"
-       << "first     " << FormatNumber(result.first_batch_seconds * 1000)
+       << FormatBytes(static_cast<double>(result.max_batch_bytes)) << " at most\n";
+  if (result.raw.has_value()) {
+    text << "raw       " << FormatBytes(result.raw->bytes_per_second) << "/s of bare bytes ("
+         << result.raw->setting << "); batches reach " << FormatNumber(RatioToRaw(result)) << " of it\n";
+  }
+  text << "first     " << FormatNumber(result.first_batch_seconds * 1000)
        << " ms from asking for a stream to its first batch, behind a plan that took "
        << FormatNumber(result.plan_seconds * 1000) << " ms\n"
        << "server    " << FormatBytes(static_cast<double>(result.server_rss_bytes)) << " resident\n";
@@ -77,7 +85,8 @@ absl::StatusOr<ExitCode> BenchStream(const StreamFlags& flags, const GlobalOptio
                                        .clients = flags.clients,
                                        .shared_epoch = flags.shared_epoch,
                                        .expand = !flags.no_expand,
-                                       .seconds = flags.seconds}));
+                                       .seconds = flags.seconds,
+                                       .raw = !flags.no_raw}));
   output.Print(ToJson(result), ToText(flags, result));
   return ExitCode::kDone;
 }
@@ -112,6 +121,7 @@ void AddBenchStream(CLI::App& bench, Invocation& invocation) {
       ->check(base::NumberBetween(kMinSeconds, kMaxSeconds))
       ->capture_default_str();
   stream->add_flag("--no-expand", flags->no_expand, "Count a batch once it has been received and checked");
+  stream->add_flag("--no-raw", flags->no_raw, "Measure batches alone; the server needs no --enable-bench");
   client::AddSpecFlags(*stream, flags->spec, {.required = true, .epoch = true});
   OnChosen(*stream, invocation, WithFlags(flags, BenchStream));
 }

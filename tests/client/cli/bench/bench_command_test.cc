@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Printed;
 using testing::RunLine;
 using testing::TestServer;
@@ -92,7 +93,21 @@ TEST_F(BenchCommandTest, AServerThatDoesNotServeTheBareStreamIsRefusedWithTheFla
   const Printed printed = Bench({"--policy", "static", "--graphs", "31"});
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_EQ(printed.Json()["error"]["code"], "FAILED_PRECONDITION");
-  EXPECT_THAT(printed.out, HasSubstr("--enable-bench"));
+  EXPECT_THAT(printed.out, AllOf(HasSubstr("--enable-bench"), HasSubstr("--no-raw")));
+}
+
+TEST_F(BenchCommandTest, BatchesAloneNeedNoBareStream) {
+  node::ServerOptions without;
+  ASSERT_TRUE(server_->StartAgain(without).ok());
+  const Printed printed = Bench({"--policy", "static", "--graphs", "31", "--no-raw"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
+  EXPECT_GT(printed.Json()["graphs_per_second"].get<double>(), 0);
+  for (const char* of : {"raw_bytes_per_second", "raw_setting", "ratio_to_raw"}) {
+    EXPECT_TRUE(printed.Json().at(of).is_null()) << of;
+  }
+  const Printed text = RunLine({"bench", "stream", "--dataset", "qm9", "--seconds", "0.1", "--policy", "static",
+                                "--graphs", "31", "--no-raw", "--server", server_->address()});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("graphs/s"), Not(HasSubstr("bare bytes"))));
 }
 
 TEST_F(BenchCommandTest, AnUnknownDataSetIsNotFound) {
