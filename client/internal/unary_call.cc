@@ -17,7 +17,7 @@ constexpr char kTooLarge[] = "message larger than max";
 // gRPC's words for a call that a server resets (ENHANCE_YOUR_CALM, RFC 9113) where its connections are short of
 // memory.
 constexpr char kReset[] = "RST_STREAM with error code 11";
-constexpr std::chrono::milliseconds kDelayAfterReset{1'000};
+constexpr std::chrono::milliseconds kDelayAfterReset{100};
 // gRPC's words for a call on a connection that its server closes: at its end, and where the connection had no
 // call and memory for connections is short.
 constexpr char kClosed[] = "GOAWAY received";
