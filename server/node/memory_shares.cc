@@ -39,7 +39,7 @@ MemoryBudget::Shares MemorySharesOf(const ServerOptions& options, std::uint64_t 
   fix(MemoryPart::kTransport, std::min(kTransportBytes, eighth));
   fix(MemoryPart::kStoreCache, std::min(options.store_cache_bytes, eighth));
   fix(MemoryPart::kMemtables, std::min(kMemtableBytes, eighth));
-  set(MemoryPart::kResidentDatasets, std::min(options.resident_bytes, memory_bytes / 2), 0);
+  set(MemoryPart::kResidentDatasets, std::min(options.resident_bytes, memory_bytes / 2), memory_bytes / 64);
   set(MemoryPart::kSizes, memory_bytes / 2, memory_bytes / 32);
   set(MemoryPart::kPlans, memory_bytes / 2, memory_bytes / 16);
   set(MemoryPart::kStreams, memory_bytes / 2, eighth);

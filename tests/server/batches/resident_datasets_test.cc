@@ -112,6 +112,27 @@ TEST_F(ResidentDatasetsTest, WhatIsInUseStays) {
   EXPECT_EQ(memory_->used_bytes(), BytesOfOne());
 }
 
+TEST_F(ResidentDatasetsTest, WhatIsGuaranteedIsLoadedWhileOthersWaitForMemory) {
+  limits::MemoryBudget::Shares shares = {};
+  const auto set = [&shares](limits::MemoryPart part, limits::MemoryBudget::Share share) {
+    shares[static_cast<std::size_t>(part)] = share;
+  };
+  set(limits::MemoryPart::kResidentDatasets, {2 * BytesOfOne(), BytesOfOne()});
+  set(limits::MemoryPart::kPlans, {.max_bytes = 100});
+  set(limits::MemoryPart::kImports, {.max_bytes = 100 + BytesOfOne()});
+  const auto memory = limits::MemoryBudget::Create(100 + 2 * BytesOfOne(), shares);
+  const auto plans = memory->TryReserve(limits::MemoryPart::kPlans, 100);
+  memory->ReserveLater(limits::MemoryPart::kImports, 1 + BytesOfOne(), limits::MemoryBudget::StatedWait(),
+                       [](const auto&) {});
+  ASSERT_EQ(memory->waiting(), 1);
+  ResidentDatasets residents(kPlenty, memory);
+  const auto first = residents.Use(Stored("a"));
+  const auto second = residents.Use(Stored("b"));
+  residents.AwaitLoads();
+  EXPECT_TRUE(ReadsFromMemory(*first));
+  EXPECT_FALSE(ReadsFromMemory(*second));
+}
+
 TEST_F(ResidentDatasetsTest, WhatCannotAllBeReadIsReadFromTheStoreUntilItCan) {
   ResidentDatasets residents(kPlenty, memory_);
   std::ostringstream lines;

@@ -57,6 +57,7 @@ TEST(MemorySharesTest, EveryPartHasWhatItIsPromisedAtAnySize) {
     EXPECT_TRUE(budget->TryReserve(MemoryPart::kStreams, bytes / 8).has_value());
     EXPECT_TRUE(budget->TryReserve(MemoryPart::kReports, bytes / 16).has_value());
     EXPECT_TRUE(budget->TryReserve(MemoryPart::kPlannedBatches, bytes / 64).has_value());
+    EXPECT_TRUE(budget->TryReserve(MemoryPart::kResidentDatasets, bytes / 64).has_value());
     EXPECT_LE(budget->peak_bytes(), bytes);
   }
 }
