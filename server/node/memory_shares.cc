@@ -41,7 +41,7 @@ MemoryBudget::Shares MemorySharesOf(const ServerOptions& options, std::uint64_t 
   fix(MemoryPart::kMemtables, std::min(kMemtableBytes, eighth));
   set(MemoryPart::kResidentDatasets, std::min(options.resident_bytes, memory_bytes / 2), memory_bytes / 64);
   set(MemoryPart::kSizes, memory_bytes / 2, memory_bytes / 32);
-  set(MemoryPart::kPlans, memory_bytes / 2, memory_bytes / 16);
+  set(MemoryPart::kPlans, memory_bytes / 2, memory_bytes / 64 * 3);
   set(MemoryPart::kStreams, memory_bytes / 2, eighth);
   set(MemoryPart::kPlannedBatches, eighth, memory_bytes / 64);
   set(MemoryPart::kReports, eighth, memory_bytes / 16);
