@@ -9,6 +9,7 @@
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMAT_H_
 #define PACKTRAIN_CLIENT_INGEST_FORMAT_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/ingest/block_source.h"
+#include "client/ingest/byte_source.h"
 #include "client/ingest/graph_reader.h"
 #include "client/ingest/line_reader.h"
 
@@ -39,6 +41,7 @@ using FormatFlagValues = std::map<std::string, std::string, std::less<>>;
 struct ReadOptions {
   ReadLimits limits;
   FormatFlagValues flags = {};  // of the format's own
+  std::size_t threads = 0;      // that parse records; 0: one for each core
 };
 
 struct Format {
@@ -48,10 +51,11 @@ struct Format {
   std::vector<std::string_view> extensions = {};
   std::vector<FormatFlag> flags = {};  // its own
 
-  // Opens a file; exactly one of the two is set. NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a
-  // folder.
-  absl::StatusOr<std::unique_ptr<GraphReader>> (*open_graphs)(const std::string& path,
+  // Reads a file; exactly one of the two is set. What is no file of the format is refused here, or by the first
+  // Next.
+  absl::StatusOr<std::unique_ptr<GraphReader>> (*open_graphs)(std::unique_ptr<ByteSource> file,
                                                               const ReadOptions& options) = nullptr;
+  // NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a folder.
   absl::StatusOr<std::unique_ptr<BlockSource>> (*open_blocks)(const std::string& path) = nullptr;
 };
 

@@ -199,7 +199,9 @@ absl::StatusOr<bool> GraphImport::ReadRecord() {
 }
 
 absl::Status GraphImport::OpenFile() {
-  ABSL_ASSIGN_OR_RETURN(reader_, format_.open_graphs(file(), options_.read));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes,
+                        ByteSource::Open(file(), options_.read.limits.max_unpacked_bytes));
+  ABSL_ASSIGN_OR_RETURN(reader_, format_.open_graphs(std::move(bytes), options_.read));
   graph_.emplace(reader_->layout());
   same_fields_ = !layout_ || reader_->layout() == layout_->graphs;
   return absl::OkStatus();

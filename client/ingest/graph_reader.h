@@ -76,7 +76,8 @@ struct SourceGraph {
 
   std::uint64_t record = 0;  // in its file, from 1
   std::uint64_t line = 0;    // on which the record begins, from 1; 0 where the file has no lines
-  std::string id;            // of the source; UTF-8 is not promised
+  std::string id;            // that the source gives the graph; empty: none. UTF-8 is not promised
+  std::string title;  // what may name the graph where the source gives no id, as the first word of a comment
   std::uint32_t n_node = 0;
   std::vector<FieldValues> fields;       // by field of the layout; an optional field that is absent is empty
   std::vector<std::uint32_t> senders;    // as long as `receivers`; empty where records bring no edges

@@ -20,11 +20,11 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path,
                                                              const ReadLimits& limits) {
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, ByteSource::Open(path, limits.max_unpacked_bytes));
-  return std::unique_ptr<LineReader>(new LineReader(std::move(source), limits.max_line_bytes));
+  return std::make_unique<LineReader>(std::move(source), limits);
 }
 
-LineReader::LineReader(std::unique_ptr<ByteSource> source, std::size_t max_line_bytes)
-    : source_(std::move(source)), max_line_bytes_(max_line_bytes), buffer_(kBufferBytes) {}
+LineReader::LineReader(std::unique_ptr<ByteSource> source, const ReadLimits& limits)
+    : source_(std::move(source)), max_line_bytes_(limits.max_line_bytes), buffer_(kBufferBytes) {}
 
 absl::StatusOr<bool> LineReader::Next(std::string_view* line) {
   if (std::exchange(unread_, false)) {

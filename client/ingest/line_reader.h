@@ -26,6 +26,7 @@ class LineReader {
  public:
   // Errors of ByteSource::Open.
   static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path, const ReadLimits& limits);
+  LineReader(std::unique_ptr<ByteSource> source, const ReadLimits& limits);
 
   // The next line without its end ("\n" or "\r\n"), and without a UTF-8 byte order mark; false at the end of
   // the file. Valid until the next call. Refusals: those of ByteSource::Read, and "line_too_long".
@@ -39,8 +40,6 @@ class LineReader {
   ByteSource& source() { return *source_; }
 
  private:
-  LineReader(std::unique_ptr<ByteSource> source, std::size_t max_line_bytes);
-
   absl::StatusOr<bool> FindLine(std::string_view* line);
   // Keeps what is unread, moves it to the front and reads on. False at the end of the file.
   absl::StatusOr<bool> Refill();

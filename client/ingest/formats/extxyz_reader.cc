@@ -79,9 +79,9 @@ GraphLayout MakeLayout() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GraphReader>> ExtxyzReader::Open(const std::string& path,
+absl::StatusOr<std::unique_ptr<GraphReader>> ExtxyzReader::Open(std::unique_ptr<ByteSource> file,
                                                                 const ReadOptions& options) {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> lines, LineReader::Open(path, options.limits));
+  auto lines = std::make_unique<LineReader>(std::move(file), options.limits);
   return std::unique_ptr<GraphReader>(new ExtxyzReader(std::move(lines), options.limits.max_atoms));
 }
 

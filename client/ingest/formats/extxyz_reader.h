@@ -27,8 +27,9 @@ namespace packtrain::ingest {
 // [3]) of frames with a Lattice. The pairs of the comment are the labels. Used by one thread.
 class ExtxyzReader : public GraphReader {
  public:
-  // Errors of ByteSource::Open.
-  static absl::StatusOr<std::unique_ptr<GraphReader>> Open(const std::string& path, const ReadOptions& options);
+  // Never fails.
+  static absl::StatusOr<std::unique_ptr<GraphReader>> Open(std::unique_ptr<ByteSource> file,
+                                                           const ReadOptions& options);
 
   const GraphLayout& layout() const override { return layout_; }
 

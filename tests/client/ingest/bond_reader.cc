@@ -39,10 +39,9 @@ void AddKey(std::string_view word, ingest::SourceGraph* graph) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ingest::GraphReader>> BondReader::Open(const std::string& path,
+absl::StatusOr<std::unique_ptr<ingest::GraphReader>> BondReader::Open(std::unique_ptr<ingest::ByteSource> file,
                                                                       const ingest::ReadOptions& options) {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ingest::LineReader> lines,
-                        ingest::LineReader::Open(path, options.limits));
+  auto lines = std::make_unique<ingest::LineReader>(std::move(file), options.limits);
   return std::unique_ptr<ingest::GraphReader>(new BondReader(std::move(lines), options));
 }
 

@@ -18,7 +18,7 @@ namespace packtrain::testing {
 
 class BondReader : public ingest::GraphReader {
  public:
-  static absl::StatusOr<std::unique_ptr<ingest::GraphReader>> Open(const std::string& path,
+  static absl::StatusOr<std::unique_ptr<ingest::GraphReader>> Open(std::unique_ptr<ingest::ByteSource> file,
                                                                    const ingest::ReadOptions& options);
 
   const ingest::GraphLayout& layout() const override { return layout_; }

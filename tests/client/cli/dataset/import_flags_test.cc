@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-absl::StatusOr<std::unique_ptr<ingest::GraphReader>> OpenNothing(const std::string&,
+absl::StatusOr<std::unique_ptr<ingest::GraphReader>> OpenNothing(std::unique_ptr<ingest::ByteSource>,
                                                                  const ingest::ReadOptions&) {
   return absl::UnimplementedError("no file is opened here");
 }

@@ -24,7 +24,7 @@ constexpr std::uint64_t kMaxAtoms = 1000;
 std::unique_ptr<GraphReader> Open(const std::string& path) {
   ReadOptions options;
   options.limits.max_atoms = kMaxAtoms;
-  return ExtxyzReader::Open(path, options).value();
+  return ExtxyzReader::Open(ByteSource::Open(path, options.limits.max_unpacked_bytes).value(), options).value();
 }
 
 // What a file gives, frame after frame: an id, or the reason of a refusal.

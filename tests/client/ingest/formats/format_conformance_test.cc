@@ -61,6 +61,13 @@ class FormatConformanceTest : public ::testing::TestWithParam<Format> {
   }
   std::vector<SentGraph> Three() { return Read(sample_.three).graphs; }
 
+  static std::unique_ptr<GraphReader> Opened(const std::string& path) {
+    const ReadOptions options;
+    return GetParam()
+        .open_graphs(ByteSource::Open(path, options.limits.max_unpacked_bytes).value(), options)
+        .value();
+  }
+
   // Reads through a pipe whose writer gives `piece` bytes at a time.
   ReadResult ReadPiped(const std::string& content, std::size_t piece) {
     const std::string pipe = folder_.PathOf("pipe" + std::to_string(piece));
@@ -202,7 +209,7 @@ TEST_P(FormatConformanceTest, LinesMayEndInAnyWay) {
 
 TEST_P(FormatConformanceTest, EndOfTheFileStaysTheEnd) {
   if (GetParam().open_graphs == nullptr) GTEST_SKIP() << "the format is a source of blocks";
-  const std::unique_ptr<GraphReader> reader = GetParam().open_graphs(FileOf(sample_.one), {}).value();
+  const std::unique_ptr<GraphReader> reader = Opened(FileOf(sample_.one));
   SourceGraph graph(reader->layout());
   EXPECT_TRUE(reader->Next(&graph).value());
   for (int call = 0; call < 3; ++call) EXPECT_FALSE(reader->Next(&graph).value());
@@ -211,7 +218,7 @@ TEST_P(FormatConformanceTest, EndOfTheFileStaysTheEnd) {
 TEST_P(FormatConformanceTest, FilesAreDescribedAsTheyLie) {
   if (GetParam().open_graphs == nullptr) GTEST_SKIP() << "the format is a source of blocks";
   const std::string path = FileOf(sample_.three);
-  const std::unique_ptr<GraphReader> reader = GetParam().open_graphs(path, {}).value();
+  const std::unique_ptr<GraphReader> reader = Opened(path);
   const std::vector<v1::SourceFile> files = reader->DescribeFiles().value();
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(files[0].name(), path);

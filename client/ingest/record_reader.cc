@@ -1,0 +1,171 @@
+#include "client/ingest/record_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "client/ingest/refusal.h"
+#include "proto/base/mutex.h"
+
+namespace packtrain::ingest {
+namespace {
+
+// Text that a thread parses in one go, so that taking turns costs little.
+constexpr std::size_t kChunkBytes = 64 << 10;
+constexpr std::size_t kMaxChunkRecords = 1024;
+constexpr std::size_t kChunksPerThread = 4;
+
+// Records that follow each other in a file, and what became of them.
+struct Chunk {
+  struct Record {
+    explicit Record(const GraphLayout& layout) : graph(layout) {}
+
+    RawRecord raw;
+    SourceGraph graph;
+    absl::Status status;
+  };
+
+  std::vector<Record> records;
+  std::size_t count = 0;  // of `records` that are in use
+  bool is_last = false;   // nothing can be read behind these records
+  std::uint64_t consumed_bytes = 0;
+};
+
+class RecordReader final : public GraphReader {
+ public:
+  RecordReader(std::unique_ptr<RecordCutter> cutter, const NewParser& new_parser, std::size_t threads)
+      : cutter_(std::move(cutter)) {
+    for (std::size_t k = 0; k < threads; ++k) parsers_.push_back(new_parser());
+    for (std::size_t k = 0; k < kChunksPerThread * threads; ++k) free_.push_back(std::make_unique<Chunk>());
+    for (const std::unique_ptr<RecordParser>& parser : parsers_) {
+      threads_.emplace_back([this, &parser] { Work(*parser); });
+    }
+  }
+
+  ~RecordReader() override { Stop(); }
+
+  const GraphLayout& layout() const override { return parsers_.front()->layout(); }
+
+  absl::StatusOr<bool> Next(SourceGraph* graph) override {
+    while (current_ == nullptr || taken_ == current_->count) {
+      if (current_ != nullptr && current_->is_last) return false;
+      Advance();
+    }
+    Chunk::Record& record = current_->records[taken_++];
+    std::swap(*graph, record.graph);
+    if (record.status.ok()) return true;
+    return record.status;
+  }
+
+  std::uint64_t consumed_bytes() const override { return current_ == nullptr ? 0 : current_->consumed_bytes; }
+
+  absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() override {
+    Stop();
+    absl::StatusOr<std::vector<v1::SourceFile>> files = cutter_->DescribeFiles();
+    if (current_ == nullptr) current_ = std::make_unique<Chunk>();
+    current_->consumed_bytes = cutter_->consumed_bytes();
+    return files;
+  }
+
+ private:
+  void Stop() {
+    {
+      base::MutexLock lock(mutex_);
+      stopped_ = true;
+    }
+    changed_.NotifyAll();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  // Gives back the chunk that was read and waits for the one behind it.
+  void Advance() {
+    base::MutexLock lock(mutex_);
+    if (current_ != nullptr) free_.push_back(std::move(current_));
+    changed_.NotifyAll();
+    while (!parsed_.contains(next_)) changed_.Wait(mutex_);
+    current_ = std::move(parsed_.extract(next_++).mapped());
+    taken_ = 0;
+  }
+
+  void Work(RecordParser& parser) {
+    while (std::unique_ptr<Chunk> chunk = TakeFree()) {
+      const std::optional<std::uint64_t> number = Cut(*chunk, parser.layout());
+      if (!number.has_value()) return;
+      for (std::size_t k = 0; k < chunk->count; ++k) Parse(parser, chunk->records[k]);
+      base::MutexLock lock(mutex_);
+      parsed_[*number] = std::move(chunk);
+      changed_.NotifyAll();
+    }
+  }
+
+  // Null once nothing more is wanted.
+  std::unique_ptr<Chunk> TakeFree() {
+    base::MutexLock lock(mutex_);
+    while (free_.empty() && !stopped_) changed_.Wait(mutex_);
+    if (stopped_) return nullptr;
+    std::unique_ptr<Chunk> chunk = std::move(free_.back());
+    free_.pop_back();
+    return chunk;
+  }
+
+  // Cuts a chunk off the file and returns its number; nullopt where all of the file is cut.
+  std::optional<std::uint64_t> Cut(Chunk& chunk, const GraphLayout& layout) {
+    base::MutexLock lock(cut_mutex_);
+    if (cut_all_) return std::nullopt;
+    chunk.count = 0;
+    chunk.is_last = false;
+    for (std::size_t bytes = 0; bytes < kChunkBytes && chunk.count < kMaxChunkRecords && !chunk.is_last;) {
+      if (chunk.count == chunk.records.size()) chunk.records.emplace_back(layout);
+      Chunk::Record& record = chunk.records[chunk.count];
+      record.graph.Clear();
+      record.raw.text.clear();
+      const absl::StatusOr<bool> more = cutter_->Next(&record.raw);
+      record.status = more.status();
+      record.graph.record = record.raw.origin.record;
+      record.graph.line = record.raw.origin.line;
+      bytes += record.raw.text.size();
+      const bool ended = more.ok() && !*more;
+      if (!ended) ++chunk.count;
+      chunk.is_last = ended || !(more.ok() || IsRefusal(more.status()));
+    }
+    cut_all_ = chunk.is_last;
+    chunk.consumed_bytes = cutter_->consumed_bytes();
+    return cut_++;
+  }
+
+  static void Parse(RecordParser& parser, Chunk::Record& record) {
+    if (record.status.ok()) record.status = parser.Parse(record.raw, &record.graph);
+  }
+
+  base::Mutex cut_mutex_;
+  const std::unique_ptr<RecordCutter> cutter_;
+  std::uint64_t cut_ ABSL_GUARDED_BY(cut_mutex_) = 0;  // chunks
+  bool cut_all_ ABSL_GUARDED_BY(cut_mutex_) = false;
+
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::vector<std::unique_ptr<Chunk>> free_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::unique_ptr<Chunk>> parsed_ ABSL_GUARDED_BY(mutex_);  // by number
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+
+  // Of whoever reads.
+  std::unique_ptr<Chunk> current_;  // null before the first
+  std::uint64_t next_ = 0;          // number of the chunk behind `current_`
+  std::size_t taken_ = 0;           // records of `current_`
+
+  std::vector<std::unique_ptr<RecordParser>> parsers_;
+  std::vector<std::thread> threads_;  // last: they use the rest
+};
+
+}  // namespace
+
+std::unique_ptr<GraphReader> NewRecordReader(std::unique_ptr<RecordCutter> cutter, const NewParser& new_parser,
+                                             std::size_t threads) {
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return std::make_unique<RecordReader>(std::move(cutter), new_parser, threads == 0 ? cores : threads);
+}
+
+}  // namespace packtrain::ingest
