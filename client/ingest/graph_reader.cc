@@ -29,6 +29,7 @@ SourceGraph::SourceGraph(const GraphLayout& layout) {
 void SourceGraph::Clear() {
   id.clear();
   title.clear();
+  remark.clear();
   n_node = 0;
   for (FieldValues& values : fields) {
     std::visit([](auto& elements) { elements.clear(); }, values);

@@ -33,6 +33,9 @@ struct GraphField {
   // What a record with this field has, in the words of its format, such as "Lattice". The graphs of a data set
   // all have such a field or all lack it; a node or graph field. Empty: every record has the field.
   std::string optional_noun = "";
+  // A graph that lacks the optional graph field means zeros, as a molecule among crystals has no cell: it is
+  // stored with zeros where other graphs have the field.
+  bool zero_where_absent = false;
 
   bool operator==(const GraphField&) const = default;
 };
@@ -43,6 +46,9 @@ struct GraphLayout {
   // What the schema calls the edges that records bring, such as "bonds"; empty: they bring none.
   std::string edges = "";
   std::string record_word = "record";  // what messages call a record, such as "frame"
+  // Labels are the cells of a table's row, which has all of them each time, empty ones too: a column becomes a
+  // target where more than half of its cells are numbers. Otherwise they are keys, which a record has or lacks.
+  bool labels_are_cells = false;
 
   bool operator==(const GraphLayout&) const = default;
 };
@@ -58,6 +64,9 @@ struct Label {
   std::string_view name;
   std::string_view text;
   bool structural = false;  // says what the graph is; a target only where its name was asked for
+  // Stands for values of each node or edge that are not stored, such as a column `forces`; without text. The
+  // import tells of it.
+  bool per_node = false;
 };
 
 // One record as it was read. Made to be read into again and again, so that reading allocates nothing.
@@ -83,6 +92,7 @@ struct SourceGraph {
   std::vector<std::uint32_t> senders;    // as long as `receivers`; empty where records bring no edges
   std::vector<std::uint32_t> receivers;  // endpoints are local to the graph
   std::vector<Label> labels;             // in the order of the record
+  std::string remark;  // a word for the ledger on a graph that is stored, such as "unsanitized"; empty: none
 };
 
 // Reads the records of one file. Memory is bounded by that of one record. Used by one thread.
