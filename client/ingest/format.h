@@ -21,6 +21,7 @@
 #include "client/ingest/block_source.h"
 #include "client/ingest/byte_source.h"
 #include "client/ingest/graph_reader.h"
+#include "client/ingest/input_folder.h"
 #include "client/ingest/line_reader.h"
 
 namespace packtrain::ingest {
@@ -47,13 +48,16 @@ struct ReadOptions {
 struct Format {
   std::string_view name;  // FORMAT of `packtrain import`
   std::string_view help;  // for people, behind "NAME: "
-  // Of the files that a folder stands for, as ".xyz"; ".gz" may follow them.
+  // Of the files that a folder or an archive stands for, as ".xyz"; ".gz" and ".xz" may follow them.
   std::vector<std::string_view> extensions = {};
   std::vector<FormatFlag> flags = {};  // its own
 
-  // Reads a file; exactly one of the two is set. What is no file of the format is refused here, or by the first
-  // Next.
+  // Reads a file, or a folder; exactly one of the three is set. What is none of the format is refused here, or
+  // by the first Next.
   absl::StatusOr<std::unique_ptr<GraphReader>> (*open_graphs)(std::unique_ptr<ByteSource> file,
+                                                              const ReadOptions& options) = nullptr;
+  // The folder outlives the reader.
+  absl::StatusOr<std::unique_ptr<GraphReader>> (*open_folder)(InputFolder& folder,
                                                               const ReadOptions& options) = nullptr;
   // NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a folder.
   absl::StatusOr<std::unique_ptr<BlockSource>> (*open_blocks)(const std::string& path) = nullptr;

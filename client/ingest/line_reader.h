@@ -18,7 +18,10 @@ namespace packtrain::ingest {
 struct ReadLimits {
   std::uint64_t max_unpacked_bytes = std::uint64_t{64} << 30;
   std::size_t max_line_bytes = 1 << 20;
-  std::uint64_t max_atoms = 1'000'000;  // of a graph
+  std::uint64_t max_atoms = 1'000'000;     // of a graph, or nodes of whatever kind
+  std::uint64_t max_edges = 50'000'000;    // of a graph
+  std::uint64_t max_members = 10'000'000;  // of an archive, or files below a folder
+  std::size_t max_depth = 64;              // of values in values, as in JSON
 };
 
 // Used by one thread.

@@ -14,10 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path WithoutGz(const fs::path& name) { return name.extension() == ".gz" ? name.stem() : name; }
+fs::path WithoutPacking(const fs::path& name) {
+  const fs::path extension = name.extension();
+  return extension == ".gz" || extension == ".xz" ? name.stem() : name;
+}
 
 bool HasExtension(const fs::path& name, std::span<const std::string_view> extensions) {
-  const std::string extension = WithoutGz(name).extension().string();
+  const std::string extension = WithoutPacking(name).extension().string();
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 
@@ -61,7 +64,25 @@ absl::StatusOr<std::vector<std::string>> FindFiles(const std::vector<std::string
   return files;
 }
 
-std::string StemOf(const std::string& path) { return WithoutGz(fs::path(path).filename()).stem().string(); }
+absl::StatusOr<std::vector<std::string>> FindFilesBelow(const std::string& folder,
+                                                        std::span<const std::string_view> extensions) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->is_regular_file(error) && HasExtension(entry->path().filename(), extensions)) {
+      names.push_back(entry->path().lexically_relative(folder).generic_string());
+    }
+  }
+  if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
+  if (names.empty()) return NoFile(folder, extensions);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string StemOf(const std::string& path) {
+  return WithoutPacking(fs::path(path).filename()).stem().string();
+}
 
 absl::StatusOr<v1::SourceFile> DescribeFile(ByteSource& source) {
   ABSL_ASSIGN_OR_RETURN(const FileDigest digest, source.Digest());

@@ -14,10 +14,15 @@
 namespace packtrain::ingest {
 
 // Files stand for themselves; a folder stands for the files right in it that end in one of `extensions`
-// (".xyz"), with or without .gz, by name. Without extensions a folder stands for itself. NOT_FOUND: no such
-// folder, or a folder without such a file.
+// (".xyz"), with or without .gz or .xz, by name. Without extensions a folder stands for itself. NOT_FOUND: no
+// such folder, or a folder without such a file.
 absl::StatusOr<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths,
                                                    std::span<const std::string_view> extensions);
+
+// The files below a folder, at any depth, that end in one of `extensions`, relative to it and by name. Links to
+// folders are not followed. NOT_FOUND as above.
+absl::StatusOr<std::vector<std::string>> FindFilesBelow(const std::string& folder,
+                                                        std::span<const std::string_view> extensions);
 
 // "folder/a.b.xyz.gz" -> "a.b", which names a graph that is alone in its file.
 std::string StemOf(const std::string& path);
