@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "client/ingest/refusal.h"
 #include "proto/base/mutex.h"
@@ -33,15 +34,20 @@ struct Chunk {
   std::uint64_t consumed_bytes = 0;
 };
 
+// What a slot of a chunk holds on to.
+std::size_t HeldBytes(const Chunk::Record& record) {
+  std::size_t bytes = record.raw.text.capacity();
+  for (const FieldValues& field : record.graph.fields) {
+    bytes += std::visit([](const auto& values) { return values.capacity() * sizeof(values[0]); }, field);
+  }
+  return bytes + (record.graph.senders.capacity() + record.graph.receivers.capacity()) * sizeof(std::uint32_t);
+}
+
 class RecordReader final : public GraphReader {
  public:
-  RecordReader(std::unique_ptr<RecordCutter> cutter, const NewParser& new_parser, std::size_t threads)
-      : cutter_(std::move(cutter)) {
-    for (std::size_t k = 0; k < threads; ++k) parsers_.push_back(new_parser());
-    for (std::size_t k = 0; k < kChunksPerThread * threads; ++k) free_.push_back(std::make_unique<Chunk>());
-    for (const std::unique_ptr<RecordParser>& parser : parsers_) {
-      threads_.emplace_back([this, &parser] { Work(*parser); });
-    }
+  RecordReader(std::unique_ptr<RecordCutter> cutter, NewParser new_parser, std::size_t threads)
+      : new_parser_(std::move(new_parser)), max_threads_(threads), cutter_(std::move(cutter)) {
+    parsers_.push_back(new_parser_());
   }
 
   ~RecordReader() override { Stop(); }
@@ -49,8 +55,8 @@ class RecordReader final : public GraphReader {
   const GraphLayout& layout() const override { return parsers_.front()->layout(); }
 
   absl::StatusOr<bool> Next(SourceGraph* graph) override {
-    while (current_ == nullptr || taken_ == current_->count) {
-      if (current_ != nullptr && current_->is_last) return false;
+    while (taken_ == current_->count) {
+      if (current_->is_last) return false;
       Advance();
     }
     Chunk::Record& record = current_->records[taken_++];
@@ -59,17 +65,37 @@ class RecordReader final : public GraphReader {
     return record.status;
   }
 
-  std::uint64_t consumed_bytes() const override { return current_ == nullptr ? 0 : current_->consumed_bytes; }
+  std::uint64_t consumed_bytes() const override { return current_->consumed_bytes; }
 
   absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() override {
     Stop();
     absl::StatusOr<std::vector<v1::SourceFile>> files = cutter_->DescribeFiles();
-    if (current_ == nullptr) current_ = std::make_unique<Chunk>();
     current_->consumed_bytes = cutter_->consumed_bytes();
     return files;
   }
 
  private:
+  // The first chunk is read without threads: starting them would cost more than most files that are one chunk.
+  void Advance() {
+    taken_ = 0;
+    if (next_ > 0) return TakeNext();
+    next_ = Cut(*current_).value_or(0) + 1;
+    Parse(*parsers_.front(), *current_);
+    if (!current_->is_last) Start();
+  }
+
+  void Start() {
+    {
+      base::MutexLock lock(mutex_);
+      for (std::size_t k = 0; k < kChunksPerThread * max_threads_; ++k)
+        free_.push_back(std::make_unique<Chunk>());
+    }
+    while (parsers_.size() < max_threads_) parsers_.push_back(new_parser_());
+    for (const std::unique_ptr<RecordParser>& parser : parsers_) {
+      threads_.emplace_back([this, &parser] { Work(*parser); });
+    }
+  }
+
   void Stop() {
     {
       base::MutexLock lock(mutex_);
@@ -81,20 +107,19 @@ class RecordReader final : public GraphReader {
   }
 
   // Gives back the chunk that was read and waits for the one behind it.
-  void Advance() {
+  void TakeNext() {
     base::MutexLock lock(mutex_);
-    if (current_ != nullptr) free_.push_back(std::move(current_));
+    free_.push_back(std::move(current_));
     changed_.NotifyAll();
     while (!parsed_.contains(next_)) changed_.Wait(mutex_);
     current_ = std::move(parsed_.extract(next_++).mapped());
-    taken_ = 0;
   }
 
   void Work(RecordParser& parser) {
     while (std::unique_ptr<Chunk> chunk = TakeFree()) {
-      const std::optional<std::uint64_t> number = Cut(*chunk, parser.layout());
+      const std::optional<std::uint64_t> number = Cut(*chunk);
       if (!number.has_value()) return;
-      for (std::size_t k = 0; k < chunk->count; ++k) Parse(parser, chunk->records[k]);
+      Parse(parser, *chunk);
       base::MutexLock lock(mutex_);
       parsed_[*number] = std::move(chunk);
       changed_.NotifyAll();
@@ -112,33 +137,46 @@ class RecordReader final : public GraphReader {
   }
 
   // Cuts a chunk off the file and returns its number; nullopt where all of the file is cut.
-  std::optional<std::uint64_t> Cut(Chunk& chunk, const GraphLayout& layout) {
+  std::optional<std::uint64_t> Cut(Chunk& chunk) {
     base::MutexLock lock(cut_mutex_);
     if (cut_all_) return std::nullopt;
     chunk.count = 0;
-    chunk.is_last = false;
-    for (std::size_t bytes = 0; bytes < kChunkBytes && chunk.count < kMaxChunkRecords && !chunk.is_last;) {
-      if (chunk.count == chunk.records.size()) chunk.records.emplace_back(layout);
-      Chunk::Record& record = chunk.records[chunk.count];
-      record.graph.Clear();
-      record.raw.text.clear();
+    std::size_t bytes = 0;
+    while (bytes < kChunkBytes && chunk.count < kMaxChunkRecords && !cut_all_) {
+      Chunk::Record& record = NextSlot(chunk);
       const absl::StatusOr<bool> more = cutter_->Next(&record.raw);
       record.status = more.status();
       record.graph.record = record.raw.origin.record;
       record.graph.line = record.raw.origin.line;
       bytes += record.raw.text.size();
-      const bool ended = more.ok() && !*more;
-      if (!ended) ++chunk.count;
-      chunk.is_last = ended || !(more.ok() || IsRefusal(more.status()));
+      if (!more.ok() || *more) ++chunk.count;
+      cut_all_ = more.ok() ? !*more : !IsRefusal(more.status());
     }
-    cut_all_ = chunk.is_last;
+    chunk.is_last = cut_all_;
     chunk.consumed_bytes = cutter_->consumed_bytes();
     return cut_++;
   }
 
-  static void Parse(RecordParser& parser, Chunk::Record& record) {
-    if (record.status.ok()) record.status = parser.Parse(record.raw, &record.graph);
+  // The slot behind those in use, empty. A slot that held a large record is made anew, so that a file of a few
+  // large ones among small ones does not leave the room of a large one in each slot.
+  Chunk::Record& NextSlot(Chunk& chunk) const {
+    if (chunk.count == chunk.records.size()) chunk.records.emplace_back(layout());
+    Chunk::Record& record = chunk.records[chunk.count];
+    if (HeldBytes(record) > kChunkBytes) record = Chunk::Record(layout());
+    record.graph.Clear();
+    record.raw.text.clear();
+    return record;
   }
+
+  static void Parse(RecordParser& parser, Chunk& chunk) {
+    for (std::size_t k = 0; k < chunk.count; ++k) {
+      Chunk::Record& record = chunk.records[k];
+      if (record.status.ok()) record.status = parser.Parse(record.raw, &record.graph);
+    }
+  }
+
+  const NewParser new_parser_;
+  const std::size_t max_threads_;
 
   base::Mutex cut_mutex_;
   const std::unique_ptr<RecordCutter> cutter_;
@@ -152,20 +190,21 @@ class RecordReader final : public GraphReader {
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 
   // Of whoever reads.
-  std::unique_ptr<Chunk> current_;  // null before the first
-  std::uint64_t next_ = 0;          // number of the chunk behind `current_`
-  std::size_t taken_ = 0;           // records of `current_`
+  std::unique_ptr<Chunk> current_ = std::make_unique<Chunk>();  // empty before the first
+  std::uint64_t next_ = 0;                                      // number of the chunk behind `current_`
+  std::size_t taken_ = 0;                                       // records of `current_`
 
-  std::vector<std::unique_ptr<RecordParser>> parsers_;
-  std::vector<std::thread> threads_;  // last: they use the rest
+  std::vector<std::unique_ptr<RecordParser>> parsers_;  // one for each thread, at least one
+  std::vector<std::thread> threads_;                    // last: they use the rest
 };
 
 }  // namespace
 
-std::unique_ptr<GraphReader> NewRecordReader(std::unique_ptr<RecordCutter> cutter, const NewParser& new_parser,
+std::unique_ptr<GraphReader> NewRecordReader(std::unique_ptr<RecordCutter> cutter, NewParser new_parser,
                                              std::size_t threads) {
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  return std::make_unique<RecordReader>(std::move(cutter), new_parser, threads == 0 ? cores : threads);
+  return std::make_unique<RecordReader>(std::move(cutter), std::move(new_parser),
+                                        threads == 0 ? cores : threads);
 }
 
 }  // namespace packtrain::ingest

@@ -66,9 +66,10 @@ class RecordParser {
 
 using NewParser = std::function<std::unique_ptr<RecordParser>()>;
 
-// Reads what `cutter` cuts with `threads` parsers; 0: one for each core. Memory is bounded by four records for
-// each thread, or 256 KiB of text for each of these where records are small.
-std::unique_ptr<GraphReader> NewRecordReader(std::unique_ptr<RecordCutter> cutter, const NewParser& new_parser,
+// Reads what `cutter` cuts with up to `threads` parsers; 0: one for each core. A file of one chunk (64 KiB of
+// text, or one record that is longer) is parsed by whoever reads, without a thread. Memory is bounded by four
+// chunks for each thread and one more.
+std::unique_ptr<GraphReader> NewRecordReader(std::unique_ptr<RecordCutter> cutter, NewParser new_parser,
                                              std::size_t threads);
 
 }  // namespace packtrain::ingest
