@@ -15,7 +15,7 @@ class BlockSink {
  public:
   virtual ~BlockSink() = default;
 
-  // To be called once, first.
+  // To be called first. What was written before a further call is void.
   virtual absl::Status Begin(const v1::ImportHeader& header) = 0;
 
   virtual absl::Status Write(Block block) = 0;

@@ -7,6 +7,7 @@
 //     if (!more) break;
 //     ...
 //   }
+//   if (!source.WhyBeginAgain().empty()) ...  // the blocks are void, and Begin is called again
 //   source.Describe(ledger, &seal_request);
 //
 // GraphImport makes blocks of graphs from the records of a GraphReader. A file that was exported holds records
@@ -17,6 +18,7 @@
 #define PACKTRAIN_CLIENT_INGEST_BLOCK_SOURCE_H_
 
 #include <cstdint>
+#include <string>
 #include <variant>
 
 #include "absl/status/statusor.h"
@@ -33,11 +35,15 @@ class BlockSource {
  public:
   virtual ~BlockSource() = default;
 
-  // Reads as far as the header needs. To be called once, first.
+  // Reads as far as the header needs. To be called first, and again for WhyBeginAgain.
   virtual absl::StatusOr<v1::ImportHeader> Begin() = 0;
 
-  // Reads the next block of about 1 MiB; false at the end.
+  // Reads the next block of about 1 MiB; false at the end. Blocks may be empty: for progress.
   virtual absl::StatusOr<bool> Next(Block* block) = 0;
+
+  // Behind the end: why the header does not fit all that was read, for people. Then nothing that was given
+  // counts, and Begin reads everything again and gives another header. Empty: it fits.
+  virtual std::string WhyBeginAgain() const { return ""; }
 
   // Fills in splits, lineage, and a name or version that the source knows. To be called behind the end;
   // `ledger` has what was refused by both ends.

@@ -1,13 +1,16 @@
 #include "client/ingest/graph_import.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <system_error>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/source_files.h"
 #include "client/ingest/text.h"
@@ -20,6 +23,13 @@ constexpr char kFullEdges[] = "full";
 // Of what is kept beside a data set about its origin; the server takes somewhat more.
 constexpr std::size_t kMaxSourceBytes = 128 << 10;
 constexpr std::size_t kMaxCommandBytes = 16 << 10;
+// What is assumed of all graphs is assumed from so many.
+constexpr std::size_t kHeadRecords = 1000;
+constexpr std::uint64_t kHeadBytes = 1 << 20;
+// Records that are only counted, before the caller hears how far the reading is.
+constexpr std::uint64_t kRecordsCounted = 10'000;
+// Each further reading knows more; names of files may need one for each folder.
+constexpr int kMaxReadings = 16;
 
 absl::Status CheckNames(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
@@ -42,6 +52,34 @@ absl::StatusOr<std::uint64_t> TotalBytes(const std::vector<std::string>& files) 
 
 bool IsPresent(const FieldValues& values) {
   return std::visit([](const auto& elements) { return !elements.empty(); }, values);
+}
+
+bool IsStored(const GraphField& field, const std::set<std::string>& present) {
+  return field.optional_noun.empty() || present.contains(field.name);
+}
+
+// About how much memory a graph takes.
+std::uint64_t BytesOf(const SourceGraph& graph) {
+  std::uint64_t bytes = 8 * graph.senders.size();
+  for (const FieldValues& values : graph.fields) {
+    bytes += std::visit([](const auto& elements) { return elements.size() * sizeof(elements[0]); }, values);
+  }
+  return bytes;
+}
+
+// Zeros for a graph that lacks a field which others have.
+void FillWithZeros(const GraphField& field, FieldValues* values) {
+  std::size_t elements = 1;
+  for (const std::uint32_t dim : field.dims) elements *= dim;
+  std::visit([elements](auto& rows) { rows.assign(elements, 0); }, *values);
+}
+
+bool CanReadAgain(const std::vector<std::string>& files) {
+  return std::all_of(files.begin(), files.end(), [](const std::string& file) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(file, error);
+    return std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status);
+  });
 }
 
 absl::Status Mismatch(const GraphField& field, const std::string& record, bool first_has_it) {
@@ -123,16 +161,108 @@ GraphImport::GraphImport(const Format& format, ImportOptions options, Inputs inp
       options_(std::move(options)),
       files_(std::move(inputs.files)),
       total_bytes_(inputs.total_bytes),
+      can_read_again_(CanReadAgain(files_)),
+      splits_(std::move(inputs.splits)),
       targets_(options_.targets, std::move(inputs.table), options_.missing_target_nan),
-      splits_(std::move(inputs.splits)) {}
+      names_(files_) {}
 
 absl::StatusOr<v1::ImportHeader> GraphImport::Begin() {
-  ABSL_ASSIGN_OR_RETURN(pending_, NextGood());
-  if (!pending_) {
+  Restart();
+  while (!ended_ && !only_counts_ && (!builder_ || builder_->empty())) {
+    if (!layout_ && head_left_ == 0) {
+      ABSL_RETURN_IF_ERROR(ReadHead());
+      ABSL_RETURN_IF_ERROR(Assume());
+    }
+    ABSL_ASSIGN_OR_RETURN(const bool more, Step());
+    ended_ = !more;
+  }
+  if (!only_counts_ && (!builder_ || builder_->empty())) {
     return Refusal("no_graphs", absl::StrCat("none of ", ledger_.read(), " graphs could be read"));
   }
-  builder_.emplace(*layout_);
   return MakeHeader();
+}
+
+void GraphImport::Restart() {
+  ++readings_;
+  records_.emplace(format_, options_.read, files_);
+  names_.Restart();
+  targets_.Restart();
+  head_.clear();
+  head_left_ = 0;
+  layout_.reset();
+  builder_.reset();
+  ended_ = false;
+  only_counts_ = false;
+  wrong_.clear();
+  refusal_.reset();
+  compared_.reset();
+  ledger_ = Ledger();
+}
+
+absl::Status GraphImport::ReadHead() {
+  const std::uint64_t left =
+      options_.limit > 0 ? options_.limit - ledger_.read() : std::numeric_limits<std::uint64_t>::max();
+  head_.clear();
+  for (std::uint64_t bytes = 0;
+       head_.size() < std::min<std::uint64_t>(kHeadRecords, left) && bytes < kHeadBytes;) {
+    ReadRecord& record = head_.emplace_back();
+    ABSL_ASSIGN_OR_RETURN(const bool more, records_->Next(&record));
+    if (!more) {
+      head_.pop_back();
+      break;
+    }
+    record.KeepLabels();
+    bytes += BytesOf(record.graph);
+    if (!record.refusal.ok() && !options_.skip_refused) break;
+  }
+  head_left_ = head_.size();
+  NameHead();
+  return absl::OkStatus();
+}
+
+void GraphImport::NameHead() {
+  do {
+    names_.Restart();
+    for (ReadRecord& record : head_) names_.Name(&record);
+  } while (!names_.repeated().empty());
+}
+
+absl::Status GraphImport::Assume() {
+  const auto first = std::find_if(head_.begin(), head_.end(), [](const ReadRecord& record) {
+    return record.refusal.ok() && IsUtf8(record.graph.id);
+  });
+  if (first == head_.end()) return absl::OkStatus();
+  for (const ReadRecord& record : head_) {
+    if (!record.refusal.ok() || record.file->layout != first->file->layout) continue;
+    targets_.Read(record.graph, record.file->layout.labels_are_cells);
+    targets_.Count();
+    NotePresent(record, &record == &*first);
+  }
+  if (!has_read_all_) {
+    ABSL_RETURN_IF_ERROR(targets_.Choose());
+  }
+  layout_ = LayoutOf(first->file->layout);
+  builder_.emplace(*layout_);
+  return absl::OkStatus();
+}
+
+void GraphImport::NotePresent(const ReadRecord& record, bool is_first) {
+  const std::vector<GraphField>& fields = record.file->layout.fields;
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const bool counts = is_first || fields[k].zero_where_absent;
+    if (counts && IsPresent(record.graph.fields[k])) present_.insert(fields[k].name);
+  }
+}
+
+BlockLayout GraphImport::LayoutOf(const GraphLayout& graphs) const {
+  BlockLayout layout;
+  layout.graphs = graphs;
+  layout.own_edges = !graphs.edges.empty() && (options_.edges.empty() || options_.edges == graphs.edges);
+  for (const GraphField& field : graphs.fields) {
+    layout.stored.push_back(field.scope == v1::FIELD_SCOPE_EDGE ? layout.own_edges : IsStored(field, present_));
+  }
+  layout.targets = targets_.names();
+  return layout;
 }
 
 v1::ImportHeader GraphImport::MakeHeader() const {
@@ -153,116 +283,138 @@ v1::ImportHeader GraphImport::MakeHeader() const {
 }
 
 absl::StatusOr<bool> GraphImport::Next(Block* block) {
-  while (pending_ && !builder_->full()) {
-    builder_->Add(*graph_, y_, PlaceOfGraph());
-    ABSL_ASSIGN_OR_RETURN(pending_, NextGood());
+  *block = v1::GraphBlock();
+  const std::uint64_t read = ledger_.read();
+  while (!ended_ && (only_counts_ ? ledger_.read() < read + kRecordsCounted : !builder_->full())) {
+    ABSL_ASSIGN_OR_RETURN(const bool more, Step());
+    ended_ = !more;
   }
+  if (only_counts_) return !ended_;
   if (builder_->empty()) return false;
   *block = builder_->Take();
   return true;
 }
 
-absl::StatusOr<bool> GraphImport::NextGood() {
-  while (true) {
-    absl::StatusOr<bool> more = NextGraph();
-    if (more.ok() || !options_.skip_refused || !IsRefusal(more.status())) return more;
+absl::StatusOr<bool> GraphImport::Step() {
+  ABSL_ASSIGN_OR_RETURN(const bool more, NextRecord());
+  if (!more) {
+    ABSL_RETURN_IF_ERROR(End());
+    return false;
   }
-}
-
-absl::StatusOr<bool> GraphImport::NextGraph() {
-  const absl::StatusOr<bool> more = ReadRecord();
-  if (more.ok() && !*more) return false;
-  if (!more.ok() && !IsRefusal(more.status())) return more;
   ledger_.AddRead();
-  absl::Status status = more.status();
+  absl::Status status = record_.refusal;
   if (status.ok()) {
     status = Fit();
-    if (status.ok()) return true;
-    status = RefusedAt(PlaceOfGraph(), graph_->id, status);
+    if (IsRefusal(status)) status = RefusedAt(record_.Place(), record_.graph.id, status);
   }
-  ledger_.AddRefused({PlaceOfGraph(), graph_->id, ReasonOf(status), std::string(status.message())});
-  return status;
-}
-
-absl::StatusOr<bool> GraphImport::ReadRecord() {
-  while (file_ < files_.size()) {
-    if (reader_ == nullptr) {
-      ABSL_RETURN_IF_ERROR(OpenFile());
-    }
-    const bool enough = options_.limit > 0 && ledger_.read() >= options_.limit;
-    const absl::StatusOr<bool> more = enough ? false : reader_->Next(&*graph_);
-    if (!more.ok() || *more) return more;
-    ABSL_RETURN_IF_ERROR(CloseFile());
-    file_ = enough ? files_.size() : file_ + 1;
+  if (status.ok() && !only_counts_) {
+    builder_->Add(record_.graph, y_, record_.Place());
+    if (!record_.graph.remark.empty())
+      ledger_.AddRemark({record_.Place(), record_.graph.id, record_.graph.remark});
   }
-  return false;
+  ABSL_RETURN_IF_ERROR(IsRefusal(status) ? Refuse(status) : status);
+  return true;
 }
 
-absl::Status GraphImport::OpenFile() {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes,
-                        ByteSource::Open(file(), options_.read.limits.max_unpacked_bytes));
-  ABSL_ASSIGN_OR_RETURN(reader_, format_.open_graphs(std::move(bytes), options_.read));
-  graph_.emplace(reader_->layout());
-  same_fields_ = !layout_ || reader_->layout() == layout_->graphs;
-  return absl::OkStatus();
-}
-
-absl::Status GraphImport::CloseFile() {
-  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::SourceFile> read, reader_->DescribeFiles());
-  reader_.reset();
-  for (const v1::SourceFile& source : read) closed_bytes_ += source.bytes();
-  sources_.insert(sources_.end(), read.begin(), read.end());
-  return absl::OkStatus();
+absl::StatusOr<bool> GraphImport::NextRecord() {
+  if (options_.limit > 0 && ledger_.read() >= options_.limit) {
+    ABSL_RETURN_IF_ERROR(records_->Stop());
+    return false;
+  }
+  is_counted_ = head_left_ > 0;
+  if (is_counted_) {
+    std::swap(record_, head_[head_.size() - head_left_--]);
+    return true;
+  }
+  head_.clear();
+  ABSL_ASSIGN_OR_RETURN(const bool more, records_->Next(&record_));
+  if (!more) return false;
+  names_.Name(&record_);
+  if (!names_.repeated().empty()) {
+    ABSL_RETURN_IF_ERROR(FoundWrong(absl::StrCat("'", names_.repeated(), "' names more than one graph"),
+                                    "give each graph an id of its own, or import a plain file"));
+  }
+  return true;
 }
 
 absl::Status GraphImport::Fit() {
-  if (!IsUtf8(graph_->id)) return Refusal("not_utf8", "the id is not UTF-8");
-  if (layout_) return FitTo(*layout_);
-  ABSL_ASSIGN_OR_RETURN(BlockLayout layout, LayoutOfFirst());
-  ABSL_RETURN_IF_ERROR(FitTo(layout));
-  layout_ = std::move(layout);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<BlockLayout> GraphImport::LayoutOfFirst() const {
-  BlockLayout layout;
-  layout.graphs = reader_->layout();
-  layout.own_edges =
-      !layout.graphs.edges.empty() && (options_.edges.empty() || options_.edges == layout.graphs.edges);
-  for (std::size_t k = 0; k < layout.graphs.fields.size(); ++k) {
-    const GraphField& field = layout.graphs.fields[k];
-    layout.stored.push_back(field.scope == v1::FIELD_SCOPE_EDGE
-                                ? layout.own_edges
-                                : field.optional_noun.empty() || IsPresent(graph_->fields[k]));
+  if (!IsUtf8(record_.graph.id)) return Refusal("not_utf8", "the id is not UTF-8");
+  ABSL_RETURN_IF_ERROR(CheckFields());
+  targets_.Read(record_.graph, record_.file->layout.labels_are_cells);
+  if (!is_counted_) targets_.Count();
+  if (const std::string doubt = has_read_all_ ? "" : targets_.doubt(); !doubt.empty()) {
+    ABSL_RETURN_IF_ERROR(FoundWrong(doubt, "--targets names the targets"));
   }
-  ABSL_ASSIGN_OR_RETURN(layout.targets, targets_.NamesFor(*graph_));
-  return layout;
+  return only_counts_ ? absl::OkStatus() : targets_.Take(record_.graph.id, &y_);
 }
 
-absl::Status GraphImport::FitTo(const BlockLayout& layout) {
-  ABSL_RETURN_IF_ERROR(CheckFields(layout));
-  return targets_.Take(layout.targets, *graph_, &y_);
-}
-
-absl::Status GraphImport::CheckFields(const BlockLayout& layout) const {
-  if (!same_fields_) return Refusal("fields_mismatch", "the file has other fields than those before it");
-  for (std::size_t k = 0; k < layout.stored.size(); ++k) {
-    const GraphField& field = layout.graphs.fields[k];
-    if (field.optional_noun.empty() || IsPresent(graph_->fields[k]) == layout.stored[k]) continue;
-    return Mismatch(field, layout.graphs.record_word, layout.stored[k]);
+absl::Status GraphImport::CheckFields() {
+  if (!HasSameFields()) {
+    return Refusal("fields_mismatch", "the file has other fields than those before it");
+  }
+  for (std::size_t k = 0; k < layout_->stored.size(); ++k) {
+    const GraphField& field = layout_->graphs.fields[k];
+    if (field.optional_noun.empty() || IsPresent(record_.graph.fields[k]) == layout_->stored[k]) continue;
+    if (!field.zero_where_absent) return Mismatch(field, layout_->graphs.record_word, layout_->stored[k]);
+    if (layout_->stored[k]) {
+      FillWithZeros(field, &record_.graph.fields[k]);
+    } else {
+      present_.insert(field.name);
+      ABSL_RETURN_IF_ERROR(
+          FoundWrong(absl::StrCat("some ", layout_->graphs.record_word, " has a ", field.optional_noun),
+                     "import a plain file"));
+    }
   }
   return absl::OkStatus();
 }
 
-Origin GraphImport::PlaceOfGraph() const {
-  return {file(), reader_->layout().record_word, graph_->record, graph_->line};
+bool GraphImport::HasSameFields() {
+  if (compared_ != record_.file) {
+    compared_ = record_.file;
+    same_fields_ = record_.file->layout == layout_->graphs;
+  }
+  return same_fields_;
+}
+
+absl::Status GraphImport::Refuse(const absl::Status& refusal) {
+  ledger_.AddRefused({record_.Place(), record_.graph.id, ReasonOf(refusal), std::string(refusal.message())});
+  if (options_.skip_refused) return absl::OkStatus();
+  const bool is_for_target = record_.refusal.ok() && record_.file->layout.labels_are_cells;
+  if (!is_for_target || has_read_all_ || !targets_.may_change()) return refusal;
+  // The column may turn out to be text.
+  refusal_ = refusal;
+  only_counts_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status GraphImport::FoundWrong(std::string what, std::string_view advice) {
+  if (!wrong_.empty()) return absl::OkStatus();
+  if (!can_read_again_) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a pipe cannot be read a second time, which is needed because ", what, ": ", std::string(advice)));
+  }
+  if (readings_ == kMaxReadings) return absl::AbortedError("the files change while they are read");
+  wrong_ = std::move(what);
+  only_counts_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status GraphImport::End() {
+  head_.clear();
+  if (layout_ && !has_read_all_ && targets_.WouldChooseOtherwise()) {
+    ABSL_RETURN_IF_ERROR(FoundWrong("other labels are targets, or in another order", "--targets names them"));
+  }
+  ledger_.SetLabels(targets_.Uses());
+  if (wrong_.empty()) return refusal_ ? *refusal_ : absl::OkStatus();
+  has_read_all_ = true;
+  return targets_.Choose();
 }
 
 void GraphImport::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const {
   if (options_.random_split) SetSplit(*options_.random_split, seal->mutable_fractions());
   if (splits_) SetSplit(*splits_, ledger, seal->mutable_by_ids());
   v1::Lineage* lineage = seal->mutable_lineage();
-  AddSources(sources_, lineage);
+  AddSources(records_->sources(), lineage);
   // For people; a message holds no other text.
   if (options_.command.size() <= kMaxCommandBytes && IsUtf8(options_.command)) {
     lineage->set_command(options_.command);
@@ -272,8 +424,6 @@ void GraphImport::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) c
   lineage->set_imported_at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());
 }
 
-std::uint64_t GraphImport::consumed_bytes() const {
-  return closed_bytes_ + (reader_ == nullptr ? 0 : reader_->consumed_bytes());
-}
+std::uint64_t GraphImport::consumed_bytes() const { return records_ ? records_->consumed_bytes() : 0; }
 
 }  // namespace packtrain::ingest

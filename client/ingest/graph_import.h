@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,30 +17,35 @@
 #include "client/ingest/block_source.h"
 #include "client/ingest/format.h"
 #include "client/ingest/graph_block_builder.h"
+#include "client/ingest/graph_names.h"
 #include "client/ingest/graph_reader.h"
 #include "client/ingest/graph_targets.h"
 #include "client/ingest/import_options.h"
 #include "client/ingest/ledger.h"
-#include "client/ingest/origin.h"
+#include "client/ingest/record_stream.h"
 #include "client/ingest/split_file.h"
 
 namespace packtrain::ingest {
 
-// The first good graph decides the schema: which optional fields all graphs have, and which labels are targets.
-// Refusals, besides those of the format's reader: "not_utf8", "too_many_targets", "missing_target",
-// "bad_target", "not_finite", "FIELD_mismatch" for an optional field that the first graph has and this one
-// lacks, or the reverse, and "fields_mismatch" in a file of other fields than those before it. Used by one
-// thread at a time.
+// The first good graph decides which fields the graphs have. What depends on all of them, the targets, the ids
+// and fields that may be absent, is assumed from the first 1,000 records or 1 MiB. Where a later graph shows
+// that this was wrong, the rest is read for what it says of that only, and everything is read again. Refusals,
+// besides those of the format's reader: "not_utf8", "too_many_targets", "missing_target", "bad_target",
+// "not_finite", "FIELD_mismatch" for an optional field that the first graph has and this one lacks, or the
+// reverse, and "fields_mismatch" in a file of other fields than those before it. Used by one thread at a time.
 class GraphImport : public BlockSource {
  public:
   // Reads split file and table of targets, and finds every file; nothing else yet. Errors name the file.
   // `format` opens graphs, and is borrowed.
   static absl::StatusOr<std::unique_ptr<GraphImport>> Create(const Format& format, ImportOptions options);
 
-  // Reads up to the first good graph. A refusal where none is to be skipped, or "no_graphs" where all are.
+  // Reads up to the first good graph, and ahead as far as the header needs. A refusal where none is to be
+  // skipped, or "no_graphs" where all are.
   absl::StatusOr<v1::ImportHeader> Begin() override;
-  // A refusal, where none is to be skipped, ends the import.
+  // A refusal, where none is to be skipped, ends the import, and so does an assumption that turned out wrong
+  // where a file cannot be read twice (INVALID_ARGUMENT).
   absl::StatusOr<bool> Next(Block* block) override;
+  std::string WhyBeginAgain() const override { return ended_ ? wrong_ : std::string(); }
   // A list of splits may name graphs that were refused.
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
 
@@ -58,41 +65,64 @@ class GraphImport : public BlockSource {
 
   GraphImport(const Format& format, ImportOptions options, Inputs inputs);
 
-  // Reads the next good graph into `graph_` and its targets into `y_`; false at the end.
-  absl::StatusOr<bool> NextGood();
-  // As NextGood, but stops at a refusal, which is in the ledger then.
-  absl::StatusOr<bool> NextGraph();
-  // The next record of whatever file; its place and id are in `graph_` even where it is refused.
-  absl::StatusOr<bool> ReadRecord();
-  absl::Status OpenFile();
-  absl::Status CloseFile();
+  // Forgets all but what was learnt of the whole input.
+  void Restart();
+  // Reads the first records into `head_`.
+  absl::Status ReadHead();
+  void NameHead();
+  // Decides by `head_` what all graphs have in common.
+  absl::Status Assume();
+  void NotePresent(const ReadRecord& record, bool is_first);
+  BlockLayout LayoutOf(const GraphLayout& graphs) const;
 
-  // Checks `graph_` against the layout, or makes it the layout, and fills `y_`.
+  // Takes a record into the block, or refuses it; false at the end.
+  absl::StatusOr<bool> Step();
+  // The next record, from `head_` or the files; false at the end.
+  absl::StatusOr<bool> NextRecord();
+  // Checks the record against the layout and fills `y_`.
   absl::Status Fit();
-  absl::StatusOr<BlockLayout> LayoutOfFirst() const;
-  absl::Status FitTo(const BlockLayout& layout);
-  absl::Status CheckFields(const BlockLayout& layout) const;
+  absl::Status CheckFields();
+  // OK where the refusal is to be skipped.
+  absl::Status Refuse(const absl::Status& refusal);
+  // What was assumed of all graphs is wrong: from now on they are only counted. `advice` is for a user whose
+  // files cannot be read again.
+  absl::Status FoundWrong(std::string what, std::string_view advice);
+  bool HasSameFields();
+  // Checks behind the last record what was assumed.
+  absl::Status End();
+
   v1::ImportHeader MakeHeader() const;
-  Origin PlaceOfGraph() const;
-  const std::string& file() const { return files_[file_]; }
 
   const Format& format_;
   const ImportOptions options_;
   const std::vector<std::string> files_;
   const std::uint64_t total_bytes_;
-  const GraphTargets targets_;
+  const bool can_read_again_;
   const std::optional<SplitLists> splits_;
-  std::uint64_t closed_bytes_ = 0;
-  std::size_t file_ = 0;
-  std::unique_ptr<GraphReader> reader_;  // of `file_`; null: not opened yet
-  std::optional<SourceGraph> graph_;     // for `reader_`
-  bool same_fields_ = true;              // `reader_` has the layout of the first good graph, where there is one
+
+  // What is known of the whole input, as far as it was read.
+  GraphTargets targets_;
+  GraphNames names_;
+  std::set<std::string> present_;  // optional fields that some graph has
+  bool has_read_all_ = false;      // once; the targets are known since
+  int readings_ = 0;
+
+  // Of the current reading.
+  std::optional<RecordStream> records_;
+  std::deque<ReadRecord> head_;  // records that were read to assume something
+  std::size_t head_left_ = 0;    // of them that are not taken yet
+  ReadRecord record_;            // the current one
+  bool is_counted_ = false;      // its labels are
   std::vector<double> y_;
-  bool pending_ = false;               // `graph_` is good and in no block yet
   std::optional<BlockLayout> layout_;  // none before the first good graph
   std::optional<GraphBlockBuilder> builder_;
+  bool ended_ = false;
+  bool only_counts_ = false;                   // graphs are read for what they say of all
+  std::string wrong_;                          // why all has to be read again; empty: it has not
+  std::optional<absl::Status> refusal_;        // ends the import, if its target is still one when all is read
+  std::shared_ptr<const InputFile> compared_;  // whose fields were compared with those of the layout
+  bool same_fields_ = false;                   // and are the same
   Ledger ledger_;
-  std::vector<v1::SourceFile> sources_;  // read so far
 };
 
 }  // namespace packtrain::ingest

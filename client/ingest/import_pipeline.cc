@@ -3,8 +3,11 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <ostream>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/block_feed.h"
@@ -19,6 +22,11 @@ namespace {
 RefusedGraph ToLedger(const v1::RefusedGraph& graph) {
   return {ParseOrigin(graph.origin()), graph.source_id(), graph.reason(),
           absl::StrCat(graph.origin(), " (", graph.source_id(), "): ", graph.message())};
+}
+
+bool IsEmpty(const Block& block) {
+  const auto* graphs = std::get_if<v1::GraphBlock>(&block);
+  return graphs != nullptr && graphs->source_ids().empty();
 }
 
 }  // namespace
@@ -40,10 +48,14 @@ absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Run(BlockSink& sink, co
 }
 
 absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Send(BlockSink& sink, const ProgressDisplay& display) {
-  ABSL_ASSIGN_OR_RETURN(const v1::ImportHeader header, source_->Begin());
-  ABSL_RETURN_IF_ERROR(sink.Begin(header));
-  ABSL_RETURN_IF_ERROR(SendBlocks(sink, display));
-  return sink.Finish();
+  while (true) {
+    ABSL_ASSIGN_OR_RETURN(const v1::ImportHeader header, source_->Begin());
+    ABSL_RETURN_IF_ERROR(sink.Begin(header));
+    ABSL_RETURN_IF_ERROR(SendBlocks(sink, display));
+    const std::string why = source_->WhyBeginAgain();
+    if (why.empty()) return sink.Finish();
+    display.out << "import: reads everything again, because " << why << '\n';
+  }
 }
 
 absl::Status ImportPipeline::SendBlocks(BlockSink& sink, const ProgressDisplay& display) {
@@ -53,7 +65,9 @@ absl::Status ImportPipeline::SendBlocks(BlockSink& sink, const ProgressDisplay& 
   while (true) {
     ABSL_ASSIGN_OR_RETURN(std::optional<ReadBlock> next, feed.Next());
     if (!next) return absl::OkStatus();
-    ABSL_RETURN_IF_ERROR(sink.Write(std::move(next->block)));
+    if (!IsEmpty(next->block)) {
+      ABSL_RETURN_IF_ERROR(sink.Write(std::move(next->block)));
+    }
     progress.Update(next->read, next->consumed_bytes);
   }
 }
@@ -61,11 +75,14 @@ absl::Status ImportPipeline::SendBlocks(BlockSink& sink, const ProgressDisplay& 
 void ImportPipeline::TakeRefused(const v1::ImportGraphsResponse& staged) {
   std::map<std::string, std::uint64_t> unlisted(staged.refused_by_reason().begin(),
                                                 staged.refused_by_reason().end());
+  std::set<std::string> origins;
   for (const v1::RefusedGraph& graph : staged.refused()) {
+    origins.insert(graph.origin());
     --unlisted[graph.reason()];
     ledger_.AddRefused(ToLedger(graph));
   }
   for (const auto& [reason, graphs] : unlisted) ledger_.AddUnlisted(reason, graphs);
+  ledger_.DropRemarks(origins);
 }
 
 v1::SealDatasetRequest ImportPipeline::SealRequest(const v1::ImportGraphsResponse& staged,

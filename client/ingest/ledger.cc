@@ -11,11 +11,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kMaxRemarked = 100'000;
+
+std::string LineOf(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string ToJsonLine(const RemarkedGraph& graph) {
+  return LineOf({{"file", graph.origin.file},
+                 {"frame", graph.origin.record},
+                 {"line", graph.origin.line},
+                 {"id", graph.id},
+                 {"remark", graph.remark}});
+}
+
 std::string ToJsonLine(const RefusedGraph& graph) {
   const Json line = {{"file", graph.origin.file}, {"frame", graph.origin.record},
                      {"line", graph.origin.line}, {"id", graph.id},
                      {"reason", graph.reason},    {"message", graph.message}};
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return LineOf(line);
 }
 
 }  // namespace
@@ -31,9 +45,23 @@ void Ledger::AddUnlisted(const std::string& reason, std::uint64_t graphs) {
   unlisted_ += graphs;
 }
 
+void Ledger::AddRemark(RemarkedGraph graph) {
+  ++by_remark_[graph.remark];
+  if (remarked_.size() < kMaxRemarked) remarked_.push_back(std::move(graph));
+}
+
+void Ledger::DropRemarks(const std::set<std::string>& origins) {
+  std::erase_if(remarked_, [&](const RemarkedGraph& graph) {
+    const bool drops = origins.contains(FormatOrigin(graph.origin));
+    if (drops && --by_remark_[graph.remark] == 0) by_remark_.erase(graph.remark);
+    return drops;
+  });
+}
+
 std::string Ledger::ToJsonLines() const {
   std::string text;
   for (const RefusedGraph& graph : refused_) text += ToJsonLine(graph);
+  for (const RemarkedGraph& graph : remarked_) text += ToJsonLine(graph);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/ingest/label_table.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/whole_file.h"
 
@@ -24,6 +26,13 @@ struct RefusedGraph {
   std::string message;
 };
 
+// A graph that is stored, and what is odd about it.
+struct RemarkedGraph {
+  Origin origin;
+  std::string id;
+  std::string remark;  // a word, such as "unsanitized"
+};
+
 // Used by one thread.
 class Ledger {
  public:
@@ -31,6 +40,13 @@ class Ledger {
   void AddRefused(RefusedGraph graph);
   // Refused graphs of which no more than the reason is known.
   void AddUnlisted(const std::string& reason, std::uint64_t graphs);
+
+  // Of remarked graphs the first 100,000 are listed.
+  void AddRemark(RemarkedGraph graph);
+  // Takes back the remarks on graphs that were not stored after all.
+  void DropRemarks(const std::set<std::string>& origins);
+  // What became of the labels, behind the last graph.
+  void SetLabels(std::vector<LabelUse> labels) { labels_ = std::move(labels); }
 
   // Graphs met in the files, refused ones counted.
   std::uint64_t read() const { return read_; }
@@ -40,8 +56,12 @@ class Ledger {
   std::uint64_t refused_graphs() const { return refused_.size() + unlisted_; }
   const std::map<std::string, std::uint64_t>& refused_by_reason() const { return by_reason_; }
 
+  const std::vector<RemarkedGraph>& remarked() const { return remarked_; }
+  const std::map<std::string, std::uint64_t>& stored_by_remark() const { return by_remark_; }
+  const std::vector<LabelUse>& labels() const { return labels_; }
+
   // One JSON object a listed refused graph and line: file, frame (the record's number, whatever its format
-  // calls a record), line, id, reason, message.
+  // calls a record), line, id, reason, message; then those stored with a remark: file, frame, line, id, remark.
   std::string ToJsonLines() const;
 
  private:
@@ -49,6 +69,9 @@ class Ledger {
   std::vector<RefusedGraph> refused_;
   std::uint64_t unlisted_ = 0;
   std::map<std::string, std::uint64_t> by_reason_;
+  std::vector<RemarkedGraph> remarked_;
+  std::map<std::string, std::uint64_t> by_remark_;
+  std::vector<LabelUse> labels_;
 };
 
 // The file that a ledger goes to, whole or not at all. Used by one thread.

@@ -1,6 +1,7 @@
 #include "client/ingest/target_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -19,14 +20,17 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-bool IsMissing(std::string_view cell) {
-  return cell.empty() || cell == "nan" || cell == "NaN" || cell == "NA" || cell == "null";
-}
+// In place of a cell that is no number: a NaN that no text gives.
+constexpr std::uint64_t kBadBits = 0x7ff8'0000'0000'0bad;
+// Cells whose text is kept for messages, and how much of it.
+constexpr std::size_t kMaxBadCells = 10'000;
+constexpr std::size_t kMaxShownBytes = 40;
+
+bool IsBad(double value) { return std::bit_cast<std::uint64_t>(value) == kBadBits; }
 
 }  // namespace
 
-// Takes the file row by row. Until all rows are seen every column is a candidate; one that meets a word is
-// dropped, or refused where it was named.
+// Takes the file row by row. Only when all rows are seen is it known which columns are targets.
 class TargetTable::Builder {
  public:
   Builder(const JoinOptions& options, CsvReader& csv) : options_(options), csv_(csv) {}
@@ -44,9 +48,10 @@ class TargetTable::Builder {
  private:
   struct Column {
     std::size_t position;
-    bool numeric = true;
-    bool seen = false;  // a number, not just missing values
     std::vector<double> values = {};
+    std::size_t numbers = 0;
+    std::size_t texts = 0;
+    std::vector<std::pair<std::size_t, std::string>> bad_cells = {};  // by row
   };
 
   absl::Status ReadHeader() {
@@ -92,52 +97,75 @@ class TargetTable::Builder {
       return Bad("ragged_row",
                  absl::StrCat("the row has ", row.size(), " fields, the header ", header_.size()));
     }
-    const auto [entry, added] = table_.row_of_.emplace(row[key_], static_cast<std::uint32_t>(lines_.size()));
+    const auto [entry, added] =
+        table_.row_of_.emplace(row[key_], static_cast<std::uint32_t>(table_.lines_.size()));
     if (!added) {
       return Bad("duplicate_key",
-                 absl::StrCat("'", row[key_], "' was there before, in line ", lines_[entry->second]));
+                 absl::StrCat("'", row[key_], "' was there before, in line ", table_.lines_[entry->second]));
     }
-    lines_.push_back(csv_.row_line());
-    for (Column& column : columns_) {
-      ABSL_RETURN_IF_ERROR(AddCell(row[column.position], &column));
-    }
+    for (Column& column : columns_) AddCell(row[column.position], &column);
+    table_.lines_.push_back(csv_.row_line());
     return absl::OkStatus();
   }
 
-  absl::Status AddCell(const std::string& cell, Column* column) {
-    if (!column->numeric) return absl::OkStatus();
-    const std::optional<double> value = IsMissing(cell) ? kMissing : ParseDouble(cell);
-    if (value && std::isinf(*value)) {
-      return Bad("not_finite",
-                 absl::StrCat("'", cell, "' in column '", header_[column->position], "' is not finite"));
+  void AddCell(const std::string& cell, Column* column) {
+    const LabelText text = ReadLabelText(cell);
+    if (text.kind == LabelText::Kind::kNumber) {
+      ++column->numbers;
+      column->values.push_back(text.number);
+    } else if (text.kind == LabelText::Kind::kMissing) {
+      column->values.push_back(kMissing);
+    } else {
+      ++column->texts;
+      if (column->bad_cells.size() < kMaxBadCells) {
+        column->bad_cells.emplace_back(table_.lines_.size(), cell.substr(0, kMaxShownBytes));
+      }
+      column->values.push_back(std::bit_cast<double>(kBadBits));
     }
-    if (value) {
-      column->values.push_back(*value);
-      column->seen |= !std::isnan(*value);
-      return absl::OkStatus();
-    }
-    *column = {column->position, /*numeric=*/false};
-    if (options_.targets.empty()) return absl::OkStatus();
-    return Bad("not_a_number",
-               absl::StrCat("'", cell, "' in column '", header_[column->position], "' is not a number"));
+  }
+
+  bool IsTarget(const Column& column) const {
+    return !options_.targets.empty() || column.numbers > column.texts;
   }
 
   absl::StatusOr<TargetTable> Finish() {
-    if (options_.targets.empty()) {
-      columns_.erase(std::remove_if(columns_.begin(), columns_.end(),
-                                    [](const Column& column) { return !column.numeric || !column.seen; }),
-                     columns_.end());
-    }
+    AddUses();
+    std::erase_if(columns_, [this](const Column& column) { return !IsTarget(column); });
     if (columns_.empty()) {
       return Refusal("no_targets",
                      absl::StrCat(csv_.path(), ": no column of numbers beside '", header_[key_], "'"));
     }
     table_.file_ = csv_.path();
-    for (const Column& column : columns_) table_.names_.push_back(header_[column.position]);
-    for (std::size_t row = 0; row < lines_.size(); ++row) {
+    for (Column& column : columns_) {
+      for (auto& [row, text] : column.bad_cells) {
+        table_.bad_cells_[{row, table_.names_.size()}] = std::move(text);
+      }
+      table_.names_.push_back(header_[column.position]);
+    }
+    for (std::size_t row = 0; row < table_.lines_.size(); ++row) {
       for (const Column& column : columns_) table_.values_.push_back(column.values[row]);
     }
     return std::move(table_);
+  }
+
+  void AddUses() {
+    std::vector<bool> taken(header_.size());
+    taken[key_] = true;
+    for (const Column& column : columns_) {
+      taken[column.position] = true;
+      const bool used = IsTarget(column);
+      const char* const reason = used ? "" : column.texts > 0 ? "text" : "empty";
+      table_.uses_.push_back(
+          {header_[column.position], column.numbers + column.texts, table_.lines_.size(), used, reason});
+    }
+    for (std::size_t position = 0; position < header_.size(); ++position) {
+      if (!taken[position]) {
+        table_.uses_.push_back(
+            {.name = header_[position], .graphs = table_.lines_.size(), .reason = "not_named"});
+      }
+    }
+    std::stable_partition(table_.uses_.begin(), table_.uses_.end(),
+                          [](const LabelUse& use) { return use.used; });
   }
 
   absl::Status Bad(std::string_view reason, const std::string& what) const {
@@ -149,7 +177,6 @@ class TargetTable::Builder {
   std::vector<std::string> header_;
   std::size_t key_ = 0;
   std::vector<Column> columns_;
-  std::vector<std::uint64_t> lines_;  // of each row
   TargetTable table_;
 };
 
@@ -158,10 +185,23 @@ absl::StatusOr<TargetTable> TargetTable::Read(const JoinOptions& options, const 
   return Builder(options, *csv).Build();
 }
 
-std::optional<std::span<const double>> TargetTable::Find(std::string_view id) const {
+std::optional<TargetTable::Row> TargetTable::Find(std::string_view id) const {
   const auto row = row_of_.find(absl::string_view(id.data(), id.size()));
   if (row == row_of_.end()) return std::nullopt;
-  return std::span(values_).subspan(row->second * names_.size(), names_.size());
+  return Row{row->second, std::span(values_).subspan(row->second * names_.size(), names_.size())};
+}
+
+absl::Status TargetTable::Check(const Row& row) const {
+  for (std::size_t k = 0; k < row.values.size(); ++k) {
+    const bool is_bad = IsBad(row.values[k]);
+    if (!is_bad && !std::isinf(row.values[k])) continue;
+    const auto text = bad_cells_.find({row.number, k});
+    const std::string shown = text == bad_cells_.end() ? "the cell" : absl::StrCat("'", text->second, "'");
+    return Refusal(is_bad ? "bad_target" : "not_finite",
+                   absl::StrCat(file_, ":", lines_[row.number], ": ", shown, " in column '", names_[k],
+                                "' is not ", is_bad ? "a number" : "finite"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace packtrain::ingest

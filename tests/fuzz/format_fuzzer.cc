@@ -30,7 +30,7 @@ ingest::ImportOptions OptionsFor(const std::string& path) {
 }
 
 // False where the file is refused as a whole.
-bool ReadToTheEnd(ingest::BlockSource& source) {
+bool ReadOnce(ingest::BlockSource& source) {
   if (!source.Begin().ok()) return false;
   std::uint64_t graphs = 0;
   ingest::Block block;
@@ -40,8 +40,16 @@ bool ReadToTheEnd(ingest::BlockSource& source) {
     if (!*more) break;
     graphs += std::visit([](const auto& content) { return GraphsOf(content); }, block);
   }
+  if (!source.WhyBeginAgain().empty()) return true;
   Expect(source.ledger().read() == graphs + source.ledger().refused_graphs(),
          "what is read is sent or refused");
+  return true;
+}
+
+bool ReadToTheEnd(ingest::BlockSource& source) {
+  do {
+    if (!ReadOnce(source)) return false;
+  } while (!source.WhyBeginAgain().empty());
   return true;
 }
 

@@ -17,6 +17,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/dataset/empty_splits.h"
 #include "client/cli/dataset/import_flags.h"
+#include "client/cli/dataset/import_report.h"
 #include "client/cli/dataset/server_sink.h"
 #include "client/connection.h"
 #include "client/failure.h"
@@ -27,65 +28,11 @@
 #include "proto/base/error_details.h"
 #include "proto/base/progress.h"
 #include "proto/base/status_macros.h"
-#include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t kRefusalsShown = 10;
-
-// The result of an import.
-struct ImportResult {
-  v1::SealDatasetResponse sealed;
-  std::uint64_t stored = 0;
-  double seconds = 0;
-};
-
-Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
-  Json by_reason = Json::object();
-  for (const auto& [reason, count] : ledger.refused_by_reason()) by_reason[reason] = count;
-  return {{"dataset", result.sealed.dataset().name()},
-          {"version", result.sealed.dataset().version()},
-          {"unchanged", result.sealed.unchanged()},
-          {"read", ledger.read()},
-          {"stored", result.stored},
-          {"refused", ledger.refused_graphs()},
-          {"refused_by_reason", std::move(by_reason)},
-          {"refused_truncated", ledger.unlisted() > 0},
-          {"seconds", result.seconds},
-          {"graphs_per_second", static_cast<double>(result.stored) / result.seconds}};
-}
-
-std::string Count(std::uint64_t value) { return FormatCount(static_cast<double>(value)); }
-
-std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
-  const v1::Dataset& dataset = result.sealed.dataset();
-  std::string text = absl::StrCat(
-      wire::FullName(dataset), result.sealed.unchanged() ? " was there already\n" : "\n", "stored ",
-      Count(result.stored), " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()),
-      " nodes, ", Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
-      FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n");
-  for (const auto& [reason, count] : ledger.refused_by_reason()) {
-    absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
-  }
-  return text;
-}
-
-// `listed` is where all of them can be read, or empty.
-void NoteRefusals(const std::string& listed, const ingest::Ledger& ledger, Output& output) {
-  const std::vector<ingest::RefusedGraph>& refused = ledger.refused();
-  const std::size_t shown = std::min(refused.size(), kRefusalsShown);
-  for (std::size_t i = 0; i < shown; ++i) output.Note(absl::StrCat("refused: ", refused[i].message));
-  if (shown == ledger.refused_graphs()) return;
-  const std::string how_many = ledger.unlisted() == 0
-                                   ? "all"
-                                   : absl::StrCat("the first ", refused.size(), " of ", ledger.refused_graphs(),
-                                                  ", as many as the server's answer holds");
-  output.Note(absl::StrCat("... and ", ledger.refused_graphs() - shown, " more; ",
-                           listed.empty() ? "--ledger FILE" : listed, " lists ", how_many));
-}
 
 // Null: none is wanted.
 absl::StatusOr<std::unique_ptr<ingest::LedgerFile>> OpenLedger(const ImportFlags& flags) {

@@ -13,7 +13,7 @@
 namespace packtrain::testing {
 namespace {
 
-enum FieldPosition : std::size_t { kZ, kEdgeType, kCharge };
+enum FieldPosition : std::size_t { kZ, kEdgeType, kCharge, kField };
 
 // "3" of "3-4:2" by `part` 0, "4" by 1 and "2" by 2.
 std::uint32_t PartOf(const std::string& bond, std::size_t part) {
@@ -32,6 +32,8 @@ void AddKey(std::string_view word, ingest::SourceGraph* graph) {
   const std::string_view key = word.substr(0, equals), value = word.substr(equals + 1);
   if (key == "charge") {
     graph->Values<float>(kCharge).push_back(ingest::ParseFloat(value).value());
+  } else if (key == "field") {
+    graph->Values<float>(kField).assign(2, ingest::ParseFloat(value).value());
   } else {
     graph->labels.push_back({key, value});
   }
@@ -52,7 +54,14 @@ BondReader::BondReader(std::unique_ptr<ingest::LineReader> lines, const ingest::
                     {.name = "charge",
                      .scope = v1::FIELD_SCOPE_GRAPH,
                      .data_type = v1::DATA_TYPE_F32,
-                     .optional_noun = "charge"}};
+                     .optional_noun = "charge"},
+                    {.name = "field",
+                     .scope = v1::FIELD_SCOPE_GRAPH,
+                     .data_type = v1::DATA_TYPE_F32,
+                     .dims = {2},
+                     .optional_noun = "field",
+                     .zero_where_absent = true}};
+  layout_.labels_are_cells = options.flags.contains("--cells");
   if (const auto types = options.flags.find("--types"); types != options.flags.end()) {
     layout_.fields[kEdgeType].name = types->second;
   }
@@ -68,7 +77,12 @@ absl::StatusOr<bool> BondReader::Next(ingest::SourceGraph* graph) {
   if (!more) return false;
   graph->record = ++records_;
   graph->line = lines_->line_number();
-  graph->id = ingest::NextWord(&line);
+  const std::string_view name = ingest::NextWord(&line);
+  if (name.starts_with('~')) {
+    graph->title = name.substr(1);
+  } else {
+    graph->id = name;
+  }
   const std::vector<std::string> elements = absl::StrSplit(std::string(ingest::NextWord(&line)), ',');
   const std::string bonds(ingest::NextWord(&line));
   if (bonds.empty()) {

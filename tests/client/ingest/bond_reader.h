@@ -1,8 +1,9 @@
 // A format of typed bond graphs, for tests of what extended xyz does not have.
 //
 // Each line is a molecule: `ID ELEMENTS BONDS [key=value ...]`, as `ethene C,C 0-1:2,1-0:2 gap=7.5`: elements
-// by node, bonds as SENDER-RECEIVER:TYPE, or `-` for none. The key `charge` is an optional field, other keys
-// are labels. A line of two words is refused as "short_line". Nothing else is checked.
+// by node, bonds as SENDER-RECEIVER:TYPE, or `-` for none. `~TITLE` in place of the id is a title. The key
+// `charge` is an optional field, `field` another one, of two equal numbers, which is zero where it is absent;
+// other keys are labels. A line of two words is refused as "short_line". Nothing else is checked.
 #ifndef PACKTRAIN_TESTS_CLIENT_INGEST_BOND_READER_H_
 #define PACKTRAIN_TESTS_CLIENT_INGEST_BOND_READER_H_
 
@@ -35,6 +36,7 @@ class BondReader : public ingest::GraphReader {
 };
 
 // `--types` names the field of the types (edge_type); in a file `other.bonds` they are the field `other_type`.
+// With `--cells` labels are cells of a table.
 inline const ingest::Format kBondFormat = {.name = "bonds",
                                            .help = "molecules by lines",
                                            .extensions = {".bonds"},

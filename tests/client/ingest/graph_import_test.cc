@@ -1,15 +1,21 @@
 #include "client/ingest/graph_import.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <thread>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "client/ingest/block_feed.h"
 #include "client/ingest/formats/format_table.h"
 #include "proto/base/content_hash.h"
+#include "proto/base/status_macros.h"
 #include "tests/client/ingest/bond_reader.h"
 #include "tests/client/ingest/gzip.h"
 #include "tests/client/ingest/refused.h"
@@ -69,15 +75,21 @@ class GraphImportTest : public ::testing::Test {
     absl::StatusOr<std::unique_ptr<GraphImport>> import = GraphImport::Create(Extxyz(), std::move(options));
     if (!import.ok()) return import.status();
     import_ = *std::move(import);
+    absl::StatusOr<Imported> imported;
+    readings_ = 0;
+    do {
+      imported = ReadOnce();
+      ++readings_;
+    } while (imported.ok() && !import_->WhyBeginAgain().empty());
+    return imported;
+  }
+  absl::StatusOr<Imported> ReadOnce() {
     Imported imported;
-    absl::StatusOr<v1::ImportHeader> header = import_->Begin();
-    if (!header.ok()) return header.status();
-    imported.header = *std::move(header);
+    ABSL_ASSIGN_OR_RETURN(imported.header, import_->Begin());
     while (true) {
       Block block;
-      absl::StatusOr<bool> more = import_->Next(&block);
-      if (!more.ok()) return more.status();
-      if (!*more) return imported;
+      ABSL_ASSIGN_OR_RETURN(const bool more, import_->Next(&block));
+      if (!more) return imported;
       imported.blocks.push_back(std::get<v1::GraphBlock>(std::move(block)));
     }
   }
@@ -90,10 +102,26 @@ class GraphImportTest : public ::testing::Test {
     options.join = JoinOptions{folder_.Write("t.csv", csv), "", {}};
     return options;
   }
+  static std::vector<std::string> Targets(const Imported& imported) {
+    std::vector<std::string> names;
+    for (const v1::Target& target : imported.header.schema().targets()) names.push_back(target.name());
+    return names;
+  }
   const std::map<std::string, std::uint64_t>& Reasons() { return import_->ledger().refused_by_reason(); }
+
+  // "energy 2/3 missing_in_some" of each label, without the reason where it is a target.
+  std::vector<std::string> Labels() {
+    std::vector<std::string> labels;
+    for (const LabelUse& use : import_->ledger().labels()) {
+      labels.push_back(
+          absl::StrCat(use.name, " ", use.found, "/", use.graphs, use.used ? "" : " ", use.reason));
+    }
+    return labels;
+  }
 
   testing::TempFolder folder_;
   std::unique_ptr<GraphImport> import_;
+  int readings_ = 0;
 };
 
 ImportOptions FirstTwo() {
@@ -146,9 +174,83 @@ TEST_F(GraphImportTest, OriginsNameFileLineAndFrame) {
   EXPECT_EQ(ParseOrigin(imported.blocks[0].origins(1)), (Origin{folder_.PathOf("m.xyz"), "frame", 2, 4}));
 }
 
-TEST_F(GraphImportTest, KeysWithNumbersInTheFirstFrameAreTheTargets) {
-  const Imported imported = ImportText("1\nid=7 a=1 b=word c=-2e3 d=\"1 2\"\nC 1 2 3\n").value();
+TEST_F(GraphImportTest, KeysWithNumbersInEveryFrameAreTheTargets) {
+  const Imported imported = ImportText("1\nid=7 c=-2e3 b=word a=1 d=\"1 2\"\nC 1 2 3\n").value();
+  EXPECT_THAT(Targets(imported), ElementsAre("a", "c"));
   EXPECT_THAT(imported.Column<double>("y"), ElementsAre(1, -2000));
+  EXPECT_THAT(Labels(), ElementsAre("a 1/1", "c 1/1", "b 1/1 text", "d 1/1 text"));
+}
+
+TEST_F(GraphImportTest, AKeyThatTheFirstFrameLacksIsATargetOnlyWhereTargetsMayBeMissing) {
+  constexpr char kLate[] = "1\nid=a\nC 1 2 3\n1\nid=b energy=-1\nC 1 2 3\n1\nid=c energy=-2\nC 1 2 3\n";
+  EXPECT_THAT(Targets(ImportText(kLate).value()), ElementsAre());
+  EXPECT_THAT(Labels(), ElementsAre("energy 2/3 missing_in_some"));
+  ImportOptions options;
+  options.missing_target_nan = true;
+  EXPECT_THAT(ImportText(kLate, options).value().Column<double>("y"), ElementsAre(IsNan(), -1, -2));
+  EXPECT_THAT(Labels(), ElementsAre("energy 2/3"));
+}
+
+TEST_F(GraphImportTest, WhatMerelyLooksLikeANumberRefusesNoGraph) {
+  EXPECT_THAT(Targets(ImportText(kThree).value()), ElementsAre());
+  EXPECT_THAT(Labels(), ElementsAre("e 3/3 text"));
+  EXPECT_EQ(readings_, 1);
+}
+
+// Frames by their comments.
+std::string Frames(int count, const std::string& comment, const std::string& last) {
+  std::string text;
+  for (int frame = 1; frame < count; ++frame) {
+    text += absl::StrCat("1\nid=", frame, " ", comment, "\nC 1 2 3\n");
+  }
+  return absl::StrCat(text, "1\nid=last ", last, "\nC 1 2 3\n");
+}
+
+TEST_F(GraphImportTest, EverythingIsReadAgainWhereALateFrameShowsOtherTargets) {
+  EXPECT_THAT(Targets(ImportText(Frames(2000, "e=1 f=2", "e=1 f=2")).value()), ElementsAre("e", "f"));
+  EXPECT_EQ(readings_, 1);
+  const Imported lacks = ImportText(Frames(2000, "e=1 f=2", "f=2")).value();
+  EXPECT_THAT(Targets(lacks), ElementsAre("f"));
+  EXPECT_EQ(lacks.Ids().size(), 2000u);
+  EXPECT_THAT(lacks.Column<double>("y"), ::testing::Each(2));
+  EXPECT_EQ(readings_, 2);
+  EXPECT_EQ(import_->ledger().read(), 2000u);
+  EXPECT_THAT(Labels(), ElementsAre("f 2000/2000", "e 1999/2000 missing_in_some"));
+  EXPECT_THAT(Targets(ImportText(Frames(2000, "e=1 f=2", "e=x f=2")).value()), ElementsAre("f"));
+  ImportOptions options;
+  options.missing_target_nan = true;
+  EXPECT_THAT(Targets(ImportText(Frames(2000, "f=2", "f=2 e=1"), options).value()), ElementsAre("f", "e"));
+  EXPECT_EQ(readings_, 2);
+}
+
+TEST_F(GraphImportTest, TheSameGraphsInAnotherOrderHaveTheSameTargets) {
+  const std::string many = Frames(1500, "a=1 b=2", "b=2");
+  const std::string one = "1\nid=first b=2 c=3\nC 1 2 3\n";
+  EXPECT_EQ(Targets(ImportText(one + many).value()), Targets(ImportText(many + one).value()));
+  ImportOptions options;
+  options.missing_target_nan = true;
+  EXPECT_THAT(Targets(ImportText(one + many, options).value()), ElementsAre("b", "a", "c"));
+  EXPECT_THAT(Targets(ImportText(many + one, options).value()), ElementsAre("b", "a", "c"));
+}
+
+TEST_F(GraphImportTest, APipeNeedsNamedTargetsOnlyWhereTheyCannotBeTold) {
+  const std::string pipe = folder_.PathOf("pipe");
+  const auto import = [&](const std::string& text, ImportOptions options) {
+    EXPECT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << text; });
+    options.paths = {pipe};
+    absl::StatusOr<Imported> imported = Import(std::move(options));
+    writer.join();
+    std::filesystem::remove(pipe);
+    return imported;
+  };
+  EXPECT_THAT(Targets(import(Frames(2000, "e=1", "e=2"), {}).value()), ElementsAre("e"));
+  EXPECT_THAT(import(Frames(2000, "e=1", ""), {}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--targets names the targets")));
+  ImportOptions options;
+  options.targets = {"e"};
+  options.missing_target_nan = true;
+  EXPECT_THAT(Targets(import(Frames(2000, "e=1", ""), options).value()), ElementsAre("e"));
 }
 
 TEST_F(GraphImportTest, WithoutNumbersThereAreNoTargets) {
@@ -158,7 +260,9 @@ TEST_F(GraphImportTest, WithoutNumbersThereAreNoTargets) {
 }
 
 TEST_F(GraphImportTest, TargetThatIsNoNumberIsRefused) {
-  EXPECT_THAT(ImportText(kThree), Refused("bad_target", "m.xyz:7: frame 3 (c): target 'e'"));
+  ImportOptions options;
+  options.targets = {"e"};
+  EXPECT_THAT(ImportText(kThree, options), Refused("bad_target", "m.xyz:7: frame 3 (c): target 'e'"));
 }
 
 TEST_F(GraphImportTest, TextThatIsNotUtf8IsRefused) {
@@ -166,7 +270,8 @@ TEST_F(GraphImportTest, TextThatIsNotUtf8IsRefused) {
   EXPECT_THAT(ImportText(kBadId), Refused("not_utf8", "m.xyz:4: frame 2 (b\xff): the id"));
   EXPECT_THAT(ImportText(kBadId, SkipRefused()), IsOk());
   EXPECT_EQ(Reasons().at("not_utf8"), 1);
-  EXPECT_THAT(ImportText("1\nid=a e\xff=1.5\nC 1 2 3\n"), Refused("not_utf8", "the name of a target"));
+  EXPECT_THAT(Targets(ImportText("1\nid=a e\xff=1.5\nC 1 2 3\n").value()), ElementsAre());
+  EXPECT_THAT(Labels(), ElementsAre("e? 1/1 not_utf8"));
   ImportOptions options;
   options.paths = {folder_.Write("m\xff.xyz", "1\nid=a\nC 1 2 3\n")};
   EXPECT_THAT(Import(options), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("UTF-8")));
@@ -181,6 +286,7 @@ TEST_F(GraphImportTest, MoreTargetsThanASchemaHoldsAreRefused) {
 TEST_F(GraphImportTest, MissingTargetIsRefusedOrNan) {
   ImportOptions options;
   options.paths = {kData + "/crystals/mp_sample.extxyz"};
+  options.targets = {"band_gap", "e_form"};
   EXPECT_THAT(Import(options),
               Refused("missing_target", "(mp-1001605): target 'e_form' is missing (--missing-target"));
   options.missing_target_nan = true;
@@ -202,13 +308,6 @@ TEST_F(GraphImportTest, NamedTargetsAreTakenFromTheTable) {
 
 TEST_F(GraphImportTest, InfiniteTargetIsRefused) {
   EXPECT_THAT(ImportText("1\nid=a e=inf\nC 1 2 3\n"), Refused("not_finite", "target 'e'"));
-}
-
-TEST_F(GraphImportTest, CellsAreInAllFramesOrInNone) {
-  const std::string with = "1\nid=a Lattice=\"1 0 0 0 1 0 0 0 1\"\nC 1 2 3\n";
-  const std::string without = "1\nid=b\nC 1 2 3\n";
-  EXPECT_THAT(ImportText(with + without), Refused("cell_mismatch", "frame 2 (b): the frame has no Lattice"));
-  EXPECT_THAT(ImportText(without + with), Refused("cell_mismatch", "frame 2 (a): the frame has a Lattice"));
 }
 
 TEST_F(GraphImportTest, SkippedGraphsStandInTheLedger) {
@@ -307,6 +406,7 @@ TEST_F(GraphImportTest, FeedGivesTheSameBlocksThenTheEnd) {
 TEST_F(GraphImportTest, FeedEndsWithTheRefusal) {
   ImportOptions options;
   options.paths = {folder_.Write("m.xyz", kThree)};
+  options.targets = {"e"};
   auto import = GraphImport::Create(Extxyz(), options).value();
   ASSERT_THAT(import->Begin(), IsOk());
   BlockFeed feed(*import);
@@ -335,13 +435,20 @@ class BondImportTest : public ::testing::Test {
   absl::Status Read(std::string_view text, ImportOptions options = {}) {
     if (options.paths.empty()) options.paths = {folder_.Write("m.bonds", text)};
     import_ = GraphImport::Create(testing::kBondFormat, std::move(options)).value();
-    absl::StatusOr<v1::ImportHeader> header = import_->Begin();
-    if (!header.ok()) return header.status();
-    header_ = *std::move(header);
-    Block block;
-    const absl::StatusOr<bool> more = import_->Next(&block);
-    if (more.ok()) block_ = std::get<v1::GraphBlock>(std::move(block));
-    return more.status();
+    do {
+      ABSL_RETURN_IF_ERROR(ReadOnce());
+    } while (!import_->WhyBeginAgain().empty());
+    return absl::OkStatus();
+  }
+  absl::Status ReadOnce() {
+    ABSL_ASSIGN_OR_RETURN(header_, import_->Begin());
+    block_.Clear();
+    while (true) {
+      Block block;
+      ABSL_ASSIGN_OR_RETURN(const bool more, import_->Next(&block));
+      if (!more) return absl::OkStatus();
+      if (block_.source_ids().empty()) block_ = std::get<v1::GraphBlock>(std::move(block));
+    }
   }
   std::vector<std::string> Fields() const {
     std::vector<std::string> names;
@@ -396,6 +503,61 @@ TEST_F(BondImportTest, OptionalFieldIsInAllGraphsOrInNone) {
               Refused("charge_mismatch", "the molecule has a charge, but the first molecule has none"));
   ASSERT_THAT(Read("a C - charge=1\nb C - charge=0\n"), IsOk());
   EXPECT_THAT(Fields(), ElementsAre("z", "edge_type", "charge"));
+}
+
+TEST_F(BondImportTest, FieldThatMeansZerosWhereItIsAbsentIsStoredInEitherOrder) {
+  for (const char* text : {"a C -\nb C - field=1\n", "b C - field=1\na C -\n"}) {
+    ASSERT_THAT(Read(text), IsOk());
+    EXPECT_THAT(Fields(), ElementsAre("z", "edge_type", "field"));
+    const bool a_is_first = block_.source_ids(0) == "a";
+    EXPECT_THAT(Elements<float>(block_.columns(2)),
+                a_is_first ? ElementsAre(0, 0, 1, 1) : ElementsAre(1, 1, 0, 0));
+  }
+  std::string late;
+  for (int k = 0; k < 1500; ++k) late += absl::StrCat("m", k, " C -\n");
+  ASSERT_THAT(Read(late + "b C - field=1\n"), IsOk());
+  EXPECT_THAT(Fields(), ElementsAre("z", "edge_type", "field"));
+  EXPECT_EQ(Elements<float>(block_.columns(2)).size(), 2u * 1501u);
+}
+
+TEST_F(BondImportTest, GraphsWithoutIdsAreNamedByTitleOrFile) {
+  ASSERT_THAT(Read("~apex C -\n~Frame C -\n~Frame C -\nid7 C -\n~-76.4 C -\n"), IsOk());
+  EXPECT_THAT(block_.source_ids(), ElementsAre("apex", "m:2", "m:3", "id7", "m:5"));
+  ASSERT_THAT(Read("~apex C -\n"), IsOk());
+  EXPECT_THAT(block_.source_ids(), ElementsAre("m"));
+}
+
+TEST_F(BondImportTest, ATitleThatRepeatsLateRenamesItsFirstGraph) {
+  std::string text;
+  for (int k = 0; k < 1500; ++k) text += absl::StrCat("~t", k, " C -\n");
+  ASSERT_THAT(Read(text + "~t0 C -\n"), IsOk());
+  ASSERT_EQ(block_.source_ids_size(), 1501);
+  EXPECT_EQ(block_.source_ids(0), "m:1");
+  EXPECT_EQ(block_.source_ids(1), "t1");
+  EXPECT_EQ(block_.source_ids(1500), "m:1501");
+}
+
+TEST_F(BondImportTest, AnOddCellInAColumnOfNumbersRefusesItsRow) {
+  ImportOptions options;
+  options.read.flags["--cells"] = "";
+  EXPECT_THAT(Read("a C - e=1\nb C - e=2\nc C - e=-76,4\n", options),
+              Refused("bad_target", "m.bonds:3: molecule 3 (c): target 'e' is not a number: '-76,4'"));
+  ASSERT_THAT(Read("a C - e=1\nb C - e=x\nc C - e=y\n", options), IsOk());
+  EXPECT_EQ(header_.schema().targets_size(), 0);
+  options.skip_refused = true;
+  ASSERT_THAT(Read("a C - e=1\nb C - e=2\nc C - e=-76,4\n", options), IsOk());
+  EXPECT_THAT(block_.source_ids(), ElementsAre("a", "b"));
+}
+
+TEST_F(BondImportTest, AColumnOfFirstNumbersThatTurnsOutToBeTextRefusesNoRow) {
+  ImportOptions options;
+  options.read.flags["--cells"] = "";
+  std::string text;
+  for (int k = 0; k < 1500; ++k) text += absl::StrCat("n", k, " C - e=1\n");
+  for (int k = 0; k < 1500; ++k) text += absl::StrCat("w", k, " C - e=x\n");
+  ASSERT_THAT(Read(text, options), IsOk());
+  EXPECT_EQ(header_.schema().targets_size(), 0);
+  EXPECT_EQ(block_.source_ids_size(), 3000);
 }
 
 TEST_F(BondImportTest, FilesOfOtherFieldsAreRefused) {

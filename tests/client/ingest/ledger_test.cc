@@ -50,6 +50,17 @@ TEST(LedgerTest, EachRefusedGraphIsALineOfJsonWhateverItsFileIsCalled) {
       "\"message\":\"again\"}\n");
 }
 
+TEST(LedgerTest, GraphsStoredWithARemarkFollowTheRefusedOnes) {
+  Ledger ledger;
+  ledger.AddRemark({Origin{"a.sdf", "molecule", 2, 9}, "m-2", "unsanitized"});
+  ledger.AddRemark({Origin{"a.sdf", "molecule", 3, 19}, "m-3", "unsanitized"});
+  EXPECT_THAT(ledger.stored_by_remark(), ElementsAre(Pair("unsanitized", 2)));
+  ledger.DropRemarks({"a.sdf:19: molecule 3", "elsewhere"});
+  EXPECT_THAT(ledger.stored_by_remark(), ElementsAre(Pair("unsanitized", 1)));
+  EXPECT_EQ(ledger.ToJsonLines(),
+            "{\"file\":\"a.sdf\",\"frame\":2,\"line\":9,\"id\":\"m-2\",\"remark\":\"unsanitized\"}\n");
+}
+
 TEST(LedgerFileTest, IsWrittenWhole) {
   const testing::TempFolder folder;
   const std::string path = folder.Write("ledger.jsonl", "old");

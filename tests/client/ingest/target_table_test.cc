@@ -83,26 +83,48 @@ TEST_F(TargetTableTest, SampleOfQm9IsRead) {
   EXPECT_EQ(table.rows(), 2778u);
   EXPECT_THAT(table.names(), ElementsAre("binding energy", "ionization energy", "dipole magnitude", "dipole x",
                                          "dipole y", "dipole z"));
-  EXPECT_THAT(table.Find("dsgdb9nsd_000004").value(),
+  EXPECT_THAT(table.Find("dsgdb9nsd_000004").value().values,
               ElementsAre(-0.638103811108, -0.411453, 0.0, 0.0, 0.0, 0.0));
-  EXPECT_EQ(table.Find("dsgdb9nsd_000001"), std::nullopt);
+  EXPECT_FALSE(table.Find("dsgdb9nsd_000001").has_value());
 }
 
 TEST_F(TargetTableTest, NumericColumnsAreFoundWhateverTheirPlace) {
   const TargetTable table = Read("note,a,id,b,none\nword,1,x,2,\n3,4,y,,\n", "id").value();
   EXPECT_THAT(table.names(), ElementsAre("a", "b"));
-  EXPECT_THAT(table.Find("x").value(), ElementsAre(1, 2));
-  EXPECT_THAT(table.Find("y").value(), ElementsAre(4, IsNan()));
+  EXPECT_THAT(table.Find("x").value().values, ElementsAre(1, 2));
+  EXPECT_THAT(table.Find("y").value().values, ElementsAre(4, IsNan()));
 }
 
 TEST_F(TargetTableTest, NamedColumnsComeInTheirOrder) {
-  EXPECT_THAT(Read("id,a,b,c\nx,1,2,3\n", "", {"c", "a"}).value().Find("x").value(), ElementsAre(3, 1));
+  EXPECT_THAT(Read("id,a,b,c\nx,1,2,3\n", "", {"c", "a"}).value().Find("x").value().values, ElementsAre(3, 1));
 }
 
 TEST_F(TargetTableTest, MissingValuesHaveSeveralSpellings) {
   EXPECT_THAT(
-      Read("id,a,b,c,d,e\nx,,nan,NA,NaN,null\n", "", {"a", "b", "c", "d", "e"}).value().Find("x").value(),
+      Read("id,a,b,c,d,e\nx,,nan,N/A,None,-\n", "", {"a", "b", "c", "d", "e"}).value().Find("x")->values,
       ElementsAre(IsNan(), IsNan(), IsNan(), IsNan(), IsNan()));
+}
+
+TEST_F(TargetTableTest, AnOddCellAmongNumbersRefusesItsRowAlone) {
+  const TargetTable table =
+      Read("id,energy,gap\nw,-76.4,1\nx,\"-76,417\",2\ny,-76.417 Ha,3\nz,-76.5,inf\n").value();
+  EXPECT_THAT(table.names(), ElementsAre("energy", "gap"));
+  EXPECT_THAT(table.Check(table.Find("w").value()), testing::IsOk());
+  EXPECT_THAT(table.Check(table.Find("x").value()),
+              Refused("bad_target", "t.csv:3: '-76,417' in column 'energy' is not a number"));
+  EXPECT_THAT(table.Check(table.Find("y").value()), Refused("bad_target", "t.csv:4: '-76.417 Ha' in column"));
+  EXPECT_THAT(table.Check(table.Find("z").value()), Refused("not_finite", "t.csv:5: "));
+}
+
+TEST_F(TargetTableTest, ColumnsWithoutMoreNumbersThanWordsAreNotUsed) {
+  const TargetTable table = Read("id,half,gap,none\nw,1,1,-\nx,word,2,\n").value();
+  EXPECT_THAT(table.names(), ElementsAre("gap"));
+  ASSERT_EQ(table.uses().size(), 3u);
+  EXPECT_EQ(table.uses()[0].name, "gap");
+  EXPECT_TRUE(table.uses()[0].used);
+  EXPECT_EQ(table.uses()[0].found, 2u);
+  EXPECT_EQ(table.uses()[1].reason, "text");
+  EXPECT_EQ(table.uses()[2].reason, "empty");
 }
 
 TEST_F(TargetTableTest, KeyIsTheFirstColumnUnlessNamed) {
@@ -123,8 +145,8 @@ TEST_F(TargetTableTest, BadTablesAreRefused) {
   EXPECT_THAT(Read("id,a\nx,1\n\ny\n"), Refused("ragged_row", "t.csv:4: the row has 1 fields, the header 2"));
   EXPECT_THAT(Read("id,a\nx,1\ny,2\nx,3\n"),
               Refused("duplicate_key", "t.csv:4: 'x' was there before, in line 2"));
-  EXPECT_THAT(Read("id,a\nx,word\n", "", {"a"}), Refused("not_a_number", "t.csv:2: 'word' in column 'a'"));
-  EXPECT_THAT(Read("id,a\nx,inf\n"), Refused("not_finite", "t.csv:2"));
+  const TargetTable named = Read("id,a\nx,word\n", "", {"a"}).value();
+  EXPECT_THAT(named.Check(named.Find("x").value()), Refused("bad_target", "t.csv:2: 'word' in column 'a'"));
 }
 
 TEST_F(TargetTableTest, MissingFileIsNamed) {

@@ -36,6 +36,7 @@ class KeepingSink : public ingest::BlockSink {
     ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(schema));
     layout_.emplace(std::move(layout));
     own_edges_ = !header.build_edges();
+    graphs_.clear();
     return absl::OkStatus();
   }
 

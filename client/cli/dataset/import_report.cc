@@ -1,0 +1,141 @@
+#include "client/cli/dataset/import_report.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/wire/full_name.h"
+
+namespace packtrain::cli {
+namespace {
+
+using ingest::LabelUse;
+
+constexpr std::size_t kRefusalsShown = 10;
+constexpr std::size_t kNamesShown = 20;
+
+std::string Count(std::uint64_t value) { return FormatCount(static_cast<double>(value)); }
+
+Json ToJson(const std::map<std::string, std::uint64_t>& counts) {
+  Json json = Json::object();
+  for (const auto& [word, count] : counts) json[word] = count;
+  return json;
+}
+
+Json ToJson(const std::vector<LabelUse>& labels) {
+  Json json = Json::array();
+  for (const LabelUse& label : labels) {
+    json.push_back({{"name", label.name},
+                    {"found", label.found},
+                    {"used", label.used},
+                    {"reason", label.used ? Json() : Json(label.reason)}});
+  }
+  return json;
+}
+
+// The first target, which is learnt where none is named.
+const std::string* DefaultTarget(const v1::Dataset& dataset) {
+  return dataset.schema().targets().empty() ? nullptr : &dataset.schema().targets(0).name();
+}
+
+std::string FoundIn(const LabelUse& label) {
+  return absl::StrCat("in ", Count(label.found), " of ", Count(label.graphs));
+}
+
+// What is said of a label, for people, in front of its name and behind it.
+std::pair<std::string, std::string> Verdict(const LabelUse& label) {
+  if (label.used) return {"target", FoundIn(label)};
+  if (label.reason == "missing_in_some") {
+    return {"no target", absl::StrCat(FoundIn(label), "; --missing-target nan makes it one")};
+  }
+  if (label.reason == ingest::kPerNode) {
+    return {"not stored", absl::StrCat(FoundIn(label), "; values of nodes or edges")};
+  }
+  const std::map<std::string, std::string> words = {{"text", "text"},
+                                                    {"empty", "without a value"},
+                                                    {"not_named", "not named by --targets"},
+                                                    {"joined", "the targets are those of --join"},
+                                                    {"not_utf8", "its name is not UTF-8"}};
+  const auto word = words.find(label.reason);
+  return {"no target", absl::StrCat(FoundIn(label), "; ", word == words.end() ? label.reason : word->second)};
+}
+
+// Labels of which the same is said share a line.
+std::string ToText(const std::vector<LabelUse>& labels) {
+  std::vector<std::pair<std::pair<std::string, std::string>, std::vector<std::string>>> lines;
+  for (const LabelUse& label : labels) {
+    const std::pair<std::string, std::string> verdict = Verdict(label);
+    const auto line =
+        std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.first == verdict; });
+    if (line == lines.end()) {
+      lines.push_back({verdict, {label.name}});
+    } else {
+      line->second.push_back(label.name);
+    }
+  }
+  std::string text;
+  for (auto& [verdict, names] : lines) {
+    const std::size_t more = names.size() - std::min(names.size(), kNamesShown);
+    names.resize(names.size() - more);
+    absl::StrAppend(&text, verdict.first, " ", absl::StrJoin(names, ", "),
+                    more > 0 ? absl::StrCat(" and ", more, " more") : "", " (", verdict.second, ")\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
+  const v1::Dataset& dataset = result.sealed.dataset();
+  const std::string* target = DefaultTarget(dataset);
+  return {{"dataset", dataset.name()},
+          {"version", dataset.version()},
+          {"unchanged", result.sealed.unchanged()},
+          {"read", ledger.read()},
+          {"stored", result.stored},
+          {"stored_by_remark", ToJson(ledger.stored_by_remark())},
+          {"refused", ledger.refused_graphs()},
+          {"refused_by_reason", ToJson(ledger.refused_by_reason())},
+          {"refused_truncated", ledger.unlisted() > 0},
+          {"labels", ToJson(ledger.labels())},
+          {"default_target", target == nullptr ? Json() : Json(*target)},
+          {"seconds", result.seconds},
+          {"graphs_per_second", static_cast<double>(result.stored) / result.seconds}};
+}
+
+std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
+  const v1::Dataset& dataset = result.sealed.dataset();
+  std::string text = absl::StrCat(
+      wire::FullName(dataset), result.sealed.unchanged() ? " was there already\n" : "\n", "stored ",
+      Count(result.stored), " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()),
+      " nodes, ", Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
+      FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n");
+  for (const auto& [remark, count] : ledger.stored_by_remark()) {
+    absl::StrAppend(&text, "stored ", Count(count), ": ", remark, "\n");
+  }
+  for (const auto& [reason, count] : ledger.refused_by_reason()) {
+    absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
+  }
+  absl::StrAppend(&text, ToText(ledger.labels()));
+  if (const std::string* target = DefaultTarget(dataset)) {
+    absl::StrAppend(&text, "training learns ", *target, " unless --target names another\n");
+  }
+  return text;
+}
+
+void NoteRefusals(const std::string& listed, const ingest::Ledger& ledger, Output& output) {
+  const std::vector<ingest::RefusedGraph>& refused = ledger.refused();
+  const std::size_t shown = std::min(refused.size(), kRefusalsShown);
+  for (std::size_t i = 0; i < shown; ++i) output.Note(absl::StrCat("refused: ", refused[i].message));
+  if (shown == ledger.refused_graphs()) return;
+  const std::string how_many = ledger.unlisted() == 0
+                                   ? "all"
+                                   : absl::StrCat("the first ", refused.size(), " of ", ledger.refused_graphs(),
+                                                  ", as many as the server's answer holds");
+  output.Note(absl::StrCat("... and ", ledger.refused_graphs() - shown, " more; ",
+                           listed.empty() ? "--ledger FILE" : listed, " lists ", how_many));
+}
+
+}  // namespace packtrain::cli

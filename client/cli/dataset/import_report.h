@@ -1,0 +1,29 @@
+// What `packtrain import` tells of an import that is done.
+#ifndef PACKTRAIN_CLIENT_CLI_DATASET_IMPORT_REPORT_H_
+#define PACKTRAIN_CLIENT_CLI_DATASET_IMPORT_REPORT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "client/cli/command.h"
+#include "client/ingest/ledger.h"
+#include "packtrain/v1/dataset.pb.h"
+
+namespace packtrain::cli {
+
+struct ImportResult {
+  v1::SealDatasetResponse sealed;
+  std::uint64_t stored = 0;
+  double seconds = 0;
+};
+
+Json ToJson(const ImportResult& result, const ingest::Ledger& ledger);
+
+std::string ToText(const ImportResult& result, const ingest::Ledger& ledger);
+
+// Lists the first refused graphs. `listed` is where all of them can be read, or empty.
+void NoteRefusals(const std::string& listed, const ingest::Ledger& ledger, Output& output);
+
+}  // namespace packtrain::cli
+
+#endif  // PACKTRAIN_CLIENT_CLI_DATASET_IMPORT_REPORT_H_

@@ -1,0 +1,116 @@
+// What the labels of all graphs of an import are, and which of them are targets by default.
+//
+// A key is a target if it is a number in every graph; where targets may be missing, if it is a number in some
+// graph and missing or a number in all others. Keys go by the number of graphs that have them, then by name. A
+// column of a table is a target if more than half of its cells that are not empty are numbers. Columns keep
+// their order. So the targets depend on the whole input, and not on which graph comes first.
+#ifndef PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
+#define PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "client/ingest/graph_reader.h"
+
+namespace packtrain::ingest {
+
+// A label's text: a number, nothing, or a word of any other kind.
+struct LabelText {
+  enum class Kind : std::uint8_t { kNumber, kMissing, kText };
+
+  Kind kind = Kind::kMissing;
+  double number = 0;  // of kNumber; may be infinite
+};
+
+// An empty text, "-", "None", "N/A", "#N/A" and "NaN", however they are capitalized, are missing.
+LabelText ReadLabelText(std::string_view text);
+
+inline constexpr char kPerNode[] = "per_node";
+
+// What an import tells of a label.
+struct LabelUse {
+  std::string name;          // UTF-8
+  std::uint64_t found = 0;   // graphs that have it
+  std::uint64_t graphs = 0;  // of so many
+  bool used = false;         // it is a target
+  // Why it is none: "text", "empty" (missing in every graph), "missing_in_some" (--missing-target nan makes it
+  // one), "not_named" by --targets, "joined" (targets are those of --join), "per_node" (values of nodes or
+  // edges, which are not stored), "not_utf8" (its name).
+  std::string reason = "";
+
+  bool operator==(const LabelUse&) const = default;
+};
+
+// Used by one thread.
+class LabelTable {
+ public:
+  // A label of the graph that was read last.
+  struct Reading {
+    std::size_t label;  // its place in this table
+    LabelText text;
+    std::string_view word;  // as it was read; valid as long as the graph's labels
+  };
+
+  explicit LabelTable(bool allow_missing) : allow_missing_(allow_missing) {}
+
+  // Forgets what was counted, not the labels.
+  void Restart();
+
+  // Reads the labels of a graph, the first one of each name. Labels beyond 10,000 names are not read.
+  std::span<const Reading> Read(const SourceGraph& graph, bool labels_are_cells);
+  // Counts the labels that were read last.
+  void Count();
+
+  // The place of a name; nullopt: no graph has it so far.
+  std::optional<std::size_t> Find(std::string_view name) const;
+
+  // Whether a label is a target, judged by the graphs counted so far.
+  bool IsTarget(std::size_t label) const;
+  // Names of the targets, in their order.
+  std::vector<std::string> Targets() const;
+
+  std::size_t size() const { return labels_.size(); }
+  const std::string& name(std::size_t label) const { return labels_[label].name; }
+  bool is_structural(std::size_t label) const { return labels_[label].is_structural; }
+  // Those counted.
+  std::uint64_t graphs() const { return graphs_; }
+
+  // `used` is IsTarget.
+  LabelUse UseOf(std::size_t label) const;
+
+ private:
+  struct CountedLabel {
+    std::string name;
+    bool is_cell = false;
+    bool is_structural = false;
+    bool is_per_node = false;
+    bool is_utf8 = true;
+    std::uint64_t numbers = 0;
+    std::uint64_t texts = 0;
+    std::uint64_t last_graph = 0;  // by number of calls of Read
+  };
+
+  // The place of a label that is the k-th of its graph; nullopt beyond the limit.
+  std::optional<std::size_t> PlaceOf(const Label& label, std::size_t k, bool is_cell);
+  std::optional<std::size_t> Add(const Label& label, bool is_cell);
+  // A reason of LabelUse, or "structural"; empty: it is one.
+  std::string_view WhyNoTarget(const CountedLabel& label) const;
+
+  const bool allow_missing_;
+  std::uint64_t graphs_ = 0;
+  std::uint64_t reads_ = 0;
+  std::vector<CountedLabel> labels_;
+  absl::flat_hash_map<std::string, std::size_t> place_of_;
+  std::vector<std::size_t> last_places_;  // of the labels of the graph before, since graphs are alike
+  std::vector<Reading> readings_;
+};
+
+}  // namespace packtrain::ingest
+
+#endif  // PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
