@@ -12,6 +12,7 @@
 #include "server/records/edge_order.h"
 #include "server/records/graph_record.h"
 #include "server/records/graph_validator.h"
+#include "server/records/id_table.h"
 
 namespace packtrain::ingest {
 
@@ -52,8 +53,10 @@ class LocalRecords::Maker {
     std::optional<records::Refusal> refusal = validator_.Check(graph);
     if (!refusal && edge_filler_) refusal = edge_filler_->Fill(graph);
     if (refusal) return refusal;
-    const std::optional<std::string> id = ids_.Take(graph.source_id);
+    const std::optional<std::string> id =
+        ids_.Take(graph.source_id, [this](std::string_view candidate) { return taken_.Contains(candidate); });
     if (!id) return records::Refusal{records::refusal_reason::kDuplicateId, "the source id came before"};
+    taken_.Add(*id);
     id_ = *id;
     graph.source_id = id_;
     return std::nullopt;
@@ -78,6 +81,7 @@ class LocalRecords::Maker {
   const records::RecordLayout layout_;
   const records::GraphValidator validator_;
   records::SourceIds ids_;
+  records::IdTable taken_;
   records::EdgeOrder edge_order_;
   std::optional<records::EdgeFiller> edge_filler_;  // where edges are built, and stored
   std::string id_;                                  // of the current graph

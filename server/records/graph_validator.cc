@@ -10,6 +10,9 @@
 namespace packtrain::records {
 namespace {
 
+// Below it the next number is found by trying, so that ids which repeat once or twice take no memory.
+constexpr std::uint64_t kRememberedNumber = 16;
+
 std::optional<Refusal> CheckId(std::string_view id) {
   if (id.empty()) return Refusal{refusal_reason::kNoId, "the source id is empty"};
   if (id.size() <= kMaxSourceIdBytes) return std::nullopt;
@@ -92,21 +95,22 @@ std::optional<Refusal> GraphValidator::CheckFields(const GraphView& graph) const
   return std::nullopt;
 }
 
-bool SourceIds::Add(const std::string& id) {
-  if (!last_number_.try_emplace(id, 1).second) return false;
-  id_bytes_ += id.size();
-  return true;
-}
-
-std::optional<std::string> SourceIds::Take(std::string_view id) {
+std::optional<std::string> SourceIds::Take(std::string_view id,
+                                           absl::FunctionRef<bool(std::string_view)> is_taken) {
   std::string taken(id);
-  if (Add(taken)) return taken;
+  if (!is_taken(taken)) return taken;
   if (policy_ != v1::DUPLICATE_POLICY_NUMBER) return std::nullopt;
-  std::uint64_t number = last_number_[taken];
+  const auto last = last_number_.find(taken);
+  std::uint64_t number = last == last_number_.end() ? 1 : last->second;
   do {
     taken = absl::StrCat(std::string(id), "#", ++number);
-  } while (!Add(taken));
-  last_number_[std::string(id)] = number;
+  } while (is_taken(taken));
+  if (last != last_number_.end()) {
+    last->second = number;
+  } else if (number >= kRememberedNumber) {
+    last_number_.emplace(id, number);
+    id_bytes_ += id.size();
+  }
   return taken;
 }
 

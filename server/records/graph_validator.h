@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "server/records/graph_record.h"
@@ -54,14 +55,14 @@ class GraphValidator {
   const bool allow_missing_target_;
 };
 
-// The source ids given out so far. Used by one thread.
+// Gives out source ids. Used by one thread.
 class SourceIds {
  public:
   explicit SourceIds(v1::DuplicatePolicy policy) : policy_(policy) {}
 
-  // The id to store a graph under: its own where it is new. One that was given out before is refused (none)
-  // or, with DUPLICATE_POLICY_NUMBER, followed by "#2", "#3", ..., the first that is free.
-  std::optional<std::string> Take(std::string_view id);
+  // The id to store a graph under: its own where no graph has it yet, of which `is_taken` knows. Otherwise it
+  // is refused (none) or, with DUPLICATE_POLICY_NUMBER, followed by "#2", "#3", ..., the first that is free.
+  std::optional<std::string> Take(std::string_view id, absl::FunctionRef<bool(std::string_view)> is_taken);
 
   // Bytes of memory held, about.
   std::uint64_t memory_bytes() const {
@@ -69,12 +70,9 @@ class SourceIds {
   }
 
  private:
-  // False where it was given out before.
-  bool Add(const std::string& id);
-
   const v1::DuplicatePolicy policy_;
-  absl::flat_hash_map<std::string, std::uint64_t> last_number_;  // by id given out; 1 at first
-  std::uint64_t id_bytes_ = 0;                                   // of the ids given out
+  absl::flat_hash_map<std::string, std::uint64_t> last_number_;  // of ids that many graphs have
+  std::uint64_t id_bytes_ = 0;                                   // of these
 };
 
 }  // namespace packtrain::records

@@ -66,6 +66,8 @@ class DatasetWriter {
   virtual absl::Status Append(std::span<const std::byte> record) = 0;
 
   virtual std::uint64_t graphs() const = 0;
+  // Whether a graph of this source id was staged.
+  virtual bool HasId(std::string_view id) const = 0;
 
   // Bytes of memory held for what was staged.
   virtual std::uint64_t memory_bytes() const = 0;

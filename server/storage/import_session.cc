@@ -88,7 +88,8 @@ absl::Status ImportSession::StageOrRefuse(records::GraphView graph, std::string_
       return Refuse(graph, origin, *std::move(refusal));
     }
   }
-  const std::optional<std::string> id = ids_.Take(graph.source_id);
+  const std::optional<std::string> id =
+      ids_.Take(graph.source_id, [this](std::string_view candidate) { return writer_->HasId(candidate); });
   if (!id) {
     return Refuse(graph, origin,
                   {records::refusal_reason::kDuplicateId,

@@ -1,7 +1,9 @@
 #include "server/storage/rocks_dataset_writer.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,7 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   std::uint64_t graphs() const override { return content_.graphs(); }
+  bool HasId(std::string_view id) const override { return content_.ids().Contains(id); }
   std::uint64_t memory_bytes() const override { return content_.memory_bytes(); }
   std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const override {
     return SealBytes(content_, request);
@@ -104,8 +107,11 @@ class RocksDatasetWriter : public DatasetWriter {
       const std::uint64_t begin = chunk * kSizesPerChunk;
       const std::uint64_t count = GraphsOfChunk(graphs(), chunk);
       std::string columns;
-      for (const auto column : {content_.n_node(), content_.n_edge(), content_.bandwidth()}) {
-        columns += IndexBytes(column.subspan(begin, count));
+      for (const records::GraphColumn* column :
+           {&content_.n_node(), &content_.n_edge(), &content_.bandwidth()}) {
+        const auto first = column->begin() + static_cast<std::ptrdiff_t>(begin);
+        const std::vector<std::uint32_t> part(first, first + static_cast<std::ptrdiff_t>(count));
+        columns += IndexBytes(part);
       }
       ABSL_RETURN_IF_ERROR(sizes.Add(StorageKey(storage_id_, chunk).view(), columns));
     }

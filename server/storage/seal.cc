@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/base/content_hash.h"
@@ -26,9 +26,8 @@ constexpr std::size_t kVersionDigits = 16;
 
 // Of a split: drawn, sorted or gathered; then kept, as it is stored, and in the write of that.
 constexpr std::uint64_t kSplitBytesOfAGraph = 16;
-// Of an index of ids: a slot of 41 bytes, of which there are at most 16 for 7 graphs; and what a list of graphs
-// leaves behind when it grows.
-constexpr std::uint64_t kIdIndexBytesOfAGraph = 112;
+// Of an index of ids: the split of a graph; and what a list of graphs leaves behind when it grows.
+constexpr std::uint64_t kIdIndexBytesOfAGraph = 16;
 // Of a bin of a histogram: counted, and in each of the descriptions below.
 constexpr std::uint64_t kBytesOfABin = 320;
 // Copies of the description: the data set's, the stored one, its bytes, and that of the answer.
@@ -58,34 +57,26 @@ absl::StatusOr<std::vector<IndexSplit>> SplitByFractions(const records::DatasetC
 // Gives out each graph once, by its source id.
 class IdIndex {
  public:
-  explicit IdIndex(const records::DatasetContent& content) {
-    index_.reserve(content.graphs());
-    for (std::uint32_t graph = 0; graph < content.graphs(); ++graph) {
-      index_.emplace(content.source_id(graph), Entry{graph, ""});
-    }
-  }
+  explicit IdIndex(const records::DatasetContent& content) : ids_(content.ids()), splits_(content.graphs()) {}
 
-  absl::StatusOr<std::uint32_t> Take(const std::string& id, std::string_view split) {
-    const auto found = index_.find(std::string_view(id));
-    if (found == index_.end()) {
+  // `split` is a word that stays.
+  absl::StatusOr<std::uint32_t> Take(const std::string& id, const std::string_view& split) {
+    const std::optional<std::uint32_t> graph = ids_.Find(id);
+    if (!graph) {
       return absl::InvalidArgumentError(absl::StrCat("split '", std::string(split), "' names '", id,
                                                      "', which no graph has as its source id"));
     }
-    if (!found->second.split.empty()) {
+    if (const std::string_view* before = std::exchange(splits_[*graph], &split)) {
       return absl::InvalidArgumentError(absl::StrCat("source id '", id, "' is named by split '",
-                                                     std::string(found->second.split), "' and again by split '",
+                                                     std::string(*before), "' and again by split '",
                                                      std::string(split), "'"));
     }
-    found->second.split = split;
-    return found->second.graph;
+    return *graph;
   }
 
  private:
-  struct Entry {
-    std::uint32_t graph;
-    std::string_view split;
-  };
-  absl::flat_hash_map<std::string_view, Entry> index_;
+  const records::IdTable& ids_;
+  std::vector<const std::string_view*> splits_;  // by graph; null: it was not taken
 };
 
 absl::StatusOr<std::vector<IndexSplit>> SplitByIds(const records::DatasetContent& content,
@@ -186,12 +177,12 @@ std::uint32_t Percentile(const std::map<std::uint32_t, std::uint64_t>& bins, std
 }
 
 // Of a histogram.
-std::uint64_t MaxBins(std::span<const std::uint32_t> counts) {
+std::uint64_t MaxBins(const records::GraphColumn& counts) {
   if (counts.empty()) return 0;
   return std::min<std::uint64_t>(counts.size(), std::uint64_t{*std::ranges::max_element(counts)} + 1);
 }
 
-v1::CountSummary Summarize(std::span<const std::uint32_t> counts) {
+v1::CountSummary Summarize(const records::GraphColumn& counts) {
   std::map<std::uint32_t, std::uint64_t> bins;
   for (const std::uint32_t count : counts) ++bins[count];
   v1::CountSummary summary;

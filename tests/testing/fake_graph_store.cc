@@ -134,6 +134,7 @@ class FakeWriter : public storage::DatasetWriter {
   }
 
   std::uint64_t graphs() const override { return content_.graphs(); }
+  bool HasId(std::string_view id) const override { return content_.ids().Contains(id); }
   std::uint64_t memory_bytes() const override { return content_.memory_bytes(); }
   std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const override {
     return storage::SealBytes(content_, request);

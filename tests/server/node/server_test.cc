@@ -100,6 +100,7 @@ class HeldWriter final : public storage::DatasetWriter {
 
   absl::Status Append(std::span<const std::byte> record) override { return writer_->Append(record); }
   std::uint64_t graphs() const override { return writer_->graphs(); }
+  bool HasId(std::string_view id) const override { return writer_->HasId(id); }
   std::uint64_t memory_bytes() const override { return writer_->memory_bytes(); }
   std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const override {
     return writer_->seal_bytes(request);

@@ -6,8 +6,12 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 
+#include "absl/strings/str_cat.h"
 #include "server/records/schema.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/fake_graph_store.h"
@@ -269,12 +273,20 @@ TEST_F(ImportSessionTest, RefusesAnEdgeToANodeThatIsNotThere) {
 
 TEST(SourceIdsTest, NumbersRepeatedIdsWithTheNextThatIsFree) {
   records::SourceIds ids(v1::DUPLICATE_POLICY_NUMBER);
-  EXPECT_EQ(ids.Take("x"), "x");
-  EXPECT_EQ(ids.Take("x#2"), "x#2");
-  EXPECT_EQ(ids.Take("x"), "x#3");
-  EXPECT_EQ(ids.Take("x"), "x#4");
-  EXPECT_EQ(ids.Take("x#2"), "x#2#2");
-  EXPECT_EQ(ids.Take("y"), "y");
+  std::set<std::string, std::less<>> taken;
+  const auto take = [&](std::string_view id) {
+    const std::string given =
+        ids.Take(id, [&](std::string_view other) { return taken.contains(other); }).value();
+    EXPECT_TRUE(taken.insert(given).second) << given;
+    return given;
+  };
+  EXPECT_EQ(take("x"), "x");
+  EXPECT_EQ(take("x#2"), "x#2");
+  EXPECT_EQ(take("x"), "x#3");
+  EXPECT_EQ(take("x"), "x#4");
+  EXPECT_EQ(take("x#2"), "x#2#2");
+  EXPECT_EQ(take("y"), "y");
+  for (int number = 5; number <= 100; ++number) EXPECT_EQ(take("x"), absl::StrCat("x#", number));
 }
 
 TEST_F(ImportSessionTest, RefusesASchemaThatBreaksARule) {

@@ -77,8 +77,10 @@ TEST(SealBytesTest, AreABoundOfWhatSealingTakesHoweverItSplits) {
   fractions.mutable_fractions()->set_train_permille(800);
   fractions.mutable_fractions()->set_val_permille(100);
   fractions.mutable_fractions()->set_test_permille(100);
+  for (const testing::Molecule& molecule : testing::ManyMolecules(kGraphs)) {
+    by_ids.mutable_by_ids()->add_train(molecule.id);
+  }
   for (std::uint32_t graph = 0; graph < kGraphs; ++graph) {
-    by_ids.mutable_by_ids()->add_train(std::string(content.source_id(graph)));
     by_index.mutable_by_index()->add_train(graph);
   }
   for (const v1::SealDatasetRequest* request : {&none, &fractions, &by_ids, &by_index}) {
@@ -87,6 +89,38 @@ TEST(SealBytesTest, AreABoundOfWhatSealingTakesHoweverItSplits) {
     EXPECT_GE(reserved, taken) << request->split_case();
     EXPECT_LE(reserved, 4 * taken + (std::uint64_t{8} << 20)) << request->split_case();
   }
+}
+
+// Looked at behind every graph, as most is held where something grows.
+TEST(StagedGraphsTest, TakeAtMost48BytesAGraphAnd8ATargetHoweverLongTheirIds) {
+  constexpr std::uint64_t kFew = 10'000;  // of which what is there at first is a part
+  auto content = *records::DatasetContent::Create(testing::MoleculeSchema());
+  const std::uint64_t allowed = 48 + 8 * static_cast<std::uint64_t>(content.schema().targets_size());
+  testing::Molecule molecule = testing::ManyMolecules(1).front();
+  std::int64_t held = 0;
+  for (std::uint64_t graph = 1; graph <= 400'000; ++graph) {
+    molecule.id = std::string(100, 'a') + std::to_string(graph);
+    const std::string record = testing::RecordOf(molecule);
+    const std::int64_t before = allocated;
+    peak = before;
+    ASSERT_THAT(content.Add(std::as_bytes(std::span(record))), IsOk());
+    const std::int64_t most = held + peak - before;
+    held += allocated - before;
+    if (graph < kFew) continue;
+    ASSERT_LE(static_cast<std::uint64_t>(most), graph * allowed) << graph;
+    ASSERT_GE(static_cast<std::uint64_t>(held), graph * 28) << graph;
+  }
+  EXPECT_LE(content.memory_bytes(), content.graphs() * allowed);
+}
+
+TEST(StagedGraphsTest, AreFoundByIdsThatWereAddedAndByNoOthers) {
+  records::IdTable ids;
+  for (std::uint32_t graph = 0; graph < 100'000; ++graph) {
+    ASSERT_FALSE(ids.Contains(std::to_string(graph)));
+    ids.Add(std::to_string(graph));
+  }
+  for (std::uint32_t graph = 0; graph < 100'000; ++graph) ASSERT_EQ(ids.Find(std::to_string(graph)), graph);
+  for (const char* other : {"", "-1", "100000", "0 ", " 0"}) EXPECT_FALSE(ids.Contains(other)) << other;
 }
 
 }  // namespace

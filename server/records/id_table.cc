@@ -1,0 +1,73 @@
+#include "server/records/id_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+
+namespace packtrain::records {
+namespace {
+
+constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kFirstSlots = 16;
+// Odd, with as many ones as zeros (those of wyhash).
+constexpr std::array<std::uint64_t, 2> kMultipliers = {0xa0761d6478bd642f, 0xe7037ed1a0b428db};
+
+std::uint64_t Random() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+// Both halves of a product of 128 bits, so that each bit of a factor matters for all of the result.
+std::uint64_t Mix(std::uint64_t a, std::uint64_t b) {
+  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+}  // namespace
+
+IdTable::IdTable() : key_{Random(), Random()}, slots_(kFirstSlots, kFree) {}
+
+IdTable::Hash IdTable::HashOf(std::string_view id) const {
+  Hash hash = {key_[0] ^ id.size(), key_[1] ^ id.size()};
+  for (std::size_t at = 0; at < id.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, id.data() + at, std::min(sizeof(word), id.size() - at));
+    for (std::size_t half = 0; half < hash.size(); ++half)
+      hash[half] = Mix(hash[half] ^ word, kMultipliers[half]);
+  }
+  return {Mix(hash[0], key_[1] | 1), Mix(hash[1], key_[0] | 1)};
+}
+
+std::size_t IdTable::SlotOf(const Hash& hash) const {
+  std::size_t slot = hash[0] & (slots_.size() - 1);
+  while (slots_[slot] != kFree && hashes_[slots_[slot]] != hash) slot = (slot + 1) & (slots_.size() - 1);
+  return slot;
+}
+
+std::optional<std::uint32_t> IdTable::Find(std::string_view id) const {
+  const std::uint32_t graph = slots_[SlotOf(HashOf(id))];
+  if (graph == kFree) return std::nullopt;
+  return graph;
+}
+
+void IdTable::Add(std::string_view id) {
+  if ((hashes_.size() + 1) * 4 > slots_.size() * 3) Grow();
+  const Hash hash = HashOf(id);
+  const std::size_t slot = SlotOf(hash);
+  slots_[slot] = static_cast<std::uint32_t>(hashes_.size());
+  hashes_.push_back(hash);
+}
+
+void IdTable::Grow() {
+  slots_ = std::vector<std::uint32_t>(2 * slots_.size(), kFree);
+  for (std::size_t graph = 0; graph < hashes_.size(); ++graph) {
+    slots_[SlotOf(hashes_[graph])] = static_cast<std::uint32_t>(graph);
+  }
+}
+
+std::uint64_t IdTable::memory_bytes() const {
+  return sizeof(*this) + hashes_.size() * sizeof(Hash) + slots_.size() * sizeof(slots_[0]);
+}
+
+}  // namespace packtrain::records

@@ -1,0 +1,48 @@
+// Which source ids there are, and of which graph, however many and however long they are.
+#ifndef PACKTRAIN_SERVER_RECORDS_ID_TABLE_H_
+#define PACKTRAIN_SERVER_RECORDS_ID_TABLE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace packtrain::records {
+
+// Holds 22 to 27 bytes an id, 33 while it grows. In place of the ids it keeps 128 bits of a hash, whose key is
+// drawn anew for each table and told nobody: of 2^32 ids, the most there can be, the chance that any two meet
+// is below 2^-64. Used by one thread.
+class IdTable {
+ public:
+  IdTable();
+
+  // Adds the next id, which must not be there, as that of graph size().
+  void Add(std::string_view id);
+
+  // The graph of this id; none where it was not added.
+  std::optional<std::uint32_t> Find(std::string_view id) const;
+  bool Contains(std::string_view id) const { return Find(id).has_value(); }
+
+  std::uint64_t size() const { return hashes_.size(); }
+  // Of memory.
+  std::uint64_t memory_bytes() const;
+
+ private:
+  using Hash = std::array<std::uint64_t, 2>;
+
+  Hash HashOf(std::string_view id) const;
+  // The slot of this hash, or the free one where it belongs.
+  std::size_t SlotOf(const Hash& hash) const;
+  void Grow();
+
+  Hash key_;
+  std::deque<Hash> hashes_;           // by graph
+  std::vector<std::uint32_t> slots_;  // graphs, at most three of four in use; a power of two
+};
+
+}  // namespace packtrain::records
+
+#endif  // PACKTRAIN_SERVER_RECORDS_ID_TABLE_H_
