@@ -375,10 +375,17 @@ class Session {
     }
   }
 
+  // Says that nobody has named the target, where there are others.
+  std::string DescribeTarget() const {
+    const Target& target = data_.feed.target;
+    if (!options_.target.empty() || target.columns == 1) return target.name;
+    return absl::StrCat(target.name, " (the first of ", target.columns, " targets; --target names another)");
+  }
+
   absl::Status TrainAndEvaluate() {
-    SayWhatIsNotEvaluated();
-    Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", data_.feed.target.name, " of ",
+    Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", DescribeTarget(), " of ",
                           data_.dataset.reference, ", ", data_.plan.steps, " steps an epoch"));
+    SayWhatIsNotEvaluated();
     const ProcessSampler sampler([device = device_.get()] { return device->Read(); },
                                  [this](const client::Sample& sample) { reporter_->AddSample(sample); });
     TrainingLoop loop({.data = data_,
