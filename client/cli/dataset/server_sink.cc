@@ -9,6 +9,7 @@
 namespace packtrain::cli {
 
 absl::Status ServerSink::Begin(const v1::ImportHeader& header) {
+  stream_.reset();  // gives up what an earlier call has begun
   ABSL_ASSIGN_OR_RETURN(connection_, Connect(global_));
   ABSL_ASSIGN_OR_RETURN(stream_, client::ImportStream::Open(connection_, header));
   return absl::OkStatus();

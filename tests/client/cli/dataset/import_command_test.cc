@@ -88,6 +88,35 @@ TEST_F(ImportCommandTest, SampleOfQm9IsStoredWithTargetsAndSplits) {
   EXPECT_EQ(info.FindSplit("all")->targets[1].target, "dipole x");
 }
 
+TEST_F(ImportCommandTest, SaysWhatBecameOfEachLabel) {
+  constexpr char kLabels[] = "1\nid=a gap=1 energy=2 name=x\nC 1 2 3\n1\nid=b name=y gap=2\nC 1 2 3\n";
+  const nlohmann::json result = Import(kLabels).Json();
+  EXPECT_EQ(result["labels"], nlohmann::json::parse(R"([{"name":"gap","found":2,"used":true,"reason":null},
+                                      {"name":"energy","found":1,"used":false,"reason":"missing_in_some"},
+                                      {"name":"name","found":2,"used":false,"reason":"text"}])"));
+  EXPECT_EQ(result["default_target"], "gap");
+  const Printed printed = RunLine({"import", "extxyz", folder_.PathOf("m.xyz"), "--name", "mols", "--server",
+                                   server_->address(), "--missing-target", "nan"});
+  EXPECT_THAT(printed.out, HasSubstr("\ntarget gap (in 2 of 2)\ntarget energy (in 1 of 2)\n"
+                                     "no target name (in 2 of 2; text)\n"
+                                     "training learns gap unless --target names another\n"));
+}
+
+// The server has nothing left of what was sent before everything was read again.
+TEST_F(ImportCommandTest, WhatWasSentBeforeTheTargetsWereKnownLeavesNothingBehind) {
+  std::string text;
+  for (int frame = 0; frame < 1500; ++frame) {
+    text += "1\nid=" + std::to_string(frame) + " a=1 b=2\nC 1 2 3\n";
+  }
+  const Printed printed = Import(text + "1\nid=last b=2\nC 1 2 3\n");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, HasSubstr("reads everything again, because 'a' is no number in some graph"));
+  EXPECT_EQ(printed.Json()["read"], 1501);
+  EXPECT_EQ(Stored().value().graphs, 1501u);
+  ASSERT_EQ(Stored().value().FindSplit("all")->targets.size(), 1u);
+  EXPECT_EQ(Stored().value().FindSplit("all")->targets[0].target, "b");
+}
+
 TEST_F(ImportCommandTest, ASplitThatWasAskedForAndIsEmptyIsSaidToBe) {
   const Printed printed = Import(kThree, {"--split-permille", "900,50,50"});
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
