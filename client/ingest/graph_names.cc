@@ -84,11 +84,11 @@ void GraphNames::BeginFile(const InputFile& file) {
   titles_.clear();
   const std::string stem = StemOf(file.path);
   const std::uint64_t key = HashOf(stem);
-  const auto folders = folders_.find(key);
-  file_name_ = NameOfFile(file.path, folders == folders_.end() ? 0 : folders->second);
-  if (file_names_.insert(HashOf(file_name_)).second || file_name_ == file.path) return;
-  std::uint32_t& in_front = folders_[key];
-  in_front = in_front > CountFolders(file.path) ? kWholePath : in_front + 1;
+  const auto learnt = folders_.find(key);
+  const std::uint32_t folders = learnt == folders_.end() ? 0 : learnt->second;
+  file_name_ = NameOfFile(file.path, folders);
+  if (file_names_.insert(HashOf(file_name_)).second || folders == kWholePath) return;
+  folders_[key] = folders > CountFolders(file.path) ? kWholePath : folders + 1;
   repeated_ = file_name_;
 }
 

@@ -17,7 +17,8 @@ void ReadTable(const packtrain::ingest::JoinOptions& options) {
   if (!table.ok()) return;
   packtrain::fuzz::Expect(!table->names().empty(), "a table that was read has targets");
   const auto row = table->Find("gdb_1");
-  packtrain::fuzz::Expect(!row || row->size() == table->names().size(), "a row has a value for each target");
+  packtrain::fuzz::Expect(!row || row->values.size() == table->names().size(),
+                          "a row has a value for each target");
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ TEST(GraphNamesTest, EqualStemsGetAsManyFoldersAsTellThemApart) {
   EXPECT_THAT(NamesOf({{"r/a/run/mol.xyz", {""}}, {"r/b/run/mol.xyz", {"", ""}}, {"r/b/run/other.xyz", {""}}}),
               ElementsAre("a/run/mol", "b/run/mol:1", "b/run/mol:2", "other"));
   EXPECT_THAT(NamesOf({{"mol.xyz", {""}}, {"a/mol.xyz", {""}}}), ElementsAre("mol", "a/mol"));
+  EXPECT_THAT(NamesOf({{"a/mol", {""}}, {"mol", {""}}}), ElementsAre("a/mol", "mol"));
 }
 
 TEST(GraphNamesTest, EqualPathsButForTheirEndingsAreWhole) {

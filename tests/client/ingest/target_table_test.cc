@@ -107,7 +107,7 @@ TEST_F(TargetTableTest, MissingValuesHaveSeveralSpellings) {
 
 TEST_F(TargetTableTest, AnOddCellAmongNumbersRefusesItsRowAlone) {
   const TargetTable table =
-      Read("id,energy,gap\nw,-76.4,1\nx,\"-76,417\",2\ny,-76.417 Ha,3\nz,-76.5,inf\n").value();
+      Read("id,energy,gap\nw,-76.4,1\nx,\"-76,417\",2\ny,-76.417 Ha,3\nz,-76.5,inf\nv,-76.6,5\n").value();
   EXPECT_THAT(table.names(), ElementsAre("energy", "gap"));
   EXPECT_THAT(table.Check(table.Find("w").value()), testing::IsOk());
   EXPECT_THAT(table.Check(table.Find("x").value()),
