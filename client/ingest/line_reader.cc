@@ -42,36 +42,53 @@ void LineReader::Unread() {
   --line_number_;
 }
 
+std::size_t LineReader::NextByte::Find(const std::vector<char>& buffer, std::size_t from, std::size_t end) {
+  if (known_ && at_ >= from) return at_;
+  const void* const found = std::memchr(buffer.data() + from, byte_, end - from);
+  known_ = true;
+  return at_ =
+             found == nullptr ? end : static_cast<std::size_t>(static_cast<const char*>(found) - buffer.data());
+}
+
 absl::StatusOr<bool> LineReader::FindLine(std::string_view* line) {
   std::size_t searched = 0;
+  bool more = true;
   while (true) {
-    const char* start = buffer_.data() + begin_;
-    const std::size_t unread = end_ - begin_;
-    const void* newline = std::memchr(start + searched, '\n', unread - searched);
-    const std::size_t length = newline == nullptr ? unread : static_cast<const char*>(newline) - start;
-    if (length > max_line_bytes_) {
-      return Refusal("line_too_long", absl::StrCat(path(), ": line ", line_number_ + 1, " is longer than ",
-                                                   max_line_bytes_, " bytes (--max-line-bytes)"));
+    const std::size_t from = begin_ + searched;
+    const std::size_t end =
+        std::min(newline_.Find(buffer_, from, end_), carriage_return_.Find(buffer_, from, end_));
+    *line = {buffer_.data() + begin_, end - begin_};
+    ABSL_RETURN_IF_ERROR(CheckLine(*line));
+    // Whether a newline follows a carriage return shows only in the byte behind it.
+    const bool ends = end < end_ && (buffer_[end] == '\n' || end + 1 < end_ || !more);
+    if (ends || !more) {
+      const bool any = begin_ < end_;
+      const bool is_pair = end + 1 < end_ && buffer_[end] == '\r' && buffer_[end + 1] == '\n';
+      begin_ = std::min(end_, end + (is_pair ? 2 : 1));
+      return any;
     }
-    if (newline != nullptr) {
-      *line = {start, length};
-      begin_ += length + 1;
-      return true;
-    }
-    searched = unread;
-    ABSL_ASSIGN_OR_RETURN(bool more, Refill());
-    if (!more) {
-      *line = {buffer_.data() + begin_, unread};
-      begin_ = end_;
-      return unread > 0;
-    }
+    searched = end - begin_;
+    ABSL_ASSIGN_OR_RETURN(more, Refill());
   }
+}
+
+absl::Status LineReader::CheckLine(std::string_view line) {
+  if (line.size() > max_line_bytes_) {
+    return Refusal("line_too_long",
+                   absl::StrCat(path(), ": line ", line_number_ + 1, " is longer than ", max_line_bytes_,
+                                " bytes (--max-line-bytes); nothing is read from there on"));
+  }
+  if (nul_.Find(buffer_, begin_, end_) >= begin_ + line.size()) return absl::OkStatus();
+  return Refusal("nul_byte",
+                 absl::StrCat(path(), ": line ", line_number_ + 1,
+                              " holds a NUL byte; is the file text? Nothing is read from there on"));
 }
 
 absl::StatusOr<bool> LineReader::Refill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
+  for (NextByte* next : {&newline_, &carriage_return_, &nul_}) next->Forget();
   if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), max_line_bytes_ + kBufferBytes));
   ABSL_ASSIGN_OR_RETURN(std::size_t count, source_->Read(std::span(buffer_).subspan(end_)));
   end_ += count;
@@ -80,7 +97,6 @@ absl::StatusOr<bool> LineReader::Refill() {
 
 void LineReader::Accept(std::string_view* line) {
   if (line_number_++ == 0 && line->starts_with(kByteOrderMark)) line->remove_prefix(kByteOrderMark.size());
-  if (line->ends_with('\r')) line->remove_suffix(1);
   last_ = *line;
 }
 

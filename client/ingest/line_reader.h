@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/ingest/byte_source.h"
 
@@ -31,8 +32,9 @@ class LineReader {
   static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path, const ReadLimits& limits);
   LineReader(std::unique_ptr<ByteSource> source, const ReadLimits& limits);
 
-  // The next line without its end ("\n" or "\r\n"), and without a UTF-8 byte order mark; false at the end of
-  // the file. Valid until the next call. Refusals: those of ByteSource::Read, and "line_too_long".
+  // The next line without its end ("\n", "\r\n" or "\r"), and without a UTF-8 byte order mark; false at the
+  // end of the file. Valid until the next call. Refusals: those of ByteSource::Read, "line_too_long", and
+  // "nul_byte" for a line that holds one; nothing can be read behind either.
   absl::StatusOr<bool> Next(std::string_view* line);
   // Makes the next call of Next give the same line again; its view stays valid.
   void Unread();
@@ -43,7 +45,22 @@ class LineReader {
   ByteSource& source() { return *source_; }
 
  private:
+  // Where a byte stands next, searched for once in what was read.
+  class NextByte {
+   public:
+    explicit NextByte(char byte) : byte_(byte) {}
+    // Its first offset from `from` on; `end`: none. `from` does not go back before Forget.
+    std::size_t Find(const std::vector<char>& buffer, std::size_t from, std::size_t end);
+    void Forget() { known_ = false; }
+
+   private:
+    const char byte_;
+    bool known_ = false;
+    std::size_t at_ = 0;
+  };
+
   absl::StatusOr<bool> FindLine(std::string_view* line);
+  absl::Status CheckLine(std::string_view line);
   // Keeps what is unread, moves it to the front and reads on. False at the end of the file.
   absl::StatusOr<bool> Refill();
   void Accept(std::string_view* line);
@@ -53,6 +70,7 @@ class LineReader {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what is unread
   std::size_t end_ = 0;
+  NextByte newline_{'\n'}, carriage_return_{'\r'}, nul_{'\0'};
   std::uint64_t line_number_ = 0;
   std::string_view last_;
   bool unread_ = false;

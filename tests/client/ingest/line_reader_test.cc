@@ -36,6 +36,33 @@ TEST_F(LineReaderTest, EndsOfLinesAreCutOff) {
               ElementsAre("one", "two", "", "four"));
 }
 
+TEST_F(LineReaderTest, CarriageReturnAloneEndsALine) {
+  EXPECT_THAT(ReadLines(folder_.Write("a", "one\rtwo\r\rfour\r")).value(),
+              ElementsAre("one", "two", "", "four"));
+  EXPECT_THAT(ReadLines(folder_.Write("a", "one\r\n\rthree\nfour\r\r\nsix")).value(),
+              ElementsAre("one", "", "three", "four", "", "six"));
+}
+
+// A buffer holds 256 KiB at first, so that some pair of the two is parted by its end.
+TEST_F(LineReaderTest, EndsOfLinesMayBePartedByTheEndOfABuffer) {
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    for (std::size_t shift = 0; shift < 4; ++shift) {
+      const std::string first(shift, 'x'), line(30, 'y');
+      std::string text = first + end;
+      for (int k = 0; k < 20'000; ++k) text += line + end;
+      std::vector<std::string> lines(20'001, line);
+      lines[0] = first;
+      EXPECT_EQ(ReadLines(folder_.Write("a", text)).value(), lines) << shift;
+    }
+  }
+}
+
+TEST_F(LineReaderTest, LineWithANulByteIsRefused) {
+  using namespace std::string_literals;
+  EXPECT_THAT(ReadLines(folder_.Write("a", "one\ntw\0o\nthree\n"s)), Refused("nul_byte", "a: line 2 holds"));
+  EXPECT_THAT(ReadLines(folder_.Write("a", "one\ntwo\n\0"s)), Refused("nul_byte", "a: line 3 holds"));
+}
+
 TEST_F(LineReaderTest, ByteOrderMarkIsCutOff) {
   EXPECT_THAT(ReadLines(folder_.Write("a",
                                       "\xef\xbb\xbf"
