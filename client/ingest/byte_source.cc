@@ -1,191 +1,77 @@
 #include "client/ingest/byte_source.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/ingest/disk_file.h"
+#include "client/ingest/first_bytes.h"
 #include "client/ingest/refusal.h"
-#include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
-namespace {
 
-constexpr std::size_t kInputBytes = 256 << 10;
-constexpr int kGzipWindowBits = 15 + 16;  // largest window, gzip frame
-constexpr std::array<unsigned char, 2> kGzipMagic = {0x1f, 0x8b};
-
-absl::Status ErrnoStatus(const std::string& path, int error) {
-  const std::string message = absl::StrCat(path, ": ", std::strerror(error));
-  if (error == ENOENT) return absl::NotFoundError(message);
-  if (error == EACCES) return absl::PermissionDeniedError(message);
-  return absl::InvalidArgumentError(message);
+absl::Status UnpackBudget::Spend(std::uint64_t bytes, const std::string& path) {
+  spent_bytes_ += bytes;
+  if (spent_bytes_ <= max_bytes_) return absl::OkStatus();
+  return Refusal("unpacked_limit", absl::StrCat(path, ": holds more than ", max_bytes_,
+                                                " bytes when unpacked (--max-unpacked-bytes)"));
 }
-
-}  // namespace
-
-// The file as it lies on disk, one buffer ahead; hashes all that passes.
-class ByteSource::File {
- public:
-  File(std::string path, int descriptor)
-      : path_(std::move(path)), descriptor_(descriptor), buffer_(kInputBytes) {}
-  ~File() { ::close(descriptor_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::uint64_t consumed_bytes() const { return read_bytes_ - available().size(); }
-
-  // What is buffered; empty after Fill at the end of the file.
-  std::span<const char> available() const { return {buffer_.data() + begin_, end_ - begin_}; }
-  void Consume(std::size_t count) { begin_ += count; }
-
-  // Reads on when nothing is buffered.
-  absl::Status Fill() {
-    if (begin_ < end_) return absl::OkStatus();
-    ssize_t count;
-    do {
-      count = ::read(descriptor_, buffer_.data(), buffer_.size());
-    } while (count < 0 && errno == EINTR);
-    if (count < 0) return ErrnoStatus(path_, errno);
-    begin_ = 0;
-    end_ = static_cast<std::size_t>(count);
-    read_bytes_ += end_;
-    hash_.Update(std::as_bytes(available()));
-    return absl::OkStatus();
-  }
-
-  bool StartsWithGzipMagic() const {
-    const std::span<const char> bytes = available();
-    return bytes.size() >= kGzipMagic.size() &&
-           std::memcmp(bytes.data(), kGzipMagic.data(), kGzipMagic.size()) == 0;
-  }
-
-  absl::StatusOr<FileDigest> Digest() {
-    do {
-      Consume(available().size());
-      ABSL_RETURN_IF_ERROR(Fill());
-    } while (!available().empty());
-    return FileDigest{read_bytes_, hash_.HexDigest()};
-  }
-
- private:
-  const std::string path_;
-  const int descriptor_;
-  std::vector<char> buffer_;
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-  std::uint64_t read_bytes_ = 0;
-  base::Sha256 hash_;
-};
-
-// Unpacks gzip members, one after the other.
-class ByteSource::Inflater {
- public:
-  Inflater() { inflateInit2(&stream_, kGzipWindowBits); }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  absl::StatusOr<std::size_t> Read(File& file, std::span<char> out) {
-    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(out.size(), 1u << 30));
-    const uInt wanted = stream_.avail_out;
-    while (stream_.avail_out == wanted) {
-      ABSL_RETURN_IF_ERROR(file.Fill());
-      if (file.available().empty()) return End(file);
-      if (member_ended_ && !BeginMember(file)) continue;
-      ABSL_RETURN_IF_ERROR(Step(file));
-    }
-    return wanted - stream_.avail_out;
-  }
-
- private:
-  absl::StatusOr<std::size_t> End(const File& file) const {
-    if (member_ended_) return 0;
-    return Refusal("truncated_gzip",
-                   absl::StrCat(file.path(), ": the gzip data ends too early; is the file complete?"));
-  }
-
-  // Zeros may pad the end of the last member, as tape archives do. True: a member begins or garbage does.
-  bool BeginMember(File& file) {
-    if (file.available().front() == 0) {
-      file.Consume(1);
-      return false;
-    }
-    inflateReset(&stream_);
-    member_ended_ = false;
-    return true;
-  }
-
-  absl::Status Step(File& file) {
-    const std::span<const char> input = file.available();
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
-    stream_.avail_in = static_cast<uInt>(input.size());
-    const int result = inflate(&stream_, Z_NO_FLUSH);
-    file.Consume(input.size() - stream_.avail_in);
-    member_ended_ = result == Z_STREAM_END;
-    if (result == Z_OK || result == Z_STREAM_END) return absl::OkStatus();
-    return Refusal("corrupt_gzip",
-                   absl::StrCat(file.path(), ": the gzip data is corrupt near byte ", file.consumed_bytes(),
-                                ": ", stream_.msg == nullptr ? "no valid data" : stream_.msg));
-  }
-
-  z_stream stream_ = {};
-  bool member_ended_ = false;
-};
 
 absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path,
                                                              std::uint64_t max_unpacked_bytes) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return ErrnoStatus(path, errno);
-  auto file = std::make_unique<File>(path, descriptor);
-  ABSL_RETURN_IF_ERROR(file->Fill());
-  return std::unique_ptr<ByteSource>(new ByteSource(std::move(file), max_unpacked_bytes));
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<DiskFile> file, DiskFile::Open(path));
+  return std::make_unique<ByteSource>(std::move(file), std::make_shared<UnpackBudget>(max_unpacked_bytes));
 }
 
-ByteSource::ByteSource(std::unique_ptr<File> file, std::uint64_t max_unpacked_bytes)
-    : file_(std::move(file)), max_unpacked_bytes_(max_unpacked_bytes) {
-  if (file_->StartsWithGzipMagic()) inflater_ = std::make_unique<Inflater>();
+ByteSource::ByteSource(std::shared_ptr<PackedBytes> packed, std::shared_ptr<UnpackBudget> budget)
+    : packed_(std::move(packed)), budget_(std::move(budget)), unpacker_(Unpacker::For(*packed_)) {
+  ReadHead();
+  const std::string_view head(head_.data(), head_.size());
+  no_data_ = CheckFirstBytes(head, path());
+  if (!no_data_.ok()) content_ = Content::kOther;
+  if (IsZip(head)) content_ = Content::kZip;
+  if (IsTar(head)) content_ = Content::kTar;
 }
 
-ByteSource::~ByteSource() = default;
-
-const std::string& ByteSource::path() const { return file_->path(); }
-
-std::uint64_t ByteSource::consumed_bytes() const { return file_->consumed_bytes(); }
+// A failure is kept, and shows when all before it was read.
+void ByteSource::ReadHead() {
+  head_.resize(kFirstBytes);
+  std::size_t size = 0;
+  while (size < head_.size()) {
+    const absl::StatusOr<std::size_t> count = ReadOn(std::span(head_).subspan(size));
+    if (!count.ok()) failure_ = count.status();
+    if (!count.ok() || *count == 0) break;
+    size += *count;
+  }
+  head_.resize(size);
+}
 
 absl::StatusOr<std::size_t> ByteSource::Read(std::span<char> out) {
-  ABSL_RETURN_IF_ERROR(failure_);
-  absl::StatusOr<std::size_t> count = ReadUnchecked(out);
-  if (!count.ok()) return FailWith(count.status());
-  unpacked_bytes_ += *count;
-  if (unpacked_bytes_ <= max_unpacked_bytes_) return count;
-  return FailWith(Refusal("unpacked_limit", absl::StrCat(path(), ": holds more than ", max_unpacked_bytes_,
-                                                         " bytes when unpacked (--max-unpacked-bytes)")));
+  ABSL_RETURN_IF_ERROR(no_data_);
+  return ReadArchive(out);
 }
 
-absl::StatusOr<std::size_t> ByteSource::ReadUnchecked(std::span<char> out) {
-  if (inflater_ != nullptr) return inflater_->Read(*file_, out);
-  ABSL_RETURN_IF_ERROR(file_->Fill());
-  const std::size_t count = std::min(out.size(), file_->available().size());
-  std::memcpy(out.data(), file_->available().data(), count);
-  file_->Consume(count);
+absl::StatusOr<std::size_t> ByteSource::ReadArchive(std::span<char> out) {
+  if (head_read_ < head_.size()) {
+    const std::size_t count = std::min(out.size(), head_.size() - head_read_);
+    std::memcpy(out.data(), head_.data() + head_read_, count);
+    head_read_ += count;
+    return count;
+  }
+  ABSL_RETURN_IF_ERROR(failure_);
+  absl::StatusOr<std::size_t> count = ReadOn(out);
+  failure_ = count.status();
   return count;
 }
 
-absl::Status ByteSource::FailWith(absl::Status status) { return failure_ = std::move(status); }
-
-absl::StatusOr<FileDigest> ByteSource::Digest() { return file_->Digest(); }
+absl::StatusOr<std::size_t> ByteSource::ReadOn(std::span<char> out) {
+  ABSL_RETURN_IF_ERROR(packed_->Fill());
+  ABSL_ASSIGN_OR_RETURN(const std::size_t count, unpacker_->Read(*packed_, out));
+  ABSL_RETURN_IF_ERROR(budget_->Spend(count, path()));
+  return count;
+}
 
 }  // namespace packtrain::ingest

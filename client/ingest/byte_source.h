@@ -1,4 +1,4 @@
-// Bytes of a file, unpacked where it is gzip.
+// Bytes of a file or of a member of an archive, unpacked where they are gzip or xz.
 #ifndef PACKTRAIN_CLIENT_INGEST_BYTE_SOURCE_H_
 #define PACKTRAIN_CLIENT_INGEST_BYTE_SOURCE_H_
 
@@ -7,54 +7,68 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/ingest/packed_bytes.h"
+#include "client/ingest/unpacker.h"
 
 namespace packtrain::ingest {
 
-// What a file lay on disk as.
-struct FileDigest {
-  std::uint64_t bytes = 0;
-  std::string sha256;  // hexadecimal
+// How many bytes may still be unpacked, by all that share it. Used by one thread at a time.
+class UnpackBudget {
+ public:
+  explicit UnpackBudget(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // The refusal "unpacked_limit", which names `path`, where that is more than was left.
+  absl::Status Spend(std::uint64_t bytes, const std::string& path);
+  bool is_exceeded() const { return spent_bytes_ > max_bytes_; }
+
+ private:
+  const std::uint64_t max_bytes_;
+  std::uint64_t spent_bytes_ = 0;
 };
 
-// Used by one thread.
+// Used by one thread at a time.
 class ByteSource {
  public:
-  // Opens `path`. Gzip is known by its first bytes, not by the name; members may follow each other.
+  // What the first bytes say; kOther is refused by Read.
+  enum class Content { kData, kTar, kZip, kOther };
+
+  // Opens a file. Gzip and xz are known by their first bytes, not by the name; members may follow each other.
   // NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a folder.
   static absl::StatusOr<std::unique_ptr<ByteSource>> Open(const std::string& path,
                                                           std::uint64_t max_unpacked_bytes);
-  ~ByteSource();
+  // `packed` has not been consumed yet.
+  ByteSource(std::shared_ptr<PackedBytes> packed, std::shared_ptr<UnpackBudget> budget);
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  const std::string& path() const;
+  const std::string& path() const { return packed_->path(); }
+  Content content() const { return content_; }
 
-  // Fills the front of `out` (not empty) and returns how much; 0 at the end. Refusals: "truncated_gzip",
-  // "corrupt_gzip", "unpacked_limit" (more than `max_unpacked_bytes` unpacked). Every later call fails alike.
+  // Fills the front of `out` (not empty) and returns how much; 0 at the end. Every call behind a failure fails
+  // alike. Refusals:
+  // - "truncated_gzip", "corrupt_gzip", "truncated_xz", "corrupt_xz", "xz_memory", "unpacked_limit";
+  // - of a member of an archive: "truncated_archive", "corrupt_archive";
+  // - what is no data, by its first bytes: "git_lfs_pointer", "utf16_text", "unread_packing" (bzip2, zstd ...),
+  //   "archive" (one where none can be read).
   absl::StatusOr<std::size_t> Read(std::span<char> out);
-
-  // Bytes on disk consumed so far.
-  std::uint64_t consumed_bytes() const;
-
-  // Reads what is left of the file as it lies, and describes the whole. Nothing may be read afterwards.
-  absl::StatusOr<FileDigest> Digest();
+  // As Read, without the last group: for whoever can read an archive.
+  absl::StatusOr<std::size_t> ReadArchive(std::span<char> out);
 
  private:
-  class File;
-  class Inflater;
+  absl::StatusOr<std::size_t> ReadOn(std::span<char> out);
+  void ReadHead();
 
-  ByteSource(std::unique_ptr<File> file, std::uint64_t max_unpacked_bytes);
-
-  absl::StatusOr<std::size_t> ReadUnchecked(std::span<char> out);
-  absl::Status FailWith(absl::Status status);
-
-  std::unique_ptr<File> file_;
-  std::unique_ptr<Inflater> inflater_;  // null: plain
-  std::uint64_t max_unpacked_bytes_;
-  std::uint64_t unpacked_bytes_ = 0;
+  const std::shared_ptr<PackedBytes> packed_;
+  const std::shared_ptr<UnpackBudget> budget_;
+  const std::unique_ptr<Unpacker> unpacker_;
+  std::vector<char> head_;  // the first bytes
+  std::size_t head_read_ = 0;
+  Content content_ = Content::kData;
+  absl::Status no_data_;
   absl::Status failure_;
 };
 

@@ -48,7 +48,8 @@ struct ReadOptions {
 struct Format {
   std::string_view name;  // FORMAT of `packtrain import`
   std::string_view help;  // for people, behind "NAME: "
-  // Of the files that a folder or an archive stands for, as ".xyz"; ".gz" and ".xz" may follow them.
+  // Of the files that a folder or an archive stands for, as ".xyz", or a whole name, as
+  // "POSCAR"; ".gz" and ".xz" may follow them.
   std::vector<std::string_view> extensions = {};
   std::vector<FormatFlag> flags = {};  // its own
 

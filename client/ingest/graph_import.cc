@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <limits>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
-#include "client/ingest/source_files.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
 
@@ -30,25 +27,6 @@ constexpr std::uint64_t kHeadBytes = 1 << 20;
 constexpr std::uint64_t kRecordsCounted = 10'000;
 // Each further reading knows more; names of files may need one for each folder.
 constexpr int kMaxReadings = 16;
-
-absl::Status CheckNames(const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    if (!IsUtf8(file)) return absl::InvalidArgumentError(absl::StrCat(file, ": the file's name is not UTF-8"));
-  }
-  return absl::OkStatus();
-}
-
-// Bytes on disk of all files together; a pipe counts as none, since its length is not known beforehand.
-absl::StatusOr<std::uint64_t> TotalBytes(const std::vector<std::string>& files) {
-  std::uint64_t total = 0;
-  for (const std::string& file : files) {
-    std::error_code error;
-    const bool regular = std::filesystem::status(file, error).type() == std::filesystem::file_type::regular;
-    if (!error && regular) total += std::filesystem::file_size(file, error);
-    if (error) return absl::NotFoundError(absl::StrCat(file, ": ", error.message()));
-  }
-  return total;
-}
 
 bool IsPresent(const FieldValues& values) {
   return std::visit([](const auto& elements) { return !elements.empty(); }, values);
@@ -72,14 +50,6 @@ void FillWithZeros(const GraphField& field, FieldValues* values) {
   std::size_t elements = 1;
   for (const std::uint32_t dim : field.dims) elements *= dim;
   std::visit([elements](auto& rows) { rows.assign(elements, 0); }, *values);
-}
-
-bool CanReadAgain(const std::vector<std::string>& files) {
-  return std::all_of(files.begin(), files.end(), [](const std::string& file) {
-    std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(file, error);
-    return std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status);
-  });
 }
 
 absl::Status Mismatch(const GraphField& field, const std::string& record, bool first_has_it) {
@@ -140,9 +110,7 @@ absl::StatusOr<GraphImport::Inputs> GraphImport::ReadInputs(const Format& format
   if (!options.split_file.empty()) {
     ABSL_ASSIGN_OR_RETURN(inputs.splits, ReadSplitFile(options.split_file, options.read.limits));
   }
-  ABSL_ASSIGN_OR_RETURN(inputs.files, FindFiles(options.paths, format.extensions));
-  ABSL_RETURN_IF_ERROR(CheckNames(inputs.files));
-  ABSL_ASSIGN_OR_RETURN(inputs.total_bytes, TotalBytes(inputs.files));
+  ABSL_ASSIGN_OR_RETURN(inputs.list, InputList::Create(format, options.paths, options.read));
   if (options.join) {
     JoinOptions join = *options.join;
     join.targets = options.targets;
@@ -153,21 +121,18 @@ absl::StatusOr<GraphImport::Inputs> GraphImport::ReadInputs(const Format& format
 
 absl::StatusOr<std::unique_ptr<GraphImport>> GraphImport::Create(const Format& format, ImportOptions options) {
   ABSL_ASSIGN_OR_RETURN(Inputs inputs, ReadInputs(format, options));
-  return std::unique_ptr<GraphImport>(new GraphImport(format, std::move(options), std::move(inputs)));
+  return std::unique_ptr<GraphImport>(new GraphImport(std::move(options), std::move(inputs)));
 }
 
-GraphImport::GraphImport(const Format& format, ImportOptions options, Inputs inputs)
-    : format_(format),
-      options_(std::move(options)),
-      files_(std::move(inputs.files)),
-      total_bytes_(inputs.total_bytes),
-      can_read_again_(CanReadAgain(files_)),
+GraphImport::GraphImport(ImportOptions options, Inputs inputs)
+    : options_(std::move(options)),
+      inputs_(std::move(inputs.list)),
       splits_(std::move(inputs.splits)),
       targets_(options_.targets, std::move(inputs.table), options_.missing_target_nan),
-      names_(files_) {}
+      names_(inputs_->files()) {}
 
 absl::StatusOr<v1::ImportHeader> GraphImport::Begin() {
-  Restart();
+  ABSL_RETURN_IF_ERROR(Restart());
   while (!ended_ && !only_counts_ && (!builder_ || builder_->empty())) {
     if (!layout_ && head_left_ == 0) {
       ABSL_RETURN_IF_ERROR(ReadHead());
@@ -182,9 +147,12 @@ absl::StatusOr<v1::ImportHeader> GraphImport::Begin() {
   return MakeHeader();
 }
 
-void GraphImport::Restart() {
-  ++readings_;
-  records_.emplace(format_, options_.read, files_);
+absl::Status GraphImport::Restart() {
+  records_.reset();
+  if (readings_++ > 0) {
+    ABSL_RETURN_IF_ERROR(inputs_->Restart());
+  }
+  records_.emplace(*inputs_);
   names_.Restart();
   targets_.Restart();
   head_.clear();
@@ -197,6 +165,7 @@ void GraphImport::Restart() {
   refusal_.reset();
   compared_.reset();
   ledger_ = Ledger();
+  return absl::OkStatus();
 }
 
 absl::Status GraphImport::ReadHead() {
@@ -389,7 +358,7 @@ absl::Status GraphImport::Refuse(const absl::Status& refusal) {
 
 absl::Status GraphImport::FoundWrong(std::string what, std::string_view advice) {
   if (!wrong_.empty()) return absl::OkStatus();
-  if (!can_read_again_) {
+  if (!inputs_->can_restart()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a pipe cannot be read a second time, which is needed because ", what, ": ", std::string(advice)));
   }
@@ -405,6 +374,7 @@ absl::Status GraphImport::End() {
     ABSL_RETURN_IF_ERROR(FoundWrong("other labels are targets, or in another order", "--targets names them"));
   }
   ledger_.SetLabels(targets_.Uses());
+  for (const PassedOver& files : inputs_->passed_over()) ledger_.AddPassedOver(files);
   if (wrong_.empty()) return refusal_ ? *refusal_ : absl::OkStatus();
   has_read_all_ = true;
   return targets_.Choose();
@@ -414,7 +384,7 @@ void GraphImport::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) c
   if (options_.random_split) SetSplit(*options_.random_split, seal->mutable_fractions());
   if (splits_) SetSplit(*splits_, ledger, seal->mutable_by_ids());
   v1::Lineage* lineage = seal->mutable_lineage();
-  AddSources(records_->sources(), lineage);
+  AddSources(inputs_->sources(), lineage);
   // For people; a message holds no other text.
   if (options_.command.size() <= kMaxCommandBytes && IsUtf8(options_.command)) {
     lineage->set_command(options_.command);
@@ -423,7 +393,5 @@ void GraphImport::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) c
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   lineage->set_imported_at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());
 }
-
-std::uint64_t GraphImport::consumed_bytes() const { return records_ ? records_->consumed_bytes() : 0; }
 
 }  // namespace packtrain::ingest

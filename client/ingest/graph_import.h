@@ -21,6 +21,7 @@
 #include "client/ingest/graph_reader.h"
 #include "client/ingest/graph_targets.h"
 #include "client/ingest/import_options.h"
+#include "client/ingest/input_list.h"
 #include "client/ingest/ledger.h"
 #include "client/ingest/record_stream.h"
 #include "client/ingest/split_file.h"
@@ -50,23 +51,22 @@ class GraphImport : public BlockSource {
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
 
   const Ledger& ledger() const override { return ledger_; }
-  std::uint64_t total_bytes() const override { return total_bytes_; }
-  std::uint64_t consumed_bytes() const override;
+  std::uint64_t total_bytes() const override { return inputs_->total_bytes(); }
+  std::uint64_t consumed_bytes() const override { return inputs_->consumed_bytes(); }
 
  private:
   // What Create reads beforehand.
   struct Inputs {
-    std::vector<std::string> files;
-    std::uint64_t total_bytes = 0;
+    std::unique_ptr<InputList> list;
     std::optional<TargetTable> table;
     std::optional<SplitLists> splits;
   };
   static absl::StatusOr<Inputs> ReadInputs(const Format& format, const ImportOptions& options);
 
-  GraphImport(const Format& format, ImportOptions options, Inputs inputs);
+  GraphImport(ImportOptions options, Inputs inputs);
 
   // Forgets all but what was learnt of the whole input.
-  void Restart();
+  absl::Status Restart();
   // Reads the first records into `head_`.
   absl::Status ReadHead();
   void NameHead();
@@ -93,11 +93,8 @@ class GraphImport : public BlockSource {
 
   v1::ImportHeader MakeHeader() const;
 
-  const Format& format_;
   const ImportOptions options_;
-  const std::vector<std::string> files_;
-  const std::uint64_t total_bytes_;
-  const bool can_read_again_;
+  const std::unique_ptr<InputList> inputs_;
   const std::optional<SplitLists> splits_;
 
   // What is known of the whole input, as far as it was read.

@@ -110,13 +110,6 @@ class GraphReader {
   // as "empty_file". What is not UTF-8, endpoints out of range, NaN and infinity in fields may be left to the
   // server. Any other error ends the import.
   virtual absl::StatusOr<bool> Next(SourceGraph* graph) = 0;
-
-  // Bytes on disk consumed so far, for progress.
-  virtual std::uint64_t consumed_bytes() const = 0;
-
-  // Reads what is left of the file, and describes the file, or the files of a folder, as they lie on disk.
-  // Nothing may be read afterwards.
-  virtual absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() = 0;
 };
 
 }  // namespace packtrain::ingest

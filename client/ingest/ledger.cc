@@ -32,6 +32,10 @@ std::string ToJsonLine(const RefusedGraph& graph) {
   return LineOf(line);
 }
 
+std::string ToJsonLine(const PassedOver& files) {
+  return LineOf({{"file", files.path}, {"passed_over", files.count}, {"names", files.names}});
+}
+
 }  // namespace
 
 void Ledger::AddRefused(RefusedGraph graph) {
@@ -58,10 +62,17 @@ void Ledger::DropRemarks(const std::set<std::string>& origins) {
   });
 }
 
+std::uint64_t Ledger::passed_over() const {
+  std::uint64_t files = 0;
+  for (const PassedOver& source : passed_over_) files += source.count;
+  return files;
+}
+
 std::string Ledger::ToJsonLines() const {
   std::string text;
   for (const RefusedGraph& graph : refused_) text += ToJsonLine(graph);
   for (const RemarkedGraph& graph : remarked_) text += ToJsonLine(graph);
+  for (const PassedOver& files : passed_over_) text += ToJsonLine(files);
   return text;
 }
 

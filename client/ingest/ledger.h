@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "client/ingest/label_table.h"
 #include "client/ingest/origin.h"
+#include "client/ingest/source_files.h"
 #include "client/ingest/whole_file.h"
 
 namespace packtrain::ingest {
@@ -47,6 +48,8 @@ class Ledger {
   void DropRemarks(const std::set<std::string>& origins);
   // What became of the labels, behind the last graph.
   void SetLabels(std::vector<LabelUse> labels) { labels_ = std::move(labels); }
+  // Files of a folder or an archive that are not of the format.
+  void AddPassedOver(PassedOver files) { passed_over_.push_back(std::move(files)); }
 
   // Graphs met in the files, refused ones counted.
   std::uint64_t read() const { return read_; }
@@ -60,8 +63,13 @@ class Ledger {
   const std::map<std::string, std::uint64_t>& stored_by_remark() const { return by_remark_; }
   const std::vector<LabelUse>& labels() const { return labels_; }
 
+  // Files that were passed over, in all and by folder or archive.
+  std::uint64_t passed_over() const;
+  const std::vector<PassedOver>& passed_over_by_source() const { return passed_over_; }
+
   // One JSON object a listed refused graph and line: file, frame (the record's number, whatever its format
-  // calls a record), line, id, reason, message; then those stored with a remark: file, frame, line, id, remark.
+  // calls a record), line, id, reason, message; then those stored with a remark: file, frame, line, id, remark;
+  // then the folders and archives of which files were passed over: file, passed_over, names (the first few).
   std::string ToJsonLines() const;
 
  private:
@@ -72,6 +80,7 @@ class Ledger {
   std::vector<RemarkedGraph> remarked_;
   std::map<std::string, std::uint64_t> by_remark_;
   std::vector<LabelUse> labels_;
+  std::vector<PassedOver> passed_over_;
 };
 
 // The file that a ledger goes to, whole or not at all. Used by one thread.

@@ -31,7 +31,6 @@ struct Chunk {
   std::vector<Record> records;
   std::size_t count = 0;  // of `records` that are in use
   bool is_last = false;   // nothing can be read behind these records
-  std::uint64_t consumed_bytes = 0;
 };
 
 // What a slot of a chunk holds on to.
@@ -63,15 +62,6 @@ class RecordReader final : public GraphReader {
     std::swap(*graph, record.graph);
     if (record.status.ok()) return true;
     return record.status;
-  }
-
-  std::uint64_t consumed_bytes() const override { return current_->consumed_bytes; }
-
-  absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() override {
-    Stop();
-    absl::StatusOr<std::vector<v1::SourceFile>> files = cutter_->DescribeFiles();
-    current_->consumed_bytes = cutter_->consumed_bytes();
-    return files;
   }
 
  private:
@@ -153,7 +143,6 @@ class RecordReader final : public GraphReader {
       cut_all_ = more.ok() ? !*more : !IsRefusal(more.status());
     }
     chunk.is_last = cut_all_;
-    chunk.consumed_bytes = cutter_->consumed_bytes();
     return cut_++;
   }
 

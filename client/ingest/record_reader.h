@@ -24,7 +24,6 @@
 #include "absl/status/statusor.h"
 #include "client/ingest/graph_reader.h"
 #include "client/ingest/origin.h"
-#include "packtrain/v1/dataset.pb.h"
 
 namespace packtrain::ingest {
 
@@ -42,12 +41,6 @@ class RecordCutter {
   // Cuts the next record off; false at the end of the file, and then ever after. A refusal, whose message names
   // the place, and any other error are as those of GraphReader::Next: the origin is that of the refused record.
   virtual absl::StatusOr<bool> Next(RawRecord* record) = 0;
-
-  // Bytes on disk consumed so far.
-  virtual std::uint64_t consumed_bytes() const = 0;
-
-  // As GraphReader::DescribeFiles.
-  virtual absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() = 0;
 };
 
 // Parses the records of one file. Used by one thread; several may work beside each other.

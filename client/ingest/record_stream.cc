@@ -3,7 +3,6 @@
 #include <string_view>
 #include <utility>
 
-#include "client/ingest/byte_source.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
@@ -25,25 +24,23 @@ void ReadRecord::KeepLabels() {
   }
 }
 
-RecordStream::RecordStream(const Format& format, ReadOptions options, std::vector<std::string> files)
-    : format_(format), options_(std::move(options)), files_(std::move(files)) {}
-
 absl::StatusOr<bool> RecordStream::Next(ReadRecord* record) {
   if (has_second_) {
     has_second_ = false;
     std::swap(*record, second_);
     return true;
   }
-  while (true) {
-    if (reader_ == nullptr && next_file_ == files_.size()) return false;
+  while (!ended_) {
     ABSL_ASSIGN_OR_RETURN(const bool more, reader_ == nullptr ? BeginFile(record) : ReadOn(record));
     if (more) return true;
-    ABSL_RETURN_IF_ERROR(CloseFile());
+    reader_.reset();
   }
+  return false;
 }
 
 absl::StatusOr<bool> RecordStream::BeginFile(ReadRecord* record) {
   const absl::Status opened = OpenFile();
+  if (ended_) return false;
   Reset(record);
   if (IsRefusal(opened)) {
     record->refusal = opened;
@@ -55,28 +52,18 @@ absl::StatusOr<bool> RecordStream::BeginFile(ReadRecord* record) {
   record->KeepLabels();
   ABSL_ASSIGN_OR_RETURN(has_second_, ReadOn(&second_));
   record->is_only = !has_second_;
-  if (!has_second_) {
-    ABSL_RETURN_IF_ERROR(CloseFile());
-  }
+  if (!has_second_) reader_.reset();
   return true;
 }
 
 absl::Status RecordStream::OpenFile() {
-  const std::string& path = files_[next_file_++];
-  auto file = std::make_shared<InputFile>(InputFile{.path = path, .number = next_file_, .layout = {}});
+  absl::StatusOr<std::unique_ptr<GraphReader>> reader = inputs_.Next();
+  ended_ = reader.ok() && *reader == nullptr;
+  if (ended_) return absl::OkStatus();
+  auto file = std::make_shared<InputFile>(InputFile{.path = inputs_.path(), .number = ++opened_, .layout = {}});
   file_ = file;
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes,
-                        ByteSource::Open(path, options_.limits.max_unpacked_bytes));
-  ABSL_ASSIGN_OR_RETURN(reader_, format_.open_graphs(std::move(bytes), options_));
+  ABSL_ASSIGN_OR_RETURN(reader_, std::move(reader));
   file->layout = reader_->layout();
-  return absl::OkStatus();
-}
-
-absl::Status RecordStream::CloseFile() {
-  ABSL_ASSIGN_OR_RETURN(const std::vector<v1::SourceFile> read, reader_->DescribeFiles());
-  reader_.reset();
-  for (const v1::SourceFile& source : read) closed_bytes_ += source.bytes();
-  sources_.insert(sources_.end(), read.begin(), read.end());
   return absl::OkStatus();
 }
 
@@ -101,13 +88,10 @@ absl::StatusOr<bool> RecordStream::ReadOn(ReadRecord* record) {
 }
 
 absl::Status RecordStream::Stop() {
-  next_file_ = files_.size();
+  ended_ = true;
   has_second_ = false;
-  return reader_ == nullptr ? absl::OkStatus() : CloseFile();
-}
-
-std::uint64_t RecordStream::consumed_bytes() const {
-  return closed_bytes_ + (reader_ == nullptr ? 0 : reader_->consumed_bytes());
+  reader_.reset();
+  return inputs_.Close();
 }
 
 }  // namespace packtrain::ingest

@@ -1,6 +1,6 @@
 // The records of all files of an import, one after another.
 //
-//   RecordStream records(format, read_options, files);
+//   RecordStream records(inputs);
 //   ReadRecord record;
 //   while (true) {
 //     ABSL_ASSIGN_OR_RETURN(const bool more, records.Next(&record));
@@ -18,10 +18,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/ingest/format.h"
 #include "client/ingest/graph_reader.h"
+#include "client/ingest/input_list.h"
 #include "client/ingest/origin.h"
-#include "packtrain/v1/dataset.pb.h"
 
 namespace packtrain::ingest {
 
@@ -51,8 +50,8 @@ struct ReadRecord {
 // Used by one thread.
 class RecordStream {
  public:
-  // `format` opens graphs, and is borrowed.
-  RecordStream(const Format& format, ReadOptions options, std::vector<std::string> files);
+  // Reads what `inputs` has yet to open; borrowed, and read by nobody else.
+  explicit RecordStream(InputList& inputs) : inputs_(inputs) {}
 
   // Reads the next record of whatever file; false at the end of the last one. What is refused comes as a
   // record, also a file that is none of the format. Any error ends the import.
@@ -61,30 +60,22 @@ class RecordStream {
   // Passes over all that was not read yet.
   absl::Status Stop();
 
-  // Bytes on disk, for progress.
-  std::uint64_t consumed_bytes() const;
-  // The files that were read to their end.
-  const std::vector<v1::SourceFile>& sources() const { return sources_; }
-
  private:
   // Opens the next file and reads its first record; false where it holds none.
   absl::StatusOr<bool> BeginFile(ReadRecord* record);
+  // `ended_` where there is no next file.
   absl::Status OpenFile();
-  absl::Status CloseFile();
   // Reads on in the open file.
   absl::StatusOr<bool> ReadOn(ReadRecord* record);
   void Reset(ReadRecord* record) const;
 
-  const Format& format_;
-  const ReadOptions options_;
-  const std::vector<std::string> files_;
-  std::size_t next_file_ = 0;
+  InputList& inputs_;
+  std::uint64_t opened_ = 0;  // inputs
+  bool ended_ = false;
   std::shared_ptr<const InputFile> file_;
   std::unique_ptr<GraphReader> reader_;  // of `file_`; null: no file is open
   ReadRecord second_;                    // of a file, which is read together with the first
   bool has_second_ = false;
-  std::uint64_t closed_bytes_ = 0;
-  std::vector<v1::SourceFile> sources_;
 };
 
 }  // namespace packtrain::ingest

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
@@ -14,83 +15,107 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kNamesKept = 5;
+
 fs::path WithoutPacking(const fs::path& name) {
   const fs::path extension = name.extension();
   return extension == ".gz" || extension == ".xz" ? name.stem() : name;
 }
 
-bool HasExtension(const fs::path& name, std::span<const std::string_view> extensions) {
-  const std::string extension = WithoutPacking(name).extension().string();
-  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+// `found` has the files of one folder.
+absl::StatusOr<FoundFiles> Finished(FoundFiles found, const std::string& folder, const std::error_code& error,
+                                    std::span<const std::string_view> extensions) {
+  if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
+  if (found.files.empty()) {
+    return absl::NotFoundError(absl::StrCat(folder, ": the folder holds no ", NamesOf(extensions), " file"));
+  }
+  std::sort(found.files.begin(), found.files.end());
+  if (found.passed_over.front().count == 0) found.passed_over.clear();
+  return found;
 }
 
-absl::Status NoFile(const std::string& folder, std::span<const std::string_view> extensions) {
-  std::vector<std::string> names;
-  for (const std::string_view extension : extensions)
-    names.push_back(absl::StrCat("*", std::string(extension)));
-  return absl::NotFoundError(
-      absl::StrCat(folder, ": the folder holds no ", absl::StrJoin(names, " or "), " file"));
-}
-
-absl::StatusOr<std::vector<std::string>> FilesOfFolder(const std::string& folder,
-                                                       std::span<const std::string_view> extensions) {
-  std::vector<std::string> files;
+absl::StatusOr<FoundFiles> FilesOfFolder(const std::string& folder,
+                                         std::span<const std::string_view> extensions) {
+  FoundFiles found;
+  found.passed_over.emplace_back().path = folder;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->is_regular_file(error) && HasExtension(entry->path().filename(), extensions)) {
-      files.push_back(entry->path().string());
+    if (!entry->is_regular_file(error)) continue;
+    const std::string name = entry->path().filename().string();
+    if (HasExtension(name, extensions)) {
+      found.files.push_back(entry->path().string());
+    } else {
+      found.passed_over.front().Add(name);
     }
   }
-  if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
-  if (files.empty()) return NoFile(folder, extensions);
-  std::sort(files.begin(), files.end());
-  return files;
+  return Finished(std::move(found), folder, error, extensions);
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths,
-                                                   std::span<const std::string_view> extensions) {
-  std::vector<std::string> files;
+void PassedOver::Add(const std::string& name) {
+  if (++count <= kNamesKept) names.push_back(name);
+}
+
+bool HasExtension(std::string_view name, std::span<const std::string_view> extensions) {
+  const fs::path file = fs::path(name).filename();
+  if (file.string().starts_with("._")) return false;
+  const fs::path unpacked = WithoutPacking(file);
+  const std::string name_alone = unpacked.string(), extension = unpacked.extension().string();
+  return extensions.empty() || std::any_of(extensions.begin(), extensions.end(), [&](std::string_view wanted) {
+           return wanted == extension || wanted == name_alone;
+         });
+}
+
+std::string NamesOf(std::span<const std::string_view> extensions) {
+  std::vector<std::string> names;
+  for (const std::string_view extension : extensions) {
+    names.push_back(absl::StrCat(extension.starts_with('.') ? "*" : "", std::string(extension)));
+  }
+  return absl::StrJoin(names, " or ");
+}
+
+absl::StatusOr<FoundFiles> FindFiles(const std::vector<std::string>& paths,
+                                     std::span<const std::string_view> extensions) {
+  FoundFiles all;
   for (const std::string& path : paths) {
     std::error_code error;
     if (extensions.empty() || !fs::is_directory(path, error)) {
-      files.push_back(path);
+      all.files.push_back(path);
       continue;
     }
-    ABSL_ASSIGN_OR_RETURN(std::vector<std::string> found, FilesOfFolder(path, extensions));
-    files.insert(files.end(), found.begin(), found.end());
+    ABSL_ASSIGN_OR_RETURN(const FoundFiles found, FilesOfFolder(path, extensions));
+    all.files.insert(all.files.end(), found.files.begin(), found.files.end());
+    all.passed_over.insert(all.passed_over.end(), found.passed_over.begin(), found.passed_over.end());
   }
-  return files;
+  return all;
 }
 
-absl::StatusOr<std::vector<std::string>> FindFilesBelow(const std::string& folder,
-                                                        std::span<const std::string_view> extensions) {
-  std::vector<std::string> names;
+absl::StatusOr<FoundFiles> FindFilesBelow(const std::string& folder,
+                                          std::span<const std::string_view> extensions,
+                                          std::uint64_t max_files) {
+  FoundFiles found;
+  found.passed_over.emplace_back().path = folder;
   std::error_code error;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (entry->is_regular_file(error) && HasExtension(entry->path().filename(), extensions)) {
-      names.push_back(entry->path().lexically_relative(folder).generic_string());
+    if (!entry->is_regular_file(error)) continue;
+    const std::string name = entry->path().lexically_relative(folder).generic_string();
+    if (HasExtension(name, extensions)) {
+      found.files.push_back(name);
+    } else {
+      found.passed_over.front().Add(name);
+    }
+    if (found.files.size() + found.passed_over.front().count > max_files) {
+      return Refusal("too_many_members", absl::StrCat(folder, ": there are more than ", max_files,
+                                                      " files in the folder (--max-members)"));
     }
   }
-  if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
-  if (names.empty()) return NoFile(folder, extensions);
-  std::sort(names.begin(), names.end());
-  return names;
+  return Finished(std::move(found), folder, error, extensions);
 }
 
 std::string StemOf(const std::string& path) {
   return WithoutPacking(fs::path(path).filename()).stem().string();
-}
-
-absl::StatusOr<v1::SourceFile> DescribeFile(ByteSource& source) {
-  ABSL_ASSIGN_OR_RETURN(const FileDigest digest, source.Digest());
-  v1::SourceFile file;
-  file.set_name(source.path());
-  file.set_bytes(digest.bytes);
-  file.set_sha256(digest.sha256);
-  return file;
 }
 
 }  // namespace packtrain::ingest

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "client/ingest/source_files.h"
 #include "client/ingest/text.h"
 #include "proto/base/flag_checks.h"
 #include "proto/wire/edge_spec.h"
@@ -47,16 +48,15 @@ std::string DescribeFormats(std::span<const ingest::Format> formats) {
   return absl::StrJoin(lines, "; ");
 }
 
-// "*.a, *.b and *.c", what a folder may hold.
-std::string DescribeExtensions(std::span<const ingest::Format> formats) {
-  std::vector<std::string> names;
+// Of all formats, each once.
+std::vector<std::string_view> ExtensionsOf(std::span<const ingest::Format> formats) {
+  std::vector<std::string_view> all;
   for (const ingest::Format& format : formats) {
-    for (const std::string_view extension : format.extensions)
-      names.push_back(absl::StrCat("*", std::string(extension)));
+    for (const std::string_view extension : format.extensions) {
+      if (std::find(all.begin(), all.end(), extension) == all.end()) all.push_back(extension);
+    }
   }
-  const std::string last = names.back();
-  names.pop_back();
-  return names.empty() ? last : absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+  return all;
 }
 
 void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, ImportFlags& flags) {
@@ -66,7 +66,8 @@ void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, 
       ->option_text("REQUIRED");
   command
       .add_option("FILE", flags.paths,
-                  absl::StrCat("Files, or folders with ", DescribeExtensions(formats), " files, .gz too"))
+                  absl::StrCat("Files, and folders or tar and zip archives of ",
+                               ingest::NamesOf(ExtensionsOf(formats)), " files; gzip and xz too"))
       ->required()
       ->option_text("... REQUIRED");
   command.add_option("--name", flags.name, "Name of the data set")->check(CLI::Validator(CheckName, ""));
@@ -129,18 +130,20 @@ void AddErrorFlags(CLI::App& command, ImportFlags& flags) {
       ->option_text("stop|skip");
   command.add_option("--ledger", flags.ledger, "Write refused graphs to this file, as JSON lines")
       ->option_text("FILE");
-  command.add_option("--max-unpacked-bytes", flags.limits.max_unpacked_bytes, "Largest file when unpacked")
-      ->check(base::CountFrom(0))
-      ->capture_default_str()
-      ->type_name("N");
-  command.add_option("--max-line-bytes", flags.limits.max_line_bytes, "Longest line")
-      ->check(base::CountFrom(0))
-      ->capture_default_str()
-      ->type_name("N");
-  command.add_option("--max-atoms", flags.limits.max_atoms, "Most atoms of a graph")
-      ->check(base::CountFrom(0))
-      ->capture_default_str()
-      ->type_name("N");
+}
+
+template <typename Count>
+void AddLimit(CLI::App& command, const char* name, Count& limit, const char* help) {
+  command.add_option(name, limit, help)->check(base::CountFrom(0))->capture_default_str()->type_name("N");
+}
+
+void AddLimitFlags(CLI::App& command, ingest::ReadLimits& limits) {
+  AddLimit(command, "--max-unpacked-bytes", limits.max_unpacked_bytes, "Largest file or archive when unpacked");
+  AddLimit(command, "--max-members", limits.max_members, "Most members of an archive, or files below a folder");
+  AddLimit(command, "--max-line-bytes", limits.max_line_bytes, "Longest line");
+  AddLimit(command, "--max-atoms", limits.max_atoms, "Most atoms, or nodes, of a graph");
+  AddLimit(command, "--max-edges", limits.max_edges, "Most edges that a file gives a graph");
+  AddLimit(command, "--max-depth", limits.max_depth, "Deepest nesting of values, as in JSON");
 }
 
 // Once, where several formats have the flag.
@@ -178,6 +181,7 @@ void AddImportFlags(CLI::App& command, std::span<const ingest::Format> formats, 
   AddTargetFlags(command, flags);
   AddSplitFlags(command, flags);
   AddErrorFlags(command, flags);
+  AddLimitFlags(command, flags.limits);
   for (const ingest::Format& format : formats) {
     for (const ingest::FormatFlag& flag : format.flags) AddFormatFlag(command, flag, flags);
   }

@@ -85,6 +85,15 @@ std::string ToText(const std::vector<LabelUse>& labels) {
   return text;
 }
 
+std::string ToText(const std::vector<ingest::PassedOver>& sources) {
+  std::string text;
+  for (const ingest::PassedOver& files : sources) {
+    absl::StrAppend(&text, "passed over ", Count(files.count), " other files of ", files.path, ": ",
+                    absl::StrJoin(files.names, ", "), files.count > files.names.size() ? ", ...\n" : "\n");
+  }
+  return text;
+}
+
 }  // namespace
 
 Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
@@ -99,6 +108,7 @@ Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
           {"refused", ledger.refused_graphs()},
           {"refused_by_reason", ToJson(ledger.refused_by_reason())},
           {"refused_truncated", ledger.unlisted() > 0},
+          {"passed_over", ledger.passed_over()},
           {"labels", ToJson(ledger.labels())},
           {"default_target", target == nullptr ? Json() : Json(*target)},
           {"seconds", result.seconds},
@@ -118,7 +128,7 @@ std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
   for (const auto& [reason, count] : ledger.refused_by_reason()) {
     absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
   }
-  absl::StrAppend(&text, ToText(ledger.labels()));
+  absl::StrAppend(&text, ToText(ledger.passed_over_by_source()), ToText(ledger.labels()));
   if (const std::string* target = DefaultTarget(dataset)) {
     absl::StrAppend(&text, "training learns ", *target, " unless --target names another\n");
   }

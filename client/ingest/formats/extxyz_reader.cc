@@ -88,11 +88,6 @@ absl::StatusOr<std::unique_ptr<GraphReader>> ExtxyzReader::Open(std::unique_ptr<
 ExtxyzReader::ExtxyzReader(std::unique_ptr<LineReader> lines, std::uint64_t max_atoms)
     : lines_(std::move(lines)), max_atoms_(max_atoms), stem_(StemOf(path())), layout_(MakeLayout()) {}
 
-absl::StatusOr<std::vector<v1::SourceFile>> ExtxyzReader::DescribeFiles() {
-  ABSL_ASSIGN_OR_RETURN(const v1::SourceFile file, DescribeFile(lines_->source()));
-  return std::vector<v1::SourceFile>{file};
-}
-
 absl::StatusOr<bool> ExtxyzReader::Next(SourceGraph* graph) {
   if (ended_) return false;
   graph->Clear();

@@ -38,9 +38,6 @@ class ExtxyzReader : public GraphReader {
   // unknown_symbol, not_a_number, not_finite.
   absl::StatusOr<bool> Next(SourceGraph* graph) override;
 
-  std::uint64_t consumed_bytes() const override { return lines_->source().consumed_bytes(); }
-  absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() override;
-
  private:
   ExtxyzReader(std::unique_ptr<LineReader> lines, std::uint64_t max_atoms);
 

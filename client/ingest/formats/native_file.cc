@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/ingest/first_bytes.h"
 #include "proto/base/crc32c.h"
 #include "proto/base/status_macros.h"
 
@@ -76,7 +77,17 @@ absl::Status NativeFile::ReadMagic() {
   if (read && magic.starts_with(kNativeMagic.substr(0, kNativeMagic.size() - 1))) {
     return Invalid("the file is of a native format that this program does not know; it reads format 1");
   }
+  ABSL_RETURN_IF_ERROR(CheckNoLfsPointer(Head(), path_));
   return Invalid("this is no file of `packtrain dataset export --format native`");
+}
+
+std::string NativeFile::Head() {
+  std::string head(kFirstBytes, '\0');
+  file_.clear();
+  file_.seekg(0);
+  file_.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file_.gcount()));
+  return head;
 }
 
 absl::Status NativeFile::ReadBytes(std::size_t count, std::string* bytes) {

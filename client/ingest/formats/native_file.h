@@ -55,6 +55,8 @@ class NativeFile {
  private:
   NativeFile(std::string path, std::uint64_t bytes);
   absl::Status ReadMagic();
+  // The first bytes of the file.
+  std::string Head();
   absl::Status ReadFrame(v1::ExportDatasetResponse* message);
   absl::Status ReadBytes(std::size_t count, std::string* bytes);
   // Checks what comes behind the end.

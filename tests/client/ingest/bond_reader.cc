@@ -102,9 +102,4 @@ absl::StatusOr<bool> BondReader::Next(ingest::SourceGraph* graph) {
   return true;
 }
 
-absl::StatusOr<std::vector<v1::SourceFile>> BondReader::DescribeFiles() {
-  ABSL_ASSIGN_OR_RETURN(const v1::SourceFile file, ingest::DescribeFile(lines_->source()));
-  return std::vector<v1::SourceFile>{file};
-}
-
 }  // namespace packtrain::testing

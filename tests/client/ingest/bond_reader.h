@@ -24,8 +24,6 @@ class BondReader : public ingest::GraphReader {
 
   const ingest::GraphLayout& layout() const override { return layout_; }
   absl::StatusOr<bool> Next(ingest::SourceGraph* graph) override;
-  std::uint64_t consumed_bytes() const override { return lines_->source().consumed_bytes(); }
-  absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() override;
 
  private:
   BondReader(std::unique_ptr<ingest::LineReader> lines, const ingest::ReadOptions& options);

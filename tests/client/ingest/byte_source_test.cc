@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "proto/base/content_hash.h"
+#include "tests/client/ingest/archives.h"
 #include "tests/client/ingest/gzip.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/temp_file.h"
@@ -17,6 +17,7 @@ using testing::Gzip;
 using testing::IsOk;
 using testing::Refused;
 using testing::StatusIs;
+using testing::Xz;
 
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
@@ -111,16 +112,77 @@ TEST_F(ByteSourceTest, MissingFileAndFolderAreNamed) {
               StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr("directory")));
 }
 
-TEST_F(ByteSourceTest, DigestIsOfTheWholeFileOnDiskHoweverMuchWasRead) {
-  const std::string packed = Gzip(LongText());
-  for (const std::size_t read : {0, 1, 400'000}) {
-    auto source = ByteSource::Open(folder_.Write("a.gz", packed), kNoLimit).value();
-    std::vector<char> buffer(read);
-    for (std::size_t had = 0; had < read; had += source->Read(std::span(buffer).subspan(had)).value()) {
-    }
-    const FileDigest digest = source->Digest().value();
-    EXPECT_EQ(digest.bytes, packed.size());
-    EXPECT_EQ(digest.sha256, base::HexSha256(packed));
+TEST_F(ByteSourceTest, XzIsKnownByItsContent) {
+  EXPECT_EQ(ReadAll(folder_.Write("a.xyz", Xz(LongText()))).value(), LongText());
+  EXPECT_EQ(ReadAll(folder_.Write("b.xz", Xz("one ") + Xz("two"))).value(), "one two");
+}
+
+TEST_F(ByteSourceTest, XzCutAnywhereIsTruncated) {
+  const std::string packed = Xz("a text that is packed");
+  for (std::size_t size = 6; size < packed.size(); ++size) {
+    EXPECT_THAT(ReadAll(folder_.Write("cut.xz", packed.substr(0, size))), Refused("truncated_xz", "cut.xz"))
+        << size;
+  }
+}
+
+TEST_F(ByteSourceTest, ChangedByteOfXzIsCorrupt) {
+  std::string packed = Xz(LongText());
+  packed[packed.size() / 2] = static_cast<char>(packed[packed.size() / 2] ^ 0x55);
+  EXPECT_THAT(ReadAll(folder_.Write("bad.xz", packed)), Refused("corrupt_xz", "bad.xz"));
+}
+
+TEST_F(ByteSourceTest, XzThatNeedsTooMuchMemoryIsRefused) {
+  EXPECT_THAT(ReadAll(folder_.Write("a.xz", Xz("text", 512 << 20))), Refused("xz_memory", "bytes of memory"));
+}
+
+TEST_F(ByteSourceTest, BytesBeforeAFailureAreGiven) {
+  const std::string text = LongText();
+  const std::string packed = Gzip(text);
+  auto source =
+      ByteSource::Open(folder_.Write("cut.gz", packed.substr(0, packed.size() - 8)), kNoLimit).value();
+  std::vector<char> buffer(text.size());
+  std::size_t had = 0;
+  absl::StatusOr<std::size_t> count = 0;
+  while ((count = source->Read(std::span(buffer).subspan(had, 1000))).ok() && *count > 0) {
+    had += *count;
+    if (had == text.size()) break;
+  }
+  EXPECT_GT(had, text.size() / 2);
+  EXPECT_EQ(text.substr(0, had), std::string(buffer.data(), had));
+}
+
+TEST_F(ByteSourceTest, GitLfsPointerIsRefusedByName) {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\n"
+      "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n";
+  EXPECT_THAT(ReadAll(folder_.Write("a.xyz", pointer)), Refused("git_lfs_pointer",
+                                                                "a.xyz: a Git LFS pointer in place of "
+                                                                "the data (12345 bytes)"));
+}
+
+TEST_F(ByteSourceTest, PackingsThatAreNotReadAreNamed) {
+  EXPECT_THAT(ReadAll(folder_.Write("a.bz2", "BZh91AY&SY\x9d\xff")), Refused("unread_packing", "bzip2"));
+  EXPECT_THAT(ReadAll(folder_.Write("a.zst", "\x28\xb5\x2f\xfd...")), Refused("unread_packing", "zstd"));
+  EXPECT_THAT(ReadAll(folder_.Write("a.gz", Gzip(Gzip("text")))), Refused("unread_packing", "gzip twice"));
+}
+
+TEST_F(ByteSourceTest, ArchivesAreNoFiles) {
+  EXPECT_THAT(ReadAll(folder_.Write("a.csv", testing::Zip({{"b.csv", "1"}}))),
+              Refused("archive", "a zip archive"));
+  EXPECT_THAT(ReadAll(folder_.Write("a.csv", testing::Tar({{"b.csv", "1"}}))),
+              Refused("archive", "a tar archive"));
+}
+
+TEST_F(ByteSourceTest, TextInUtf16IsRefusedByName) {
+  using namespace std::string_literals;
+  for (const std::string& text : {"\xff\xfe"s
+                                  "1\0\n\0"s,
+                                  "\xfe\xff\0"s
+                                  "1\0\n"s,
+                                  "1\0\n\0"s,
+                                  "\0"s
+                                  "1\0\n"s}) {
+    EXPECT_THAT(ReadAll(folder_.Write("a.xyz", text)), Refused("utf16_text", "a.xyz: the text is UTF-16"));
   }
 }
 

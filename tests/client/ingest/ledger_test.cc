@@ -61,6 +61,19 @@ TEST(LedgerTest, GraphsStoredWithARemarkFollowTheRefusedOnes) {
             "{\"file\":\"a.sdf\",\"frame\":2,\"line\":9,\"id\":\"m-2\",\"remark\":\"unsanitized\"}\n");
 }
 
+TEST(LedgerTest, FilesThatWerePassedOverAreCountedAndNamed) {
+  PassedOver files;
+  files.path = "a.tar";
+  for (const char* name : {"README", "b.csv", "c", "d", "e", "f", "g"}) files.Add(name);
+  Ledger ledger;
+  ledger.AddPassedOver(files);
+  ledger.AddPassedOver(files);
+  EXPECT_EQ(ledger.passed_over(), 14u);
+  const std::string line =
+      "{\"file\":\"a.tar\",\"passed_over\":7,\"names\":[\"README\",\"b.csv\",\"c\",\"d\",\"e\"]}\n";
+  EXPECT_EQ(ledger.ToJsonLines(), line + line);
+}
+
 TEST(LedgerFileTest, IsWrittenWhole) {
   const testing::TempFolder folder;
   const std::string path = folder.Write("ledger.jsonl", "old");

@@ -11,8 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/line_reader.h"
 #include "client/ingest/refusal.h"
-#include "client/ingest/source_files.h"
-#include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/status_matchers.h"
@@ -46,13 +44,6 @@ class LineCutter : public RecordCutter {
     record->text = line;
     if (line.starts_with("stop")) return absl::UnavailableError("the disk is gone");
     return line.starts_with("cut") ? Refuse(*record, "cut") : true;
-  }
-
-  std::uint64_t consumed_bytes() const override { return lines_->source().consumed_bytes(); }
-
-  absl::StatusOr<std::vector<v1::SourceFile>> DescribeFiles() override {
-    ABSL_ASSIGN_OR_RETURN(const v1::SourceFile file, DescribeFile(lines_->source()));
-    return std::vector<v1::SourceFile>{file};
   }
 
  private:
@@ -207,21 +198,6 @@ TEST_F(RecordReaderTest, NoMoreThanFourChunksForEachThreadAreReadAhead) {
   for (int line = 1; line <= 50; ++line) {
     ASSERT_TRUE(reader->Next(&graph).value());
     EXPECT_LE(counts_.cut, line + 2 * 4) << line;
-  }
-}
-
-TEST_F(RecordReaderTest, FileIsDescribedAsAWholeHoweverMuchWasRead) {
-  std::string text;
-  for (int line = 0; line < 50'000; ++line) text += absl::StrCat("line ", line, "\n");
-  for (const int read : {0, 1, 20'000}) {
-    const std::unique_ptr<GraphReader> reader = Open(text, 2);
-    SourceGraph graph(reader->layout());
-    for (int line = 0; line < read; ++line) ASSERT_TRUE(reader->Next(&graph).value()) << line;
-    EXPECT_LE(reader->consumed_bytes(), text.size());
-    const std::vector<v1::SourceFile> files = reader->DescribeFiles().value();
-    ASSERT_EQ(files.size(), 1u);
-    EXPECT_EQ(files[0].sha256(), base::HexSha256(text)) << read;
-    EXPECT_EQ(reader->consumed_bytes(), text.size());
   }
 }
 

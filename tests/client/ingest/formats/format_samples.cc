@@ -22,6 +22,8 @@ FormatSample Extxyz() {
   sample.one = first;
   sample.second_is_bad = first + "1\nid=b e=-4\nN 7 nan 9\n" + last;
   sample.reason = "not_finite";
+  sample.latin1_comment = first + "1\nid=b e=-4 note=\"caf\xe9\"\nN 7 8 9\n" + last;
+  sample.latin1_id = first + "1\nid=caf\xe9 e=-4\nN 7 8 9\n" + last;
   sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
                    {{.max_line_bytes = 3}, "line_too_long"},
                    {{.max_atoms = 2}, "too_many_atoms"}};

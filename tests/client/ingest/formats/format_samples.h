@@ -26,6 +26,10 @@ struct FormatSample {
   std::string second_is_bad = "";
   std::string reason = "";
   bool is_text = true;  // may be packed, and end its lines in any way
+  // As `three`, but with bytes that are not UTF-8: where they mean nothing, as in a comment; and in the id of
+  // the second record, which is refused as "not_utf8". Empty: the format has no such place.
+  std::string latin1_comment = "";
+  std::string latin1_id = "";
   std::vector<Limit> limits = {};
 };
 
