@@ -14,7 +14,7 @@ for program in "$bin"/*_fuzzer; do
   name=$(basename "$program" _fuzzer) out=$PWD/fuzz_out/$(basename "$program" _fuzzer)
   mkdir -p "$out/corpus"
   (cd "$out" && exec "$program" "$out/corpus" "$corpus/$name" -max_total_time="$seconds" -rss_limit_mb=512 \
-    -malloc_limit_mb=64 -timeout=10 -print_final_stats=1 -artifact_prefix="$out/") >"$out/log" 2>&1 &
+    -malloc_limit_mb=72 -timeout=10 -print_final_stats=1 -artifact_prefix="$out/") >"$out/log" 2>&1 &
   pids+=($!)
 done
 for pid in "${pids[@]}"; do wait "$pid"; done

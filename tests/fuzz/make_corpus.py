@@ -3,11 +3,15 @@
 What fuzzing found is kept beside the seeds under names that begin with `found_`; this script leaves it alone.
 """
 import gzip
+import io
+import lzma
 import pathlib
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -45,6 +49,11 @@ def golden(name):
     """The blocks of a golden file, comments left out."""
     lines = [line for line in (GOLDEN / name).read_text().splitlines() if not line.startswith("#")]
     return [bytes.fromhex(block) for block in "\n".join(lines).strip().split("\n\n")]
+
+
+def xz(content):
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 4096}]
+    return lzma.compress(content if isinstance(content, bytes) else content.encode(), filters=filters)
 
 
 def gz(content):
@@ -387,8 +396,56 @@ def byte_source_seeds():
         "stored_block": gzip.compress(b"stored", compresslevel=0, mtime=0),
         "unpacks_to_more_than_the_limit": gz(bytes(1 << 18)),
         "long_line": b"x" * 5000,
+        "xz": xz(WATER),
+        "xz_cut": xz(WATER)[:-7],
+        "xz_twice": xz("one\n") + xz("two\n"),
+        "lines_end_in_any_way": b"one\r\ntwo\rthree\nfour\0five",
+        "lfs_pointer": "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
         "magic_alone": b"\x1f\x8b",
         "nothing": b"",
+    }
+
+
+# Archives.
+
+def tar(*members):
+    """Members are (name, content), or (name, None, target) for a link."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as file:
+        for name, content, *target in members:
+            info = tarfile.TarInfo(name)
+            if target:
+                info.type, info.linkname = tarfile.SYMTYPE, target[0]
+            info.size = len(content or b"")
+            file.addfile(info, io.BytesIO(content or b""))
+    archive = out.getvalue().rstrip(b"\0")
+    return archive + bytes(-len(archive) % 512 + 1024)
+
+
+def zipped(*members, compression=zipfile.ZIP_DEFLATED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as archive:
+        for name, content in members:
+            archive.writestr(zipfile.ZipInfo(name), content, compression)
+    return out.getvalue()
+
+
+def archive_seeds():
+    members = (("a.xyz", b"one\n"), ("README", b"nothing"), ("d/b.xyz.gz", gz("two\n")))
+    return {
+        "tar": tar(*members),
+        "tar_gz": gz(tar(*members)),
+        "tar_xz": xz(tar(*members)),
+        "tar_of_links": tar(("a.xyz", None, "b.xyz"), ("../b.xyz", b"out"), ("/c.xyz", b"out")),
+        "tar_cut": gz(tar(*members)[:1000]),
+        "tars_behind_each_other": gz(tar(("a.xyz", b"one")) + tar(("b.xyz", b"two"))),
+        "zeros": gz(bytes(10240)),
+        "zip": zipped(*members),
+        "zip_stored": zipped(*members, compression=zipfile.ZIP_STORED),
+        "zip_bomb": zipped(("a.xyz", bytes(1 << 18))),
+        "zip_empty": zipped(),
+        "zip_utf8": zipped(("\u03b2.xyz", b"beta")),
+        "no_archive": WATER,
     }
 
 
@@ -570,6 +627,7 @@ def native_seeds():
 
 
 if __name__ == "__main__":
+    write("archive", archive_seeds())
     write("batch_assembler", batch_seeds())
     write("byte_source", byte_source_seeds())
     write("checkpoint", checkpoint_seeds())
