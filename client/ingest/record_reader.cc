@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kChunkBytes = 64 << 10;
 constexpr std::size_t kMaxChunkRecords = 1024;
 constexpr std::size_t kChunksPerThread = 4;
+// Text that may be held before no more is cut off the file.
+constexpr std::size_t kMaxHeldBytes = 32 << 20;
 
 // Records that follow each other in a file, and what became of them.
 struct Chunk {
@@ -31,6 +33,7 @@ struct Chunk {
   std::vector<Record> records;
   std::size_t count = 0;  // of `records` that are in use
   bool is_last = false;   // nothing can be read behind these records
+  std::size_t bytes = 0;  // of text
 };
 
 // What a slot of a chunk holds on to.
@@ -70,6 +73,7 @@ class RecordReader final : public GraphReader {
     taken_ = 0;
     if (next_ > 0) return TakeNext();
     next_ = Cut(*current_).value_or(0) + 1;
+    Hold(*current_);
     Parse(*parsers_.front(), *current_);
     if (!current_->is_last) Start();
   }
@@ -99,6 +103,7 @@ class RecordReader final : public GraphReader {
   // Gives back the chunk that was read and waits for the one behind it.
   void TakeNext() {
     base::MutexLock lock(mutex_);
+    held_bytes_ -= current_->bytes;
     free_.push_back(std::move(current_));
     changed_.NotifyAll();
     while (!parsed_.contains(next_)) changed_.Wait(mutex_);
@@ -109,6 +114,7 @@ class RecordReader final : public GraphReader {
     while (std::unique_ptr<Chunk> chunk = TakeFree()) {
       const std::optional<std::uint64_t> number = Cut(*chunk);
       if (!number.has_value()) return;
+      Hold(*chunk);
       Parse(parser, *chunk);
       base::MutexLock lock(mutex_);
       parsed_[*number] = std::move(chunk);
@@ -119,11 +125,16 @@ class RecordReader final : public GraphReader {
   // Null once nothing more is wanted.
   std::unique_ptr<Chunk> TakeFree() {
     base::MutexLock lock(mutex_);
-    while (free_.empty() && !stopped_) changed_.Wait(mutex_);
+    while ((free_.empty() || held_bytes_ > kMaxHeldBytes) && !stopped_) changed_.Wait(mutex_);
     if (stopped_) return nullptr;
     std::unique_ptr<Chunk> chunk = std::move(free_.back());
     free_.pop_back();
     return chunk;
+  }
+
+  void Hold(const Chunk& chunk) {
+    base::MutexLock lock(mutex_);
+    held_bytes_ += chunk.bytes;
   }
 
   // Cuts a chunk off the file and returns its number; nullopt where all of the file is cut.
@@ -131,14 +142,14 @@ class RecordReader final : public GraphReader {
     base::MutexLock lock(cut_mutex_);
     if (cut_all_) return std::nullopt;
     chunk.count = 0;
-    std::size_t bytes = 0;
-    while (bytes < kChunkBytes && chunk.count < kMaxChunkRecords && !cut_all_) {
+    chunk.bytes = 0;
+    while (chunk.bytes < kChunkBytes && chunk.count < kMaxChunkRecords && !cut_all_) {
       Chunk::Record& record = NextSlot(chunk);
       const absl::StatusOr<bool> more = cutter_->Next(&record.raw);
       record.status = more.status();
       record.graph.record = record.raw.origin.record;
       record.graph.line = record.raw.origin.line;
-      bytes += record.raw.text.size();
+      chunk.bytes += record.raw.text.size();
       if (!more.ok() || *more) ++chunk.count;
       cut_all_ = more.ok() ? !*more : !IsRefusal(more.status());
     }
@@ -176,6 +187,7 @@ class RecordReader final : public GraphReader {
   base::CondVar changed_;
   std::vector<std::unique_ptr<Chunk>> free_ ABSL_GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::unique_ptr<Chunk>> parsed_ ABSL_GUARDED_BY(mutex_);  // by number
+  std::size_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of chunks that are cut and not given back
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 
   // Of whoever reads.

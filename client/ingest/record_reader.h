@@ -61,7 +61,8 @@ using NewParser = std::function<std::unique_ptr<RecordParser>()>;
 
 // Reads what `cutter` cuts with up to `threads` parsers; 0: one for each core. A file of one chunk (64 KiB of
 // text, or one record that is longer) is parsed by whoever reads, without a thread. Memory is bounded by four
-// chunks for each thread and one more.
+// chunks for each thread and one more, and where records are large, by 32 MiB of text and a record for each
+// thread.
 std::unique_ptr<GraphReader> NewRecordReader(std::unique_ptr<RecordCutter> cutter, NewParser new_parser,
                                              std::size_t threads);
 

@@ -201,5 +201,16 @@ TEST_F(RecordReaderTest, NoMoreThanFourChunksForEachThreadAreReadAhead) {
   }
 }
 
+TEST_F(RecordReaderTest, LargeRecordsAreReadAheadByTheirBytes) {
+  std::string text;
+  for (int line = 0; line < 14; ++line) text += std::string(8 << 20, 'x') + "\n";
+  const std::unique_ptr<GraphReader> reader = Open(text, 3);
+  SourceGraph graph(reader->layout());
+  for (int line = 1; line <= 14; ++line) {
+    ASSERT_TRUE(reader->Next(&graph).value());
+    EXPECT_LE(counts_.cut, line + 32 / 8 + 1 + 3) << line;
+  }
+}
+
 }  // namespace
 }  // namespace packtrain::ingest
