@@ -3,7 +3,7 @@
 // Most formats hold graphs as other programs wrote them, and open a GraphReader, which the import reads graph
 // by graph, joins with targets and validates:
 //
-//   {.name = "extxyz", .help = "extended xyz ...", .extensions = {".xyz"}, .open_graphs = ExtxyzReader::Open}
+//   {.name = "extxyz", .help = "extended xyz ...", .extensions = {".xyz"}, .open_graphs = OpenExtxyz}
 //
 // A format of whole data sets opens a BlockSource instead (block_source.h says why).
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMAT_H_
@@ -30,7 +30,8 @@ namespace packtrain::ingest {
 // same of it.
 struct FormatFlag {
   std::string_view name;  // "--smiles"
-  // For the help: "COLUMN". Words parted by "|" are the only ones that are taken: "keep|remove".
+  // For the help: "COLUMN". Words parted by "|" are the only ones that are taken: "keep|remove". Empty: the
+  // flag takes no value, and counts where it was given.
   std::string_view value;
   std::string_view help;
 };

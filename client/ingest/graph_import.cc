@@ -205,6 +205,7 @@ absl::Status GraphImport::Assume() {
     if (!record.refusal.ok() || record.file->layout != first->file->layout) continue;
     targets_.Read(record.graph, record.file->layout.labels_are_cells);
     targets_.Count();
+    NoteUnits(record.graph);
     NotePresent(record, &record == &*first);
   }
   if (!has_read_all_) {
@@ -223,6 +224,12 @@ void GraphImport::NotePresent(const ReadRecord& record, bool is_first) {
   }
 }
 
+void GraphImport::NoteUnits(const SourceGraph& graph) {
+  for (const Label& label : graph.labels) {
+    if (!label.unit.empty()) units_.emplace(label.name, label.unit);
+  }
+}
+
 BlockLayout GraphImport::LayoutOf(const GraphLayout& graphs) const {
   BlockLayout layout;
   layout.graphs = graphs;
@@ -238,6 +245,9 @@ v1::ImportHeader GraphImport::MakeHeader() const {
   v1::ImportHeader header;
   v1::Schema& schema = *header.mutable_schema();
   schema = SchemaOf(*layout_);
+  for (v1::Target& target : *schema.mutable_targets()) {
+    if (const auto unit = units_.find(target.name()); unit != units_.end()) target.set_unit(unit->second);
+  }
   if (!layout_->own_edges) {
     schema.set_edges(options_.edges.empty() ? kFullEdges : options_.edges);
     schema.set_edge_rule(schema.edges() == kFullEdges ? v1::EDGE_RULE_FULL : v1::EDGE_RULE_STORED);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -73,6 +74,7 @@ class GraphImport : public BlockSource {
   // Decides by `head_` what all graphs have in common.
   absl::Status Assume();
   void NotePresent(const ReadRecord& record, bool is_first);
+  void NoteUnits(const SourceGraph& graph);
   BlockLayout LayoutOf(const GraphLayout& graphs) const;
 
   // Takes a record into the block, or refuses it; false at the end.
@@ -100,8 +102,9 @@ class GraphImport : public BlockSource {
   // What is known of the whole input, as far as it was read.
   GraphTargets targets_;
   GraphNames names_;
-  std::set<std::string> present_;  // optional fields that some graph has
-  bool has_read_all_ = false;      // once; the targets are known since
+  std::set<std::string> present_;             // optional fields that some graph has
+  std::map<std::string, std::string> units_;  // of labels, by name
+  bool has_read_all_ = false;                 // once; the targets are known since
   int readings_ = 0;
 
   // Of the current reading.

@@ -67,6 +67,7 @@ struct Label {
   // Stands for values of each node or edge that are not stored, such as a column `forces`; without text. The
   // import tells of it.
   bool per_node = false;
+  std::string_view unit = {};  // that the format states; for as long as the program runs
 };
 
 // One record as it was read. Made to be read into again and again, so that reading allocates nothing.

@@ -12,6 +12,7 @@
 namespace packtrain::ingest {
 namespace {
 
+constexpr std::size_t kShownBytes = 40;
 constexpr std::string_view kMathematicaExponent = "*^";
 
 // from_chars says "out of range" at both ends of the range and gives no value.
@@ -25,13 +26,14 @@ Real Saturate(std::string_view word) {
 template <typename Real>
 std::optional<Real> ParseReal(std::string_view word);
 
+// A word that ParseReal understands no further than `at`, where a foreign exponent may begin.
 template <typename Real>
-std::optional<Real> ParseMathematica(std::string_view word) {
-  const std::size_t at = word.find(kMathematicaExponent);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string plain =
-      std::string(word.substr(0, at)) + 'e' + std::string(word.substr(at + kMathematicaExponent.size()));
-  return ParseReal<Real>(plain);
+std::optional<Real> ParseForeignExponent(std::string_view word, std::size_t at) {
+  const std::string_view exponent = word.substr(at);
+  const bool fortran = exponent.starts_with('D') || exponent.starts_with('d');
+  if (at == 0 || !(fortran || exponent.starts_with(kMathematicaExponent))) return std::nullopt;
+  const std::string_view power = exponent.substr(fortran ? 1 : kMathematicaExponent.size());
+  return ParseReal<Real>(std::string(word.substr(0, at)) + 'e' + std::string(power));
 }
 
 template <typename Real>
@@ -40,7 +42,9 @@ std::optional<Real> ParseReal(std::string_view word) {
   Real value;
   const char* const end = word.data() + word.size();
   const std::from_chars_result result = std::from_chars(word.data(), end, value);
-  if (result.ptr != end) return ParseMathematica<Real>(word);
+  if (result.ptr != end) {
+    return ParseForeignExponent<Real>(word, static_cast<std::size_t>(result.ptr - word.data()));
+  }
   if (result.ec == std::errc()) return value;
   if (result.ec == std::errc::result_out_of_range) return Saturate<Real>(word);
   return std::nullopt;
@@ -54,6 +58,11 @@ std::string_view Trim(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
   while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+std::string Shown(std::string_view text) {
+  const bool whole = text.size() <= kShownBytes;
+  return "'" + std::string(text.substr(0, kShownBytes)) + (whole ? "'" : "...'");
 }
 
 std::optional<double> ParseDouble(std::string_view word) { return ParseReal<double>(word); }

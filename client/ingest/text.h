@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace packtrain::ingest {
@@ -16,6 +17,9 @@ bool IsUtf8(std::string_view text);
 
 std::string_view Trim(std::string_view text);
 
+// `text` in quotes for a message, shortened.
+std::string Shown(std::string_view text);
+
 // Cuts the next word off the front of `rest`; empty at the end.
 inline std::string_view NextWord(std::string_view* rest) {
   const char* begin = rest->data();
@@ -27,8 +31,9 @@ inline std::string_view NextWord(std::string_view* rest) {
   return std::string_view(begin, static_cast<std::size_t>(stop - begin));
 }
 
-// A whole word as a number: decimal or scientific, with a leading "+", "nan" and "inf", and with "*^" for the
-// exponent, as Mathematica writes it. Too large is infinite, too small is zero. nullopt: not a number.
+// A whole word as a number: decimal or scientific, with a leading "+", "nan" and "inf", and with "*^" or
+// "D" for the exponent, as Mathematica and Fortran write it. Too large is infinite, too small is zero. nullopt:
+// not a number.
 std::optional<double> ParseDouble(std::string_view word);
 std::optional<float> ParseFloat(std::string_view word);
 

@@ -150,6 +150,11 @@ void AddLimitFlags(CLI::App& command, ingest::ReadLimits& limits) {
 void AddFormatFlag(CLI::App& command, const ingest::FormatFlag& flag, ImportFlags& flags) {
   const std::string name(flag.name), value(flag.value);
   if (command.get_option_no_throw(name) != nullptr) return;
+  if (value.empty()) {
+    command.add_flag_callback(
+        name, [&flags, name] { flags.of_format[name] = ""; }, std::string(flag.help));
+    return;
+  }
   CLI::Option* option = command.add_option_function<std::string>(
       name, [&flags, name](const std::string& given) { flags.of_format[name] = given; },
       std::string(flag.help));

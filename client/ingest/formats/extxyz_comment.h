@@ -7,39 +7,42 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/ingest/formats/atom_rows.h"
 
 namespace packtrain::ingest {
 
 // Views into the comment.
 struct KeyValue {
   std::string_view key;
-  std::string_view value;  // without its quotes; escapes are left as they are
+  std::string_view value;  // without its quotes and blanks around it; escapes are left as they are
   bool has_value = false;  // false: a word without "="
 };
 
-// Splits a comment into `pairs`, which it overwrites. Values may stand in "..", '..', {..} or [..].
-// Refusal "bad_comment": such a value does not end.
+// Splits a comment into `pairs`, which it overwrites. Values may stand in "..", '..', {..} or [..]; the last
+// two may be nested. `key: number` and `key= number` are pairs where no plain word stands right before the key,
+// which otherwise is the last word of a name. A comma behind a number is left out. Refusal "bad_comment": a
+// value in quotes or brackets does not end.
 absl::Status ParseComment(std::string_view comment, std::vector<KeyValue>* pairs);
 
-// The value of the first `key`, or nullopt.
+// The value of the first `key`, or nullopt. FindSetting takes the key in any case, as "lattice" for "Lattice".
 std::optional<std::string_view> FindKey(const std::vector<KeyValue>& pairs, std::string_view key);
+std::optional<std::string_view> FindSetting(const std::vector<KeyValue>& pairs, std::string_view key);
 
-// Where a row of a frame's table has what is read of it. Columns count from 0.
-struct AtomColumns {
-  std::size_t species = 0;
-  std::size_t position = 1;  // the first of three
-  std::size_t count = 4;     // a row must have at least this many
-
-  friend bool operator==(const AtomColumns&, const AtomColumns&) = default;
+// What `Properties=NAME:TYPE:COUNT:...` says of the columns.
+struct Properties {
+  AtomColumns columns;
+  // Begin and length, in the text of the property, of the names of columns that are not read.
+  std::vector<std::pair<std::size_t, std::size_t>> other_names;
 };
 
-// Columns after `Properties=NAME:TYPE:COUNT:...`: `species` (or `Z`) of one column and `pos` of three.
-// Refusal "bad_properties".
-absl::StatusOr<AtomColumns> ParseProperties(std::string_view properties);
+// Columns `species` (or `Z` or `numbers`) of one column and `pos` of three, in any case. Refusal
+// "bad_properties".
+absl::StatusOr<Properties> ParseProperties(std::string_view properties);
 
 // Lattice vectors as rows, in angstrom, and the directions in which they repeat.
 struct PeriodicCell {
@@ -48,8 +51,11 @@ struct PeriodicCell {
 };
 
 // The cell of a frame with `Lattice="ax ay az bx by bz cx cy cz"` and, perhaps, `pbc="T T F"` (default all T).
-// Refusals "bad_lattice", "bad_pbc".
+// Commas and brackets between the values mean nothing. Refusals "bad_lattice", "bad_pbc".
 absl::StatusOr<PeriodicCell> ParseCell(std::string_view lattice, std::optional<std::string_view> pbc);
+
+// Refusal "bad_pbc": `pbc` is not three flags.
+absl::StatusOr<std::array<std::uint8_t, 3>> ParsePbc(std::string_view pbc);
 
 }  // namespace packtrain::ingest
 

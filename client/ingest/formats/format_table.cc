@@ -5,6 +5,7 @@
 
 #include "client/ingest/formats/extxyz_reader.h"
 #include "client/ingest/formats/native_source.h"
+#include "client/ingest/formats/qm9_xyz_reader.h"
 
 namespace packtrain::ingest {
 
@@ -13,7 +14,12 @@ std::span<const Format> Formats() {
       Format{.name = "extxyz",
              .help = "extended xyz and plain multi-frame xyz, gzip too",
              .extensions = {".xyz", ".extxyz"},
-             .open_graphs = ExtxyzReader::Open},
+             .flags = {kSpeciesAreNumbers},
+             .open_graphs = OpenExtxyz},
+      Format{.name = "qm9-xyz",
+             .help = "the files of QM9 as published, with their 15 properties",
+             .extensions = {".xyz"},
+             .open_graphs = OpenQm9Xyz},
       Format{.name = "native",
              .help = "a file of `packtrain dataset export`, which takes no flag but --name (default: its own)",
              .open_blocks = NativeSource::Open},

@@ -34,6 +34,12 @@ TEST(TextTest, MathematicaExponentIsRead) {
   EXPECT_THAT(ParseFloat("-1*^2"), Optional(-100.0f));
 }
 
+TEST(TextTest, FortranExponentIsRead) {
+  EXPECT_THAT(ParseDouble("-0.76417D+02"), Optional(-76.417));
+  EXPECT_THAT(ParseDouble("0.0d0"), Optional(0.0));
+  EXPECT_THAT(ParseFloat("-3.7D-01"), Optional(-0.37f));
+}
+
 TEST(TextTest, FloatIsTheNearestToTheDecimal) { EXPECT_THAT(ParseFloat("0.1"), Optional(0.1f)); }
 
 TEST(TextTest, TooLargeIsInfiniteAndTooSmallIsZero) {
@@ -50,8 +56,8 @@ TEST(TextTest, NanAndInfinityAreNumbersButNotFinite) {
 }
 
 TEST(TextTest, OtherWordsAreNoNumbers) {
-  for (const char* word :
-       {"", "abc", "1.5x", "1,5", "--1", "+-1", "+", "1 2", "*^3", "1*^", "1*^2*^3", "0x10"}) {
+  for (const char* word : {"", "abc", "1.5x", "1,5", "--1", "+-1", "+", "1 2", "*^3", "1*^", "1*^2*^3", "0x10",
+                           "D3", "1D", "1D2D3", "1D*^3", "infD1"}) {
     EXPECT_EQ(ParseDouble(word), std::nullopt) << word;
   }
 }

@@ -54,12 +54,56 @@ TEST(ExtxyzCommentTest, ValueWithoutEndIsRefused) {
   }
 }
 
+TEST(ExtxyzCommentTest, NestedBracketsAreOneValue) {
+  EXPECT_THAT(Parse("a=[[1, 2], [3, 4]] b={{x} y}"),
+              ElementsAre(FieldsAre("a", "[1, 2], [3, 4]", true), FieldsAre("b", "{x} y", true)));
+}
+
+TEST(ExtxyzCommentTest, NumberBehindAColonBelongsToTheWordBeforeIt) {
+  EXPECT_THAT(Parse("energy: -5.07 gnorm: 5e-5 xtb: 6.6.1"),
+              ElementsAre(FieldsAre("energy", "-5.07", true), FieldsAre("gnorm", "5e-5", true),
+                          FieldsAre("xtb:", "", false), FieldsAre("6.6.1", "", false)));
+  EXPECT_THAT(Parse("i = 5, E = -17.25"),
+              ElementsAre(FieldsAre("i", "5", true), FieldsAre("E", "-17.25", true)));
+}
+
+TEST(ExtxyzCommentTest, LastWordOfALongerNameIsNoKey) {
+  EXPECT_THAT(Parse("Etot= -76.4 g norm= 0.01 gap= 0.3"),
+              ElementsAre(FieldsAre("Etot", "-76.4", true), FieldsAre("g", "", false),
+                          FieldsAre("norm= 0.01", "", false), FieldsAre("gap", "0.3", true)));
+  EXPECT_THAT(Parse("total energy: -5"),
+              ElementsAre(FieldsAre("total", "", false), FieldsAre("energy: -5", "", false)));
+  EXPECT_THAT(
+      Parse("word id= x norm=0.5"),
+      ElementsAre(FieldsAre("word", "", false), FieldsAre("id", "x", true), FieldsAre("norm", "0.5", true)));
+}
+
+TEST(ExtxyzCommentTest, SettingsAreFoundInAnyCase) {
+  const std::vector<KeyValue> pairs = Parse("LATTICE=x id=y");
+  EXPECT_EQ(FindSetting(pairs, "Lattice"), "x");
+  EXPECT_EQ(FindKey(pairs, "Lattice"), std::nullopt);
+  EXPECT_EQ(FindKey(pairs, "id"), "y");
+}
+
 TEST(ExtxyzCommentTest, PropertiesSayWhereColumnsAre) {
-  EXPECT_EQ(ParseProperties("species:S:1:pos:R:3").value(), AtomColumns());
-  EXPECT_EQ(ParseProperties("forces:R:3:pos:R:3:charge:R:1:species:S:1:tag:I:2").value(),
-            (AtomColumns{7, 3, 10}));
-  EXPECT_EQ(ParseProperties("Z:I:1:pos:R:3").value(), AtomColumns());
-  EXPECT_EQ(ParseProperties("Z:I:1:species:S:1:pos:R:3").value(), (AtomColumns{1, 2, 5}));
+  EXPECT_EQ(ParseProperties("species:S:1:pos:R:3").value().columns, AtomColumns());
+  EXPECT_EQ(ParseProperties("forces:R:3:pos:R:3:charge:R:1:species:S:1:tag:I:2").value().columns,
+            (AtomColumns{.species = 7, .position = 3, .count = 10}));
+  for (const char* name : {"Z", "numbers"}) {
+    EXPECT_EQ(ParseProperties(std::string(name) + ":I:1:pos:R:3").value().columns,
+              (AtomColumns{.numbers = true}));
+  }
+  EXPECT_EQ(ParseProperties("Z:I:1:species:S:1:pos:R:3").value().columns,
+            (AtomColumns{.species = 1, .position = 2, .count = 5, .number = 0}));
+  EXPECT_EQ(ParseProperties("Species:S:1:POS:R:3:Z:R:1").value().columns, (AtomColumns{.count = 5}));
+}
+
+TEST(ExtxyzCommentTest, PropertiesSayWhichColumnsAreNotRead) {
+  const std::string text = "forces:R:3:pos:R:3:species:S:1:tag:I:2";
+  std::vector<std::string> names;
+  for (const auto& [begin, size] : ParseProperties(text).value().other_names)
+    names.push_back(text.substr(begin, size));
+  EXPECT_THAT(names, ElementsAre("forces", "tag"));
 }
 
 TEST(ExtxyzCommentTest, PropertiesWithoutWhatIsNeededAreRefused) {
@@ -84,6 +128,7 @@ TEST(ExtxyzCommentTest, OtherCellsAreRefused) {
   }
   EXPECT_THAT(ParseCell("1 0 0 0 1 0 0 0 1", "T T"), Refused("bad_pbc", "pbc="));
   EXPECT_THAT(ParseCell("1 0 0 0 1 0 0 0 1", "T T maybe"), Refused("bad_pbc", "pbc="));
+  EXPECT_THAT(ParseCell("1 0 0 0 1 0 0 0 1", "T T T F"), Refused("bad_pbc", "more than three"));
 }
 
 }  // namespace

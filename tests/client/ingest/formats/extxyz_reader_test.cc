@@ -4,30 +4,38 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/client/ingest/gzip.h"
 #include "tests/client/ingest/refused.h"
+#include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
 
 namespace packtrain::ingest {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::Gzip;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Refused;
+using testing::StatusIs;
 
 constexpr std::uint64_t kMaxAtoms = 1000;
 
-std::unique_ptr<GraphReader> Open(const std::string& path) {
+std::unique_ptr<GraphReader> Open(const std::string& path, const FormatFlagValues& flags = {}) {
   ReadOptions options;
   options.limits.max_atoms = kMaxAtoms;
-  return ExtxyzReader::Open(ByteSource::Open(path, options.limits.max_unpacked_bytes).value(), options).value();
+  options.flags = flags;
+  return OpenExtxyz(ByteSource::Open(path, options.limits.max_unpacked_bytes).value(), options).value();
 }
 
-// What a file gives, frame after frame: an id, or the reason of a refusal.
+// The frame's id, else its title.
+std::string NameOf(const SourceGraph& frame) { return frame.id.empty() ? frame.title : frame.id; }
+
+// What a file gives, frame after frame: its name, or the reason of a refusal.
 std::vector<std::string> Outcomes(const std::string& path) {
   const std::unique_ptr<GraphReader> reader = Open(path);
   std::vector<std::string> outcomes;
@@ -35,7 +43,7 @@ std::vector<std::string> Outcomes(const std::string& path) {
   while (true) {
     const absl::StatusOr<bool> more = reader->Next(&frame);
     if (more.ok() && !*more) return outcomes;
-    outcomes.push_back(more.ok() ? frame.id : ReasonOf(more.status()));
+    outcomes.push_back(more.ok() ? NameOf(frame) : ReasonOf(more.status()));
   }
 }
 
@@ -45,8 +53,8 @@ class ExtxyzReaderTest : public ::testing::Test {
   absl::StatusOr<bool> ReadFirst(std::string_view text) {
     return OpenAndReadFirst(folder_.Write("mol.xyz", text));
   }
-  absl::StatusOr<bool> OpenAndReadFirst(const std::string& path) {
-    reader_ = Open(path);
+  absl::StatusOr<bool> OpenAndReadFirst(const std::string& path, const FormatFlagValues& flags = {}) {
+    reader_ = Open(path, flags);
     frame_ = SourceGraph(reader_->layout());
     return reader_->Next(&frame_);
   }
@@ -58,6 +66,20 @@ class ExtxyzReaderTest : public ::testing::Test {
   std::vector<float> Pos() { return frame_.Values<float>(FieldNamed("pos")); }
   std::vector<float> Cell() { return frame_.Values<float>(FieldNamed("cell")); }
   std::vector<std::uint8_t> Pbc() { return frame_.Values<std::uint8_t>(FieldNamed("pbc")); }
+  std::vector<std::string> Labels() const {
+    std::vector<std::string> labels;
+    for (const Label& label : frame_.labels) {
+      std::string text(label.name);
+      if (label.per_node) {
+        EXPECT_EQ(label.text, "");
+        text += " per node";
+      } else {
+        text += "=" + std::string(label.text) + (label.structural ? " structural" : "");
+      }
+      labels.push_back(text);
+    }
+    return labels;
+  }
   std::size_t FieldNamed(std::string_view name) {
     const std::vector<GraphField>& fields = reader_->layout().fields;
     const auto field = std::find_if(fields.begin(), fields.end(),
@@ -71,10 +93,12 @@ class ExtxyzReaderTest : public ::testing::Test {
 };
 
 std::string Awkward(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/awkward/" + name; }
+std::string Report(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/reports/" + name; }
 
 TEST_F(ExtxyzReaderTest, PlainFramesAreRead) {
   ASSERT_TRUE(ReadFirst("2\nwater-ish\nO 0.0 -1.5 2e-1\nH\t1 2\t 3\n1\nnext\nHe 0 0 0\n").value());
-  EXPECT_EQ(frame_.id, "water-ish");
+  EXPECT_EQ(frame_.id, "");
+  EXPECT_EQ(frame_.title, "water-ish");
   EXPECT_EQ(frame_.record, 1u);
   EXPECT_EQ(frame_.line, 1u);
   EXPECT_THAT(Z(), ElementsAre(8, 1));
@@ -82,7 +106,7 @@ TEST_F(ExtxyzReaderTest, PlainFramesAreRead) {
   EXPECT_THAT(Cell(), IsEmpty());
   EXPECT_THAT(Pbc(), IsEmpty());
   ASSERT_TRUE(reader_->Next(&frame_).value());
-  EXPECT_EQ(frame_.id, "next");
+  EXPECT_EQ(frame_.title, "next");
   EXPECT_EQ(frame_.record, 2u);
   EXPECT_EQ(frame_.line, 5u);
   EXPECT_THAT(Z(), ElementsAre(2));
@@ -105,9 +129,15 @@ TEST_F(ExtxyzReaderTest, PropertiesHoldForTheirFrameOnly) {
               ElementsAre("a", "b"));
 }
 
-TEST_F(ExtxyzReaderTest, AtomicNumbersStandForSymbols) {
-  ASSERT_TRUE(ReadFirst("1\nx\n17 1 2 3\n").value());
+TEST_F(ExtxyzReaderTest, AtomicNumbersStandForSymbolsWhereTheFlagOrTheirColumnSaysSo) {
+  const std::string path = folder_.Write("mol.xyz", "1\nx\n17 1 2 3\n");
+  ASSERT_TRUE(OpenAndReadFirst(path, {{"--species-are-numbers", ""}}).value());
   EXPECT_THAT(Z(), ElementsAre(17));
+  EXPECT_THAT(OpenAndReadFirst(path), Refused("unknown_symbol", "--species-are-numbers"));
+  for (const char* column : {"Z:I:1", "numbers:I:1", "species:I:1"}) {
+    ASSERT_TRUE(ReadFirst(std::string("1\nProperties=") + column + ":pos:R:3\n17 1 2 3\n").value()) << column;
+    EXPECT_THAT(Z(), ElementsAre(17));
+  }
 }
 
 TEST_F(ExtxyzReaderTest, LatticeMakesACell) {
@@ -127,36 +157,40 @@ TEST_F(ExtxyzReaderTest, BlankLinesMayStandBetweenFrames) {
 }
 
 TEST_F(ExtxyzReaderTest, IdKeyNamesAFrame) {
-  EXPECT_THAT(OutcomesOf("1\nword id=x-1 e=3\nC 1 2 3\n"), ElementsAre("x-1"));
+  ASSERT_TRUE(ReadFirst("1\nword id=x-1 e=3\nC 1 2 3\n").value());
+  EXPECT_EQ(frame_.id, "x-1");
+  EXPECT_EQ(frame_.title, "word");
 }
 
-TEST_F(ExtxyzReaderTest, FileOfOneFrameNamesIt) {
-  EXPECT_THAT(OutcomesOf("1\nword e=3\nC 1 2 3\n\n"), ElementsAre("mol"));
-}
-
-TEST_F(ExtxyzReaderTest, FirstWordNamesAFrameAmongMany) {
-  EXPECT_THAT(OutcomesOf("1\none e=3\nC 1 2 3\n1\ntwo e=4\nC 1 2 3\n"), ElementsAre("one", "two"));
-}
-
-TEST_F(ExtxyzReaderTest, FileAndNumberNameTheRest) {
-  EXPECT_THAT(OutcomesOf("1\ne=3\nC 1 2 3\n1\n\nC 1 2 3\n"), ElementsAre("mol:1", "mol:2"));
-}
-
-TEST_F(ExtxyzReaderTest, StemIsTheNameWithoutItsEndings) {
-  EXPECT_THAT(Outcomes(folder_.Write("a.b.xyz.gz", Gzip("1\n\nC 1 2 3\n"))), ElementsAre("a.b"));
+TEST_F(ExtxyzReaderTest, FirstWordIsTheTitleUnlessItIsAPair) {
+  EXPECT_THAT(OutcomesOf("1\none e=3\nC 1 2 3\n1\n 12 e=4\nC 1 2 3\n1\ne=3 word\nC 1 2 3\n1\n\nC 1 2 3\n"),
+              ElementsAre("one", "12", "", ""));
 }
 
 TEST_F(ExtxyzReaderTest, SoundAwkwardFilesAreRead) {
-  EXPECT_THAT(Outcomes(Awkward("acetate.xyz")), ElementsAre("acetate"));
-  EXPECT_THAT(Outcomes(Awkward("ethane.xyz")), ElementsAre("ethane"));
+  for (const auto& [name, atoms] : {std::pair("acetate.xyz", 7u), std::pair("ethane.xyz", 8u)}) {
+    ASSERT_TRUE(OpenAndReadFirst(Awkward(name)).value());
+    EXPECT_EQ(frame_.n_node, atoms);
+    EXPECT_FALSE(reader_->Next(&frame_).value());
+  }
 }
 
 TEST_F(ExtxyzReaderTest, MathematicaExponentOfQm9IsRead) {
   ASSERT_TRUE(OpenAndReadFirst(Awkward("dsgdb9nsd_005005.xyz")).value());
   ASSERT_EQ(Z().size(), 13u);
   EXPECT_EQ(Pos()[7 * 3 + 2], 7.9254e-6f);
-  EXPECT_THAT(reader_->Next(&frame_), Refused("bad_count", "dsgdb9nsd_005005.xyz:16: frame 2"));
-  EXPECT_FALSE(reader_->Next(&frame_).value());
+}
+
+TEST_F(ExtxyzReaderTest, FileOfQm9EndsTheImportNamingItsFormat) {
+  for (const std::string& path : {Awkward("dsgdb9nsd_005005.xyz"), Report("raw/mol_000001.xyz"),
+                                  Report("raw/mol_000002.xyz"), Report("raw/whole_number_line.xyz")}) {
+    ASSERT_TRUE(OpenAndReadFirst(path).value());
+    const absl::StatusOr<bool> more = reader_->Next(&frame_);
+    EXPECT_THAT(more, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("qm9-xyz"))) << path;
+    EXPECT_FALSE(IsRefusal(more.status()));
+    EXPECT_FALSE(reader_->Next(&frame_).value());
+  }
+  EXPECT_THAT(OutcomesOf("1\ngdb 1\t1.5\nC 1 2 3\n1\ngdb 2\t1.5\nC 1 2 3\n"), ElementsAre("gdb", "gdb"));
 }
 
 TEST_F(ExtxyzReaderTest, FilesWithoutFramesAreRefused) {
@@ -187,7 +221,7 @@ TEST_F(ExtxyzReaderTest, CountTooHighIsSeenAtTheNextCount) {
   EXPECT_THAT(ReadFirst("3\na\nC 1 2 3\nC 1 2 3\n1\nb\nC 1 2 3\n"),
               Refused("count_too_high", "mol.xyz:5: frame 1 (a)"));
   ASSERT_TRUE(reader_->Next(&frame_).value());
-  EXPECT_EQ(frame_.id, "b");
+  EXPECT_EQ(frame_.title, "b");
   EXPECT_EQ(frame_.line, 5u);
 }
 
@@ -216,7 +250,7 @@ TEST_F(ExtxyzReaderTest, BadAtomsAreRefusedByNameAndReadingGoesOn) {
     EXPECT_THAT(ReadFirst(text), Refused(bad[1], "mol.xyz:4: frame 1 (m-1)")) << bad[0];
     EXPECT_THAT(ReadFirst(text), Refused(bad[1], bad[2]));
     ASSERT_TRUE(reader_->Next(&frame_).value()) << bad[0];
-    EXPECT_EQ(frame_.id, "m-2");
+    EXPECT_EQ(frame_.title, "m-2");
   }
 }
 
@@ -257,18 +291,142 @@ TEST_F(ExtxyzReaderTest, RefusedFrameIsStillNamed) {
   EXPECT_EQ(frame_.line, 1u);
 }
 
-TEST_F(ExtxyzReaderTest, RefusedFrameHasTheNameOfASoundOne) {
+TEST_F(ExtxyzReaderTest, RefusedFrameHasTheTitleOfASoundOne) {
   for (const char* atoms : {"C nan 2 3\nC 1 2 3\n", "C 1 2 3\n", "C nan 2 3\n"}) {
     ASSERT_FALSE(ReadFirst(std::string("2\nword e=1\n") + atoms).ok());
-    EXPECT_EQ(frame_.id, "mol") << atoms;
+    EXPECT_EQ(frame_.title, "word") << atoms;
     EXPECT_FALSE(reader_->Next(&frame_).value());
   }
   EXPECT_THAT(ReadFirst("1\nword Properties=pos:R:3\nC 1 2 3\n\n"),
-              Refused("bad_properties", "mol.xyz:2: frame 1 (mol)"));
+              Refused("bad_properties", "mol.xyz:2: frame 1 (word)"));
   EXPECT_THAT(ReadFirst("1\nword e=1\nC nan 2 3\n\n1\nnext\nC 1 2 3\n"),
               Refused("not_finite", "mol.xyz:3: frame 1 (word)"));
   ASSERT_TRUE(reader_->Next(&frame_).value());
   EXPECT_EQ(frame_.line, 5u);
+}
+
+TEST_F(ExtxyzReaderTest, PairsAreLabelsAndColumnsThatAreNotStoredAreLabelsWithoutText) {
+  ASSERT_TRUE(ReadFirst("1\nid=a energy=-1.5 Properties=species:S:1:pos:R:3:forces:R:3:tag:I:1 source=\"x y\"\n"
+                        "C 1 2 3 4 5 6 7\n")
+                  .value());
+  EXPECT_THAT(Labels(), ElementsAre("id=a structural", "energy=-1.5",
+                                    "Properties=species:S:1:pos:R:3:forces:R:3:tag:I:1 structural",
+                                    "source=x y", "forces per node", "tag per node"));
+}
+
+TEST_F(ExtxyzReaderTest, CommentThatIsOneNumberIsTheEnergy) {
+  ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/crest.xyz")).value());
+  EXPECT_THAT(Labels(), ElementsAre("energy=-5.0705444"));
+  ASSERT_TRUE(ReadFirst("1\n12 13\nC 1 2 3\n").value());
+  EXPECT_THAT(Labels(), IsEmpty());
+}
+
+TEST_F(ExtxyzReaderTest, NumbersBehindAWordAreLabels) {
+  ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/etot.xyz")).value());
+  EXPECT_THAT(Labels(), ElementsAre("Etot=-76.400"));
+  ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/xtbopt.xyz")).value());
+  EXPECT_THAT(Labels(), ElementsAre("energy=-5.07054444061", "gnorm=0.000057"));
+  ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/titled.xyz")).value());
+  EXPECT_THAT(Labels(), IsEmpty());
+  EXPECT_EQ(frame_.title, "Frame");
+}
+
+TEST_F(ExtxyzReaderTest, KeysOfTheCellCountInAnyCase) {
+  ASSERT_TRUE(OpenAndReadFirst(Report("case/lower_all.xyz")).value());
+  EXPECT_THAT(Cell(), ElementsAre(5.43f, 0, 0, 0, 5.43f, 0, 0, 0, 5.43f));
+  EXPECT_THAT(Pbc(), ElementsAre(1, 1, 1));
+  ASSERT_TRUE(OpenAndReadFirst(Report("case/upper_pbc.xyz")).value());
+  EXPECT_THAT(Cell(), ElementsAre(5.43f, 0, 0, 0, 5.43f, 0, 0, 0, 5.43f));
+  EXPECT_THAT(Pbc(), ElementsAre(0, 0, 0));
+  ASSERT_TRUE(OpenAndReadFirst(Report("case/lower_properties_moves_columns.xyz")).value());
+  EXPECT_THAT(Pos(), ElementsAre(0, 0, 0, 1.36f, 1.36f, 1.36f));
+  ASSERT_TRUE(OpenAndReadFirst(Report("case/numbers_column.xyz")).value());
+  EXPECT_THAT(Z(), ElementsAre(14, 14));
+}
+
+TEST_F(ExtxyzReaderTest, ArraysOfTheSpecificationAreRead) {
+  for (const char* name : {"bool_upper", "lattice_3x3", "lattice_braces", "lattice_vector"}) {
+    ASSERT_TRUE(OpenAndReadFirst(Report(std::string("forms/") + name + ".xyz")).value()) << name;
+    EXPECT_EQ(frame_.id, name);
+    EXPECT_THAT(Cell(), ElementsAre(5.43f, 0, 0, 0, 5.43f, 0, 0, 0, 5.43f)) << name;
+    EXPECT_THAT(Pbc(), ElementsAre(1, 1, 0)) << name;
+    EXPECT_THAT(Labels(), Contains("energy=-10.5")) << name;
+  }
+  ASSERT_TRUE(OpenAndReadFirst(Report("forms/energy_one_element.xyz")).value());
+  EXPECT_THAT(Cell(), IsEmpty());
+  EXPECT_THAT(Labels(), Contains("energy=-10.5"));
+  ASSERT_TRUE(reader_->Next(&frame_).value());
+  EXPECT_THAT(Labels(), Contains("energy=-11.5"));
+}
+
+TEST_F(ExtxyzReaderTest, CommasInALatticeMeanNothing) {
+  ASSERT_TRUE(OpenAndReadFirst(Report("commas/lattice.xyz")).value());
+  EXPECT_THAT(Cell(), ElementsAre(1.9f, -0.3f, 5.6f, -2.1f, -5.5f, 0.3f, 5.2f, -2.1f, -1.9f));
+}
+
+TEST_F(ExtxyzReaderTest, FortranExponentsAreRead) {
+  ASSERT_TRUE(OpenAndReadFirst(Report("fortran/positions.xyz")).value());
+  EXPECT_THAT(Pos(), ElementsAre(0, 0, -0.37f, 0, 0, 0.37f));
+}
+
+TEST_F(ExtxyzReaderTest, SpeciesAndNumberThatDisagreeAreRefused) {
+  EXPECT_THAT(OpenAndReadFirst(Report("contradiction/species_and_z.xyz")),
+              Refused("contradiction", "element 'C' and atomic number '5'"));
+  EXPECT_TRUE(ReadFirst("1\nProperties=species:S:1:pos:R:3:Z:I:1\nC 0 0 0 6\n").value());
+}
+
+TEST_F(ExtxyzReaderTest, TypesOfASimulationAreNoElements) {
+  EXPECT_THAT(Outcomes(Report("types/dump.xyz")), ElementsAre("unknown_symbol", "unknown_symbol"));
+  ASSERT_TRUE(OpenAndReadFirst(Report("types/numbers.xyz")).value());
+  EXPECT_THAT(Z(), ElementsAre(6, 8));
+}
+
+TEST_F(ExtxyzReaderTest, CellAndUnitsOfIpiAreRead) {
+  ASSERT_TRUE(OpenAndReadFirst(Report("ipi/positions_angstrom.xyz")).value());
+  EXPECT_THAT(Cell(), ElementsAre(10, 0, 0, 0, 10, 0, 0, 0, 10));
+  EXPECT_THAT(Pbc(), ElementsAre(1, 1, 1));
+  EXPECT_THAT(Pos(), ElementsAre(0, 0, 0, 0, 0, 0.96f));
+  ASSERT_TRUE(OpenAndReadFirst(Report("ipi/positions_bohr.xyz")).value());
+  EXPECT_FLOAT_EQ(Cell().at(0), 35 * 0.529177210903f);
+  EXPECT_FLOAT_EQ(Pos().at(5), 1.81f * 0.529177210903f);
+}
+
+TEST_F(ExtxyzReaderTest, RowsOfIpiThatAreNoPositionsAreRefused) {
+  EXPECT_THAT(OpenAndReadFirst(Report("ipi/forces.xyz")), Refused("not_positions", "'forces{atomic_unit}'"));
+  const std::string frame = "\nC 1 2 3\n";
+  EXPECT_THAT(ReadFirst("1\n# CELL(abcABC): 1 1 1 90 90 90 Step: 3" + frame), Refused("not_positions", "UNIT"));
+  EXPECT_THAT(ReadFirst("1\n# CELL(abcABC): 1 1 1 90 90 90 positions{parsec}" + frame),
+              Refused("unknown_unit", "parsec"));
+  EXPECT_THAT(ReadFirst("1\n# CELL(H): 1 1 1 90 90 90 positions{angstrom}" + frame),
+              Refused("bad_cell", "CELL(H)"));
+  for (const char* cell :
+       {"1 1 1 90 90", "0 1 1 90 90 90", "1 1 1 10 10 170", "1 1 1 90 90 180", "nan 1 1 90 90 90"}) {
+    EXPECT_THAT(ReadFirst("1\n# CELL(abcABC): " + std::string(cell) + " positions{angstrom}" + frame),
+                Refused("bad_cell", "CELL(abcABC)"))
+        << cell;
+  }
+}
+
+TEST_F(ExtxyzReaderTest, VectorsBehindTheAtomsMakeACell) {
+  ASSERT_TRUE(OpenAndReadFirst(Report("vectors_after/cell.xyz")).value());
+  EXPECT_EQ(frame_.n_node, 2u);
+  EXPECT_THAT(Cell(), ElementsAre(12.4f, 0, 0, 0, 12.4f, 0, 0, 0, 12.4f));
+  EXPECT_THAT(Pbc(), ElementsAre(1, 1, 1));
+  EXPECT_THAT(OutcomesOf("1\na\nC 1 2 3\nVEC1 1 0 0\nVEC2 0 1 0\n1\nb\nC 1 2 3\n"),
+              ElementsAre("bad_lattice", "b"));
+  EXPECT_THAT(OutcomesOf("1\na\nC 1 2 3\nVEC1 1 0 0\nVEC3 0 1 0\nVEC2 0 0 1\n1\nb\nC 1 2 3\n"),
+              ElementsAre("bad_lattice", "b"));
+}
+
+TEST_F(ExtxyzReaderTest, PeriodicFrameWithoutACellIsRefused) {
+  EXPECT_THAT(ReadFirst("1\nid=a pbc=\"T T T\"\nC 1 2 3\n"), Refused("bad_pbc", "no Lattice"));
+  EXPECT_TRUE(ReadFirst("1\nid=a pbc=\"F F F\"\nC 1 2 3\n").value());
+}
+
+TEST_F(ExtxyzReaderTest, RowsThatAreTooLongTogetherAreRefusedAndReadingGoesOn) {
+  std::string text = "3\na\n";
+  for (int atom = 0; atom < 3; ++atom) text += "C 1 2 3 " + std::string(1 << 20, 'x').substr(10) + "\n";
+  EXPECT_THAT(OutcomesOf(text + "1\nb\nC 1 2 3\n"), ElementsAre("frame_too_long", "b"));
 }
 
 }  // namespace

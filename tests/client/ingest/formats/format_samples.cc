@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 
@@ -27,6 +28,27 @@ FormatSample Extxyz() {
   sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
                    {{.max_line_bytes = 3}, "line_too_long"},
                    {{.max_atoms = 2}, "too_many_atoms"}};
+  return sample;
+}
+
+FormatSample Qm9Xyz() {
+  const auto record = [](const std::string& index, const std::string& atoms, const std::string& frequencies) {
+    const std::string count = std::to_string(std::count(atoms.begin(), atoms.end(), '\n'));
+    return count + "\ngdb " + index + "\t1.5\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\t13\t14\t15\t\n" + atoms +
+           frequencies + "\nC\tC\t\nI\tI\n";
+  };
+  const std::string first = record("1", "C\t0.25\t-1.5\t2*^-1\t0.5\n", "");
+  const std::string last = record("3", "O\t0\t0\t0\t-1\nH\t0.75\t0\t0.5\t1\n", "3600.5");
+  FormatSample sample;
+  sample.file_name = "gdb_1.xyz";
+  sample.three = first + record("2", "N 7 8 9 0\n", "") + last;
+  sample.ids = {"gdb_1", "gdb_2", "gdb_3"};
+  sample.one = first;
+  sample.second_is_bad = first + record("2", "N 7 nan 9 0\n", "") + last;
+  sample.reason = "not_finite";
+  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
+                   {{.max_line_bytes = 3}, "line_too_long"},
+                   {{.max_atoms = 1}, "too_many_atoms"}};
   return sample;
 }
 
@@ -84,8 +106,8 @@ FormatSample Native() {
 }  // namespace
 
 FormatSample SampleOf(std::string_view format) {
-  static constexpr std::pair<std::string_view, FormatSample (*)()> kSamples[] = {{"extxyz", Extxyz},
-                                                                                 {"native", Native}};
+  static constexpr std::pair<std::string_view, FormatSample (*)()> kSamples[] = {
+      {"extxyz", Extxyz}, {"qm9-xyz", Qm9Xyz}, {"native", Native}};
   for (const auto& [name, make] : kSamples) {
     if (name == format) return make();
   }
