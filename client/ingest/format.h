@@ -26,6 +26,8 @@
 
 namespace packtrain::ingest {
 
+struct ImportOptions;
+
 // A flag of `packtrain import` that is of use to some formats only. Formats that take the same flag say the
 // same of it.
 struct FormatFlag {
@@ -61,8 +63,8 @@ struct Format {
   // The folder outlives the reader.
   absl::StatusOr<std::unique_ptr<GraphReader>> (*open_folder)(InputFolder& folder,
                                                               const ReadOptions& options) = nullptr;
-  // NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a folder.
-  absl::StatusOr<std::unique_ptr<BlockSource>> (*open_blocks)(const std::string& path) = nullptr;
+  // Takes all paths of the options. NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a folder.
+  absl::StatusOr<std::unique_ptr<BlockSource>> (*open_blocks)(const ImportOptions& options) = nullptr;
 };
 
 }  // namespace packtrain::ingest

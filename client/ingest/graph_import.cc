@@ -1,15 +1,14 @@
 #include "client/ingest/graph_import.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
-#include <set>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
+#include "client/ingest/seal_description.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
 
@@ -17,9 +16,6 @@ namespace packtrain::ingest {
 namespace {
 
 constexpr char kFullEdges[] = "full";
-// Of what is kept beside a data set about its origin; the server takes somewhat more.
-constexpr std::size_t kMaxSourceBytes = 128 << 10;
-constexpr std::size_t kMaxCommandBytes = 16 << 10;
 // What is assumed of all graphs is assumed from so many.
 constexpr std::size_t kHeadRecords = 1000;
 constexpr std::uint64_t kHeadBytes = 1 << 20;
@@ -58,48 +54,6 @@ absl::Status Mismatch(const GraphField& field, const std::string& record, bool f
                  first_has_it
                      ? absl::StrCat("the ", record, " has no ", noun, ", but the first ", record, " has one")
                      : absl::StrCat("the ", record, " has a ", noun, ", but the first ", record, " has none"));
-}
-
-// As many as a description of a data set may hold, the others as one.
-void AddSources(const std::vector<v1::SourceFile>& sources, v1::Lineage* lineage) {
-  auto source = sources.begin();
-  for (; source != sources.end() && lineage->ByteSizeLong() < kMaxSourceBytes; ++source) {
-    *lineage->add_sources() = *source;
-  }
-  if (source == sources.end()) return;
-  v1::SourceFile& rest = *lineage->add_sources();
-  rest.set_name(absl::StrCat("and ", sources.end() - source, " more files"));
-  for (; source != sources.end(); ++source) rest.set_bytes(rest.bytes() + source->bytes());
-}
-
-// Ids that a split file may name though no such graph is stored. (Of a duplicate, the first one is.)
-std::set<std::string> IdsLeftOut(const Ledger& ledger) {
-  std::set<std::string> ids;
-  for (const RefusedGraph& graph : ledger.refused()) {
-    if (graph.reason != "duplicate_id") ids.insert(graph.id);
-  }
-  return ids;
-}
-
-void AddIds(const std::vector<std::string>& ids, const std::set<std::string>& left_out,
-            google::protobuf::RepeatedPtrField<std::string>* out) {
-  for (const std::string& id : ids) {
-    if (!left_out.contains(id)) *out->Add() = id;
-  }
-}
-
-void SetSplit(const RandomSplit& split, v1::SplitFractions* fractions) {
-  fractions->set_train_permille(split.permille[0]);
-  fractions->set_val_permille(split.permille[1]);
-  fractions->set_test_permille(split.permille[2]);
-  fractions->set_seed(split.seed);
-}
-
-void SetSplit(const SplitLists& lists, const Ledger& ledger, v1::SplitByIds* by_ids) {
-  const std::set<std::string> left_out = IdsLeftOut(ledger);
-  AddIds(lists.train, left_out, by_ids->mutable_train());
-  AddIds(lists.val, left_out, by_ids->mutable_val());
-  AddIds(lists.test, left_out, by_ids->mutable_test());
 }
 
 }  // namespace
@@ -391,17 +345,8 @@ absl::Status GraphImport::End() {
 }
 
 void GraphImport::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const {
-  if (options_.random_split) SetSplit(*options_.random_split, seal->mutable_fractions());
-  if (splits_) SetSplit(*splits_, ledger, seal->mutable_by_ids());
-  v1::Lineage* lineage = seal->mutable_lineage();
-  AddSources(inputs_->sources(), lineage);
-  // For people; a message holds no other text.
-  if (options_.command.size() <= kMaxCommandBytes && IsUtf8(options_.command)) {
-    lineage->set_command(options_.command);
-  }
-  lineage->set_program_version(options_.program_version);
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  lineage->set_imported_at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count());
+  DescribeSplits(options_, splits_, ledger, seal);
+  *seal->mutable_lineage() = LineageOf(inputs_->sources(), options_);
 }
 
 }  // namespace packtrain::ingest

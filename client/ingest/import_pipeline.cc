@@ -32,7 +32,7 @@ bool IsEmpty(const Block& block) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BlockSource>> OpenSource(const Format& format, const ImportOptions& options) {
-  if (format.open_blocks != nullptr) return format.open_blocks(options.paths.front());
+  if (format.open_blocks != nullptr) return format.open_blocks(options);
   return GraphImport::Create(format, options);
 }
 

@@ -22,8 +22,10 @@
 #include "client/connection.h"
 #include "client/failure.h"
 #include "client/ingest/formats/format_table.h"
+#include "client/ingest/formats/native_part.h"
 #include "client/ingest/import_pipeline.h"
 #include "client/ingest/ledger.h"
+#include "client/ingest/local_records.h"
 #include "client/server_wait.h"
 #include "proto/base/error_details.h"
 #include "proto/base/progress.h"
@@ -120,11 +122,60 @@ absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const ingest::Format& 
   return ledger.refused_graphs() == 0 ? ExitCode::kDone : ExitCode::kGraphsRefused;
 }
 
+struct PartResult {
+  std::uint64_t stored = 0;
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+};
+
+// Reads everything into the part `path`.
+absl::StatusOr<PartResult> WritePart(ingest::ImportPipeline& pipeline, const std::string& path,
+                                     Output& output) {
+  const auto start = Clock::now();
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<ingest::NativePart> part, ingest::NativePart::Create(path));
+  ingest::LocalRecords records(*part);
+  ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsResponse staged,
+                        pipeline.Run(records, {output.messages(), base::IsTerminal(STDERR_FILENO)}));
+  ABSL_RETURN_IF_ERROR(part->Commit(pipeline.SealRequest(staged, "").lineage()));
+  return PartResult{staged.staged(), part->bytes(),
+                    std::chrono::duration<double>(Clock::now() - start).count()};
+}
+
+void PrintPart(const std::string& path, const PartResult& part, const ingest::Ledger& ledger, Output& output) {
+  Json json = JsonOf(ledger);
+  json["part"] = path;
+  json["stored"] = part.stored;
+  json["bytes"] = part.bytes;
+  json["seconds"] = part.seconds;
+  json["graphs_per_second"] = static_cast<double>(part.stored) / part.seconds;
+  output.Print(json,
+               absl::StrCat("stored ", FormatCount(static_cast<double>(part.stored)), " of ",
+                            FormatCount(static_cast<double>(ledger.read())), " graphs, ",
+                            FormatBytes(static_cast<double>(part.bytes)), " in ", path, "\n", TextOf(ledger)));
+}
+
+absl::StatusOr<ExitCode> ImportPart(const ImportFlags& flags, const ingest::Format& format,
+                                    const GlobalOptions& global, Output& output) {
+  const absl::StatusOr<std::unique_ptr<ingest::LedgerFile>> file = OpenLedger(flags);
+  if (!file.ok()) return DataError(output, file.status());
+  ingest::ImportPipeline pipeline(format, ImportOptionsOf(flags, global));
+  const absl::StatusOr<PartResult> part = WritePart(pipeline, flags.output, output);
+  const ingest::Ledger& ledger = pipeline.ledger();
+  const absl::Status written = *file == nullptr ? absl::OkStatus() : (*file)->Write(ledger);
+  if (!written.ok()) output.Note(absl::StrCat("packtrain: ", written.message()));
+  if (!part.ok()) return DataError(output, part.status());
+  NoteRefusals(written.ok() ? flags.ledger : "", ledger, output);
+  PrintPart(flags.output, *part, ledger, output);
+  if (!written.ok()) return ExitCode::kFailed;
+  return ledger.refused_graphs() == 0 ? ExitCode::kDone : ExitCode::kGraphsRefused;
+}
+
 absl::StatusOr<ExitCode> CheckAndImport(const CLI::App& command, const ImportFlags& flags,
                                         const GlobalOptions& global, Output& output) {
   const ingest::Format& format = *ingest::FindFormat(flags.format);
   const std::string wrong = CheckImportFlags(command, format, ingest::Formats(), flags);
   if (!wrong.empty()) return UsageError(output, wrong);
+  if (!flags.output.empty()) return ImportPart(flags, format, global, output);
   if (format.open_graphs != nullptr) {
     ABSL_RETURN_IF_ERROR(client::CheckServerAddress(global.server));
   }
@@ -141,6 +192,8 @@ void AddImport(CLI::App& program, Invocation& invocation) {
        "packtrain import extxyz qm9/*.xyz.gz --name qm9-r5 --edges radius:5",
        "packtrain import extxyz mols.xyz.gz --name mols --split-permille 800,100,100 --split-seed 7",
        "packtrain import native qm9.packtrain",
+       "packtrain import extxyz qm9_07.xyz.gz -o part07.packtrain --edges radius:5",
+       "packtrain import native part*.packtrain --name qm9-r5 --split-permille 800,100,100",
        "packtrain import extxyz crystals/ --name crystals --on-error skip --ledger refused.jsonl"});
   const auto flags = std::make_shared<ImportFlags>();
   AddImportFlags(*command, ingest::Formats(), *flags);

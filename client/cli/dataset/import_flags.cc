@@ -20,8 +20,13 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 128;
 constexpr std::uint32_t kPermille = 1000;
-// The flags of a format whose files say all else themselves.
-constexpr std::array<std::string_view, 3> kFlagsOfWholeDatasets = {"FORMAT", "FILE", "--name"};
+// The flags of a format whose files say all else themselves; the last ones are those of a join.
+constexpr std::array<std::string_view, 10> kFlagsOfWholeDatasets = {
+    "FORMAT",       "FILE",       "--name",          "--split-permille", "--split-seed",
+    "--split-file", "--on-error", "--duplicate-ids", "--ledger",         "--missing-target"};
+// What is decided when parts are joined.
+constexpr std::array<std::string_view, 4> kFlagsOfNoPart = {"--name", "--split-permille", "--split-seed",
+                                                            "--split-file"};
 
 std::string CheckName(const std::string& name) {
   static constexpr char kAllowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -71,6 +76,10 @@ void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, 
       ->required()
       ->option_text("... REQUIRED");
   command.add_option("--name", flags.name, "Name of the data set")->check(CLI::Validator(CheckName, ""));
+  command
+      .add_option("-o,--output", flags.output,
+                  "Write a part to this file, without a server; `packtrain import native PART...` joins parts")
+      ->option_text("PART");
   command
       .add_option(
           "--edges", flags.edges,
@@ -179,6 +188,14 @@ bool HasMeaning(const std::string& flag, const ingest::Format& format,
                       [&](const ingest::Format& other) { return HasFlag(other, flag); });
 }
 
+std::string CheckFlagsOfPart(const CLI::App& command) {
+  for (const std::string_view name : kFlagsOfNoPart) {
+    if (command.count(std::string(name)) == 0) continue;
+    return absl::StrCat(std::string(name), " is for the join of the parts, not for a part (--output)");
+  }
+  return "";
+}
+
 }  // namespace
 
 void AddImportFlags(CLI::App& command, std::span<const ingest::Format> formats, ImportFlags& flags) {
@@ -198,10 +215,9 @@ std::string CheckImportFlags(const CLI::App& command, const ingest::Format& form
     if (option->count() == 0 || HasMeaning(option->get_name(), format, formats)) continue;
     return absl::StrCat(option->get_name(), " has no meaning for a ", std::string(format.name), " file");
   }
-  if (format.open_blocks != nullptr) {
-    return flags.paths.size() == 1 ? "" : absl::StrCat("import ", std::string(format.name), " takes one FILE");
-  }
-  if (flags.name.empty()) return "--name is required";
+  if (!flags.output.empty()) return CheckFlagsOfPart(command);
+  const bool is_copy = format.open_blocks != nullptr && flags.paths.size() == 1;
+  if (flags.name.empty() && !is_copy) return "--name is required";
   const std::vector<std::uint32_t>& permille = flags.split_permille;
   if (!permille.empty() && std::accumulate(permille.begin(), permille.end(), std::uint64_t{0}) != kPermille) {
     return "--split-permille: the three numbers must add up to 1000";

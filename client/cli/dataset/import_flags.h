@@ -18,7 +18,8 @@ struct ImportFlags {
   std::string format;
   std::vector<std::string> paths;
   std::string name;
-  std::string edges;  // empty: not given
+  std::string output;  // part to be written; empty: none, the graphs go to a server
+  std::string edges;   // empty: not given
   std::vector<std::string> targets;
   std::string join;
   std::string key;

@@ -96,23 +96,39 @@ std::string ToText(const std::vector<ingest::PassedOver>& sources) {
 
 }  // namespace
 
-Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
-  const v1::Dataset& dataset = result.sealed.dataset();
-  const std::string* target = DefaultTarget(dataset);
-  return {{"dataset", dataset.name()},
-          {"version", dataset.version()},
-          {"unchanged", result.sealed.unchanged()},
-          {"read", ledger.read()},
-          {"stored", result.stored},
+Json JsonOf(const ingest::Ledger& ledger) {
+  return {{"read", ledger.read()},
           {"stored_by_remark", ToJson(ledger.stored_by_remark())},
           {"refused", ledger.refused_graphs()},
           {"refused_by_reason", ToJson(ledger.refused_by_reason())},
           {"refused_truncated", ledger.unlisted() > 0},
           {"passed_over", ledger.passed_over()},
-          {"labels", ToJson(ledger.labels())},
-          {"default_target", target == nullptr ? Json() : Json(*target)},
-          {"seconds", result.seconds},
-          {"graphs_per_second", static_cast<double>(result.stored) / result.seconds}};
+          {"labels", ToJson(ledger.labels())}};
+}
+
+std::string TextOf(const ingest::Ledger& ledger) {
+  std::string text;
+  for (const auto& [remark, count] : ledger.stored_by_remark()) {
+    absl::StrAppend(&text, "stored ", Count(count), ": ", remark, "\n");
+  }
+  for (const auto& [reason, count] : ledger.refused_by_reason()) {
+    absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
+  }
+  return absl::StrCat(text, ToText(ledger.passed_over_by_source()), ToText(ledger.labels()));
+}
+
+Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
+  const v1::Dataset& dataset = result.sealed.dataset();
+  const std::string* target = DefaultTarget(dataset);
+  Json json = JsonOf(ledger);
+  json["dataset"] = dataset.name();
+  json["version"] = dataset.version();
+  json["unchanged"] = result.sealed.unchanged();
+  json["stored"] = result.stored;
+  json["default_target"] = target == nullptr ? Json() : Json(*target);
+  json["seconds"] = result.seconds;
+  json["graphs_per_second"] = static_cast<double>(result.stored) / result.seconds;
+  return json;
 }
 
 std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
@@ -121,14 +137,7 @@ std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
       wire::FullName(dataset), result.sealed.unchanged() ? " was there already\n" : "\n", "stored ",
       Count(result.stored), " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()),
       " nodes, ", Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
-      FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n");
-  for (const auto& [remark, count] : ledger.stored_by_remark()) {
-    absl::StrAppend(&text, "stored ", Count(count), ": ", remark, "\n");
-  }
-  for (const auto& [reason, count] : ledger.refused_by_reason()) {
-    absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
-  }
-  absl::StrAppend(&text, ToText(ledger.passed_over_by_source()), ToText(ledger.labels()));
+      FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n", TextOf(ledger));
   if (const std::string* target = DefaultTarget(dataset)) {
     absl::StrAppend(&text, "training learns ", *target, " unless --target names another\n");
   }

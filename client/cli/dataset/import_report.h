@@ -17,6 +17,11 @@ struct ImportResult {
   double seconds = 0;
 };
 
+// What was read, and what became of it.
+Json JsonOf(const ingest::Ledger& ledger);
+// A line for each remark and reason, and for what became of labels.
+std::string TextOf(const ingest::Ledger& ledger);
+
 Json ToJson(const ImportResult& result, const ingest::Ledger& ledger);
 
 std::string ToText(const ImportResult& result, const ingest::Ledger& ledger);

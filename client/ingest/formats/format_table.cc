@@ -21,7 +21,9 @@ std::span<const Format> Formats() {
              .extensions = {".xyz"},
              .open_graphs = OpenQm9Xyz},
       Format{.name = "native",
-             .help = "a file of `packtrain dataset export`, which takes no flag but --name (default: its own)",
+             .help = "a file of `packtrain dataset export`, with its own splits and, without --name, its name; "
+                     "or parts "
+                     "that `packtrain import ... -o PART` made, to be joined in this order",
              .open_blocks = NativeSource::Open},
   };
   return kFormats;

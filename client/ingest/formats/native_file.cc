@@ -122,6 +122,10 @@ absl::Status NativeFile::Finish(std::uint64_t graphs) {
 
 absl::StatusOr<bool> NativeFile::Next(v1::ExportDatasetResponse* message) {
   ABSL_RETURN_IF_ERROR(ReadFrame(message));
+  if (message->has_header() && dataset_.version().empty()) {
+    *dataset_.mutable_lineage() = std::move(*message->mutable_header()->mutable_dataset()->mutable_lineage());
+    ABSL_RETURN_IF_ERROR(ReadFrame(message));
+  }
   if (message->has_end()) {
     ABSL_RETURN_IF_ERROR(Finish(message->end().graphs()));
     return false;

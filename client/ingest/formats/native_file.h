@@ -13,8 +13,10 @@
 //
 // The messages are those of DatasetService.ExportDataset, in its order: a header (name, version, schema with
 // its record format's fields, lineage), blocks of records (server/records/graph_record.h), splits, and the end,
-// which counts the graphs and is the last frame. The version in the header is a hash of schema, order, records
-// and splits: whoever imports the file finds out whether it is whole.
+// which counts the graphs and is the last frame. A part of a data set (native_part.h) has a header without name
+// and version, no splits, and a second header before the end, with nothing but its lineage. The version in the
+// header is a hash of schema, order, records and splits: whoever imports the file finds out whether it is
+// whole.
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMATS_NATIVE_FILE_H_
 #define PACKTRAIN_CLIENT_INGEST_FORMATS_NATIVE_FILE_H_
 
@@ -43,6 +45,7 @@ class NativeFile {
   // Reads up to the header. Also an error: the file is none of this format, or of a newer one.
   static absl::StatusOr<std::unique_ptr<NativeFile>> Open(std::string path);
 
+  // The lineage of a part is there behind the end.
   const v1::Dataset& dataset() const { return dataset_; }
 
   // The next block or split; false behind the end. An error: a frame is corrupt, cut off or out of order, or

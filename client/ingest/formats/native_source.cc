@@ -1,42 +1,150 @@
 #include "client/ingest/formats/native_source.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/ingest/seal_description.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
+namespace {
 
-absl::StatusOr<std::unique_ptr<BlockSource>> NativeSource::Open(const std::string& path) {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<NativeFile> file, NativeFile::Open(path));
-  return std::unique_ptr<BlockSource>(new NativeSource(std::move(file)));
+template <typename Named>
+std::string NamesOf(const Named& list) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.push_back(entry.name());
+  return names.empty() ? "none" : absl::StrJoin(names, ", ");
 }
 
-NativeSource::NativeSource(std::unique_ptr<NativeFile> file) : file_(std::move(file)) {
-  if (file_->dataset().splits_size() > 1) splits_.emplace();  // even where all three are empty
+// What a file has and the first one has not, for people.
+absl::Status Differs(const std::string& path, const v1::Schema& schema, const std::string& first_path,
+                     const v1::Schema& first) {
+  const auto differs = [&](std::string_view what, const std::string& here, const std::string& there) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": its ", std::string(what), " are ", here,
+                                                   ", those of ", first_path, " are ", there,
+                                                   "; files that are joined have the same"));
+  };
+  if (schema.edges() != first.edges()) return differs("edges", schema.edges(), first.edges());
+  return differs("fields", NamesOf(schema.fields()), NamesOf(first.fields()));
+}
+
+absl::Status AtFile(const std::string& path, const absl::Status& status) {
+  return status.ok() ? status : absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
+}
+
+bool AsksForASplit(const ImportOptions& options) { return options.random_split || !options.split_file.empty(); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BlockSource>> NativeSource::Open(const ImportOptions& options) {
+  std::unique_ptr<NativeSource> source(new NativeSource(options));
+  ABSL_RETURN_IF_ERROR(source->ReadHeaders());
+  if (!options.split_file.empty()) {
+    ABSL_ASSIGN_OR_RETURN(source->split_lists_, ReadSplitFile(options.split_file, options.read.limits));
+  }
+  return source;
+}
+
+// A file is opened again when its turn comes: a join may have more files than a process may open.
+absl::Status NativeSource::ReadHeaders() {
+  for (const std::string& path : options_.paths) {
+    ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<NativeFile> file, NativeFile::Open(path));
+    total_bytes_ += file->bytes();
+    if (graphs_.empty()) dataset_ = file->dataset();
+    graphs_.push_back(0);
+    const v1::Schema& schema = file->dataset().schema();
+    if (!targets_.Add(schema)) return Differs(path, schema, options_.paths.front(), dataset_.schema());
+  }
+  schema_ = dataset_.schema();
+  if (!targets_.IsUniform()) {
+    if (options_.missing_target_nan) {
+      ABSL_RETURN_IF_ERROR(CountTargets());
+    }
+    schema_ = targets_.JoinedSchema(options_.missing_target_nan);
+  }
+  is_copy_ = options_.paths.size() == 1 && !dataset_.version().empty() && !AsksForASplit(options_);
+  if (is_copy_ && dataset_.splits_size() > 1) splits_.emplace();  // even where all three are empty
+  return absl::OkStatus();
+}
+
+absl::Status NativeSource::CountTargets() {
+  for (const std::string& path : options_.paths) {
+    ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<NativeFile> file, NativeFile::Open(path));
+    const v1::Schema& schema = file->dataset().schema();
+    ABSL_ASSIGN_OR_RETURN(const records::RecordLayout layout, records::RecordLayout::Create(schema));
+    v1::ExportDatasetResponse message;
+    while (true) {
+      ABSL_ASSIGN_OR_RETURN(const bool more, file->Next(&message));
+      if (!more) break;
+      ABSL_RETURN_IF_ERROR(AtFile(path, targets_.Count(layout, schema, message.block())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NativeSource::OpenFile() {
+  ABSL_ASSIGN_OR_RETURN(file_, NativeFile::Open(options_.paths[next_++]));
+  const v1::Schema& schema = file_->dataset().schema();
+  converter_.reset();
+  if (schema.SerializeAsString() == schema_.SerializeAsString()) return absl::OkStatus();
+  ABSL_ASSIGN_OR_RETURN(converter_, TargetConverter::Create(schema, schema_));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::ImportHeader> NativeSource::Begin() {
   v1::ImportHeader header;
-  *header.mutable_schema() = file_->dataset().schema();
-  header.set_on_error(v1::ERROR_POLICY_STOP);
-  header.set_duplicate_ids(v1::DUPLICATE_POLICY_REFUSE);
+  *header.mutable_schema() = schema_;
+  const bool skip = !is_copy_ && options_.skip_refused;
+  const bool number = !is_copy_ && options_.number_duplicates;
+  header.set_on_error(skip ? v1::ERROR_POLICY_SKIP : v1::ERROR_POLICY_STOP);
+  header.set_duplicate_ids(number ? v1::DUPLICATE_POLICY_NUMBER : v1::DUPLICATE_POLICY_REFUSE);
+  // A target that is missing was allowed to be when the file was made.
   header.set_missing_target(v1::MISSING_TARGET_POLICY_NAN);
   return header;
 }
 
 absl::StatusOr<bool> NativeSource::Next(Block* block) {
   v1::ExportDatasetResponse message;
-  while (true) {
-    ABSL_ASSIGN_OR_RETURN(const bool more, file_->Next(&message));
-    if (!more) return false;
-    if (!message.has_split()) break;
-    ABSL_RETURN_IF_ERROR(AddSplit(message.split()));
+  ABSL_ASSIGN_OR_RETURN(const bool more, NextBlock(&message));
+  if (!more) {
+    if (!targets_.IsUniform()) ledger_.SetLabels(targets_.Uses(schema_, graphs_));
+    return false;
   }
-  ledger_.AddRead(static_cast<std::uint64_t>(message.block().records_size()));
+  const auto graphs = static_cast<std::uint64_t>(message.block().records_size());
+  ledger_.AddRead(graphs);
+  graphs_[next_ - 1] += graphs;
+  if (converter_) {
+    ABSL_RETURN_IF_ERROR(AtFile(options_.paths[next_ - 1], converter_->Convert(message.mutable_block())));
+  }
   *block = std::move(*message.mutable_block());
   return true;
+}
+
+absl::StatusOr<bool> NativeSource::NextBlock(v1::ExportDatasetResponse* message) {
+  while (file_ != nullptr || next_ < options_.paths.size()) {
+    if (file_ == nullptr) {
+      ABSL_RETURN_IF_ERROR(OpenFile());
+    }
+    ABSL_ASSIGN_OR_RETURN(const bool more, file_->Next(message));
+    if (!more) {
+      CloseFile();
+    } else if (message->has_block()) {
+      return true;
+    } else if (is_copy_) {
+      ABSL_RETURN_IF_ERROR(AddSplit(message->split()));
+    }
+  }
+  return false;
+}
+
+void NativeSource::CloseFile() {
+  const v1::Lineage& lineage = file_->dataset().lineage();
+  sources_.insert(sources_.end(), lineage.sources().begin(), lineage.sources().end());
+  closed_bytes_ += file_->consumed_bytes();
+  file_.reset();
 }
 
 absl::Status NativeSource::AddSplit(const v1::SplitBlock& block) {
@@ -52,11 +160,15 @@ absl::Status NativeSource::AddSplit(const v1::SplitBlock& block) {
       absl::StrCat("the file has a split '", block.split(), "'; known are train, val and test"));
 }
 
-void NativeSource::Describe(const Ledger& /*ledger*/, v1::SealDatasetRequest* seal) const {
-  const v1::Dataset& dataset = file_->dataset();
-  seal->set_name(dataset.name());
-  *seal->mutable_lineage() = dataset.lineage();
-  seal->set_expected_version(dataset.version());
+void NativeSource::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const {
+  if (!is_copy_) {
+    DescribeSplits(options_, split_lists_, ledger, seal);
+    *seal->mutable_lineage() = LineageOf(sources_, options_);
+    return;
+  }
+  seal->set_name(dataset_.name());
+  *seal->mutable_lineage() = dataset_.lineage();
+  seal->set_expected_version(dataset_.version());
   if (splits_) *seal->mutable_by_index() = *splits_;
 }
 

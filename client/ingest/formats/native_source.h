@@ -1,43 +1,75 @@
-// packtrain import native: a file that `packtrain dataset export --format native` wrote, as a source of blocks.
+// packtrain import native: files that `packtrain dataset export --format native` or `packtrain import ... -o
+// PART` wrote, as a source of blocks.
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMATS_NATIVE_SOURCE_H_
 #define PACKTRAIN_CLIENT_INGEST_FORMATS_NATIVE_SOURCE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/ingest/block_source.h"
+#include "client/ingest/formats/joined_targets.h"
 #include "client/ingest/formats/native_file.h"
+#include "client/ingest/import_options.h"
 #include "client/ingest/ledger.h"
+#include "client/ingest/split_file.h"
 #include "packtrain/v1/dataset.pb.h"
 
 namespace packtrain::ingest {
 
-// Hands on schema, records, splits and lineage as they are in the file, and asks for the version that it
-// states: nothing is stored unless that comes out. Used by one thread at a time.
+// One file with a version is a copy: its schema, records, splits and lineage are handed on as they are, and the
+// version that it states is asked for: nothing is stored unless that comes out. Anything else is a join: the
+// records of all files in the order of the files, as one import of all their sources would store them, with the
+// targets that joined_targets.h finds. The policies and splits of the options hold for a join; splits of its
+// files are left out, and so are their names. Used by one thread at a time.
 class NativeSource : public BlockSource {
  public:
-  // Reads up to the file's header. INVALID_ARGUMENT, here and in Next: the file is corrupt, cut off or no such
-  // file.
-  static absl::StatusOr<std::unique_ptr<BlockSource>> Open(const std::string& path);
+  // Reads the header of each file. INVALID_ARGUMENT, here and in Next: a file is corrupt, cut off or no such
+  // file, or the graphs of the files have not the same fields and edges.
+  static absl::StatusOr<std::unique_ptr<BlockSource>> Open(const ImportOptions& options);
 
   absl::StatusOr<v1::ImportHeader> Begin() override;
   absl::StatusOr<bool> Next(Block* block) override;
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
 
   const Ledger& ledger() const override { return ledger_; }
-  std::uint64_t total_bytes() const override { return file_->bytes(); }
-  std::uint64_t consumed_bytes() const override { return file_->consumed_bytes(); }
+  std::uint64_t total_bytes() const override { return total_bytes_; }
+  std::uint64_t consumed_bytes() const override {
+    return closed_bytes_ + (file_ ? file_->consumed_bytes() : 0);
+  }
 
  private:
-  explicit NativeSource(std::unique_ptr<NativeFile> file);
+  explicit NativeSource(ImportOptions options) : options_(std::move(options)) {}
+  absl::Status ReadHeaders();
+  // Counts the graphs that have a target, for the order of the targets.
+  absl::Status CountTargets();
+  absl::Status OpenFile();
+  // The next message that holds a block; false behind the last file.
+  absl::StatusOr<bool> NextBlock(v1::ExportDatasetResponse* message);
+  void CloseFile();
   absl::Status AddSplit(const v1::SplitBlock& block);
 
-  const std::unique_ptr<NativeFile> file_;
-  std::optional<v1::SplitByIndex> splits_;  // read so far
+  const ImportOptions options_;
+  std::optional<SplitLists> split_lists_;
+  v1::Dataset dataset_;  // of the first file
+  JoinedTargets targets_;
+  v1::Schema schema_;  // of what is sent
+  bool is_copy_ = false;
+  std::uint64_t total_bytes_ = 0;
+
+  std::size_t next_ = 0;                      // file to be opened
+  std::unique_ptr<NativeFile> file_;          // null: none is open
+  std::optional<TargetConverter> converter_;  // of its records; none: they stay as they are
+  std::vector<std::uint64_t> graphs_;         // of each file
+  std::uint64_t closed_bytes_ = 0;
+  std::optional<v1::SplitByIndex> splits_;  // of a copy, read so far
+  std::vector<v1::SourceFile> sources_;     // of the files read so far
   Ledger ledger_;
 };
 

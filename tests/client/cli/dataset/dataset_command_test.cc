@@ -85,7 +85,10 @@ TEST_F(DatasetCommandTest, WrongUsageIsTwo) {
       {{"dataset", "delete", "d"}, "say --yes"},
       {{"dataset", "export", "d", "--format", "native"}, "--output"},
       {{"dataset", "export", "d", "--format", "xml", "-o", "f"}, "xml"},
-      {{"import", "native", "f", "g"}, "one FILE"},
+      {{"import", "native", "f", "g"}, "--name is required"},
+      {{"import", "native", "f", "-o", "g"}, "--output has no meaning"},
+      {{"import", "extxyz", "f", "-o", "g", "--name", "d"}, "--name is for the join"},
+      {{"import", "extxyz", "f", "-o", "g", "--split-file", "s"}, "--split-file is for the join"},
       {{"import", "native", "f", "--edges", "full"}, "--edges has no meaning"},
       {{"import", "extxyz", "f"}, "--name is required"}};
   for (const auto& [line, words] : cases) {

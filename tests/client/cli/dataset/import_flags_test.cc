@@ -22,7 +22,7 @@ absl::StatusOr<std::unique_ptr<ingest::GraphReader>> OpenNothing(std::unique_ptr
                                                                  const ingest::ReadOptions&) {
   return absl::UnimplementedError("no file is opened here");
 }
-absl::StatusOr<std::unique_ptr<ingest::BlockSource>> OpenNoBlocks(const std::string&) {
+absl::StatusOr<std::unique_ptr<ingest::BlockSource>> OpenNoBlocks(const ingest::ImportOptions&) {
   return absl::UnimplementedError("no file is opened here");
 }
 
@@ -100,7 +100,8 @@ TEST_F(ImportFlagsTest, WholeDataSetsTakeNoOtherFlag) {
 }
 
 TEST_F(ImportFlagsTest, SeveralWholeDataSetsAreNotOne) {
-  EXPECT_EQ(Parse({"whole", "a", "b"}), "import whole takes one FILE");
+  EXPECT_EQ(Parse({"whole", "a", "b"}), "--name is required");
+  EXPECT_THAT(Parse({"whole", "a", "b", "--name", "c", "--split-permille", "800,100,100"}), IsEmpty());
 }
 
 TEST_F(ImportFlagsTest, LimitsAndPoliciesReachTheImport) {

@@ -1,0 +1,59 @@
+#include "client/ingest/formats/native_part.h"
+
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "client/ingest/formats/native_file.h"
+#include "proto/base/status_macros.h"
+
+namespace packtrain::ingest {
+
+absl::StatusOr<std::unique_ptr<NativePart>> NativePart::Create(std::string path) {
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<WholeFile> file, WholeFile::Create(path));
+  return std::unique_ptr<NativePart>(new NativePart(std::move(path), std::move(file)));
+}
+
+absl::Status NativePart::WriteBytes(const std::string& bytes) {
+  bytes_ += bytes.size();
+  return file_->Write(bytes);
+}
+
+absl::Status NativePart::Begin(const v1::ImportHeader& header) {
+  if (begun_) {
+    file_.reset();  // before the next one, which may have the same name
+    ABSL_ASSIGN_OR_RETURN(file_, WholeFile::Create(path_));
+  }
+  begun_ = true;
+  graphs_ = 0;
+  bytes_ = 0;
+  v1::ExportDatasetResponse message;
+  *message.mutable_header()->mutable_dataset()->mutable_schema() = header.schema();
+  return WriteBytes(absl::StrCat(std::string(kNativeMagic), NativeFrame(message)));
+}
+
+absl::Status NativePart::Write(Block block) {
+  auto* const records = std::get_if<v1::RecordBlock>(&block);
+  if (records == nullptr) return absl::InvalidArgumentError("a part takes records, not graphs");
+  if (records->records().empty()) return absl::OkStatus();
+  graphs_ += static_cast<std::uint64_t>(records->records_size());
+  v1::ExportDatasetResponse message;
+  *message.mutable_block() = std::move(*records);
+  return WriteBytes(NativeFrame(message));
+}
+
+absl::StatusOr<v1::ImportGraphsResponse> NativePart::Finish() {
+  v1::ImportGraphsResponse response;
+  response.set_received(graphs_);
+  response.set_staged(graphs_);
+  return response;
+}
+
+absl::Status NativePart::Commit(const v1::Lineage& lineage) {
+  v1::ExportDatasetResponse description, end;
+  *description.mutable_header()->mutable_dataset()->mutable_lineage() = lineage;
+  end.mutable_end()->set_graphs(graphs_);
+  ABSL_RETURN_IF_ERROR(WriteBytes(NativeFrame(description) + NativeFrame(end)));
+  return file_->Commit();
+}
+
+}  // namespace packtrain::ingest

@@ -1,0 +1,128 @@
+#include "client/ingest/formats/native_part.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "client/ingest/formats/format_table.h"
+#include "client/ingest/formats/native_file.h"
+#include "client/ingest/import_pipeline.h"
+#include "client/ingest/label_table.h"
+#include "client/ingest/local_records.h"
+#include "tests/client/ingest/formats/read_file.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_file.h"
+
+namespace packtrain::ingest {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
+
+class NativePartTest : public ::testing::Test {
+ protected:
+  // Imports `text` as extxyz into a part, and returns its path.
+  std::string MakePart(const std::string& name, const std::string& text) {
+    ImportOptions options;
+    options.paths = {folder_.Write(name + ".xyz", text)};
+    options.edges = "knn:1";
+    ImportPipeline pipeline(*FindFormat("extxyz"), options);
+    std::string path = folder_.PathOf(name + ".packtrain");
+    const std::unique_ptr<NativePart> part = NativePart::Create(path).value();
+    LocalRecords records(*part);
+    std::ostringstream progress;
+    const absl::StatusOr<v1::ImportGraphsResponse> staged = pipeline.Run(records, {progress});
+    EXPECT_THAT(staged, IsOk());
+    EXPECT_THAT(part->Commit(pipeline.SealRequest(*staged, "").lineage()), IsOk());
+    EXPECT_EQ(part->bytes(), std::filesystem::file_size(path));
+    return path;
+  }
+
+  testing::ReadResult Join(const std::vector<std::string>& paths) {
+    ImportOptions options;
+    options.paths = paths;
+    return testing::ReadBy(*FindFormat("native"), options);
+  }
+
+  testing::TempFolder folder_;
+};
+
+TEST_F(NativePartTest, PartsAreJoinedInTheOrderInWhichTheyAreNamed) {
+  const std::string first = MakePart("1", "1\nid=a e=1\nC 1 2 3\n1\nid=b e=2\nH 1 2 3\n");
+  const std::string second = MakePart("2", "1\nid=c e=3\nO 1 2 3\n");
+  EXPECT_THAT(Join({first, second}).Ids(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(Join({second, first}).Ids(), ElementsAre("c", "a", "b"));
+  EXPECT_EQ(Join({first, second}).ledger.read(), 3u);
+}
+
+TEST_F(NativePartTest, HeaderHasNoNameAndNoVersionAndTheSourcesAreKnownAtTheEnd) {
+  const std::string path = MakePart("1", "1\nid=a\nC 1 2 3\n");
+  const std::unique_ptr<NativeFile> file = NativeFile::Open(path).value();
+  EXPECT_EQ(file->dataset().name(), "");
+  EXPECT_EQ(file->dataset().version(), "");
+  EXPECT_EQ(file->dataset().schema().edges(), "knn:1");
+  v1::ExportDatasetResponse message;
+  EXPECT_TRUE(file->Next(&message).value());
+  EXPECT_EQ(message.block().records_size(), 1);
+  EXPECT_FALSE(file->Next(&message).value());
+  ASSERT_EQ(file->dataset().lineage().sources_size(), 1);
+  EXPECT_EQ(file->dataset().lineage().sources(0).name(), folder_.PathOf("1.xyz"));
+}
+
+TEST_F(NativePartTest, TargetsThatNotAllPartsHaveAreLeftOutAndTold) {
+  const std::string first = MakePart("1", "1\nid=a e=1 gap=2\nC 1 2 3\n1\nid=b e=1 gap=3\nC 1 2 3\n");
+  const testing::ReadResult result = Join({first, MakePart("2", "1\nid=c gap=4\nC 1 2 3\n")});
+  EXPECT_THAT(result.status, IsOk());
+  EXPECT_THAT(result.Ids(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(result.ledger.labels(),
+              ElementsAre(LabelUse{.name = "e", .found = 2, .graphs = 3, .reason = "missing_in_some"},
+                          LabelUse{.name = "gap", .found = 3, .graphs = 3, .used = true}));
+}
+
+TEST_F(NativePartTest, PartsOfOtherFieldsAreRefusedByName) {
+  const std::string first = MakePart("1", "1\nid=a e=1\nC 1 2 3\n");
+  const std::string other = MakePart("2", "1\nid=b e=1 Lattice=\"9 0 0 0 9 0 0 0 9\" pbc=\"F F F\"\nC 1 2 3\n");
+  EXPECT_THAT(
+      Join({first, other}).status,
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2.packtrain: its fields are z, pos, cell, pbc")));
+}
+
+TEST_F(NativePartTest, PartThatIsNotCommittedLeavesNoFile) {
+  const std::string path = folder_.PathOf("none.packtrain");
+  {
+    const std::unique_ptr<NativePart> part = NativePart::Create(path).value();
+    ASSERT_THAT(part->Begin(v1::ImportHeader()), IsOk());
+    ASSERT_THAT(part->Write(v1::RecordBlock()), IsOk());
+    ASSERT_THAT(part->Finish(), IsOk());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(NativePartTest, PartThatIsBegunAgainHoldsWhatCameLast) {
+  const std::string path = folder_.PathOf("again.packtrain");
+  const std::unique_ptr<NativePart> part = NativePart::Create(path).value();
+  v1::ImportHeader header;
+  header.mutable_schema()->set_edges("full");
+  ASSERT_THAT(part->Begin(header), IsOk());
+  v1::RecordBlock block;
+  block.add_records("not kept");
+  ASSERT_THAT(part->Write(block), IsOk());
+  ASSERT_THAT(part->Begin(header), IsOk());
+  EXPECT_EQ(part->Finish()->staged(), 0u);
+  ASSERT_THAT(part->Commit({}), IsOk());
+  v1::ExportDatasetResponse message;
+  EXPECT_FALSE(NativeFile::Open(path).value()->Next(&message).value());
+}
+
+TEST_F(NativePartTest, PartThatCannotBeWrittenIsRefusedAtOnce) {
+  EXPECT_THAT(NativePart::Create("/nowhere/part"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/nowhere")));
+}
+
+}  // namespace
+}  // namespace packtrain::ingest
