@@ -2,13 +2,17 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "client/ingest/formats/format_table.h"
+#include "client/ingest/import_pipeline.h"
 #include "client/ingest/refusal.h"
+#include "tests/client/ingest/formats/read_file.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/temp_file.h"
 
@@ -125,6 +129,21 @@ TEST_F(Qm9XyzReaderTest, PropertyThatIsNoFiniteNumberIsRefused) {
     head.replace(head.find("\t3\t"), 3, std::string("\t") + word + "\t");
     EXPECT_THAT(ReadFirstOf("1\n" + head + "C 0 0 0 0.5\n" + kTail), Refused(reason, "property C is"));
   }
+}
+
+TEST_F(Qm9XyzReaderTest, ImportNamesMoleculesByTheirFilesAndKeepsUnits) {
+  ImportOptions options;
+  for (const char* name : {"mol_000001", "mol_000002", "mol_000003"}) {
+    options.paths.push_back(DataFile(std::string("reports/raw/") + name + ".xyz"));
+  }
+  const Format& format = *FindFormat("qm9-xyz");
+  EXPECT_THAT(testing::ReadBy(format, options).Ids(), ElementsAre("mol_000001", "mol_000002", "mol_000003"));
+  const v1::ImportHeader header = OpenSource(format, options).value()->Begin().value();
+  std::map<std::string, std::string> units;
+  for (const v1::Target& target : header.schema().targets()) units[target.name()] = target.unit();
+  EXPECT_EQ(units.size(), 15u);
+  EXPECT_EQ(units["gap"], "hartree");
+  EXPECT_EQ(units["Cv"], "cal/(mol K)");
 }
 
 }  // namespace
