@@ -129,6 +129,47 @@ absl::Status CheckEdges(const v1::Schema& schema) {
   }
 }
 
+const v1::Field* FindField(const v1::Schema& schema, std::string_view name) {
+  const auto field = std::find_if(schema.fields().begin(), schema.fields().end(),
+                                  [&](const v1::Field& candidate) { return candidate.name() == name; });
+  return field == schema.fields().end() ? nullptr : &*field;
+}
+
+absl::Status CheckWordField(const v1::Field& field) {
+  const bool integer = field.data_type() == v1::DATA_TYPE_U8 || field.data_type() == v1::DATA_TYPE_U16 ||
+                       field.data_type() == v1::DATA_TYPE_I32;
+  if (integer && RowElements(field) == 1) return absl::OkStatus();
+  return Invalid("field '", field.name(), "' has a vocabulary, so it must hold one U8, U16 or I32");
+}
+
+absl::Status CheckVocabulary(const v1::Schema& schema, const v1::Vocabulary& vocabulary) {
+  const std::string& name = vocabulary.field();
+  const v1::Field* field = FindField(schema, name);
+  if (field == nullptr) return Invalid("the vocabulary of '", name, "' has no such field");
+  ABSL_RETURN_IF_ERROR(CheckWordField(*field));
+  absl::flat_hash_set<absl::string_view> words;
+  for (const std::string& word : vocabulary.words()) {
+    if (!words.insert(word).second) return Invalid("the word '", word, "' of field '", name, "' occurs twice");
+  }
+  if (vocabulary.graphs().empty() || vocabulary.graphs_size() == vocabulary.words_size())
+    return absl::OkStatus();
+  return Invalid("the vocabulary of '", name, "' needs a number of graphs for each word");
+}
+
+absl::Status CheckVocabularies(const v1::Schema& schema) {
+  absl::flat_hash_set<std::string> names;
+  std::uint64_t bytes = 0;
+  for (const v1::Vocabulary& vocabulary : schema.vocabularies()) {
+    ABSL_RETURN_IF_ERROR(CheckVocabulary(schema, vocabulary));
+    if (!names.insert(vocabulary.field()).second) {
+      return Invalid("field '", vocabulary.field(), "' has two vocabularies");
+    }
+    bytes += vocabulary.ByteSizeLong();
+  }
+  if (bytes <= kMaxVocabularyBytes) return absl::OkStatus();
+  return Invalid("the vocabularies take ", bytes, " bytes, at most ", kMaxVocabularyBytes);
+}
+
 void AppendNumber(std::uint64_t number, std::string& out) {
   for (int shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(number >> shift));
 }
@@ -147,18 +188,34 @@ void AppendField(const v1::Field& field, std::string& out) {
   AppendText(field.unit(), out);
 }
 
+void AppendVocabulary(const v1::Vocabulary& vocabulary, std::string& out) {
+  AppendText(vocabulary.field(), out);
+  AppendNumber(vocabulary.words_size(), out);
+  for (const std::string& word : vocabulary.words()) AppendText(word, out);
+}
+
 }  // namespace
 
 absl::Status CheckSchema(const v1::Schema& schema) {
   ABSL_RETURN_IF_ERROR(CheckEdges(schema));
   ABSL_RETURN_IF_ERROR(CheckTargets(schema));
-  return CheckFields(schema);
+  ABSL_RETURN_IF_ERROR(CheckFields(schema));
+  return CheckVocabularies(schema);
 }
 
 std::uint64_t RowElements(const v1::Field& field) {
   std::uint64_t elements = 1;
   for (const std::uint32_t dim : field.dims()) elements *= dim;
   return elements;
+}
+
+void DropStrayVocabularies(v1::Schema& schema) {
+  auto& all = *schema.mutable_vocabularies();
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&](const v1::Vocabulary& vocabulary) {
+                             return FindField(schema, vocabulary.field()) == nullptr;
+                           }),
+            all.end());
 }
 
 std::string CanonicalSchema(const v1::Schema& schema) {
@@ -172,6 +229,8 @@ std::string CanonicalSchema(const v1::Schema& schema) {
     AppendText(target.name(), out);
     AppendText(target.unit(), out);
   }
+  // Nothing where there are none, as in schemas that are older than vocabularies.
+  for (const v1::Vocabulary& vocabulary : schema.vocabularies()) AppendVocabulary(vocabulary, out);
   return out;
 }
 

@@ -16,6 +16,7 @@ inline constexpr int kMaxFields = 64;
 inline constexpr int kMaxTargets = 1024;
 inline constexpr std::size_t kMaxFieldNameBytes = 64;
 inline constexpr std::size_t kMaxTextBytes = 256;  // a unit, a target's name, the edge builder's text
+inline constexpr std::uint64_t kMaxVocabularyBytes = 16 << 20;  // of all vocabularies, as messages
 inline constexpr int kMaxDims = 8;
 inline constexpr std::uint64_t kMaxRowElements = 1 << 16;
 
@@ -29,14 +30,20 @@ inline constexpr std::string_view kClassField = "z";
 //  - `y` is a graph field of F64 with one dimension, the number of targets; and there are targets with `y`
 //    alone, their names unique and not empty;
 //  - `z` is a node field of one U8 or U16;
-//  - edge fields only where edges are stored; with EDGE_RULE_FULL `edges` is "full".
+//  - edge fields only where edges are stored; with EDGE_RULE_FULL `edges` is "full";
+//  - a vocabulary belongs to a field of one U8, U16 or I32; its words differ, with a number of graphs for each
+//    or none;
+//    all take at most kMaxVocabularyBytes.
 absl::Status CheckSchema(const v1::Schema& schema);
 
 // Elements of one row. The schema must have passed CheckSchema.
 std::uint64_t RowElements(const v1::Field& field);
 
-// The schema as bytes for a content hash: equal for equal schemas, different for different ones, whatever
-// wrote the protobuf message.
+// Removes the vocabularies of fields that the schema lacks, for schemas that are made of another one's fields.
+void DropStrayVocabularies(v1::Schema& schema);
+
+// The schema as bytes for a content hash, without the counts of its vocabularies: equal for equal schemas,
+// different for different ones, whatever wrote the protobuf message.
 std::string CanonicalSchema(const v1::Schema& schema);
 
 }  // namespace packtrain::records

@@ -156,6 +156,7 @@ absl::StatusOr<v1::ListDatasetsResponse> DatasetService::List(const v1::ListData
   v1::ListDatasetsResponse response;
   limits::Page page(request.page_size(), max_message_bytes_);
   const auto take = [&](v1::Dataset dataset) {
+    dataset.mutable_schema()->clear_vocabularies();  // one alone may be larger than a page
     const bool taken = page.Take(BytesInPage(dataset));
     if (taken) {
       *response.add_datasets() = std::move(dataset);

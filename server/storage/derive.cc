@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
 #include "server/records/record_graph.h"
+#include "server/records/schema.h"
 #include "server/storage/import_session.h"
 #include "server/storage/seal.h"
 
@@ -33,6 +34,7 @@ v1::ImportHeader HeaderOf(const v1::Schema& source, const v1::DeriveDatasetReque
   fields.erase(std::remove_if(fields.begin(), fields.end(),
                               [](const v1::Field& field) { return field.scope() == v1::FIELD_SCOPE_EDGE; }),
                fields.end());
+  records::DropStrayVocabularies(schema);
   return header;
 }
 

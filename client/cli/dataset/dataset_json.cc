@@ -13,6 +13,11 @@ void PutCounts(const JsonField& at, Json& dataset) {
   dataset[at.field.name()] = std::move(counts);
 }
 
+// By field, with a number for each word: `vocabularies.edge_type` is {"words": [...], "graphs": [...]}.
+void PutVocabularies(const JsonField& at, Json& schema) {
+  if (at.message.GetReflection()->FieldSize(at.message, &at.field) > 0) KeyedBy("field")(at, schema);
+}
+
 }  // namespace
 
 const JsonRules& DatasetRules() {
@@ -23,12 +28,13 @@ const JsonRules& DatasetRules() {
                  {"Dataset.splits", KeyedBy("name")},
                  {"Schema.edge_rule", Omit()},
                  {"Schema.edges", Rename("edge_builder")},
+                 {"Schema.vocabularies", PutVocabularies},
                  {"Field.data_type", Rename("dtype")},
                  {"TargetStatistics.target", Rename("name")}},
       // The order that scripts and people have met so far.
       .first_keys = {{"Dataset",
                       {"name", "version", "graphs", "nodes", "edges", "histogram", "edge_builder", "bytes",
-                       "fields", "targets", "splits", "classes"}},
+                       "fields", "targets", "splits", "classes", "vocabularies"}},
                      {"Lineage", {"sources", "edges", "derived_from"}}}};
   return rules;
 }

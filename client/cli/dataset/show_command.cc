@@ -4,6 +4,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_join.h"
 #include "client/cli/commands.h"
 #include "client/cli/dataset/dataset_json.h"
 #include "client/cli/service_call.h"
@@ -37,6 +38,13 @@ Table SplitsTable(const v1::Dataset& dataset) {
   return table;
 }
 
+// Names of edge types fit into a line; of a vocabulary of programs the number is told.
+std::string WordsText(const v1::Vocabulary& vocabulary) {
+  constexpr int kShownWords = 32;
+  if (vocabulary.words_size() <= kShownWords) return absl::StrJoin(vocabulary.words(), ", ");
+  return FormatCount(static_cast<double>(vocabulary.words_size())) + " (--json lists them)";
+}
+
 std::string ToText(const v1::Dataset& dataset) {
   std::ostringstream text;
   text << dataset.name() << '@' << dataset.version() << ": "
@@ -44,6 +52,9 @@ std::string ToText(const v1::Dataset& dataset) {
        << ", " << FormatBytes(static_cast<double>(dataset.bytes())) << "\nfields  ";
   for (const v1::Field& field : dataset.schema().fields()) {
     text << field.name() << " (" << EnumWord(field.scope()) << ", " << EnumWord(field.data_type()) << ") ";
+  }
+  for (const v1::Vocabulary& vocabulary : dataset.schema().vocabularies()) {
+    text << "\nwords   " << vocabulary.field() << ": " << WordsText(vocabulary);
   }
   text << "\n\n" << FormatText(CountsTable(dataset)) << '\n' << FormatText(SplitsTable(dataset));
   return text.str();

@@ -34,6 +34,14 @@ TEST_P(BadSchemaTest, IsRefusedByName) {
 
 v1::Field& Pos(v1::Schema& schema) { return *schema.mutable_fields(1); }
 
+v1::Vocabulary& Words(v1::Schema& schema, const std::string& field) {
+  v1::Vocabulary& words = *schema.add_vocabularies();
+  words.set_field(field);
+  words.add_words("b");
+  words.add_words("a");
+  return words;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, BadSchemaTest,
     ::testing::Values(
@@ -52,6 +60,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadSchema{"NoDataType", [](v1::Schema& s) { Pos(s).clear_data_type(); }, "data type"},
         BadSchema{"UnknownDataType", [](v1::Schema& s) { Pos(s).set_data_type(v1::DataType(99)); },
                   "data type"},
+        BadSchema{"WordsOfNoField", [](v1::Schema& s) { Words(s, "none"); }, "no such field"},
+        BadSchema{"WordsOfAFloatField", [](v1::Schema& s) { Words(s, "pos"); }, "must hold one"},
+        BadSchema{"RepeatedWord", [](v1::Schema& s) { Words(s, "z").add_words("a"); }, "'a'"},
+        BadSchema{"WordsWithoutTheirCounts", [](v1::Schema& s) { Words(s, "z").add_graphs(1); },
+                  "number of graphs"},
+        BadSchema{"TwoVocabulariesOfAField", [](v1::Schema& s) { Words(s, "z"), Words(s, "z"); }, "two"},
+        BadSchema{"TooManyWords",
+                  [](v1::Schema& s) { Words(s, "z").add_words(std::string(kMaxVocabularyBytes, 'c')); },
+                  "16777216"},
         BadSchema{"ZeroDimension", [](v1::Schema& s) { Pos(s).add_dims(0); }, "elements"},
         BadSchema{"HugeRow", [](v1::Schema& s) { Pos(s).add_dims(1 << 16); }, "65536"},
         BadSchema{"OverflowingRow",
@@ -104,6 +121,28 @@ TEST(SchemaTest, CanonicalBytesTellSchemasApart) {
                       CanonicalSchema(other_dims), CanonicalSchema(moved_boundary)})
                 .size(),
             4u);
+}
+
+TEST(VocabularyTest, WordsMakeAnotherSchemaAndCountsDoNot) {
+  v1::Schema words = MoleculeSchema();
+  Words(words, "z");
+  EXPECT_THAT(CheckSchema(words), IsOk());
+  EXPECT_NE(CanonicalSchema(words), CanonicalSchema(MoleculeSchema()));
+  v1::Schema counted = words;
+  counted.mutable_vocabularies(0)->add_graphs(7);
+  counted.mutable_vocabularies(0)->add_graphs(8);
+  EXPECT_THAT(CheckSchema(counted), IsOk());
+  EXPECT_EQ(CanonicalSchema(counted), CanonicalSchema(words));
+}
+
+TEST(VocabularyTest, GoesWithItsField) {
+  v1::Schema schema = MoleculeSchema();
+  Words(schema, "z");
+  DropStrayVocabularies(schema);
+  EXPECT_EQ(schema.vocabularies_size(), 1);
+  schema.mutable_vocabularies(0)->set_field("edge_type");
+  DropStrayVocabularies(schema);
+  EXPECT_EQ(schema.vocabularies_size(), 0);
 }
 
 }  // namespace
