@@ -23,6 +23,7 @@
 #include "client/ingest/graph_reader.h"
 #include "client/ingest/input_folder.h"
 #include "client/ingest/line_reader.h"
+#include "client/ingest/vocabularies.h"
 
 namespace packtrain::ingest {
 
@@ -46,6 +47,8 @@ struct ReadOptions {
   ReadLimits limits;
   FormatFlagValues flags = {};  // of the format's own
   std::size_t threads = 0;      // that parse records; 0: one for each core
+  // Of all files of an import. Null: a record that holds words is refused as "no_vocabulary".
+  std::shared_ptr<Vocabularies> vocabularies = nullptr;
 };
 
 struct Format {
@@ -55,6 +58,7 @@ struct Format {
   // "POSCAR"; ".gz" and ".xz" may follow them.
   std::vector<std::string_view> extensions = {};
   std::vector<FormatFlag> flags = {};  // its own
+  bool may_hold_words = false;  // instead of numbers: files are read twice where they do (vocabularies.h)
 
   // Reads a file, or a folder; exactly one of the three is set. What is none of the format is refused here, or
   // by the first Next.

@@ -74,6 +74,7 @@ absl::StatusOr<GraphImport::Inputs> GraphImport::ReadInputs(const Format& format
 }
 
 absl::StatusOr<std::unique_ptr<GraphImport>> GraphImport::Create(const Format& format, ImportOptions options) {
+  if (format.may_hold_words) options.read.vocabularies = std::make_shared<Vocabularies>();
   ABSL_ASSIGN_OR_RETURN(Inputs inputs, ReadInputs(format, options));
   return std::unique_ptr<GraphImport>(new GraphImport(std::move(options), std::move(inputs)));
 }
@@ -85,7 +86,16 @@ GraphImport::GraphImport(ImportOptions options, Inputs inputs)
       targets_(options_.targets, std::move(inputs.table), options_.missing_target_nan),
       names_(inputs_->files()) {}
 
+absl::Status GraphImport::ReadWords() {
+  Vocabularies* const vocabularies = options_.read.vocabularies.get();
+  if (vocabularies == nullptr || vocabularies->finished()) return absl::OkStatus();
+  if (!inputs_->can_restart()) return vocabularies->Finish();
+  ABSL_RETURN_IF_ERROR(GatherWords(*inputs_, options_.limit, *vocabularies));
+  return inputs_->Restart();
+}
+
 absl::StatusOr<v1::ImportHeader> GraphImport::Begin() {
+  ABSL_RETURN_IF_ERROR(ReadWords());
   ABSL_RETURN_IF_ERROR(Restart());
   while (!ended_ && !only_counts_ && (!builder_ || builder_->empty())) {
     if (!layout_ && head_left_ == 0) {
@@ -119,6 +129,7 @@ absl::Status GraphImport::Restart() {
   refusal_.reset();
   compared_.reset();
   ledger_ = Ledger();
+  source_splits_.reset();
   return absl::OkStatus();
 }
 
@@ -195,6 +206,17 @@ BlockLayout GraphImport::LayoutOf(const GraphLayout& graphs) const {
   return layout;
 }
 
+void GraphImport::AddVocabularies(v1::Schema* schema) const {
+  for (std::size_t k = 0; k < layout_->stored.size(); ++k) {
+    const GraphField& field = layout_->graphs.fields[k];
+    if (!layout_->stored[k] || (!field.words && field.names.empty())) continue;
+    v1::Vocabulary& vocabulary = *schema->add_vocabularies();
+    if (field.words) vocabulary = options_.read.vocabularies->Of(field.name);
+    vocabulary.set_field(field.name);
+    for (const std::string& name : field.names) vocabulary.add_words(name);
+  }
+}
+
 v1::ImportHeader GraphImport::MakeHeader() const {
   v1::ImportHeader header;
   v1::Schema& schema = *header.mutable_schema();
@@ -202,6 +224,7 @@ v1::ImportHeader GraphImport::MakeHeader() const {
   for (v1::Target& target : *schema.mutable_targets()) {
     if (const auto unit = units_.find(target.name()); unit != units_.end()) target.set_unit(unit->second);
   }
+  AddVocabularies(&schema);
   if (!layout_->own_edges) {
     schema.set_edges(options_.edges.empty() ? kFullEdges : options_.edges);
     schema.set_edge_rule(schema.edges() == kFullEdges ? v1::EDGE_RULE_FULL : v1::EDGE_RULE_STORED);
@@ -242,11 +265,20 @@ absl::StatusOr<bool> GraphImport::Step() {
   }
   if (status.ok() && !only_counts_) {
     builder_->Add(record_.graph, y_, record_.Place());
+    NoteSplit(record_.graph);
     if (!record_.graph.remark.empty())
       ledger_.AddRemark({record_.Place(), record_.graph.id, record_.graph.remark});
   }
   ABSL_RETURN_IF_ERROR(IsRefusal(status) ? Refuse(status) : status);
   return true;
+}
+
+void GraphImport::NoteSplit(const SourceGraph& graph) {
+  if (graph.split.empty()) return;
+  if (!source_splits_.has_value()) source_splits_.emplace();
+  if (graph.split == "train") source_splits_->train.push_back(graph.id);
+  if (graph.split == "val") source_splits_->val.push_back(graph.id);
+  if (graph.split == "test") source_splits_->test.push_back(graph.id);
 }
 
 absl::StatusOr<bool> GraphImport::NextRecord() {
@@ -345,7 +377,8 @@ absl::Status GraphImport::End() {
 }
 
 void GraphImport::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const {
-  DescribeSplits(options_, splits_, ledger, seal);
+  const bool takes_own = !splits_.has_value() && !options_.random_split.has_value();
+  DescribeSplits(options_, takes_own ? source_splits_ : splits_, ledger, seal);
   *seal->mutable_lineage() = LineageOf(inputs_->sources(), options_);
 }
 

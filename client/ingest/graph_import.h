@@ -66,6 +66,9 @@ class GraphImport : public BlockSource {
 
   GraphImport(ImportOptions options, Inputs inputs);
 
+  // Where the format may hold words: finds all of them, once.
+  absl::Status ReadWords();
+  void AddVocabularies(v1::Schema* schema) const;
   // Forgets all but what was learnt of the whole input.
   absl::Status Restart();
   // Reads the first records into `head_`.
@@ -79,6 +82,7 @@ class GraphImport : public BlockSource {
 
   // Takes a record into the block, or refuses it; false at the end.
   absl::StatusOr<bool> Step();
+  void NoteSplit(const SourceGraph& graph);
   // The next record, from `head_` or the files; false at the end.
   absl::StatusOr<bool> NextRecord();
   // Checks the record against the layout and fills `y_`.
@@ -123,6 +127,7 @@ class GraphImport : public BlockSource {
   std::shared_ptr<const InputFile> compared_;  // whose fields were compared with those of the layout
   bool same_fields_ = false;                   // and are the same
   Ledger ledger_;
+  std::optional<SplitLists> source_splits_;  // of the graphs sent, where their files tell them
 };
 
 }  // namespace packtrain::ingest

@@ -22,7 +22,7 @@ FieldValues EmptyValuesOf(v1::DataType type) {
 
 }  // namespace
 
-SourceGraph::SourceGraph(const GraphLayout& layout) {
+SourceGraph::SourceGraph(const GraphLayout& layout) : words(layout.fields.size()) {
   for (const GraphField& field : layout.fields) fields.push_back(EmptyValuesOf(field.data_type));
 }
 
@@ -30,6 +30,7 @@ void SourceGraph::Clear() {
   id.clear();
   title.clear();
   remark.clear();
+  split.clear();
   n_node = 0;
   for (FieldValues& values : fields) {
     std::visit([](auto& elements) { elements.clear(); }, values);
@@ -37,6 +38,11 @@ void SourceGraph::Clear() {
   senders.clear();
   receivers.clear();
   labels.clear();
+  for (WordRows& rows : words) {
+    rows.text.clear();
+    rows.ends.clear();
+  }
+  text.clear();
 }
 
 }  // namespace packtrain::ingest

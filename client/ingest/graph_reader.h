@@ -36,6 +36,10 @@ struct GraphField {
   // A graph that lacks the optional graph field means zeros, as a molecule among crystals has no cell: it is
   // stored with zeros where other graphs have the field.
   bool zero_where_absent = false;
+  // The rows are ids of words (vocabularies.h) and one u8 or i32 each.
+  bool words = false;
+  // What its values stand for, where the format fixes that: value k for names[k]. One integer a row.
+  std::vector<std::string> names = {};
 
   bool operator==(const GraphField&) const = default;
 };
@@ -70,6 +74,12 @@ struct Label {
   std::string_view unit = {};  // that the format states; for as long as the program runs
 };
 
+// Texts, end to end.
+struct WordRows {
+  std::string text;
+  std::vector<std::size_t> ends;  // of each, in `text`
+};
+
 // One record as it was read. Made to be read into again and again, so that reading allocates nothing.
 struct SourceGraph {
   // Empty, with values of the right type for each field.
@@ -88,12 +98,15 @@ struct SourceGraph {
   std::uint64_t line = 0;    // on which the record begins, from 1; 0 where the file has no lines
   std::string id;            // that the source gives the graph; empty: none. UTF-8 is not promised
   std::string title;  // what may name the graph where the source gives no id, as the first word of a comment
+  std::string split;  // of the source: "train", "val" or "test"; empty: none
   std::uint32_t n_node = 0;
   std::vector<FieldValues> fields;       // by field of the layout; an optional field that is absent is empty
   std::vector<std::uint32_t> senders;    // as long as `receivers`; empty where records bring no edges
   std::vector<std::uint32_t> receivers;  // endpoints are local to the graph
   std::vector<Label> labels;             // in the order of the record
   std::string remark;  // a word for the ledger on a graph that is stored, such as "unsanitized"; empty: none
+  std::vector<WordRows> words;  // by field, of those that hold words, in a first reading (vocabularies.h)
+  std::vector<char> text;       // of labels whose text the reader makes itself; they may be views of it
 };
 
 // Reads the records of one file. Memory is bounded by that of one record. Used by one thread.
