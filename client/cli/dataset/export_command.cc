@@ -29,7 +29,7 @@ class ExportWriter {
 
   absl::Status Take(const v1::ExportDatasetResponse& message) {
     if (message.has_header()) dataset_ = message.header().dataset();
-    const std::string bytes = native_ ? NativeBytes(message) : GraphLines(dataset_.schema(), message.columns());
+    const std::string bytes = native_ ? NativeBytes(message) : Lines(message.columns());
     bytes_ += bytes.size();
     return file_.Write(bytes);
   }
@@ -39,6 +39,12 @@ class ExportWriter {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
+  std::string Lines(const v1::GraphBlock& block) {
+    const bool is_first = graphs_ == 0;
+    graphs_ += static_cast<std::uint64_t>(block.n_node_size());
+    return GraphLines(dataset_.schema(), block, is_first);
+  }
+
   static std::string NativeBytes(const v1::ExportDatasetResponse& message) {
     const std::string begin(message.has_header() ? ingest::kNativeMagic : "");
     return begin + ingest::NativeFrame(message);
@@ -47,6 +53,7 @@ class ExportWriter {
   const bool native_;
   ingest::WholeFile& file_;
   v1::Dataset dataset_;
+  std::uint64_t graphs_ = 0;  // in lines
   std::uint64_t bytes_ = 0;
 };
 
@@ -101,7 +108,7 @@ void AddDatasetExport(CLI::App& dataset, Invocation& invocation) {
           "--format", flags->format,
           "native: as it is stored, for `packtrain import native`, which gives the same version; jsonl: a "
           "graph a line, an object with id, n_node, n_edge, senders and receivers (absent where all nodes "
-          "are joined), and each field by its name")
+          "are joined), and each field by its name, for `packtrain import jsonl`, which gives the same graphs")
       ->required()
       ->check(CLI::IsMember({"native", "jsonl"}))
       ->option_text("native|jsonl");

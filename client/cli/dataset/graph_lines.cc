@@ -9,7 +9,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/dataset/dataset_json.h"
 #include "client/cli/output.h"
 
 namespace packtrain::cli {
@@ -73,19 +75,43 @@ void AppendRow(const Dims& dims, int dim, AppendElement append, std::string_view
       dims[dim], [&](std::uint64_t) { AppendRow(dims, dim + 1, append, rest, out); }, out);
 }
 
+// The schema without its vocabularies, whose words are in the lines.
+std::string SchemaText(const v1::Schema& schema) {
+  v1::Schema described = schema;
+  described.clear_vocabularies();
+  Json text = MessageToJson(described, DatasetRules());
+  text.erase("vocabularies");
+  Json& words = text["words"] = Json::array();
+  for (const v1::Vocabulary& vocabulary : schema.vocabularies()) words.push_back(vocabulary.field());
+  return text.dump();
+}
+
+// Takes the id of a word from the front of `rest` and appends the word, or the id where there is no such word.
+void AppendWord(const v1::Vocabulary& vocabulary, AppendElement append, std::string_view& rest,
+                std::string& out) {
+  const std::size_t begin = out.size();
+  append(rest, out);
+  int id = 0;
+  if (!absl::SimpleAtoi(out.substr(begin), &id) || id < 0 || id >= vocabulary.words_size()) return;
+  out.resize(begin);
+  out += Json(vocabulary.words(id)).dump();
+}
+
 // The columns of a block, taken graph by graph.
 class Columns {
  public:
   Columns(const v1::Schema& schema, const v1::GraphBlock& block) : schema_(schema), block_(block) {
     for (const v1::Column& column : block.columns()) rest_[column.field()] = column.data();
+    for (const v1::Vocabulary& vocabulary : schema.vocabularies()) words_[vocabulary.field()] = &vocabulary;
   }
 
-  void AppendGraph(int graph, std::string& out) {
+  void AppendGraph(int graph, bool with_schema, std::string& out) {
     const std::uint32_t n_node = block_.n_node(graph);
     const bool stored = schema_.edge_rule() == v1::EDGE_RULE_STORED;
     const std::uint64_t n_edge = stored ? block_.n_edge(graph) : std::uint64_t{n_node} * (n_node - 1);
     absl::StrAppend(&out, "{\"id\":", Json(block_.source_ids(graph)).dump(), ",\"n_node\":", n_node,
                     ",\"n_edge\":", n_edge);
+    if (with_schema) absl::StrAppend(&out, ",\"schema\":", SchemaText(schema_));
     if (stored) {
       AppendNodes("senders", block_.senders(), n_edge, out);
       AppendNodes("receivers", block_.receivers(), n_edge, out);
@@ -105,8 +131,11 @@ class Columns {
   void AppendField(const v1::Field& field, std::uint64_t n_node, std::uint64_t n_edge, std::string& out) {
     absl::StrAppend(&out, ",", Json(field.name()).dump(), ":");
     std::string_view& rest = rest_[field.name()];
+    const auto words = words_.find(field.name());
     const auto append_row = [&](std::uint64_t) {
-      AppendRow(field.dims(), 0, AppenderOf(field.data_type()), rest, out);
+      const AppendElement append = AppenderOf(field.data_type());
+      if (words != words_.end()) return AppendWord(*words->second, append, rest, out);
+      AppendRow(field.dims(), 0, append, rest, out);
     };
     if (field.scope() == v1::FIELD_SCOPE_GRAPH) return append_row(0);
     AppendList(field.scope() == v1::FIELD_SCOPE_NODE ? n_node : n_edge, append_row, out);
@@ -114,16 +143,18 @@ class Columns {
 
   const v1::Schema& schema_;
   const v1::GraphBlock& block_;
-  std::map<std::string, std::string_view> rest_;  // of each field's column
-  std::uint64_t edge_ = 0;                        // the graph's first
+  std::map<std::string, std::string_view> rest_;        // of each field's column
+  std::map<std::string, const v1::Vocabulary*> words_;  // by field, where it has one
+  std::uint64_t edge_ = 0;                              // the graph's first
 };
 
 }  // namespace
 
-std::string GraphLines(const v1::Schema& schema, const v1::GraphBlock& block) {
+std::string GraphLines(const v1::Schema& schema, const v1::GraphBlock& block, bool is_first) {
   Columns columns(schema, block);
   std::string lines;
-  for (int graph = 0; graph < block.n_node_size(); ++graph) columns.AppendGraph(graph, lines);
+  for (int graph = 0; graph < block.n_node_size(); ++graph)
+    columns.AppendGraph(graph, is_first && graph == 0, lines);
   return lines;
 }
 

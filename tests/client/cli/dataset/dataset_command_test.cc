@@ -195,6 +195,40 @@ TEST_F(ExportTest, JsonLinesHoldEachGraph) {
   EXPECT_EQ(graphs, 300);
 }
 
+TEST_F(ExportTest, JsonLinesAreImportedAsTheSameGraphs) {
+  for (const std::string edges : {"knn:2", "full"}) {
+    Import("mols", {"--edges", edges});
+    const std::string file = Export("mols", "jsonl");
+    ASSERT_EQ(Run({"import", "jsonl", file, "--name", "again"}).exit_code, 0);
+    EXPECT_EQ(Run({"dataset", "show", "again"}).Json()["version"],
+              Run({"dataset", "show", "mols"}).Json()["version"]);
+  }
+}
+
+TEST_F(ExportTest, WordsAreShownAndWrittenOut) {
+  const std::string lines =
+      "{\"id\":\"a\",\"nodes\":{\"token\":[\"x\",\"=\"]},\"edges\":{\"senders\":[0],\"receivers\":[1],"
+      "\"edge_type\":[\"next\"]}}\n"
+      "{\"id\":\"b\",\"nodes\":{\"token\":[\"x\",\"x\"]},\"edges\":{\"senders\":[0],\"receivers\":[1],"
+      "\"edge_type\":[\"last\"]}}\n";
+  ASSERT_EQ(Run({"import", "jsonl", folder_.Write("code.jsonl", lines), "--name", "code"}).exit_code, 0);
+  const nlohmann::json shown = Run({"dataset", "show", "code"}).Json();
+  EXPECT_EQ(shown["vocabularies"]["token"], nlohmann::json::parse(R"({"words":["=","x"],"graphs":[1,2]})"));
+  EXPECT_EQ(shown["vocabularies"]["edge_type"],
+            nlohmann::json::parse(R"({"words":["last","next"],"graphs":[1,1]})"));
+  const Printed text = RunLine({"dataset", "show", "code", "--server", server_->address()});
+  EXPECT_THAT(text.out, HasSubstr("edge_type: last, next"));
+  EXPECT_FALSE(Run({"dataset", "list"}).Json()[0].contains("vocabularies"));
+  const std::string file = folder_.PathOf("written.jsonl");
+  ASSERT_EQ(Run({"dataset", "export", "code", "--format", "jsonl", "-o", file}).exit_code, 0);
+  std::ifstream written(file);
+  std::string line;
+  ASSERT_TRUE(std::getline(written, line));
+  EXPECT_EQ(nlohmann::json::parse(line)["token"], nlohmann::json::parse(R"(["x","="])"));
+  ASSERT_EQ(Run({"import", "jsonl", file, "--name", "again"}).exit_code, 0);
+  EXPECT_EQ(Run({"dataset", "show", "again"}).Json()["version"], shown["version"]);
+}
+
 TEST_F(ExportTest, FullEdgesAreNotWrittenOut) {
   folder_.Write("two.xyz", "2\nid=\"a \\\"b\\\"\"\nC 1.5 2 0.1\nH 0 0 -1\n");
   ASSERT_EQ(Run({"import", "extxyz", folder_.PathOf("two.xyz"), "--name", "two"}).exit_code, 0);
