@@ -4,8 +4,11 @@
 #include <array>
 
 #include "client/ingest/formats/extxyz_reader.h"
+#include "client/ingest/formats/jsonl_reader.h"
 #include "client/ingest/formats/native_source.h"
+#include "client/ingest/formats/ogb_csv_reader.h"
 #include "client/ingest/formats/qm9_xyz_reader.h"
+#include "client/ingest/formats/tudataset_reader.h"
 
 namespace packtrain::ingest {
 
@@ -16,6 +19,12 @@ std::span<const Format> Formats() {
              .extensions = {".xyz", ".extxyz"},
              .flags = {kSpeciesAreNumbers},
              .open_graphs = OpenExtxyz},
+      Format{.name = "jsonl",
+             .help = "a graph a line as JSON: programs (both variable misuse forms), typed bond graphs, or the "
+                     "general form, which `packtrain dataset export --format jsonl` writes",
+             .extensions = {".jsonl", ".json"},
+             .may_hold_words = true,
+             .open_graphs = OpenJsonl},
       Format{.name = "qm9-xyz",
              .help = "the files of QM9 as published, with their 15 properties",
              .extensions = {".xyz"},
@@ -25,6 +34,20 @@ std::span<const Format> Formats() {
                      "or parts "
                      "that `packtrain import ... -o PART` made, to be joined in this order",
              .open_blocks = NativeSource::Open},
+      Format{.name = "ogb-csv",
+             .help =
+                 "a folder or archive of the Open Graph Benchmark's raw files: edge.csv, num-node-list.csv, "
+                 "num-edge-list.csv, and node-feat.csv, edge-feat.csv, graph-label.csv where they exist",
+             .extensions = {".csv"},
+             .flags = {{kInverseEdgesFlag, "keep|add", "add: follow each edge by its inverse (default: keep)"}},
+             .open_folder = OpenOgbCsv},
+      Format{
+          .name = "tudataset",
+          .help =
+              "a folder or archive of the TUDataset collection: DS_A.txt, DS_graph_indicator.txt, and labels "
+              "and attributes of graphs, nodes and edges where they exist",
+          .extensions = {".txt"},
+          .open_folder = OpenTudataset},
   };
   return kFormats;
 }

@@ -52,6 +52,27 @@ FormatSample Qm9Xyz() {
   return sample;
 }
 
+FormatSample Jsonl() {
+  const auto molecule = [](const std::string& id, const std::string& z, const std::string& edges) {
+    return "{\"id\":\"" + id + "\",\"nodes\":{\"z\":[" + z + "]},\"edges\":[" + edges +
+           "],\"targets\":{\"e\":-1.5}}\n";
+  };
+  const std::string first = molecule("a", "6,1", "[0,1],[1,0]"), last = molecule("c", "8,1,1", "[0,2]");
+  FormatSample sample;
+  sample.file_name = "m.jsonl";
+  sample.three = first + molecule("b", "7", "") + last;
+  sample.ids = {"a", "b", "c"};
+  sample.one = first;
+  sample.second_is_bad = first + molecule("b", "7", "[0,1]") + last;
+  sample.reason = "edge_out_of_range";
+  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
+                   {{.max_line_bytes = 3}, "line_too_long"},
+                   {{.max_atoms = 2}, "too_many_atoms"},
+                   {{.max_edges = 1}, "too_many_edges"},
+                   {{.max_depth = 2}, "too_deep"}};
+  return sample;
+}
+
 v1::Schema SchemaOfNative() {
   v1::Schema schema;
   v1::Field* z = schema.add_fields();
@@ -107,7 +128,7 @@ FormatSample Native() {
 
 FormatSample SampleOf(std::string_view format) {
   static constexpr std::pair<std::string_view, FormatSample (*)()> kSamples[] = {
-      {"extxyz", Extxyz}, {"qm9-xyz", Qm9Xyz}, {"native", Native}};
+      {"extxyz", Extxyz}, {"jsonl", Jsonl}, {"qm9-xyz", Qm9Xyz}, {"native", Native}};
   for (const auto& [name, make] : kSamples) {
     if (name == format) return make();
   }

@@ -1,0 +1,39 @@
+// The labels of one graph, whose texts become a part of the graph: for readers whose records do not outlast a
+// call.
+#ifndef PACKTRAIN_CLIENT_INGEST_FORMATS_LABEL_LIST_H_
+#define PACKTRAIN_CLIENT_INGEST_FORMATS_LABEL_LIST_H_
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "client/ingest/graph_reader.h"
+
+namespace packtrain::ingest {
+
+// Used by one thread.
+class LabelList {
+ public:
+  void Add(std::string_view name, std::string_view text, bool structural = false);
+  // Values of each node or edge that are not stored.
+  void AddPerNode(std::string_view name);
+
+  // Moves all of them to a graph.
+  void MoveTo(SourceGraph* graph);
+
+ private:
+  struct Entry {
+    std::size_t name_bytes;
+    std::size_t text_bytes;
+    bool structural;
+    bool per_node;
+  };
+  void Append(std::string_view name, std::string_view text, bool structural, bool per_node);
+
+  std::vector<Entry> entries_;
+  std::vector<char> text_;  // names and texts, end to end
+};
+
+}  // namespace packtrain::ingest
+
+#endif  // PACKTRAIN_CLIENT_INGEST_FORMATS_LABEL_LIST_H_
