@@ -73,7 +73,9 @@ absl::Status BlockReader::MapColumns() {
     rest_[*field] = column.data();
   }
   for (std::size_t k = 0; k < found.size(); ++k) {
-    if (!found[k]) return Invalid("column '", layout_->fields()[k].name, "' is missing");
+    const RecordLayout::Field& field = layout_->fields()[k];
+    const bool comes = holds_edges_ || field.scope != v1::FIELD_SCOPE_EDGE;
+    if (comes && !found[k]) return Invalid("column '", field.name, "' is missing");
   }
   return absl::OkStatus();
 }

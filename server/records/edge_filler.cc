@@ -13,10 +13,10 @@ namespace packtrain::records {
 namespace {
 
 constexpr std::string_view kPositions = "pos";
-constexpr std::string_view kCell = "cell";
-constexpr std::string_view kPeriodicAxes = "pbc";
-// What two lists of endpoints take beside their elements, at most.
-constexpr std::uint64_t kPaddingBytes = 16;
+constexpr std::string_view kShift = "shift";
+constexpr std::uint64_t kShiftBytes = 3 * sizeof(std::int32_t);
+// What shifts and two lists of endpoints take beside their elements, at most.
+constexpr std::uint64_t kPaddingBytes = 24;
 
 bool IsPositions(const v1::Field& field) {
   return field.name() == kPositions && field.scope() == v1::FIELD_SCOPE_NODE && RowElements(field) == 3 &&
@@ -30,10 +30,19 @@ absl::Status CheckFields(const v1::Schema& schema, const std::string& edges) {
                                                    "' belongs to edges that are there already"));
   }
   if (edges == "full") return absl::OkStatus();
+  ABSL_RETURN_IF_ERROR(CheckCellFields(schema));
   if (std::any_of(schema.fields().begin(), schema.fields().end(), IsPositions)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "--edges ", edges,
       " needs positions: a node field 'pos' of F32 or F64 with dims [3], which the data set lacks"));
+}
+
+void AddShift(v1::Schema& schema) {
+  v1::Field& field = *schema.add_fields();
+  field.set_name(std::string(kShift));
+  field.set_scope(v1::FIELD_SCOPE_EDGE);
+  field.set_data_type(v1::DATA_TYPE_I32);
+  field.add_dims(3);
 }
 
 template <typename T>
@@ -56,39 +65,63 @@ absl::StatusOr<v1::Schema> SchemaOfBuiltEdges(const v1::Schema& schema) {
   built.set_edges(wire::ToText(spec));
   ABSL_RETURN_IF_ERROR(CheckSchema(built));
   ABSL_RETURN_IF_ERROR(CheckFields(built, built.edges()));
+  if (full || !HasCellFields(built)) return built;
+  AddShift(built);
+  ABSL_RETURN_IF_ERROR(CheckSchema(built));  // the name may be taken
   return built;
 }
 
 EdgeFiller::EdgeFiller(const v1::Schema& schema, const RecordLayout& layout)
     : layout_(layout),
       pos_(layout.FindField(kPositions).value()),
-      cell_(layout.FindField(kCell)),
-      pbc_(layout.FindField(kPeriodicAxes)),
-      builder_(wire::ParseEdgeSpec(schema.edges()).value()) {}
+      cell_fields_(layout),
+      shift_(layout.FindField(kShift)),
+      open_(wire::ParseEdgeSpec(schema.edges()).value()),
+      periodic_(wire::ParseEdgeSpec(schema.edges()).value()) {}
 
 std::optional<Refusal> EdgeFiller::Fill(GraphView& graph) {
-  if (IsPeriodic(graph)) {
-    return Refusal{refusal_reason::kPeriodicCell,
-                   "its cell repeats, and --edges builds edges without periodic images only"};
-  }
   TakePositions(graph);
-  const std::uint64_t taken = RecordBytes(layout_, graph) + kPaddingBytes;
-  const std::uint64_t room = taken < kMaxRecordBytes ? kMaxRecordBytes - taken : 0;
-  const std::uint64_t most =
-      std::min(edges::kMaxEdges, room / (std::uint64_t{2} * EndpointBytes(graph.n_node)));
-  if (const absl::Status status = builder_.Build(nodes_, most); !status.ok()) {
+  graph.n_edge = 0;
+  const edges::PeriodicCell cell = cell_fields_.CellOf(graph);
+  if (cell.IsPeriodic()) return FillPeriodic(cell, graph);
+  if (const absl::Status status = open_.Build(nodes_, MaxEdges(graph)); !status.ok()) {
     return Refusal{refusal_reason::kTooManyEdges, std::string(status.message())};
   }
-  graph.n_edge = static_cast<std::uint32_t>(builder_.edges().senders.size());
-  graph.senders = builder_.edges().senders;
-  graph.receivers = builder_.edges().receivers;
+  Take(open_.edges(), {}, graph);
   return std::nullopt;
 }
 
-// A cell repeats along all axes where nothing says along which.
-bool EdgeFiller::IsPeriodic(const GraphView& graph) const {
-  if (!pbc_) return cell_.has_value();
-  return graph.fields[*pbc_].find_first_not_of('\0') != std::string_view::npos;
+std::optional<Refusal> EdgeFiller::FillPeriodic(const edges::PeriodicCell& cell, GraphView& graph) {
+  const absl::StatusOr<edges::Lattice> lattice = edges::Lattice::Create(cell);
+  if (!lattice.ok()) return Refusal{refusal_reason::kBadCell, std::string(lattice.status().message())};
+  const absl::Status built = periodic_.Build(nodes_, *lattice, MaxEdges(graph));
+  if (absl::IsOutOfRange(built)) return Refusal{refusal_reason::kBadCell, std::string(built.message())};
+  if (!built.ok()) return Refusal{refusal_reason::kTooManyEdges, std::string(built.message())};
+  Take(periodic_.edges(), periodic_.shifts(), graph);
+  return std::nullopt;
+}
+
+std::uint64_t EdgeFiller::MaxEdges(const GraphView& graph) const {
+  const std::uint64_t taken = RecordBytes(layout_, graph) + kPaddingBytes;
+  const std::uint64_t room = taken < kMaxRecordBytes ? kMaxRecordBytes - taken : 0;
+  const std::uint64_t of_edge = std::uint64_t{2} * EndpointBytes(graph.n_node) + (shift_ ? kShiftBytes : 0);
+  return std::min(edges::kMaxEdges, room / of_edge);
+}
+
+void EdgeFiller::Take(const edges::EdgeList& edges, std::span<const std::array<std::int32_t, 3>> shifts,
+                      GraphView& graph) {
+  graph.n_edge = static_cast<std::uint32_t>(edges.senders.size());
+  graph.senders = edges.senders;
+  graph.receivers = edges.receivers;
+  if (!shift_) return;
+  fields_.assign(graph.fields.begin(), graph.fields.end());
+  if (shifts.empty()) {
+    no_shifts_.assign(edges.senders.size() * kShiftBytes, '\0');
+    fields_[*shift_] = no_shifts_;
+  } else {
+    fields_[*shift_] = {reinterpret_cast<const char*>(shifts.data()), shifts.size_bytes()};
+  }
+  graph.fields = fields_;
 }
 
 void EdgeFiller::TakePositions(const GraphView& graph) {
@@ -101,8 +134,10 @@ void EdgeFiller::TakePositions(const GraphView& graph) {
 }
 
 std::uint64_t EdgeFiller::memory_bytes() const {
-  return nodes_.capacity() * sizeof(edges::Point) +
-         (builder_.edges().senders.capacity() + builder_.edges().receivers.capacity()) * sizeof(std::uint32_t);
+  const std::uint64_t endpoints = open_.edges().senders.capacity() + open_.edges().receivers.capacity() +
+                                  periodic_.edges().senders.capacity() + periodic_.edges().receivers.capacity();
+  return nodes_.capacity() * sizeof(edges::Point) + endpoints * sizeof(std::uint32_t) + no_shifts_.capacity() +
+         periodic_.shifts().size_bytes();
 }
 
 }  // namespace packtrain::records

@@ -2,24 +2,32 @@
 #ifndef PACKTRAIN_SERVER_RECORDS_EDGE_FILLER_H_
 #define PACKTRAIN_SERVER_RECORDS_EDGE_FILLER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "proto/wire/edge_spec.h"
 #include "server/edges/neighbour_edges.h"
+#include "server/edges/periodic_edges.h"
+#include "server/records/cell_fields.h"
 #include "server/records/graph_record.h"
 #include "server/records/graph_validator.h"
 
 namespace packtrain::records {
 
 // The schema under which graphs with edges by its `edges` are stored: the same, with the one spelling of the
-// spec, "full" with EDGE_RULE_FULL and any other with EDGE_RULE_STORED. INVALID_ARGUMENT: the spec is none
-// (edge_spec.h), the rule is another one, the schema has edge fields, which nothing would fill, or the spec
-// needs a node field `pos` of F32 or F64 [3] and there is none.
+// spec, "full" with EDGE_RULE_FULL and any other with EDGE_RULE_STORED, and then, where graphs may be periodic
+// (cell_fields.h), with the edge field `shift` (I32 [3]) behind the others: whole cells by which the image that
+// an edge begins in is away from its sender. INVALID_ARGUMENT: the spec is none (edge_spec.h), the rule is
+// another one, the schema has edge fields, which nothing would fill, or the spec needs a node field `pos` of
+// F32 or F64 [3] and there is none, or the schema fails CheckCellFields.
 absl::StatusOr<v1::Schema> SchemaOfBuiltEdges(const v1::Schema& schema);
 
 // Fills one graph after the other; its memory is used again. Borrows the layout. Used by one thread.
@@ -28,23 +36,32 @@ class EdgeFiller {
   // `schema` is one that SchemaOfBuiltEdges gave, and stores edges; `layout` is its layout.
   EdgeFiller(const v1::Schema& schema, const RecordLayout& layout);
 
-  // Gives a valid graph without edges its edges, which are valid until the next call. A refusal: the graph
-  // would be above kMaxRecordBytes, or has a cell that repeats.
+  // Gives a valid graph its edges in place of those that it has, with those of images where its cell repeats;
+  // they are valid until the next call. A refusal: the graph would be above kMaxRecordBytes, or lies too far
+  // outside its cell.
   std::optional<Refusal> Fill(GraphView& graph);
 
   // Bytes of memory held.
   std::uint64_t memory_bytes() const;
 
  private:
-  bool IsPeriodic(const GraphView& graph) const;
   void TakePositions(const GraphView& graph);
+  // Edges that there is room for beside the fields.
+  std::uint64_t MaxEdges(const GraphView& graph) const;
+  std::optional<Refusal> FillPeriodic(const edges::PeriodicCell& cell, GraphView& graph);
+  // Gives the graph the edges and, where they are stored, their shifts; empty: all are 0.
+  void Take(const edges::EdgeList& edges, std::span<const std::array<std::int32_t, 3>> shifts,
+            GraphView& graph);
 
   const RecordLayout& layout_;
   const std::size_t pos_;
-  const std::optional<std::size_t> cell_;
-  const std::optional<std::size_t> pbc_;
-  edges::NeighbourEdges builder_;
+  const CellFields cell_fields_;
+  const std::optional<std::size_t> shift_;
+  edges::NeighbourEdges open_;
+  edges::PeriodicEdges periodic_;
   std::vector<edges::Point> nodes_;
+  std::vector<std::string_view> fields_;
+  std::string no_shifts_;  // zeros
 };
 
 }  // namespace packtrain::records

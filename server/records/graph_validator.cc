@@ -61,13 +61,16 @@ std::optional<Refusal> CheckTargets(std::string_view row, bool allow_missing) {
 }  // namespace
 
 GraphValidator::GraphValidator(const RecordLayout& layout, v1::MissingTargetPolicy missing_target)
-    : layout_(layout), allow_missing_target_(missing_target == v1::MISSING_TARGET_POLICY_NAN) {}
+    : layout_(layout),
+      cell_fields_(layout),
+      allow_missing_target_(missing_target == v1::MISSING_TARGET_POLICY_NAN) {}
 
 std::optional<Refusal> GraphValidator::Check(const GraphView& graph) const {
   if (std::optional<Refusal> refusal = CheckCounts(graph)) return refusal;
   if (std::optional<Refusal> refusal = CheckId(graph.source_id)) return refusal;
   if (std::optional<Refusal> refusal = CheckEndpoints(graph)) return refusal;
-  return CheckFields(graph);
+  if (std::optional<Refusal> refusal = CheckFields(graph)) return refusal;
+  return CheckCell(graph);
 }
 
 std::optional<Refusal> GraphValidator::CheckCounts(const GraphView& graph) const {
@@ -93,6 +96,14 @@ std::optional<Refusal> GraphValidator::CheckFields(const GraphView& graph) const
     }
   }
   return std::nullopt;
+}
+
+std::optional<Refusal> GraphValidator::CheckCell(const GraphView& graph) const {
+  const edges::PeriodicCell cell = cell_fields_.CellOf(graph);
+  if (!cell.IsPeriodic()) return std::nullopt;
+  const absl::Status status = edges::Lattice::Create(cell).status();
+  if (status.ok()) return std::nullopt;
+  return Refusal{refusal_reason::kBadCell, std::string(status.message())};
 }
 
 std::optional<std::string> SourceIds::Take(std::string_view id,

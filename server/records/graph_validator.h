@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
+#include "server/records/cell_fields.h"
 #include "server/records/graph_record.h"
 
 namespace packtrain::records {
@@ -29,7 +30,7 @@ inline constexpr std::string_view kNoNodes = "no_nodes";
 inline constexpr std::string_view kTooManyNodes = "too_many_nodes";  // for edges that are not stored
 inline constexpr std::string_view kTooLarge = "too_large";           // the record
 inline constexpr std::string_view kTooManyEdges = "too_many_edges";  // that --edges builds
-inline constexpr std::string_view kPeriodicCell = "periodic_cell";   // where --edges would need its images
+inline constexpr std::string_view kBadCell = "bad_cell";             // that repeats
 inline constexpr std::string_view kEdgeOutOfRange = "edge_out_of_range";
 inline constexpr std::string_view kNotFinite = "not_finite";
 inline constexpr std::string_view kMissingTarget = "missing_target";
@@ -38,7 +39,8 @@ inline constexpr std::string_view kIdTooLong = "id_too_long";
 inline constexpr std::string_view kDuplicateId = "duplicate_id";
 }  // namespace refusal_reason
 
-// Checks what a graph says of itself: counts, endpoints, floats, targets, id. Immutable; borrows the layout.
+// Checks what a graph says of itself: counts, endpoints, floats, targets, cell (edges/lattice.h), id.
+// Immutable; borrows the layout.
 class GraphValidator {
  public:
   GraphValidator(const RecordLayout& layout, v1::MissingTargetPolicy missing_target);
@@ -50,8 +52,10 @@ class GraphValidator {
  private:
   std::optional<Refusal> CheckCounts(const GraphView& graph) const;
   std::optional<Refusal> CheckFields(const GraphView& graph) const;
+  std::optional<Refusal> CheckCell(const GraphView& graph) const;
 
   const RecordLayout& layout_;
+  const CellFields cell_fields_;
   const bool allow_missing_target_;
 };
 

@@ -1,5 +1,6 @@
 #include "server/records/record_graph.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -28,16 +29,29 @@ void Widen(std::span<const std::byte> bytes, std::uint8_t width, std::vector<std
   return Widen<std::uint32_t>(bytes, out);
 }
 
+// Whether all edge fields of `to` are in `from`.
+bool HasEdgeFields(const RecordLayout& from, const RecordLayout& to) {
+  return std::ranges::all_of(to.fields(), [&](const RecordLayout::Field& field) {
+    return field.scope != v1::FIELD_SCOPE_EDGE || from.FindField(field.name).has_value();
+  });
+}
+
 }  // namespace
 
 RecordGraph::RecordGraph(const RecordLayout& from, const RecordLayout& to)
-    : keeps_edges_(from.stores_edges() && to.stores_edges()), full_edges_(!to.stores_edges()) {
-  for (const RecordLayout::Field& field : to.fields()) sources_.push_back(from.FindField(field.name).value());
+    : keeps_edges_(from.stores_edges() && to.stores_edges() && HasEdgeFields(from, to)),
+      full_edges_(!to.stores_edges()) {
+  for (const RecordLayout::Field& field : to.fields()) {
+    const bool left_out = field.scope == v1::FIELD_SCOPE_EDGE && !keeps_edges_;
+    sources_.push_back(left_out ? std::nullopt : from.FindField(field.name));
+  }
 }
 
 GraphView RecordGraph::Of(const RecordView& record) {
   fields_.clear();
-  for (const std::size_t source : sources_) fields_.push_back(TextOf(record.field(source)));
+  for (const std::optional<std::size_t> source : sources_) {
+    fields_.push_back(source ? TextOf(record.field(*source)) : std::string_view());
+  }
   GraphView graph;
   graph.n_node = record.n_node();
   graph.fields = fields_;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace packtrain::records {
 // Takes one record after the other; its memory is used again. Used by one thread.
 class RecordGraph {
  public:
-  // Records are of layout `from`, graphs of layout `to`, each field of which `from` has, too. Graphs have the
-  // records' edges where both layouts store edges, all edges where `to` stores none, and else no edge yet.
+  // Records are of layout `from`, graphs of layout `to`, each node and graph field of which `from` has, too.
+  // Graphs have the records' edges where `to` has the same edge fields, all edges where it stores none, and
+  // else no edge yet.
   RecordGraph(const RecordLayout& from, const RecordLayout& to);
 
   // Valid until the next call, and as long as the record's bytes.
@@ -24,7 +26,7 @@ class RecordGraph {
  private:
   const bool keeps_edges_;
   const bool full_edges_;
-  std::vector<std::size_t> sources_;  // in `from`, by field of `to`
+  std::vector<std::optional<std::size_t>> sources_;  // in `from`, by field of `to`
   std::vector<std::string_view> fields_;
   std::vector<std::uint32_t> senders_;
   std::vector<std::uint32_t> receivers_;

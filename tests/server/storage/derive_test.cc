@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "server/storage/import_session.h"
 #include "tests/server/storage/store_testing.h"
@@ -17,6 +20,7 @@ using ::packtrain::testing::BlockOf;
 using ::packtrain::testing::FakeGraphStore;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::ManyMolecules;
+using ::packtrain::testing::Molecule;
 using ::packtrain::testing::MoleculeSchema;
 using ::packtrain::testing::SampleMolecules;
 using ::packtrain::testing::StatusIs;
@@ -45,6 +49,42 @@ class DeriveTest : public ::testing::Test {
     return session->TakeWriter()->Seal(seal).value().dataset;
   }
 
+  // The same of molecules each in a cell that repeats along two vectors.
+  v1::Dataset ImportPeriodic(const std::string& edges, const std::string& name) {
+    v1::ImportHeader header;
+    v1::Schema& schema = *header.mutable_schema();
+    schema = MoleculeSchema();
+    schema.set_edges(edges);
+    schema.set_edge_rule(edges == "full" ? v1::EDGE_RULE_FULL : v1::EDGE_RULE_STORED);
+    header.set_build_edges(true);
+    const std::vector<Molecule> molecules = ManyMolecules(50);
+    v1::GraphBlock block = BlockOf(molecules);
+    AddGraphField("cell", v1::DATA_TYPE_F64, {3, 3}, schema);
+    AddGraphField("pbc", v1::DATA_TYPE_U8, {3}, schema);
+    std::string cells, pbc;
+    for (std::size_t k = 0; k < molecules.size(); ++k) {
+      const double cell[] = {4, 0, 0, 1, 5, 0, 0, 0, 3};
+      cells.append(reinterpret_cast<const char*>(cell), sizeof(cell));
+      pbc.append({1, 0, 1});
+    }
+    for (const auto& [field, data] : {std::pair{"cell", cells}, {"pbc", pbc}}) {
+      v1::Column& column = *block.add_columns();
+      column.set_field(field);
+      column.set_data(data);
+    }
+    auto session = ImportSession::Begin(store_, header).value();
+    EXPECT_THAT(session->Add(block), IsOk());
+    return session->TakeWriter()->Seal(SealAs(name)).value().dataset;
+  }
+  static void AddGraphField(const char* name, v1::DataType type, std::initializer_list<std::uint32_t> dims,
+                            v1::Schema& schema) {
+    v1::Field& field = *schema.add_fields();
+    field.set_name(name);
+    field.set_scope(v1::FIELD_SCOPE_GRAPH);
+    field.set_data_type(type);
+    for (const std::uint32_t dim : dims) field.add_dims(dim);
+  }
+
   absl::StatusOr<v1::Dataset> Derive(const std::string& from, const v1::DeriveDatasetRequest& request) {
     const auto source = store_.Open(from).value();
     auto writer = StageDerived(store_, *source, request, [](std::uint64_t) { return absl::OkStatus(); });
@@ -68,6 +108,17 @@ TEST_F(DeriveTest, IsTheVersionOfAnImportWithTheseEdges) {
       EXPECT_EQ(derived->splits_size(), 4);
       EXPECT_THAT(derived->lineage().derived_from(), ::testing::StartsWith("molecules@"));
       EXPECT_EQ(derived->lineage().edges(), edges);
+    }
+  }
+}
+
+TEST_F(DeriveTest, OfPeriodicGraphsIsTheVersionOfAnImportWithTheseEdges) {
+  for (const char* from : {"full", "knn:3", "radius:4"}) {
+    ImportPeriodic(from, "molecules");
+    for (const char* edges : {"radius:3.2", "knn:12", "full"}) {
+      const auto derived = Derive("molecules", Request(edges));
+      ASSERT_THAT(derived, IsOk());
+      EXPECT_EQ(derived->version(), ImportPeriodic(edges, "imported").version()) << from << " -> " << edges;
     }
   }
 }

@@ -390,22 +390,92 @@ TEST_F(ImportSessionTest, RefusesABlockThatBringsEdgesWhereTheyAreBuilt) {
   EXPECT_THAT(session->Add(block), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("edge counts")));
 }
 
-TEST_F(ImportSessionTest, RefusesToBuildEdgesOfACellThatRepeats) {
-  const Molecule water = SampleMolecules()[2];
-  for (const auto& [pbc, periodic] : {std::pair{std::string(3, 0), false}, {std::string({0, 0, 1}), true}}) {
-    v1::ImportHeader header = BuiltHeader("knn:3", v1::ERROR_POLICY_SKIP);
-    v1::GraphBlock block = BlockOf({&water, 1});
-    AddGraphField(v1::DATA_TYPE_F32, "cell", 9, std::string(36, 0), header, block);
-    AddGraphField(v1::DATA_TYPE_U8, "pbc", 3, pbc, header, block);
+template <typename T>
+std::string BytesOf(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+std::string CubeOf(float side) { return BytesOf<float>({side, 0, 0, 0, side, 0, 0, 0, side}); }
+
+// Of one atom.
+struct AtomCell {
+  std::string vectors;
+  std::string pbc;
+};
+
+v1::GraphBlock InCell(const AtomCell& cell, v1::ImportHeader& header) {
+  const Molecule atom = SampleMolecules()[0];
+  v1::GraphBlock block = BlockOf({&atom, 1});
+  AddGraphField(v1::DATA_TYPE_F32, "cell", 9, cell.vectors, header, block);
+  if (!cell.pbc.empty()) AddGraphField(v1::DATA_TYPE_U8, "pbc", 3, cell.pbc, header, block);
+  return block;
+}
+
+// An atom alone in a cube is nearest to an image of itself, along the first axis that repeats.
+TEST_F(ImportSessionTest, StoresTheCellsThatPeriodicEdgesSpan) {
+  for (const auto& [pbc, shift] : {std::pair{std::string({1, 1, 1}), std::vector<std::int32_t>{-1, 0, 0}},
+                                   {std::string(), {-1, 0, 0}},
+                                   {std::string({0, 1, 1}), {0, -1, 0}},
+                                   {std::string({0, 0, 1}), {0, 0, -1}},
+                                   {std::string({0, 0, 0}), {}}}) {
+    v1::ImportHeader header = BuiltHeader("knn:1");
+    const v1::GraphBlock block = InCell({CubeOf(0.5f), pbc}, header);
     const auto session = Begin(header);
     ASSERT_THAT(session->Add(block), IsOk());
-    EXPECT_EQ(session->response().staged(), periodic ? 0u : 1u);
-    EXPECT_EQ(session->response().refused_by_reason().count("periodic_cell"), periodic ? 1u : 0u);
+    const auto dataset = SealAndOpen(*session);
+    const v1::Field& last = *dataset->description().schema().fields().rbegin();
+    EXPECT_EQ(last.name(), "shift");
+    EXPECT_EQ(last.scope(), v1::FIELD_SCOPE_EDGE);
+    EXPECT_EQ(last.data_type(), v1::DATA_TYPE_I32);
+    const std::string record = (*Read(*dataset, {0}))[0];
+    const records::RecordLayout layout = records::RecordLayout::Create(dataset->description().schema()).value();
+    const auto view = records::RecordView::Parse(layout, std::as_bytes(std::span(record)));
+    ASSERT_THAT(view, IsOk());
+    ASSERT_EQ(view->n_edge(), shift.size() / 3);
+    const std::span<const std::byte> shifts = view->field(layout.FindField("shift").value());
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(shifts.data()), shifts.size()), BytesOf(shift))
+        << pbc.size();
   }
-  v1::ImportHeader header = BuiltHeader("knn:3", v1::ERROR_POLICY_SKIP);
-  v1::GraphBlock block = BlockOf({&water, 1});
-  AddGraphField(v1::DATA_TYPE_F32, "cell", 9, std::string(36, 0), header, block);
-  EXPECT_EQ(ReasonFor(header, block), "periodic_cell");
+}
+
+TEST_F(ImportSessionTest, RefusesACellThatCannotBeWhatItSays) {
+  const std::string line = BytesOf<float>({4, 0, 0, 8, 0, 0, 0, 0, 4}), all({1, 1, 1});
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const auto& [cell, reason] : {std::pair{AtomCell{std::string(36, 0), all}, "bad_cell"},
+                                     {{std::string(36, 0), ""}, "bad_cell"},
+                                     {{line, all}, "bad_cell"},
+                                     {{line, std::string({1, 1, 0})}, "bad_cell"},
+                                     {{CubeOf(1e30f), all}, "bad_cell"},
+                                     {{CubeOf(1e-9f), all}, "bad_cell"},
+                                     {{CubeOf(infinity), all}, "not_finite"}}) {
+    for (const bool build_edges : {true, false}) {
+      v1::ImportHeader header =
+          build_edges ? BuiltHeader("knn:3", v1::ERROR_POLICY_SKIP) : Header(v1::ERROR_POLICY_SKIP);
+      const v1::GraphBlock block = InCell(cell, header);
+      EXPECT_EQ(ReasonFor(header, block), reason);
+    }
+  }
+}
+
+TEST_F(ImportSessionTest, TakesACellThatIsOnlyUnusual) {
+  const std::string line = BytesOf<float>({4, 0, 0, 8, 0, 0, 0, 0, 4});
+  for (const AtomCell& cell : {AtomCell{std::string(36, 0), std::string(3, 0)},
+                               {line, std::string({1, 0, 1})},
+                               {CubeOf(0.1f), std::string({1, 1, 1})},
+                               {CubeOf(-3), std::string({1, 1, 1})},
+                               {CubeOf(1e8f), std::string({1, 1, 1})}}) {
+    v1::ImportHeader header = BuiltHeader("knn:3");
+    const v1::GraphBlock block = InCell(cell, header);
+    EXPECT_THAT(Begin(header)->Add(block), IsOk());
+  }
+}
+
+TEST_F(ImportSessionTest, RefusesACellOfAnotherShapeWhereEdgesNeedIt) {
+  v1::ImportHeader header = BuiltHeader("knn:3");
+  v1::GraphBlock block;
+  AddGraphField(v1::DATA_TYPE_F32, "cell", 6, "", header, block);
+  EXPECT_THAT(ImportSession::Begin(store_, header),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("field 'cell'")));
 }
 
 struct UnknownEnum {

@@ -62,7 +62,7 @@ TEST_F(LocalRecordsTest, VersionIsThatOfRecordsMadeByTheServer) {
 }
 
 TEST_F(LocalRecordsTest, RefusedGraphsAreThoseThatTheServerRefuses) {
-  const std::string crystal = "1\nid=c Lattice=\"4 0 0 0 4 0 0 0 4\"\nC 1 2 3\n";
+  const std::string crystal = "1\nid=c Lattice=\"4 0 0 0 4 0 0 4 0\"\nC 1 2 3\n";
   const std::string cluster = "1\nid=a Lattice=\"4 0 0 0 4 0 0 0 4\" pbc=\"F F F\"\nC 1 2 3\n";
   ingest::ImportOptions options = OptionsFor(folder_.Write("m.xyz", cluster + crystal + cluster));
   options.edges = "knn:12";
@@ -70,7 +70,7 @@ TEST_F(LocalRecordsTest, RefusedGraphsAreThoseThatTheServerRefuses) {
   const std::string version = Version(options, /*locally=*/false).value();
   for (const bool locally : {true, false}) {
     EXPECT_EQ(Version(options, locally).value(), version);
-    EXPECT_THAT(ledger_.refused_by_reason(), ElementsAre(Pair("duplicate_id", 1), Pair("periodic_cell", 1)));
+    EXPECT_THAT(ledger_.refused_by_reason(), ElementsAre(Pair("bad_cell", 1), Pair("duplicate_id", 1)));
     EXPECT_EQ(ledger_.refused()[0].origin, (ingest::Origin{options.paths[0], "frame", 2, 4}));
     EXPECT_EQ(ledger_.refused()[0].id, "c");
   }
