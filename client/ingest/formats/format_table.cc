@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "client/ingest/formats/cif_reader.h"
 #include "client/ingest/formats/extxyz_reader.h"
 #include "client/ingest/formats/jsonl_reader.h"
 #include "client/ingest/formats/native_source.h"
 #include "client/ingest/formats/ogb_csv_reader.h"
+#include "client/ingest/formats/poscar_reader.h"
 #include "client/ingest/formats/qm9_xyz_reader.h"
 #include "client/ingest/formats/tudataset_reader.h"
 
@@ -29,6 +31,15 @@ std::span<const Format> Formats() {
              .help = "the files of QM9 as published, with their 15 properties",
              .extensions = {".xyz"},
              .open_graphs = OpenQm9Xyz},
+      Format{
+          .name = "cif",
+          .help = "crystals of CIF files, with all atoms of the cell by its symmetry; a structure a data block",
+          .extensions = {".cif"},
+          .open_graphs = OpenCif},
+      Format{.name = "poscar",
+             .help = "crystals of VASP's POSCAR and CONTCAR files, one or several in a file",
+             .extensions = {".vasp", ".poscar", "POSCAR", "CONTCAR"},
+             .open_graphs = OpenPoscar},
       Format{.name = "native",
              .help = "a file of `packtrain dataset export`, with its own splits and, without --name, its name; "
                      "or parts "

@@ -73,6 +73,45 @@ FormatSample Jsonl() {
   return sample;
 }
 
+std::string CifOf(const std::string& name, const std::string& energy, const std::string& sites) {
+  return "data_" + name +
+         "\n_cell_length_a 3\n_cell_length_b 4\n_cell_length_c 5\n_symmetry_Int_Tables_number 1\n_e " + energy +
+         "\nloop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\n" + sites;
+}
+
+FormatSample Cif() {
+  const std::string first = CifOf("a", "1.5", "C1 0.25 0.5 0\nH2 0 0 0.5\n");
+  const std::string last = CifOf("c", "2", "O1 0 0 0\nH2 0.75 0 0.5\nH3 0.5 0 0.5\n");
+  FormatSample sample;
+  sample.file_name = "a.cif";
+  sample.three = first + CifOf("b", "-4", "N1 0.125 0 0\n") + last;
+  sample.ids = {"a", "b", "c"};
+  sample.one = first;
+  sample.second_is_bad = first + CifOf("b", "-4", "N1 0.125 ? 0\n") + last;
+  sample.reason = "unknown_coordinate";
+  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
+                   {{.max_line_bytes = 3}, "line_too_long"},
+                   {{.max_atoms = 2}, "too_many_atoms"}};
+  return sample;
+}
+
+FormatSample Poscar() {
+  const std::string first = "a\n1\n3 0 0\n0 3 0\n0 0 3\nC H\n1 1\nDirect\n0.25 -0.5 2e-1\n0 0 0.5\n";
+  const std::string second = "b\n2\n3 0 0\n0 3 0\n0 0 3\nN\n1\nCartesian\n0.25 ";
+  const std::string last = "c\n1\n3 0 0\n0 3 0\n0 0 3\nO H\n1 2\nDirect\n0 0 0\n0.75 0 0.5\n0.5 0 0.5\n";
+  FormatSample sample;
+  sample.file_name = "a.vasp";
+  sample.three = first + second + "0 0\n" + last;
+  sample.ids = {"a", "b", "c"};
+  sample.one = first;
+  sample.second_is_bad = first + second + "nan 0\n" + last;
+  sample.reason = "not_finite";
+  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
+                   {{.max_line_bytes = 3}, "line_too_long"},
+                   {{.max_atoms = 2}, "too_many_atoms"}};
+  return sample;
+}
+
 v1::Schema SchemaOfNative() {
   v1::Schema schema;
   v1::Field* z = schema.add_fields();
@@ -128,7 +167,8 @@ FormatSample Native() {
 
 FormatSample SampleOf(std::string_view format) {
   static constexpr std::pair<std::string_view, FormatSample (*)()> kSamples[] = {
-      {"extxyz", Extxyz}, {"jsonl", Jsonl}, {"qm9-xyz", Qm9Xyz}, {"native", Native}};
+      {"cif", Cif},       {"extxyz", Extxyz},   {"jsonl", Jsonl},
+      {"native", Native}, {"poscar", Poscar}, {"qm9-xyz", Qm9Xyz}};
   for (const auto& [name, make] : kSamples) {
     if (name == format) return make();
   }
