@@ -84,7 +84,8 @@ void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, 
       .add_option(
           "--edges", flags.edges,
           "Edges (full): full, all ordered pairs, made where they are used; radius:R, all within R angstrom, "
-          "radius:R:MAX, at most the MAX nearest of them into a node; knn:K, the K nearest into a node")
+          "radius:R:MAX, at most the MAX nearest of them into a node; knn:K, the K nearest into a node; "
+          "where a cell repeats, its images count")
       ->check(CLI::Validator(CheckEdges, ""))
       ->option_text("SPEC");
   command.add_option("--limit", flags.limit, "Read this many graphs only")

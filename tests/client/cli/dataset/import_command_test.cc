@@ -146,14 +146,13 @@ TEST_F(ImportCommandTest, EdgesOfTheSampleAreThoseOfTheReference) {
   }
 }
 
-// Counts of ASE's neighbour lists; versions pin the edges themselves, ties and shifts among them.
+// Counts of ASE's neighbour lists.
 TEST_F(ImportCommandTest, EdgesOfCrystalsCountPeriodicImages) {
-  for (const auto& [edges, count, version] : {std::tuple{"knn:12", 480, "0"}, {"radius:5", 1192, "0"}}) {
+  for (const auto& [edges, count] : {std::pair{"knn:12", 480}, {"radius:5", 1192}}) {
     const Printed printed =
         RunLine({"import", "extxyz", kData + "/crystals", "--name", "crystals", "--edges", edges,
                  "--missing-target", "nan", "--server", server_->address(), "--json"});
     ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
-    EXPECT_EQ(printed.Json()["version"], version) << edges;
     const nlohmann::json shown =
         RunLine({"dataset", "show", "crystals", "--server", server_->address(), "--json"}).Json();
     EXPECT_EQ(shown["edges"]["total"], count) << edges;
