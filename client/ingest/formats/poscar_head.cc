@@ -59,11 +59,11 @@ absl::StatusOr<Vector> ScaleOf(std::string_view line, const std::array<Vector, 3
   std::string_view rest;
   if (const std::optional<Vector> scale = ThreeNumbers(line, &rest)) {
     if (std::ranges::all_of(*scale, [](double factor) { return factor > 0; })) return *scale;
-    return Refusal("bad_scale", absl::StrCat("the three scales ", Shown(line), " must be above 0"));
+    return Refusal("bad_scale", absl::StrCat("the three scales ", ShownLine(line), " must be above 0"));
   }
   const std::optional<double> scale = ParseDouble(NextWord(&line));
   if (!scale || !std::isfinite(*scale) || *scale == 0) {
-    return Refusal("bad_scale", absl::StrCat("the scale is no number other than 0, but ", Shown(line)));
+    return Refusal("bad_scale", absl::StrCat("the scale is no number other than 0, but ", ShownLine(line)));
   }
   if (*scale > 0) return Vector{*scale, *scale, *scale};
   const double volume = std::abs(VolumeOf(vectors));
@@ -78,7 +78,7 @@ absl::Status ReadVectors(std::span<const std::string_view> lines, PoscarHead* he
     const std::optional<Vector> vector = ThreeNumbers(lines[kVectorLine + k], &rest);
     if (!vector) {
       return Refusal("bad_cell", absl::StrCat("a vector of the cell is no three numbers, but ",
-                                              Shown(lines[kVectorLine + k])));
+                                              ShownLine(lines[kVectorLine + k])));
     }
     head->vectors[k] = *vector;
   }
@@ -97,8 +97,8 @@ absl::Status ReadKinds(std::span<const std::string_view> lines, PoscarHead* head
   if (names_elements) {
     head->species = SymbolsOf(lines[at]);
     if (head->species.empty()) {
-      return Refusal("unknown_symbol",
-                     absl::StrCat("expected element symbols or numbers of atoms, found ", Shown(lines[at])));
+      return Refusal("unknown_symbol", absl::StrCat("expected element symbols or numbers of atoms, found ",
+                                                    ShownLine(lines[at])));
     }
     if (++at >= lines.size()) return Refusal("truncated_file", "the file ends before the numbers of atoms");
     counts = CountsOf(lines[at]);
@@ -108,7 +108,7 @@ absl::Status ReadKinds(std::span<const std::string_view> lines, PoscarHead* head
   }
   if (!counts || (names_elements && counts->size() != head->species.size())) {
     return Refusal("bad_count",
-                   absl::StrCat("expected a number of atoms for each element, found ", Shown(lines[at])));
+                   absl::StrCat("expected a number of atoms for each element, found ", ShownLine(lines[at])));
   }
   head->counts = *std::move(counts);
   head->lines = at + 1;
@@ -129,7 +129,8 @@ absl::Status ReadMode(std::span<const std::string_view> lines, PoscarHead* head)
   }
   const char mode = FirstLetter(lines[head->lines]);
   if (mode < 'a' || mode > 'z') {
-    return Refusal("bad_mode", absl::StrCat("expected Direct or Cartesian, found ", Shown(lines[head->lines])));
+    return Refusal("bad_mode",
+                   absl::StrCat("expected Direct or Cartesian, found ", ShownLine(lines[head->lines])));
   }
   head->is_cartesian = mode == 'c' || mode == 'k';
   ++head->lines;
@@ -138,7 +139,7 @@ absl::Status ReadMode(std::span<const std::string_view> lines, PoscarHead* head)
 
 }  // namespace
 
-std::string Shown(std::string_view text) {
+std::string ShownLine(std::string_view text) {
   const bool whole = text.size() <= kShownBytes;
   return absl::StrCat("'", std::string(text.substr(0, kShownBytes)), whole ? "'" : "...'");
 }

@@ -18,7 +18,7 @@
 namespace packtrain::ingest {
 
 // `text` in quotes, shortened.
-std::string Shown(std::string_view text);
+std::string ShownLine(std::string_view text);
 
 // Three numbers at the front of a line, and what follows them.
 std::optional<Vector> ThreeNumbers(std::string_view line, std::string_view* rest);
