@@ -13,11 +13,11 @@ namespace packtrain::ingest {
 
 absl::StatusOr<std::unique_ptr<CsvReader>> CsvReader::Open(const std::string& path, const ReadLimits& limits) {
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> lines, LineReader::Open(path, limits));
-  return std::unique_ptr<CsvReader>(new CsvReader(std::move(lines), limits.max_line_bytes));
+  return std::unique_ptr<CsvReader>(new CsvReader(std::move(lines), limits));
 }
 
-CsvReader::CsvReader(std::unique_ptr<LineReader> lines, std::size_t max_row_bytes)
-    : lines_(std::move(lines)), max_row_bytes_(max_row_bytes) {}
+CsvReader::CsvReader(std::unique_ptr<LineReader> lines, const ReadLimits& limits, char delimiter)
+    : lines_(std::move(lines)), max_row_bytes_(limits.max_line_bytes), delimiter_(delimiter) {}
 
 absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>* fields) {
   fields->clear();
@@ -35,16 +35,16 @@ absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>* fields) {
   }
 }
 
-// Leaves `rest` at the comma, or empty at the end of the row.
+// Leaves `rest` at the delimiter, or empty at the end of the row.
 absl::Status CsvReader::ReadField(std::string_view* rest, std::string* field) {
-  const std::size_t first = std::min(rest->find_first_not_of(" \t"), rest->size());
+  const std::size_t first = std::min(rest->find_first_not_of(Blanks()), rest->size());
   if (first < rest->size() && (*rest)[first] == '"') {
     rest->remove_prefix(first + 1);
     return ReadQuoted(rest, field);
   }
-  const std::size_t comma = std::min(rest->find(','), rest->size());
-  *field = Trim(rest->substr(0, comma));
-  rest->remove_prefix(comma);
+  const std::size_t end = std::min(rest->find(delimiter_), rest->size());
+  *field = Trim(rest->substr(0, end));
+  rest->remove_prefix(end);
   return absl::OkStatus();
 }
 
@@ -62,8 +62,8 @@ absl::Status CsvReader::ReadQuoted(std::string_view* rest, std::string* field) {
     field->push_back('"');
     rest->remove_prefix(1);
   }
-  *rest = rest->substr(std::min(rest->find_first_not_of(" \t"), rest->size()));
-  if (rest->empty() || rest->front() == ',') return absl::OkStatus();
+  *rest = rest->substr(std::min(rest->find_first_not_of(Blanks()), rest->size()));
+  if (rest->empty() || rest->front() == delimiter_) return absl::OkStatus();
   return Bad("text after a closing quote");
 }
 

@@ -1,4 +1,4 @@
-// Rows of a CSV file (RFC 4180), plain or gzip.
+// Rows of a CSV file (RFC 4180), whose cells may be parted by another character.
 #ifndef PACKTRAIN_CLIENT_INGEST_CSV_READER_H_
 #define PACKTRAIN_CLIENT_INGEST_CSV_READER_H_
 
@@ -21,6 +21,9 @@ class CsvReader {
  public:
   // Errors of ByteSource::Open.
   static absl::StatusOr<std::unique_ptr<CsvReader>> Open(const std::string& path, const ReadLimits& limits);
+  // Reads what `lines` has left. `delimiter` stands between the cells; it is a comma, a tab or the like, no
+  // quote.
+  CsvReader(std::unique_ptr<LineReader> lines, const ReadLimits& limits, char delimiter = ',');
 
   // Reads the next row into `fields`; false at the end. Refusals: those of LineReader::Next,
   // "line_too_long" also for a row of several lines, and "bad_csv" for a quote without an end or text behind a
@@ -32,8 +35,8 @@ class CsvReader {
   const std::string& path() const { return lines_->path(); }
 
  private:
-  CsvReader(std::unique_ptr<LineReader> lines, std::size_t max_row_bytes);
-
+  // What may stand around a field.
+  const char* Blanks() const { return delimiter_ == '\t' ? " " : " \t"; }
   absl::Status ReadField(std::string_view* rest, std::string* field);
   absl::Status ReadQuoted(std::string_view* rest, std::string* field);
   // The next line of a row whose quote is still open.
@@ -42,6 +45,7 @@ class CsvReader {
 
   const std::unique_ptr<LineReader> lines_;
   const std::size_t max_row_bytes_;
+  const char delimiter_;
   std::uint64_t row_line_ = 0;
   std::size_t row_bytes_ = 0;
 };

@@ -21,8 +21,11 @@ std::uint64_t GraphsOf(const v1::RecordBlock& block) {
   return static_cast<std::uint64_t>(block.records_size());
 }
 
-ingest::ImportOptions OptionsFor(const std::string& path) {
+ingest::ImportOptions OptionsFor(const std::string& path, const ingest::Format& format) {
   ingest::ImportOptions options;
+  for (const ingest::FormatFlag& flag : format.flags) {
+    if (flag.name == "--features") options.read.flags["--features"] = "ogb";
+  }
   options.paths = {path};
   options.read.limits = {.max_unpacked_bytes = 1 << 20, .max_line_bytes = 1 << 16};
   options.skip_refused = true;
@@ -59,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const packtrain::fuzz::MemoryFile file({reinterpret_cast<const char*>(data), size});
   const ingest::Format* format = ingest::FindFormat(PACKTRAIN_FORMAT);
   Expect(format != nullptr, "each format with seeds has a row");
-  const auto source = ingest::OpenSource(*format, OptionsFor(file.path()));
+  const auto source = ingest::OpenSource(*format, OptionsFor(file.path(), *format));
   if (!source.ok() || !ReadToTheEnd(**source)) return 0;
   Expect((*source)->consumed_bytes() == size, "a file that is taken is read to its end");
   return 0;

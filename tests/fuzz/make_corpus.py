@@ -380,6 +380,60 @@ def extxyz_seeds():
     }
 
 
+MOLFILE = ("hcn\n  made\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.5000 C   0  0\n"
+           "    0.0000    0.0000    1.6500 N   0  0\n    0.0000    0.0000   -0.5700 H   0  0\n  1  2  3\n  1  3  1\nM  END\n")
+MOLFILE_3 = ("hcn\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 COUNTS 3 2 0 0 0\nM  V30 BEGIN ATOM\n"
+             "M  V30 1 C 0 0 0.5 0\nM  V30 2 N 0 0 1.65 0 CHG=0\nM  V30 3 H 0 0 -0.57 0\nM  V30 END ATOM\nM  V30 BEGIN BOND\n"
+             "M  V30 1 3 1 2\nM  V30 2 1 1 3\nM  V30 END BOND\nM  V30 END CTAB\nM  END\n")
+
+
+def sdf_seeds():
+    items = "> <gap>\n0.5\n\n>  <name> (4)\ntwo\nlines\n\n"
+    return {
+        "v2000": MOLFILE + "$$$$\n",
+        "v3000": MOLFILE_3 + "$$$$\n",
+        "items": MOLFILE + items + "$$$$\n" + MOLFILE_3 + items,
+        "no_end": MOLFILE.rstrip("\n"),
+        "blank_records": "\n$$$$\n" + MOLFILE + "$$$$\n\n\n$$$$\n",
+        "carriage_returns": (MOLFILE + items).replace("\n", "\r\n"),
+        "gzip": gz(MOLFILE + "$$$$\n"),
+        "skipped_lines": MOLFILE.replace("M  END", "S  SKP002\n$$$$\nnothing\nM  END"),
+        "charges_and_isotopes": MOLFILE.replace("M  END", "M  CHG  1   2   1\nM  ISO  1   3   2\nM  RAD  1   1   2\nM  END"),
+        "odd_valence": MOLFILE.replace("1  3  1", "2  3  3"),
+        "query": MOLFILE_3.replace("2 N", "2 [N,P]"),
+        "counts_too_high": MOLFILE.replace("  3  2", "  9  2", 1),
+        "counts_far_too_high": MOLFILE_3.replace("COUNTS 3", "COUNTS 4000000000"),
+        "no_name": MOLFILE + ">  <ID\nLig\n\n$$$$\n",
+        "no_molfile": "nothing\n$$$$\n" + MOLFILE,
+    }
+
+
+def smiles_seeds():
+    table = "id,smiles,gap\na,CC(=O)[O-],0.5\nb,c1ccccc1,\n"
+    return {
+        "table": table,
+        "tabs": table.replace(",", "\t"),
+        "words": "CCO ethyl alcohol\nC#N\nO water\n",
+        "words_with_a_header": "SMILES Name\nCCO ethanol\n",
+        "alone": "C1=CC=CN=C1\n[2H]C([H])(F)Cl",
+        "cxsmiles": "CO |(0,0,0;1.4,0,0.1),$C;O$| methanol\n",
+        "quoted_cxsmiles": "smiles,gap\n\"C[C@H](F)Cl |(0,0,0;1,0,0;0,1,0;0,0,1)|\",1\n",
+        "flat_cxsmiles": "C[C@H](F)Cl |(0,0,;1,0,;0,1,;0,-1,),w:1.0|\n",
+        "broken_cxsmiles": "CO |(0,0,0)|\nCO |(1,\n",
+        "odd_valence": "CN(C)(C)(C)C\nc1cccc1\n",
+        "metals_and_charges": "[O+]=[Cu-3]\nN->[Pt+2]\n*C\n[Fe]123\n",
+        "stereo": "F/C=C/F\nN[C@@H](C)C(=O)O\nS[As@TB1](F)(Cl)(Br)N\n",
+        "not_ascii": "C\nCC\u00e9C\n",
+        "bad": "C\nC1CC\nXXX\n(((\n",
+        "several_columns": "smiles1,smiles2\nC,C\n",
+        "rows_of_other_lengths": "smiles,a\nC\nC,1,2\n",
+        "quote_without_end": "smiles,a\n\"C,1\nC,2\n",
+        "header_alone": "smiles\n",
+        "blank": "\r\n\r\n",
+        "gzip": gz(table),
+    }
+
+
 def byte_source_seeds():
     whole = gz(WATER)
     with_name = b"\x1f\x8b\x08\x0c" + bytes(6) + b"\x02\x00ab" + b"name\0" + whole[10:]
@@ -632,6 +686,8 @@ if __name__ == "__main__":
     write("byte_source", byte_source_seeds())
     write("checkpoint", checkpoint_seeds())
     write("format_extxyz", extxyz_seeds())
+    write("format_sdf", sdf_seeds())
+    write("format_smiles", smiles_seeds())
     write("graph_record", record_seeds())
     write("import_stream", import_seeds())
     native = native_seeds()

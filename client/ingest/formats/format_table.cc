@@ -6,10 +6,13 @@
 #include "client/ingest/formats/cif_reader.h"
 #include "client/ingest/formats/extxyz_reader.h"
 #include "client/ingest/formats/jsonl_reader.h"
+#include "client/ingest/formats/molecule_layout.h"
 #include "client/ingest/formats/native_source.h"
 #include "client/ingest/formats/ogb_csv_reader.h"
 #include "client/ingest/formats/poscar_reader.h"
 #include "client/ingest/formats/qm9_xyz_reader.h"
+#include "client/ingest/formats/sdf_reader.h"
+#include "client/ingest/formats/smiles_reader.h"
 #include "client/ingest/formats/tudataset_reader.h"
 
 namespace packtrain::ingest {
@@ -40,6 +43,18 @@ std::span<const Format> Formats() {
              .help = "crystals of VASP's POSCAR and CONTCAR files, one or several in a file",
              .extensions = {".vasp", ".poscar", "POSCAR", "CONTCAR"},
              .open_graphs = OpenPoscar},
+      Format{.name = "sdf",
+             .help = "molfiles V2000 and V3000, one or many a file, with bonds; their data items are labels",
+             .extensions = {".sdf", ".sd", ".mol"},
+             .flags = MoleculeFlags(),
+             .open_graphs = OpenSdf},
+      Format{
+          .name = "smiles",
+          .help =
+              "csv, tab-separated or smi files with a column of SMILES, CXSMILES too; other columns are labels",
+          .extensions = {".smi", ".smiles", ".csv", ".tsv"},
+          .flags = SmilesFlags(),
+          .open_graphs = OpenSmiles},
       Format{.name = "native",
              .help = "a file of `packtrain dataset export`, with its own splits and, without --name, its name; "
                      "or parts "

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 
+#include "absl/strings/str_format.h"
 #include "client/ingest/formats/native_file.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "server/records/graph_record.h"
@@ -112,6 +113,47 @@ FormatSample Poscar() {
   return sample;
 }
 
+FormatSample Smiles() {
+  FormatSample sample;
+  sample.file_name = "m.smi";
+  sample.three = "CC=O a\nC#N b\nc1ccoc1 c\n";
+  sample.ids = {"a", "b", "c"};
+  sample.one = "CC=O a\n";
+  sample.second_is_bad = "CC=O a\nC(N b\nc1ccoc1 c\n";
+  sample.reason = "bad_smiles";
+  sample.limits = {{{.max_unpacked_bytes = 9}, "unpacked_limit"},
+                   {{.max_line_bytes = 6}, "line_too_long"},
+                   {{.max_atoms = 3}, "too_many_atoms"}};
+  return sample;
+}
+
+// A molfile of atoms in a chain.
+std::string ChainMolfile(const std::string& title, const std::vector<std::string>& elements) {
+  std::string text = absl::StrFormat("%s\n\n\n%3d%3d  0  0  0  0            999 V2000\n", title,
+                                     elements.size(), elements.size() - 1);
+  for (std::size_t k = 0; k < elements.size(); ++k) {
+    absl::StrAppendFormat(&text, "%10.4f%10.4f%10.4f %-3s 0  0\n", 1.25 * k, 0.5, 0.0, elements[k]);
+  }
+  for (std::size_t k = 1; k < elements.size(); ++k) absl::StrAppendFormat(&text, "%3d%3d  1\n", k, k + 1);
+  return text + "M  END\n> <e>\n1.5\n\n$$$$\n";
+}
+
+FormatSample Sdf() {
+  const std::string first = ChainMolfile("a", {"C", "O"});
+  const std::string last = ChainMolfile("c", {"O", "C", "N"});
+  FormatSample sample;
+  sample.file_name = "m.sdf";
+  sample.three = first + ChainMolfile("b", {"N"}) + last;
+  sample.ids = {"a", "b", "c"};
+  sample.one = first;
+  sample.second_is_bad = first + ChainMolfile("b", {"Qx"}) + last;
+  sample.reason = "bad_molfile";
+  sample.limits = {{{.max_unpacked_bytes = 300}, "unpacked_limit"},
+                   {{.max_line_bytes = 20}, "line_too_long"},
+                   {{.max_atoms = 2}, "too_many_atoms"}};
+  return sample;
+}
+
 v1::Schema SchemaOfNative() {
   v1::Schema schema;
   v1::Field* z = schema.add_fields();
@@ -167,8 +209,8 @@ FormatSample Native() {
 
 FormatSample SampleOf(std::string_view format) {
   static constexpr std::pair<std::string_view, FormatSample (*)()> kSamples[] = {
-      {"cif", Cif},       {"extxyz", Extxyz},   {"jsonl", Jsonl},
-      {"native", Native}, {"poscar", Poscar}, {"qm9-xyz", Qm9Xyz}};
+      {"cif", Cif},       {"extxyz", Extxyz},  {"jsonl", Jsonl}, {"native", Native},
+      {"poscar", Poscar}, {"qm9-xyz", Qm9Xyz}, {"sdf", Sdf},     {"smiles", Smiles}};
   for (const auto& [name, make] : kSamples) {
     if (name == format) return make();
   }
