@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 128;
 constexpr std::uint32_t kPermille = 1000;
+// What formats call the edges that their records bring; a server refuses them for other formats.
+constexpr std::array<std::string_view, 3> kEdgesOfRecords = {"bonds", "given", "program"};
 // The flags of a format whose files say all else themselves; the last ones are those of a join.
 constexpr std::array<std::string_view, 10> kFlagsOfWholeDatasets = {
     "FORMAT",       "FILE",       "--name",          "--split-permille", "--split-seed",
@@ -36,6 +38,7 @@ std::string CheckName(const std::string& name) {
 }
 
 std::string CheckEdges(const std::string& text) {
+  if (std::find(kEdgesOfRecords.begin(), kEdgesOfRecords.end(), text) != kEdgesOfRecords.end()) return "";
   return std::string(wire::ParseEdgeSpec(text).status().message());
 }
 
@@ -83,9 +86,9 @@ void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, 
   command
       .add_option(
           "--edges", flags.edges,
-          "Edges (full): full, all ordered pairs, made where they are used; radius:R, all within R angstrom, "
-          "radius:R:MAX, at most the MAX nearest of them into a node; knn:K, the K nearest into a node; "
-          "where a cell repeats, its images count")
+          "Edges (those that the records bring, such as bonds, else full): bonds; full, all ordered pairs, made "
+          "where they are used; radius:R, all within R angstrom, radius:R:MAX, at most the MAX nearest of them "
+          "into a node; knn:K, the K nearest into a node; where a cell repeats, its images count")
       ->check(CLI::Validator(CheckEdges, ""))
       ->option_text("SPEC");
   command.add_option("--limit", flags.limit, "Read this many graphs only")
