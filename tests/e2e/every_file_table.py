@@ -100,13 +100,16 @@ FOLDERS = [
     good("tudataset/PROTEINS_full.tar.gz", "tudataset", 1113, 43471, 162088),
     good("tudataset/NCI1.tar.gz", "tudataset", 4110, 122747, 265506),
     good("tudataset/PTC_MR.tar.gz", "tudataset", 344, 4915, 10108),
-    # OGB gives each bond in both directions; a data set of 20 edges is stored as they stand.
-    good("awkward/ogb_csv_layout/", "ogb-csv", 1, 10),
+    # Its numbers are invented: 20 edges of three columns, between nodes up to 19 of 10.
+    bad("awkward/ogb_csv_layout/", "ogb-csv", "edge_out_of_range"),
 ]
 
 AWKWARD = [
     good("awkward/duplicates/qm9_smiles_with_duplicates.csv.gz", "smiles", 133247),
     good("awkward/graphium/single_atom_dataset.csv", "smiles", 7, 7, 0, targets=("score",)),
+    *[Row(("awkward/graphium/micro_ZINC_corrupt.csv",), "smiles", 200, 200 - corrupt, refused={"bad_smiles": corrupt},
+          flags=("--smiles", column), targets=("SA", "logp", "score"))
+      for column, corrupt in (("SMILES1", 3), ("SMILES2", 4), ("SMILES3", 3))],
     bad("awkward/lfs_pointer/FRANKENSTEIN_node_attributes.txt", "tudataset",
         "a Git LFS pointer in place of the data (111718516 bytes)"),
     bad("awkward/rdkit/empty.xyz", "extxyz", "empty.xyz"),
@@ -131,6 +134,11 @@ AWKWARD = [
 
 REPORTS = [
     bad("reports/bzip2/one.xyz.bz2", "extxyz", "bzip2"),
+    good("reports/case/lower_all.xyz", "extxyz", 4, 8, 8 * 12, *KNN12, targets=("energy",)),
+    good("reports/case/lower_properties_moves_columns.xyz", "extxyz", 4, 8, targets=("energy",)),
+    good("reports/case/numbers_column.xyz", "extxyz", 2, 4, 4 * 12, *KNN12, targets=("energy",)),
+    # Not periodic: an edge from each of two atoms.
+    good("reports/case/upper_pbc.xyz", "extxyz", 4, 8, 8, *KNN12, targets=("energy",)),
     bad("reports/contradiction/species_and_z.xyz", "extxyz", "species_and_z.xyz"),
     good("reports/commas/lattice.xyz", "extxyz", 1, 1),
     good("reports/ensemble/crest.xyz", "extxyz", 6, 18, targets=("energy",)),
@@ -160,6 +168,9 @@ REPORTS = [
     bad("reports/types/dump.xyz", "extxyz", "--species-are-numbers"),
     good("reports/types/numbers.xyz", "extxyz", 1, 2),
     good("reports/unicode/mols.xyz", "extxyz", 10, 30),
+    good("reports/unicode/mols.xyz", "extxyz", 10, 30, None, "--join", "reports/unicode/t.csv", "--key", "id",
+         targets=("ΔE_formation", "energy", "E₀ (eV)", "能量", "é")),
+    bad("reports/vectors_after/cell.xyz", "extxyz", "VEC1"),
     *[Row((f"reports/cells/mols.xyz",), "extxyz", 40, 40, flags=("--join", f"reports/cells/{name}.csv", "--key", "id",
                                                                  "--missing-target", "nan"), targets=("energy", "gap"))
       for name in ("None", "na", "dash", "hash", "upper", "d")],
@@ -170,12 +181,7 @@ REPORTS = [
 ROWS = [*QM9, *CRYSTALS, *MOLECULES, *PROGRAMS, *FOLDERS, *AWKWARD, *REPORTS]
 
 # Rows above join these, or tests of their own read them.
-TABLES = {"crystals/mp_3dsc/targets.csv", "qm9/sdf/gdb1k.sdf.csv", "qm9/sdf/qm9_mini.sdf.csv", "qm9/targets/reference_10k.csv.gz",
-          "reports/unicode/t.csv"}
-# Several columns of SMILES, of which some are damaged; the cases of the comment line in `case`, and vectors behind atoms.
-SEVERAL_OUTCOMES = {"awkward/graphium/micro_ZINC_corrupt.csv", "reports/vectors_after/cell.xyz", "reports/case/lower_all.xyz",
-                    "reports/case/lower_properties_moves_columns.xyz", "reports/case/numbers_column.xyz",
-                    "reports/case/upper_pbc.xyz"}
+TABLES = {"crystals/mp_3dsc/targets.csv", "qm9/sdf/gdb1k.sdf.csv", "qm9/sdf/qm9_mini.sdf.csv", "qm9/targets/reference_10k.csv.gz"}
 
 
 def is_no_data(name):

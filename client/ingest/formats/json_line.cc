@@ -172,7 +172,7 @@ std::vector<std::uint32_t> DimsOf(JsonValue value) {
   return dims;
 }
 
-std::optional<std::string> LabelText(JsonValue value) {
+std::optional<std::string> TextOfLabel(JsonValue value) {
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) return std::string(text);
   bool truth = false;
@@ -185,7 +185,7 @@ std::optional<std::string> LabelText(JsonValue value) {
 }
 
 void AddLabel(std::string_view name, JsonValue value, LabelList* labels) {
-  const std::optional<std::string> text = LabelText(value);
+  const std::optional<std::string> text = TextOfLabel(value);
   if (text) {
     labels->Add(name, *text);
   } else {

@@ -63,7 +63,7 @@ std::vector<std::uint32_t> DimsOf(JsonValue value);
 
 // The number itself, as written with the fewest digits; 1 and 0 of true and false; the text itself; nothing of
 // null. nullopt: a list or an object.
-std::optional<std::string> LabelText(JsonValue value);
+std::optional<std::string> TextOfLabel(JsonValue value);
 
 // Adds a number, truth or text as a label, anything else as values of each node that are not stored.
 void AddLabel(std::string_view name, JsonValue value, LabelList* labels);

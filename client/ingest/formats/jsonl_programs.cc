@@ -113,7 +113,7 @@ class TokenForm final : public ProgramForm {
                          key == "repair_candidates";
       if (field) continue;
       if (key == "error_location") {
-        labels.Add(key, LabelText(value).value_or(""), /*structural=*/true);
+        labels.Add(key, TextOfLabel(value).value_or(""), /*structural=*/true);
       } else {
         AddLabel(key, value, &labels);
       }
@@ -196,7 +196,7 @@ class TreeForm final : public ProgramForm {
       const bool node =
           key == "HoleNode" || key == "SlotDummyNode" || key == "LastTokenBeforeHole" || key == "slotTokenIdx";
       if (node) {
-        labels.Add(key, LabelText(value).value_or(""), /*structural=*/true);
+        labels.Add(key, TextOfLabel(value).value_or(""), /*structural=*/true);
       } else if (key != "id" && key != "ContextGraph" && key != "SymbolCandidates" &&
                  key != "LastUseOfVariablesInScope") {
         AddLabel(key, value, &labels);

@@ -2,11 +2,12 @@
 //
 //   DS_graph_indicator.txt   the graph of each node, ascending from 1: the table of nodes
 //   DS_A.txt                 edges as "row, column", by graph; nodes are counted from 1 over all graphs
-//   DS_graph_labels.txt      label `label`, or label_0, label_1 of several columns; optional, as all that
-//   follow DS_graph_attributes.txt  labels `attribute`, or attribute_0, attribute_1 DS_node_labels.txt node
-//   field `node_label` (i32) DS_node_attributes.txt   node field `x` (f32) DS_edge_labels.txt       edge field
-//   `edge_type` (u8), or `edge_label` (i32) where it has several columns DS_edge_attributes.txt   edge field
-//   `edge_attr` (f32)
+//   DS_graph_labels.txt      label `label`, or label_0, label_1 of several columns; optional, as all below
+//   DS_graph_attributes.txt  labels `attribute`, or attribute_0, attribute_1
+//   DS_node_labels.txt       node field `node_label` (i32)
+//   DS_node_attributes.txt   node field `x` (f32)
+//   DS_edge_labels.txt       edge field `edge_type` (u8), or `edge_label` (i32) where it has several columns
+//   DS_edge_attributes.txt   edge field `edge_attr` (f32)
 //
 // Edges are stored as they are listed, each row from its first node to its second.
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMATS_TUDATASET_READER_H_
