@@ -56,6 +56,12 @@ absl::Status Mismatch(const GraphField& field, const std::string& record, bool f
                      : absl::StrCat("the ", record, " has a ", noun, ", but the first ", record, " has none"));
 }
 
+absl::Status NoGraphs(const Ledger& ledger) {
+  const std::string why =
+      ledger.refused().empty() ? "" : absl::StrCat("; the first: ", ledger.refused().front().message);
+  return Refusal("no_graphs", absl::StrCat("none of ", ledger.read(), " graphs could be read", why));
+}
+
 }  // namespace
 
 absl::StatusOr<GraphImport::Inputs> GraphImport::ReadInputs(const Format& format,
@@ -106,7 +112,7 @@ absl::StatusOr<v1::ImportHeader> GraphImport::Begin() {
     ended_ = !more;
   }
   if (!only_counts_ && (!builder_ || builder_->empty())) {
-    return Refusal("no_graphs", absl::StrCat("none of ", ledger_.read(), " graphs could be read"));
+    return NoGraphs(ledger_);
   }
   return MakeHeader();
 }

@@ -335,8 +335,10 @@ TEST_F(GraphImportTest, LayoutComesFromTheFirstGoodFrame) {
   EXPECT_EQ(imported.header.schema().fields_size(), 3);
 }
 
-TEST_F(GraphImportTest, ImportWithoutAGoodGraphIsRefused) {
-  EXPECT_THAT(ImportText("1\nid=bad\nXx 1 2 3\n", SkipRefused()), Refused("no_graphs", "none of 1 graphs"));
+TEST_F(GraphImportTest, ImportWithoutAGoodGraphIsRefusedWithTheReasonOfTheFirst) {
+  EXPECT_THAT(ImportText("1\nid=bad\nXx 1 2 3\n", SkipRefused()),
+              Refused("no_graphs", "none of 1 graphs could be read; the first: "));
+  EXPECT_THAT(ImportText("1\nid=bad\nXx 1 2 3\n", SkipRefused()), Refused("no_graphs", "frame 1 (bad): "));
 }
 
 TEST_F(GraphImportTest, BadFileIsSkippedAndTheNextOneRead) {

@@ -10,6 +10,7 @@
 #include "tests/client/ingest/archives.h"
 #include "tests/client/ingest/bond_reader.h"
 #include "tests/client/ingest/gzip.h"
+#include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
 
 namespace packtrain::ingest {
