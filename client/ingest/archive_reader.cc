@@ -76,6 +76,8 @@ class ArchiveReader::Input {
   virtual absl::StatusOr<std::size_t> Read(std::span<char> out) = 0;
   // Whether what was read ends as an archive does, behind its last member.
   virtual absl::StatusOr<bool> EndsWell() = 0;
+  // False for an archive of no members that the library would call no archive.
+  virtual absl::StatusOr<bool> MayHaveMembers() { return true; }
   virtual bool can_seek() const { return false; }
   virtual std::int64_t Seek(std::int64_t /*offset*/, int /*whence*/) { return ARCHIVE_FATAL; }
 
@@ -132,6 +134,14 @@ class ArchiveReader::ZipInput final : public ArchiveReader::Input {
   }
 
   absl::StatusOr<bool> EndsWell() override { return true; }
+
+  absl::StatusOr<bool> MayHaveMembers() override {
+    constexpr std::string_view kListEnd = "PK\x05\x06";
+    std::array<char, kListEnd.size()> head = {};
+    ABSL_ASSIGN_OR_RETURN(const std::size_t count, zip_->ReadAt(0, head));
+    return std::string_view(head.data(), count) != kListEnd;
+  }
+
   bool can_seek() const override { return true; }
 
   std::int64_t Seek(std::int64_t offset, int whence) override {
@@ -248,6 +258,8 @@ absl::Status ArchiveReader::Open() {
 absl::StatusOr<std::shared_ptr<PackedBytes>> ArchiveReader::Next() {
   if (impl_->ended || impl_->budget->is_exceeded()) return nullptr;
   if (impl_->reader == nullptr) {
+    ABSL_ASSIGN_OR_RETURN(const bool may_have_members, impl_->input->MayHaveMembers());
+    if (!may_have_members) return EndWith(CheckEnd());
     if (absl::Status status = Open(); !status.ok()) return EndWith(std::move(status));
   }
   while (true) {
@@ -311,7 +323,8 @@ absl::Status ArchiveReader::CheckEnd() {
   if (impl_->entries == 0) return Refusal("empty_archive", absl::StrCat(path, ": the archive has no member"));
   if (impl_->members == 0) {
     return Refusal("no_members", absl::StrCat(path, ": the archive holds no ", NamesOf(impl_->extensions),
-                                              " file, but ", impl_->passed_over.count, " others"));
+                                              " file, but ", impl_->passed_over.count,
+                                              impl_->passed_over.count == 1 ? " other" : " others"));
   }
   return absl::OkStatus();
 }

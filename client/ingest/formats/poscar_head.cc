@@ -61,7 +61,8 @@ absl::StatusOr<Vector> ScaleOf(std::string_view line, const std::array<Vector, 3
     if (std::ranges::all_of(*scale, [](double factor) { return factor > 0; })) return *scale;
     return Refusal("bad_scale", absl::StrCat("the three scales ", ShownLine(line), " must be above 0"));
   }
-  const std::optional<double> scale = ParseDouble(NextWord(&line));
+  rest = line;
+  const std::optional<double> scale = ParseDouble(NextWord(&rest));
   if (!scale || !std::isfinite(*scale) || *scale == 0) {
     return Refusal("bad_scale", absl::StrCat("the scale is no number other than 0, but ", ShownLine(line)));
   }

@@ -38,13 +38,26 @@ std::string FlagOf(const ReadOptions& options, std::string_view name) {
   return given == options.flags.end() ? std::string() : given->second;
 }
 
+// The columns that the first row names or has. In lines of words without a header, all behind the first SMILES
+// is one cell, if there is anything.
+absl::StatusOr<SmilesColumns> FirstColumns(SmilesRows& rows, const AskedColumns& asked,
+                                           std::vector<std::string>& row) {
+  absl::StatusOr<SmilesColumns> columns = FindColumns(row, asked);
+  const bool is_header = columns.ok() && columns->has_header;
+  if (is_header || !rows.are_words()) return columns;
+  rows.SetColumns(std::min<std::size_t>(row.size(), 2), /*has_header=*/false);
+  rows.Unread();
+  ABSL_RETURN_IF_ERROR(rows.Next(&row).status());
+  return FindColumns(row, asked);
+}
+
 absl::StatusOr<Head> ReadHead(SmilesRows& rows, const ReadOptions& options) {
   std::vector<std::string> row;
   ABSL_ASSIGN_OR_RETURN(const bool more, rows.Next(&row));
   const Origin place = {rows.path(), kRecordWord, 1, rows.row_line()};
   if (!more) return RefusedAt(place, "", Refusal("empty_file", "the file holds no row"));
   const std::string smiles = FlagOf(options, "--smiles"), id = FlagOf(options, "--id");
-  absl::StatusOr<SmilesColumns> columns = FindColumns(row, {smiles, id});
+  absl::StatusOr<SmilesColumns> columns = FirstColumns(rows, {smiles, id}, row);
   if (!columns.ok()) return RefusedAt(place, "", columns.status());
   rows.SetColumns(columns->names.size(), columns->has_header);
   Head head;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,8 +35,13 @@ class SmilesRows {
   // The next row that is not blank; false at the end. Refusals are those of CsvReader::Next.
   absl::StatusOr<bool> Next(std::vector<std::string>* cells);
   // A line of words becomes so many cells, the last of which has all that is left. Where `has_header` is false,
-  // cells that a line lacks are empty. Two cells and no header, as long as nothing is said.
+  // cells that a line lacks are empty. As long as nothing is said, each word is a cell.
   void SetColumns(std::size_t count, bool has_header);
+
+  // Whether all lines are a SMILES and words.
+  bool are_words() const { return table_ == nullptr; }
+  // Makes the next call of Next read the last line of words again.
+  void Unread() { lines_->Unread(); }
 
   // Line on which the last row began, from 1.
   std::uint64_t row_line() const;
@@ -47,8 +53,8 @@ class SmilesRows {
   absl::Status failure_;               // of reading the first line
   std::unique_ptr<LineReader> lines_;  // null: the rows are those of `table_`
   std::unique_ptr<CsvReader> table_;   // null: the rows are lines of words
-  std::size_t columns_ = 2;
-  bool has_header_ = false;
+  std::size_t columns_ = std::numeric_limits<std::size_t>::max();
+  bool has_header_ = true;
 };
 
 }  // namespace packtrain::ingest

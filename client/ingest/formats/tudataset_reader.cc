@@ -35,8 +35,10 @@ absl::StatusOr<std::string> FindPrefix(const InputFolder& folder) {
     const std::string_view unpacked = WithoutPacking(name);
     if (!unpacked.ends_with(kEdges)) continue;
     if (!prefix.empty()) {
-      return Refusal("several_data_sets", absl::StrCat(folder.path(), ": there are several data sets, '",
-                                                       prefix, "' and others; name the folder of one"));
+      const std::string_view other = unpacked.substr(0, unpacked.size() - kEdges.size());
+      return Refusal("several_data_sets",
+                     absl::StrCat(folder.path(), ": there are several data sets, '", prefix, "' and '",
+                                  std::string(other), "'; name the folder of one"));
     }
     prefix = unpacked.substr(0, unpacked.size() - kEdges.size());
   }

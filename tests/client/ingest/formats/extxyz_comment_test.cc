@@ -100,9 +100,9 @@ TEST(ExtxyzCommentTest, PropertiesSayWhereColumnsAre) {
 
 TEST(ExtxyzCommentTest, PropertiesSayWhichColumnsAreNotRead) {
   const std::string text = "forces:R:3:pos:R:3:species:S:1:tag:I:2";
+  const auto columns = ParseProperties(text).value();
   std::vector<std::string> names;
-  for (const auto& [begin, size] : ParseProperties(text).value().other_names)
-    names.push_back(text.substr(begin, size));
+  for (const auto& [begin, size] : columns.other_names) names.push_back(text.substr(begin, size));
   EXPECT_THAT(names, ElementsAre("forces", "tag"));
 }
 

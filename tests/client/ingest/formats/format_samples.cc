@@ -119,6 +119,7 @@ FormatSample Smiles() {
   sample.three = "CC=O a\nC#N b\nc1ccoc1 c\n";
   sample.ids = {"a", "b", "c"};
   sample.one = "CC=O a\n";
+  sample.id_of_one = "m";
   sample.second_is_bad = "CC=O a\nC(N b\nc1ccoc1 c\n";
   sample.reason = "bad_smiles";
   sample.limits = {{{.max_unpacked_bytes = 9}, "unpacked_limit"},
@@ -135,7 +136,7 @@ std::string ChainMolfile(const std::string& title, const std::vector<std::string
     absl::StrAppendFormat(&text, "%10.4f%10.4f%10.4f %-3s 0  0\n", 1.25 * k, 0.5, 0.0, elements[k]);
   }
   for (std::size_t k = 1; k < elements.size(); ++k) absl::StrAppendFormat(&text, "%3d%3d  1\n", k, k + 1);
-  return text + "M  END\n> <e>\n1.5\n\n$$$$\n";
+  return text + "M  END\n$$$$\n";
 }
 
 FormatSample Sdf() {
@@ -146,6 +147,7 @@ FormatSample Sdf() {
   sample.three = first + ChainMolfile("b", {"N"}) + last;
   sample.ids = {"a", "b", "c"};
   sample.one = first;
+  sample.id_of_one = "m";
   sample.second_is_bad = first + ChainMolfile("b", {"Qx"}) + last;
   sample.reason = "bad_molfile";
   sample.limits = {{{.max_unpacked_bytes = 300}, "unpacked_limit"},

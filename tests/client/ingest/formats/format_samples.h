@@ -21,6 +21,7 @@ struct FormatSample {
   std::string three;             // content of a file with three sound records that name themselves
   std::vector<std::string> ids;  // of these
   std::string one;               // the first of them alone
+  std::string id_of_one = "";    // where it is not ids[0], as a molecule alone is called as its file
   // As `three` with an unsound second record, and what that is refused as; empty: a file is taken whole or not
   // at all.
   std::string second_is_bad = "";

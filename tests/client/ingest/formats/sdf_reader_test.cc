@@ -185,9 +185,10 @@ TEST_F(SdfReaderTest, AtomThatIsAQueryIsRefused) {
 
 TEST_F(SdfReaderTest, LimitsHold) {
   EXPECT_EQ(Read(kV2000, {}, {.max_atoms = 2})[0].refused, "too_many_atoms");
-  const std::string large = absl::StrCat(kV2000, "> <a>\n", std::string(550, 'x'), "\n", std::string(550, 'x'));
+  const std::string line = std::string(550, 'x') + "\n";
+  const std::string large = absl::StrCat(kV2000, "> <a>\n", line, line, line);
   const std::vector<MoleculeRecord> records =
-      Read(absl::StrCat(large, "\n$$$$\n", kV2000), {}, {.max_line_bytes = 600, .max_atoms = 3});
+      Read(absl::StrCat(large, "$$$$\n", kV2000), {}, {.max_line_bytes = 600, .max_atoms = 3});
   ASSERT_THAT(records, SizeIs(2));
   EXPECT_EQ(records[0].refused, "record_too_long");
   EXPECT_EQ(records[1].refused, "");
