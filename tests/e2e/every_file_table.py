@@ -102,7 +102,7 @@ FOLDERS = [
     good("tudataset/NCI1.tar.gz", "tudataset", 4110, 122747, 265506),
     good("tudataset/PTC_MR.tar.gz", "tudataset", 344, 4915, 10108),
     # Its numbers are invented: 20 edges of three columns, between nodes up to 19 of 10.
-    bad("awkward/ogb_csv_layout/", "ogb-csv", "edge_out_of_range"),
+    bad("awkward/ogb_csv_layout/", "ogb-csv", "but the graph has nodes 0 to 9"),
 ]
 
 AWKWARD = [
