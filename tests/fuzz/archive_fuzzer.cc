@@ -22,7 +22,8 @@ constexpr std::uint64_t kMaxUnpackedBytes = 1 << 17;
 constexpr std::uint64_t kMaxMembers = 100;
 
 // The bytes of a member, unpacked; those before a failure where there is one.
-std::string ReadMember(const std::shared_ptr<ingest::PackedBytes>& member, const ingest::ArchiveReader& archive) {
+std::string ReadMember(const std::shared_ptr<ingest::PackedBytes>& member,
+                       const ingest::ArchiveReader& archive) {
   if (!member->Fill().ok()) return "";
   ingest::ByteSource source(member, archive.budget());
   std::string bytes;

@@ -86,7 +86,8 @@ void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, 
   command
       .add_option(
           "--edges", flags.edges,
-          "Edges (those that the records bring, such as bonds, else full): bonds; full, all ordered pairs, made "
+          "Edges (those that the records bring, such as bonds, else full): bonds; full, all ordered pairs, "
+          "made "
           "where they are used; radius:R, all within R angstrom, radius:R:MAX, at most the MAX nearest of them "
           "into a node; knn:K, the K nearest into a node; where a cell repeats, its images count")
       ->check(CLI::Validator(CheckEdges, ""))
