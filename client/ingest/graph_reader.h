@@ -29,10 +29,10 @@ struct GraphField {
   v1::FieldScope scope = v1::FIELD_SCOPE_UNSPECIFIED;
   v1::DataType data_type = v1::DATA_TYPE_UNSPECIFIED;
   std::vector<std::uint32_t> dims = {};  // of one row; {} is a scalar, {3} a vector
-  std::string unit = "";
+  std::string unit = {};
   // What a record with this field has, in the words of its format, such as "Lattice". The graphs of a data set
   // all have such a field or all lack it; a node or graph field. Empty: every record has the field.
-  std::string optional_noun = "";
+  std::string optional_noun = {};
   // A graph that lacks the optional graph field means zeros, as a molecule among crystals has no cell: it is
   // stored with zeros where other graphs have the field.
   bool zero_where_absent = false;
@@ -48,7 +48,7 @@ struct GraphField {
 struct GraphLayout {
   std::vector<GraphField> fields;
   // What the schema calls the edges that records bring, such as "bonds"; empty: they bring none.
-  std::string edges = "";
+  std::string edges = {};
   std::string record_word = "record";  // what messages call a record, such as "frame"
   // Labels are the cells of a table's row, which has all of them each time, empty ones too: a column becomes a
   // target where more than half of its cells are numbers. Otherwise they are keys, which a record has or lacks.

@@ -42,7 +42,7 @@ struct LabelUse {
   // Why it is none: "text", "empty" (missing in every graph), "missing_in_some" (--missing-target nan makes it
   // one), "not_named" by --targets, "joined" (targets are those of --join), "per_node" (values of nodes or
   // edges, which are not stored), "not_utf8" (its name).
-  std::string reason = "";
+  std::string reason = {};
 
   bool operator==(const LabelUse&) const = default;
 };

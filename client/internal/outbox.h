@@ -36,7 +36,7 @@ class Outbox {
   std::vector<T> Take(std::size_t most, Alike alike) {
     if (spilling_ + spilled_ > 0) return {};
     first_in_flight_ = FirstWaiting();
-    const std::vector<T> block = OldestWaiting(most, alike);
+    std::vector<T> block = OldestWaiting(most, alike);
     in_flight_ = block.size();
     return block;
   }
@@ -51,7 +51,7 @@ class Outbox {
   template <typename Alike>
   std::vector<T> BeginSpill(std::size_t most, Alike alike) {
     first_spilling_ = FirstWaiting();
-    const std::vector<T> block = OldestWaiting(most, alike);
+    std::vector<T> block = OldestWaiting(most, alike);
     spilling_ = block.size();
     return block;
   }

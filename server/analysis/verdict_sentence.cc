@@ -88,6 +88,7 @@ std::string Mixed(const v1::PairComparison& pair) {
 std::string FormatCopies(const v1::PairComparison& pair) {
   const int named = std::min(pair.copies_size(), kMaxNamed);
   std::vector<std::string> copies;
+  copies.reserve(static_cast<std::size_t>(named) + 1);
   for (int i = 0; i < named; ++i) {
     copies.push_back(absl::StrCat(pair.copies(i).run(), " (of ", pair.copies(i).of(), ")"));
   }

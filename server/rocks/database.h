@@ -85,8 +85,8 @@ class FamilyId {
  public:
   template <typename Enum>
   requires std::is_enum_v<Enum>
-  constexpr FamilyId(Enum family)
-      : index_(static_cast<std::size_t>(family)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr FamilyId(Enum family) : index_(static_cast<std::size_t>(family)) {}
 
   constexpr std::size_t index() const { return index_; }
   friend bool operator==(const FamilyId&, const FamilyId&) = default;

@@ -203,7 +203,7 @@ std::shared_ptr<SealedList> SealedList::Open(const fs::path& file,
   // Where the database cannot be listed, it is not known whether anything is lost.
   const bool compared = stored.ok();
   Content found = compared ? *std::move(stored) : named.value_or(Content());
-  const std::shared_ptr<SealedList> list(
+  std::shared_ptr<SealedList> list(
       new SealedList(file, std::move(database), Compare(std::move(named), std::move(found))));
   for (const v1::Dataset& lost : list->Lost(std::nullopt)) {
     log::Log(log::Level::kError, "dataset_lost",

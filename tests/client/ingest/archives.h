@@ -15,7 +15,7 @@ std::string Xz(std::string_view text, std::uint32_t dictionary_bytes = 1 << 20);
 struct ArchiveMember {
   std::string name;
   std::string content;
-  std::string link_to = "";  // not empty: a symbolic link
+  std::string link_to = {};  // not empty: a symbolic link
 };
 
 // A tar archive without the blocks that end it.

@@ -21,11 +21,11 @@ struct FormatSample {
   std::string three;             // content of a file with three sound records that name themselves
   std::vector<std::string> ids;  // of these
   std::string one;               // the first of them alone
-  std::string id_of_one = "";    // where it is not ids[0], as a molecule alone is called as its file
+  std::string id_of_one = {};    // where it is not ids[0], as a molecule alone is called as its file
   // As `three` with an unsound second record, and what that is refused as; empty: a file is taken whole or not
   // at all.
-  std::string second_is_bad = "";
-  std::string reason = "";
+  std::string second_is_bad = {};
+  std::string reason = {};
   bool is_text = true;  // may be packed, and end its lines in any way
   // As `three`, but with bytes that are not UTF-8: where they mean nothing, as in a comment; and in the id of
   // the second record, which is refused as "not_utf8". Empty: the format has no such place.
