@@ -233,6 +233,7 @@ absl::StatusOr<std::vector<v1::Dataset>> RocksGraphStore::Delete(std::string_vie
 absl::StatusOr<std::vector<std::string>> RocksGraphStore::Deleted() const {
   ABSL_ASSIGN_OR_RETURN(const std::vector<StoredDataset> found, ScanStored(*database_, kDeletedPrefix));
   std::vector<std::string> names;
+  names.reserve(found.size());
   for (const StoredDataset& stored : found) names.push_back(wire::FullName(stored.description));
   return names;
 }

@@ -74,7 +74,7 @@ std::vector<SymmetryOperation> OperationsOf(const gemmi::SpaceGroup* group) {
 }  // namespace
 
 std::string CifBlock::Find(std::string_view tag) const {
-  const auto pair = std::ranges::find_if(pairs, [tag](const Pair& candidate) {
+  const auto pair = std::find_if(pairs.begin(), pairs.end(), [tag](const Pair& candidate) {
     return absl::EqualsIgnoreCase(candidate.tag, absl::string_view(tag.data(), tag.size()));
   });
   return pair == pairs.end() ? "" : cif::as_string(pair->value);

@@ -1,4 +1,5 @@
-// One data block of a CIF file as plain text, and space groups. Gemmi is known here only.
+// One data block of a CIF file as plain text, and space groups. Gemmi is known here only, and is read as C++17:
+// in C++20 its documents hold vectors of a type that is not complete yet, which clang refuses.
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMATS_CIF_BLOCK_H_
 #define PACKTRAIN_CLIENT_INGEST_FORMATS_CIF_BLOCK_H_
 
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/ingest/formats/crystal_layout.h"
 
 namespace packtrain::ingest {
 
@@ -42,8 +42,8 @@ absl::StatusOr<CifBlock> ReadCifBlock(const std::string& text);
 
 // What a symmetry operation does to fractional coordinates: rows of a matrix, and what is added.
 struct SymmetryOperation {
-  std::array<Vector, 3> rotation = {};
-  Vector translation = {};
+  std::array<std::array<double, 3>, 3> rotation = {};
+  std::array<double, 3> translation = {};
 };
 
 // Operations of a space group by its Hermann-Mauguin name, whose setting the angles of the cell may decide, or

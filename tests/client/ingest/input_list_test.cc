@@ -57,7 +57,7 @@ class FolderReader : public GraphReader {
   }
 
  private:
-  const GraphLayout layout_;
+  const GraphLayout layout_ = {};
   std::vector<LineReader> files_;
   std::size_t next_ = 0;
 };

@@ -58,8 +58,8 @@ std::vector<Edge> Build(const std::string& spec, const PeriodicCell& cell, const
 }
 
 double Distance(const PeriodicCell& cell, const Nodes& nodes, const Edge& edge) {
-  const auto& [receiver, sender, shift] = edge;
   const auto along = [&](double Point::*k) {
+    const auto& [receiver, sender, shift] = edge;
     const auto& [a, b, c] = cell.vectors;
     return nodes[sender].*k - nodes[receiver].*k + shift[0] * a.*k + shift[1] * b.*k + shift[2] * c.*k;
   };
@@ -201,7 +201,8 @@ void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 class ImagesTest : public ::testing::TestWithParam<std::tuple<Kind, const char*>> {};
 
 TEST_P(ImagesTest, GiveTheEdgesOfTheDefinition) {
-  const auto& [kind, text] = GetParam();
+  const Kind& kind = std::get<0>(GetParam());
+  const char* const text = std::get<1>(GetParam());
   const wire::EdgeSpec spec = wire::ParseEdgeSpec(text).value();
   for (const bool on_a_grid : {false, true}) {
     for (const std::size_t n : {1, 2, 5}) {
