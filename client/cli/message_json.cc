@@ -8,6 +8,8 @@
 namespace packtrain::cli {
 namespace {
 
+bool IsEmptyText(const Json& value) { return value.is_string() && value.get_ref<const std::string&>().empty(); }
+
 using google::protobuf::EnumDescriptor;
 using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
@@ -160,14 +162,14 @@ JsonRule KeyedBy(std::string key) {
 JsonRule NullIfEmpty() {
   return [](const JsonField& at, Json& object) {
     const Json text = at.Value();
-    object[at.field.name()] = text == "" ? Json(nullptr) : text;
+    object[at.field.name()] = IsEmptyText(text) ? Json(nullptr) : text;
   };
 }
 
 JsonRule UnspecifiedIs(std::string word) {
   return [word = std::move(word)](const JsonField& at, Json& object) {
     const Json value = at.Value();
-    object[at.field.name()] = value == "" ? Json(word) : value;
+    object[at.field.name()] = IsEmptyText(value) ? Json(word) : value;
   };
 }
 

@@ -79,7 +79,7 @@ void RecordStream::Reset(ReadRecord* record) const {
 
 absl::StatusOr<bool> RecordStream::ReadOn(ReadRecord* record) {
   if (record->file != file_) Reset(record);
-  const absl::StatusOr<bool> more = reader_->Next(&record->graph);
+  absl::StatusOr<bool> more = reader_->Next(&record->graph);
   if (!more.ok() && !IsRefusal(more.status())) return more;
   record->refusal = more.status();
   record->has_id = !record->graph.id.empty();

@@ -96,7 +96,7 @@ absl::Status GrpcRunReporter::CloseRun(bool failed, const std::string& message,
   Retry retry(connection_->options(), hurry_);
   while (true) {
     v1::FinishRunResponse response;
-    const absl::Status status = CallOnce(kLookUp, never_stopped, [&](grpc::ClientContext& context) {
+    absl::Status status = CallOnce(kLookUp, never_stopped, [&](grpc::ClientContext& context) {
       return stub_->FinishRun(&context, request, &response);
     });
     if (status.ok() || hurry_.stopped()) return status;
@@ -186,9 +186,9 @@ void GrpcRunReporter::Put(const wire::StepRecord& step) {
   last_step_ = static_cast<std::int64_t>(step.step);
 }
 
-void GrpcRunReporter::Put(AddressedStep step) {
+void GrpcRunReporter::Put(const AddressedStep& step) {
   Outbox<AddressedStep>& steps = outboxes_.Of<AddressedStep>();
-  steps.Add(std::move(step));
+  steps.Add(step);
   if (steps.waiting() == options_.block_steps) wake_.NotifyOne();
 }
 

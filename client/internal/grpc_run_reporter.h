@@ -55,7 +55,7 @@ class GrpcRunReporter final : public RunReporter {
   void AwaitRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoteAdded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(const wire::StepRecord& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Put(AddressedStep step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Put(const AddressedStep& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(LostRecords lost) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(Evaluation evaluation) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(Sample sample) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -40,6 +40,7 @@ class KnownRuns {
 
 DistinctRuns SetCopiesAside(const std::vector<MeasuredRun>& side, bool of_learning) {
   std::vector<const MeasuredRun*> by_name;
+  by_name.reserve(side.size());
   for (const MeasuredRun& run : side) by_name.push_back(&run);
   std::sort(by_name.begin(), by_name.end(), [](const auto* a, const auto* b) { return a->run < b->run; });
 

@@ -69,7 +69,7 @@ void BuildAhead::DropPlaces(Places& dropped) {
   for (const std::shared_ptr<Place>& place : dropped) place->dropped = true;
 }
 
-void BuildAhead::Forget(Places dropped) {
+void BuildAhead::Forget(const Places& dropped) {
   for (const std::shared_ptr<Place>& place : dropped) {
     std::optional<limits::MemoryBudget::RequestId> request;
     {

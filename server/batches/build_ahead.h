@@ -103,7 +103,7 @@ class BuildAhead : public std::enable_shared_from_this<BuildAhead> {
   Next TakeFront(Places& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropPlaces(Places& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Frees them, and ends their waiting for memory. Without the lock, because both come back here.
-  void Forget(Places dropped);
+  void Forget(const Places& dropped);
 
   // On a thread of the pool: builds while there is room, and for a while where others wait for the thread.
   void BuildInTurn();

@@ -118,10 +118,14 @@ absl::Status ImageList::ForEachAround(std::uint32_t receiver, double radius, Vis
     return absl::ResourceExhaustedError(absl::StrCat("about ", images, " images of nodes lie within ", radius,
                                                      " angstrom of a node, the limit is ", kMaxImages));
   }
-  for (double z = ranges[2].first; z <= ranges[2].last; ++z) {
-    for (double y = ranges[1].first; y <= ranges[1].last; ++y) {
-      for (double x = ranges[0].first; x <= ranges[0].last; ++x) {
-        if (!VisitBin(receiver, {x, y, z}, visit)) return absl::OkStatus();
+  // Whole numbers, of which there are no more than kMaxImages.
+  const auto count = [&](std::size_t k) { return static_cast<int>(ranges[k].last - ranges[k].first) + 1; };
+  for (int z = 0; z < count(2); ++z) {
+    for (int y = 0; y < count(1); ++y) {
+      for (int x = 0; x < count(0); ++x) {
+        if (!VisitBin(receiver, {ranges[0].first + x, ranges[1].first + y, ranges[2].first + z}, visit)) {
+          return absl::OkStatus();
+        }
       }
     }
   }

@@ -322,7 +322,7 @@ MemoryBudget::Needs MemoryBudget::FirstOfEachPart() const {
 }
 
 void MemoryBudget::Run(Calls calls) {
-  for (auto& [done, result] : calls) done(std::move(result));
+  for (auto& call : calls) call.first(std::move(call.second));
 }
 
 void MemoryBudget::AskCaches(MemoryPart part, std::uint64_t bytes) {

@@ -87,7 +87,7 @@ std::string WhyNot(const addrinfo& address) {
   const int on = 1;
   setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const bool free = bind(probe, address.ai_addr, address.ai_addrlen) == 0 && listen(probe, 1) == 0;
-  const std::string reason = free ? "the HTTP server did not start" : std::strerror(errno);
+  std::string reason = free ? "the HTTP server did not start" : std::strerror(errno);
   close(probe);
   return reason;
 }
@@ -119,7 +119,7 @@ class Knocking {
  private:
   static void Knock(const SocketAddress& address) {
     const int knock = socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    connect(knock, reinterpret_cast<const sockaddr*>(&address.bytes), address.size);
+    (void)connect(knock, reinterpret_cast<const sockaddr*>(&address.bytes), address.size);
     close(knock);
   }
 

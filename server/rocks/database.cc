@@ -232,13 +232,13 @@ absl::Status Database::Write(const std::vector<Change>& changes, Durability dura
     rocksdb::WriteBatch batch;
     for (const Change& change : changes) {
       rocksdb::ColumnFamilyHandle* const family = instance.handle(change.family);
-      const rocksdb::Status added =
+      rocksdb::Status added =
           change.value ? batch.Put(family, change.key, *change.value) : batch.Delete(family, change.key);
       if (!added.ok()) return added;
     }
     rocksdb::WriteOptions options;
     options.sync = durability != Durability::kProcess;
-    const rocksdb::Status status = instance.db().Write(options, &batch);
+    rocksdb::Status status = instance.db().Write(options, &batch);
     // A failed flush takes nothing back: the log holds the changes, synced.
     if (status.ok() && durability == Durability::kFile) state_->Flush(instance, changes).PermitUncheckedError();
     return status;

@@ -154,7 +154,7 @@ bool FolderLock::IsInPlace() const {
 absl::Status FolderLock::Keep() {
   const base::MutexLock lock(mutex_);
   if (IsInPlace()) return absl::OkStatus();
-  const absl::Status put_back = LockFile();
+  absl::Status put_back = LockFile();
   const std::string path = (folder_ / "LOCK").string();
   if (put_back.ok()) {
     log::Log(log::Level::kWarn, "lock_put_back",

@@ -109,7 +109,8 @@ class GuardedFileSystem : public rocksdb::FileSystemWrapper {
 
   IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
                     IODebugContext* debug) override {
-    return *retired_ ? IOStatus::IOError(from, kRetired) : target()->LinkFile(from, to, options, debug);
+    if (*retired_) return IOStatus::IOError(from, kRetired);
+    return target()->LinkFile(from, to, options, debug);
   }
 
   IOStatus DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* debug) override {

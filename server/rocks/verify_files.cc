@@ -138,6 +138,7 @@ std::vector<StoredFile> SortedFilesOf(rocksdb::DB& database) {
   std::vector<rocksdb::LiveFileMetaData> live;
   database.GetLiveFilesMetaData(&live);
   std::vector<StoredFile> files;
+  files.reserve(live.size());
   for (const rocksdb::LiveFileMetaData& file : live) files.push_back(FileAt(file.db_path + file.name));
   return files;
 }

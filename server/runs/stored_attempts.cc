@@ -86,7 +86,7 @@ absl::StatusOr<std::uint64_t> LostRecordsOfRun(const rocks::Database& database, 
   ABSL_RETURN_IF_ERROR(database.Scan(Family::kRuns, LostRecordsPrefix(run),
                                      [&records](std::string_view, std::string_view value) {
                                        v1::ReportLostRecordsRequest lost;
-                                       const absl::Status status = ParseRecord(value, lost);
+                                       absl::Status status = ParseRecord(value, lost);
                                        records += lost.records();
                                        return status;
                                      }));

@@ -234,7 +234,7 @@ grpc::Status RunService::Summary(grpc::ServerContext*, const v1::SummarizeRunReq
   const std::optional<limits::Slots::Slot> slot = reads_.Take();
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
   const RunMemory of_run(memory);
-  const grpc::Status status = Answer(Summarize(store_, request.run(), of_run), &response);
+  grpc::Status status = Answer(Summarize(store_, request.run(), of_run), &response);
   of_run.Release();
   return status;
 }
@@ -264,7 +264,7 @@ grpc::Status RunService::Comparison(grpc::ServerContext* context, const v1::Comp
   if (!slot.has_value()) return base::ToGrpcStatus(TooManyReads());
   const RunMemory of_runs(memory);
   const auto cancelled = [context] { return context->IsCancelled(); };
-  const grpc::Status status = Answer(Compare(store_, request, cancelled, of_runs), &response);
+  grpc::Status status = Answer(Compare(store_, request, cancelled, of_runs), &response);
   of_runs.Release();
   return status;
 }

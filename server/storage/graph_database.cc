@@ -35,6 +35,7 @@ absl::Status WriteMeta(rocks::Database& database,
                        const std::vector<std::pair<std::string, std::string>>& entries,
                        const std::vector<std::string>& removed) {
   std::vector<rocks::Change> changes;
+  changes.reserve(removed.size() + entries.size());
   for (const std::string& key : removed) changes.push_back({Family::kMeta, key, std::nullopt});
   for (const auto& [key, value] : entries) changes.push_back({Family::kMeta, key, value});
   return database.Write(changes, rocks::Durability::kFile);

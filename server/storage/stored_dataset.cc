@@ -49,8 +49,9 @@ absl::StatusOr<std::vector<StoredDataset>> ScanStored(const rocks::Database& dat
   const absl::Status status =
       database.Scan(Family::kMeta, prefix, [&](std::string_view, std::string_view value) {
         absl::StatusOr<StoredDataset> stored = DecodeDataset(value);
-        if (stored.ok()) found.push_back(*std::move(stored));
-        return stored.status();
+        ABSL_RETURN_IF_ERROR(stored.status());
+        found.push_back(*std::move(stored));
+        return absl::OkStatus();
       });
   ABSL_RETURN_IF_ERROR(status);
   return found;
@@ -74,6 +75,7 @@ absl::StatusOr<std::vector<StoredDataset>> FindVersions(const rocks::Database& d
 
 std::vector<v1::Dataset> DescriptionsOf(const std::vector<StoredDataset>& stored) {
   std::vector<v1::Dataset> descriptions;
+  descriptions.reserve(stored.size());
   for (const StoredDataset& one : stored) descriptions.push_back(one.description);
   return descriptions;
 }

@@ -89,7 +89,7 @@ class ExtxyzParser final : public RecordParser {
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     std::uint64_t line = record.origin.line + 1;
-    const absl::Status status = ParseFrame(record.text, &line, graph);
+    absl::Status status = ParseFrame(record.text, &line, graph);
     if (status.ok()) return status;
     Origin place = record.origin;
     place.line = line;

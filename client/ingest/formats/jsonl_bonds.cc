@@ -27,7 +27,7 @@ std::optional<std::uint8_t> AtomicNumberOf(std::span<const float> features) {
     if (element) return std::nullopt;
     element = kOneHot[k];
   }
-  if (element && features[kOneHot.size()] != *element) return std::nullopt;
+  if (element && features[kOneHot.size()] != static_cast<float>(*element)) return std::nullopt;
   return element;
 }
 

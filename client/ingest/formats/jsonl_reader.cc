@@ -52,7 +52,7 @@ class LineCutter final : public RecordCutter {
   absl::StatusOr<bool> Cut(RawRecord* record) {
     std::string_view line;
     while (!ended_) {
-      const absl::StatusOr<bool> more = lines_->Next(&line);
+      absl::StatusOr<bool> more = lines_->Next(&line);
       ended_ = !more.ok() || !*more;
       if (!ended_ && Trim(line).empty()) continue;
       if (!ended_ || !more.ok()) {
@@ -88,7 +88,7 @@ class JsonlParser final : public RecordParser {
   const GraphLayout& layout() const override { return shared_->form->layout(); }
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
-    const absl::Status status = Read(record, graph);
+    absl::Status status = Read(record, graph);
     if (status.ok() || !IsRefusal(status)) return status;
     return RefusedAt(record.origin, graph->id, status);
   }

@@ -50,7 +50,7 @@ class OgbCsvReader final : public GraphReader {
     graph->Clear();
     if (ended_) return false;
     refused_ = absl::OkStatus();
-    const absl::StatusOr<bool> more = ReadGraph(graph);
+    absl::StatusOr<bool> more = ReadGraph(graph);
     ended_ = !more.ok() || !*more;
     if (!more.ok() || !refused_.ok()) return more.ok() ? refused_ : more.status();
     return more;

@@ -185,7 +185,7 @@ class PoscarParser : public RecordParser {
     const std::vector<std::string_view> lines = LinesOf(record.text);
     Name(lines, graph);
     std::uint64_t line = 0;  // of the record, that is read
-    const absl::Status status = ReadStructure(lines, graph, &line);
+    absl::Status status = ReadStructure(lines, graph, &line);
     if (status.ok()) return status;
     Origin origin = record.origin;
     origin.line += line;

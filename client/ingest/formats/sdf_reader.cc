@@ -124,7 +124,7 @@ class SdfParser final : public RecordParser {
   const GraphLayout& layout() const override { return layout_; }
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
-    const absl::Status status = Read(record.text, graph);
+    absl::Status status = Read(record.text, graph);
     if (status.ok()) return status;
     return RefusedAt(record.origin, graph->id.empty() ? graph->title : graph->id, status);
   }
@@ -134,7 +134,7 @@ class SdfParser final : public RecordParser {
     std::string_view title = text.substr(0, text.find('\n'));
     graph->title = NextWord(&title);
     const std::size_t end = EndOfMolfile(text);
-    const absl::Status items = ReadDataItems(text.substr(end), &items_);
+    absl::Status items = ReadDataItems(text.substr(end), &items_);
     for (const DataItem& item : items_) {
       if (!id_.empty() && item.name == id_) {
         graph->id = item.text;

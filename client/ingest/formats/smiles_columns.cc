@@ -106,6 +106,7 @@ absl::StatusOr<SmilesColumns> FindColumns(const std::vector<std::string>& first_
   if (found.empty()) return WithoutHeader(first_row, asked);
   if (found.size() == 1) return WithHeader(first_row, found.front(), asked);
   std::vector<std::string> names;
+  names.reserve(found.size());
   for (const std::size_t column : found) names.push_back(first_row[column]);
   return Refusal("ambiguous_column", absl::StrCat("several columns of SMILES: ", absl::StrJoin(names, ", "),
                                                   " (--smiles COLUMN picks one)"));

@@ -66,7 +66,7 @@ class TudatasetReader final : public GraphReader {
     graph->Clear();
     if (ended_) return false;
     refused_ = absl::OkStatus();
-    const absl::StatusOr<bool> more = ReadGraph(graph);
+    absl::StatusOr<bool> more = ReadGraph(graph);
     ended_ = !more.ok() || !*more;
     if (!more.ok() || !refused_.ok()) return more.ok() ? refused_ : more.status();
     return more;
@@ -172,7 +172,7 @@ class TudatasetReader final : public GraphReader {
       ABSL_RETURN_IF_ERROR(TakeIndicator());
       if (*graph_of_next_ < number) return NotInOrder();
     }
-    nodes_ += nodes;
+    nodes_ += static_cast<std::int64_t>(nodes);
     graph->n_node = static_cast<std::uint32_t>(nodes);
     if (nodes == 0) {
       Refuse(indicator_->Locate(Refusal("no_nodes", "the table of nodes has no node of the graph"), graphs_));

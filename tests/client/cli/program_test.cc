@@ -71,7 +71,7 @@ TEST(ProgramTest, WrongUsageIsTwoAndSaysWhatIsWrong) {
       {{"import", "extxyz", "a.xyz", "--name", "a", "--max-line-bytes", "1G"}, "'1G' is no whole number"},
       {{"import", "extxyz", "a.xyz", "--name", "a", "--split-permille", "8x,1,1"}, "'8x' is no whole number"},
       {{"import", "extxyz", "a.xyz", "--name", "a", "--limit", "-1"}, "'-1'"},
-      {{"import", "cif", "a.cif", "--name", "a"}, "cif"},
+      {{"import", "mol2", "a.mol2", "--name", "a"}, "mol2"},
       {{"import", "extxyz", "--name", "a"}, "FILE"},
       {{"import", "extxyz", "a.xyz"}, "--name"},
       {{"import", "extxyz", "a.xyz", "--name", "a/b"}, "--name"},

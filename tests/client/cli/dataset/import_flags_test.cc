@@ -66,7 +66,7 @@ class ImportFlagsTest : public ::testing::Test {
 TEST_F(ImportFlagsTest, HelpTellsOfEachFormatAndOfEachFlagOnce) {
   const std::string help = app_.help();
   EXPECT_THAT(help, HasSubstr("sdf: molfiles; smiles: tables of SMILES; whole: whole data sets"));
-  EXPECT_THAT(help, HasSubstr("folders with *.sdf, *.csv and *.smi files"));
+  EXPECT_THAT(help, HasSubstr("folders or tar and zip archives of *.sdf or *.csv or *.smi files"));
   EXPECT_THAT(help, HasSubstr("--smiles COLUMN"));
   EXPECT_EQ(help.find("--hydrogens"), help.rfind("--hydrogens"));
 }
