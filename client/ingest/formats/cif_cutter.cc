@@ -13,7 +13,6 @@ namespace packtrain::ingest {
 namespace {
 
 constexpr std::string_view kBlockStart = "data_";
-constexpr std::size_t kShownBytes = 40;
 
 bool BeginsBlock(std::string_view line) {
   const std::string_view word = Trim(line).substr(0, kBlockStart.size());
@@ -67,9 +66,9 @@ absl::StatusOr<bool> CifCutter::FindBlock() {
     if (!*more) return false;
     if (BeginsBlock(line_)) return true;
     if (IsComment(line_)) continue;
-    return End(RefusedAt({lines_->path(), kCifRecordWord, records_ + 1, lines_->line_number()}, "",
-                         Refusal("not_cif", absl::StrCat("expected data_ and the name of a block, found '",
-                                                         std::string(line_.substr(0, kShownBytes)), "'"))));
+    return End(RefusedAt(
+        {lines_->path(), kCifRecordWord, records_ + 1, lines_->line_number()}, "",
+        Refusal("not_cif", absl::StrCat("expected data_ and the name of a block, found ", Shown(line_)))));
   }
 }
 

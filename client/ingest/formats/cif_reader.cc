@@ -42,8 +42,6 @@ bool IsStructural(std::string_view tag) {
   });
 }
 
-std::string Quoted(std::string_view text) { return absl::StrCat("'", std::string(text.substr(0, 40)), "'"); }
-
 // Without the standard uncertainty of its last digits: "1.23(4)" is 1.23.
 std::optional<double> NumberOf(std::string_view word) {
   const std::size_t bracket = word.find('(');
@@ -74,13 +72,13 @@ absl::StatusOr<CellParameters> ReadCell(const CifBlock& block) {
     const std::optional<double> value = NumberOf(length);
     if (!value || *value <= 0) {
       return Refusal("bad_cell",
-                     absl::StrCat(std::string(kLengths[k]), " is no number above 0, but ", Quoted(length)));
+                     absl::StrCat(std::string(kLengths[k]), " is no number above 0, but ", Shown(length)));
     }
     cell.lengths[k] = *value;
     const std::optional<double> degrees = angle.empty() ? 90 : NumberOf(angle);  // the dictionary's default
     if (!degrees || *degrees <= 0 || *degrees >= 180) {
       return Refusal("bad_cell", absl::StrCat(std::string(kAngles[k]), " is no number between 0 and 180, but ",
-                                              Quoted(angle)));
+                                              Shown(angle)));
     }
     cell.angles[k] = *degrees;
   }
@@ -119,10 +117,10 @@ absl::Status CheckOccupancy(const CifSite& site) {
   const std::optional<double> occupancy = NumberOf(site.occupancy);
   if (!occupancy) {
     return Refusal("not_a_number",
-                   absl::StrCat("the occupancy of site ", Quoted(site.label), " is ", Quoted(site.occupancy)));
+                   absl::StrCat("the occupancy of site ", Shown(site.label), " is ", Shown(site.occupancy)));
   }
   if (std::abs(*occupancy - 1) <= kFullOccupancy) return absl::OkStatus();
-  return Refusal("partial_occupancy", absl::StrCat("site ", Quoted(site.label), " has the occupancy ",
+  return Refusal("partial_occupancy", absl::StrCat("site ", Shown(site.label), " has the occupancy ",
                                                    site.occupancy, ": it is no one atom"));
 }
 
@@ -131,12 +129,12 @@ absl::StatusOr<Vector> PlaceOf(const CifSite& site) {
   for (std::size_t k = 0; k < 3; ++k) {
     if (site.at[k].empty()) {
       return Refusal("unknown_coordinate",
-                     absl::StrCat("a coordinate of site ", Quoted(site.label), " is unknown"));
+                     absl::StrCat("a coordinate of site ", Shown(site.label), " is unknown"));
     }
     const std::optional<double> value = NumberOf(site.at[k]);
     if (!value) {
-      return Refusal("not_a_number", absl::StrCat("coordinate ", Quoted(site.at[k]), " of site ",
-                                                  Quoted(site.label), " is not a number"));
+      return Refusal("not_a_number", absl::StrCat("coordinate ", Shown(site.at[k]), " of site ",
+                                                  Shown(site.label), " is not a number"));
     }
     place[k] = *value;
   }
@@ -191,8 +189,8 @@ class CifParser : public RecordParser {
                        const std::array<Vector, 3>& vectors, SourceGraph* graph) {
     const std::uint8_t z = ElementOf(site);
     if (z == 0) {
-      return Refusal("unknown_symbol", absl::StrCat("site ", Quoted(site.label), " is of the unknown element ",
-                                                    Quoted(site.symbol.empty() ? site.label : site.symbol)));
+      return Refusal("unknown_symbol", absl::StrCat("site ", Shown(site.label), " is of the unknown element ",
+                                                    Shown(site.symbol.empty() ? site.label : site.symbol)));
     }
     ABSL_RETURN_IF_ERROR(CheckOccupancy(site));
     ABSL_ASSIGN_OR_RETURN(const Vector place, PlaceOf(site));

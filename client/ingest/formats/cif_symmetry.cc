@@ -20,8 +20,8 @@ constexpr std::string_view kNumberTags[] = {"_space_group_IT_number", "_symmetry
 constexpr int kSpaceGroups = 230;
 
 absl::Status BadOperation(std::string_view text) {
-  return Refusal("bad_symmetry", absl::StrCat("'", std::string(text.substr(0, 40)),
-                                              "' is no symmetry operation such as '-x, y+1/2, -z'"));
+  return Refusal("bad_symmetry",
+                 absl::StrCat(Shown(text), " is no symmetry operation such as '-x, y+1/2, -z'"));
 }
 
 // Cuts a number, perhaps a fraction, off the front of `text`; 1 where none stands there.

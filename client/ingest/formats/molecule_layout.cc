@@ -27,6 +27,7 @@ absl::Status BadValue(std::string_view flag, std::string_view value, std::string
 absl::StatusOr<MoleculeOptions> MoleculeOptionsOf(const ReadOptions& options, MoleculeOptions by_default) {
   MoleculeOptions molecules = by_default;
   molecules.max_atoms = options.limits.max_atoms;
+  molecules.max_edges = options.limits.max_edges;
   const std::string_view hydrogens = ValueOf(options, kHydrogens);
   if (hydrogens == "keep") {
     molecules.hydrogens = Hydrogens::kKeep;

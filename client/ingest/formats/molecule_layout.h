@@ -50,6 +50,7 @@ struct MoleculeOptions {
   bool ogb_features = false;
   bool always_has_pos = false;  // no record lacks coordinates
   std::uint64_t max_atoms = 0;
+  std::uint64_t max_edges = 0;
 };
 
 // `by_default` stands for a flag that was not given. INVALID_ARGUMENT: a flag has no such value.

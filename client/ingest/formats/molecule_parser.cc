@@ -97,13 +97,20 @@ void Perceive(Hydrogens hydrogens, RDKit::RWMol& molecule) {
   }
 }
 
-absl::Status CheckAtoms(const RDKit::RWMol& molecule, std::uint64_t max_atoms) {
-  const std::uint64_t atoms = molecule.getNumAtoms();
+absl::Status CheckCounts(const RDKit::RWMol& molecule, const MoleculeOptions& options) {
+  const std::uint64_t atoms = molecule.getNumAtoms(), edges = 2 * std::uint64_t{molecule.getNumBonds()};
   if (atoms == 0) return Refusal("no_nodes", "the molecule has no atoms");
-  if (atoms > max_atoms) {
+  if (atoms > options.max_atoms) {
     return Refusal("too_many_atoms", absl::StrCat("the molecule has ", atoms, " atoms, the limit is ",
-                                                  max_atoms, " (--max-atoms)"));
+                                                  options.max_atoms, " (--max-atoms)"));
   }
+  if (edges <= options.max_edges) return absl::OkStatus();
+  return Refusal("too_many_edges", absl::StrCat("the bonds of the molecule are ", edges,
+                                                " edges, the limit is ", options.max_edges, " (--max-edges)"));
+}
+
+absl::Status CheckMolecule(const RDKit::RWMol& molecule, const MoleculeOptions& options) {
+  ABSL_RETURN_IF_ERROR(CheckCounts(molecule, options));
   for (const RDKit::Atom* atom : molecule.atoms()) {
     if (atom->getAtomicNum() == 0 || !atom->hasQuery()) continue;
     return Refusal("query_atom", absl::StrCat("atom ", atom->getIdx() + 1, " is a query, not one element"));
@@ -117,7 +124,7 @@ absl::Status Read(const MoleculeText& text, const MoleculeOptions& options, Sour
     return text.is_molfile ? Refusal("bad_molfile", "RDKit reads no molecule from it")
                            : Refusal("bad_smiles", "RDKit reads no molecule from it");
   }
-  ABSL_RETURN_IF_ERROR(CheckAtoms(*molecule, options.max_atoms));
+  ABSL_RETURN_IF_ERROR(CheckMolecule(*molecule, options));
   bool sanitized = true;
   try {
     Sanitize(options.hydrogens, text.is_molfile, *molecule);
@@ -126,7 +133,7 @@ absl::Status Read(const MoleculeText& text, const MoleculeOptions& options, Sour
     molecule = text.make();
     Perceive(options.hydrogens, *molecule);
   }
-  ABSL_RETURN_IF_ERROR(CheckAtoms(*molecule, options.max_atoms));
+  ABSL_RETURN_IF_ERROR(CheckMolecule(*molecule, options));
   if (!molecule->getRingInfo()->isInitialized()) RDKit::MolOps::fastFindRings(*molecule);
   FillFields(*molecule, options, graph);
   graph->Values<std::uint8_t>(kMoleculeUnsanitized).push_back(sanitized ? 0 : 1);
@@ -180,7 +187,7 @@ absl::Status CheckCoordinates(std::string_view extension, std::size_t atoms) {
 }
 
 // RDKit makes room for as many atoms as a V3000 file announces, before it reads one.
-absl::Status CheckCounts(std::string_view text) {
+absl::Status CheckCountsLine(std::string_view text) {
   constexpr std::string_view kCounts = "M  V30 COUNTS";
   const std::size_t at = text.find(kCounts);
   if (at == std::string_view::npos) return absl::OkStatus();
@@ -224,7 +231,7 @@ absl::Status ReadSmiles(std::string_view smiles, std::string_view extension, con
 }
 
 absl::Status ReadMolfile(const std::string& text, const MoleculeOptions& options, SourceGraph* graph) {
-  ABSL_RETURN_IF_ERROR(CheckCounts(text));
+  ABSL_RETURN_IF_ERROR(CheckCountsLine(text));
   const auto make = [&] {
     return Molecule(RDKit::MolBlockToMol(text, /*sanitize=*/false, /*removeHs=*/false));
   };

@@ -13,7 +13,6 @@
 namespace packtrain::ingest {
 namespace {
 
-constexpr std::size_t kShownBytes = 40;
 // Lines: comment, scale, three vectors, perhaps symbols, counts, perhaps "Selective dynamics", mode.
 constexpr std::size_t kScaleLine = 1, kVectorLine = 2, kSymbolsOrCountsLine = 5;
 
@@ -59,12 +58,12 @@ absl::StatusOr<Vector> ScaleOf(std::string_view line, const std::array<Vector, 3
   std::string_view rest;
   if (const std::optional<Vector> scale = ThreeNumbers(line, &rest)) {
     if (std::ranges::all_of(*scale, [](double factor) { return factor > 0; })) return *scale;
-    return Refusal("bad_scale", absl::StrCat("the three scales ", ShownLine(line), " must be above 0"));
+    return Refusal("bad_scale", absl::StrCat("the three scales ", Shown(line), " must be above 0"));
   }
   rest = line;
   const std::optional<double> scale = ParseDouble(NextWord(&rest));
   if (!scale || !std::isfinite(*scale) || *scale == 0) {
-    return Refusal("bad_scale", absl::StrCat("the scale is no number other than 0, but ", ShownLine(line)));
+    return Refusal("bad_scale", absl::StrCat("the scale is no number other than 0, but ", Shown(line)));
   }
   if (*scale > 0) return Vector{*scale, *scale, *scale};
   const double volume = std::abs(VolumeOf(vectors));
@@ -79,7 +78,7 @@ absl::Status ReadVectors(std::span<const std::string_view> lines, PoscarHead* he
     const std::optional<Vector> vector = ThreeNumbers(lines[kVectorLine + k], &rest);
     if (!vector) {
       return Refusal("bad_cell", absl::StrCat("a vector of the cell is no three numbers, but ",
-                                              ShownLine(lines[kVectorLine + k])));
+                                              Shown(lines[kVectorLine + k])));
     }
     head->vectors[k] = *vector;
   }
@@ -98,8 +97,8 @@ absl::Status ReadKinds(std::span<const std::string_view> lines, PoscarHead* head
   if (names_elements) {
     head->species = SymbolsOf(lines[at]);
     if (head->species.empty()) {
-      return Refusal("unknown_symbol", absl::StrCat("expected element symbols or numbers of atoms, found ",
-                                                    ShownLine(lines[at])));
+      return Refusal("unknown_symbol",
+                     absl::StrCat("expected element symbols or numbers of atoms, found ", Shown(lines[at])));
     }
     if (++at >= lines.size()) return Refusal("truncated_file", "the file ends before the numbers of atoms");
     counts = CountsOf(lines[at]);
@@ -109,7 +108,7 @@ absl::Status ReadKinds(std::span<const std::string_view> lines, PoscarHead* head
   }
   if (!counts || (names_elements && counts->size() != head->species.size())) {
     return Refusal("bad_count",
-                   absl::StrCat("expected a number of atoms for each element, found ", ShownLine(lines[at])));
+                   absl::StrCat("expected a number of atoms for each element, found ", Shown(lines[at])));
   }
   head->counts = *std::move(counts);
   head->lines = at + 1;
@@ -130,8 +129,7 @@ absl::Status ReadMode(std::span<const std::string_view> lines, PoscarHead* head)
   }
   const char mode = FirstLetter(lines[head->lines]);
   if (mode < 'a' || mode > 'z') {
-    return Refusal("bad_mode",
-                   absl::StrCat("expected Direct or Cartesian, found ", ShownLine(lines[head->lines])));
+    return Refusal("bad_mode", absl::StrCat("expected Direct or Cartesian, found ", Shown(lines[head->lines])));
   }
   head->is_cartesian = mode == 'c' || mode == 'k';
   ++head->lines;
@@ -139,11 +137,6 @@ absl::Status ReadMode(std::span<const std::string_view> lines, PoscarHead* head)
 }
 
 }  // namespace
-
-std::string ShownLine(std::string_view text) {
-  const bool whole = text.size() <= kShownBytes;
-  return absl::StrCat("'", std::string(text.substr(0, kShownBytes)), whole ? "'" : "...'");
-}
 
 std::optional<Vector> ThreeNumbers(std::string_view line, std::string_view* rest) {
   Vector numbers;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,9 +15,6 @@
 #include "client/ingest/formats/crystal_layout.h"
 
 namespace packtrain::ingest {
-
-// `text` in quotes, shortened.
-std::string ShownLine(std::string_view text);
 
 // Three numbers at the front of a line, and what follows them.
 std::optional<Vector> ThreeNumbers(std::string_view line, std::string_view* rest);

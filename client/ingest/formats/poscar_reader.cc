@@ -161,14 +161,12 @@ absl::StatusOr<AtomRow> ParseRow(std::string_view line, bool is_selective) {
   for (double& coordinate : row.at) {
     const std::string_view word = NextWord(&rest);
     if (word.empty()) {
-      return Refusal("short_row",
-                     absl::StrCat("the row ", ShownLine(line), " has less than three coordinates"));
+      return Refusal("short_row", absl::StrCat("the row ", Shown(line), " has less than three coordinates"));
     }
     const std::optional<double> value = ParseDouble(word);
-    if (!value)
-      return Refusal("not_a_number", absl::StrCat("coordinate ", ShownLine(word), " is not a number"));
+    if (!value) return Refusal("not_a_number", absl::StrCat("coordinate ", Shown(word), " is not a number"));
     if (!std::isfinite(*value)) {
-      return Refusal("not_finite", absl::StrCat("coordinate ", ShownLine(word), " is not finite"));
+      return Refusal("not_finite", absl::StrCat("coordinate ", Shown(word), " is not finite"));
     }
     coordinate = *value;
   }
@@ -228,7 +226,7 @@ class PoscarParser : public RecordParser {
     }
     const bool names_element = of_row != 0 && !ParseCount(row.symbol);
     if (names_element && of_row != of_head) {
-      return Refusal("contradiction", absl::StrCat("the row ", ShownLine(line), " is of element ", of_row,
+      return Refusal("contradiction", absl::StrCat("the row ", Shown(line), " is of element ", of_row,
                                                    ", by the head it is ", of_head));
     }
     if (head.is_cartesian) {
@@ -244,12 +242,12 @@ class PoscarParser : public RecordParser {
                                std::uint64_t* line) {
     if (*line < lines.size() && !IsBlankLine(lines[*line]) && !BeginsWith(lines[*line], "lattice")) {
       return Refusal("extra_rows", absl::StrCat("expected a blank line or the end of the file behind ",
-                                                graph->n_node, " atoms, found ", ShownLine(lines[*line])));
+                                                graph->n_node, " atoms, found ", Shown(lines[*line])));
     }
     bool velocities = false;
     for (; *line < lines.size(); ++*line) {
       if (!BelongsToTail(lines[*line])) {
-        return Refusal("unknown_tail", absl::StrCat("behind the atoms stands ", ShownLine(lines[*line]),
+        return Refusal("unknown_tail", absl::StrCat("behind the atoms stands ", Shown(lines[*line]),
                                                     ", which is no velocity and begins no structure"));
       }
       velocities = velocities || !IsBlankLine(lines[*line]);

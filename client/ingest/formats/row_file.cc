@@ -17,16 +17,11 @@
 namespace packtrain::ingest {
 namespace {
 
-constexpr std::size_t kShownBytes = 40;
 // Whole numbers up to here are exact as doubles.
 constexpr double kMaxWhole = 9007199254740992.0;
 
-std::string Quoted(std::string_view cell) {
-  return absl::StrCat("'", std::string(cell.substr(0, kShownBytes)), cell.size() > kShownBytes ? "...'" : "'");
-}
-
 absl::Status NotANumber(std::string_view cell, std::string_view expected) {
-  return Refusal("not_a_number", absl::StrCat(Quoted(cell), " is not ", std::string(expected)));
+  return Refusal("not_a_number", absl::StrCat(Shown(cell), " is not ", std::string(expected)));
 }
 
 template <typename T>
@@ -35,7 +30,7 @@ absl::Status AppendCell(std::string_view cell, std::vector<T>& out) {
     const std::optional<double> number = ParseDouble(cell);
     if (!number) return NotANumber(cell, "a number");
     const T element = static_cast<T>(*number);
-    if (!std::isfinite(element)) return Refusal("not_finite", absl::StrCat(Quoted(cell), " is not finite"));
+    if (!std::isfinite(element)) return Refusal("not_finite", absl::StrCat(Shown(cell), " is not finite"));
     out.push_back(element);
   } else {
     const std::optional<std::int64_t> number = ParseWhole(cell);

@@ -11,8 +11,6 @@
 namespace packtrain::ingest {
 namespace {
 
-constexpr std::size_t kShownBytes = 40;
-
 // The name in "> <name> (4)" or "> DT12"; empty: there is none.
 std::string_view NameOf(std::string_view header) {
   const std::size_t open = header.find('<');
@@ -31,8 +29,7 @@ bool IsWholeHeader(std::string_view line) {
 }
 
 absl::Status Bad(std::string_view what, std::string_view line) {
-  const std::string_view shown = line.substr(0, std::min(line.size(), kShownBytes));
-  return Refusal("bad_property", absl::StrCat(std::string(what), " '", std::string(shown), "'"));
+  return Refusal("bad_property", absl::StrCat(std::string(what), " ", Shown(line)));
 }
 
 class ItemReader {

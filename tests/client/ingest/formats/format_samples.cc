@@ -26,9 +26,6 @@ FormatSample Extxyz() {
   sample.reason = "not_finite";
   sample.latin1_comment = first + "1\nid=b e=-4 note=\"caf\xe9\"\nN 7 8 9\n" + last;
   sample.latin1_id = first + "1\nid=caf\xe9 e=-4\nN 7 8 9\n" + last;
-  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
-                   {{.max_line_bytes = 3}, "line_too_long"},
-                   {{.max_atoms = 2}, "too_many_atoms"}};
   return sample;
 }
 
@@ -47,9 +44,12 @@ FormatSample Qm9Xyz() {
   sample.one = first;
   sample.second_is_bad = first + record("2", "N 7 nan 9 0\n", "") + last;
   sample.reason = "not_finite";
-  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
-                   {{.max_line_bytes = 3}, "line_too_long"},
-                   {{.max_atoms = 1}, "too_many_atoms"}};
+  const auto second_by = [&](std::string_view from, const std::string& to) {
+    std::string second = record("2", "N 7 8 9 0\n", "");
+    return first + second.replace(second.find(from), from.size(), to) + last;
+  };
+  sample.latin1_comment = second_by("\nC\tC\t", "\nC\tcaf\xe9\t");
+  sample.latin1_id = second_by("gdb", "caf\xe9");
   return sample;
 }
 
@@ -66,11 +66,8 @@ FormatSample Jsonl() {
   sample.one = first;
   sample.second_is_bad = first + molecule("b", "7", "[0,1]") + last;
   sample.reason = "edge_out_of_range";
-  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
-                   {{.max_line_bytes = 3}, "line_too_long"},
-                   {{.max_atoms = 2}, "too_many_atoms"},
-                   {{.max_edges = 1}, "too_many_edges"},
-                   {{.max_depth = 2}, "too_deep"}};
+  sample.why_no_latin1_comment = "JSON is UTF-8";
+  sample.latin1_id = first + molecule("caf\xe9", "7", "") + last;
   return sample;
 }
 
@@ -90,9 +87,8 @@ FormatSample Cif() {
   sample.one = first;
   sample.second_is_bad = first + CifOf("b", "-4", "N1 0.125 ? 0\n") + last;
   sample.reason = "unknown_coordinate";
-  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
-                   {{.max_line_bytes = 3}, "line_too_long"},
-                   {{.max_atoms = 2}, "too_many_atoms"}};
+  sample.latin1_comment = first + "# caf\xe9\n" + CifOf("b", "-4", "N1 0.125 0 0\n# caf\xe9\n") + last;
+  sample.why_no_latin1_id = "a block's name of other bytes than ASCII is no CIF, and refused as bad_cif";
   return sample;
 }
 
@@ -107,9 +103,8 @@ FormatSample Poscar() {
   sample.one = first;
   sample.second_is_bad = first + second + "nan 0\n" + last;
   sample.reason = "not_finite";
-  sample.limits = {{{.max_unpacked_bytes = 40}, "unpacked_limit"},
-                   {{.max_line_bytes = 3}, "line_too_long"},
-                   {{.max_atoms = 2}, "too_many_atoms"}};
+  sample.latin1_comment = first + "b caf\xe9" + second.substr(1) + "0 0\n" + last;
+  sample.latin1_id = first + "caf\xe9" + second.substr(1) + "0 0\n" + last;
   return sample;
 }
 
@@ -122,9 +117,8 @@ FormatSample Smiles() {
   sample.id_of_one = "m";
   sample.second_is_bad = "CC=O a\nC(N b\nc1ccoc1 c\n";
   sample.reason = "bad_smiles";
-  sample.limits = {{{.max_unpacked_bytes = 9}, "unpacked_limit"},
-                   {{.max_line_bytes = 6}, "line_too_long"},
-                   {{.max_atoms = 3}, "too_many_atoms"}};
+  sample.latin1_comment = "CC=O a\nC#N b caf\xe9\nc1ccoc1 c\n";
+  sample.latin1_id = "CC=O a\nC#N caf\xe9\nc1ccoc1 c\n";
   return sample;
 }
 
@@ -150,9 +144,8 @@ FormatSample Sdf() {
   sample.id_of_one = "m";
   sample.second_is_bad = first + ChainMolfile("b", {"Qx"}) + last;
   sample.reason = "bad_molfile";
-  sample.limits = {{{.max_unpacked_bytes = 300}, "unpacked_limit"},
-                   {{.max_line_bytes = 20}, "line_too_long"},
-                   {{.max_atoms = 2}, "too_many_atoms"}};
+  sample.latin1_comment = first + ChainMolfile("b caf\xe9", {"N"}) + last;
+  sample.latin1_id = first + ChainMolfile("caf\xe9", {"N"}) + last;
   return sample;
 }
 
@@ -204,6 +197,26 @@ FormatSample Native() {
   sample.ids = {"a", "b", "c"};
   sample.one = NativeFileOf({first});
   sample.is_text = false;
+  sample.why_no_latin1_comment = "the format is no text";
+  sample.why_no_latin1_id = "ids are checked when records are made, and by the server";
+  return sample;
+}
+
+FormatSample OgbCsv() {
+  FormatSample sample;
+  sample.folder = {{"num-node-list.csv", "2\n1\n3\n"},
+                   {"num-edge-list.csv", "1\n0\n2\n"},
+                   {"edge.csv", "0,1\n0,1\n1,2\n"},
+                   {"node-feat.csv", "10,1\n10,2\n10,3\n10,4\n10,5\n10,6\n"},
+                   {"graph-label.csv", "1\n0\n1\n"}};
+  return sample;
+}
+
+FormatSample Tudataset() {
+  FormatSample sample;
+  sample.folder = {{"DS_A.txt", "1, 2\n4, 5\n5, 6\n"},
+                   {"DS_graph_indicator.txt", "1\n1\n2\n3\n3\n3\n"},
+                   {"DS_graph_labels.txt", "1\n0\n1\n"}};
   return sample;
 }
 
@@ -211,8 +224,8 @@ FormatSample Native() {
 
 FormatSample SampleOf(std::string_view format) {
   static constexpr std::pair<std::string_view, FormatSample (*)()> kSamples[] = {
-      {"cif", Cif},       {"extxyz", Extxyz},  {"jsonl", Jsonl}, {"native", Native},
-      {"poscar", Poscar}, {"qm9-xyz", Qm9Xyz}, {"sdf", Sdf},     {"smiles", Smiles}};
+      {"cif", Cif},       {"extxyz", Extxyz},  {"jsonl", Jsonl}, {"native", Native}, {"ogb-csv", OgbCsv},
+      {"poscar", Poscar}, {"qm9-xyz", Qm9Xyz}, {"sdf", Sdf},     {"smiles", Smiles}, {"tudataset", Tudataset}};
   for (const auto& [name, make] : kSamples) {
     if (name == format) return make();
   }
