@@ -1,5 +1,6 @@
 #include "client/ingest/graph_block_builder.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <variant>
@@ -20,6 +21,16 @@ void AddField(const GraphField& from, v1::Schema* schema) {
   field->set_unit(from.unit);
 }
 
+// The one for so many targets, if there are any.
+void AddTargetField(std::size_t targets, v1::Schema* schema) {
+  if (targets == 0) return;
+  AddField({.name = kTargetField,
+            .scope = v1::FIELD_SCOPE_GRAPH,
+            .data_type = v1::DATA_TYPE_F64,
+            .dims = {static_cast<std::uint32_t>(targets)}},
+           schema);
+}
+
 // Appends elements as they lie in memory; returns how many bytes.
 template <typename Elements>
 std::size_t Append(const Elements& elements, std::string* column) {
@@ -32,15 +43,11 @@ std::size_t Append(const Elements& elements, std::string* column) {
 
 v1::Schema SchemaOf(const BlockLayout& layout) {
   v1::Schema schema;
-  for (std::size_t k = 0; k < layout.graphs.fields.size(); ++k) {
-    if (layout.stored[k]) AddField(layout.graphs.fields[k], &schema);
-  }
-  if (!layout.targets.empty()) {
-    AddField({.name = kTargetField,
-              .scope = v1::FIELD_SCOPE_GRAPH,
-              .data_type = v1::DATA_TYPE_F64,
-              .dims = {static_cast<std::uint32_t>(layout.targets.size())}},
-             &schema);
+  const std::size_t fields = layout.graphs.fields.size();
+  for (std::size_t k = 0; k <= fields; ++k) {
+    if (k == std::min(fields, layout.graphs.fields_before_targets))
+      AddTargetField(layout.targets.size(), &schema);
+    if (k < fields && layout.stored[k]) AddField(layout.graphs.fields[k], &schema);
   }
   for (const std::string& target : layout.targets) schema.add_targets()->set_name(target);
   if (layout.own_edges) {

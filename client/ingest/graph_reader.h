@@ -12,7 +12,9 @@
 #ifndef PACKTRAIN_CLIENT_INGEST_GRAPH_READER_H_
 #define PACKTRAIN_CLIENT_INGEST_GRAPH_READER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,7 +38,7 @@ struct GraphField {
   // A graph that lacks the optional graph field means zeros, as a molecule among crystals has no cell: it is
   // stored with zeros where other graphs have the field.
   bool zero_where_absent = false;
-  // The rows are ids of words (vocabularies.h) and one u8 or i32 each.
+  // The rows are ids of words (vocabularies.h) and one u8, u16 or i32 each.
   bool words = false;
   // What its values stand for, where the format fixes that: value k for names[k]. One integer a row.
   std::vector<std::string> names = {};
@@ -53,6 +55,8 @@ struct GraphLayout {
   // Labels are the cells of a table's row, which has all of them each time, empty ones too: a column becomes a
   // target where more than half of its cells are numbers. Otherwise they are keys, which a record has or lacks.
   bool labels_are_cells = false;
+  // How many of the fields the schema has in front of that of the targets; the largest number: all.
+  std::size_t fields_before_targets = std::numeric_limits<std::size_t>::max();
 
   bool operator==(const GraphLayout&) const = default;
 };
@@ -71,7 +75,9 @@ struct Label {
   // Stands for values of each node or edge that are not stored, such as a column `forces`; without text. The
   // import tells of it.
   bool per_node = false;
-  std::string_view unit = {};  // that the format states; for as long as the program runs
+  std::string_view unit = {};  // that the format or the record states
+  // The source says that it is a target, which it stays where it is missing in every graph.
+  bool is_target = false;
 };
 
 // Texts, end to end.

@@ -75,6 +75,7 @@ std::optional<std::size_t> LabelTable::Add(const Label& label, bool is_cell) {
                      .is_cell = is_cell,
                      .is_structural = label.structural,
                      .is_per_node = label.per_node,
+                     .is_declared = label.is_target,
                      .is_utf8 = IsUtf8(label.name)});
   place_of_[labels_.back().name] = labels_.size() - 1;
   return labels_.size() - 1;
@@ -101,7 +102,7 @@ std::string_view LabelTable::WhyNoTarget(const CountedLabel& label) const {
   if (label.is_per_node) return kPerNode;
   if (!label.is_utf8) return "not_utf8";
   if (label.is_structural) return "structural";
-  if (label.numbers + label.texts == 0) return "empty";
+  if (label.numbers + label.texts == 0) return label.is_declared ? "" : "empty";
   if (label.is_cell) return label.numbers > label.texts ? "" : "text";
   if (label.texts > 0) return "text";
   return allow_missing_ || label.numbers == graphs_ ? "" : "missing_in_some";

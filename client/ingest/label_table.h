@@ -3,7 +3,8 @@
 // A key is a target if it is a number in every graph; where targets may be missing, if it is a number in some
 // graph and missing or a number in all others. Keys go by the number of graphs that have them, then by name. A
 // column of a table is a target if more than half of its cells that are not empty are numbers. Columns keep
-// their order. So the targets depend on the whole input, and not on which graph comes first.
+// their order. What the source itself declares to be a target is one even where it is missing in every graph.
+// So the targets depend on the whole input, and not on which graph comes first.
 #ifndef PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
 #define PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
 
@@ -90,6 +91,7 @@ class LabelTable {
     bool is_cell = false;
     bool is_structural = false;
     bool is_per_node = false;
+    bool is_declared = false;  // as a target
     bool is_utf8 = true;
     std::uint64_t numbers = 0;
     std::uint64_t texts = 0;

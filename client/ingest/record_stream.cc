@@ -13,6 +13,7 @@ void ReadRecord::KeepLabels() {
   for (const Label& label : graph.labels) {
     text.insert(text.end(), label.name.begin(), label.name.end());
     text.insert(text.end(), label.text.begin(), label.text.end());
+    text.insert(text.end(), label.unit.begin(), label.unit.end());
   }
   kept_labels_ = std::move(text);
   std::string_view rest(kept_labels_.data(), kept_labels_.size());
@@ -21,6 +22,8 @@ void ReadRecord::KeepLabels() {
     rest.remove_prefix(label.name.size());
     label.text = rest.substr(0, label.text.size());
     rest.remove_prefix(label.text.size());
+    label.unit = rest.substr(0, label.unit.size());
+    rest.remove_prefix(label.unit.size());
   }
 }
 

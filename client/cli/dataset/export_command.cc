@@ -1,7 +1,12 @@
 // packtrain dataset export
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
@@ -22,10 +27,38 @@ struct ExportFlags {
   std::string file;
 };
 
+absl::StatusOr<v1::Dataset> FindDataset(client::ServiceClient& services, const std::string& name) {
+  v1::GetDatasetRequest request;
+  request.set_dataset(name);
+  ABSL_ASSIGN_OR_RETURN(v1::GetDatasetResponse response,
+                        services.Read<v1::GetDatasetResponse>(request, client::kLookUp));
+  return std::move(*response.mutable_dataset());
+}
+
+// The splits follow the graphs of an export, so that they are asked for alone.
+absl::StatusOr<SplitNames> ReadSplits(client::ServiceClient& services, const v1::Dataset& dataset) {
+  static constexpr std::array<std::string_view, 3> kSplits = {"train", "val", "test"};
+  if (dataset.splits_size() < 2) return SplitNames();
+  SplitNames names(dataset.graphs());
+  v1::ExportDatasetRequest request;
+  request.set_dataset(wire::FullName(dataset));
+  request.set_first_graph(dataset.graphs());
+  ABSL_RETURN_IF_ERROR(services.ExportDataset(request, [&](const v1::ExportDatasetResponse& message) {
+    const auto split = std::ranges::find(kSplits, message.split().split());
+    for (const std::uint32_t graph : message.split().graphs()) {
+      if (split != kSplits.end() && graph < names.size()) names[graph] = *split;
+    }
+    return absl::OkStatus();
+  }));
+  return names;
+}
+
 // Turns the messages of one export into the bytes of a file. Used by one thread.
 class ExportWriter {
  public:
-  ExportWriter(bool native, ingest::WholeFile& file) : native_(native), file_(file) {}
+  // `splits` is for lines.
+  ExportWriter(bool native, SplitNames splits, ingest::WholeFile& file)
+      : native_(native), splits_(std::move(splits)), file_(file) {}
 
   absl::Status Take(const v1::ExportDatasetResponse& message) {
     if (message.has_header()) dataset_ = message.header().dataset();
@@ -40,9 +73,9 @@ class ExportWriter {
 
  private:
   std::string Lines(const v1::GraphBlock& block) {
-    const bool is_first = graphs_ == 0;
+    const std::uint64_t first = graphs_;
     graphs_ += static_cast<std::uint64_t>(block.n_node_size());
-    return GraphLines(dataset_.schema(), block, is_first);
+    return GraphLines(dataset_.schema(), block, first, splits_);
   }
 
   static std::string NativeBytes(const v1::ExportDatasetResponse& message) {
@@ -51,6 +84,7 @@ class ExportWriter {
   }
 
   const bool native_;
+  const SplitNames splits_;
   ingest::WholeFile& file_;
   v1::Dataset dataset_;
   std::uint64_t graphs_ = 0;  // in lines
@@ -72,14 +106,19 @@ absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& g
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<client::Connection> connection, Connect(global));
   const absl::StatusOr<std::unique_ptr<ingest::WholeFile>> file = ingest::WholeFile::Create(flags.file);
   if (!file.ok()) return DataError(output, file.status());
+  client::ServiceClient services(connection);
   v1::ExportDatasetRequest request;
   request.set_dataset(flags.dataset);
   request.set_as_columns(flags.format == "jsonl");
-  ExportWriter writer(flags.format == "native", **file);
-  absl::Status status =
-      client::ServiceClient(connection).ExportDataset(request, [&](const v1::ExportDatasetResponse& message) {
-        return writer.Take(message);
-      });
+  SplitNames splits;
+  if (request.as_columns()) {
+    ABSL_ASSIGN_OR_RETURN(const v1::Dataset dataset, FindDataset(services, flags.dataset));
+    ABSL_ASSIGN_OR_RETURN(splits, ReadSplits(services, dataset));
+    request.set_dataset(wire::FullName(dataset));  // of these splits, whatever the name comes to mean
+  }
+  ExportWriter writer(flags.format == "native", std::move(splits), **file);
+  absl::Status status = services.ExportDataset(
+      request, [&](const v1::ExportDatasetResponse& message) { return writer.Take(message); });
   const bool to_stdout = (*file)->IsStandardOutput();
   if (status.ok()) status = (*file)->Commit();
   if (!status.ok()) return DataError(output, status);
@@ -108,7 +147,8 @@ void AddDatasetExport(CLI::App& dataset, Invocation& invocation) {
           "--format", flags->format,
           "native: as it is stored, for `packtrain import native`, which gives the same version; jsonl: a "
           "graph a line, an object with id, n_node, n_edge, senders and receivers (absent where all nodes "
-          "are joined), and each field by its name, for `packtrain import jsonl`, which gives the same graphs")
+          "are joined), split, and each field by its name, for `packtrain import jsonl`, which gives the same "
+          "graphs and splits")
       ->required()
       ->check(CLI::IsMember({"native", "jsonl"}))
       ->option_text("native|jsonl");

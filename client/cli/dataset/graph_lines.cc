@@ -1,5 +1,7 @@
 #include "client/cli/dataset/graph_lines.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -8,6 +10,7 @@
 #include <map>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -18,6 +21,18 @@ namespace packtrain::cli {
 namespace {
 
 using Dims = google::protobuf::RepeatedField<std::uint32_t>;
+
+// Up to here whole numbers are exact as doubles.
+constexpr double kExact = 9007199254740992.0;
+
+// Keys of a line that are no fields; `nodes` and so on hold fields.
+constexpr std::array<std::string_view, 8> kTakenKeys = {"id",    "split",   "schema", "nodes",
+                                                        "edges", "targets", "graph",  "y"};
+
+bool IsTaken(const v1::Field& field) {
+  if (field.name() == "y") return field.scope() != v1::FIELD_SCOPE_GRAPH;
+  return std::find(kTakenKeys.begin(), kTakenKeys.end(), field.name()) != kTakenKeys.end();
+}
 
 // Takes elements of one field from the front of `rest` and appends them as JSON.
 template <typename T>
@@ -32,7 +47,23 @@ void AppendNumber(std::string_view& rest, std::string& out) {
     }
   }
   char digits[32];
-  out.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
+  const std::size_t begin = out.size();
+  char* end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+  if constexpr (std::is_same_v<T, float>) {
+    // Readers of JSON round to a double first, from which a few floats do not come back.
+    double read = 0;
+    std::from_chars(digits, end, read);
+    if (static_cast<float>(read) != value) {
+      end = std::to_chars(digits, digits + sizeof(digits), static_cast<double>(value)).ptr;
+    }
+  }
+  out.append(digits, end);
+  if constexpr (std::is_floating_point_v<T>) {
+    // Without a point, readers of JSON take "-0" for 0, and may refuse whole numbers beyond 64 bits.
+    const bool looks_whole = std::string_view(out).substr(begin).find_first_of(".e") == std::string_view::npos;
+    const double magnitude = std::abs(static_cast<double>(value));
+    if (looks_whole && (magnitude > kExact || (magnitude == 0 && std::signbit(value)))) out += ".0";
+  }
 }
 
 using AppendElement = void (*)(std::string_view& rest, std::string& out);
@@ -75,14 +106,24 @@ void AppendRow(const Dims& dims, int dim, AppendElement append, std::string_view
       dims[dim], [&](std::uint64_t) { AppendRow(dims, dim + 1, append, rest, out); }, out);
 }
 
-// The schema without its vocabularies, whose words are in the lines.
+// The schema without the words that were found in records, which are in the lines.
 std::string SchemaText(const v1::Schema& schema) {
   v1::Schema described = schema;
   described.clear_vocabularies();
   Json text = MessageToJson(described, DatasetRules());
   text.erase("vocabularies");
-  Json& words = text["words"] = Json::array();
-  for (const v1::Vocabulary& vocabulary : schema.vocabularies()) words.push_back(vocabulary.field());
+  Json words = Json::array(), names = Json::object();
+  for (const v1::Vocabulary& vocabulary : schema.vocabularies()) {
+    const bool are_fixed = !vocabulary.words().empty() && vocabulary.graphs().empty();
+    if (are_fixed) {
+      names[vocabulary.field()] =
+          std::vector<std::string>(vocabulary.words().begin(), vocabulary.words().end());
+    } else {
+      words.push_back(vocabulary.field());
+    }
+  }
+  text["words"] = std::move(words);
+  if (!names.empty()) text["names"] = std::move(names);
   return text.dump();
 }
 
@@ -105,23 +146,40 @@ class Columns {
     for (const v1::Vocabulary& vocabulary : schema.vocabularies()) words_[vocabulary.field()] = &vocabulary;
   }
 
-  void AppendGraph(int graph, bool with_schema, std::string& out) {
+  void AppendGraph(int graph, bool with_schema, std::string_view split, std::string& out) {
     const std::uint32_t n_node = block_.n_node(graph);
     const bool stored = schema_.edge_rule() == v1::EDGE_RULE_STORED;
     const std::uint64_t n_edge = stored ? block_.n_edge(graph) : std::uint64_t{n_node} * (n_node - 1);
     absl::StrAppend(&out, "{\"id\":", Json(block_.source_ids(graph)).dump(), ",\"n_node\":", n_node,
                     ",\"n_edge\":", n_edge);
+    if (!split.empty()) absl::StrAppend(&out, ",\"split\":\"", std::string(split), "\"");
     if (with_schema) absl::StrAppend(&out, ",\"schema\":", SchemaText(schema_));
     if (stored) {
       AppendNodes("senders", block_.senders(), n_edge, out);
       AppendNodes("receivers", block_.receivers(), n_edge, out);
       edge_ += n_edge;
     }
-    for (const v1::Field& field : schema_.fields()) AppendField(field, n_node, n_edge, out);
+    for (const v1::Field& field : schema_.fields()) {
+      if (!IsTaken(field)) AppendField(field, n_node, n_edge, out);
+    }
+    for (const auto& [scope, key] : kObjects) AppendTaken(scope, key, n_node, n_edge, out);
     out += "}\n";
   }
 
  private:
+  static constexpr std::pair<v1::FieldScope, const char*> kObjects[] = {
+      {v1::FIELD_SCOPE_NODE, "nodes"}, {v1::FIELD_SCOPE_EDGE, "edges"}, {v1::FIELD_SCOPE_GRAPH, "graph"}};
+
+  // The fields of one scope whose names are taken, in an object.
+  void AppendTaken(v1::FieldScope scope, const char* key, std::uint64_t n_node, std::uint64_t n_edge,
+                   std::string& out) {
+    std::string members;
+    for (const v1::Field& field : schema_.fields()) {
+      if (IsTaken(field) && field.scope() == scope) AppendField(field, n_node, n_edge, members);
+    }
+    if (!members.empty()) absl::StrAppend(&out, ",\"", key, "\":{", members.substr(1), "}");
+  }
+
   void AppendNodes(const char* name, const Dims& nodes, std::uint64_t count, std::string& out) const {
     absl::StrAppend(&out, ",\"", name, "\":");
     AppendList(
@@ -150,11 +208,15 @@ class Columns {
 
 }  // namespace
 
-std::string GraphLines(const v1::Schema& schema, const v1::GraphBlock& block, bool is_first) {
+std::string GraphLines(const v1::Schema& schema, const v1::GraphBlock& block, std::uint64_t first,
+                       const SplitNames& splits) {
   Columns columns(schema, block);
   std::string lines;
-  for (int graph = 0; graph < block.n_node_size(); ++graph)
-    columns.AppendGraph(graph, is_first && graph == 0, lines);
+  for (int graph = 0; graph < block.n_node_size(); ++graph) {
+    const std::uint64_t index = first + static_cast<std::uint64_t>(graph);
+    const std::string_view split = index < splits.size() ? splits[index] : std::string_view();
+    columns.AppendGraph(graph, index == 0, split, lines);
+  }
   return lines;
 }
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
+#include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
@@ -18,6 +21,8 @@ std::optional<std::size_t> Position(const GraphLayout& layout, std::string_view 
   if (field == layout.fields.end()) return std::nullopt;
   return static_cast<std::size_t>(field - layout.fields.begin());
 }
+
+constexpr std::array<std::string_view, 3> kSplits = {"train", "val", "test"};
 
 // The number of rows of one kind: the first that says it is believed.
 class RowCount {
@@ -88,9 +93,20 @@ class GeneralRecord {
     if (key == "y") return TakeColumns(value);
     if (key == "n_node" || key == "n_edge") return TakeCount(key, value);
     if (key == "schema") return absl::OkStatus();
+    if (key == "split") return TakeSplit(key, value);
     if (key == "senders" || key == "receivers") return TakeEnds(key, value);
     if (const std::optional<std::size_t> field = Position(layout_, key)) return TakeField(*field, value);
     AddLabel(key, value, &labels_);
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeSplit(std::string_view key, JsonValue value) {
+    std::string_view split;
+    if (value.get(split) == simdjson::SUCCESS && std::ranges::find(kSplits, split) != kSplits.end()) {
+      graph_.split = split;
+    } else {
+      AddLabel(key, value, &labels_);
+    }
     return absl::OkStatus();
   }
 
@@ -156,9 +172,28 @@ class GeneralRecord {
 
   absl::Status TakeRow(std::size_t k, JsonValue row) {
     const GraphField& field = layout_.fields[k];
+    if (!field.names.empty() && row.is_string()) return TakeName(k, row);
     if (!field.words) return AppendRow(row, field.dims, field.name, &graph_.fields[k]);
     ABSL_ASSIGN_OR_RETURN(const std::string_view word, TextOf(row, field.name));
     words_[k].push_back(word);
+    return absl::OkStatus();
+  }
+
+  // A text that the field's format fixes.
+  absl::Status TakeName(std::size_t k, JsonValue row) {
+    const GraphField& field = layout_.fields[k];
+    ABSL_ASSIGN_OR_RETURN(const std::string_view text, TextOf(row, field.name));
+    const auto name = std::find(field.names.begin(), field.names.end(), text);
+    if (name == field.names.end()) {
+      return Refusal("unknown_word", absl::StrCat("'", field.name, "' holds ", Shown(text),
+                                                  ", which is not in the schema's list of its names"));
+    }
+    std::visit(
+        [&](auto& values) {
+          using Value = typename std::remove_reference_t<decltype(values)>::value_type;
+          values.push_back(static_cast<Value>(name - field.names.begin()));
+        },
+        graph_.fields[k]);
     return absl::OkStatus();
   }
 
@@ -174,7 +209,8 @@ class GeneralRecord {
   absl::Status TakeColumns(JsonValue value) {
     JsonArray columns;
     if (value.get(columns) != simdjson::SUCCESS) {
-      AddLabel(targets_.size() == 1 ? targets_[0] : "y", value, &labels_);
+      if (targets_.size() == 1) return TakeColumn(targets_[0], value);
+      AddLabel("y", value, &labels_);
       return absl::OkStatus();
     }
     if (!targets_.empty() && columns.size() != targets_.size()) {
@@ -183,9 +219,20 @@ class GeneralRecord {
     }
     std::size_t column = 0;
     for (const JsonValue target : columns) {
-      AddLabel(targets_.empty() ? absl::StrCat("y_", column) : targets_[column], target, &labels_);
+      if (targets_.empty()) {
+        AddLabel(absl::StrCat("y_", column), target, &labels_);
+      } else {
+        ABSL_RETURN_IF_ERROR(TakeColumn(targets_[column], target));
+      }
       ++column;
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeColumn(const GeneralTarget& target, JsonValue value) {
+    const std::optional<std::string> text = TextOfLabel(value);
+    if (!text) return Refusal("bad_shape", absl::StrCat("target '", target.name, "' is no number"));
+    labels_.AddTarget(target.name, *text, target.unit);
     return absl::OkStatus();
   }
 
@@ -199,7 +246,7 @@ class GeneralRecord {
   }
 
   const GraphLayout& layout_;
-  const std::vector<std::string>& targets_;
+  const std::vector<GeneralTarget>& targets_;
   SourceGraph& graph_;
   RecordWords& words_;
   LabelList labels_;

@@ -18,16 +18,19 @@
 //                          fields that are known by their names, where they do not stand in `nodes`, `edges`,
 //                          `graph`
 // y                        targets, as `schema` names them
+// split                    "train", "val" or "test": the split that the graph is in
 // schema                   in the first record of a file: what the fields of all of its records are, as
 //                          `packtrain dataset show --json` prints it: {"fields": [{"name", "scope", "dtype",
-//                          "dims", "unit"}], "targets": [{"name"}], "edge_builder": "radius:5"}; `words` lists
-//                          the fields whose values are texts
+//                          "dims", "unit"}], "targets": [{"name", "unit"}], "edge_builder": "radius:5"};
+//                          `words` lists the fields whose values are texts, and `names` has by field the texts
+//                          that its values 0, 1 and so on stand for, where these are fixed
 // other keys               labels, where they hold a number, a text, true, false or null
 //
 // Nodes are numbered from 0. A file without edges in its first record brings none, and --edges builds them.
 // Without a schema the first record says which fields there are; a known name has its usual type, others are
 // f32 with the dimensions that they have there. Fields of texts are stored as ids of words (vocabularies.h): u8
-// as `edge_type`, else i32. `cell` and `pbc` may be absent in some records.
+// as `edge_type`, else i32, where the schema does not say otherwise. Values of a field with `names` are such
+// texts, or whole numbers. `cell` and `pbc` may be absent in some records.
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMATS_JSONL_GENERAL_H_
 #define PACKTRAIN_CLIENT_INGEST_FORMATS_JSONL_GENERAL_H_
 
@@ -43,10 +46,16 @@
 
 namespace packtrain::ingest {
 
+// A column of key `y`.
+struct GeneralTarget {
+  std::string name;
+  std::string unit;
+};
+
 // What the records of a file in the general form hold.
 struct GeneralLayout {
   GraphLayout graphs;
-  std::vector<std::string> targets = {};  // of key `y`
+  std::vector<GeneralTarget> targets = {};
 };
 
 // The layout of the records that begin with this one. Refusals, such as "bad_schema".

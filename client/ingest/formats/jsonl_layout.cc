@@ -198,23 +198,48 @@ absl::Status AddFields(JsonValue value, GraphLayout* layout) {
     for (const GraphField& other : layout->fields) {
       if (other.name == field.name) return BadSchema(absl::StrCat("field '", field.name, "' comes twice"));
     }
-    if (field.name != "y") layout->fields.push_back(std::move(field));
+    if (field.name == "y") {
+      layout->fields_before_targets = layout->fields.size();
+    } else {
+      layout->fields.push_back(std::move(field));
+    }
   }
   return absl::OkStatus();
 }
 
-absl::Status AddTargets(JsonValue value, std::vector<std::string>* targets) {
-  ABSL_ASSIGN_OR_RETURN(const JsonArray names, ArrayOf(value, "targets"));
-  for (const JsonValue element : names) {
-    JsonValue name = element;
-    JsonObject object;
-    if (element.get(object) == simdjson::SUCCESS && object["name"].get(name) != simdjson::SUCCESS) {
-      return BadSchema("a target needs a name");
+// A name, or an object with name and perhaps unit.
+absl::StatusOr<GeneralTarget> TargetOf(JsonValue value) {
+  JsonValue name = value, unit;
+  JsonObject object;
+  GeneralTarget target;
+  if (value.get(object) == simdjson::SUCCESS) {
+    if (object["name"].get(name) != simdjson::SUCCESS) return BadSchema("a target needs a name");
+    if (object["unit"].get(unit) == simdjson::SUCCESS) {
+      ABSL_ASSIGN_OR_RETURN(target.unit, TextOf(unit, "unit"));
     }
-    ABSL_ASSIGN_OR_RETURN(const std::string_view text, TextOf(name, "targets"));
-    targets->emplace_back(text);
+  }
+  ABSL_ASSIGN_OR_RETURN(target.name, TextOf(name, "targets"));
+  return target;
+}
+
+absl::Status AddTargets(JsonValue value, std::vector<GeneralTarget>* targets) {
+  ABSL_ASSIGN_OR_RETURN(const JsonArray columns, ArrayOf(value, "targets"));
+  for (const JsonValue column : columns) {
+    ABSL_ASSIGN_OR_RETURN(GeneralTarget target, TargetOf(column));
+    targets->push_back(std::move(target));
   }
   return absl::OkStatus();
+}
+
+// The field of this name, whose values may stand for texts.
+absl::StatusOr<GraphField*> FieldOfTexts(std::string_view name, GraphLayout* layout) {
+  const auto field = std::find_if(layout->fields.begin(), layout->fields.end(),
+                                  [&](const GraphField& candidate) { return candidate.name == name; });
+  const bool fits = field != layout->fields.end() && field->dims.empty() &&
+                    (field->data_type == v1::DATA_TYPE_U8 || field->data_type == v1::DATA_TYPE_U16 ||
+                     field->data_type == v1::DATA_TYPE_I32);
+  if (fits) return &*field;
+  return BadSchema(absl::StrCat("'", std::string(name), "' is no field of one u8, u16 or i32"));
 }
 
 // The fields named hold texts.
@@ -222,24 +247,37 @@ absl::Status MarkWords(JsonValue value, GraphLayout* layout) {
   ABSL_ASSIGN_OR_RETURN(const JsonArray names, ArrayOf(value, "words"));
   for (const JsonValue element : names) {
     ABSL_ASSIGN_OR_RETURN(const std::string_view name, TextOf(element, "words"));
-    const auto field = std::find_if(layout->fields.begin(), layout->fields.end(),
-                                    [&](const GraphField& candidate) { return candidate.name == name; });
-    const bool fits = field != layout->fields.end() && field->dims.empty() &&
-                      (field->data_type == v1::DATA_TYPE_U8 || field->data_type == v1::DATA_TYPE_I32);
-    if (!fits) return BadSchema(absl::StrCat("'", std::string(name), "' is no field of one u8 or i32"));
+    ABSL_ASSIGN_OR_RETURN(GraphField* const field, FieldOfTexts(name, layout));
     field->words = true;
   }
   return absl::OkStatus();
 }
 
+// Values of the fields named stand for fixed texts.
+absl::Status AddNames(JsonValue value, GraphLayout* layout) {
+  ABSL_ASSIGN_OR_RETURN(const JsonObject fields, ObjectOf(value, "names"));
+  return VisitMembers(fields, [&](std::string_view name, JsonValue list) -> absl::Status {
+    ABSL_ASSIGN_OR_RETURN(GraphField* const field, FieldOfTexts(name, layout));
+    ABSL_ASSIGN_OR_RETURN(const JsonArray texts, ArrayOf(list, "names"));
+    for (const JsonValue text : texts) {
+      ABSL_ASSIGN_OR_RETURN(field->names.emplace_back(), TextOf(text, "names"));
+    }
+    const std::size_t most = field->data_type == v1::DATA_TYPE_U8 ? 1 << 8 : 1 << 16;
+    if (!field->words && !field->names.empty() && field->names.size() <= most) return absl::OkStatus();
+    return BadSchema(absl::StrCat("'", field->name, "' must be either in 'words', or in 'names' with 1 to ",
+                                  most, " texts"));
+  });
+}
+
 absl::StatusOr<GeneralLayout> LayoutOfSchema(JsonValue value) {
   ABSL_ASSIGN_OR_RETURN(const JsonObject schema, ObjectOf(value, "schema"));
   GeneralLayout layout;
-  std::optional<JsonValue> words;
+  std::optional<JsonValue> words, names;
   ABSL_RETURN_IF_ERROR(VisitMembers(schema, [&](std::string_view key, JsonValue part) -> absl::Status {
     if (key == "fields") return AddFields(part, &layout.graphs);
     if (key == "targets") return AddTargets(part, &layout.targets);
     if (key == "words") words = part;
+    if (key == "names") names = part;
     if (key != "edge_builder") return absl::OkStatus();
     ABSL_ASSIGN_OR_RETURN(const std::string_view edges, TextOf(part, key));
     if (edges != "full") layout.graphs.edges = edges;
@@ -247,6 +285,9 @@ absl::StatusOr<GeneralLayout> LayoutOfSchema(JsonValue value) {
   }));
   if (words) {
     ABSL_RETURN_IF_ERROR(MarkWords(*words, &layout.graphs));
+  }
+  if (names) {
+    ABSL_RETURN_IF_ERROR(AddNames(*names, &layout.graphs));
   }
   layout.graphs.labels_are_cells = !layout.targets.empty();  // which keep their order
   return layout;

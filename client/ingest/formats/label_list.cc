@@ -5,28 +5,34 @@
 namespace packtrain::ingest {
 
 void LabelList::Add(std::string_view name, std::string_view text, bool structural) {
-  Append(name, text, structural, /*per_node=*/false);
+  Append({.name = name, .text = text, .structural = structural});
 }
 
-void LabelList::AddPerNode(std::string_view name) { Append(name, "", /*structural=*/false, /*per_node=*/true); }
+void LabelList::AddPerNode(std::string_view name) { Append({.name = name, .text = "", .per_node = true}); }
 
-void LabelList::Append(std::string_view name, std::string_view text, bool structural, bool per_node) {
-  text_.insert(text_.end(), name.begin(), name.end());
-  text_.insert(text_.end(), text.begin(), text.end());
-  entries_.push_back({name.size(), text.size(), structural, per_node});
+void LabelList::AddTarget(std::string_view name, std::string_view text, std::string_view unit) {
+  Append({.name = name, .text = text, .unit = unit, .is_target = true});
+}
+
+void LabelList::Append(const Label& label) {
+  for (const std::string_view part : {label.name, label.text, label.unit}) {
+    text_.insert(text_.end(), part.begin(), part.end());
+  }
+  labels_.push_back(label);
 }
 
 void LabelList::MoveTo(SourceGraph* graph) {
   std::swap(graph->text, text_);
   const char* at = graph->text.data();
-  for (const Entry& entry : entries_) {
-    const std::string_view name(at, entry.name_bytes), text(at + entry.name_bytes, entry.text_bytes);
-    graph->labels.push_back(
-        {.name = name, .text = text, .structural = entry.structural, .per_node = entry.per_node});
-    at += entry.name_bytes + entry.text_bytes;
+  for (Label& label : labels_) {
+    for (std::string_view* const part : {&label.name, &label.text, &label.unit}) {
+      *part = std::string_view(at, part->size());
+      at += part->size();
+    }
+    graph->labels.push_back(label);
   }
   text_.clear();
-  entries_.clear();
+  labels_.clear();
 }
 
 }  // namespace packtrain::ingest

@@ -15,6 +15,8 @@ namespace packtrain::ingest {
 class LabelList {
  public:
   void Add(std::string_view name, std::string_view text, bool structural = false);
+  // A column that the source declares to be a target.
+  void AddTarget(std::string_view name, std::string_view text, std::string_view unit);
   // Values of each node or edge that are not stored.
   void AddPerNode(std::string_view name);
 
@@ -22,16 +24,11 @@ class LabelList {
   void MoveTo(SourceGraph* graph);
 
  private:
-  struct Entry {
-    std::size_t name_bytes;
-    std::size_t text_bytes;
-    bool structural;
-    bool per_node;
-  };
-  void Append(std::string_view name, std::string_view text, bool structural, bool per_node);
+  // Keeps what the views of the label show.
+  void Append(const Label& label);
 
-  std::vector<Entry> entries_;
-  std::vector<char> text_;  // names and texts, end to end
+  std::vector<Label> labels_;  // whose views have the right lengths only
+  std::vector<char> text_;     // names, texts and units, end to end
 };
 
 }  // namespace packtrain::ingest

@@ -83,5 +83,10 @@ TEST(LabelTableTest, OfTwoLabelsOfOneNameTheFirstIsRead) {
   EXPECT_EQ(table.Read(graph, false)[0].text.number, 1);
 }
 
+TEST(LabelTableTest, DeclaredTargetIsOneWhereItIsMissingEverywhere) {
+  const Row labels = {{.name = "empty", .text = ""}, {.name = "declared", .text = "", .is_target = true}};
+  EXPECT_THAT(Counted({labels, labels}, true, /*cells=*/true).Targets(), ElementsAre("declared"));
+}
+
 }  // namespace
 }  // namespace packtrain::ingest
