@@ -49,6 +49,9 @@ class BlockSource {
   // `ledger` has what was refused by both ends.
   virtual void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const = 0;
 
+  // Whether Describe takes splits from what was read, which needs each refused graph's position in the ledger.
+  virtual bool has_own_splits() const { return false; }
+
   // What was read and refused so far.
   virtual const Ledger& ledger() const = 0;
   // Bytes on disk, for progress; a pipe counts as none.

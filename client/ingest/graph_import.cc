@@ -135,7 +135,8 @@ absl::Status GraphImport::Restart() {
   refusal_.reset();
   compared_.reset();
   ledger_ = Ledger();
-  source_splits_.reset();
+  sent_ = 0;
+  own_splits_.Clear();
   return absl::OkStatus();
 }
 
@@ -270,8 +271,9 @@ absl::StatusOr<bool> GraphImport::Step() {
     if (IsRefusal(status)) status = RefusedAt(record_.Place(), record_.graph.id, status);
   }
   if (status.ok() && !only_counts_) {
+    NoteSplit(record_.graph.split);
     builder_->Add(record_.graph, y_, record_.Place());
-    NoteSplit(record_.graph);
+    ++sent_;
     if (!record_.graph.remark.empty())
       ledger_.AddRemark({record_.Place(), record_.graph.id, record_.graph.remark});
   }
@@ -279,12 +281,15 @@ absl::StatusOr<bool> GraphImport::Step() {
   return true;
 }
 
-void GraphImport::NoteSplit(const SourceGraph& graph) {
-  if (graph.split.empty()) return;
-  if (!source_splits_.has_value()) source_splits_.emplace();
-  if (graph.split == "train") source_splits_->train.push_back(graph.id);
-  if (graph.split == "val") source_splits_->val.push_back(graph.id);
-  if (graph.split == "test") source_splits_->test.push_back(graph.id);
+void GraphImport::NoteSplit(const std::string& split) {
+  if (split == "train") own_splits_.add_train(sent_);
+  if (split == "val") own_splits_.add_val(sent_);
+  if (split == "test") own_splits_.add_test(sent_);
+}
+
+bool GraphImport::has_own_splits() const {
+  if (splits_ || options_.random_split) return false;
+  return own_splits_.train_size() + own_splits_.val_size() + own_splits_.test_size() > 0;
 }
 
 absl::StatusOr<bool> GraphImport::NextRecord() {
@@ -383,8 +388,11 @@ absl::Status GraphImport::End() {
 }
 
 void GraphImport::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const {
-  const bool takes_own = !splits_.has_value() && !options_.random_split.has_value();
-  DescribeSplits(options_, takes_own ? source_splits_ : splits_, ledger, seal);
+  if (has_own_splits()) {
+    DescribeOwnSplits(own_splits_, ledger, seal);
+  } else {
+    DescribeSplits(options_, splits_, ledger, seal);
+  }
   *seal->mutable_lineage() = LineageOf(inputs_->sources(), options_);
 }
 

@@ -48,8 +48,11 @@ class GraphImport : public BlockSource {
   // where a file cannot be read twice (INVALID_ARGUMENT).
   absl::StatusOr<bool> Next(Block* block) override;
   std::string WhyBeginAgain() const override { return ended_ ? wrong_ : std::string(); }
-  // A list of splits may name graphs that were refused.
+  // A list of splits may name graphs that were refused. Splits of the files themselves hold where the options
+  // ask for none.
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
+
+  bool has_own_splits() const override;
 
   const Ledger& ledger() const override { return ledger_; }
   std::uint64_t total_bytes() const override { return inputs_->total_bytes(); }
@@ -82,7 +85,8 @@ class GraphImport : public BlockSource {
 
   // Takes a record into the block, or refuses it; false at the end.
   absl::StatusOr<bool> Step();
-  void NoteSplit(const SourceGraph& graph);
+  // Of the graph that is sent next.
+  void NoteSplit(const std::string& split);
   // The next record, from `head_` or the files; false at the end.
   absl::StatusOr<bool> NextRecord();
   // Checks the record against the layout and fills `y_`.
@@ -127,7 +131,8 @@ class GraphImport : public BlockSource {
   std::shared_ptr<const InputFile> compared_;  // whose fields were compared with those of the layout
   bool same_fields_ = false;                   // and are the same
   Ledger ledger_;
-  std::optional<SplitLists> source_splits_;  // of the graphs sent, where their files tell them
+  std::uint32_t sent_ = 0;       // graphs
+  v1::SplitByIndex own_splits_;  // of the graphs sent, where their files tell them
 };
 
 }  // namespace packtrain::ingest

@@ -21,12 +21,21 @@ namespace {
 
 RefusedGraph ToLedger(const v1::RefusedGraph& graph) {
   return {ParseOrigin(graph.origin()), graph.source_id(), graph.reason(),
-          absl::StrCat(graph.origin(), " (", graph.source_id(), "): ", graph.message())};
+          absl::StrCat(graph.origin(), " (", graph.source_id(), "): ", graph.message()), graph.position()};
+}
+
+// Positions of graphs are known only where all refused ones are.
+absl::Status CheckSplits(const BlockSource& source, const Ledger& ledger) {
+  if (!source.has_own_splits() || ledger.unlisted() == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("of the graphs that were refused, ", ledger.unlisted(),
+                   " are counted and not listed, so that it is not known which graphs the splits of the source "
+                   "mean; --split-file and --split-permille split without them"));
 }
 
 bool IsEmpty(const Block& block) {
   const auto* graphs = std::get_if<v1::GraphBlock>(&block);
-  return graphs != nullptr && graphs->source_ids().empty();
+  return graphs == nullptr ? std::get<v1::RecordBlock>(block).records().empty() : graphs->source_ids().empty();
 }
 
 }  // namespace
@@ -43,7 +52,9 @@ absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Run(BlockSink& sink, co
   ABSL_ASSIGN_OR_RETURN(source_, OpenSource(format_, options_));
   absl::StatusOr<v1::ImportGraphsResponse> staged = Send(sink, display);
   ledger_ = source_->ledger();
-  if (staged.ok()) TakeRefused(*staged);
+  if (!staged.ok()) return staged;
+  TakeRefused(*staged);
+  ABSL_RETURN_IF_ERROR(CheckSplits(*source_, ledger_));
   return staged;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct RefusedGraph {
   std::string id;
   std::string reason;
   std::string message;
+  std::optional<std::uint64_t> position = std::nullopt;  // among the graphs sent, from 0; none: it was not sent
 };
 
 // A graph that is stored, and what is odd about it.

@@ -31,7 +31,7 @@ class LocalRecords::Maker {
   absl::Status Make(const v1::GraphBlock& block, v1::RecordBlock* made) {
     ABSL_ASSIGN_OR_RETURN(records::BlockReader reader,
                           records::BlockReader::Open(layout_, block, !edge_filler_.has_value()));
-    while (reader.Next()) {
+    for (; reader.Next(); ++position_) {
       records::GraphView graph = reader.graph();
       const std::optional<records::Refusal> refusal = Complete(graph);
       if (refusal) {
@@ -46,6 +46,15 @@ class LocalRecords::Maker {
 
   // The graphs refused here.
   const v1::ImportGraphsResponse& refused() const { return refused_; }
+
+  // The position, among all graphs, of a record by its position among the records made.
+  std::uint64_t PositionOf(std::uint64_t record) const {
+    for (const v1::RefusedGraph& refused : refused_.refused()) {
+      if (refused.position() > record) break;
+      ++record;
+    }
+    return record;
+  }
 
  private:
   // Gives a graph its edges and id.
@@ -70,6 +79,7 @@ class LocalRecords::Maker {
     }
     ++(*refused_.mutable_refused_by_reason())[std::string(refusal.reason)];
     v1::RefusedGraph* listed = refused_.add_refused();
+    listed->set_position(position_);
     listed->set_source_id(std::string(graph.source_id));
     listed->set_origin(std::string(origin));
     listed->set_reason(std::string(refusal.reason));
@@ -84,7 +94,8 @@ class LocalRecords::Maker {
   records::IdTable taken_;
   records::EdgeOrder edge_order_;
   std::optional<records::EdgeFiller> edge_filler_;  // where edges are built, and stored
-  std::string id_;                                  // of the current graph
+  std::uint64_t position_ = 0;                      // of the current graph
+  std::string id_;                                  // likewise
   v1::ImportGraphsResponse refused_;
 };
 
@@ -112,6 +123,9 @@ absl::Status LocalRecords::Write(Block block) {
 
 absl::StatusOr<v1::ImportGraphsResponse> LocalRecords::Finish() {
   ABSL_ASSIGN_OR_RETURN(v1::ImportGraphsResponse response, records_.Finish());
+  for (v1::RefusedGraph& graph : *response.mutable_refused()) {
+    graph.set_position(maker_->PositionOf(graph.position()));
+  }
   const v1::ImportGraphsResponse& here = maker_->refused();
   response.set_received(response.received() + static_cast<std::uint64_t>(here.refused_size()));
   response.mutable_refused()->MergeFrom(here.refused());

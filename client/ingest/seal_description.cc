@@ -1,5 +1,6 @@
 #include "client/ingest/seal_description.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <set>
@@ -63,6 +64,29 @@ void DescribeSplits(const ImportOptions& options, const std::optional<SplitLists
                     v1::SealDatasetRequest* seal) {
   if (options.random_split) SetSplit(*options.random_split, seal->mutable_fractions());
   if (lists) SetSplit(*lists, ledger, seal->mutable_by_ids());
+}
+
+void AddPositionsLeft(const google::protobuf::RepeatedField<std::uint32_t>& graphs,
+                      std::span<const std::uint64_t> left_out, std::uint64_t base,
+                      google::protobuf::RepeatedField<std::uint32_t>* positions) {
+  for (const std::uint32_t graph : graphs) {
+    const auto before = std::ranges::lower_bound(left_out, std::uint64_t{graph});
+    if (before != left_out.end() && *before == graph) continue;
+    const auto taken_out = static_cast<std::uint64_t>(before - left_out.begin());
+    positions->Add(static_cast<std::uint32_t>(base + graph - taken_out));
+  }
+}
+
+void DescribeOwnSplits(const v1::SplitByIndex& splits, const Ledger& ledger, v1::SealDatasetRequest* seal) {
+  std::vector<std::uint64_t> refused;
+  for (const RefusedGraph& graph : ledger.refused()) {
+    if (graph.position) refused.push_back(*graph.position);
+  }
+  std::ranges::sort(refused);
+  v1::SplitByIndex& stored = *seal->mutable_by_index();
+  AddPositionsLeft(splits.train(), refused, 0, stored.mutable_train());
+  AddPositionsLeft(splits.val(), refused, 0, stored.mutable_val());
+  AddPositionsLeft(splits.test(), refused, 0, stored.mutable_test());
 }
 
 v1::Lineage LineageOf(const std::vector<v1::SourceFile>& sources, const ImportOptions& options) {

@@ -2,7 +2,9 @@
 #ifndef PACKTRAIN_CLIENT_INGEST_SEAL_DESCRIPTION_H_
 #define PACKTRAIN_CLIENT_INGEST_SEAL_DESCRIPTION_H_
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "client/ingest/import_options.h"
@@ -16,6 +18,16 @@ namespace packtrain::ingest {
 // refused, which `ledger` has.
 void DescribeSplits(const ImportOptions& options, const std::optional<SplitLists>& lists, const Ledger& ledger,
                     v1::SealDatasetRequest* seal);
+
+// Appends the positions of `graphs` among those that are left where `left_out`, which ascend, are taken out,
+// from `base` on. Those that are taken out are passed over.
+void AddPositionsLeft(const google::protobuf::RepeatedField<std::uint32_t>& graphs,
+                      std::span<const std::uint64_t> left_out, std::uint64_t base,
+                      google::protobuf::RepeatedField<std::uint32_t>* positions);
+
+// Sets the splits that the sources bring, as positions among the graphs that were sent. `ledger` has the
+// position of each that was refused then.
+void DescribeOwnSplits(const v1::SplitByIndex& splits, const Ledger& ledger, v1::SealDatasetRequest* seal);
 
 // The lineage of an import now: as many of `sources` as a description of a data set may hold, the others as
 // one, and command and program of `options`.

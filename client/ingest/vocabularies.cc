@@ -41,22 +41,36 @@ absl::Status ReadWords(GraphReader& reader, std::uint64_t limit, std::uint64_t* 
 
 }  // namespace
 
+Vocabularies::Words& Vocabularies::WordsOf(std::string_view field) {
+  const auto place = fields_.find(field);
+  return place == fields_.end() ? fields_[std::string(field)] : place->second;
+}
+
+Vocabularies::Word* Vocabularies::Keep(std::string_view text, Words& words) {
+  const absl::string_view key(text.data(), text.size());
+  const auto word = words.find(key);
+  if (word != words.end()) return &word->second;
+  // Too many are counted, but not kept.
+  bytes_ += key.size() + kBytesOfAWord;
+  return bytes_ > max_bytes_ ? nullptr : &words.try_emplace(std::string(key)).first->second;
+}
+
 void Vocabularies::Note(std::string_view field, const WordRows& words) {
-  auto place = fields_.find(field);
-  if (place == fields_.end()) place = fields_.emplace(std::string(field), Words()).first;
+  Words& kept = WordsOf(field);
   const std::uint64_t note = ++notes_;
   std::size_t begin = 0;
   for (const std::size_t end : words.ends) {
-    const absl::string_view key(words.text.data() + begin, end - begin);
+    Word* const word = Keep(std::string_view(words.text).substr(begin, end - begin), kept);
     begin = end;
-    auto word = place->second.find(key);
-    if (word == place->second.end()) {
-      // Too many are counted, but not kept.
-      bytes_ += key.size() + kBytesOfAWord;
-      if (bytes_ > max_bytes_) continue;
-      word = place->second.try_emplace(std::string(key)).first;
-    }
-    if (std::exchange(word->second.last_note, note) != note) ++word->second.graphs;
+    if (word != nullptr && std::exchange(word->last_note, note) != note) ++word->graphs;
+  }
+}
+
+void Vocabularies::Add(const v1::Vocabulary& found) {
+  Words& kept = WordsOf(found.field());
+  for (int k = 0; k < found.words_size(); ++k) {
+    Word* const word = Keep(found.words(k), kept);
+    if (word != nullptr && k < found.graphs_size()) word->graphs += found.graphs(k);
   }
 }
 
@@ -94,6 +108,11 @@ v1::Vocabulary Vocabularies::Of(std::string_view field) const {
     vocabulary.add_graphs(word->second.graphs);
   }
   return vocabulary;
+}
+
+absl::Status IdDoesNotFit(std::string_view field, std::size_t id_bytes) {
+  return Refusal("too_many_edge_types", absl::StrCat("'", std::string(field), "' has more than ",
+                                                     std::uint64_t{1} << (8 * id_bytes), " different texts"));
 }
 
 absl::Status GatherWords(InputList& inputs, std::uint64_t limit, Vocabularies& vocabularies) {

@@ -33,6 +33,8 @@ class Vocabularies {
 
   // Before Finish: takes note of the words of one graph, which may repeat.
   void Note(std::string_view field, const WordRows& words);
+  // Before Finish: takes over the words that were found elsewhere, with the number of graphs that each is in.
+  void Add(const v1::Vocabulary& found);
 
   // Ends the first reading: words are sorted by their bytes and numbered from 0. The refusal
   // "too_many_words" where they are more than are stored. To be called once.
@@ -52,12 +54,20 @@ class Vocabularies {
   };
   using Words = absl::flat_hash_map<std::string, Word>;
 
+  Words& WordsOf(std::string_view field);
+  // The place of a word, which may be new; null where no more are kept.
+  Word* Keep(std::string_view text, Words& words);
+
   const std::uint64_t max_bytes_;
   std::map<std::string, Words, std::less<>> fields_;
   std::uint64_t notes_ = 0;
   std::uint64_t bytes_ = 0;  // of distinct words, about as in messages
   bool finished_ = false;
 };
+
+// The refusal "too_many_edge_types" of a graph with a word whose id does not fit `field`, as of u8 ids above
+// 255.
+absl::Status IdDoesNotFit(std::string_view field, std::size_t id_bytes);
 
 // The first reading: reads the first `limit` records (0: all) of the inputs, whose readers were given
 // `vocabularies`, and finishes these. Inputs without words are passed over, records that are refused are left

@@ -136,7 +136,7 @@ absl::StatusOr<PartResult> WritePart(ingest::ImportPipeline& pipeline, const std
   ingest::LocalRecords records(*part);
   ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsResponse staged,
                         pipeline.Run(records, {output.messages(), base::IsTerminal(STDERR_FILENO)}));
-  ABSL_RETURN_IF_ERROR(part->Commit(pipeline.SealRequest(staged, "").lineage()));
+  ABSL_RETURN_IF_ERROR(part->Commit(pipeline.SealRequest(staged, "")));
   return PartResult{staged.staged(), part->bytes(),
                     std::chrono::duration<double>(Clock::now() - start).count()};
 }

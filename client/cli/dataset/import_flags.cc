@@ -117,7 +117,9 @@ void AddTargetFlags(CLI::App& command, ImportFlags& flags) {
 
 void AddSplitFlags(CLI::App& command, ImportFlags& flags) {
   CLI::Option* permille =
-      command.add_option("--split-permille", flags.split_permille, "Random split into train, val and test")
+      command
+          .add_option("--split-permille", flags.split_permille,
+                      "Random split into train, val and test (default: the splits that the source has)")
           ->delimiter(',')
           ->expected(3)
           ->check(base::CountBetween(0, kPermille))

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "client/ingest/formats/joined_words.h"
 #include "proto/base/status_macros.h"
 #include "server/records/schema.h"
 
@@ -24,12 +25,21 @@ v1::Schema WithoutTargets(v1::Schema schema) {
   return schema;
 }
 
-void AddTargetField(v1::Schema& schema) {
+// Puts the field of the targets behind so many others.
+void AddTargetField(int place, v1::Schema& schema) {
   v1::Field& field = *schema.add_fields();
   field.set_name(std::string(records::kTargetField));
   field.set_scope(v1::FIELD_SCOPE_GRAPH);
   field.set_data_type(v1::DATA_TYPE_F64);
   field.add_dims(static_cast<std::uint32_t>(schema.targets_size()));
+  for (int k = schema.fields_size() - 1; k > place; --k) schema.mutable_fields()->SwapElements(k, k - 1);
+}
+
+// None where the schema has no targets.
+std::optional<int> PlaceOfTargets(const v1::Schema& schema) {
+  const auto field = std::find_if(schema.fields().begin(), schema.fields().end(), IsTargetField);
+  if (field == schema.fields().end()) return std::nullopt;
+  return static_cast<int>(field - schema.fields().begin());
 }
 
 double ValueAt(const void* bytes) {
@@ -41,15 +51,17 @@ double ValueAt(const void* bytes) {
 }  // namespace
 
 bool JoinedTargets::Add(const v1::Schema& schema) {
-  if (count_ == 0) first_ = schema;
+  const v1::Schema joined = WithoutWords(schema);
+  if (count_ == 0) first_ = joined;
   for (const v1::Target& target : schema.targets()) {
     std::vector<std::size_t>& files = files_[target.name()];
     if (files.empty()) targets_.push_back(target);
     files.push_back(count_);
   }
   ++count_;
-  is_uniform_ = is_uniform_ && schema.SerializeAsString() == first_.SerializeAsString();
-  return WithoutTargets(schema).SerializeAsString() == WithoutTargets(first_).SerializeAsString();
+  if (!place_) place_ = PlaceOfTargets(joined);
+  is_uniform_ = is_uniform_ && joined.SerializeAsString() == first_.SerializeAsString();
+  return WithoutTargets(joined).SerializeAsString() == WithoutTargets(first_).SerializeAsString();
 }
 
 absl::Status JoinedTargets::Count(const records::RecordLayout& layout, const v1::Schema& schema,
@@ -84,7 +96,7 @@ v1::Schema JoinedTargets::JoinedSchema(bool allow_missing) const {
   for (const v1::Target& target : targets) {
     if (allow_missing || files_.at(target.name()).size() == count_) *schema.add_targets() = target;
   }
-  if (!schema.targets().empty()) AddTargetField(schema);
+  if (!schema.targets().empty()) AddTargetField(place_.value_or(schema.fields_size()), schema);
   return schema;
 }
 
@@ -138,14 +150,16 @@ absl::StatusOr<std::string> TargetConverter::Converted(const std::string& bytes)
     (from_.fields()[k].name == records::kTargetField ? targets : fields_.emplace_back()) = graph.fields[k];
   }
   TakeTargets(targets);
-  if (!sources_.empty()) fields_.push_back(values_);
+  if (const std::optional<std::size_t> place = to_.FindField(records::kTargetField)) {
+    fields_.insert(fields_.begin() + static_cast<std::ptrdiff_t>(*place), values_);
+  }
   graph.fields = fields_;
   std::string converted;
   ABSL_RETURN_IF_ERROR(records::EncodeRecord(to_, graph, converted));
   return converted;
 }
 
-// The target field is the last one of a join, and wherever it stands in a file, `values` are its bytes.
+// `values` are the bytes of the target field of a file.
 void TargetConverter::TakeTargets(std::string_view values) {
   for (const std::optional<std::size_t>& source : sources_) {
     const double value = source ? ValueAt(values.data() + *source * sizeof(double)) : kMissing;

@@ -25,7 +25,8 @@ namespace packtrain::ingest {
 // Gathers the schemas of files. Used by one thread.
 class JoinedTargets {
  public:
-  // Whether `schema` is that of the first file, but for its targets. To be called for each file, in order.
+  // Whether `schema` is that of the first file, but for its targets and words (joined_words.h). To be called
+  // for each file, in order.
   bool Add(const v1::Schema& schema);
 
   // Whether all files have the same targets in the same order.
@@ -35,8 +36,9 @@ class JoinedTargets {
   absl::Status Count(const records::RecordLayout& layout, const v1::Schema& schema,
                      const v1::RecordBlock& block);
 
-  // The schema of the join: that of the first file with the targets of the join. They go by the number of
-  // graphs that were counted with them, then by name; where none was counted, in the order of the files.
+  // The schema of the join: that of the first file with the targets of the join, without words. They go by the
+  // number of graphs that were counted with them, then by name; where none was counted, in the order of the
+  // files.
   v1::Schema JoinedSchema(bool allow_missing) const;
 
   // The targets of the files and what became of them; `graphs` of each file.
@@ -47,6 +49,7 @@ class JoinedTargets {
   std::vector<v1::Target> targets_;                        // of all files, in the order in which they came
   std::map<std::string, std::vector<std::size_t>> files_;  // that have a target, by its name
   std::size_t count_ = 0;                                  // of files
+  std::optional<int> place_;                               // of the targets' field, where a file has one
   bool is_uniform_ = true;
   std::map<std::string, std::uint64_t> graphs_;  // with a target, by its name; empty: not counted
 };

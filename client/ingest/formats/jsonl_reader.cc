@@ -141,7 +141,7 @@ class JsonlParser final : public RecordParser {
       }
       const T value = static_cast<T>(*id);
       if (static_cast<std::uint32_t>(value) != *id) {
-        return Refusal("too_many_edge_types", absl::StrCat("'", field, "' has more than 256 different texts"));
+        return IdDoesNotFit(field, sizeof(T));
       }
       ids.push_back(value);
     }

@@ -1,5 +1,6 @@
 #include "client/ingest/formats/native_part.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,11 @@
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
+namespace {
+
+constexpr int kSplitGraphs = 1 << 16;  // of one frame
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<NativePart>> NativePart::Create(std::string path) {
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<WholeFile> file, WholeFile::Create(path));
@@ -48,9 +54,24 @@ absl::StatusOr<v1::ImportGraphsResponse> NativePart::Finish() {
   return response;
 }
 
-absl::Status NativePart::Commit(const v1::Lineage& lineage) {
+absl::Status NativePart::WriteSplit(std::string_view name,
+                                    const google::protobuf::RepeatedField<std::uint32_t>& graphs) {
+  for (int begin = 0; begin < graphs.size(); begin += kSplitGraphs) {
+    v1::ExportDatasetResponse message;
+    message.mutable_split()->set_split(std::string(name));
+    const int end = std::min(graphs.size(), begin + kSplitGraphs);
+    message.mutable_split()->mutable_graphs()->Add(graphs.begin() + begin, graphs.begin() + end);
+    ABSL_RETURN_IF_ERROR(WriteBytes(NativeFrame(message)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NativePart::Commit(const v1::SealDatasetRequest& seal) {
+  ABSL_RETURN_IF_ERROR(WriteSplit("train", seal.by_index().train()));
+  ABSL_RETURN_IF_ERROR(WriteSplit("val", seal.by_index().val()));
+  ABSL_RETURN_IF_ERROR(WriteSplit("test", seal.by_index().test()));
   v1::ExportDatasetResponse description, end;
-  *description.mutable_header()->mutable_dataset()->mutable_lineage() = lineage;
+  *description.mutable_header()->mutable_dataset()->mutable_lineage() = seal.lineage();
   end.mutable_end()->set_graphs(graphs_);
   ABSL_RETURN_IF_ERROR(WriteBytes(NativeFrame(description) + NativeFrame(end)));
   return file_->Commit();

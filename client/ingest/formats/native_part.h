@@ -3,13 +3,14 @@
 //   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<NativePart> part, NativePart::Create("part0.packtrain"));
 //   LocalRecords records(*part);
 //   ABSL_ASSIGN_OR_RETURN(staged, pipeline.Run(records, display));
-//   ABSL_RETURN_IF_ERROR(part->Commit(pipeline.SealRequest(staged, "").lineage()));
+//   ABSL_RETURN_IF_ERROR(part->Commit(pipeline.SealRequest(staged, "")));
 #ifndef PACKTRAIN_CLIENT_INGEST_FORMATS_NATIVE_PART_H_
 #define PACKTRAIN_CLIENT_INGEST_FORMATS_NATIVE_PART_H_
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -21,8 +22,9 @@
 namespace packtrain::ingest {
 
 // Writes the records that it is given (native_file.h). The header of a part has a schema and no name, version
-// or splits, which the join gives it; where its graphs came from is known last, and stands in a second header
-// before the end. Begun again, it forgets what was written. Used by one thread.
+// or splits, which the join gives it; splits that the sources themselves have, and where the graphs came from,
+// are known last, and stand behind the graphs, the latter in a second header before the end. Begun again, it
+// forgets what was written. Used by one thread.
 class NativePart : public BlockSink {
  public:
   // INVALID_ARGUMENT, here and later: the file cannot be written.
@@ -34,7 +36,7 @@ class NativePart : public BlockSink {
   absl::StatusOr<v1::ImportGraphsResponse> Finish() override;
 
   // Completes the file and puts it in its place. To be called once, last; without it, no file is left.
-  absl::Status Commit(const v1::Lineage& lineage);
+  absl::Status Commit(const v1::SealDatasetRequest& seal);
 
   std::uint64_t bytes() const { return bytes_; }
 
@@ -42,6 +44,7 @@ class NativePart : public BlockSink {
   NativePart(std::string path, std::unique_ptr<WholeFile> file)
       : path_(std::move(path)), file_(std::move(file)) {}
   absl::Status WriteBytes(const std::string& bytes);
+  absl::Status WriteSplit(std::string_view name, const google::protobuf::RepeatedField<std::uint32_t>& graphs);
 
   const std::string path_;
   std::unique_ptr<WholeFile> file_;

@@ -6,16 +6,26 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/ingest/origin.h"
+#include "client/ingest/refusal.h"
 #include "client/ingest/seal_description.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
 
-template <typename Named>
-std::string NamesOf(const Named& list) {
+constexpr std::size_t kDataTypePrefixBytes = std::string_view("DATA_TYPE_").size();
+
+// As "z, pos", or with the types "z U8, pos F32 [3] angstrom".
+std::string NamesOf(const v1::Schema& schema, bool with_types) {
   std::vector<std::string> names;
-  for (const auto& entry : list) names.push_back(entry.name());
+  for (const v1::Field& field : schema.fields()) {
+    std::string& name = names.emplace_back(field.name());
+    if (!with_types) continue;
+    absl::StrAppend(&name, " ", v1::DataType_Name(field.data_type()).substr(kDataTypePrefixBytes));
+    if (!field.dims().empty()) absl::StrAppend(&name, " [", absl::StrJoin(field.dims(), ","), "]");
+    if (!field.unit().empty()) absl::StrAppend(&name, " ", field.unit());
+  }
   return names.empty() ? "none" : absl::StrJoin(names, ", ");
 }
 
@@ -28,11 +38,14 @@ absl::Status Differs(const std::string& path, const v1::Schema& schema, const st
                                                    "; files that are joined have the same"));
   };
   if (schema.edges() != first.edges()) return differs("edges", schema.edges(), first.edges());
-  return differs("fields", NamesOf(schema.fields()), NamesOf(first.fields()));
+  const bool have_same_names = NamesOf(schema, false) == NamesOf(first, false);
+  return differs("fields", NamesOf(schema, have_same_names), NamesOf(first, have_same_names));
 }
 
+// Refusals name the file by themselves.
 absl::Status AtFile(const std::string& path, const absl::Status& status) {
-  return status.ok() ? status : absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
+  if (status.ok() || IsRefusal(status)) return status;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
 }
 
 bool AsksForASplit(const ImportOptions& options) { return options.random_split || !options.split_file.empty(); }
@@ -57,16 +70,24 @@ absl::Status NativeSource::ReadHeaders() {
     graphs_.push_back(0);
     const v1::Schema& schema = file->dataset().schema();
     if (!targets_.Add(schema)) return Differs(path, schema, options_.paths.front(), dataset_.schema());
+    ABSL_RETURN_IF_ERROR(AtFile(path, words_.Add(schema)));
   }
   schema_ = dataset_.schema();
+  is_copy_ = options_.paths.size() == 1 && !dataset_.version().empty() && !AsksForASplit(options_);
+  if (!is_copy_) return Join();
+  if (dataset_.splits_size() > 1) splits_.emplace();  // even where all three are empty
+  return absl::OkStatus();
+}
+
+absl::Status NativeSource::Join() {
+  ABSL_RETURN_IF_ERROR(words_.Finish());
   if (!targets_.IsUniform()) {
     if (options_.missing_target_nan) {
       ABSL_RETURN_IF_ERROR(CountTargets());
     }
     schema_ = targets_.JoinedSchema(options_.missing_target_nan);
   }
-  is_copy_ = options_.paths.size() == 1 && !dataset_.version().empty() && !AsksForASplit(options_);
-  if (is_copy_ && dataset_.splits_size() > 1) splits_.emplace();  // even where all three are empty
+  words_.Store(&schema_);
   return absl::OkStatus();
 }
 
@@ -88,10 +109,37 @@ absl::Status NativeSource::CountTargets() {
 absl::Status NativeSource::OpenFile() {
   ABSL_ASSIGN_OR_RETURN(file_, NativeFile::Open(options_.paths[next_++]));
   const v1::Schema& schema = file_->dataset().schema();
-  converter_.reset();
-  if (schema.SerializeAsString() == schema_.SerializeAsString()) return absl::OkStatus();
-  ABSL_ASSIGN_OR_RETURN(converter_, TargetConverter::Create(schema, schema_));
+  word_converter_.reset();
+  target_converter_.reset();
+  if (is_copy_) return absl::OkStatus();
+  if (!schema.vocabularies().empty()) {
+    ABSL_ASSIGN_OR_RETURN(word_converter_, words_.ConverterOf(schema));
+    if (word_converter_->changes_nothing()) word_converter_.reset();
+  }
+  if (WithoutWords(schema).SerializeAsString() == WithoutWords(schema_).SerializeAsString()) {
+    return absl::OkStatus();
+  }
+  ABSL_ASSIGN_OR_RETURN(target_converter_, TargetConverter::Create(schema, schema_));
   return absl::OkStatus();
+}
+
+absl::Status NativeSource::Convert(v1::RecordBlock* block) {
+  if (word_converter_) {
+    const std::uint64_t before = graphs_[next_ - 1];
+    ABSL_RETURN_IF_ERROR(
+        word_converter_->Convert(block, [&](int place, std::string_view id, const absl::Status& refusal) {
+          return Refuse(before + static_cast<std::uint64_t>(place), id, refusal);
+        }));
+  }
+  return target_converter_ ? target_converter_->Convert(block) : absl::OkStatus();
+}
+
+absl::Status NativeSource::Refuse(std::uint64_t place, std::string_view id, const absl::Status& refusal) {
+  refused_.push_back(place);
+  const Origin origin = {options_.paths[next_ - 1], "graph", place + 1, 0};
+  const absl::Status located = RefusedAt(origin, id, refusal);
+  ledger_.AddRefused({origin, std::string(id), ReasonOf(located), std::string(located.message())});
+  return options_.skip_refused ? absl::OkStatus() : located;
 }
 
 absl::StatusOr<v1::ImportHeader> NativeSource::Begin() {
@@ -115,10 +163,8 @@ absl::StatusOr<bool> NativeSource::Next(Block* block) {
   }
   const auto graphs = static_cast<std::uint64_t>(message.block().records_size());
   ledger_.AddRead(graphs);
+  ABSL_RETURN_IF_ERROR(AtFile(options_.paths[next_ - 1], Convert(message.mutable_block())));
   graphs_[next_ - 1] += graphs;
-  if (converter_) {
-    ABSL_RETURN_IF_ERROR(AtFile(options_.paths[next_ - 1], converter_->Convert(message.mutable_block())));
-  }
   *block = std::move(*message.mutable_block());
   return true;
 }
@@ -128,12 +174,13 @@ absl::StatusOr<bool> NativeSource::NextBlock(v1::ExportDatasetResponse* message)
     if (file_ == nullptr) {
       ABSL_RETURN_IF_ERROR(OpenFile());
     }
+    const bool takes_splits = is_copy_ || (file_->dataset().version().empty() && !AsksForASplit(options_));
     ABSL_ASSIGN_OR_RETURN(const bool more, file_->Next(message));
     if (!more) {
       CloseFile();
     } else if (message->has_block()) {
       return true;
-    } else if (is_copy_) {
+    } else if (takes_splits) {
       ABSL_RETURN_IF_ERROR(AddSplit(message->split()));
     }
   }
@@ -144,6 +191,8 @@ void NativeSource::CloseFile() {
   const v1::Lineage& lineage = file_->dataset().lineage();
   sources_.insert(sources_.end(), lineage.sources().begin(), lineage.sources().end());
   closed_bytes_ += file_->consumed_bytes();
+  sent_ += graphs_[next_ - 1] - refused_.size();
+  refused_.clear();
   file_.reset();
 }
 
@@ -153,7 +202,7 @@ absl::Status NativeSource::AddSplit(const v1::SplitBlock& block) {
       {"train", splits_->mutable_train()}, {"val", splits_->mutable_val()}, {"test", splits_->mutable_test()}};
   for (const auto& [name, graphs] : lists) {
     if (block.split() != name) continue;
-    graphs->MergeFrom(block.graphs());
+    AddPositionsLeft(block.graphs(), refused_, sent_, graphs);
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
@@ -163,6 +212,7 @@ absl::Status NativeSource::AddSplit(const v1::SplitBlock& block) {
 void NativeSource::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const {
   if (!is_copy_) {
     DescribeSplits(options_, split_lists_, ledger, seal);
+    if (splits_) DescribeOwnSplits(*splits_, ledger, seal);
     *seal->mutable_lineage() = LineageOf(sources_, options_);
     return;
   }

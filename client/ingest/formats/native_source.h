@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "client/ingest/block_source.h"
 #include "client/ingest/formats/joined_targets.h"
+#include "client/ingest/formats/joined_words.h"
 #include "client/ingest/formats/native_file.h"
 #include "client/ingest/import_options.h"
 #include "client/ingest/ledger.h"
@@ -26,17 +27,21 @@ namespace packtrain::ingest {
 // One file with a version is a copy: its schema, records, splits and lineage are handed on as they are, and the
 // version that it states is asked for: nothing is stored unless that comes out. Anything else is a join: the
 // records of all files in the order of the files, as one import of all their sources would store them, with the
-// targets that joined_targets.h finds. The policies and splits of the options hold for a join; splits of its
-// files are left out, and so are their names. Used by one thread at a time.
+// targets that joined_targets.h finds and the words of joined_words.h. The policies and splits of the options
+// hold for a join. Where these ask for no split, those that the sources of parts had stay; names and splits of
+// sealed data sets are left out. Used by one thread at a time.
 class NativeSource : public BlockSource {
  public:
   // Reads the header of each file. INVALID_ARGUMENT, here and in Next: a file is corrupt, cut off or no such
-  // file, or the graphs of the files have not the same fields and edges.
+  // file, or the graphs of the files have not the same fields and edges. Also the refusals of JoinedWords and,
+  // of a graph, of WordConverter.
   static absl::StatusOr<std::unique_ptr<BlockSource>> Open(const ImportOptions& options);
 
   absl::StatusOr<v1::ImportHeader> Begin() override;
   absl::StatusOr<bool> Next(Block* block) override;
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
+
+  bool has_own_splits() const override { return !is_copy_ && splits_.has_value(); }
 
   const Ledger& ledger() const override { return ledger_; }
   std::uint64_t total_bytes() const override { return total_bytes_; }
@@ -47,29 +52,42 @@ class NativeSource : public BlockSource {
  private:
   explicit NativeSource(ImportOptions options) : options_(std::move(options)) {}
   absl::Status ReadHeaders();
+  // Finds the schema of the join.
+  absl::Status Join();
   // Counts the graphs that have a target, for the order of the targets.
   absl::Status CountTargets();
   absl::Status OpenFile();
   // The next message that holds a block; false behind the last file.
   absl::StatusOr<bool> NextBlock(v1::ExportDatasetResponse* message);
   void CloseFile();
+  // Turns records of the open file into those of the join.
+  absl::Status Convert(v1::RecordBlock* block);
+  // OK where the graph at `place` of the file is to be left out.
+  absl::Status Refuse(std::uint64_t place, std::string_view id, const absl::Status& refusal);
+  // Of the open file, behind its graphs.
   absl::Status AddSplit(const v1::SplitBlock& block);
 
   const ImportOptions options_;
   std::optional<SplitLists> split_lists_;
   v1::Dataset dataset_;  // of the first file
   JoinedTargets targets_;
+  JoinedWords words_;
   v1::Schema schema_;  // of what is sent
   bool is_copy_ = false;
   std::uint64_t total_bytes_ = 0;
 
-  std::size_t next_ = 0;                      // file to be opened
-  std::unique_ptr<NativeFile> file_;          // null: none is open
-  std::optional<TargetConverter> converter_;  // of its records; none: they stay as they are
-  std::vector<std::uint64_t> graphs_;         // of each file
+  std::size_t next_ = 0;              // file to be opened
+  std::unique_ptr<NativeFile> file_;  // null: none is open
+  // Of its records; none: the words, or the targets, stay as they are.
+  std::optional<WordConverter> word_converter_;
+  std::optional<TargetConverter> target_converter_;
+  std::vector<std::uint64_t> graphs_;  // of each file
   std::uint64_t closed_bytes_ = 0;
-  std::optional<v1::SplitByIndex> splits_;  // of a copy, read so far
-  std::vector<v1::SourceFile> sources_;     // of the files read so far
+  // Read so far, as positions among the graphs sent.
+  std::optional<v1::SplitByIndex> splits_;
+  std::uint64_t sent_ = 0;               // graphs of the files before the open one
+  std::vector<std::uint64_t> refused_;   // graphs of the open file, by position
+  std::vector<v1::SourceFile> sources_;  // of the files read so far
   Ledger ledger_;
 };
 

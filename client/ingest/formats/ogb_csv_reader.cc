@@ -109,6 +109,9 @@ class OgbCsvReader final : public GraphReader {
       if (!more) break;
       const absl::StatusOr<std::int64_t> graph = rows->Whole(0, 0, kMaxCount);
       if (!graph.ok()) return rows->Locate(graph.status(), 0);
+      if (rows->cells().size() > 1) {
+        return rows->Locate(Refusal("bad_split", "a row of a split must be the number of one graph"), 0);
+      }
       if (!splits_.emplace(static_cast<std::uint32_t>(*graph), file.split).second) {
         return rows->Locate(Refusal("bad_split", absl::StrCat("graph ", *graph, " is in two splits")), 0);
       }
@@ -216,10 +219,15 @@ class OgbCsvReader final : public GraphReader {
     return absl::OkStatus();
   }
 
-  // All files must end with the table of nodes.
+  // All files must end with the table of nodes, and splits list no graphs but its own.
   absl::StatusOr<bool> AtTheEnd() {
     if (graphs_ == 0) {
       return Refusal("empty_file", absl::StrCat(node_counts_->path(), ": the file lists no graph"));
+    }
+    for (const auto& [graph, split] : splits_) {
+      if (graph < graphs_) continue;
+      return Refusal("bad_split", absl::StrCat(node_counts_->path(), ": the split '", split, "' lists graph ",
+                                               graph, ", but the last one is ", graphs_ - 1));
     }
     for (RowFile* rows :
          {edge_counts_.get(), edges_.get(), labels_.get(), node_features_.get(), edge_features_.get()}) {

@@ -41,6 +41,21 @@ TEST(VocabulariesTest, WordsAreSortedByTheirBytesAndCountedOncePerGraph) {
   EXPECT_EQ(words.Of("none").words_size(), 0);
 }
 
+TEST(VocabulariesTest, WordsFoundElsewhereAreAddedWithTheirCounts) {
+  Vocabularies words;
+  v1::Vocabulary found;
+  found.set_field("token");
+  found.add_words("b");
+  found.add_graphs(3);
+  found.add_words("a");
+  found.add_graphs(1);
+  words.Note("token", Rows({"b", "c"}));
+  words.Add(found);
+  ASSERT_THAT(words.Finish(), IsOk());
+  EXPECT_THAT(words.Of("token").words(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(words.Of("token").graphs(), ElementsAre(1, 4, 1));
+}
+
 TEST(VocabulariesTest, MoreWordsThanAreStoredAreRefused) {
   Vocabularies words(/*max_bytes=*/20);
   words.Note("token", Rows({"aa", "bb"}));  // 10 bytes each, as in a message

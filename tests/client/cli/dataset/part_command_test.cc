@@ -1,11 +1,16 @@
 // packtrain import ... -o PART, and the join of parts.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/ingest/line_reader.h"
 #include "tests/client/cli/run_line.h"
 #include "tests/testing/temp_file.h"
 #include "tests/testing/test_server.h"
@@ -35,6 +40,29 @@ class PartCommandTest : public ::testing::Test {
     return folder_.Write(name, text);
   }
 
+  // The lines of a file of the test data.
+  static std::vector<std::string> LinesOf(const std::string& path) {
+    const std::unique_ptr<ingest::LineReader> reader =
+        ingest::LineReader::Open(std::string(PACKTRAIN_TEST_DATA) + path, {}).value();
+    std::vector<std::string> lines;
+    for (std::string_view line; reader->Next(&line).value();) lines.emplace_back(line);
+    return lines;
+  }
+
+  // Ten files, or as many as there are records.
+  std::vector<std::string> WriteTenFiles(const std::string& ending, const std::vector<std::string>& records) {
+    std::vector<std::string> files;
+    const std::size_t count = std::min<std::size_t>(kParts, records.size());
+    for (std::size_t file = 0; file < count; ++file) {
+      std::string text;
+      for (std::size_t k = file * records.size() / count; k < (file + 1) * records.size() / count; ++k) {
+        text += records[k];
+      }
+      files.push_back(folder_.Write(absl::StrCat("file", file, ending), text));
+    }
+    return files;
+  }
+
   std::vector<std::string> WriteSources() {
     std::vector<std::string> files;
     for (int part = 0; part < kParts; ++part) {
@@ -44,15 +72,38 @@ class PartCommandTest : public ::testing::Test {
   }
 
   // Without a server.
-  std::string MakePart(const std::string& source, const std::vector<std::string>& flags) {
+  std::string MakePart(const std::string& source, const std::vector<std::string>& flags,
+                       const std::string& format = "extxyz") {
     std::string part = source + ".packtrain";
-    std::vector<std::string> line = {"import", "extxyz", source, "-o", part, "--json"};
+    std::vector<std::string> line = {"import", format, source, "-o", part, "--json"};
     line.insert(line.end(), flags.begin(), flags.end());
     const Printed printed = RunLine(line);
     EXPECT_EQ(printed.exit_code, 0) << printed.out << printed.err;
     EXPECT_EQ(printed.Json()["part"], part);
     EXPECT_EQ(printed.Json()["bytes"], std::filesystem::file_size(part));
     return part;
+  }
+
+  // Imports files as one data set, and as parts that are joined; the version must be the same.
+  void ExpectSameVersion(const std::string& format, const std::vector<std::string>& files,
+                         const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> parts, one = {"--name", "one"}, joined = {"--name", "joined"};
+    for (const std::string& file : files) parts.push_back(MakePart(file, flags, format));
+    one.insert(one.end(), flags.begin(), flags.end());
+    const Printed imported = Import(format, files, one);
+    ASSERT_EQ(imported.exit_code, 0) << imported.out << imported.err;
+    const auto missing = std::ranges::find(flags, "--missing-target");
+    if (missing != flags.end()) joined.insert(joined.end(), missing, missing + 2);
+    const Printed join = Import("native", parts, joined);
+    ASSERT_EQ(join.exit_code, 0) << join.out << join.err;
+    EXPECT_EQ(join.Json()["version"], imported.Json()["version"]);
+    EXPECT_EQ(join.Json()["stored"], imported.Json()["stored"]);
+    EXPECT_EQ(Show("joined")["vocabularies"], Show("one")["vocabularies"]);
+    EXPECT_EQ(Show("joined")["classes"], Show("one")["classes"]);
+  }
+
+  nlohmann::json Show(const std::string& name) {
+    return RunLine({"dataset", "show", name, "--server", server_->address(), "--json"}).Json();
   }
 
   Printed Import(const std::string& format, const std::vector<std::string>& files,
@@ -84,6 +135,102 @@ TEST_F(PartCommandTest, TenPartsJoinedAreTheVersionOfOneImport) {
   }
 }
 
+TEST_F(PartCommandTest, TenPartsOfMoleculesAreTheVersionOfOneImport) {
+  const std::vector<std::string> lines = LinesOf("/qm9/qm9_sample.xyz.gz");
+  std::vector<std::string> frames;
+  for (std::size_t at = 0; at < lines.size() && frames.size() < 300;) {
+    const std::size_t end = at + 2 + std::stoul(lines[at]);
+    std::string& frame = frames.emplace_back(lines[at] + "\n");
+    absl::StrAppend(&frame, lines[at + 1], " e=-", frames.size() % 7, ".25\n");
+    for (at += 2; at < end; ++at) absl::StrAppend(&frame, lines[at], "\n");
+  }
+  ExpectSameVersion("extxyz", WriteTenFiles(".xyz", frames), {"--edges", "knn:5"});
+}
+
+TEST_F(PartCommandTest, TenPartsOfProgramsAreTheVersionOfOneImport) {
+  std::vector<std::string> programs;
+  for (const std::string& line : LinesOf("/jsonl/great.jsonl.gz")) programs.push_back(line + "\n");
+  ASSERT_EQ(programs.size(), 10u);
+  ExpectSameVersion("jsonl", WriteTenFiles(".jsonl", programs));
+}
+
+TEST_F(PartCommandTest, WordsOfPartsMayBeEqualDisjointOrNone) {
+  const auto program = [](const std::string& id, const std::string& tokens, const std::string& type) {
+    const std::string edges =
+        type.empty() ? R"("senders":[],"receivers":[],"edge_type":[])"
+                     : absl::StrCat(R"("senders":[0],"receivers":[0],"edge_type":[")", type, "\"]");
+    return absl::StrCat(
+        R"({"id":")", id, R"(","schema":{"fields":[{"name":"token","scope":"node","dtype":"i32"},)",
+        R"({"name":"edge_type","scope":"edge","dtype":"u8"}],"edge_builder":"program",)",
+        R"("words":["token","edge_type"]},"nodes":{"token":[)", tokens, "]},\"edges\":{", edges, "}}\n");
+  };
+  const std::string equal =
+      folder_.Write("equal.jsonl", program("a", R"("x","y")", "next") + program("b", R"("y")", ""));
+  const std::string same = folder_.Write("same.jsonl", program("c", R"("y","x","x")", "next"));
+  const std::string disjoint = folder_.Write("disjoint.jsonl", program("d", R"("a","z","")", "last"));
+  const std::string without_edges = folder_.Write("none.jsonl", program("e", R"("x")", ""));
+  ExpectSameVersion("jsonl", {equal, same});
+  ExpectSameVersion("jsonl", {equal, disjoint});
+  ExpectSameVersion("jsonl", {without_edges, equal});
+  ExpectSameVersion("jsonl", {disjoint, without_edges, equal, same});
+  const nlohmann::json words = Show("joined")["vocabularies"];
+  EXPECT_EQ(words["token"], nlohmann::json::parse(R"({"words":["","a","x","y","z"],"graphs":[1,1,3,3,1]})"));
+  EXPECT_EQ(words["edge_type"], nlohmann::json::parse(R"({"words":["last","next"],"graphs":[1,2]})"));
+}
+
+TEST_F(PartCommandTest, EdgeTypesThatDoNotFitAreRefusedAsByOneImport) {
+  std::vector<std::string> files;
+  for (const char* prefix : {"a", "b"}) {
+    std::string text;
+    for (int k = 0; k < 150; ++k) {
+      absl::StrAppend(&text, R"({"id":")", prefix, k, R"(","n_node":1,"edges":{"senders":[0],"receivers":[0],)",
+                      R"("edge_type":[")", prefix, 100 + k, "\"]}}\n");
+    }
+    files.push_back(folder_.Write(absl::StrCat(prefix, ".jsonl"), text));
+  }
+  const std::vector<std::string> parts = {MakePart(files[0], {}, "jsonl"), MakePart(files[1], {}, "jsonl")};
+  const Printed one = Import("jsonl", files, {"--name", "one", "--on-error", "skip"});
+  const Printed joined = Import("native", parts, {"--name", "joined", "--on-error", "skip"});
+  EXPECT_EQ(joined.exit_code, 4) << joined.out << joined.err;
+  EXPECT_EQ(joined.Json()["version"], one.Json()["version"]);
+  EXPECT_EQ(joined.Json()["refused_by_reason"], nlohmann::json::parse(R"({"too_many_edge_types":44})"));
+  EXPECT_EQ(one.Json()["refused_by_reason"], joined.Json()["refused_by_reason"]);
+  const Printed stopped = Import("native", parts, {"--name", "joined"});
+  EXPECT_EQ(stopped.exit_code, 1);
+  EXPECT_THAT(
+      stopped.Json()["error"]["message"].get<std::string>(),
+      HasSubstr("b.jsonl.packtrain:0: graph 107 (b106): 'edge_type' has more than 256 different texts"));
+}
+
+TEST_F(PartCommandTest, BondTypesThatAFormatNamesStayAsTheyAre) {
+  ExpectSameVersion("smiles",
+                    {folder_.Write("a.smi", "CC=O a\nC#N b\n"), folder_.Write("b.smi", "c1ccoc1 c\n")});
+}
+
+TEST_F(PartCommandTest, SplitsOfTheSourcesStayInPartsAndTheirJoin) {
+  const auto graph = [](const std::string& id, const std::string& split) {
+    return absl::StrCat(R"({"id":")", id, R"(","split":")", split, "\",\"nodes\":{\"z\":[6]}}\n");
+  };
+  const std::vector<std::string> files = {
+      folder_.Write("1.jsonl", graph("a", "train") + graph("b", "test") + graph("c", "other")),
+      folder_.Write("2.jsonl", graph("d", "val") + graph("e", "train"))};
+  ExpectSameVersion("jsonl", files);
+  EXPECT_EQ(Show("joined")["splits"]["train"]["graphs"], 2);
+  const std::string again =
+      MakePart(folder_.Write("3.jsonl", graph("a", "test") + graph("f", "val")), {}, "jsonl");
+  const std::vector<std::string> parts = {files[0] + ".packtrain", again, files[1] + ".packtrain"};
+  const Printed joined = Import("native", parts, {"--name", "three", "--on-error", "skip"});
+  EXPECT_EQ(joined.Json()["stored"], 6) << joined.out << joined.err;
+  const Printed one =
+      Import("jsonl", {files[0], folder_.PathOf("3.jsonl"), files[1]}, {"--name", "one", "--on-error", "skip"});
+  EXPECT_EQ(joined.Json()["version"], one.Json()["version"]);
+  EXPECT_EQ(Show("three")["splits"]["val"]["graphs"], 2);
+  const Printed asked =
+      Import("native", parts, {"--name", "asked", "--on-error", "skip", "--split-permille", "500,0,500"});
+  EXPECT_EQ(asked.exit_code, 4) << asked.out << asked.err;
+  EXPECT_EQ(Show("asked")["splits"]["train"]["graphs"], 3);
+}
+
 TEST_F(PartCommandTest, OrderOfTheArgumentsIsThatOfTheGraphs) {
   const std::string a = WriteMolecules("a.xyz", 0, 30), b = WriteMolecules("b.xyz", 30, 30);
   const std::vector<std::string> backwards = {MakePart(b, {}), MakePart(a, {})};
@@ -103,6 +250,15 @@ TEST_F(PartCommandTest, TargetsOfAJoinAreThoseOfOneImport) {
               Import("extxyz", {a, b}, {"--name", "one", "--missing-target", missing}).Json()["version"])
         << missing;
   }
+}
+
+// The field of the shifts stands behind that of the targets.
+TEST_F(PartCommandTest, TargetsOfCrystalsThatDifferAreThoseOfOneImport) {
+  const std::string cell = " Lattice=\"4 0 0 0 4 0 0 0 4\"\nC 1 2 3\n";
+  const std::vector<std::string> files = {
+      folder_.Write("a.xyz", "1\nid=a e=1 gap=2" + cell + "1\nid=b e=1" + cell),
+      folder_.Write("b.xyz", "1\nid=c gap=4 e=2" + cell), folder_.Write("c.xyz", "1\nid=d" + cell)};
+  ExpectSameVersion("extxyz", files, {"--edges", "knn:3", "--missing-target", "nan"});
 }
 
 TEST_F(PartCommandTest, IdsThatPartsShareAreRefusedOrNumberedByTheJoin) {

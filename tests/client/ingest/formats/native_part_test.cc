@@ -38,7 +38,7 @@ class NativePartTest : public ::testing::Test {
     std::ostringstream progress;
     const absl::StatusOr<v1::ImportGraphsResponse> staged = pipeline.Run(records, {progress});
     EXPECT_THAT(staged, IsOk());
-    EXPECT_THAT(part->Commit(pipeline.SealRequest(*staged, "").lineage()), IsOk());
+    EXPECT_THAT(part->Commit(pipeline.SealRequest(*staged, "")), IsOk());
     EXPECT_EQ(part->bytes(), std::filesystem::file_size(path));
     return path;
   }
@@ -90,6 +90,25 @@ TEST_F(NativePartTest, PartsOfOtherFieldsAreRefusedByName) {
   EXPECT_THAT(
       Join({first, other}).status,
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2.packtrain: its fields are z, pos, cell, pbc")));
+}
+
+TEST_F(NativePartTest, PartsWhoseFieldsHaveOtherTypesAreRefusedByThese) {
+  const auto part = [&](const std::string& name, v1::DataType type) {
+    v1::ImportHeader header;
+    v1::Field& field = *header.mutable_schema()->add_fields();
+    field.set_name("q");
+    field.set_scope(v1::FIELD_SCOPE_NODE);
+    field.set_data_type(type);
+    field.add_dims(3);
+    header.mutable_schema()->set_edge_rule(v1::EDGE_RULE_FULL);
+    header.mutable_schema()->set_edges("full");
+    const std::unique_ptr<NativePart> written = NativePart::Create(folder_.PathOf(name)).value();
+    EXPECT_THAT(written->Begin(header), IsOk());
+    EXPECT_THAT(written->Commit({}), IsOk());
+    return folder_.PathOf(name);
+  };
+  EXPECT_THAT(Join({part("a", v1::DATA_TYPE_F32), part("b", v1::DATA_TYPE_F64)}).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("its fields are q F64 [3], those of")));
 }
 
 TEST_F(NativePartTest, PartThatIsNotCommittedLeavesNoFile) {

@@ -90,6 +90,15 @@ TEST_F(SmallOgbCsvTest, SplitsComeWithTheGraphs) {
   EXPECT_EQ(read.graphs[1].split, "train");
   folder_.Write("valid.csv", "0\n1\n");
   EXPECT_THAT(Read().opened, Refused("bad_split", "valid.csv:2"));
+  folder_.Write("valid.csv", "0,1\n");
+  EXPECT_THAT(Read().opened, Refused("bad_split", "valid.csv:1"));
+}
+
+TEST_F(SmallOgbCsvTest, SplitOfAGraphThatDoesNotExistIsRefused) {
+  folder_.Write("test.csv", "1\n2\n");
+  FolderGraphs read = Read();
+  EXPECT_THAT(read.Outcomes(), ElementsAre("stored", "stored", "bad_split"));
+  EXPECT_THAT(read.statuses[2], Refused("bad_split", "the split 'test' lists graph 2, but the last one is 1"));
 }
 
 TEST_F(SmallOgbCsvTest, ColumnBehindTheEndsIsNotDropped) {
