@@ -70,7 +70,7 @@ std::optional<Files> FilesIn(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().filename();
     if (name.starts_with("LOG") || name.starts_with("OPTIONS") || !entry.is_regular_file(error)) continue;
-    files[fs::relative(entry.path(), folder)] = {entry.file_size(error), entry.last_write_time(error)};
+    files[entry.path().lexically_relative(folder)] = {entry.file_size(error), entry.last_write_time(error)};
     if (error) return std::nullopt;
   }
   return files;
