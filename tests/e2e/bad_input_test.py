@@ -78,7 +78,7 @@ class BadInput(unittest.TestCase):
         self.assertIn("Qq", error["message"])
 
     def test_duplicate_id(self):
-        error = self.refused_import(self.file("twice.xyz", METHANE * 2))
+        error = self.refused_import(self.file("twice.xyz", METHANE.replace("methane", "id=methane") * 2))
         self.assertIn("methane", error["message"])
 
     def test_id_missing_in_the_csv(self):

@@ -204,7 +204,7 @@ TEST_F(PartCommandTest, EdgeTypesThatDoNotFitAreRefusedAsByOneImport) {
 
 TEST_F(PartCommandTest, BondTypesThatAFormatNamesStayAsTheyAre) {
   ExpectSameVersion("smiles",
-                    {folder_.Write("a.smi", "CC=O a\nC#N b\n"), folder_.Write("b.smi", "c1ccoc1 c\n")});
+                    {folder_.Write("two.smi", "CC=O a\nC#N b\n"), folder_.Write("one.smi", "c1ccoc1 c\n")});
 }
 
 TEST_F(PartCommandTest, SplitsOfTheSourcesStayInPartsAndTheirJoin) {
