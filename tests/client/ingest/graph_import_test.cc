@@ -327,6 +327,10 @@ TEST_F(GraphImportTest, FirstRefusalStopsAndStandsInTheLedger) {
   EXPECT_THAT(Reasons(), ElementsAre(Pair("not_finite", 1)));
 }
 
+TEST_F(GraphImportTest, ARefusalNamesTheIdThatTheGraphWouldHaveHad) {
+  EXPECT_THAT(ImportText("1\nmethane\nC nan 2 3\n"), Refused("not_finite", "m.xyz:3: frame 1 (m): "));
+}
+
 TEST_F(GraphImportTest, LayoutComesFromTheFirstGoodFrame) {
   const std::string text = "1\nid=bad e=1 Lattice=\"1 0 0 0 1 0 0 0 1\"\nXx 1 2 3\n1\nid=a f=2\nC 1 2 3\n";
   const Imported imported = ImportText(text, SkipRefused()).value();
