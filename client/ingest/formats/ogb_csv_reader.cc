@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/formats/label_list.h"
 #include "client/ingest/formats/row_file.h"
+#include "client/ingest/formats/step_files_reader.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
@@ -36,24 +37,12 @@ void Repeat(std::size_t elements, FieldValues* values) {
       *values);
 }
 
-class OgbCsvReader final : public GraphReader {
+class OgbCsvReader final : public StepFilesReader {
  public:
   static absl::StatusOr<std::unique_ptr<GraphReader>> Open(InputFolder& folder, const ReadOptions& options) {
     std::unique_ptr<OgbCsvReader> reader(new OgbCsvReader(options));
     ABSL_RETURN_IF_ERROR(reader->OpenFiles(folder));
     return std::unique_ptr<GraphReader>(std::move(reader));
-  }
-
-  const GraphLayout& layout() const override { return layout_; }
-
-  absl::StatusOr<bool> Next(SourceGraph* graph) override {
-    graph->Clear();
-    if (ended_) return false;
-    refused_ = absl::OkStatus();
-    absl::StatusOr<bool> more = ReadGraph(graph);
-    ended_ = !more.ok() || !*more;
-    if (!more.ok() || !refused_.ok()) return more.ok() ? refused_ : more.status();
-    return more;
   }
 
  private:
@@ -119,12 +108,9 @@ class OgbCsvReader final : public GraphReader {
     return absl::OkStatus();
   }
 
-  // Keeps the first reason for which the graph is refused; what belongs to it is read on.
-  void Refuse(const RowFile& rows, const absl::Status& status) {
-    if (refused_.ok()) refused_ = rows.Locate(status, graphs_);
-  }
+  void RefuseAt(const RowFile& rows, const absl::Status& status) { Refuse(rows.Locate(status, graphs_)); }
 
-  absl::StatusOr<bool> ReadGraph(SourceGraph* graph) {
+  absl::StatusOr<bool> ReadGraph(SourceGraph* graph) override {
     graph->record = graphs_ + 1;
     ABSL_ASSIGN_OR_RETURN(const bool more, node_counts_->Next());
     if (!more) return AtTheEnd();
@@ -146,22 +132,22 @@ class OgbCsvReader final : public GraphReader {
     }
     // Only where the ends are sound, as they say more of a file that is none of the benchmark.
     if (*edges > 0 && edges_->columns() != 2) {
-      Refuse(*edges_, Refusal("bad_row", absl::StrCat("an edge must be \"from,to\", the file has ",
-                                                      edges_->columns(), " columns")));
+      RefuseAt(*edges_, Refusal("bad_row", absl::StrCat("an edge must be \"from,to\", the file has ",
+                                                        edges_->columns(), " columns")));
     }
     ABSL_RETURN_IF_ERROR(ReadLabels(graph));
     return true;
   }
 
   void CheckCounts(std::int64_t nodes, std::int64_t edges) {
-    if (nodes == 0) Refuse(*node_counts_, Refusal("no_nodes", "the graph has no nodes"));
+    if (nodes == 0) RefuseAt(*node_counts_, Refusal("no_nodes", "the graph has no nodes"));
     if (static_cast<std::uint64_t>(nodes) > limits_.max_atoms) {
-      Refuse(*node_counts_, Refusal("too_many_atoms", absl::StrCat(nodes, " nodes, the limit is ",
-                                                                   limits_.max_atoms, " (--max-atoms)")));
+      RefuseAt(*node_counts_, Refusal("too_many_atoms", absl::StrCat(nodes, " nodes, the limit is ",
+                                                                     limits_.max_atoms, " (--max-atoms)")));
     }
     if (static_cast<std::uint64_t>(edges) > limits_.max_edges) {
-      Refuse(*edge_counts_, Refusal("too_many_edges", absl::StrCat(edges, " edges, the limit is ",
-                                                                   limits_.max_edges, " (--max-edges)")));
+      RefuseAt(*edge_counts_, Refusal("too_many_edges", absl::StrCat(edges, " edges, the limit is ",
+                                                                     limits_.max_edges, " (--max-edges)")));
     }
   }
 
@@ -175,9 +161,9 @@ class OgbCsvReader final : public GraphReader {
   }
 
   void Append(const RowFile& rows, std::size_t field, SourceGraph* graph) {
-    if (!refused_.ok()) return;
+    if (is_refused()) return;
     const absl::Status status = rows.AppendTo(&graph->fields[field]);
-    if (!status.ok()) Refuse(rows, status);
+    if (!status.ok()) RefuseAt(rows, status);
   }
 
   absl::Status ReadEdge(SourceGraph* graph) {
@@ -190,12 +176,13 @@ class OgbCsvReader final : public GraphReader {
     const absl::StatusOr<std::int64_t> from = edges_->Whole(0, 0, kMaxCount),
                                        to = edges_->Whole(1, 0, kMaxCount);
     if (!from.ok() || !to.ok()) {
-      Refuse(*edges_, from.ok() ? to.status() : from.status());
+      RefuseAt(*edges_, from.ok() ? to.status() : from.status());
     } else if (std::max(*from, *to) > last) {
-      Refuse(*edges_, Refusal("edge_out_of_range", absl::StrCat("the edge joins node ", *from, " and node ",
-                                                                *to, ", but the graph has nodes 0 to ", last)));
+      RefuseAt(*edges_,
+               Refusal("edge_out_of_range", absl::StrCat("the edge joins node ", *from, " and node ", *to,
+                                                         ", but the graph has nodes 0 to ", last)));
     }
-    if (refused_.ok()) AddEdge(static_cast<std::uint32_t>(*from), static_cast<std::uint32_t>(*to), graph);
+    if (!is_refused()) AddEdge(static_cast<std::uint32_t>(*from), static_cast<std::uint32_t>(*to), graph);
     return absl::OkStatus();
   }
 
@@ -240,14 +227,10 @@ class OgbCsvReader final : public GraphReader {
 
   const ReadLimits limits_;
   bool add_inverse_ = false;
-  GraphLayout layout_;
   std::unique_ptr<RowFile> node_counts_, edge_counts_, edges_;
   std::unique_ptr<RowFile> labels_, node_features_, edge_features_;  // may be null
   std::vector<std::string> label_names_;
   absl::flat_hash_map<std::uint32_t, const char*> splits_;  // by graph, from 0
-  std::uint64_t graphs_ = 0;                                // read so far
-  absl::Status refused_;
-  bool ended_ = false;
 };
 
 }  // namespace

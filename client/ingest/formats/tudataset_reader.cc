@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/formats/label_list.h"
 #include "client/ingest/formats/row_file.h"
+#include "client/ingest/formats/step_files_reader.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
@@ -52,24 +53,12 @@ struct FieldFile {
   std::size_t field = 0;  // of the layout
 };
 
-class TudatasetReader final : public GraphReader {
+class TudatasetReader final : public StepFilesReader {
  public:
   static absl::StatusOr<std::unique_ptr<GraphReader>> Open(InputFolder& folder, const ReadOptions& options) {
     std::unique_ptr<TudatasetReader> reader(new TudatasetReader(options.limits));
     ABSL_RETURN_IF_ERROR(reader->OpenFiles(folder));
     return std::unique_ptr<GraphReader>(std::move(reader));
-  }
-
-  const GraphLayout& layout() const override { return layout_; }
-
-  absl::StatusOr<bool> Next(SourceGraph* graph) override {
-    graph->Clear();
-    if (ended_) return false;
-    refused_ = absl::OkStatus();
-    absl::StatusOr<bool> more = ReadGraph(graph);
-    ended_ = !more.ok() || !*more;
-    if (!more.ok() || !refused_.ok()) return more.ok() ? refused_ : more.status();
-    return more;
   }
 
  private:
@@ -134,13 +123,7 @@ class TudatasetReader final : public GraphReader {
     return absl::OkStatus();
   }
 
-  // Keeps the first reason for which the graph is refused; what belongs to it is read on.
-  void Refuse(const absl::Status& status) {
-    if (refused_.ok()) refused_ = status;
-  }
-
-  // An error is that of all files; a graph alone is refused by `refused_`.
-  absl::StatusOr<bool> ReadGraph(SourceGraph* graph) {
+  absl::StatusOr<bool> ReadGraph(SourceGraph* graph) override {
     graph->record = graphs_ + 1;
     if (!graph_of_next_) return AtTheEnd();
     ++graphs_;
@@ -192,7 +175,7 @@ class TudatasetReader final : public GraphReader {
   }
 
   void Append(const FieldFile& file, SourceGraph* graph) {
-    if (!refused_.ok()) return;
+    if (is_refused()) return;
     const absl::Status status = file.rows->AppendTo(&graph->fields[file.field]);
     if (!status.ok()) Refuse(file.rows->Locate(status, graphs_));
   }
@@ -285,16 +268,12 @@ class TudatasetReader final : public GraphReader {
   }
 
   const ReadLimits limits_;
-  GraphLayout layout_;
   std::unique_ptr<RowFile> indicator_, edges_, labels_, attributes_;  // the last two may be null
   std::vector<FieldFile> node_files_, edge_files_;
   std::vector<std::string> label_names_, attribute_names_;
   std::optional<std::int64_t> graph_of_next_;  // of the node that comes next; none at the end
-  std::uint64_t graphs_ = 0;                   // read so far
   std::int64_t first_node_ = 1;                // of the graph, from 1 over all graphs
   std::int64_t nodes_ = 0;                     // of all graphs read so far
-  absl::Status refused_;
-  bool ended_ = false;
 };
 
 }  // namespace
