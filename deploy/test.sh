@@ -117,13 +117,11 @@ part_fuzz() {
   (cd build && ../tests/fuzz/fuzz_all.sh fuzz/bin ../tests/fuzz/corpus "$fuzz_seconds")
 }
 
-# Both read the commands and the generated protocol of preset fuzz.
+# Reads the commands and the generated protocol of preset fuzz.
 part_tidy() {
-  ./deploy/build.sh fuzz fuzzers
-  say "thread-safety analysis"
-  python3 tests/lint/thread_safety.py build/fuzz
-  say "clang-tidy"
-  ./tests/lint/clang_tidy.sh build/fuzz
+  ./deploy/build.sh fuzz packtrain_protocol
+  say "clang-tidy and thread-safety analysis"
+  python3 tests/lint/clang_tidy.py build/fuzz
 }
 
 part_tests() {

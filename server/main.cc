@@ -18,6 +18,8 @@
 #include <memory>
 #include <string>
 
+#include "absl/debugging/failure_signal_handler.h"
+#include "absl/debugging/symbolize.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/flag_checks.h"
@@ -200,6 +202,13 @@ sigset_t BlockStopSignals() {
   return signals;
 }
 
+// A fault of the program, such as SIGSEGV, ends it with the signal and the stack on stderr. SIGTERM is none.
+void TraceCrashes(const char* program) {
+  absl::InitializeSymbolizer(program);
+  absl::InstallFailureSignalHandler({.call_previous_handler = true});
+  ::signal(SIGTERM, SIG_DFL);
+}
+
 int WrongUsage(const std::string& message) {
   std::fprintf(stderr, "packtraind: %s (--help shows the usage)\n", message.c_str());
   return kWrongUsage;
@@ -298,6 +307,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : WrongUsage(error.what());
   }
+  TraceCrashes(argv[0]);
   if (flags.fsck) return Check(flags);
   return Serve(flags);
 }

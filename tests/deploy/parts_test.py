@@ -13,7 +13,12 @@ import unittest
 DEPLOY = pathlib.Path(sys.argv.pop())
 PRESETS = ("release", "asan", "tsan")
 NOTE = '#!/bin/sh\necho "$(basename "$0") $*" >>{calls}\n[ "$(basename "$0")" != "$(cat {fails} 2>/dev/null)" ]\n'
-STUBS = ("deploy/setup.sh", "deploy/build.sh", "tests/fuzz/fuzz_all.sh", "tests/lint/clang_tidy.sh")
+CLANG_TIDY = """
+import os, sys
+open("{calls}", "a").write("clang_tidy.py " + " ".join(sys.argv[1:]) + "\\n")
+sys.exit(os.path.exists("{fails}") and open("{fails}").read() == "clang_tidy.py")
+"""
+STUBS = ("deploy/setup.sh", "deploy/build.sh", "tests/fuzz/fuzz_all.sh")
 # What a C++ test prints, and a Python file of which some tests are skipped.
 PRINTED = {"Disk.MayBeFull": "disk_test.cc:55: Skipped\nno right to mount\n[  SKIPPED ] Disk.MayBeFull (0 ms)\n",
            "e2e.disk": "test_full (disk_test.Disk.test_full) ... skipped 'no mounts'\ntest_other (d.D.test_other) ... ok\n"}
@@ -33,7 +38,7 @@ class Parts(unittest.TestCase):
     def write_tree(self):
         for name in STUBS:
             self.write(name, NOTE.format(calls=self.calls, fails=self.fails)).chmod(0o755)
-        self.write("tests/lint/thread_safety.py", f"open('{self.calls}', 'a').write('thread_safety.py\\n')\n")
+        self.write("tests/lint/clang_tidy.py", CLANG_TIDY.format(calls=self.calls, fails=self.fails))
         for name in ("test.sh", "lib.sh"):
             shutil.copy(DEPLOY / name, self.tree / "deploy")
         self.set_nvcc("echo nvcc")
@@ -87,7 +92,7 @@ class Parts(unittest.TestCase):
     def test_a_part_runs_alone_and_notes_its_commit(self):
         head = self.git("rev-parse", "HEAD")
         for part, called in (("asan", ["build.sh asan all"]), ("fuzz", ["build.sh fuzz fuzzers", "fuzz_all.sh"]),
-                             ("tidy", ["build.sh fuzz fuzzers", "thread_safety.py", "clang_tidy.sh build/fuzz"]),
+                             ("tidy", ["build.sh fuzz packtrain_protocol", "clang_tidy.py build/fuzz"]),
                              ("tsan", ["build.sh tsan base_test"]), ("tests", ["build.sh release", "build.sh gpu packtrain-trainer-cuda"])):
             self.assertNotIn("is not noted", self.run_script(f"--all={part}"))
             expected = ["setup.sh", *called]
@@ -104,7 +109,7 @@ class Parts(unittest.TestCase):
         for part in ("tsan", "fuzz"):
             self.assertIn(f"part {part} has passed on this commit", printed)
         self.assertFalse([line for line in self.called if line.startswith(("fuzz_all.sh", "build.sh tsan"))])
-        for line in ("build.sh asan all", "build.sh fuzz fuzzers", "build.sh release"):
+        for line in ("build.sh asan all", "build.sh fuzz packtrain_protocol", "build.sh release"):
             self.assertIn(line, self.called)
         self.run_script("--all")
         self.assertEqual([line.split()[0] for line in self.called], ["setup.sh"])
@@ -121,7 +126,7 @@ class Parts(unittest.TestCase):
     def test_a_part_that_fails_is_not_noted_and_ends_the_run(self):
         self.set_tests("asan", FAILS)
         self.assertIn("Plan.IsPure (Failed)", self.run_script("--all", code=1))
-        self.fails.write_text("clang_tidy.sh")
+        self.fails.write_text("clang_tidy.py")
         self.run_script("--all=tidy", code=1)
         self.assertEqual(self.passed(), {})
 

@@ -1,6 +1,7 @@
 """How the data node behaves towards clients that are many, silent or broken: it stays answerable and holds nothing."""
 import concurrent.futures
 import contextlib
+import signal
 import socket
 import struct
 import threading
@@ -66,6 +67,13 @@ class Conduct(unittest.TestCase):
         except grpc.RpcError as error:
             self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
             return False
+
+    def test_a_fault_of_the_program_leaves_its_stack_in_the_log(self):
+        with DataNode() as node:
+            node.process.send_signal(signal.SIGSEGV)
+            self.assertNotEqual(node.process.wait(timeout=60), 0)
+            self.assertIn("*** SIGSEGV received", node.log())
+            self.assertIn("main", node.log())
 
     def test_a_client_that_pings_too_often_is_cut_off_and_logged(self):
         ping = b"\x00\x00\x08\x06\x00\x00\x00\x00\x00" + bytes(8)

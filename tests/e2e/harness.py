@@ -86,6 +86,10 @@ class DataNode:
     def log(self):
         return (self.directory / "packtraind.log").read_text()
 
+    def state(self):
+        code = self.process.poll()
+        return "runs" if code is None else f"ended with {code}"
+
     def sockets(self):
         """How many sockets it has open; other files come and go with gRPC's threads."""
         folder = f"/proc/{self.process.pid}/fd"

@@ -317,6 +317,7 @@ def soak(folder, arguments, may_fill):
             return 0
         except Exception:
             traceback.print_exc()
+            print(f"the node: {node.state()}", file=sys.stderr)
             print(f"seed {arguments.seed}; the node's last lines:\n{node.log()[-4000:]}", file=sys.stderr)
             return 1
 
