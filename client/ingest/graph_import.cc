@@ -56,19 +56,6 @@ absl::Status Mismatch(const GraphField& field, const std::string& record, bool f
                      : absl::StrCat("the ", record, " has a ", noun, ", but the first ", record, " has none"));
 }
 
-// Why a record is no graph. Its reader knows it by its title, where it has no id; the message gets the id by
-// which the import calls it.
-absl::Status RefusalOf(const ReadRecord& record) {
-  const SourceGraph& graph = record.graph;
-  if (record.refusal.ok() || record.has_id || graph.title.empty()) return record.refusal;
-  const std::string by_title = absl::StrCat(" ", graph.record, " (", graph.title, "): ");
-  std::string message(record.refusal.message());
-  const std::size_t at = message.find(by_title);
-  if (at == std::string::npos) return record.refusal;
-  message.replace(at, by_title.size(), absl::StrCat(" ", graph.record, " (", graph.id, "): "));
-  return Refusal(ReasonOf(record.refusal), message);
-}
-
 absl::Status NoGraphs(const Ledger& ledger) {
   const std::string why =
       ledger.refused().empty() ? "" : absl::StrCat("; the first: ", ledger.refused().front().message);
@@ -278,10 +265,10 @@ absl::StatusOr<bool> GraphImport::Step() {
     return false;
   }
   ledger_.AddRead();
-  absl::Status status = RefusalOf(record_);
+  absl::Status status = record_.refusal;
   if (status.ok()) {
     status = Fit();
-    if (IsRefusal(status)) status = RefusedAt(record_.Place(), record_.graph.id, status);
+    if (!status.ok()) status = RefusedAt(record_.Place(), std::move(status));
   }
   if (status.ok() && !only_counts_) {
     NoteSplit(record_.graph.split);
@@ -290,7 +277,7 @@ absl::StatusOr<bool> GraphImport::Step() {
     if (!record_.graph.remark.empty())
       ledger_.AddRemark({record_.Place(), record_.graph.id, record_.graph.remark});
   }
-  ABSL_RETURN_IF_ERROR(IsRefusal(status) ? Refuse(status) : status);
+  ABSL_RETURN_IF_ERROR(IsRefusal(status) ? Refuse(WithPlace(status, record_.graph.id)) : status);
   return true;
 }
 

@@ -124,11 +124,11 @@ class GraphReader {
   virtual const GraphLayout& layout() const = 0;
 
   // Reads the next record into `graph`, which was made for this layout; false at the end of the file, and then
-  // ever after. A refusal (refusal.h) says why a record is no graph; its message names file, line, record and
-  // id, and `graph` has the record's number, line and the id that it would have had. A further call goes on
-  // behind the record, or is false where what follows cannot be understood. A file without a record is refused
-  // as "empty_file". What is not UTF-8, endpoints out of range, NaN and infinity in fields may be left to the
-  // server. Any other error ends the import.
+  // ever after. A refusal (refusal.h) says why a record is no graph; it has a place (RefusedAt), or its message
+  // names the file, and `graph` has the record's number, line and the id that it would have had. A further call
+  // goes on behind the record, or is false where what follows cannot be understood. A file without a record is
+  // refused as "empty_file". What is not UTF-8, endpoints out of range, NaN and infinity in fields may be left
+  // to the server. Any other error ends the import.
   virtual absl::StatusOr<bool> Next(SourceGraph* graph) = 0;
 };
 

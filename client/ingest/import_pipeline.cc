@@ -21,7 +21,7 @@ namespace {
 
 RefusedGraph ToLedger(const v1::RefusedGraph& graph) {
   return {ParseOrigin(graph.origin()), graph.source_id(), graph.reason(),
-          absl::StrCat(graph.origin(), " (", graph.source_id(), "): ", graph.message()), graph.position()};
+          RefusalText(graph.origin(), graph.source_id(), graph.message()), graph.position()};
 }
 
 // Positions of graphs are known only where all refused ones are.

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 #include "server/records/block_reader.h"
@@ -74,8 +74,7 @@ class LocalRecords::Maker {
   absl::Status Refuse(const records::GraphView& graph, std::string_view origin,
                       const records::Refusal& refusal) {
     if (!skip_refused_) {
-      return Refusal(refusal.reason, absl::StrCat(std::string(origin), " (", std::string(graph.source_id),
-                                                  "): ", refusal.message));
+      return Refusal(refusal.reason, RefusalText(origin, graph.source_id, refusal.message));
     }
     ++(*refused_.mutable_refused_by_reason())[std::string(refusal.reason)];
     v1::RefusedGraph* listed = refused_.add_refused();

@@ -2,7 +2,10 @@
 
 #include <optional>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 
@@ -10,6 +13,7 @@ namespace packtrain::ingest {
 namespace {
 
 constexpr std::string_view kBeforeWord = ": ";
+constexpr char kPlaceType[] = "place";
 
 // Cuts what follows the last `mark` off the end of `text`; nullopt where there is no mark.
 std::optional<std::string_view> CutTail(std::string_view* text, std::string_view mark) {
@@ -46,10 +50,23 @@ Origin ParseOrigin(std::string_view text) {
   return {std::string(file), std::string(*word), *record, *line};
 }
 
-absl::Status RefusedAt(const Origin& origin, std::string_view id, const absl::Status& refusal) {
-  return Refusal(ReasonOf(refusal),
-                 absl::StrCat(FormatOrigin(origin), id.empty() ? "" : " (", std::string(id),
-                              id.empty() ? "" : ")", ": ", absl::string_view(refusal.message())));
+absl::Status RefusedAt(const Origin& place, absl::Status status) {
+  if (IsRefusal(status) && !status.GetPayload(kPlaceType)) {
+    status.SetPayload(kPlaceType, absl::Cord(FormatOrigin(place)));
+  }
+  return status;
+}
+
+absl::Status WithPlace(const absl::Status& refusal, std::string_view id) {
+  const absl::optional<absl::Cord> place = refusal.GetPayload(kPlaceType);
+  if (!place) return refusal;
+  const absl::string_view message = refusal.message();
+  return Refusal(ReasonOf(refusal), RefusalText(std::string(*place), id, {message.data(), message.size()}));
+}
+
+std::string RefusalText(std::string_view place, std::string_view id, std::string_view message) {
+  const std::string name = id.empty() ? "" : absl::StrCat(" (", std::string(id), ")");
+  return absl::StrCat(std::string(place), name, ": ", std::string(message));
 }
 
 }  // namespace packtrain::ingest

@@ -24,8 +24,16 @@ std::string FormatOrigin(const Origin& origin);
 // The reverse; any other text becomes the file.
 Origin ParseOrigin(std::string_view text);
 
-// The refusal with its place in front: "FILE:LINE: frame RECORD (ID): ", without an empty id.
-absl::Status RefusedAt(const Origin& origin, std::string_view id, const absl::Status& refusal);
+// A refusal (refusal.h) with the place of what it refuses, unless it has one already; its message stays
+// without. Any other status as it is.
+absl::Status RefusedAt(const Origin& place, absl::Status status);
+
+// A refusal with its place and the id of the graph in its message, as RefusalText has them. One without a
+// place, whose message names the file by itself, stays as it is.
+absl::Status WithPlace(const absl::Status& refusal, std::string_view id);
+
+// "PLACE (ID): MESSAGE", without an empty id: what people are told of a refused graph.
+std::string RefusalText(std::string_view place, std::string_view id, std::string_view message);
 
 }  // namespace packtrain::ingest
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/mutex.h"
 
@@ -171,7 +172,8 @@ class RecordReader final : public GraphReader {
   static void Parse(RecordParser& parser, Chunk& chunk) {
     for (std::size_t k = 0; k < chunk.count; ++k) {
       Chunk::Record& record = chunk.records[k];
-      if (record.status.ok()) record.status = parser.Parse(record.raw, &record.graph);
+      if (!record.status.ok()) continue;
+      record.status = RefusedAt(record.raw.origin, parser.Parse(record.raw, &record.graph));
     }
   }
 

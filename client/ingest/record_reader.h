@@ -38,8 +38,9 @@ class RecordCutter {
  public:
   virtual ~RecordCutter() = default;
 
-  // Cuts the next record off; false at the end of the file, and then ever after. A refusal, whose message names
-  // the place, and any other error are as those of GraphReader::Next: the origin is that of the refused record.
+  // Cuts the next record off; false at the end of the file, and then ever after. A refusal, with its place or a
+  // message that names the file, and any other error are as those of GraphReader::Next: the origin is that of
+  // the refused record.
   virtual absl::StatusOr<bool> Next(RawRecord* record) = 0;
 };
 
@@ -51,9 +52,9 @@ class RecordParser {
   // The same for all parsers of a file, at any time.
   virtual const GraphLayout& layout() const = 0;
 
-  // Reads a record into `graph`, which is empty but for its place. Labels are views into `record`. A refusal's
-  // message names the place (RefusedAt), and the graph has the id and title that it would have had. Any other
-  // error ends the import.
+  // Reads a record into `graph`, which is empty but for its place. Labels are views into `record`. A refusal is
+  // at the place of the record, unless it has one of its own (RefusedAt), and the graph has the id and title
+  // that it would have had. Any other error ends the import.
   virtual absl::Status Parse(const RawRecord& record, SourceGraph* graph) = 0;
 };
 

@@ -67,7 +67,7 @@ absl::StatusOr<bool> CifCutter::FindBlock() {
     if (BeginsBlock(line_)) return true;
     if (IsComment(line_)) continue;
     return End(RefusedAt(
-        {lines_->path(), kCifRecordWord, records_ + 1, lines_->line_number()}, "",
+        {lines_->path(), kCifRecordWord, records_ + 1, lines_->line_number()},
         Refusal("not_cif", absl::StrCat("expected data_ and the name of a block, found ", Shown(line_)))));
   }
 }
@@ -89,7 +89,7 @@ absl::Status CifCutter::CutBlock(RawRecord* record) {
   } while (true);
   if (!too_long) return absl::OkStatus();
   return RefusedAt(
-      record->origin, NameOfCifBlock(record->text),
+      record->origin,
       Refusal("block_too_long", absl::StrCat("the block is longer than ", max_block_bytes_, " bytes, ",
                                              kMaxBlockLines, " times --max-line-bytes")));
 }

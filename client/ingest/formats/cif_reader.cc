@@ -17,7 +17,6 @@
 #include "client/ingest/formats/cif_cutter.h"
 #include "client/ingest/formats/cif_symmetry.h"
 #include "client/ingest/formats/crystal_layout.h"
-#include "client/ingest/origin.h"
 #include "client/ingest/record_reader.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
@@ -160,12 +159,6 @@ class CifParser : public RecordParser {
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     graph->title = NameOfCifBlock(record.text);
-    const absl::Status status = ReadStructure(record, graph);
-    return status.ok() ? status : RefusedAt(record.origin, graph->title, status);
-  }
-
- private:
-  absl::Status ReadStructure(const RawRecord& record, SourceGraph* graph) {
     ABSL_ASSIGN_OR_RETURN(const CifBlock block, ReadCifBlock(record.text));
     ABSL_ASSIGN_OR_RETURN(const CellParameters cell, ReadCell(block));
     ABSL_RETURN_IF_ERROR(CheckSites(block));
@@ -179,6 +172,7 @@ class CifParser : public RecordParser {
     return absl::OkStatus();
   }
 
+ private:
   static absl::Status CheckSites(const CifBlock& block) {
     if (!block.sites.empty()) return absl::OkStatus();
     if (!block.has_cartesian_sites) return Refusal("no_nodes", "the block has no atoms");

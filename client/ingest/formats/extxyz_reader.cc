@@ -93,7 +93,7 @@ class ExtxyzParser final : public RecordParser {
     if (status.ok()) return status;
     Origin place = record.origin;
     place.line = line;
-    return RefusedAt(place, graph->id.empty() ? graph->title : graph->id, status);
+    return RefusedAt(place, std::move(status));
   }
 
  private:

@@ -9,7 +9,6 @@
 #include "client/ingest/formats/jsonl_form.h"
 #include "client/ingest/formats/jsonl_general.h"
 #include "client/ingest/line_reader.h"
-#include "client/ingest/origin.h"
 #include "client/ingest/record_reader.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
@@ -88,13 +87,6 @@ class JsonlParser final : public RecordParser {
   const GraphLayout& layout() const override { return shared_->form->layout(); }
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
-    absl::Status status = Read(record, graph);
-    if (status.ok() || !IsRefusal(status)) return status;
-    return RefusedAt(record.origin, graph->id, status);
-  }
-
- private:
-  absl::Status Read(const RawRecord& record, SourceGraph* graph) {
     for (std::vector<std::string_view>& words : words_) words.clear();
     ABSL_ASSIGN_OR_RETURN(const JsonObject object, line_.Parse(record.text));
     ABSL_RETURN_IF_ERROR(shared_->form->Read(object, graph, &words_));
@@ -105,6 +97,7 @@ class JsonlParser final : public RecordParser {
     return absl::OkStatus();
   }
 
+ private:
   // Stores the words of a field, or in the second reading their ids.
   absl::Status StoreWords(std::size_t k, SourceGraph* graph) const {
     const std::string& field = layout().fields[k].name;

@@ -137,7 +137,7 @@ absl::Status NativeSource::Convert(v1::RecordBlock* block) {
 absl::Status NativeSource::Refuse(std::uint64_t place, std::string_view id, const absl::Status& refusal) {
   refused_.push_back(place);
   const Origin origin = {options_.paths[next_ - 1], "graph", place + 1, 0};
-  const absl::Status located = RefusedAt(origin, id, refusal);
+  const absl::Status located = WithPlace(RefusedAt(origin, refusal), id);
   ledger_.AddRefused({origin, std::string(id), ReasonOf(located), std::string(located.message())});
   return options_.skip_refused ? absl::OkStatus() : located;
 }

@@ -91,10 +91,9 @@ class PoscarCutter : public RecordCutter {
     }
     ABSL_RETURN_IF_ERROR(TakeTail(text));
     if (!too_many) return absl::OkStatus();
-    return RefusedAt(
-        record->origin, "",
-        Refusal("too_many_atoms", absl::StrCat("the structure has ", atoms, " atoms, the limit is ", max_atoms_,
-                                               " (--max-atoms)")));
+    return RefusedAt(record->origin, Refusal("too_many_atoms",
+                                             absl::StrCat("the structure has ", atoms, " atoms, the limit is ",
+                                                          max_atoms_, " (--max-atoms)")));
   }
 
   // Takes what stands between the atoms and the next structure.
@@ -187,7 +186,7 @@ class PoscarParser : public RecordParser {
     if (status.ok()) return status;
     Origin origin = record.origin;
     origin.line += line;
-    return RefusedAt(origin, graph->title, status);
+    return RefusedAt(origin, std::move(status));
   }
 
  private:

@@ -126,8 +126,8 @@ class Qm9XyzParser final : public RecordParser {
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     Origin place = record.origin;
-    const absl::Status status = ParseFrame(record.text, &place.line, graph);
-    return status.ok() ? status : RefusedAt(place, graph->title, status);
+    absl::Status status = ParseFrame(record.text, &place.line, graph);
+    return RefusedAt(place, std::move(status));
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
@@ -72,7 +73,7 @@ absl::StatusOr<bool> RowFile::Next() {
       ABSL_ASSIGN_OR_RETURN(more, lines_->Next(&text));
     }
     if (!more) return false;
-    return Refusal("blank_row", absl::StrCat(path(), ":", line(), ": there is a blank line before this row"));
+    return Refusal("blank_row", absl::StrCat(Here(), "there is a blank line before this row"));
   }
   while (true) {
     const std::size_t comma = text.find(',');
@@ -85,8 +86,7 @@ absl::StatusOr<bool> RowFile::Next() {
 absl::Status RowFile::NextRequired(std::string_view what) {
   ABSL_ASSIGN_OR_RETURN(const bool more, Next());
   if (more) return absl::OkStatus();
-  return Refusal("short_file",
-                 absl::StrCat(path(), ":", line(), ": the file ends, but there are more ", std::string(what)));
+  return Refusal("short_file", absl::StrCat(Here(), "the file ends, but there are more ", std::string(what)));
 }
 
 absl::Status RowFile::CheckColumns() const {
@@ -115,8 +115,11 @@ absl::StatusOr<std::int64_t> RowFile::Whole(std::size_t cell, std::int64_t min, 
 }
 
 absl::Status RowFile::Locate(const absl::Status& refusal, std::uint64_t graph) const {
-  return RefusedAt({path(), "graph", graph, line()}, "", refusal);
+  if (graph > 0) return RefusedAt({path(), "graph", graph, line()}, refusal);
+  return Refusal(ReasonOf(refusal), absl::StrCat(Here(), absl::string_view(refusal.message())));
 }
+
+std::string RowFile::Here() const { return absl::StrCat(path(), ":", line(), ": "); }
 
 std::string_view WithoutPacking(std::string_view name) {
   for (const std::string_view ending : {".gz", ".xz"}) {

@@ -55,13 +55,13 @@ class SdfCutter final : public RecordCutter {
       if (!is_filled_) continue;
       ++records_;
       if (!is_too_long_) return true;
-      return RefusedAt(record->origin, "",
+      return RefusedAt(record->origin,
                        Refusal("record_too_long", absl::StrCat("the record is longer than ", max_record_bytes_,
                                                                " bytes, which --max-atoms allows")));
     }
     if (records_ > 0) return false;
     ++records_;
-    return RefusedAt(record->origin, "", Refusal("empty_file", "the file holds no molecule"));
+    return Refusal("empty_file", absl::StrCat(lines_->path(), ": the file holds no molecule"));
   }
 
  private:
@@ -124,13 +124,7 @@ class SdfParser final : public RecordParser {
   const GraphLayout& layout() const override { return layout_; }
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
-    absl::Status status = Read(record.text, graph);
-    if (status.ok()) return status;
-    return RefusedAt(record.origin, graph->id.empty() ? graph->title : graph->id, status);
-  }
-
- private:
-  absl::Status Read(std::string_view text, SourceGraph* graph) {
+    const std::string_view text = record.text;
     std::string_view title = text.substr(0, text.find('\n'));
     graph->title = NextWord(&title);
     const std::size_t end = EndOfMolfile(text);
@@ -146,6 +140,7 @@ class SdfParser final : public RecordParser {
     return items;
   }
 
+ private:
   static std::size_t EndOfMolfile(std::string_view text) {
     const std::size_t before = text.find("\nM  END");
     return before == text.npos ? text.size() : std::min(text.find('\n', before + 1), text.size() - 1) + 1;

@@ -54,11 +54,11 @@ absl::StatusOr<SmilesColumns> FirstColumns(SmilesRows& rows, const AskedColumns&
 absl::StatusOr<Head> ReadHead(SmilesRows& rows, const ReadOptions& options) {
   std::vector<std::string> row;
   ABSL_ASSIGN_OR_RETURN(const bool more, rows.Next(&row));
+  if (!more) return Refusal("empty_file", absl::StrCat(rows.path(), ": the file holds no row"));
   const Origin place = {rows.path(), kRecordWord, 1, rows.row_line()};
-  if (!more) return RefusedAt(place, "", Refusal("empty_file", "the file holds no row"));
   const std::string smiles = FlagOf(options, "--smiles"), id = FlagOf(options, "--id");
   absl::StatusOr<SmilesColumns> columns = FirstColumns(rows, {smiles, id}, row);
-  if (!columns.ok()) return RefusedAt(place, "", columns.status());
+  if (!columns.ok()) return RefusedAt(place, columns.status());
   rows.SetColumns(columns->names.size(), columns->has_header);
   Head head;
   if (!columns->has_header) head.first_row = std::move(row);
@@ -76,7 +76,7 @@ class SmilesCutter final : public RecordCutter {
     if (!head_.status.ok()) return EndWith(head_.status);
     absl::StatusOr<bool> more = NextRow();
     if (!more.ok() && ReasonOf(more.status()) != "bad_csv") return EndWith(more.status());
-    if (more.ok() && !*more) return End(*record);
+    if (more.ok() && !*more) return End();
     record->origin.record = ++records_;
     record->origin.line = rows_->row_line();
     if (more.ok()) record->text = absl::StrJoin(cells_, absl::string_view(&kCellEnd, 1));
@@ -91,9 +91,9 @@ class SmilesCutter final : public RecordCutter {
     return true;
   }
 
-  absl::StatusOr<bool> End(const RawRecord& record) {
+  absl::StatusOr<bool> End() {
     if (records_ > 0) return EndWith(absl::OkStatus());
-    return EndWith(RefusedAt(record.origin, "", Refusal("empty_file", "the file holds a header and no row")));
+    return EndWith(Refusal("empty_file", absl::StrCat(rows_->path(), ": the file holds a header and no row")));
   }
 
   absl::StatusOr<bool> EndWith(absl::Status status) {
@@ -120,10 +120,8 @@ class SmilesParser final : public RecordParser {
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     Split(record.text);
-    absl::Status status = CheckCount();
-    if (status.ok()) status = ReadRow(graph);
-    if (status.ok()) return status;
-    return RefusedAt(record.origin, graph->id.empty() ? graph->title : graph->id, status);
+    ABSL_RETURN_IF_ERROR(CheckCount());
+    return ReadRow(graph);
   }
 
  private:

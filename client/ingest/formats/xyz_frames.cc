@@ -62,7 +62,7 @@ absl::StatusOr<bool> XyzCutter::Next(RawRecord* record) {
   ABSL_RETURN_IF_ERROR(CutComment(record));
   ABSL_RETURN_IF_ERROR(CutRows(*count, record));
   if (!too_long_) return true;
-  return RefusedAt(record->origin, "",
+  return RefusedAt(record->origin,
                    Refusal("frame_too_long", absl::StrCat("the rows of the frame are too long: together they "
                                                           "may have ",
                                                           kRowBytes, " bytes an atom, and ", max_line_bytes_,
@@ -79,7 +79,7 @@ absl::StatusOr<bool> XyzCutter::NextFilled(std::string_view* line) {
 absl::Status XyzCutter::BadCount(std::string_view line, const RawRecord& record) const {
   if (behind_qm9_) return NotQm9(record);
   return RefusedAt(
-      record.origin, "",
+      record.origin,
       Refusal("bad_count", absl::StrCat("expected the number of atoms, found ", Shown(line),
                                         frames_ > 1 ? "; is the count of the frame before too low?" : "")));
 }

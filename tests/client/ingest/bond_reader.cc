@@ -86,7 +86,7 @@ absl::StatusOr<bool> BondReader::Next(ingest::SourceGraph* graph) {
   const std::vector<std::string> elements = absl::StrSplit(std::string(ingest::NextWord(&line)), ',');
   const std::string bonds(ingest::NextWord(&line));
   if (bonds.empty()) {
-    return ingest::RefusedAt({lines_->path(), layout_.record_word, graph->record, graph->line}, graph->id,
+    return ingest::RefusedAt({lines_->path(), layout_.record_word, graph->record, graph->line},
                              ingest::Refusal("short_line", "the line has two words"));
   }
   for (const std::string& element : elements) {

@@ -25,12 +25,27 @@ TEST(OriginTest, OtherTextIsAFile) {
   }
 }
 
-TEST(OriginTest, RefusalIsToldWithItsPlace) {
-  const Origin origin = {"a.xyz", "frame", 2, 9};
-  const absl::Status refusal = Refusal("no_nodes", "the frame has no atoms");
-  EXPECT_THAT(RefusedAt(origin, "m-2", refusal),
-              Refused("no_nodes", "a.xyz:9: frame 2 (m-2): the frame has no"));
-  EXPECT_THAT(RefusedAt(origin, "", refusal), Refused("no_nodes", "a.xyz:9: frame 2: the frame has no"));
+TEST(OriginTest, RefusalIsToldWithItsPlaceAndTheIdOfTheGraph) {
+  const absl::Status refusal =
+      RefusedAt({"a.xyz", "frame", 2, 9}, Refusal("no_nodes", "the frame has no atoms"));
+  EXPECT_EQ(refusal.message(), "the frame has no atoms");
+  EXPECT_THAT(WithPlace(refusal, "m-2"), Refused("no_nodes", "a.xyz:9: frame 2 (m-2): the frame has no"));
+  EXPECT_THAT(WithPlace(refusal, ""), Refused("no_nodes", "a.xyz:9: frame 2: the frame has no"));
+}
+
+TEST(OriginTest, FirstPlaceOfARefusalStays) {
+  const absl::Status refusal = RefusedAt({"a.xyz", "frame", 2, 9}, Refusal("no_nodes", "no atoms"));
+  EXPECT_THAT(RefusedAt({"a.xyz", "frame", 2, 7}, refusal), Refused("no_nodes", "a.xyz:9: frame 2: no atoms"));
+  const absl::Status told = WithPlace(refusal, "m");
+  EXPECT_EQ(WithPlace(told, "other"), told);
+}
+
+TEST(OriginTest, OnlyRefusalsHaveAPlace) {
+  const Origin place = {"a.xyz", "frame", 2, 9};
+  EXPECT_TRUE(RefusedAt(place, absl::OkStatus()).ok());
+  EXPECT_EQ(RefusedAt(place, absl::UnavailableError("gone")), absl::UnavailableError("gone"));
+  const absl::Status file = Refusal("empty_file", "a.xyz: the file holds no frame");
+  EXPECT_EQ(WithPlace(file, "a"), file);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace packtrain::ingest {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::NextNamed;
 using testing::Refused;
 using testing::StatusIs;
 
@@ -50,7 +51,7 @@ class LineCutter : public RecordCutter {
   absl::StatusOr<bool> Refuse(const RawRecord& record, std::string_view reason) {
     if (refused_empty_) return false;
     refused_empty_ = reason == "empty_file";
-    return RefusedAt(record.origin, "", Refusal(reason, "not wanted"));
+    return RefusedAt(record.origin, Refusal(reason, "not wanted"));
   }
 
   const std::unique_ptr<LineReader> lines_;
@@ -72,7 +73,7 @@ class LineParser : public RecordParser {
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     graph->id = record.text.substr(0, record.text.find(' '));
-    if (record.text.starts_with("parse")) return RefusedAt(record.origin, graph->id, Refusal("parse", "no"));
+    if (record.text.starts_with("parse")) return Refusal("parse", "no");
     graph->Values<std::uint8_t>(0).assign(record.text.begin(), record.text.end());
     graph->n_node = static_cast<std::uint32_t>(record.text.size());
     graph->labels.push_back({"text", record.text});
@@ -145,7 +146,7 @@ TEST_F(RecordReaderTest, RefusalNamesPlaceAndId) {
   const std::unique_ptr<GraphReader> reader = Open("a\nparse1 x\ncut\nb\n", 2);
   SourceGraph graph(reader->layout());
   ASSERT_TRUE(reader->Next(&graph).value());
-  EXPECT_THAT(reader->Next(&graph), Refused("parse", "lines:2: line 2 (parse1): no"));
+  EXPECT_THAT(NextNamed(*reader, &graph), Refused("parse", "lines:2: line 2 (parse1): no"));
   EXPECT_EQ(graph.id, "parse1");
   EXPECT_EQ(graph.line, 2u);
   EXPECT_THAT(reader->Next(&graph), Refused("cut", "lines:3: line 3: not wanted"));

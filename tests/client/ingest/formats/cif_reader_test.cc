@@ -24,6 +24,7 @@ using ::testing::Field;
 using ::testing::FloatNear;
 using ::testing::IsEmpty;
 using testing::IsOk;
+using testing::NextNamed;
 using ::testing::Pointwise;
 using testing::Refused;
 
@@ -56,7 +57,7 @@ class CifReaderTest : public ::testing::Test {
   }
   absl::Status ReadNext() {
     graph_ = SourceGraph(reader_->layout());
-    return reader_->Next(&graph_).status();
+    return NextNamed(*reader_, &graph_).status();
   }
   std::vector<std::uint8_t> Z() { return graph_.Values<std::uint8_t>(kZ); }
   std::vector<float> Pos() { return graph_.Values<float>(kPos); }

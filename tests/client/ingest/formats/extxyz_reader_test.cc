@@ -20,6 +20,7 @@ using ::testing::ElementsAre;
 using testing::Gzip;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::NextNamed;
 using testing::Refused;
 using testing::StatusIs;
 
@@ -56,7 +57,7 @@ class ExtxyzReaderTest : public ::testing::Test {
   absl::StatusOr<bool> OpenAndReadFirst(const std::string& path, const FormatFlagValues& flags = {}) {
     reader_ = Open(path, flags);
     frame_ = SourceGraph(reader_->layout());
-    return reader_->Next(&frame_);
+    return NextNamed(*reader_, &frame_);
   }
   std::vector<std::string> OutcomesOf(std::string_view text) {
     return Outcomes(folder_.Write("mol.xyz", text));

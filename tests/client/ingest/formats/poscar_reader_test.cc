@@ -17,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::IsEmpty;
 using testing::IsOk;
+using testing::NextNamed;
 using ::testing::Pointwise;
 using testing::Refused;
 
@@ -41,7 +42,7 @@ class PoscarReaderTest : public ::testing::Test {
   }
   absl::Status ReadNext() {
     graph_ = SourceGraph(reader_->layout());
-    return reader_->Next(&graph_).status();
+    return NextNamed(*reader_, &graph_).status();
   }
   bool IsAtEnd() { return !reader_->Next(&graph_).value(); }
   std::vector<std::uint8_t> Z() { return graph_.Values<std::uint8_t>(kZ); }

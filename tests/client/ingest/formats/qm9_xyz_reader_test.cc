@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
+using testing::NextNamed;
 using testing::Refused;
 
 std::string DataFile(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/" + name; }
@@ -31,7 +32,7 @@ class Qm9XyzReaderTest : public ::testing::Test {
     ReadOptions options;
     reader_ = OpenQm9Xyz(ByteSource::Open(path, options.limits.max_unpacked_bytes).value(), options).value();
     molecule_.emplace(reader_->layout());
-    return reader_->Next(&*molecule_);
+    return NextNamed(*reader_, &*molecule_);
   }
   absl::StatusOr<bool> ReadFirstOf(std::string_view text) { return ReadFirst(folder_.Write("m.xyz", text)); }
 

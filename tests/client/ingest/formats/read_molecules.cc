@@ -10,6 +10,7 @@
 #include "client/ingest/formats/molecule_layout.h"
 #include "client/ingest/graph_reader.h"
 #include "client/ingest/refusal.h"
+#include "tests/client/ingest/refused.h"
 
 namespace packtrain::testing {
 namespace {
@@ -38,7 +39,7 @@ void ForEach(std::string_view format, const std::string& path, const ingest::Rea
   ASSERT_TRUE(reader.ok()) << reader.status();
   SourceGraph graph((*reader)->layout());
   while (true) {
-    const absl::StatusOr<bool> more = (*reader)->Next(&graph);
+    const absl::StatusOr<bool> more = NextNamed(**reader, &graph);
     if (more.ok() && !*more) return;
     ASSERT_TRUE(more.ok() || ingest::IsRefusal(more.status())) << more.status();
     take(more.status(), graph);
