@@ -1,5 +1,6 @@
 #include "client/failure.h"
 
+#include "client/internal/unary_call.h"
 #include "proto/base/error_details.h"
 
 namespace packtrain::client {

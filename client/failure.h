@@ -20,10 +20,6 @@ bool IsRefusedForMemory(const absl::Status& status);
 // executed it.
 bool IsReset(const absl::Status& outcome);
 
-// The metadata of a reset, beside those of MEMORY_LIMIT.
-inline constexpr char kResetBy[] = "reset_by";
-inline constexpr char kGrpc[] = "gRPC";
-
 }  // namespace packtrain::client
 
 #endif  // PACKTRAIN_CLIENT_FAILURE_H_

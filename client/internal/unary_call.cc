@@ -17,11 +17,11 @@ constexpr char kTooLarge[] = "message larger than max";
 // gRPC's words for a call that a server resets (ENHANCE_YOUR_CALM, RFC 9113) where its connections are short of
 // memory.
 constexpr char kReset[] = "RST_STREAM with error code 11";
-constexpr std::chrono::milliseconds kDelayAfterReset{100};
 // gRPC's words for a call on a connection that its server closes: at its end, and where the connection had no
 // call and memory for connections is short.
 constexpr char kClosed[] = "GOAWAY received";
-constexpr std::chrono::milliseconds kDelayAfterClosing{100};
+// After either of the two.
+constexpr std::chrono::milliseconds kDelay{100};
 
 absl::Status TooLarge(const absl::Status& refused) {
   return absl::ResourceExhaustedError(
@@ -37,14 +37,14 @@ absl::Status ResetForMemory() {
               "the server has reset the call, since its connections are short of memory; come again, "
               "or start packtraind with a greater --memory"),
           base::kMemoryLimit, {{"part", "transport"}, {"flag", "--memory"}, {kResetBy, kGrpc}}),
-      kDelayAfterReset);
+      kDelay);
 }
 
 absl::Status ConnectionClosed() {
   return base::WithRetryDelay(
       absl::UnavailableError("the server has closed the connection (GOAWAY): it is stopping, or its "
                              "connections are short of memory (packtraind --memory); come again"),
-      kDelayAfterClosing);
+      kDelay);
 }
 
 // Repeats the call after failures that `may_repeat` allows and Retry waits for.

@@ -23,6 +23,10 @@ namespace packtrain::client {
 inline constexpr std::chrono::milliseconds kLookUp{30'000};
 inline constexpr std::chrono::milliseconds kWork{300'000};
 
+// The metadata of a call that gRPC reset (IsReset), beside those of MEMORY_LIMIT.
+inline constexpr char kResetBy[] = "reset_by";
+inline constexpr char kGrpc[] = "gRPC";
+
 // How a call ended. gRPC's refusal of a message that is too large gains the names of the limits, its reset of a
 // call for want of memory the reason MEMORY_LIMIT and a delay, and its failure on a connection that the server
 // closes the causes and a delay.
