@@ -324,15 +324,18 @@ class StreamBench {
       result_.mean_batch_bytes = static_cast<double>(bytes) / static_cast<double>(result_.batches);
     }
     for (const std::shared_ptr<PassLedger>& ledger : ledgers_) result_.passes += ledger->passes();
-    if (options_.raw) ChooseRaw();
+    ChooseRaw();
   }
 
+  // None where bare bytes were not measured.
   void ChooseRaw() {
-    RawRate& fastest = result_.raw.emplace();
+    double highest = 0;
     for (std::size_t s = 0; s < kSettings.size(); ++s) {
       double rate = 0;
       for (const RawTotals& raw : raw_[s]) rate += static_cast<double>(raw.bytes) / raw.seconds;
-      if (rate > fastest.bytes_per_second) fastest = {rate, kSettings[s].name};
+      if (rate <= highest) continue;
+      highest = rate;
+      result_.raw = RawRate{rate, kSettings[s].name};
     }
   }
 
