@@ -214,11 +214,13 @@ class Resume(OnSmallSample):
         processes = self.start(*WHOLE, every=1000, ranks=2)
         wait_for_step(processes[0])
         processes[1].send_signal(signal.SIGSTOP)  # rank 0 waits for it within a step
-        processes[0].send_signal(signal.SIGTERM)
-        time.sleep(1.1)
-        processes[0].send_signal(signal.SIGINT)
-        stopped = finished(processes[0])
-        kill(processes[1])
+        try:
+            processes[0].send_signal(signal.SIGTERM)
+            time.sleep(1.1)
+            processes[0].send_signal(signal.SIGINT)
+            stopped = finished(processes[0])
+        finally:
+            kill(processes[1])
         self.assertEqual(stopped.code, 1, stopped)
         self.assertIn("ended at once by a second signal", stopped.err)
         self.assertEqual(self.steps_kept(), 0)
