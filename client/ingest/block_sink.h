@@ -20,7 +20,8 @@ class BlockSink {
 
   virtual absl::Status Write(Block block) = 0;
 
-  // Says that no block follows. What became of the graphs: how many are staged, and which are refused.
+  // Says that no block follows. What became of the graphs: how many are staged, and which are refused, in the
+  // order of their positions.
   virtual absl::StatusOr<v1::ImportGraphsResponse> Finish() = 0;
 };
 

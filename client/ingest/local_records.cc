@@ -1,5 +1,6 @@
 #include "client/ingest/local_records.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -47,13 +48,16 @@ class LocalRecords::Maker {
   // The graphs refused here.
   const v1::ImportGraphsResponse& refused() const { return refused_; }
 
-  // The position, among all graphs, of a record by its position among the records made.
-  std::uint64_t PositionOf(std::uint64_t record) const {
-    for (const v1::RefusedGraph& refused : refused_.refused()) {
-      if (refused.position() > record) break;
-      ++record;
+  // Turns positions among the records made, which ascend, into those among all graphs.
+  void CountRefused(google::protobuf::RepeatedPtrField<v1::RefusedGraph>& records) const {
+    int before = 0;  // graphs refused here, in front of the record
+    for (v1::RefusedGraph& record : records) {
+      std::uint64_t position = record.position() + static_cast<std::uint64_t>(before);
+      for (; before < refused_.refused_size() && refused_.refused(before).position() <= position; ++before) {
+        ++position;
+      }
+      record.set_position(position);
     }
-    return record;
   }
 
  private:
@@ -122,12 +126,13 @@ absl::Status LocalRecords::Write(Block block) {
 
 absl::StatusOr<v1::ImportGraphsResponse> LocalRecords::Finish() {
   ABSL_ASSIGN_OR_RETURN(v1::ImportGraphsResponse response, records_.Finish());
-  for (v1::RefusedGraph& graph : *response.mutable_refused()) {
-    graph.set_position(maker_->PositionOf(graph.position()));
-  }
+  maker_->CountRefused(*response.mutable_refused());
   const v1::ImportGraphsResponse& here = maker_->refused();
   response.set_received(response.received() + static_cast<std::uint64_t>(here.refused_size()));
-  response.mutable_refused()->MergeFrom(here.refused());
+  auto& refused = *response.mutable_refused();
+  refused.MergeFrom(here.refused());
+  std::sort(refused.begin(), refused.end(),
+            [](const auto& a, const auto& b) { return a.position() < b.position(); });
   for (const auto& [reason, graphs] : here.refused_by_reason()) {
     (*response.mutable_refused_by_reason())[reason] += graphs;
   }

@@ -2,9 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/cli/dataset/server_sink.h"
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/import_pipeline.h"
@@ -74,6 +79,48 @@ TEST_F(LocalRecordsTest, RefusedGraphsAreThoseThatTheServerRefuses) {
     EXPECT_EQ(ledger_.refused()[0].origin, (ingest::Origin{options.paths[0], "frame", 2, 4}));
     EXPECT_EQ(ledger_.refused()[0].id, "c");
   }
+}
+
+// Refuses records by their positions.
+class RefusingSink : public ingest::BlockSink {
+ public:
+  explicit RefusingSink(std::vector<std::uint64_t> positions) : positions_(std::move(positions)) {}
+
+  absl::Status Begin(const v1::ImportHeader&) override { return absl::OkStatus(); }
+  absl::Status Write(ingest::Block block) override {
+    received_ += static_cast<std::uint64_t>(std::get<v1::RecordBlock>(block).records_size());
+    return absl::OkStatus();
+  }
+  absl::StatusOr<v1::ImportGraphsResponse> Finish() override {
+    v1::ImportGraphsResponse response;
+    response.set_received(received_);
+    response.set_staged(received_ - positions_.size());
+    for (const std::uint64_t position : positions_) response.add_refused()->set_position(position);
+    (*response.mutable_refused_by_reason())["other"] = positions_.size();
+    return response;
+  }
+
+ private:
+  const std::vector<std::uint64_t> positions_;
+  std::uint64_t received_ = 0;
+};
+
+TEST_F(LocalRecordsTest, PositionsOfBothPlacesCountAllGraphs) {
+  std::string text;
+  for (const char* id : {"a", "a", "b", "c", "c", "c", "d", "e"})
+    text += absl::StrCat("1\nid=", id, "\nC 1 2 3\n");
+  ingest::ImportOptions options = OptionsFor(folder_.Write("m.xyz", text));
+  options.skip_refused = true;
+  RefusingSink other({0, 2, 4});
+  ingest::LocalRecords records(other);
+  ingest::ImportPipeline pipeline(*ingest::FindFormat("extxyz"), std::move(options));
+  std::ostringstream progress;
+  const v1::ImportGraphsResponse response = pipeline.Run(records, {progress}).value();
+  std::vector<std::uint64_t> positions;
+  for (const v1::RefusedGraph& graph : response.refused()) positions.push_back(graph.position());
+  EXPECT_THAT(positions, ElementsAre(0, 1, 3, 4, 5, 7));
+  EXPECT_EQ(response.received(), 8u);
+  EXPECT_EQ(response.staged(), 2u);
 }
 
 TEST_F(LocalRecordsTest, RepeatedIdsAreNumberedAlike) {
