@@ -15,6 +15,10 @@ FieldValues EmptyValuesOf(v1::DataType type) {
       return std::vector<std::int64_t>();
     case v1::DATA_TYPE_F64:
       return std::vector<double>();
+    case v1::DATA_TYPE_U32:
+      return std::vector<std::uint32_t>();
+    case v1::DATA_TYPE_U64:
+      return std::vector<std::uint64_t>();
     default:
       return std::vector<float>();
   }

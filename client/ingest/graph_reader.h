@@ -62,9 +62,9 @@ struct GraphLayout {
 };
 
 // The rows of one field, end to end, in the field's data type.
-using FieldValues =
-    std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::int32_t>,
-                 std::vector<std::int64_t>, std::vector<float>, std::vector<double>>;
+using FieldValues = std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>,
+                                 std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<float>,
+                                 std::vector<double>, std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
 
 // A named word of a record, such as `energy=-1.5` in a comment or a cell of a table: a target, where it is a
 // number and wanted. Views, valid until the reader reads on.

@@ -48,13 +48,16 @@ std::optional<T> NumberOf(JsonValue value) {
     const T element = static_cast<T>(number);
     return std::isfinite(element) ? std::optional(element) : std::nullopt;
   } else {
+    const auto fitting = [](auto whole) {
+      return std::in_range<T>(whole) ? std::optional(static_cast<T>(whole)) : std::nullopt;
+    };
     std::int64_t whole = 0;
-    if (value.get(whole) != simdjson::SUCCESS) {
-      // As writers of floats put it: 6.0.
-      if (number != std::floor(number) || std::abs(number) > 9007199254740992.0) return std::nullopt;
-      whole = static_cast<std::int64_t>(number);
-    }
-    return std::in_range<T>(whole) ? std::optional(static_cast<T>(whole)) : std::nullopt;
+    if (value.get(whole) == simdjson::SUCCESS) return fitting(whole);
+    std::uint64_t large = 0;
+    if (value.get(large) == simdjson::SUCCESS) return fitting(large);
+    // As writers of floats put it: 6.0.
+    if (number != std::floor(number) || std::abs(number) > 9007199254740992.0) return std::nullopt;
+    return fitting(static_cast<std::int64_t>(number));
   }
 }
 

@@ -9,8 +9,7 @@
 // key                      value
 // id                       text or whole number; may be absent
 // nodes, edges, graph      fields by name: a row for each node or edge, one row for the graph. `nodes` may also
-// be
-//                          the number of nodes, `edges` a list of [sender, receiver]
+//                          be the number of nodes, `edges` a list of [sender, receiver]
 // targets                  numbers by name; null: missing
 // n_node, n_edge           numbers of nodes and edges, checked; `n_node` is needed where no node has a field
 // senders, receivers       edges, where they do not stand in `edges`

@@ -15,15 +15,14 @@ namespace {
 
 constexpr char kGivenEdges[] = "given";
 
-template <typename T>
-using Words = std::array<std::pair<std::string_view, T>, 6>;
-
-constexpr Words<v1::DataType> kTypes = {{{"u8", v1::DATA_TYPE_U8},
-                                         {"u16", v1::DATA_TYPE_U16},
-                                         {"i32", v1::DATA_TYPE_I32},
-                                         {"i64", v1::DATA_TYPE_I64},
-                                         {"f32", v1::DATA_TYPE_F32},
-                                         {"f64", v1::DATA_TYPE_F64}}};
+constexpr std::array<std::pair<std::string_view, v1::DataType>, 8> kTypes = {{{"u8", v1::DATA_TYPE_U8},
+                                                                              {"u16", v1::DATA_TYPE_U16},
+                                                                              {"u32", v1::DATA_TYPE_U32},
+                                                                              {"u64", v1::DATA_TYPE_U64},
+                                                                              {"i32", v1::DATA_TYPE_I32},
+                                                                              {"i64", v1::DATA_TYPE_I64},
+                                                                              {"f32", v1::DATA_TYPE_F32},
+                                                                              {"f64", v1::DATA_TYPE_F64}}};
 
 absl::Status BadSchema(std::string_view what) {
   return Refusal("bad_schema", absl::StrCat("schema: ", std::string(what)));
@@ -149,7 +148,7 @@ absl::StatusOr<v1::DataType> TypeOf(std::string_view word) {
   for (const auto& [name, type] : kTypes) {
     if (name == word) return type;
   }
-  return BadSchema("the dtype of a field must be u8, u16, i32, i64, f32 or f64");
+  return BadSchema("the dtype of a field must be u8, u16, u32, u64, i32, i64, f32 or f64");
 }
 
 absl::Status SetPart(std::string_view key, JsonValue value, GraphField* field) {

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/ingest/formats/format_table.h"
@@ -254,6 +256,35 @@ TEST_F(JsonlReaderTest, SchemaOfTheFirstRecordHoldsForAll) {
   EXPECT_EQ(file.layout.edges, "radius:5");
   EXPECT_EQ(file.LabelNamed(0, "gap"), "0.5");
   EXPECT_EQ(file.LabelNamed(1, "gap"), "");
+}
+
+// A node of one field `q` of a type.
+std::string NodeOf(const std::string& type, const std::string& value) {
+  return R"({"schema":{"fields":[{"name":"q","scope":"node","dtype":")" + type +
+         R"("}],"edge_builder":"full"},"nodes":{"q":[)" + value + "]}}\n";
+}
+
+TEST_F(JsonlReaderTest, FieldsMayHaveEveryTypeAndItsWholeRange) {
+  EXPECT_THAT(Read(NodeOf("u8", "255")).Values<std::uint8_t>(0, "q"), ElementsAre(255));
+  EXPECT_THAT(Read(NodeOf("u16", "65535")).Values<std::uint16_t>(0, "q"), ElementsAre(65535));
+  EXPECT_THAT(Read(NodeOf("u32", "4294967295")).Values<std::uint32_t>(0, "q"), ElementsAre(4294967295u));
+  EXPECT_THAT(Read(NodeOf("u64", "18446744073709551615")).Values<std::uint64_t>(0, "q"),
+              ElementsAre(18446744073709551615u));
+  EXPECT_THAT(Read(NodeOf("i32", "-2147483648")).Values<std::int32_t>(0, "q"), ElementsAre(INT32_MIN));
+  EXPECT_THAT(Read(NodeOf("i64", "-9223372036854775808")).Values<std::int64_t>(0, "q"), ElementsAre(INT64_MIN));
+  EXPECT_THAT(Read(NodeOf("f32", "0.1")).Values<float>(0, "q"), ElementsAre(0.1f));
+  EXPECT_THAT(Read(NodeOf("f64", "0.1")).Values<double>(0, "q"), ElementsAre(0.1));
+}
+
+TEST_F(JsonlReaderTest, NumbersThatTheirTypeDoesNotHoldAreRefused) {
+  for (const auto& [type, value] : {std::pair("u8", "256"),
+                                    {"u32", "-1"},
+                                    {"u32", "4294967296"},
+                                    {"u32", "0.5"},
+                                    {"u64", "-1"},
+                                    {"i64", "9223372036854775808"}}) {
+    EXPECT_THAT(Read(NodeOf(type, value)).outcomes, ElementsAre("bad_value")) << type << " " << value;
+  }
 }
 
 TEST_F(JsonlReaderTest, WordsNeedAFileThatIsReadTwice) {
