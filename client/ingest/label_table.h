@@ -44,6 +44,8 @@ struct LabelUse {
   // one), "not_named" by --targets, "joined" (targets are those of --join), "per_node" (values of nodes or
   // edges, which are not stored), "not_utf8" (its name).
   std::string reason = {};
+  // Of a join of files: which of them have no such target, by name. Empty: all have it, or there is no join.
+  std::vector<std::string> lacking_files = {};
 
   bool operator==(const LabelUse&) const = default;
 };

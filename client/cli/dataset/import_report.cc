@@ -27,10 +27,12 @@ Json ToJson(const std::map<std::string, std::uint64_t>& counts) {
 Json ToJson(const std::vector<LabelUse>& labels) {
   Json json = Json::array();
   for (const LabelUse& label : labels) {
-    json.push_back({{"name", label.name},
-                    {"found", label.found},
-                    {"used", label.used},
-                    {"reason", label.used ? Json() : Json(label.reason)}});
+    Json use = {{"name", label.name},
+                {"found", label.found},
+                {"used", label.used},
+                {"reason", label.used ? Json() : Json(label.reason)}};
+    if (!label.lacking_files.empty()) use["lacking_files"] = label.lacking_files;
+    json.push_back(std::move(use));
   }
   return json;
 }
@@ -44,11 +46,20 @@ std::string FoundIn(const LabelUse& label) {
   return absl::StrCat("in ", Count(label.found), " of ", Count(label.graphs));
 }
 
+// What a join says of a target that not all of its files have, behind its other words.
+std::string LackedBy(const LabelUse& label) {
+  const std::vector<std::string>& files = label.lacking_files;
+  if (files.empty()) return "";
+  return absl::StrCat("; no target of ", files.front(),
+                      files.size() > 1 ? absl::StrCat(" and ", files.size() - 1, " more files") : "",
+                      ": parts that are made with the same --targets have the same");
+}
+
 // What is said of a label, for people, in front of its name and behind it.
 std::pair<std::string, std::string> Verdict(const LabelUse& label) {
-  if (label.used) return {"target", FoundIn(label)};
+  if (label.used) return {"target", FoundIn(label) + LackedBy(label)};
   if (label.reason == "missing_in_some") {
-    return {"no target", absl::StrCat(FoundIn(label), "; --missing-target nan makes it one")};
+    return {"no target", absl::StrCat(FoundIn(label), "; --missing-target nan makes it one", LackedBy(label))};
   }
   if (label.reason == ingest::kPerNode) {
     return {"not stored", absl::StrCat(FoundIn(label), "; values of nodes or edges")};

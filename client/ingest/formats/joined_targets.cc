@@ -100,14 +100,21 @@ v1::Schema JoinedTargets::JoinedSchema(bool allow_missing) const {
   return schema;
 }
 
-std::vector<LabelUse> JoinedTargets::Uses(const v1::Schema& joined,
+std::vector<LabelUse> JoinedTargets::Uses(const v1::Schema& joined, const std::vector<std::string>& paths,
                                           const std::vector<std::uint64_t>& graphs) const {
   std::vector<LabelUse> uses;
   for (const v1::Target& target : targets_) {
     LabelUse use;
     use.name = target.name();
-    for (const std::size_t file : files_.at(target.name())) use.found += graphs[file];
-    for (const std::uint64_t count : graphs) use.graphs += count;
+    const std::vector<std::size_t>& with_target = files_.at(target.name());  // ascending
+    for (std::size_t file = 0; file < count_; ++file) {
+      use.graphs += graphs[file];
+      if (std::binary_search(with_target.begin(), with_target.end(), file)) {
+        use.found += graphs[file];
+      } else {
+        use.lacking_files.push_back(paths[file]);
+      }
+    }
     use.used = std::any_of(joined.targets().begin(), joined.targets().end(),
                            [&](const v1::Target& other) { return other.name() == target.name(); });
     if (!use.used) use.reason = "missing_in_some";

@@ -41,8 +41,9 @@ class JoinedTargets {
   // files.
   v1::Schema JoinedSchema(bool allow_missing) const;
 
-  // The targets of the files and what became of them; `graphs` of each file.
-  std::vector<LabelUse> Uses(const v1::Schema& joined, const std::vector<std::uint64_t>& graphs) const;
+  // The targets of the files and what became of them; `paths` and numbers of `graphs` of each file.
+  std::vector<LabelUse> Uses(const v1::Schema& joined, const std::vector<std::string>& paths,
+                             const std::vector<std::uint64_t>& graphs) const;
 
  private:
   v1::Schema first_;

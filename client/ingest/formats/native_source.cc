@@ -158,7 +158,7 @@ absl::StatusOr<bool> NativeSource::Next(Block* block) {
   v1::ExportDatasetResponse message;
   ABSL_ASSIGN_OR_RETURN(const bool more, NextBlock(&message));
   if (!more) {
-    if (!targets_.IsUniform()) ledger_.SetLabels(targets_.Uses(schema_, graphs_));
+    if (!targets_.IsUniform()) ledger_.SetLabels(targets_.Uses(schema_, options_.paths, graphs_));
     return false;
   }
   const auto graphs = static_cast<std::uint64_t>(message.block().records_size());

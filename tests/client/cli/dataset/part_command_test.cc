@@ -252,6 +252,30 @@ TEST_F(PartCommandTest, TargetsOfAJoinAreThoseOfOneImport) {
   }
 }
 
+// A number in all graphs of a part and in half of those of the next, which so has no such target.
+TEST_F(PartCommandTest, TargetThatAPartLacksIsToldByThePartAndFoundInAllByTargets) {
+  const std::string a = folder_.Write("a.xyz", "1\nid=a e=1 gap=2\nC 1 2 3\n1\nid=b e=2 gap=3\nH 1 2 3\n");
+  const std::string b = folder_.Write("b.xyz", "1\nid=c e=3 gap=4\nC 1 2 3\n1\nid=d gap=5\nH 1 2 3\n");
+  const std::vector<std::string> parts = {MakePart(a, {}), MakePart(b, {})};
+  for (const char* missing : {"refuse", "nan"}) {
+    const bool used = std::string(missing) == "nan";
+    const std::vector<std::string> flags = {"--name", "joined", "--missing-target", missing};
+    const Printed joined = Import("native", parts, flags);
+    ASSERT_EQ(joined.exit_code, 0) << joined.out << joined.err;
+    const nlohmann::json label = joined.Json()["labels"][0];
+    EXPECT_EQ(label["name"], "e");
+    EXPECT_EQ(label["used"], used);
+    EXPECT_EQ(label["lacking_files"], nlohmann::json::array({parts[1]}));
+    std::vector<std::string> line = {"import", "native", parts[0], parts[1], "--server", server_->address()};
+    line.insert(line.end(), flags.begin(), flags.end());
+    const std::string told =
+        absl::StrCat("no target of ", parts[1], ": parts that are made with the same --targets");
+    EXPECT_THAT(RunLine(line).out, HasSubstr(told));
+  }
+  const std::vector<std::string> targets = {"--targets", "e,gap", "--missing-target", "nan"};
+  ExpectSameVersion("extxyz", {a, b}, targets);
+}
+
 // The field of the shifts stands behind that of the targets.
 TEST_F(PartCommandTest, TargetsOfCrystalsThatDifferAreThoseOfOneImport) {
   const std::string cell = " Lattice=\"4 0 0 0 4 0 0 0 4\"\nC 1 2 3\n";

@@ -76,12 +76,16 @@ TEST_F(NativePartTest, HeaderHasNoNameAndNoVersionAndTheSourcesAreKnownAtTheEnd)
 
 TEST_F(NativePartTest, TargetsThatNotAllPartsHaveAreLeftOutAndTold) {
   const std::string first = MakePart("1", "1\nid=a e=1 gap=2\nC 1 2 3\n1\nid=b e=1 gap=3\nC 1 2 3\n");
-  const testing::ReadResult result = Join({first, MakePart("2", "1\nid=c gap=4\nC 1 2 3\n")});
+  const std::string second = MakePart("2", "1\nid=c gap=4\nC 1 2 3\n");
+  const testing::ReadResult result = Join({first, second});
   EXPECT_THAT(result.status, IsOk());
   EXPECT_THAT(result.Ids(), ElementsAre("a", "b", "c"));
-  EXPECT_THAT(result.ledger.labels(),
-              ElementsAre(LabelUse{.name = "e", .found = 2, .graphs = 3, .reason = "missing_in_some"},
-                          LabelUse{.name = "gap", .found = 3, .graphs = 3, .used = true}));
+  EXPECT_THAT(
+      result.ledger.labels(),
+      ElementsAre(
+          LabelUse{
+              .name = "e", .found = 2, .graphs = 3, .reason = "missing_in_some", .lacking_files = {second}},
+          LabelUse{.name = "gap", .found = 3, .graphs = 3, .used = true}));
 }
 
 TEST_F(NativePartTest, PartsOfOtherFieldsAreRefusedByName) {
