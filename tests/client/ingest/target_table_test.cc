@@ -9,6 +9,7 @@
 #include "tests/client/ingest/gzip.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -78,8 +79,7 @@ TEST_F(CsvReaderTest, ARowOfManyLinesIsRefusedAtTheLimitOfALine) {
 
 TEST_F(TargetTableTest, SampleOfQm9IsRead) {
   const TargetTable table =
-      TargetTable::Read({std::string(PACKTRAIN_TEST_DATA) + "/qm9/qm9_sample_targets.csv.gz", "name", {}}, {})
-          .value();
+      TargetTable::Read({testing::TestData("qm9/qm9_sample_targets.csv.gz"), "name", {}}, {}).value();
   EXPECT_EQ(table.rows(), 2778u);
   EXPECT_THAT(table.names(), ElementsAre("binding energy", "ionization energy", "dipole magnitude", "dipole x",
                                          "dipole y", "dipole z"));

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "client/ingest/byte_source.h"
 #include "client/ingest/formats/cif_symmetry.h"
+#include "tests/client/ingest/formats/read_crystals.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/status_matchers.h"
-#include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -24,19 +24,9 @@ using ::testing::Field;
 using ::testing::FloatNear;
 using ::testing::IsEmpty;
 using testing::IsOk;
-using testing::NextNamed;
 using ::testing::Pointwise;
 using testing::Refused;
-
-const std::string kData = std::string(PACKTRAIN_TEST_DATA) + "/cif/";
-
-enum FieldPosition : std::size_t { kZ, kPos, kCell, kPbc };
-
-std::unique_ptr<GraphReader> Open(const std::string& path) {
-  ReadOptions options;
-  options.limits.max_atoms = 1000;
-  return OpenCif(ByteSource::Open(path, options.limits.max_unpacked_bytes).value(), options).value();
-}
+using testing::TestData;
 
 // A block in P 1 with a cubic cell of 4 angstrom.
 std::string Block(const std::string& sites,
@@ -48,20 +38,9 @@ std::string Block(const std::string& sites,
          sites;
 }
 
-class CifReaderTest : public ::testing::Test {
+class CifReaderTest : public testing::CrystalReaderTest {
  protected:
-  absl::Status Read(const std::string& text) { return ReadFile(folder_.Write("x.cif", text)); }
-  absl::Status ReadFile(const std::string& path) {
-    reader_ = Open(path);
-    return ReadNext();
-  }
-  absl::Status ReadNext() {
-    graph_ = SourceGraph(reader_->layout());
-    return NextNamed(*reader_, &graph_).status();
-  }
-  std::vector<std::uint8_t> Z() { return graph_.Values<std::uint8_t>(kZ); }
-  std::vector<float> Pos() { return graph_.Values<float>(kPos); }
-  std::vector<float> Cell() { return graph_.Values<float>(kCell); }
+  CifReaderTest() : CrystalReaderTest("cif", "x.cif", /*max_atoms=*/1000) {}
 
   // The shortest distance between atoms of these elements, of the atoms as they are listed.
   double Nearest(std::uint8_t a, std::uint8_t b) {
@@ -87,14 +66,10 @@ class CifReaderTest : public ::testing::Test {
     }
     return nearest;
   }
-
-  testing::TempFolder folder_;
-  std::unique_ptr<GraphReader> reader_;
-  SourceGraph graph_ = SourceGraph(GraphLayout());
 };
 
 TEST_F(CifReaderTest, ACellOfTheMaterialsProjectIsReadAsItIs) {
-  ASSERT_THAT(ReadFile(kData + "mp-66.cif"), IsOk());
+  ASSERT_THAT(ReadFile(TestData("cif/mp-66.cif")), IsOk());
   EXPECT_EQ(graph_.title, "C");
   EXPECT_EQ(graph_.id, "");
   EXPECT_EQ(graph_.line, 2u);
@@ -103,9 +78,9 @@ TEST_F(CifReaderTest, ACellOfTheMaterialsProjectIsReadAsItIs) {
   const std::vector<float> cell = {
       a, 0, 0, a / 2, a * std::sqrt(0.75f), 0, a / 2, a / 2 / std::sqrt(3.0f), a * std::sqrt(2.0f / 3)};
   EXPECT_THAT(Cell(), Pointwise(FloatNear(1e-6f), cell));
-  EXPECT_THAT(graph_.Values<std::uint8_t>(kPbc), ElementsAre(1, 1, 1));
+  EXPECT_THAT(Pbc(), ElementsAre(1, 1, 1));
   EXPECT_NEAR(Nearest(6, 6), 1.547462, 1e-5);
-  EXPECT_FALSE(reader_->Next(&graph_).value());
+  EXPECT_TRUE(IsAtEnd());
 }
 
 struct Expected {
@@ -117,7 +92,7 @@ struct Expected {
 
 // Counts and distances of ASE (tests/data/cif/README.md).
 TEST_F(CifReaderTest, AtomsAreMultipliedByTheSymmetryHoweverItIsStated) {
-  reader_ = Open(kData + "symmetry.cif");
+  Open(TestData("cif/symmetry.cif"));
   for (const Expected& expected : {Expected{"rutile", 2, 4, {22, 8}, 1.946538},
                                    {"halite", 4, 4, {11, 17}, 2.82},
                                    {"quartz", 3, 6, {14, 8}, 1.605952},
@@ -130,11 +105,11 @@ TEST_F(CifReaderTest, AtomsAreMultipliedByTheSymmetryHoweverItIsStated) {
     EXPECT_EQ(std::ranges::count(z, expected.of[1]), expected.b) << expected.title;
     EXPECT_NEAR(Nearest(expected.of[0], expected.of[1]), expected.nearest, 1e-4) << expected.title;
   }
-  EXPECT_FALSE(reader_->Next(&graph_).value());
+  EXPECT_TRUE(IsAtEnd());
 }
 
 TEST_F(CifReaderTest, PairsAreLabelsAndThoseOfTheDictionariesStructural) {
-  reader_ = Open(kData + "symmetry.cif");
+  Open(TestData("cif/symmetry.cif"));
   ASSERT_THAT(ReadNext(), IsOk());
   const auto label = [](const char* name, const char* text, bool structural) {
     return AllOf(Field(&Label::name, name), Field(&Label::text, text), Field(&Label::structural, structural));

@@ -11,6 +11,7 @@
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -23,6 +24,7 @@ using ::testing::IsEmpty;
 using testing::NextNamed;
 using testing::Refused;
 using testing::StatusIs;
+using testing::TestData;
 
 constexpr std::uint64_t kMaxAtoms = 1000;
 
@@ -93,8 +95,8 @@ class ExtxyzReaderTest : public ::testing::Test {
   SourceGraph frame_ = SourceGraph(GraphLayout());
 };
 
-std::string Awkward(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/awkward/" + name; }
-std::string Report(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/reports/" + name; }
+std::string Awkward(const std::string& name) { return TestData("awkward/" + name); }
+std::string Report(const std::string& name) { return TestData("reports/" + name); }
 
 TEST_F(ExtxyzReaderTest, PlainFramesAreRead) {
   ASSERT_TRUE(ReadFirst("2\nwater-ish\nO 0.0 -1.5 2e-1\nH\t1 2\t 3\n1\nnext\nHe 0 0 0\n").value());

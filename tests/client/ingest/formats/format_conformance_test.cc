@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <ostream>
 #include <set>
 #include <string>
 #include <thread>
@@ -23,9 +22,6 @@
 #include "tests/testing/temp_file.h"
 
 namespace packtrain::ingest {
-
-// Found by GoogleTest, which tells of a row by its name.
-static void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <ostream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -22,9 +21,6 @@
 #include "tests/testing/temp_file.h"
 
 namespace packtrain::ingest {
-
-// Found by GoogleTest, which tells of a row by its name.
-static void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
 
 namespace {
 

@@ -3,9 +3,19 @@
 #define PACKTRAIN_TESTS_CLIENT_INGEST_FORMATS_FORMAT_SAMPLES_H_
 
 #include <map>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "client/ingest/format.h"
+
+namespace packtrain::ingest {
+
+// Found by GoogleTest, which tells of a row by its name.
+inline void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
+
+}  // namespace packtrain::ingest
 
 namespace packtrain::testing {
 

@@ -15,6 +15,7 @@
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -24,8 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::Refused;
-
-std::string Sample(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/jsonl/" + name; }
+using testing::TestData;
 
 // What a file gives when it is read as an import does, twice where it holds words.
 struct JsonlFile {
@@ -106,7 +106,7 @@ class JsonlReaderTest : public ::testing::Test {
 };
 
 TEST_F(JsonlReaderTest, BondGraphsHaveEachBondBothWays) {
-  JsonlFile file(Sample("qm9_graphs.jsonl.gz"));
+  JsonlFile file(TestData("jsonl/qm9_graphs.jsonl.gz"));
   EXPECT_THAT(file.statuses, Each(IsOk()));
   EXPECT_THAT(file.NodeCounts(),
               ElementsAre(17, 20, 14, 20, 21, 16, 20, 19, 13, 19, 18, 19, 19, 21, 21, 16, 10, 16, 18, 15));
@@ -128,7 +128,7 @@ TEST_F(JsonlReaderTest, BondGraphsHaveEachBondBothWays) {
 
 // The words, counts and ids below come from a separate program.
 TEST_F(JsonlReaderTest, TokensBecomeIdsOfASortedVocabulary) {
-  JsonlFile file(Sample("great.jsonl.gz"));
+  JsonlFile file(TestData("jsonl/great.jsonl.gz"));
   EXPECT_THAT(file.statuses, Each(IsOk()));
   EXPECT_THAT(file.NodeCounts(), ElementsAre(48, 73, 23, 43, 63, 42, 116, 30, 47, 84));
   EXPECT_THAT(file.EdgeCounts(), ElementsAre(77, 117, 36, 75, 107, 58, 149, 45, 65, 155));
@@ -155,7 +155,7 @@ TEST_F(JsonlReaderTest, TokensBecomeIdsOfASortedVocabulary) {
 }
 
 TEST_F(JsonlReaderTest, SlotIsNoCandidateAndAProgramWithoutABugHasNone) {
-  JsonlFile file(Sample("great.jsonl.gz"));
+  JsonlFile file(TestData("jsonl/great.jsonl.gz"));
   EXPECT_THAT(file.Marked("is_slot"), ElementsAre(1, 0, 1, 0, 1, 0, 1, 0, 1, 0));
   EXPECT_EQ(file.Values<std::uint8_t>(0, "is_slot")[37], 1);
   EXPECT_EQ(file.Values<std::uint8_t>(0, "is_candidate")[37], 0);
@@ -166,7 +166,7 @@ TEST_F(JsonlReaderTest, SlotIsNoCandidateAndAProgramWithoutABugHasNone) {
 }
 
 TEST_F(JsonlReaderTest, SyntaxTreesAreReadByTheirNodeTable) {
-  JsonlFile file(Sample("exprsynth.jsonl.gz"));
+  JsonlFile file(TestData("jsonl/exprsynth.jsonl.gz"));
   EXPECT_THAT(file.statuses, Each(IsOk()));
   EXPECT_THAT(file.NodeCounts(), ElementsAre(492, 498));
   EXPECT_THAT(file.EdgeCounts(), ElementsAre(1008, 1010));
@@ -194,9 +194,9 @@ TEST_F(JsonlReaderTest, SymbolCandidatesSayWhichIsRight) {
 TEST_F(JsonlReaderTest, VocabularyDoesNotDependOnThreads) {
   ReadOptions options;
   options.threads = 1;
-  JsonlFile one(Sample("great.jsonl.gz"), options);
+  JsonlFile one(TestData("jsonl/great.jsonl.gz"), options);
   options.threads = 4;
-  JsonlFile four(Sample("great.jsonl.gz"), options);
+  JsonlFile four(TestData("jsonl/great.jsonl.gz"), options);
   EXPECT_EQ(one.vocabularies->Of("token").SerializeAsString(),
             four.vocabularies->Of("token").SerializeAsString());
   EXPECT_EQ(one.Values<std::int32_t>(9, "token"), four.Values<std::int32_t>(9, "token"));

@@ -9,6 +9,7 @@
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -17,6 +18,7 @@ using ::testing::ElementsAre;
 using testing::FolderGraphs;
 using testing::IsOk;
 using testing::Refused;
+using testing::TestData;
 
 FolderGraphs Read(const std::string& path, const ReadOptions& options = {}) {
   return testing::ReadFolder(OpenOgbCsv, path, ".csv", options);
@@ -24,7 +26,7 @@ FolderGraphs Read(const std::string& path, const ReadOptions& options = {}) {
 
 // Its 20 edges are invented: they are loops of nodes 0 to 19, but the table of nodes says 10.
 TEST(OgbCsvReaderTest, NodesAreCountedByTheirTableAndNotByTheEdges) {
-  FolderGraphs read = Read(std::string(PACKTRAIN_TEST_DATA) + "/ogb_csv");
+  FolderGraphs read = Read(TestData("ogb_csv"));
   EXPECT_THAT(read.NodeCounts(), ElementsAre(10));
   EXPECT_THAT(read.Outcomes(), ElementsAre("edge_out_of_range"));
   EXPECT_THAT(read.statuses[0],

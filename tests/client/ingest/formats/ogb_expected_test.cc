@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tests/client/ingest/formats/read_molecules.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -41,7 +42,7 @@ std::vector<std::string> BothWays(const std::string& bonds) {
 }
 
 std::vector<ExpectedMolecule> ExpectedOf(const std::string& file) {
-  std::ifstream lines(PACKTRAIN_TEST_DATA "/smiles/ogb_expected.txt");
+  std::ifstream lines(testing::TestData("smiles/ogb_expected.txt"));
   std::vector<ExpectedMolecule> molecules;
   for (std::string line; std::getline(lines, line);) {
     const std::vector<std::string> words = absl::StrSplit(line, ' ');
@@ -61,7 +62,7 @@ std::string AtomsOf(const MoleculeRecord& record) {
 void CheckFile(std::string_view format, const std::string& folder, const std::string& file) {
   const std::vector<ExpectedMolecule> expected = ExpectedOf(file);
   const std::vector<MoleculeRecord> records =
-      ReadMolecules(format, absl::StrCat(PACKTRAIN_TEST_DATA "/", folder, "/", file), {{"--features", "ogb"}});
+      ReadMolecules(format, testing::TestData(absl::StrCat(folder, "/", file)), {{"--features", "ogb"}});
   ASSERT_FALSE(expected.empty());
   ASSERT_EQ(records.size(), expected.size());
   for (std::size_t k = 0; k < records.size(); ++k) {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "client/ingest/byte_source.h"
+#include "tests/client/ingest/formats/read_crystals.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/status_matchers.h"
-#include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -17,46 +17,20 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::IsEmpty;
 using testing::IsOk;
-using testing::NextNamed;
 using ::testing::Pointwise;
 using testing::Refused;
-
-const std::string kData = std::string(PACKTRAIN_TEST_DATA) + "/poscar/";
-
-enum FieldPosition : std::size_t { kZ, kPos, kCell, kPbc };
-
-std::unique_ptr<GraphReader> Open(const std::string& path) {
-  ReadOptions options;
-  options.limits.max_atoms = 100;
-  return OpenPoscar(ByteSource::Open(path, options.limits.max_unpacked_bytes).value(), options).value();
-}
+using testing::TestData;
 
 const std::string kVectors = "4 0 0\n0 5 0\n0 0 2\n";
 
-class PoscarReaderTest : public ::testing::Test {
+class PoscarReaderTest : public testing::CrystalReaderTest {
  protected:
-  absl::Status Read(const std::string& text) { return ReadFile(folder_.Write("x.vasp", text)); }
-  absl::Status ReadFile(const std::string& path) {
-    reader_ = Open(path);
-    return ReadNext();
-  }
-  absl::Status ReadNext() {
-    graph_ = SourceGraph(reader_->layout());
-    return NextNamed(*reader_, &graph_).status();
-  }
-  bool IsAtEnd() { return !reader_->Next(&graph_).value(); }
-  std::vector<std::uint8_t> Z() { return graph_.Values<std::uint8_t>(kZ); }
-  std::vector<float> Pos() { return graph_.Values<float>(kPos); }
-  std::vector<float> Cell() { return graph_.Values<float>(kCell); }
-
-  testing::TempFolder folder_;
-  std::unique_ptr<GraphReader> reader_;
-  SourceGraph graph_ = SourceGraph(GraphLayout());
+  PoscarReaderTest() : CrystalReaderTest("poscar", "x.vasp", /*max_atoms=*/100) {}
 };
 
 // Numbers of ase.io.read (ASE 3.29).
 TEST_F(PoscarReaderTest, FilesOfJarvisAreRead) {
-  ASSERT_THAT(ReadFile(kData + "POSCAR-JVASP-1996.vasp"), IsOk());
+  ASSERT_THAT(ReadFile(TestData("poscar/POSCAR-JVASP-1996.vasp")), IsOk());
   EXPECT_EQ(graph_.title, "System");
   EXPECT_EQ(graph_.record, 1u);
   EXPECT_EQ(graph_.line, 1u);
@@ -64,10 +38,10 @@ TEST_F(PoscarReaderTest, FilesOfJarvisAreRead) {
   EXPECT_THAT(Cell(), Pointwise(FloatNear(1e-5f), std::vector<float>{3.937125f, 0, 2.2731f, 1.312375f,
                                                                      3.711957f, 2.2731f, 0, 0, 4.546201f}));
   EXPECT_THAT(Pos(), Pointwise(FloatNear(1e-5f), std::vector<float>{0, 0, 0, 2.62475f, 1.855979f, 4.546201f}));
-  EXPECT_THAT(graph_.Values<std::uint8_t>(kPbc), ElementsAre(1, 1, 1));
+  EXPECT_THAT(Pbc(), ElementsAre(1, 1, 1));
   EXPECT_THAT(graph_.labels, IsEmpty());
   EXPECT_TRUE(IsAtEnd());
-  ASSERT_THAT(ReadFile(kData + "POSCAR-JVASP-76312.vasp"), IsOk());
+  ASSERT_THAT(ReadFile(TestData("poscar/POSCAR-JVASP-76312.vasp")), IsOk());
   EXPECT_THAT(Z(), ElementsAre(29, 29, 35, 35));
 }
 

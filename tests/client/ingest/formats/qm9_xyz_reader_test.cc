@@ -15,6 +15,7 @@
 #include "tests/client/ingest/formats/read_file.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -23,8 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using testing::NextNamed;
 using testing::Refused;
-
-std::string DataFile(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/" + name; }
+using testing::TestData;
 
 class Qm9XyzReaderTest : public ::testing::Test {
  protected:
@@ -57,7 +57,7 @@ constexpr char kHead[] = "gdb 7\t1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\t13\t14\t
 constexpr char kTail[] = "\nC\tC\t\nInChI=1S/CH4/h1H4\tInChI=1S/CH4/h1H4\n";
 
 TEST_F(Qm9XyzReaderTest, PropertiesAreLabelsWithTheirUnits) {
-  ASSERT_TRUE(ReadFirst(DataFile("qm9/raw_xyz/dsgdb9nsd_000001.xyz")).value());
+  ASSERT_TRUE(ReadFirst(TestData("qm9/raw_xyz/dsgdb9nsd_000001.xyz")).value());
   EXPECT_EQ(molecule_->id, "");
   EXPECT_EQ(molecule_->title, "gdb_1");
   EXPECT_EQ(molecule_->n_node, 5u);
@@ -89,9 +89,9 @@ TEST_F(Qm9XyzReaderTest, PropertiesAreLabelsWithTheirUnits) {
 }
 
 TEST_F(Qm9XyzReaderTest, MathematicaExponentsAreRead) {
-  ASSERT_TRUE(ReadFirst(DataFile("awkward/dsgdb9nsd_005005.xyz")).value());
+  ASSERT_TRUE(ReadFirst(TestData("awkward/dsgdb9nsd_005005.xyz")).value());
   EXPECT_EQ(molecule_->Values<float>(1).at(7 * 3 + 2), 7.9254e-6f);
-  ASSERT_TRUE(ReadFirst(DataFile("reports/raw/mol_000002.xyz")).value());
+  ASSERT_TRUE(ReadFirst(TestData("reports/raw/mol_000002.xyz")).value());
   EXPECT_EQ(molecule_->Values<float>(1).at(2), 1.25e-6f);
 }
 
@@ -105,11 +105,11 @@ TEST_F(Qm9XyzReaderTest, RecordsMayFollowEachOther) {
 }
 
 TEST_F(Qm9XyzReaderTest, FileIsRefusedByWhatItLacks) {
-  EXPECT_THAT(ReadFirst(DataFile("reports/raw/whole_number_line.xyz")),
+  EXPECT_THAT(ReadFirst(TestData("reports/raw/whole_number_line.xyz")),
               Refused("bad_properties", "whole_number_line.xyz:2: frame 1 (gdb_4): "));
-  EXPECT_THAT(ReadFirst(DataFile("reports/raw/whole_number_line.xyz")),
+  EXPECT_THAT(ReadFirst(TestData("reports/raw/whole_number_line.xyz")),
               Refused("bad_properties", "has 2 properties"));
-  EXPECT_THAT(ReadFirst(DataFile("awkward/acetate.xyz")), Refused("bad_properties", "no index"));
+  EXPECT_THAT(ReadFirst(TestData("awkward/acetate.xyz")), Refused("bad_properties", "no index"));
   EXPECT_THAT(ReadFirstOf(std::string("1\n") + kHead + "C 0 0 0\n" + kTail), Refused("short_row", "m.xyz:3"));
   const std::string atoms = std::string("1\n") + kHead + "C 0 0 0 0.5\n";
   EXPECT_THAT(ReadFirstOf(atoms), Refused("truncated_frame", "frequencies"));
@@ -135,7 +135,7 @@ TEST_F(Qm9XyzReaderTest, PropertyThatIsNoFiniteNumberIsRefused) {
 TEST_F(Qm9XyzReaderTest, ImportNamesMoleculesByTheirFilesAndKeepsUnits) {
   ImportOptions options;
   for (const char* name : {"mol_000001", "mol_000002", "mol_000003"}) {
-    options.paths.push_back(DataFile(std::string("reports/raw/") + name + ".xyz"));
+    options.paths.push_back(TestData(std::string("reports/raw/") + name + ".xyz"));
   }
   const Format& format = *FindFormat("qm9-xyz");
   EXPECT_THAT(testing::ReadBy(format, options).Ids(), ElementsAre("mol_000001", "mol_000002", "mol_000003"));

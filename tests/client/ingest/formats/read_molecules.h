@@ -2,6 +2,8 @@
 #ifndef PACKTRAIN_TESTS_CLIENT_INGEST_FORMATS_READ_MOLECULES_H_
 #define PACKTRAIN_TESTS_CLIENT_INGEST_FORMATS_READ_MOLECULES_H_
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +11,8 @@
 #include <vector>
 
 #include "client/ingest/format.h"
+#include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::testing {
 
@@ -32,6 +36,34 @@ struct MoleculeRecord {
 std::vector<MoleculeRecord> ReadMolecules(std::string_view format, const std::string& path,
                                           const ingest::FormatFlagValues& flags = {},
                                           const ingest::ReadLimits& limits = {});
+
+// Reads files and texts of a format of molecules.
+class MoleculeReaderTest : public ::testing::Test {
+ protected:
+  // `file_name` is that of texts.
+  MoleculeReaderTest(std::string_view format, std::string file_name)
+      : format_(format), file_name_(std::move(file_name)) {}
+
+  std::vector<MoleculeRecord> Read(std::string_view text, const ingest::FormatFlagValues& flags = {},
+                                   const ingest::ReadLimits& limits = {}) const {
+    return ReadMolecules(format_, folder_.Write(file_name_, text), flags, limits);
+  }
+  // Of the only record of a text, why it is refused.
+  std::string RefusalOf(std::string_view text, const ingest::FormatFlagValues& flags = {}) const {
+    const std::vector<MoleculeRecord> records = Read(text, flags);
+    return records.size() == 1 ? records.front().refused : "not one record";
+  }
+  // A file of tests/data/FORMAT.
+  std::vector<MoleculeRecord> ReadSample(const std::string& name,
+                                         const ingest::FormatFlagValues& flags = {}) const {
+    return ReadMolecules(format_, TestData(format_ + "/" + name), flags);
+  }
+
+ private:
+  const std::string format_;
+  const std::string file_name_;
+  const TempFolder folder_;
+};
 
 // What a file holds in all.
 struct MoleculeCounts {

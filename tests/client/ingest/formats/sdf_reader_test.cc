@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tests/client/ingest/formats/read_molecules.h"
-#include "tests/testing/temp_file.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -22,12 +21,7 @@ using ::testing::IsEmpty;
 using testing::MoleculeCounts;
 using testing::MoleculeRecord;
 using ::testing::Pair;
-using testing::ReadMolecules;
 using ::testing::SizeIs;
-
-std::vector<MoleculeRecord> ReadSample(const std::string& name, const FormatFlagValues& flags = {}) {
-  return ReadMolecules("sdf", PACKTRAIN_TEST_DATA "/sdf/" + name, flags);
-}
 
 // Hydrogen cyanide, in both versions of the format.
 constexpr char kV2000[] =
@@ -39,24 +33,16 @@ constexpr char kV3000[] =
     "M  V30 BEGIN ATOM\nM  V30 1 C 0 0 0.5 0\nM  V30 2 N 0 0 1.65 0\nM  V30 3 H 0 0 -0.57 0\nM  V30 END ATOM\n"
     "M  V30 BEGIN BOND\nM  V30 1 3 1 2\nM  V30 2 1 1 3\nM  V30 END BOND\nM  V30 END CTAB\nM  END\n";
 
-class SdfReaderTest : public ::testing::Test {
+class SdfReaderTest : public testing::MoleculeReaderTest {
  protected:
-  std::vector<MoleculeRecord> Read(std::string_view text, const FormatFlagValues& flags = {},
-                                   const ReadLimits& limits = {}) {
-    return ReadMolecules("sdf", folder_.Write("mols.sdf", text), flags, limits);
-  }
+  SdfReaderTest() : MoleculeReaderTest("sdf", "mols.sdf") {}
+
   // The labels of a molecule with these lines behind it.
   std::vector<std::pair<std::string, std::string>> LabelsOf(std::string_view lines) {
     const std::vector<MoleculeRecord> records = Read(absl::StrCat(kV2000, std::string(lines), "$$$$\n"));
     return records.size() == 1 && records[0].refused.empty() ? records[0].labels
                                                              : decltype(records[0].labels)();
   }
-  std::string RefusalOf(std::string_view text) {
-    const std::vector<MoleculeRecord> records = Read(text);
-    return records.size() == 1 ? records.front().refused : "not one record";
-  }
-
-  testing::TempFolder folder_;
 };
 
 TEST_F(SdfReaderTest, BothVersionsOfMolfilesMixInAFile) {

@@ -8,7 +8,7 @@
 
 #include "tests/client/ingest/formats/read_molecules.h"
 #include "tests/testing/status_matchers.h"
-#include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -23,29 +23,19 @@ using ::testing::IsEmpty;
 using testing::MoleculeCounts;
 using testing::MoleculeRecord;
 using ::testing::Pair;
-using testing::ReadMolecules;
 using ::testing::SizeIs;
 using testing::StatusIs;
+using testing::TestData;
 
-std::string Sample(const std::string& name) { return PACKTRAIN_TEST_DATA "/smiles/" + name; }
-
-class SmilesReaderTest : public ::testing::Test {
+class SmilesReaderTest : public testing::MoleculeReaderTest {
  protected:
-  std::vector<MoleculeRecord> Read(std::string_view text, const FormatFlagValues& flags = {},
-                                   const ReadLimits& limits = {}) {
-    return ReadMolecules("smiles", folder_.Write("mols.csv", text), flags, limits);
-  }
+  SmilesReaderTest() : MoleculeReaderTest("smiles", "mols.csv") {}
+
   MoleculeRecord ReadOne(std::string_view smiles, const FormatFlagValues& flags = {}) {
     const std::vector<MoleculeRecord> records = Read("smiles\n" + std::string(smiles) + "\n", flags);
     EXPECT_THAT(records, SizeIs(1));
     return records.front();
   }
-  std::string RefusalOf(std::string_view text, const FormatFlagValues& flags = {}) {
-    const std::vector<MoleculeRecord> records = Read(text, flags);
-    return records.size() == 1 ? records.front().refused : "not one record";
-  }
-
-  testing::TempFolder folder_;
 };
 
 TEST_F(SmilesReaderTest, BondsGiveEdgesBothWaysByReceiverThenSender) {
@@ -63,7 +53,7 @@ TEST_F(SmilesReaderTest, AromaticAndDativeBondsHaveTypesOfTheirOwn) {
 }
 
 TEST_F(SmilesReaderTest, AtomWithoutBondsIsAGraphWithoutEdges) {
-  const std::vector<MoleculeRecord> records = ReadMolecules("smiles", Sample("single_atom_dataset.csv"));
+  const std::vector<MoleculeRecord> records = ReadSample("single_atom_dataset.csv");
   ASSERT_THAT(records, SizeIs(7));
   EXPECT_EQ(records[0].refused, "bad_smiles") << "[CL-] is no element";
   for (std::size_t k = 1; k < records.size(); ++k) {
@@ -103,8 +93,7 @@ TEST_F(SmilesReaderTest, AddedHydrogensHaveFeaturesAndCoordinates) {
 }
 
 TEST_F(SmilesReaderTest, CxsmilesCoordinatesBecomePositions) {
-  const std::vector<MoleculeRecord> records =
-      ReadMolecules("smiles", Sample("pcqm4mv2_sample.csv"), {{"--hydrogens", "keep"}});
+  const std::vector<MoleculeRecord> records = ReadSample("pcqm4mv2_sample.csv", {{"--hydrogens", "keep"}});
   ASSERT_THAT(records, SizeIs(5));
   EXPECT_EQ(records[0].pos.size(), 3 * records[0].z.size());
   EXPECT_THAT(std::vector<float>(records[0].pos.begin(), records[0].pos.begin() + 6),
@@ -114,7 +103,7 @@ TEST_F(SmilesReaderTest, CxsmilesCoordinatesBecomePositions) {
 }
 
 TEST_F(SmilesReaderTest, HydrogensThatAreLeftOutTakeTheirPositionsAlong) {
-  const MoleculeRecord record = ReadMolecules("smiles", Sample("pcqm4mv2_sample.csv"))[0];
+  const MoleculeRecord record = ReadSample("pcqm4mv2_sample.csv")[0];
   EXPECT_EQ(record.pos.size(), 3 * record.z.size());
   EXPECT_THAT(record.z, ::testing::Not(Contains(1)));
   EXPECT_FLOAT_EQ(record.pos[0], 5.789f);  // the second atom of the file
@@ -145,8 +134,7 @@ TEST_F(SmilesReaderTest, RingsWithoutAKekuleStructureAreStoredUnsanitized) {
 }
 
 TEST_F(SmilesReaderTest, UnreadableSmilesIsRefusedByFileLineAndRecord) {
-  const std::vector<MoleculeRecord> records =
-      ReadMolecules("smiles", Sample("micro_ZINC_corrupt.csv"), {{"--smiles", "SMILES1"}});
+  const std::vector<MoleculeRecord> records = ReadSample("micro_ZINC_corrupt.csv", {{"--smiles", "SMILES1"}});
   ASSERT_THAT(records, SizeIs(11));
   EXPECT_EQ(records[0].refused, "");
   EXPECT_EQ(records[1].refused, "bad_smiles");
@@ -173,8 +161,7 @@ TEST_F(SmilesReaderTest, LimitsOfAtomsAndLengthHold) {
 TEST_F(SmilesReaderTest, LongChainIsReadFast) { EXPECT_THAT(ReadOne(std::string(8000, 'C')).z, SizeIs(8000)); }
 
 TEST_F(SmilesReaderTest, OtherColumnsAreLabelsEmptyOnesToo) {
-  const std::vector<MoleculeRecord> records =
-      ReadMolecules("smiles", Sample("muv_sample.csv"), {{"--id", "mol_id"}});
+  const std::vector<MoleculeRecord> records = ReadSample("muv_sample.csv", {{"--id", "mol_id"}});
   ASSERT_THAT(records, SizeIs(10));
   EXPECT_EQ(records[0].id, "CID2999678");
   EXPECT_EQ(records[0].line, 2u);
@@ -184,8 +171,7 @@ TEST_F(SmilesReaderTest, OtherColumnsAreLabelsEmptyOnesToo) {
 }
 
 TEST_F(SmilesReaderTest, BlanksAroundSmilesAndQuotesWithCommasAreRead) {
-  const std::vector<MoleculeRecord> records =
-      ReadMolecules("smiles", Sample("esol_sample.csv"), {{"--id", "Compound ID"}});
+  const std::vector<MoleculeRecord> records = ReadSample("esol_sample.csv", {{"--id", "Compound ID"}});
   ASSERT_THAT(records, SizeIs(5));
   EXPECT_EQ(records[0].id, "Amigdalin");
   EXPECT_EQ(records[0].refused, "");
@@ -193,7 +179,7 @@ TEST_F(SmilesReaderTest, BlanksAroundSmilesAndQuotesWithCommasAreRead) {
 }
 
 TEST_F(SmilesReaderTest, FileWithoutAHeaderBeginsWithItsFirstMolecule) {
-  const std::vector<MoleculeRecord> records = ReadMolecules("smiles", Sample("qm9_sample.txt"));
+  const std::vector<MoleculeRecord> records = ReadSample("qm9_sample.txt");
   ASSERT_THAT(records, SizeIs(5));
   EXPECT_EQ(records[0].line, 1u);
   EXPECT_THAT(records[0].labels, IsEmpty());
@@ -201,7 +187,7 @@ TEST_F(SmilesReaderTest, FileWithoutAHeaderBeginsWithItsFirstMolecule) {
 }
 
 TEST_F(SmilesReaderTest, TwoColumnsApartByATabAreASmilesAndALabel) {
-  const std::vector<MoleculeRecord> records = ReadMolecules("smiles", Sample("pcs_sample.csv"));
+  const std::vector<MoleculeRecord> records = ReadSample("pcs_sample.csv");
   ASSERT_THAT(records, SizeIs(7));
   EXPECT_THAT(records[0].labels, ElementsAre(Pair("column2", "CCOC(=O)c1cc(-c2ccccn2)c(=O)n2ccccc12")));
   EXPECT_THAT(records[3].z, Contains(0));
@@ -269,14 +255,14 @@ TEST_F(SmilesReaderTest, RowsOfOtherLengthsAreRefused) {
 TEST_F(SmilesReaderTest, FileWithoutARowIsEmpty) {
   EXPECT_EQ(RefusalOf(""), "empty_file");
   EXPECT_EQ(RefusalOf("smiles,a\n"), "empty_file");
-  EXPECT_EQ(ReadMolecules("smiles", Sample("empty.smi"))[0].refused, "empty_file");
+  EXPECT_EQ(ReadSample("empty.smi")[0].refused, "empty_file");
 }
 
 TEST_F(SmilesReaderTest, OtherValuesOfFlagsAreAnError) {
   for (const auto& [flag, value] : FormatFlagValues{{"--hydrogens", "some"}, {"--features", "rdkit"}}) {
     ReadOptions options;
     options.flags = {{flag, value}};
-    auto file = ByteSource::Open(Sample("qm9_sample.txt"), 1000);
+    auto file = ByteSource::Open(TestData("smiles/qm9_sample.txt"), 1000);
     EXPECT_THAT(OpenSmiles(*std::move(file), options).status(),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(flag)));
   }

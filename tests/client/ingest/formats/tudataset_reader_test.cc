@@ -11,6 +11,7 @@
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
+#include "tests/testing/test_data.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -20,6 +21,7 @@ using ::testing::ElementsAre;
 using testing::FolderGraphs;
 using testing::IsOk;
 using testing::Refused;
+using testing::TestData;
 
 FolderGraphs Read(const std::string& path, const ReadLimits& limits = {}) {
   ReadOptions options;
@@ -27,10 +29,8 @@ FolderGraphs Read(const std::string& path, const ReadLimits& limits = {}) {
   return testing::ReadFolder(OpenTudataset, path, ".txt", options);
 }
 
-std::string Sample(const std::string& name) { return std::string(PACKTRAIN_TEST_DATA) + "/tudataset/" + name; }
-
 TEST(TudatasetReaderTest, CompoundsHaveTheirAtomsBondsAndClass) {
-  FolderGraphs read = Read(Sample("MUTAG"));
+  FolderGraphs read = Read(TestData("tudataset/MUTAG"));
   EXPECT_THAT(read.opened, IsOk());
   EXPECT_THAT(read.statuses, Each(IsOk()));
   EXPECT_THAT(read.NodeCounts(), ElementsAre(17, 13, 13, 19, 11, 28));
@@ -50,7 +50,7 @@ TEST(TudatasetReaderTest, CompoundsHaveTheirAtomsBondsAndClass) {
 }
 
 TEST(TudatasetReaderTest, AttributesOfNodesAreVectors) {
-  FolderGraphs read = Read(Sample("ENZYMES"));
+  FolderGraphs read = Read(TestData("tudataset/ENZYMES"));
   EXPECT_THAT(read.statuses, Each(IsOk()));
   EXPECT_THAT(read.NodeCounts(), ElementsAre(37, 23, 25));
   EXPECT_THAT(read.EdgeCounts(), ElementsAre(168, 102, 92));
