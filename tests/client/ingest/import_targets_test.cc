@@ -1,0 +1,164 @@
+// Which labels and columns become the targets of an import.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/ingest/graph_import.h"
+#include "tests/client/ingest/graph_import_testing.h"
+#include "tests/client/ingest/refused.h"
+#include "tests/testing/test_data.h"
+
+namespace packtrain::ingest {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::Imported;
+using ::testing::IsNan;
+using testing::Refused;
+using testing::StatusIs;
+using testing::TestData;
+
+class ImportTargetsTest : public testing::GraphImportTest {
+ protected:
+  ImportOptions Join(std::string_view csv) {
+    ImportOptions options;
+    options.join = JoinOptions{folder_.Write("t.csv", csv), "", {}};
+    return options;
+  }
+};
+
+constexpr char kThree[] = "1\nid=a e=1.5\nC 1 2 3\n1\nid=b e=2.5\nH 1 2 3\n1\nid=c e=x\nO 1 2 3\n";
+
+TEST_F(ImportTargetsTest, KeysWithNumbersInEveryFrameAreTheTargets) {
+  const Imported imported = ImportText("1\nid=7 c=-2e3 b=word a=1 d=\"1 2\"\nC 1 2 3\n").value();
+  EXPECT_THAT(imported.Targets(), ElementsAre("a", "c"));
+  EXPECT_THAT(imported.Column<double>("y"), ElementsAre(1, -2000));
+  EXPECT_THAT(Labels(), ElementsAre("a 1/1", "c 1/1", "b 1/1 text", "d 1/1 text"));
+}
+
+TEST_F(ImportTargetsTest, AKeyThatTheFirstFrameLacksIsATargetOnlyWhereTargetsMayBeMissing) {
+  constexpr char kLate[] = "1\nid=a\nC 1 2 3\n1\nid=b energy=-1\nC 1 2 3\n1\nid=c energy=-2\nC 1 2 3\n";
+  EXPECT_THAT(ImportText(kLate).value().Targets(), ElementsAre());
+  EXPECT_THAT(Labels(), ElementsAre("energy 2/3 missing_in_some"));
+  ImportOptions options;
+  options.missing_target_nan = true;
+  EXPECT_THAT(ImportText(kLate, options).value().Column<double>("y"), ElementsAre(IsNan(), -1, -2));
+  EXPECT_THAT(Labels(), ElementsAre("energy 2/3"));
+}
+
+TEST_F(ImportTargetsTest, WhatMerelyLooksLikeANumberRefusesNoGraph) {
+  EXPECT_THAT(ImportText(kThree).value().Targets(), ElementsAre());
+  EXPECT_THAT(Labels(), ElementsAre("e 3/3 text"));
+  EXPECT_EQ(readings_, 1);
+}
+
+// Frames by their comments.
+std::string Frames(int count, const std::string& comment, const std::string& last) {
+  std::string text;
+  for (int frame = 1; frame < count; ++frame) {
+    text += absl::StrCat("1\nid=", frame, " ", comment, "\nC 1 2 3\n");
+  }
+  return absl::StrCat(text, "1\nid=last ", last, "\nC 1 2 3\n");
+}
+
+TEST_F(ImportTargetsTest, EverythingIsReadAgainWhereALateFrameShowsOtherTargets) {
+  EXPECT_THAT(ImportText(Frames(2000, "e=1 f=2", "e=1 f=2")).value().Targets(), ElementsAre("e", "f"));
+  EXPECT_EQ(readings_, 1);
+  const Imported lacks = ImportText(Frames(2000, "e=1 f=2", "f=2")).value();
+  EXPECT_THAT(lacks.Targets(), ElementsAre("f"));
+  EXPECT_EQ(lacks.Ids().size(), 2000u);
+  EXPECT_THAT(lacks.Column<double>("y"), ::testing::Each(2));
+  EXPECT_EQ(readings_, 2);
+  EXPECT_EQ(ledger().read(), 2000u);
+  EXPECT_THAT(Labels(), ElementsAre("f 2000/2000", "e 1999/2000 missing_in_some"));
+  EXPECT_THAT(ImportText(Frames(2000, "e=1 f=2", "e=x f=2")).value().Targets(), ElementsAre("f"));
+  ImportOptions options;
+  options.missing_target_nan = true;
+  EXPECT_THAT(ImportText(Frames(2000, "f=2", "f=2 e=1"), options).value().Targets(), ElementsAre("f", "e"));
+  EXPECT_EQ(readings_, 2);
+}
+
+TEST_F(ImportTargetsTest, TheSameGraphsInAnotherOrderHaveTheSameTargets) {
+  const std::string many = Frames(1500, "a=1 b=2", "b=2");
+  const std::string one = "1\nid=first b=2 c=3\nC 1 2 3\n";
+  EXPECT_EQ(ImportText(one + many).value().Targets(), ImportText(many + one).value().Targets());
+  ImportOptions options;
+  options.missing_target_nan = true;
+  EXPECT_THAT(ImportText(one + many, options).value().Targets(), ElementsAre("b", "a", "c"));
+  EXPECT_THAT(ImportText(many + one, options).value().Targets(), ElementsAre("b", "a", "c"));
+}
+
+TEST_F(ImportTargetsTest, APipeNeedsNamedTargetsOnlyWhereTheyCannotBeTold) {
+  const std::string pipe = folder_.PathOf("pipe");
+  const auto import = [&](const std::string& text, ImportOptions options) {
+    EXPECT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << text; });
+    options.paths = {pipe};
+    absl::StatusOr<Imported> imported = Import(std::move(options));
+    writer.join();
+    std::filesystem::remove(pipe);
+    return imported;
+  };
+  EXPECT_THAT(import(Frames(2000, "e=1", "e=2"), {}).value().Targets(), ElementsAre("e"));
+  EXPECT_THAT(import(Frames(2000, "e=1", ""), {}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--targets names the targets")));
+  ImportOptions options;
+  options.targets = {"e"};
+  options.missing_target_nan = true;
+  EXPECT_THAT(import(Frames(2000, "e=1", ""), options).value().Targets(), ElementsAre("e"));
+}
+
+TEST_F(ImportTargetsTest, WithoutNumbersThereAreNoTargets) {
+  const Imported imported = ImportText("1\nplain\nC 1 2 3\n").value();
+  EXPECT_EQ(imported.header.schema().fields_size(), 2);
+  EXPECT_EQ(imported.header.schema().targets_size(), 0);
+}
+
+TEST_F(ImportTargetsTest, TargetThatIsNoNumberIsRefused) {
+  ImportOptions options;
+  options.targets = {"e"};
+  EXPECT_THAT(ImportText(kThree, options), Refused("bad_target", "m.xyz:7: frame 3 (c): target 'e'"));
+}
+
+TEST_F(ImportTargetsTest, MoreTargetsThanASchemaHoldsAreRefused) {
+  std::string comment = "id=a";
+  for (int k = 0; k < 1025; ++k) comment += " t" + std::to_string(k) + "=1";
+  EXPECT_THAT(ImportText("1\n" + comment + "\nH 0 0 0\n"), Refused("too_many_targets", "1025 targets"));
+}
+
+TEST_F(ImportTargetsTest, MissingTargetIsRefusedOrNan) {
+  ImportOptions options;
+  options.paths = {TestData("crystals/mp_sample.extxyz")};
+  options.targets = {"band_gap", "e_form"};
+  EXPECT_THAT(Import(options),
+              Refused("missing_target", "(mp-1001605): target 'e_form' is missing (--missing-target"));
+  options.missing_target_nan = true;
+  EXPECT_THAT(Import(options).value().Column<double>("y")[2 * 2 + 1], IsNan());
+}
+
+TEST_F(ImportTargetsTest, IdMissingInTheTableIsRefusedOrNan) {
+  ImportOptions options = Join("id,e\na,1\nc,3\n");
+  EXPECT_THAT(ImportText(kThree, options), Refused("missing_target", "frame 2 (b): no row of"));
+  options.missing_target_nan = true;
+  EXPECT_THAT(ImportText(kThree, options).value().Column<double>("y"), ElementsAre(1, IsNan(), 3));
+}
+
+TEST_F(ImportTargetsTest, NamedTargetsAreTakenFromTheTable) {
+  ImportOptions options = Join("id,e,f\na,1,4\nb,2,5\nc,3,6\n");
+  options.targets = {"f"};
+  EXPECT_THAT(ImportText(kThree, options).value().Column<double>("y"), ElementsAre(4, 5, 6));
+}
+
+TEST_F(ImportTargetsTest, InfiniteTargetIsRefused) {
+  EXPECT_THAT(ImportText("1\nid=a e=inf\nC 1 2 3\n"), Refused("not_finite", "target 'e'"));
+}
+
+}  // namespace
+}  // namespace packtrain::ingest
