@@ -1,0 +1,151 @@
+// The contract of GraphStore: what an open data set says and reads.
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "tests/server/storage/graph_store_conformance.h"
+#include "tests/server/storage/store_testing.h"
+#include "tests/testing/status_matchers.h"
+
+namespace packtrain::storage {
+namespace {
+
+using ::packtrain::testing::IsOk;
+using ::packtrain::testing::ManyMolecules;
+using ::packtrain::testing::Molecule;
+using ::packtrain::testing::RecordOf;
+using ::packtrain::testing::SampleMolecules;
+using ::packtrain::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TYPED_TEST_SUITE(GraphStoreConformanceTest, Implementations);
+
+TYPED_TEST(GraphStoreConformanceTest, ReadsBackWhatWasStoredInAnyOrderAndTwice) {
+  const std::vector<Molecule> molecules = ManyMolecules(700);
+  this->MustImport(molecules, SealAs("molecules"));
+  const auto dataset = this->store().Open("molecules");
+  ASSERT_THAT(dataset, IsOk());
+  std::vector<std::uint32_t> graphs(molecules.size());
+  std::iota(graphs.rbegin(), graphs.rend(), 0);
+  graphs.push_back(17);
+  graphs.push_back(17);
+  const auto records = Read(**dataset, graphs);
+  ASSERT_THAT(records, IsOk());
+  for (std::size_t k = 0; k < graphs.size(); ++k) EXPECT_EQ((*records)[k], RecordOf(molecules[graphs[k]]));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, DescribesItsGraphs) {
+  const v1::Dataset dataset = this->MustImport(SampleMolecules(), SealAs("molecules"));
+  EXPECT_EQ(dataset.name(), "molecules");
+  EXPECT_THAT(dataset.version(), SizeIs(16));
+  EXPECT_EQ(dataset.graphs(), 5u);
+  EXPECT_EQ(dataset.nodes().total(), 15u);
+  EXPECT_EQ(dataset.nodes().mean(), 3.0);
+  EXPECT_EQ(dataset.nodes().p50(), 3u);
+  EXPECT_EQ(dataset.nodes().p99(), 5u);
+  EXPECT_EQ(dataset.nodes().max(), 5u);
+  EXPECT_EQ(dataset.nodes().histogram_size(), 5);
+  EXPECT_EQ(dataset.edges().total(), 0u + 2 + 6 + 12 + 20);
+  EXPECT_THAT(dataset.classes(), ElementsAre(1, 6, 7, 8));
+  std::uint64_t bytes = 0;
+  for (const Molecule& molecule : SampleMolecules()) bytes += RecordOf(molecule).size();
+  EXPECT_EQ(dataset.bytes(), bytes);
+}
+
+TYPED_TEST(GraphStoreConformanceTest, KeepsSizesInMemoryByGraph) {
+  this->MustImport(SampleMolecules(), SealAs("molecules"));
+  const auto dataset = this->store().Open("molecules");
+  ASSERT_THAT(dataset, IsOk());
+  EXPECT_THAT((*dataset)->n_node(), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT((*dataset)->n_edge(), ElementsAre(0, 2, 6, 12, 20));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, CountsStatisticsOverThoseThatHaveTheTarget) {
+  std::vector<Molecule> molecules = SampleMolecules();
+  molecules[0].energy = std::numeric_limits<double>::quiet_NaN();
+  molecules.resize(3);
+  const v1::Dataset dataset = this->MustImport(molecules, SealAs("molecules"));
+  const v1::TargetStatistics& energy = dataset.splits(0).targets(0);
+  EXPECT_EQ(energy.target(), "energy");
+  EXPECT_EQ(energy.count(), 2u);
+  EXPECT_DOUBLE_EQ(energy.mean(), (-4.75 - 10.08) / 2);
+  EXPECT_DOUBLE_EQ(energy.stddev(), (10.08 - 4.75) / 2);
+}
+
+TYPED_TEST(GraphStoreConformanceTest, ReadingPastTheEndIsOutOfRange) {
+  this->MustImport(SampleMolecules(), SealAs("molecules"));
+  EXPECT_THAT(Read(**this->store().Open("molecules"), {0, 5}), StatusIs(absl::StatusCode::kOutOfRange));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, AFailingSinkEndsTheReadWithItsStatus) {
+  this->MustImport(SampleMolecules(), SealAs("molecules"));
+  const auto dataset = this->store().Open("molecules");
+  ASSERT_THAT(dataset, IsOk());
+  int calls = 0;
+  const std::vector<std::uint32_t> graphs = {0, 1, 2};
+  const absl::Status status = (*dataset)->ReadRecords(graphs, [&](std::size_t, const records::RecordView&) {
+    ++calls;
+    return absl::CancelledError("enough");
+  });
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kCancelled, HasSubstr("enough")));
+  EXPECT_EQ(calls, 1);
+}
+
+TYPED_TEST(GraphStoreConformanceTest, AScanBringsEveryRecordInOrder) {
+  const std::vector<Molecule> molecules = ManyMolecules(700);
+  this->MustImport(SampleMolecules(), SealAs("before"));
+  this->MustImport(molecules, SealAs("molecules"));
+  this->MustImport(ManyMolecules(3), SealAs("behind"));
+  std::size_t next = 0;
+  const auto check = [&](std::size_t graph, const records::RecordView& record) {
+    EXPECT_EQ(graph, next++);
+    const std::string_view bytes(reinterpret_cast<const char*>(record.bytes().data()), record.bytes().size());
+    EXPECT_EQ(bytes, RecordOf(molecules[graph]));
+    return absl::OkStatus();
+  };
+  EXPECT_THAT((*this->store().Open("molecules"))->ScanRecords(check), IsOk());
+  EXPECT_EQ(next, molecules.size());
+}
+
+TYPED_TEST(GraphStoreConformanceTest, AFailingSinkEndsTheScanWithItsStatus) {
+  this->MustImport(SampleMolecules(), SealAs("molecules"));
+  const auto fail_at_2 = [](std::size_t graph, const records::RecordView&) {
+    return graph == 2 ? absl::CancelledError("enough") : absl::OkStatus();
+  };
+  EXPECT_THAT((*this->store().Open("molecules"))->ScanRecords(fail_at_2),
+              StatusIs(absl::StatusCode::kCancelled, HasSubstr("enough")));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, ReadsNothingWhenAskedForNothing) {
+  this->MustImport(SampleMolecules(), SealAs("molecules"));
+  EXPECT_THAT(*Read(**this->store().Open("molecules"), {}), IsEmpty());
+}
+
+TYPED_TEST(GraphStoreConformanceTest, AnOpenDatasetIsCountedInMemory) {
+  const std::uint64_t before = this->store().memory_bytes();
+  this->MustImport(ManyMolecules(1000), SealAs("molecules"));
+  const auto dataset = this->store().Open("molecules");
+  EXPECT_GE(this->store().memory_bytes(), before + 1000 * 2 * sizeof(std::uint32_t));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, AnOpenDatasetOutlivesItsStore) {
+  std::shared_ptr<const Dataset> dataset;
+  TypeParam other;
+  ASSERT_THAT(Import(other.store, SampleMolecules(), SealAs("molecules")), IsOk());
+  dataset = *other.store.Open("molecules");
+  if constexpr (std::is_same_v<TypeParam, Rocks>) other.opened.reset();
+  EXPECT_EQ((*Read(*dataset, {2}))[0], RecordOf(SampleMolecules()[2]));
+}
+
+}  // namespace
+}  // namespace packtrain::storage
