@@ -275,14 +275,9 @@ class FaultyEnv : public rocksdb::EnvWrapper {
 }  // namespace
 
 std::array<FaultCase, 3> FaultCases() {
-  return {FaultCase(Fault::kIoError, Duration::kOnce), FaultCase(Fault::kIoError, Duration::kUntilHealed),
-          FaultCase(Fault::kNoSpace, Duration::kUntilHealed)};
-}
-
-std::string NameOf(const FaultCase& fault_case) {
-  const auto [fault, duration] = fault_case;
-  if (fault == Fault::kNoSpace) return "NoSpaceUntilHealed";
-  return duration == Duration::kOnce ? "IoErrorOnce" : "IoErrorUntilHealed";
+  return {FaultCase{"IoErrorOnce", Fault::kIoError, Duration::kOnce},
+          FaultCase{"IoErrorUntilHealed", Fault::kIoError, Duration::kUntilHealed},
+          FaultCase{"NoSpaceUntilHealed", Fault::kNoSpace, Duration::kUntilHealed}};
 }
 
 FaultyDisk::FaultyDisk() : state_(std::make_shared<State>()), env_(std::make_unique<FaultyEnv>(state_)) {}

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <string>
-#include <tuple>
 
 namespace rocksdb {
 class Env;
@@ -20,10 +20,14 @@ enum class Fault { kIoError, kNoSpace };
 // How long it goes on.
 enum class Duration { kOnce, kUntilHealed };
 
-// What a store is tried with, and its name as a test's parameter.
-using FaultCase = std::tuple<Fault, Duration>;
+// What a store is tried with, as a test's parameter.
+struct FaultCase {
+  const char* name;
+  Fault fault;
+  Duration duration;
+};
+inline void PrintTo(const FaultCase& tried, std::ostream* out) { *out << tried.name; }
 std::array<FaultCase, 3> FaultCases();
-std::string NameOf(const FaultCase& fault_case);
 
 // Files are those of the real file system. What is synced is not: no test here cuts the power, and a sync takes
 // longer than all else. Operations are opens, reads, writes, syncs, closes, renames, links, deletions and

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ struct ModelFacts {
   double bf16_roundings;
   double bf16_terms;
 };
+
+void PrintTo(const ModelFacts& row, std::ostream* out) { *out << row.name; }
 
 constexpr std::array kFacts = {
     // Gaussians, their product with W1, its softplus, the product with W2, its softplus; 64 channels.

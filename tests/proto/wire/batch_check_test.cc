@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <ostream>
 
 #include "tests/proto/wire/sample_batches.h"
 #include "tests/testing/status_matchers.h"
@@ -57,6 +58,8 @@ struct Damage {
   std::function<void(BatchHeader&)> apply;
   const char* message;
 };
+
+void PrintTo(const Damage& row, std::ostream* out) { *out << row.what; }
 
 // Sections of StoredBatch: graph_index, n_node, n_edge, senders, receivers, z.
 const Damage kDamages[] = {

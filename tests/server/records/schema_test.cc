@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <ostream>
 #include <set>
 #include <string>
 
@@ -23,6 +24,8 @@ struct BadSchema {
   std::function<void(v1::Schema&)> spoil;
   const char* message;
 };
+
+void PrintTo(const BadSchema& row, std::ostream* out) { *out << row.name; }
 
 class BadSchemaTest : public ::testing::TestWithParam<BadSchema> {};
 

@@ -15,8 +15,6 @@
 namespace packtrain::runs {
 namespace {
 
-using ::packtrain::testing::Duration;
-using ::packtrain::testing::Fault;
 using ::packtrain::testing::FaultyDisk;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
@@ -121,7 +119,7 @@ class FaultyDiskTest : public ::testing::TestWithParam<packtrain::testing::Fault
       Scene scene;
       scene.store.Reopen();  // nothing is left in memory that a recovery would flush
       prepare(scene);
-      scene.disk.Fail(n, std::get<Fault>(GetParam()), std::get<Duration>(GetParam()));
+      scene.disk.Fail(n, GetParam().fault, GetParam().duration);
       step(scene);
       const std::string failed = scene.disk.Failed();
       scene.disk.Heal();
@@ -200,7 +198,7 @@ TEST_P(FaultyDiskTest, AnAttemptWhoseOpeningFailedIsOpenedByTheSameCallAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, FaultyDiskTest, ::testing::ValuesIn(packtrain::testing::FaultCases()),
-                         [](const auto& tried) { return packtrain::testing::NameOf(tried.param); });
+                         [](const auto& tried) { return std::string(tried.param.name); });
 
 }  // namespace
 }  // namespace packtrain::runs

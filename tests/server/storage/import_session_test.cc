@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -216,6 +217,8 @@ struct UnknownEnum {
   std::function<void(v1::ImportHeader&)> set;
 };
 
+void PrintTo(const UnknownEnum& row, std::ostream* out) { *out << row.field; }
+
 class UnknownEnumTest : public ::testing::TestWithParam<UnknownEnum> {};
 
 TEST_P(UnknownEnumTest, IsRefusedByFieldAndValue) {
@@ -249,6 +252,8 @@ struct BadBlock {
   std::function<void(v1::GraphBlock&)> spoil;
   const char* message;
 };
+
+void PrintTo(const BadBlock& row, std::ostream* out) { *out << row.name; }
 
 class BadBlockTest : public ::testing::TestWithParam<BadBlock> {};
 

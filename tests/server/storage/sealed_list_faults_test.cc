@@ -173,11 +173,10 @@ class SealedListFaultsTest : public ::testing::TestWithParam<packtrain::testing:
   // Calls `step` with operation n of the database failing, for n = 0, 1, ... until none is left to fail.
   template <typename Step>
   static void ForEveryOperation(Step step) {
-    const auto [fault, duration] = GetParam();
     for (std::uint64_t n = 0;; ++n) {
       FaultyDisk disk;
       StoreWithALoss store(disk.env());
-      disk.Fail(n, fault, duration);
+      disk.Fail(n, GetParam().fault, GetParam().duration);
       SCOPED_TRACE("operation " + std::to_string(n));
       step(store, disk);
       if (disk.Failed().empty() || HasFailure()) return;
@@ -233,7 +232,7 @@ TEST_P(SealedListFaultsTest, ASealThatFailsOrIsKilledNeverLooksLikeALoss) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, SealedListFaultsTest, ::testing::ValuesIn(packtrain::testing::FaultCases()),
-                         [](const auto& tried) { return packtrain::testing::NameOf(tried.param); });
+                         [](const auto& tried) { return std::string(tried.param.name); });
 
 TEST(SealedListFileTest, WhatADeletionThatFailedHasLeftIsListedAgainByTheNextChange) {
   FaultyDisk disk;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <ostream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -37,6 +38,8 @@ struct FormatLimit {
   std::uint64_t fits;
   std::string_view reason;
 };
+
+void PrintTo(const FormatLimit& row, std::ostream* out) { *out << row.format << ' ' << row.flag; }
 
 constexpr std::string_view kUnpackedFlag = "--max-unpacked-bytes", kLineFlag = "--max-line-bytes",
                            kAtomsFlag = "--max-atoms", kEdgesFlag = "--max-edges", kDepthFlag = "--max-depth";

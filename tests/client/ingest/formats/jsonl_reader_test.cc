@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -305,6 +306,8 @@ struct BadLine {
   const char* part;
 };
 
+void PrintTo(const BadLine& row, std::ostream* out) { *out << row.name; }
+
 class BadLineTest : public JsonlReaderTest, public ::testing::WithParamInterface<BadLine> {};
 
 TEST_P(BadLineTest, IsRefusedBetweenItsNeighbours) {
@@ -375,6 +378,8 @@ struct WholeFile {
   const char* name;
   std::size_t graphs, nodes, edges;
 };
+
+void PrintTo(const WholeFile& row, std::ostream* out) { *out << row.name; }
 
 class WholeJsonlTest : public ::testing::TestWithParam<WholeFile> {};
 
