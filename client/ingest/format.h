@@ -58,6 +58,7 @@ struct Format {
   // "POSCAR"; ".gz" and ".xz" may follow them.
   std::vector<std::string_view> extensions = {};
   std::vector<FormatFlag> flags = {};  // its own
+  bool may_bring_edges = false;
   bool may_hold_words = false;  // instead of numbers: files are read twice where they do (vocabularies.h)
 
   // Reads a file, or a folder; exactly one of the three is set. What is none of the format is refused here, or

@@ -53,6 +53,7 @@ v1::Schema SchemaOf(const BlockLayout& layout) {
   if (layout.own_edges) {
     schema.set_edge_rule(v1::EDGE_RULE_STORED);
     schema.set_edges(layout.graphs.edges);
+    schema.set_renumbered(layout.graphs.renumbered);
   }
   return schema;
 }

@@ -22,8 +22,9 @@ struct BlockLayout {
   std::vector<std::string> targets;  // columns of `y`
 };
 
-// The stored fields in the reader's order, then graph field `y` (f64 [targets]) where there are targets. Edges:
-// those that the records bring; where they do not go into the blocks, neither rule nor name is set.
+// The stored fields in the reader's order, then graph field `y` (f64 [targets]) where there are targets. Edges
+// and numbering: those that the records bring; where their edges do not go into the blocks, neither of them is
+// set.
 v1::Schema SchemaOf(const BlockLayout& layout);
 
 // Gathers graphs into blocks of about `block_bytes`. Used by one thread.

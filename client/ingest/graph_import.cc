@@ -11,6 +11,7 @@
 #include "client/ingest/seal_description.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
+#include "server/records/node_renumbering.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -114,7 +115,10 @@ absl::StatusOr<v1::ImportHeader> GraphImport::Begin() {
   if (!only_counts_ && (!builder_ || builder_->empty())) {
     return NoGraphs(ledger_);
   }
-  return MakeHeader();
+  v1::ImportHeader header = MakeHeader();
+  // Before anything is sent.
+  ABSL_RETURN_IF_ERROR(records::SchemaOfRenumbered(header.schema(), header.renumber()).status());
+  return header;
 }
 
 absl::Status GraphImport::Restart() {
@@ -237,6 +241,7 @@ v1::ImportHeader GraphImport::MakeHeader() const {
     schema.set_edge_rule(schema.edges() == kFullEdges ? v1::EDGE_RULE_FULL : v1::EDGE_RULE_STORED);
     header.set_build_edges(true);
   }
+  header.set_renumber(options_.renumber);
   header.set_on_error(options_.skip_refused ? v1::ERROR_POLICY_SKIP : v1::ERROR_POLICY_STOP);
   header.set_duplicate_ids(options_.number_duplicates ? v1::DUPLICATE_POLICY_NUMBER
                                                       : v1::DUPLICATE_POLICY_REFUSE);

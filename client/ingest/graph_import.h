@@ -42,7 +42,8 @@ class GraphImport : public BlockSource {
   static absl::StatusOr<std::unique_ptr<GraphImport>> Create(const Format& format, ImportOptions options);
 
   // Reads up to the first good graph, and ahead as far as the header needs. A refusal where none is to be
-  // skipped, or "no_graphs" where all are.
+  // skipped, or "no_graphs" where all are. INVALID_ARGUMENT: the nodes of such graphs cannot be renumbered
+  // (server/records/node_renumbering.h).
   absl::StatusOr<v1::ImportHeader> Begin() override;
   // A refusal, where none is to be skipped, ends the import, and so does an assumption that turned out wrong
   // where a file cannot be read twice (INVALID_ARGUMENT).

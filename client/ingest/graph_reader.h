@@ -51,6 +51,8 @@ struct GraphLayout {
   std::vector<GraphField> fields;
   // What the schema calls the edges that records bring, such as "bonds"; empty: they bring none.
   std::string edges = {};
+  // The records' edges join nodes that are renumbered so, with field `source_node`.
+  v1::Renumbering renumbered = v1::RENUMBERING_UNSPECIFIED;
   std::string record_word = "record";  // what messages call a record, such as "frame"
   // Labels are the cells of a table's row, which has all of them each time, empty ones too: a column becomes a
   // target where more than half of its cells are numbers. Otherwise they are keys, which a record has or lacks.

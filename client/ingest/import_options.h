@@ -10,6 +10,7 @@
 
 #include "client/ingest/format.h"
 #include "client/ingest/target_table.h"
+#include "packtrain/v1/dataset.pb.h"
 
 namespace packtrain::ingest {
 
@@ -33,6 +34,8 @@ struct ImportOptions {
   // A spec (proto/wire/edge_spec.h), or what the format calls its own edges; empty: the format's own where it
   // has edges, else "full".
   std::string edges;
+  // How the nodes of each graph are to be numbered; unspecified: as they are read.
+  v1::Renumbering renumber = v1::RENUMBERING_UNSPECIFIED;
   std::optional<RandomSplit> random_split;
   std::string split_file;  // empty: none; not beside `random_split`
   // For the lineage: the arguments, for people, and the version of the program.

@@ -14,18 +14,23 @@
 #include "server/records/graph_record.h"
 #include "server/records/graph_validator.h"
 #include "server/records/id_table.h"
+#include "server/records/node_renumbering.h"
 
 namespace packtrain::ingest {
 
 // Makes the records of one import. Used by one thread.
 class LocalRecords::Maker {
  public:
-  Maker(const v1::ImportHeader& header, const v1::Schema& schema, records::RecordLayout layout)
+  // `layout` is that of `schema`, of graphs with their edges.
+  Maker(const v1::ImportHeader& header, const v1::Schema& schema, records::RecordLayout layout,
+        records::RecordLayout stored_layout)
       : skip_refused_(header.on_error() == v1::ERROR_POLICY_SKIP),
         layout_(std::move(layout)),
+        stored_layout_(std::move(stored_layout)),
         validator_(layout_, header.missing_target()),
         ids_(header.duplicate_ids()) {
     if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_);
+    if (header.renumber() != v1::RENUMBERING_UNSPECIFIED) renumbering_.emplace(layout_, stored_layout_);
   }
 
   // Adds a record to `made` for each graph that is not refused.
@@ -38,8 +43,8 @@ class LocalRecords::Maker {
       if (refusal) {
         ABSL_RETURN_IF_ERROR(Refuse(graph, reader.origin(), *refusal));
       } else {
-        const records::GraphView sorted = edge_order_.Sorted(layout_, graph);
-        ABSL_RETURN_IF_ERROR(records::EncodeRecord(layout_, sorted, *made->add_records()));
+        const records::GraphView sorted = edge_order_.Sorted(stored_layout_, graph);
+        ABSL_RETURN_IF_ERROR(records::EncodeRecord(stored_layout_, sorted, *made->add_records()));
       }
     }
     return absl::OkStatus();
@@ -61,10 +66,11 @@ class LocalRecords::Maker {
   }
 
  private:
-  // Gives a graph its edges and id.
+  // Gives a graph its edges, the order of its nodes and its id.
   std::optional<records::Refusal> Complete(records::GraphView& graph) {
     std::optional<records::Refusal> refusal = validator_.Check(graph);
     if (!refusal && edge_filler_) refusal = edge_filler_->Fill(graph);
+    if (!refusal && renumbering_) refusal = renumbering_->Renumber(graph);
     if (refusal) return refusal;
     const std::optional<std::string> id =
         ids_.Take(graph.source_id, [this](std::string_view candidate) { return taken_.Contains(candidate); });
@@ -92,13 +98,15 @@ class LocalRecords::Maker {
 
   const bool skip_refused_;
   const records::RecordLayout layout_;
+  const records::RecordLayout stored_layout_;  // the same where nodes are not renumbered
   const records::GraphValidator validator_;
   records::SourceIds ids_;
   records::IdTable taken_;
   records::EdgeOrder edge_order_;
   std::optional<records::EdgeFiller> edge_filler_;  // where edges are built, and stored
-  std::uint64_t position_ = 0;                      // of the current graph
-  std::string id_;                                  // likewise
+  std::optional<records::NodeRenumbering> renumbering_;
+  std::uint64_t position_ = 0;  // of the current graph
+  std::string id_;              // likewise
   v1::ImportGraphsResponse refused_;
 };
 
@@ -106,13 +114,17 @@ LocalRecords::LocalRecords(BlockSink& records) : records_(records) {}
 LocalRecords::~LocalRecords() = default;
 
 absl::Status LocalRecords::Begin(const v1::ImportHeader& header) {
-  v1::ImportHeader stored = header;
+  v1::Schema schema = header.schema();
   if (header.build_edges()) {
-    ABSL_ASSIGN_OR_RETURN(*stored.mutable_schema(), records::SchemaOfBuiltEdges(header.schema()));
+    ABSL_ASSIGN_OR_RETURN(schema, records::SchemaOfBuiltEdges(header.schema()));
   }
-  stored.set_build_edges(false);
-  ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(stored.schema()));
-  maker_ = std::make_unique<Maker>(header, stored.schema(), std::move(layout));
+  v1::ImportHeader stored = header;
+  ABSL_ASSIGN_OR_RETURN(*stored.mutable_schema(), records::SchemaOfRenumbered(schema, header.renumber()));
+  stored.clear_build_edges();
+  stored.clear_renumber();
+  ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(schema));
+  ABSL_ASSIGN_OR_RETURN(records::RecordLayout stored_layout, records::RecordLayout::Create(stored.schema()));
+  maker_ = std::make_unique<Maker>(header, schema, std::move(layout), std::move(stored_layout));
   return records_.Begin(stored);
 }
 

@@ -17,9 +17,9 @@
 
 namespace packtrain::ingest {
 
-// Validates graphs, builds their edges where the header asks for it, numbers or refuses repeated ids, and hands
-// the records on to another sink. They are the bytes that a server would store, so the data set has the same
-// version. Used by one thread.
+// Validates graphs, builds their edges and renumbers their nodes where the header asks for it, numbers or
+// refuses repeated ids, and hands the records on to another sink. They are the bytes that a server would store,
+// so the data set has the same version. Used by one thread.
 class LocalRecords : public BlockSink {
  public:
   // `records` is borrowed.

@@ -37,6 +37,7 @@ absl::Status DatasetContent::Add(std::span<const std::byte> record) {
   n_node_.push_back(view->n_node());
   n_edge_.push_back(view->n_edge());
   bandwidth_.push_back(view->bandwidth());
+  if (layout_.source_node()) bandwidth_as_read_.push_back(view->bandwidth_as_read());
   ids_.Add(view->source_id());
   if (class_field_) NoteClasses(view->field(*class_field_));
   if (target_field_) NoteTargets(view->field(*target_field_));
@@ -47,7 +48,8 @@ std::uint64_t DatasetContent::memory_bytes() const {
   const auto of = [](const auto& values) {  // with a pointer to each piece, of 512 bytes
     return (values.size() * sizeof(values[0]) / 64 + 8) * 65;
   };
-  return sizeof(*this) + of(n_node_) + of(n_edge_) + of(bandwidth_) + of(targets_) + ids_.memory_bytes();
+  return sizeof(*this) + of(n_node_) + of(n_edge_) + of(bandwidth_) + of(bandwidth_as_read_) + of(targets_) +
+         ids_.memory_bytes();
 }
 
 void DatasetContent::NoteClasses(std::span<const std::byte> rows) {

@@ -46,6 +46,8 @@ class DatasetContent {
   const GraphColumn& n_node() const { return n_node_; }
   const GraphColumn& n_edge() const { return n_edge_; }
   const GraphColumn& bandwidth() const { return bandwidth_; }
+  // Empty where the schema says no `renumbered`.
+  const GraphColumn& bandwidth_as_read() const { return bandwidth_as_read_; }
   // Graphs by source id.
   const IdTable& ids() const { return ids_; }
   // NaN: missing.
@@ -73,6 +75,7 @@ class DatasetContent {
   GraphColumn n_node_;
   GraphColumn n_edge_;
   GraphColumn bandwidth_;
+  GraphColumn bandwidth_as_read_;
   IdTable ids_;
   std::deque<double> targets_;  // graphs x columns
   std::bitset<1 << 16> classes_;

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "server/records/row_order.h"
+
 namespace packtrain::records {
 namespace {
 
@@ -18,13 +20,6 @@ bool IsInOrder(const GraphView& graph) {
   return true;
 }
 
-std::string Permuted(std::string_view rows, std::size_t row_bytes, const std::vector<std::uint32_t>& order) {
-  std::string permuted;
-  permuted.reserve(rows.size());
-  for (const std::uint32_t row : order) permuted.append(rows.substr(row * row_bytes, row_bytes));
-  return permuted;
-}
-
 }  // namespace
 
 GraphView EdgeOrder::Sorted(const RecordLayout& layout, const GraphView& graph) {
@@ -34,7 +29,7 @@ GraphView EdgeOrder::Sorted(const RecordLayout& layout, const GraphView& graph) 
   fields_.assign(graph.fields.begin(), graph.fields.end());
   for (std::size_t k = 0; k < fields_.size(); ++k) {
     if (layout.fields()[k].scope != v1::FIELD_SCOPE_EDGE) continue;
-    rows_[k] = Permuted(graph.fields[k], layout.fields()[k].row_bytes, order_);
+    OrderRows(graph.fields[k], layout.fields()[k].row_bytes, order_, rows_[k]);
     fields_[k] = rows_[k];
   }
   GraphView sorted = graph;

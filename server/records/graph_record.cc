@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_layout.h"
+#include "server/edges/bandwidth.h"
 #include "server/edges/full.h"
 #include "server/records/schema.h"
 
@@ -50,14 +51,8 @@ std::uint64_t SourceIdOffset(const RecordLayout& layout, std::uint32_t n_node, s
   return offset + 2 * AlignedRecordBytes(std::uint64_t{n_edge} * StoredEndpointBytes(layout, n_node));
 }
 
-std::uint32_t Bandwidth(const RecordLayout& layout, const GraphView& graph) {
-  if (!layout.stores_edges()) return graph.n_node - 1;
-  std::uint32_t bandwidth = 0;
-  for (std::size_t e = 0; e < graph.senders.size(); ++e) {
-    const auto [low, high] = std::minmax(graph.senders[e], graph.receivers[e]);
-    bandwidth = std::max(bandwidth, high - low);
-  }
-  return bandwidth;
+std::uint32_t BandwidthOf(const RecordLayout& layout, const GraphView& graph) {
+  return layout.stores_edges() ? edges::Bandwidth(graph.senders, graph.receivers) : graph.n_node - 1;
 }
 
 bool EdgesAgree(const RecordLayout& layout, const GraphView& graph) {
@@ -155,7 +150,9 @@ absl::StatusOr<RecordLayout> RecordLayout::Create(const v1::Schema& schema) {
         RowElements(field) * wire::SizeOf(static_cast<wire::DType>(field.data_type()));
     fields.push_back({field.name(), field.scope(), field.data_type(), static_cast<std::uint32_t>(row_bytes)});
   }
-  return RecordLayout(std::move(fields), schema.edge_rule() == v1::EDGE_RULE_STORED);
+  RecordLayout layout(std::move(fields), schema.edge_rule() == v1::EDGE_RULE_STORED);
+  if (IsRenumbered(schema)) layout.source_node_ = layout.FindField(kSourceNodeField);
+  return layout;
 }
 
 std::optional<std::size_t> RecordLayout::FindField(std::string_view name) const {
@@ -163,6 +160,12 @@ std::optional<std::size_t> RecordLayout::FindField(std::string_view name) const 
     if (fields_[k].name == name) return k;
   }
   return std::nullopt;
+}
+
+std::uint32_t NumberAt(std::span<const std::byte> numbers, std::size_t k, std::size_t width) {
+  std::uint32_t number = 0;
+  std::memcpy(&number, numbers.data() + k * width, width);
+  return number;
 }
 
 std::uint8_t EndpointBytes(std::uint32_t n_node) {
@@ -181,7 +184,7 @@ absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, st
                       .flags = 0,
                       .n_node = graph.n_node,
                       .n_edge = graph.n_edge,
-                      .bandwidth = Bandwidth(layout, graph),
+                      .bandwidth = BandwidthOf(layout, graph),
                       .record_bytes = static_cast<std::uint32_t>(RecordBytes(layout, graph)),
                       .source_id_bytes = static_cast<std::uint32_t>(graph.source_id.size()),
                       .encodings = 0};
@@ -229,6 +232,22 @@ RecordView RecordView::OfParsed(const RecordLayout& layout, const std::byte* rec
   view.endpoint_bytes_ = header.endpoint_bytes;
   view.source_id_ = SourceIdOf(header, record);
   return view;
+}
+
+std::uint32_t RecordView::bandwidth_as_read() const {
+  if (!layout_->source_node()) return bandwidth_;
+  const std::span<const std::byte> nodes = source_nodes(), senders = this->senders(),
+                                   receivers = this->receivers();
+  std::uint32_t bandwidth = 0;
+  for (std::size_t e = 0; e < n_edge_; ++e) {
+    const std::uint32_t sender = NumberAt(senders, e, endpoint_bytes_);
+    const std::uint32_t receiver = NumberAt(receivers, e, endpoint_bytes_);
+    if (sender >= n_node_ || receiver >= n_node_) continue;
+    const auto [low, high] =
+        std::minmax({NumberAt(nodes, sender, kSourceNodeBytes), NumberAt(nodes, receiver, kSourceNodeBytes)});
+    bandwidth = std::max(bandwidth, high - low);
+  }
+  return bandwidth;
 }
 
 std::span<const std::byte> RecordView::section(std::size_t k) const {

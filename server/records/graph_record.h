@@ -10,7 +10,9 @@
 //        3      1  flags; 0
 //        4      4  n_node, at least 1
 //        8      4  n_edge, counted even where edges are not stored
-//       12      4  bandwidth: greatest |sender - receiver| over the edges, 0 without edges
+//       12      4  bandwidth: greatest |sender - receiver| over the edges, 0 without edges. Of renumbered
+//       graphs
+//                  that of the nodes as read follows from field `source_node` (schema.h) and the edges
 //       16      4  bytes of the whole record
 //       20      4  bytes of the source id
 //       24      8  encodings, four bits a section from the lowest up: endpoints, then field 0, 1, .. 14.
@@ -65,13 +67,22 @@ class RecordLayout {
   std::optional<std::size_t> FindField(std::string_view name) const;
   // Whether records hold endpoints; otherwise a graph has all n(n-1) edges.
   bool stores_edges() const { return stores_edges_; }
+  // Position of `source_node` where the schema says `renumbered`, none otherwise.
+  std::optional<std::size_t> source_node() const { return source_node_; }
 
  private:
   RecordLayout(std::vector<Field> fields, bool stores_edges);
 
   std::vector<Field> fields_;
   bool stores_edges_;
+  std::optional<std::size_t> source_node_;
 };
+
+// Of a row of `source_node`.
+inline constexpr std::size_t kSourceNodeBytes = sizeof(std::int32_t);
+
+// Element `k` of unsigned numbers of `width` bytes each, at most four: of endpoints and source nodes.
+std::uint32_t NumberAt(std::span<const std::byte> numbers, std::size_t k, std::size_t width);
 
 // The smallest of 1, 2 and 4 bytes that holds every node index of a graph.
 std::uint8_t EndpointBytes(std::uint32_t n_node);
@@ -130,6 +141,13 @@ class RecordView {
   std::span<const std::byte> senders() const { return section(layout_->fields().size()); }
   std::span<const std::byte> receivers() const { return section(layout_->fields().size() + 1); }
   std::string_view source_id() const { return source_id_; }
+  // Rows of `source_node` of a renumbered graph, an I32 each; empty otherwise.
+  std::span<const std::byte> source_nodes() const {
+    return layout_->source_node() ? field(*layout_->source_node()) : std::span<const std::byte>();
+  }
+  // The bandwidth of a renumbered graph by the nodes' indices in its source; bandwidth() of any other. Edges
+  // that end at no node do not count.
+  std::uint32_t bandwidth_as_read() const;
 
   // Calls `visit(bytes)` for each field's rows in the layout's order, for the senders and for the receivers:
   // all of them in less time than two by the functions above, which walk the record each.

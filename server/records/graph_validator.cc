@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/edges/full.h"
@@ -60,6 +61,17 @@ std::optional<Refusal> CheckTargets(std::string_view row, bool allow_missing) {
 
 }  // namespace
 
+bool HoldsEachNodeOnce(std::span<const std::byte> source_nodes, std::uint32_t n_node) {
+  if (source_nodes.size() != n_node * kSourceNodeBytes) return false;
+  std::vector<bool> found(n_node);
+  for (std::size_t k = 0; k < n_node; ++k) {
+    const std::uint32_t node = NumberAt(source_nodes, k, kSourceNodeBytes);  // a negative one is too large
+    if (node >= n_node || found[node]) return false;
+    found[node] = true;
+  }
+  return true;
+}
+
 GraphValidator::GraphValidator(const RecordLayout& layout, v1::MissingTargetPolicy missing_target)
     : layout_(layout),
       cell_fields_(layout),
@@ -70,6 +82,7 @@ std::optional<Refusal> GraphValidator::Check(const GraphView& graph) const {
   if (std::optional<Refusal> refusal = CheckId(graph.source_id)) return refusal;
   if (std::optional<Refusal> refusal = CheckEndpoints(graph)) return refusal;
   if (std::optional<Refusal> refusal = CheckFields(graph)) return refusal;
+  if (std::optional<Refusal> refusal = CheckSourceNodes(graph)) return refusal;
   return CheckCell(graph);
 }
 
@@ -104,6 +117,17 @@ std::optional<Refusal> GraphValidator::CheckCell(const GraphView& graph) const {
   const absl::Status status = edges::Lattice::Create(cell).status();
   if (status.ok()) return std::nullopt;
   return Refusal{refusal_reason::kBadCell, std::string(status.message())};
+}
+
+std::optional<Refusal> GraphValidator::CheckSourceNodes(const GraphView& graph) const {
+  const std::optional<std::size_t> field = layout_.source_node();
+  if (!field || HoldsEachNodeOnce(std::as_bytes(std::span(graph.fields[*field])), graph.n_node)) {
+    return std::nullopt;
+  }
+  return Refusal{
+      refusal_reason::kBadSourceNode,
+      absl::StrCat("the nodes are renumbered, and field 'source_node' does not hold each index from 0 to ",
+                   graph.n_node - 1, " once")};
 }
 
 std::optional<std::string> SourceIds::Take(std::string_view id,

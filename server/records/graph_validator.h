@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,7 @@ inline constexpr std::string_view kTooManyNodes = "too_many_nodes";  // for edge
 inline constexpr std::string_view kTooLarge = "too_large";           // the record
 inline constexpr std::string_view kTooManyEdges = "too_many_edges";  // that --edges builds
 inline constexpr std::string_view kBadCell = "bad_cell";             // that repeats
+inline constexpr std::string_view kBadSourceNode = "bad_source_node";
 inline constexpr std::string_view kEdgeOutOfRange = "edge_out_of_range";
 inline constexpr std::string_view kNotFinite = "not_finite";
 inline constexpr std::string_view kMissingTarget = "missing_target";
@@ -39,7 +41,11 @@ inline constexpr std::string_view kIdTooLong = "id_too_long";
 inline constexpr std::string_view kDuplicateId = "duplicate_id";
 }  // namespace refusal_reason
 
-// Checks what a graph says of itself: counts, endpoints, floats, targets, cell (edges/lattice.h), id.
+// Whether rows of `source_node`, an I32 each, hold each node of a graph once.
+bool HoldsEachNodeOnce(std::span<const std::byte> source_nodes, std::uint32_t n_node);
+
+// Checks what a graph says of itself: counts, endpoints, floats, targets, cell (edges/lattice.h), nodes of its
+// source, id.
 // Immutable; borrows the layout.
 class GraphValidator {
  public:
@@ -53,6 +59,7 @@ class GraphValidator {
   std::optional<Refusal> CheckCounts(const GraphView& graph) const;
   std::optional<Refusal> CheckFields(const GraphView& graph) const;
   std::optional<Refusal> CheckCell(const GraphView& graph) const;
+  std::optional<Refusal> CheckSourceNodes(const GraphView& graph) const;
 
   const RecordLayout& layout_;
   const CellFields cell_fields_;

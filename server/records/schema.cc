@@ -135,6 +135,18 @@ const v1::Field* FindField(const v1::Schema& schema, std::string_view name) {
   return field == schema.fields().end() ? nullptr : &*field;
 }
 
+absl::Status CheckRenumbered(const v1::Schema& schema) {
+  if (!IsRenumbered(schema)) return absl::OkStatus();
+  if (schema.renumbered() != v1::RENUMBERING_RCM) return Invalid("the nodes are renumbered in an unknown way");
+  if (schema.edge_rule() != v1::EDGE_RULE_STORED) {
+    return Invalid("renumbered nodes need edges that are stored, EDGE_RULE_STORED");
+  }
+  const v1::Field* field = FindField(schema, kSourceNodeField);
+  const bool fits = field != nullptr && field->scope() == v1::FIELD_SCOPE_NODE &&
+                    field->data_type() == v1::DATA_TYPE_I32 && field->dims().empty();
+  return fits ? absl::OkStatus() : Invalid("renumbered nodes need a node field 'source_node' of one I32");
+}
+
 absl::Status CheckWordField(const v1::Field& field) {
   const bool integer = field.data_type() == v1::DATA_TYPE_U8 || field.data_type() == v1::DATA_TYPE_U16 ||
                        field.data_type() == v1::DATA_TYPE_I32;
@@ -200,6 +212,7 @@ absl::Status CheckSchema(const v1::Schema& schema) {
   ABSL_RETURN_IF_ERROR(CheckEdges(schema));
   ABSL_RETURN_IF_ERROR(CheckTargets(schema));
   ABSL_RETURN_IF_ERROR(CheckFields(schema));
+  ABSL_RETURN_IF_ERROR(CheckRenumbered(schema));
   return CheckVocabularies(schema);
 }
 
@@ -231,6 +244,11 @@ std::string CanonicalSchema(const v1::Schema& schema) {
   }
   // Nothing where there are none, as in schemas that are older than vocabularies.
   for (const v1::Vocabulary& vocabulary : schema.vocabularies()) AppendVocabulary(vocabulary, out);
+  // The same of numberings. No vocabulary ends with the number behind its name.
+  if (IsRenumbered(schema)) {
+    AppendText("renumbered", out);
+    AppendNumber(schema.renumbered(), out);
+  }
   return out;
 }
 

@@ -23,6 +23,9 @@ inline constexpr std::uint64_t kMaxRowElements = 1 << 16;
 // Fields with a meaning of their own.
 inline constexpr std::string_view kTargetField = "y";
 inline constexpr std::string_view kClassField = "z";
+// Of renumbered graphs alone: the index of each node in the source. A record is too small for more nodes than
+// its data type counts.
+inline constexpr std::string_view kSourceNodeField = "source_node";
 
 // INVALID_ARGUMENT, naming the field and the rule it breaks:
 //  - at least one field, names unique, of [a-z0-9_], none of the names of a batch's own sections;
@@ -31,10 +34,15 @@ inline constexpr std::string_view kClassField = "z";
 //    alone, their names unique and not empty;
 //  - `z` is a node field of one U8 or U16;
 //  - edge fields only where edges are stored; with EDGE_RULE_FULL `edges` is "full";
+//  - `renumbered` only where edges are stored, with a node field `source_node` of one I32;
 //  - a vocabulary belongs to a field of one U8, U16 or I32; its words differ, with a number of graphs for each
-//    or none;
-//    all take at most kMaxVocabularyBytes.
+//    or none; all take at most kMaxVocabularyBytes.
 absl::Status CheckSchema(const v1::Schema& schema);
+
+// Whether the nodes of graphs are not numbered as their source has them.
+inline bool IsRenumbered(const v1::Schema& schema) {
+  return schema.renumbered() != v1::RENUMBERING_UNSPECIFIED;
+}
 
 // Elements of one row. The schema must have passed CheckSchema.
 std::uint64_t RowElements(const v1::Field& field);

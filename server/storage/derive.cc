@@ -1,12 +1,14 @@
 #include "server/storage/derive.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
+#include "server/records/node_renumbering.h"
 #include "server/records/record_graph.h"
 #include "server/records/schema.h"
 #include "server/storage/import_session.h"
@@ -19,13 +21,18 @@ bool NamesASplit(const v1::DeriveDatasetRequest& request) {
   return request.split_case() != v1::DeriveDatasetRequest::SPLIT_NOT_SET;
 }
 
+bool NamesNothing(const v1::DeriveDatasetRequest& request) {
+  return request.edges().empty() && !NamesASplit(request) && request.renumber() == v1::RENUMBERING_UNSPECIFIED;
+}
+
 // Nothing of a data set is refused but what the new edges refuse.
 v1::ImportHeader HeaderOf(const v1::Schema& source, const v1::DeriveDatasetRequest& request) {
   v1::ImportHeader header;
   header.set_on_error(v1::ERROR_POLICY_STOP);
   header.set_missing_target(v1::MISSING_TARGET_POLICY_NAN);
+  header.set_renumber(request.renumber());
   v1::Schema& schema = *header.mutable_schema();
-  schema = source;
+  schema = request.edges().empty() ? source : records::SchemaAsRead(source);
   if (request.edges().empty()) return header;
   header.set_build_edges(true);
   schema.set_edges(request.edges());
@@ -37,6 +44,25 @@ v1::ImportHeader HeaderOf(const v1::Schema& source, const v1::DeriveDatasetReque
   records::DropStrayVocabularies(schema);
   return header;
 }
+
+// The graphs of one data set as an import of its source would bring them.
+class SourceGraphs {
+ public:
+  SourceGraphs(const records::RecordLayout& from, const records::RecordLayout& to) : graph_(from, to) {
+    if (from.source_node() && !to.source_node()) source_order_.emplace(to);
+  }
+
+  // Valid until the next call, and as long as the record's bytes.
+  absl::StatusOr<records::GraphView> Of(const records::RecordView& record) {
+    const records::GraphView graph = graph_.Of(record);
+    if (!source_order_) return graph;
+    return source_order_->Of(graph, record.source_nodes());
+  }
+
+ private:
+  records::RecordGraph graph_;
+  std::optional<records::SourceOrder> source_order_;  // where the new data set does not keep the numbering
+};
 
 using Indices = google::protobuf::RepeatedField<std::uint32_t>;
 
@@ -58,16 +84,18 @@ void CopySplits(const Dataset& source, v1::SealDatasetRequest& seal) {
 absl::StatusOr<std::unique_ptr<DatasetWriter>> StageDerived(GraphStore& store, const Dataset& source,
                                                             const v1::DeriveDatasetRequest& request,
                                                             DeriveProgress progress) {
-  if (request.edges().empty() && !NamesASplit(request)) {
-    return absl::InvalidArgumentError("neither edges (--edges) nor a split is named: nothing would change");
+  if (NamesNothing(request)) {
+    return absl::InvalidArgumentError(
+        "neither edges (--edges) nor a split nor a numbering (--renumber) is named: nothing would change");
   }
   const v1::Schema& schema = source.description().schema();
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
                         ImportSession::Begin(store, HeaderOf(schema, request)));
   ABSL_ASSIGN_OR_RETURN(const records::RecordLayout layout, records::RecordLayout::Create(schema));
-  records::RecordGraph graph(layout, session->layout());
+  SourceGraphs graphs(layout, session->layout());
   const absl::Status staged = source.ScanRecords([&](std::size_t, const records::RecordView& record) {
-    ABSL_RETURN_IF_ERROR(session->Add(graph.Of(record)));
+    ABSL_ASSIGN_OR_RETURN(const records::GraphView graph, graphs.Of(record));
+    ABSL_RETURN_IF_ERROR(session->Add(graph));
     return progress(session->memory_bytes());
   });
   ABSL_RETURN_IF_ERROR(staged);

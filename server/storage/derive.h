@@ -16,10 +16,13 @@ namespace packtrain::storage {
 // Called after each graph with the bytes of memory held so far; an error ends the work with that error.
 using DeriveProgress = absl::FunctionRef<absl::Status(std::uint64_t memory_bytes)>;
 
-// Stages every graph of `source`, in order, with the request's edges, in `store`. What is staged and sealed by
-// SealOfDerived is what an import of the same graphs with these edges gives. INVALID_ARGUMENT: the request
-// names neither edges nor a split, the edges cannot be built from the fields (edge_filler.h), or those of a
-// graph cannot, which the message names. Otherwise codes as Dataset::ScanRecords and DatasetWriter::Append.
+// Stages every graph of `source`, in order, with the request's edges and numbering, in `store`. Where edges are
+// built, nodes that were renumbered by the edges before are put back into the order of their source first, and
+// `source_node` is left out. What is staged and sealed by SealOfDerived is what an import of the same graphs
+// with these edges and this numbering gives. INVALID_ARGUMENT: the request names neither edges nor a split nor
+// a numbering, the edges cannot be built from the fields (edge_filler.h), or those of a graph cannot, which the
+// message names, or the nodes cannot be renumbered (node_renumbering.h). Otherwise codes as
+// Dataset::ScanRecords and DatasetWriter::Append.
 absl::StatusOr<std::unique_ptr<DatasetWriter>> StageDerived(GraphStore& store, const Dataset& source,
                                                             const v1::DeriveDatasetRequest& request,
                                                             DeriveProgress progress);

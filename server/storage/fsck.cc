@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -16,6 +15,8 @@
 #include "proto/wire/full_name.h"
 #include "server/records/dataset_content.h"
 #include "server/records/graph_record.h"
+#include "server/records/graph_validator.h"
+#include "server/records/schema.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/rocks_dataset.h"
 #include "server/storage/seal.h"
@@ -31,19 +32,13 @@ std::uint64_t Sum(std::span<const std::uint32_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-std::uint32_t EndpointAt(std::span<const std::byte> endpoints, std::size_t k, std::size_t width) {
-  std::uint32_t node = 0;  // little-endian, as this machine
-  std::memcpy(&node, endpoints.data() + k * width, width);
-  return node;
-}
-
 // What a record's checks on reading skip.
 absl::Status CheckEndpoints(const records::RecordView& record) {
   const std::size_t width = record.endpoint_bytes();
   if (width == 0) return absl::OkStatus();
   for (const std::span<const std::byte> endpoints : {record.senders(), record.receivers()}) {
     for (std::size_t k = 0; k < record.n_edge(); ++k) {
-      const std::uint32_t node = EndpointAt(endpoints, k, width);
+      const std::uint32_t node = records::NumberAt(endpoints, k, width);
       if (node < record.n_node()) continue;
       return absl::DataLossError(
           absl::StrCat("edge ", k, " ends at node ", node, ", the graph has ", record.n_node(), " nodes"));
@@ -52,13 +47,24 @@ absl::Status CheckEndpoints(const records::RecordView& record) {
   return absl::OkStatus();
 }
 
+absl::Status CheckSourceNodes(const records::RecordView& record) {
+  const std::span<const std::byte> nodes = record.source_nodes();
+  if (nodes.empty() || records::HoldsEachNodeOnce(nodes, record.n_node())) return absl::OkStatus();
+  return absl::DataLossError("its field 'source_node' does not hold each node once");
+}
+
+absl::Status CheckBandwidth(std::string_view name, std::uint32_t in_record, std::uint32_t in_index) {
+  if (in_record == in_index) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("its ", std::string(name), " is ", in_record, ", the size index has ", in_index));
+}
+
 // The check of one data set.
 class DatasetCheck {
  public:
-  DatasetCheck(const Dataset& dataset, const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth,
-               rocks::CheckReport& report)
+  DatasetCheck(const Dataset& dataset, const absl::StatusOr<Bandwidths>& bandwidths, rocks::CheckReport& report)
       : dataset_(dataset),
-        bandwidth_(bandwidth),
+        bandwidths_(bandwidths),
         reference_(wire::FullName(dataset.description())),
         report_(report) {}
 
@@ -106,19 +112,21 @@ class DatasetCheck {
       ABSL_RETURN_IF_ERROR(told);
     }
     absl::Status sound = CheckEndpoints(record);
-    if (sound.ok()) sound = CheckBandwidth(graph, record);
+    if (sound.ok()) sound = CheckSourceNodes(record);
+    if (sound.ok()) sound = CheckBandwidths(graph, record);
     return sound.ok() ? absl::OkStatus() : ReportGraph(graph, record.source_id(), sound.message());
   }
 
-  absl::Status CheckBandwidth(std::size_t graph, const records::RecordView& record) const {
-    if (!bandwidth_.ok() || (*bandwidth_)[graph] == record.bandwidth()) return absl::OkStatus();
-    return absl::DataLossError(
-        absl::StrCat("its bandwidth is ", record.bandwidth(), ", the size index has ", (*bandwidth_)[graph]));
+  absl::Status CheckBandwidths(std::size_t graph, const records::RecordView& record) const {
+    if (!bandwidths_.ok()) return absl::OkStatus();
+    ABSL_RETURN_IF_ERROR(CheckBandwidth("bandwidth", record.bandwidth(), bandwidths_->stored[graph]));
+    if (bandwidths_->as_read.empty()) return absl::OkStatus();
+    return CheckBandwidth("bandwidth as read", record.bandwidth_as_read(), bandwidths_->as_read[graph]);
   }
 
   absl::Status CheckIndex() {
-    if (!bandwidth_.ok()) {
-      const absl::Status told = Report(Finding(v1::FSCK_KIND_DATASET, bandwidth_.status().message()));
+    if (!bandwidths_.ok()) {
+      const absl::Status told = Report(Finding(v1::FSCK_KIND_DATASET, bandwidths_.status().message()));
       ABSL_RETURN_IF_ERROR(told);
     }
     const v1::Dataset& description = dataset_.description();
@@ -180,7 +188,7 @@ class DatasetCheck {
   }
 
   const Dataset& dataset_;
-  const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth_;
+  const absl::StatusOr<Bandwidths>& bandwidths_;
   const std::string reference_;
   rocks::CheckReport& report_;
   std::uint32_t checked_ = 0;  // graphs that the scan has read
@@ -188,21 +196,22 @@ class DatasetCheck {
   absl::Status stopped_;       // the report's failure
 };
 
-// The third column of `sizes`. DATA_LOSS: it is incomplete.
-absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidth(const rocks::Database& database,
-                                                         const StoredDataset& stored) {
+// The arrays of `sizes` behind the first two. DATA_LOSS: they are incomplete.
+absl::StatusOr<Bandwidths> ReadBandwidths(const rocks::Database& database, const StoredDataset& stored) {
   const std::uint64_t graphs = stored.description.graphs();
-  std::vector<std::uint32_t> bandwidth;
+  const std::uint64_t arrays = SizeArrays(records::IsRenumbered(stored.description.schema()));
+  Bandwidths bandwidths;
   for (std::uint64_t chunk = 0; chunk < ChunksOf(graphs); ++chunk) {
     ABSL_ASSIGN_OR_RETURN(const auto value,
                           database.Get(Family::kSizes, StorageKey(stored.storage_id, chunk).view()));
     const std::uint64_t column = GraphsOfChunk(graphs, chunk) * sizeof(std::uint32_t);
-    if (!value.has_value() || value->size() != 3 * column) {
+    if (!value.has_value() || value->size() != arrays * column) {
       return absl::DataLossError("its sizes are incomplete");
     }
-    AppendIndices(std::string_view(*value).substr(2 * column), bandwidth);
+    AppendIndices(std::string_view(*value).substr(2 * column, column), bandwidths.stored);
+    AppendIndices(std::string_view(*value).substr(3 * column), bandwidths.as_read);
   }
-  return bandwidth;
+  return bandwidths;
 }
 
 absl::Status ReportUnopened(const std::string& reference, const absl::Status& status,
@@ -239,7 +248,7 @@ absl::Status Check(const rocks::Database& database, const IndexCheck& index, Ope
     const absl::StatusOr<std::shared_ptr<const Dataset>> dataset = open(stored);
     if (absl::IsNotFound(dataset.status())) continue;  // deleted since
     const absl::Status status =
-        dataset.ok() ? FsckDataset(**dataset, ReadBandwidth(database, stored), report)
+        dataset.ok() ? FsckDataset(**dataset, ReadBandwidths(database, stored), report)
                      : ReportUnopened(wire::FullName(stored.description), dataset.status(), report);
     ABSL_RETURN_IF_ERROR(status);
   }
@@ -248,9 +257,9 @@ absl::Status Check(const rocks::Database& database, const IndexCheck& index, Ope
 
 }  // namespace
 
-absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth,
+absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<Bandwidths>& bandwidths,
                          rocks::CheckReport& report) {
-  return DatasetCheck(dataset, bandwidth, report).Run();
+  return DatasetCheck(dataset, bandwidths, report).Run();
 }
 
 absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report) {

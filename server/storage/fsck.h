@@ -26,8 +26,14 @@ absl::Status Fsck(RocksGraphStore& store, rocks::CheckReport& report);
 absl::Status Fsck(const std::shared_ptr<const rocks::Database>& database,
                   const std::filesystem::path& sealed_file, rocks::CheckReport& report);
 
-// One data set. `bandwidth` is what the size index has of each graph.
-absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<std::vector<std::uint32_t>>& bandwidth,
+// What the size index has of each graph beside its nodes and edges.
+struct Bandwidths {
+  std::vector<std::uint32_t> stored;   // of the nodes as they are numbered
+  std::vector<std::uint32_t> as_read;  // as they were in the source; empty where they are not renumbered
+};
+
+// One data set.
+absl::Status FsckDataset(const Dataset& dataset, const absl::StatusOr<Bandwidths>& bandwidths,
                          rocks::CheckReport& report);
 
 }  // namespace packtrain::storage

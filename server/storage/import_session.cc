@@ -26,16 +26,18 @@ std::string Shortened(std::string_view text) {
 }  // namespace
 
 ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& schema,
-                             records::RecordLayout layout, std::unique_ptr<DatasetWriter> writer,
-                             std::uint64_t max_refused_bytes)
+                             records::RecordLayout layout, records::RecordLayout stored_layout,
+                             std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes)
     : skip_bad_graphs_(header.on_error() == v1::ERROR_POLICY_SKIP),
       layout_(std::move(layout)),
+      stored_layout_(std::move(stored_layout)),
       validator_(layout_, header.missing_target()),
       writer_(std::move(writer)),
       ids_(header.duplicate_ids()),
       record_graph_(layout_, layout_),
       max_refused_bytes_(max_refused_bytes) {
   if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_);
+  if (header.renumber() != v1::RENUMBERING_UNSPECIFIED) renumbering_.emplace(layout_, stored_layout_);
 }
 
 absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
@@ -44,10 +46,12 @@ absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& 
   ABSL_RETURN_IF_ERROR(base::CheckEnums("header", header));
   ABSL_ASSIGN_OR_RETURN(const v1::Schema schema,
                         header.build_edges() ? records::SchemaOfBuiltEdges(header.schema()) : header.schema());
+  ABSL_ASSIGN_OR_RETURN(const v1::Schema stored_schema, records::SchemaOfRenumbered(schema, header.renumber()));
   ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(schema));
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<DatasetWriter> writer, store.NewDataset(schema));
-  return std::unique_ptr<ImportSession>(
-      new ImportSession(header, schema, std::move(layout), std::move(writer), max_refused_bytes));
+  ABSL_ASSIGN_OR_RETURN(records::RecordLayout stored_layout, records::RecordLayout::Create(stored_schema));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<DatasetWriter> writer, store.NewDataset(stored_schema));
+  return std::unique_ptr<ImportSession>(new ImportSession(
+      header, schema, std::move(layout), std::move(stored_layout), std::move(writer), max_refused_bytes));
 }
 
 absl::Status ImportSession::Add(const v1::GraphBlock& block) {
@@ -61,6 +65,9 @@ absl::Status ImportSession::Add(const v1::GraphBlock& block) {
 
 absl::Status ImportSession::Add(const v1::RecordBlock& block) {
   if (edge_filler_) return absl::InvalidArgumentError("records hold edges, and the header sets build_edges");
+  if (renumbering_) {
+    return absl::InvalidArgumentError("the nodes of records are numbered, and the header sets renumber");
+  }
   for (const std::string& bytes : block.records()) {
     const absl::StatusOr<records::RecordView> record =
         records::RecordView::Parse(layout_, std::as_bytes(std::span(bytes)));
@@ -80,14 +87,7 @@ absl::Status ImportSession::Receive(const records::GraphView& graph, std::string
 }
 
 absl::Status ImportSession::StageOrRefuse(records::GraphView graph, std::string_view origin) {
-  if (std::optional<records::Refusal> refusal = validator_.Check(graph)) {
-    return Refuse(graph, origin, *std::move(refusal));
-  }
-  if (edge_filler_) {
-    if (std::optional<records::Refusal> refusal = edge_filler_->Fill(graph)) {
-      return Refuse(graph, origin, *std::move(refusal));
-    }
-  }
+  if (const std::optional<records::Refusal> refusal = Complete(graph)) return Refuse(graph, origin, *refusal);
   const std::optional<std::string> id =
       ids_.Take(graph.source_id, [this](std::string_view candidate) { return writer_->HasId(candidate); });
   if (!id) {
@@ -100,13 +100,21 @@ absl::Status ImportSession::StageOrRefuse(records::GraphView graph, std::string_
   return Stage(graph);
 }
 
+std::optional<records::Refusal> ImportSession::Complete(records::GraphView& graph) {
+  std::optional<records::Refusal> refusal = validator_.Check(graph);
+  if (!refusal && edge_filler_) refusal = edge_filler_->Fill(graph);
+  if (!refusal && renumbering_) refusal = renumbering_->Renumber(graph);
+  return refusal;
+}
+
 std::uint64_t ImportSession::memory_bytes() const {
   return writer_->memory_bytes() + ids_.memory_bytes() + refused_bytes_ +
-         (edge_filler_ ? edge_filler_->memory_bytes() : 0);
+         (edge_filler_ ? edge_filler_->memory_bytes() : 0) + (renumbering_ ? renumbering_->memory_bytes() : 0);
 }
 
 absl::Status ImportSession::Stage(const records::GraphView& graph) {
-  absl::Status encoded = records::EncodeRecord(layout_, edge_order_.Sorted(layout_, graph), record_);
+  absl::Status encoded =
+      records::EncodeRecord(stored_layout_, edge_order_.Sorted(stored_layout_, graph), record_);
   ABSL_RETURN_IF_ERROR(encoded);
   ABSL_RETURN_IF_ERROR(writer_->Append(std::as_bytes(std::span(record_))));
   response_.set_staged(writer_->graphs());

@@ -16,6 +16,7 @@
 #include "server/records/edge_order.h"
 #include "server/records/graph_record.h"
 #include "server/records/graph_validator.h"
+#include "server/records/node_renumbering.h"
 #include "server/records/record_graph.h"
 #include "server/storage/graph_store.h"
 
@@ -29,8 +30,9 @@ inline constexpr std::uint64_t kMaxRefusedBytes = 32 << 20;
 class ImportSession {
  public:
   // Policies that are not specified mean stop, refuse and refuse. INVALID_ARGUMENT: an enum has a value that is
-  // not known, or the schema breaks a rule (schema.h, and edge_filler.h where edges are built). The response
-  // lists refused graphs up to `max_refused_bytes`, and counts them all.
+  // not known, or the schema breaks a rule (schema.h; edge_filler.h where edges are built, node_renumbering.h
+  // where nodes are renumbered). The response lists refused graphs up to `max_refused_bytes`, and counts them
+  // all.
   static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(
       GraphStore& store, const v1::ImportHeader& header, std::uint64_t max_refused_bytes = kMaxRefusedBytes);
 
@@ -39,13 +41,13 @@ class ImportSession {
   absl::Status Add(const v1::GraphBlock& block);
 
   // The same for graphs in the record format of the header's schema. INVALID_ARGUMENT: a record is none, or the
-  // header sets build_edges.
+  // header sets build_edges or renumber.
   absl::Status Add(const v1::RecordBlock& block);
 
   // The same for one graph, with the fields of layout(); without edges where the header sets build_edges.
   absl::Status Add(const records::GraphView& graph) { return Receive(graph, {}); }
 
-  // Of what is stored.
+  // Of the graphs that are added, with their edges.
   const records::RecordLayout& layout() const { return layout_; }
 
   // Bytes of memory held for what was staged and refused.
@@ -59,11 +61,14 @@ class ImportSession {
 
  private:
   ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, records::RecordLayout layout,
-                std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes);
+                records::RecordLayout stored_layout, std::unique_ptr<DatasetWriter> writer,
+                std::uint64_t max_refused_bytes);
 
   // Counts a graph, and stages or refuses it.
   absl::Status Receive(const records::GraphView& graph, std::string_view origin);
   absl::Status StageOrRefuse(records::GraphView graph, std::string_view origin);
+  // Makes a graph one of the stored layout, but for its id.
+  std::optional<records::Refusal> Complete(records::GraphView& graph);
   absl::Status Refuse(const records::GraphView& graph, std::string_view origin,
                       const records::Refusal& refusal);
   void List(const records::GraphView& graph, std::string_view origin, const records::Refusal& refusal);
@@ -71,12 +76,14 @@ class ImportSession {
 
   const bool skip_bad_graphs_;
   const records::RecordLayout layout_;
+  const records::RecordLayout stored_layout_;  // the same where nodes are not renumbered here
   const records::GraphValidator validator_;
   std::unique_ptr<DatasetWriter> writer_;
   records::SourceIds ids_;
   records::RecordGraph record_graph_;
   records::EdgeOrder edge_order_;
   std::optional<records::EdgeFiller> edge_filler_;  // where edges are built, and stored
+  std::optional<records::NodeRenumbering> renumbering_;
   std::string record_;
   const std::uint64_t max_refused_bytes_;
   std::uint64_t refused_bytes_ = 0;

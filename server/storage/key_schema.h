@@ -5,8 +5,10 @@
 //   value  one record
 // Column family `sizes`: what a data set holds in memory of each graph.
 //   key    storage id, u64 big-endian; chunk number, u64 big-endian
-//   value  three arrays of u32 little-endian, end to end: n_node, n_edge, bandwidth of the graphs from
-//          chunk number * kSizesPerChunk on, at most kSizesPerChunk of them
+//   value  arrays of u32 little-endian, end to end, of the graphs from chunk number * kSizesPerChunk on, at
+//   most
+//          kSizesPerChunk of them: n_node, n_edge, bandwidth; and, where the schema says `renumbered`, the
+//          bandwidth of the nodes as they were read
 // Column family `meta`: what exists. Keys are text, a NAME holds no '@' and a VERSION no '/'.
 //   format             "1"
 //   content/HASH       storage id, u64 big-endian, of the graphs whose content has this hash
@@ -66,6 +68,9 @@ std::string SplitKey(std::string_view version, std::string_view split);
 // An array of u32 as a value holds it, and back, appended to what is there.
 std::string IndexBytes(std::span<const std::uint32_t> indices);
 void AppendIndices(std::string_view bytes, std::vector<std::uint32_t>& to);
+
+// Arrays of a value of `sizes`.
+inline constexpr std::uint64_t SizeArrays(bool renumbered) { return renumbered ? 4 : 3; }
 
 // Chunks of `sizes` of a data set of so many graphs, and the graphs of one of them.
 std::uint64_t ChunksOf(std::uint64_t graphs);

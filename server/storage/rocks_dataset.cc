@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
+#include "server/records/schema.h"
 #include "server/storage/key_schema.h"
 
 namespace packtrain::storage {
@@ -113,7 +114,8 @@ absl::Status RocksDataset::LoadSizes() {
     ABSL_ASSIGN_OR_RETURN(const auto value,
                           database_->Get(Family::kSizes, StorageKey(storage_id_, chunk).view()));
     const std::uint64_t column = GraphsOfChunk(description_.graphs(), chunk) * sizeof(std::uint32_t);
-    if (!value.has_value() || value->size() != 3 * column) return Corrupt("its sizes are incomplete");
+    const std::uint64_t bytes = SizeArrays(records::IsRenumbered(description_.schema())) * column;
+    if (!value.has_value() || value->size() != bytes) return Corrupt("its sizes are incomplete");
     const std::string_view columns = *value;
     AppendIndices(columns.substr(0, column), n_node_);
     AppendIndices(columns.substr(column, column), n_edge_);

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "server/records/schema.h"
 #include "server/rocks/sorted_files.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/stored_dataset.h"
@@ -102,13 +103,19 @@ class RocksDatasetWriter : public DatasetWriter {
     return rocks::Ingest(*database_, files);
   }
 
+  std::vector<const records::GraphColumn*> SizeColumns() const {
+    std::vector<const records::GraphColumn*> columns = {&content_.n_node(), &content_.n_edge(),
+                                                        &content_.bandwidth()};
+    if (records::IsRenumbered(content_.schema())) columns.push_back(&content_.bandwidth_as_read());
+    return columns;
+  }
+
   absl::Status StageSizes(rocks::SortedFileWriter& sizes) const {
     for (std::uint64_t chunk = 0; chunk < ChunksOf(graphs()); ++chunk) {
       const std::uint64_t begin = chunk * kSizesPerChunk;
       const std::uint64_t count = GraphsOfChunk(graphs(), chunk);
       std::string columns;
-      for (const records::GraphColumn* column :
-           {&content_.n_node(), &content_.n_edge(), &content_.bandwidth()}) {
+      for (const records::GraphColumn* column : SizeColumns()) {
         const auto first = column->begin() + static_cast<std::ptrdiff_t>(begin);
         const std::vector<std::uint32_t> part(first, first + static_cast<std::ptrdiff_t>(count));
         columns += IndexBytes(part);

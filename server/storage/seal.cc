@@ -15,6 +15,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
 #include "server/batching/split.h"
+#include "server/records/schema.h"
 
 namespace packtrain::storage {
 namespace {
@@ -242,6 +243,10 @@ v1::Dataset Describe(const records::DatasetContent& content, const v1::SealDatas
   dataset.set_graphs(content.graphs());
   *dataset.mutable_nodes() = Summarize(content.n_node());
   *dataset.mutable_edges() = Summarize(content.n_edge());
+  if (records::IsRenumbered(content.schema())) {
+    *dataset.mutable_bandwidth() = Summarize(content.bandwidth());
+    *dataset.mutable_bandwidth_as_read() = Summarize(content.bandwidth_as_read());
+  }
   dataset.set_bytes(content.bytes());
   std::vector<std::uint32_t> all(content.graphs());
   std::iota(all.begin(), all.end(), 0);
@@ -250,6 +255,7 @@ v1::Dataset Describe(const records::DatasetContent& content, const v1::SealDatas
     *dataset.add_splits() = DescribeSplit(content, split.name, split.graphs);
   *dataset.mutable_lineage() = request.lineage();
   dataset.mutable_lineage()->set_edges(content.schema().edges());
+  dataset.mutable_lineage()->set_renumbered(content.schema().renumbered());
   for (const std::uint32_t value : content.Classes()) dataset.add_classes(value);
   return dataset;
 }
@@ -277,7 +283,10 @@ std::uint64_t SealBytes(const records::DatasetContent& content, const v1::SealDa
   std::uint64_t bytes_of_a_graph = sizeof(std::uint32_t);  // of the split of all
   if (request.split_case() != v1::SealDatasetRequest::SPLIT_NOT_SET) bytes_of_a_graph += kSplitBytesOfAGraph;
   if (request.split_case() == v1::SealDatasetRequest::kByIds) bytes_of_a_graph += kIdIndexBytesOfAGraph;
-  const std::uint64_t bins = MaxBins(content.n_node()) + MaxBins(content.n_edge());
+  std::uint64_t bins = MaxBins(content.n_node()) + MaxBins(content.n_edge());
+  if (records::IsRenumbered(content.schema())) {
+    bins += MaxBins(content.bandwidth()) + MaxBins(content.bandwidth_as_read());
+  }
   const std::uint64_t texts = request.lineage().SpaceUsedLong() + content.schema().SpaceUsedLong();
   return content.graphs() * bytes_of_a_graph + bins * kBytesOfABin + kDescriptions * texts + kSealBytes;
 }

@@ -178,6 +178,8 @@ def import_seeds():
         "two_blocks": framed(halves, *import_messages(schema(), abc, block(["d"], [2]))),
         "split_by_ids": framed(by_ids, *import_messages(schema(), abc)),
         "stored_edges": framed(lineage, *import_messages(schema(full=False), block(["a", "b"], [3, 3], ring))),
+        "renumbered": framed(plain, *import_messages(
+            schema(full=False), block(["a", "b"], [3, 4], ring), renumber=dataset_pb2.RENUMBERING_RCM)),
         "periodic": framed(plain, *import_messages(schema(periodic=True), block(["a"], [2], periodic=True))),
         "without_targets": framed(plain, *import_messages(schema(targets=()), block(["a"], [2], targets=0))),
         "two_targets": framed(plain, *import_messages(schema(targets=("gap", "u0")), block(["a"], [2], targets=2))),
@@ -204,12 +206,17 @@ def record_seeds():
     lengths.fields.add(name="edge_attr", scope=dataset_pb2.FIELD_SCOPE_EDGE, data_type=dataset_pb2.DATA_TYPE_F32)
     water = struct.pack("<HBBIIIIIQ", 1, 0, 0, 1, 0, 0, 32 + 8 + 16 + 8 + 1, 1, 0) + bytes(32) + b"a"
     one_edge = struct.pack("<HBBIIIIIQ", 1, 1, 0, 2, 1, 1, 32 + 8 * 3 + 24 + 8 + 1 + 7, 1, 0)
+    renumbered = dataset_pb2.Schema(edge_rule=dataset_pb2.EDGE_RULE_STORED, renumbered=dataset_pb2.RENUMBERING_RCM)
+    renumbered.fields.add(
+        name="source_node", scope=dataset_pb2.FIELD_SCOPE_NODE, data_type=dataset_pb2.DATA_TYPE_I32)
+    two_nodes = struct.pack("<HBBIIIIIQ2i", 1, 1, 0, 2, 1, 1, 32 + 8 + 8 + 8 + 1, 1, 0, 1, 0)
     return {
         "golden_full": framed(schema()) + full,
         "golden_stored": framed(lengths) + stored,
         "golden_of_another_schema": framed(schema(full=False)) + stored,
         "one_node": framed(schema()) + water,
         "one_edge": framed(schema(full=False)) + one_edge + bytes(48) + b"a",
+        "renumbered": framed(renumbered) + two_nodes + bytes(8) + b"\x01" + bytes(7) + b"a",
         "short": framed(schema()) + full[:31],
         "empty": framed(schema()),
     }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/dataset/renumber_flag.h"
 #include "client/ingest/source_files.h"
 #include "client/ingest/text.h"
 #include "proto/base/flag_checks.h"
@@ -92,6 +93,7 @@ void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, 
           "into a node; knn:K, the K nearest into a node; where a cell repeats, its images count")
       ->check(CLI::Validator(CheckEdges, ""))
       ->option_text("SPEC");
+  AddRenumberFlag(command, flags.renumber);
   command.add_option("--limit", flags.limit, "Read this many graphs only")
       ->check(base::CountFrom(1))
       ->option_text("N");
@@ -195,6 +197,13 @@ bool HasMeaning(const std::string& flag, const ingest::Format& format,
                       [&](const ingest::Format& other) { return HasFlag(other, flag); });
 }
 
+// Edges that are not stored join all nodes, so that there is nothing to number them by.
+std::string CheckRenumber(const ingest::Format& format, const ImportFlags& flags) {
+  const bool are_full = flags.edges.empty() ? !format.may_bring_edges : flags.edges == "full";
+  if (flags.renumber == v1::RENUMBERING_UNSPECIFIED || !are_full) return "";
+  return "--renumber needs edges that are stored, as --edges radius:R and --edges knn:K are and full is not";
+}
+
 std::string CheckFlagsOfPart(const CLI::App& command) {
   for (const std::string_view name : kFlagsOfNoPart) {
     if (command.count(std::string(name)) == 0) continue;
@@ -222,6 +231,7 @@ std::string CheckImportFlags(const CLI::App& command, const ingest::Format& form
     if (option->count() == 0 || HasMeaning(option->get_name(), format, formats)) continue;
     return absl::StrCat(option->get_name(), " has no meaning for a ", std::string(format.name), " file");
   }
+  if (const std::string wrong = CheckRenumber(format, flags); !wrong.empty()) return wrong;
   if (!flags.output.empty()) return CheckFlagsOfPart(command);
   const bool is_copy = format.open_blocks != nullptr && flags.paths.size() == 1;
   if (flags.name.empty() && !is_copy) return "--name is required";
@@ -243,6 +253,7 @@ ingest::ImportOptions ImportOptionsOf(const ImportFlags& flags, const GlobalOpti
   options.skip_refused = flags.on_error == "skip";
   options.number_duplicates = flags.duplicate_ids == "number";
   options.edges = flags.edges;
+  options.renumber = flags.renumber;
   if (const std::vector<std::uint32_t>& permille = flags.split_permille; !permille.empty()) {
     options.random_split = ingest::RandomSplit{{permille[0], permille[1], permille[2]}, flags.split_seed};
   }

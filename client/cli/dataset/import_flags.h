@@ -10,6 +10,7 @@
 #include "client/cli/command.h"
 #include "client/ingest/format.h"
 #include "client/ingest/import_options.h"
+#include "packtrain/v1/dataset.pb.h"
 
 namespace packtrain::cli {
 
@@ -20,6 +21,7 @@ struct ImportFlags {
   std::string name;
   std::string output;  // part to be written; empty: none, the graphs go to a server
   std::string edges;   // empty: not given
+  v1::Renumbering renumber = v1::RENUMBERING_UNSPECIFIED;
   std::vector<std::string> targets;
   std::string join;
   std::string key;

@@ -15,12 +15,16 @@ namespace {
 
 Table CountsTable(const v1::Dataset& dataset) {
   Table table{{"", "total", "mean", "median", "p99", "max"}, {}};
-  const auto add = [&table](const std::string& name, const v1::CountSummary& counts) {
-    table.rows.push_back({name, FormatCount(static_cast<double>(counts.total())), FormatNumber(counts.mean()),
-                          FormatCount(counts.p50()), FormatCount(counts.p99()), FormatCount(counts.max())});
+  const auto add = [&table](const std::string& name, const std::string& total, const v1::CountSummary& counts) {
+    table.rows.push_back({name, total, FormatNumber(counts.mean()), FormatCount(counts.p50()),
+                          FormatCount(counts.p99()), FormatCount(counts.max())});
   };
-  add("nodes", dataset.nodes());
-  add("edges", dataset.edges());
+  add("nodes", FormatCount(static_cast<double>(dataset.nodes().total())), dataset.nodes());
+  add("edges", FormatCount(static_cast<double>(dataset.edges().total())), dataset.edges());
+  if (dataset.has_bandwidth()) {
+    add("bandwidth", "-", dataset.bandwidth());
+    add("bandwidth as read", "-", dataset.bandwidth_as_read());
+  }
   return table;
 }
 
@@ -45,11 +49,17 @@ std::string WordsText(const v1::Vocabulary& vocabulary) {
   return FormatCount(static_cast<double>(vocabulary.words_size())) + " (--json lists them)";
 }
 
+std::string NumberingText(const v1::Schema& schema) {
+  const std::string word = EnumWord(schema.renumbered());
+  return word.empty() ? "" : ", renumbered: " + word;
+}
+
 std::string ToText(const v1::Dataset& dataset) {
   std::ostringstream text;
   text << dataset.name() << '@' << dataset.version() << ": "
        << FormatCount(static_cast<double>(dataset.graphs())) << " graphs, edges " << dataset.schema().edges()
-       << ", " << FormatBytes(static_cast<double>(dataset.bytes())) << "\nfields  ";
+       << NumberingText(dataset.schema()) << ", " << FormatBytes(static_cast<double>(dataset.bytes()))
+       << "\nfields  ";
   for (const v1::Field& field : dataset.schema().fields()) {
     text << field.name() << " (" << EnumWord(field.scope()) << ", " << EnumWord(field.data_type()) << ") ";
   }

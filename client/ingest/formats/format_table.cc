@@ -28,6 +28,7 @@ std::span<const Format> Formats() {
              .help = "a graph a line as JSON: programs (both variable misuse forms), typed bond graphs, or the "
                      "general form, which `packtrain dataset export --format jsonl` writes",
              .extensions = {".jsonl", ".json"},
+             .may_bring_edges = true,
              .may_hold_words = true,
              .open_graphs = OpenJsonl},
       Format{.name = "qm9-xyz",
@@ -47,6 +48,7 @@ std::span<const Format> Formats() {
              .help = "molfiles V2000 and V3000, one or many a file, with bonds; their data items are labels",
              .extensions = {".sdf", ".sd", ".mol"},
              .flags = MoleculeFlags(),
+             .may_bring_edges = true,
              .open_graphs = OpenSdf},
       Format{
           .name = "smiles",
@@ -54,6 +56,7 @@ std::span<const Format> Formats() {
               "csv, tab-separated or smi files with a column of SMILES, CXSMILES too; other columns are labels",
           .extensions = {".smi", ".smiles", ".csv", ".tsv"},
           .flags = SmilesFlags(),
+          .may_bring_edges = true,
           .open_graphs = OpenSmiles},
       Format{.name = "native",
              .help = "a file of `packtrain dataset export`, with its own splits and, without --name, its name; "
@@ -66,6 +69,7 @@ std::span<const Format> Formats() {
                  "num-edge-list.csv, and node-feat.csv, edge-feat.csv, graph-label.csv where they exist",
              .extensions = {".csv"},
              .flags = {{kInverseEdgesFlag, "keep|add", "add: follow each edge by its inverse (default: keep)"}},
+             .may_bring_edges = true,
              .open_folder = OpenOgbCsv},
       Format{
           .name = "tudataset",
@@ -73,6 +77,7 @@ std::span<const Format> Formats() {
               "a folder or archive of the TUDataset collection: DS_A.txt, DS_graph_indicator.txt, and labels "
               "and attributes of graphs, nodes and edges where they exist",
           .extensions = {".txt"},
+          .may_bring_edges = true,
           .open_folder = OpenTudataset},
   };
   return kFormats;

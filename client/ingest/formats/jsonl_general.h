@@ -20,9 +20,11 @@
 // split                    "train", "val" or "test": the split that the graph is in
 // schema                   in the first record of a file: what the fields of all of its records are, as
 //                          `packtrain dataset show --json` prints it: {"fields": [{"name", "scope", "dtype",
-//                          "dims", "unit"}], "targets": [{"name", "unit"}], "edge_builder": "radius:5"};
-//                          `words` lists the fields whose values are texts, and `names` has by field the texts
-//                          that its values 0, 1 and so on stand for, where these are fixed
+//                          "dims", "unit"}], "targets": [{"name", "unit"}], "edge_builder": "radius:5",
+//                          "renumbered": "rcm"}; `words` lists the fields whose values are texts, and `names`
+//                          has by field the texts that its values 0, 1 and so on stand for, where these are
+//                          fixed. `renumbered` says that the nodes are numbered by these edges already, and
+//                          that field `source_node` has their numbers before
 // other keys               labels, where they hold a number, a text, true, false or null
 //
 // Nodes are numbered from 0. A file without edges in its first record brings none, and --edges builds them.

@@ -9,6 +9,7 @@
 #include "client/ingest/formats/jsonl_general.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/import_words.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -268,6 +269,16 @@ absl::Status AddNames(JsonValue value, GraphLayout* layout) {
   });
 }
 
+absl::Status SetRenumbered(JsonValue value, GraphLayout* layout) {
+  ABSL_ASSIGN_OR_RETURN(const std::string_view word, TextOf(value, "renumbered"));
+  const auto renumbering = wire::ParseWord(word, wire::kRenumberingWords);
+  if (!renumbering) {
+    return BadSchema(absl::StrCat("'renumbered' must be ", wire::KnownWords(wire::kRenumberingWords)));
+  }
+  layout->renumbered = renumbering->value;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<GeneralLayout> LayoutOfSchema(JsonValue value) {
   ABSL_ASSIGN_OR_RETURN(const JsonObject schema, ObjectOf(value, "schema"));
   GeneralLayout layout;
@@ -277,6 +288,7 @@ absl::StatusOr<GeneralLayout> LayoutOfSchema(JsonValue value) {
     if (key == "targets") return AddTargets(part, &layout.targets);
     if (key == "words") words = part;
     if (key == "names") names = part;
+    if (key == "renumbered") return SetRenumbered(part, &layout.graphs);
     if (key != "edge_builder") return absl::OkStatus();
     ABSL_ASSIGN_OR_RETURN(const std::string_view edges, TextOf(part, key));
     if (edges != "full") layout.graphs.edges = edges;

@@ -10,6 +10,7 @@
 #include "client/ingest/refusal.h"
 #include "client/ingest/seal_description.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/import_words.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -29,6 +30,11 @@ std::string NamesOf(const v1::Schema& schema, bool with_types) {
   return names.empty() ? "none" : absl::StrJoin(names, ", ");
 }
 
+std::string NumberingOf(const v1::Schema& schema) {
+  const std::string word = wire::WordOf(schema.renumbered(), wire::kRenumberingWords);
+  return word.empty() ? "numbered as they were read" : absl::StrCat("renumbered by ", word);
+}
+
 // What a file has and the first one has not, for people.
 absl::Status Differs(const std::string& path, const v1::Schema& schema, const std::string& first_path,
                      const v1::Schema& first) {
@@ -37,6 +43,9 @@ absl::Status Differs(const std::string& path, const v1::Schema& schema, const st
                                                    ", those of ", first_path, " are ", there,
                                                    "; files that are joined have the same"));
   };
+  if (schema.renumbered() != first.renumbered()) {
+    return differs("nodes", NumberingOf(schema), NumberingOf(first));
+  }
   if (schema.edges() != first.edges()) return differs("edges", schema.edges(), first.edges());
   const bool have_same_names = NamesOf(schema, false) == NamesOf(first, false);
   return differs("fields", NamesOf(schema, have_same_names), NamesOf(first, have_same_names));

@@ -72,6 +72,24 @@ TEST(JsonKeysTest, OfADataset) {
             "lineage{sources[name bytes sha256] edges derived_from command program_version imported_at_ms}");
 }
 
+TEST(JsonKeysTest, OfARenumberedDataset) {
+  v1::Dataset dataset;
+  dataset.mutable_schema()->set_renumbered(v1::RENUMBERING_RCM);
+  dataset.mutable_lineage()->set_renumbered(v1::RENUMBERING_RCM);
+  dataset.mutable_bandwidth()->add_histogram();
+  dataset.mutable_bandwidth_as_read()->set_p50(7);
+  const Json json = MessageToJson(dataset, DatasetRules());
+  EXPECT_EQ(KeysIn(json),
+            "name version graphs nodes{total mean p50 p99 max} edges{total mean p50 p99 max} "
+            "bandwidth{mean p50 p99 max} bandwidth_as_read{mean p50 p99 max} "
+            "histogram{nodes edges bandwidth[count graphs] bandwidth_as_read} edge_builder renumbered bytes "
+            "fields targets splits classes "
+            "lineage{sources edges renumbered derived_from command program_version imported_at_ms}");
+  EXPECT_EQ(json["renumbered"], "rcm");
+  EXPECT_EQ(json["lineage"]["renumbered"], "rcm");
+  EXPECT_EQ(json["bandwidth_as_read"]["p50"], 7);
+}
+
 TEST(JsonKeysTest, OfADeletion) {
   v1::DeleteDatasetResponse response;
   response.add_versions();

@@ -94,6 +94,8 @@ TEST(GraphRecordTest, ReadsTheGoldenRecordOfAGraphWithStoredEdges) {
   EXPECT_EQ(view->n_node(), 3u);
   EXPECT_EQ(view->n_edge(), 4u);
   EXPECT_EQ(view->bandwidth(), 2u);
+  EXPECT_EQ(view->bandwidth_as_read(), 2u);  // not renumbered
+  EXPECT_TRUE(view->source_nodes().empty());
   EXPECT_EQ(view->endpoint_bytes(), 1);
   EXPECT_EQ(view->source_id(), "water");
   for (std::size_t k = 0; k < bonded.fields.size(); ++k) {

@@ -37,6 +37,18 @@ TEST_P(BadSchemaTest, IsRefusedByName) {
 
 v1::Field& Pos(v1::Schema& schema) { return *schema.mutable_fields(1); }
 
+// Returns the field of the nodes' indices in the source.
+v1::Field& Renumber(v1::Schema& schema) {
+  schema.set_edge_rule(v1::EDGE_RULE_STORED);
+  schema.set_edges("bonds");
+  schema.set_renumbered(v1::RENUMBERING_RCM);
+  v1::Field& field = *schema.add_fields();
+  field.set_name(std::string(kSourceNodeField));
+  field.set_scope(v1::FIELD_SCOPE_NODE);
+  field.set_data_type(v1::DATA_TYPE_I32);
+  return field;
+}
+
 v1::Vocabulary& Words(v1::Schema& schema, const std::string& field) {
   v1::Vocabulary& words = *schema.add_vocabularies();
   words.set_field(field);
@@ -98,6 +110,25 @@ INSTANTIATE_TEST_SUITE_P(
         BadSchema{"YOfOtherWidth", [](v1::Schema& s) { s.mutable_fields(2)->set_dims(0, 2); }, "[1]"},
         BadSchema{"UnnamedTarget", [](v1::Schema& s) { s.mutable_targets(0)->clear_name(); }, "target"},
         BadSchema{"RepeatedTarget", [](v1::Schema& s) { *s.add_targets() = s.targets(0); }, "twice"},
+        BadSchema{"RenumberedWithoutStoredEdges", [](v1::Schema& s) { Renumber(s); s.set_edge_rule(v1::EDGE_RULE_FULL); },
+                  "EDGE_RULE_STORED"},
+        BadSchema{"RenumberedWithoutSourceNodes",
+                  [](v1::Schema& s) {
+                    Renumber(s);
+                    s.mutable_fields()->RemoveLast();
+                  },
+                  "'source_node'"},
+        BadSchema{"SourceNodesOfGraphs", [](v1::Schema& s) { Renumber(s).set_scope(v1::FIELD_SCOPE_GRAPH); },
+                  "'source_node'"},
+        BadSchema{"SourceNodesOfFloats", [](v1::Schema& s) { Renumber(s).set_data_type(v1::DATA_TYPE_F32); },
+                  "one I32"},
+        BadSchema{"PairsOfSourceNodes", [](v1::Schema& s) { Renumber(s).add_dims(2); }, "one I32"},
+        BadSchema{"UnknownRenumbering",
+                  [](v1::Schema& s) {
+                    Renumber(s);
+                    s.set_renumbered(v1::Renumbering(99));
+                  },
+                  "unknown way"},
         BadSchema{"ZOfFloats", [](v1::Schema& s) { s.mutable_fields(0)->set_data_type(v1::DATA_TYPE_F32); },
                   "'z'"}),
     [](const auto& test) { return std::string(test.param.name); });
@@ -124,6 +155,18 @@ TEST(SchemaTest, CanonicalBytesTellSchemasApart) {
                       CanonicalSchema(other_dims), CanonicalSchema(moved_boundary)})
                 .size(),
             4u);
+}
+
+TEST(SchemaTest, ANumberingMakesAnotherSchemaThanTheFieldAlone) {
+  v1::Schema renumbered = MoleculeSchema();
+  Renumber(renumbered);
+  EXPECT_THAT(CheckSchema(renumbered), IsOk());
+  v1::Schema field_alone = renumbered;
+  field_alone.clear_renumbered();
+  EXPECT_THAT(CheckSchema(field_alone), IsOk());
+  EXPECT_NE(CanonicalSchema(renumbered), CanonicalSchema(field_alone));
+  EXPECT_TRUE(IsRenumbered(renumbered));
+  EXPECT_FALSE(IsRenumbered(field_alone));
 }
 
 TEST(VocabularyTest, WordsMakeAnotherSchemaAndCountsDoNot) {

@@ -27,14 +27,6 @@ using ::testing::HasSubstr;
 
 using BuiltEdgesTest = ImportSessionTest;
 
-v1::ImportHeader BuiltHeader(const std::string& edges, v1::ErrorPolicy on_error = v1::ERROR_POLICY_STOP) {
-  v1::ImportHeader header = Header(on_error);
-  header.mutable_schema()->set_edge_rule(v1::EDGE_RULE_STORED);
-  header.mutable_schema()->set_edges(edges);
-  header.set_build_edges(true);
-  return header;
-}
-
 void AddGraphField(v1::DataType type, const char* name, std::uint32_t elements, std::string_view data,
                    v1::ImportHeader& header, v1::GraphBlock& block) {
   v1::Field& field = *header.mutable_schema()->add_fields();

@@ -38,8 +38,10 @@ v1::DeriveDatasetRequest Request(const std::string& edges) {
 class DeriveTest : public ::testing::Test {
  protected:
   // Imports fifty molecules with edges that are built, in one block.
-  v1::Dataset ImportWith(const std::string& edges, const v1::SealDatasetRequest& seal) {
+  v1::Dataset ImportWith(const std::string& edges, const v1::SealDatasetRequest& seal,
+                         v1::Renumbering renumber = v1::RENUMBERING_UNSPECIFIED) {
     v1::ImportHeader header;
+    header.set_renumber(renumber);
     *header.mutable_schema() = MoleculeSchema();
     header.mutable_schema()->set_edges(edges);
     header.mutable_schema()->set_edge_rule(edges == "full" ? v1::EDGE_RULE_FULL : v1::EDGE_RULE_STORED);
@@ -50,8 +52,10 @@ class DeriveTest : public ::testing::Test {
   }
 
   // The same of molecules each in a cell that repeats along two vectors.
-  v1::Dataset ImportPeriodic(const std::string& edges, const std::string& name) {
+  v1::Dataset ImportPeriodic(const std::string& edges, const std::string& name,
+                             v1::Renumbering renumber = v1::RENUMBERING_UNSPECIFIED) {
     v1::ImportHeader header;
+    header.set_renumber(renumber);
     v1::Schema& schema = *header.mutable_schema();
     schema = MoleculeSchema();
     schema.set_edges(edges);
@@ -123,6 +127,15 @@ TEST_F(DeriveTest, OfPeriodicGraphsIsTheVersionOfAnImportWithTheseEdges) {
   }
 }
 
+TEST_F(DeriveTest, OfRenumberedPeriodicGraphsIsTheVersionOfAnImportWithTheseEdges) {
+  ImportPeriodic("knn:3", "molecules", v1::RENUMBERING_RCM);
+  for (const char* edges : {"radius:3.2", "knn:12", "full"}) {
+    const auto derived = Derive("molecules", Request(edges));
+    ASSERT_THAT(derived, IsOk());
+    EXPECT_EQ(derived->version(), ImportPeriodic(edges, "imported").version()) << edges;
+  }
+}
+
 TEST_F(DeriveTest, OfADataSetWithoutSplitsHasNone) {
   ImportWith("full", SealAs("molecules"));
   EXPECT_EQ(Derive("molecules", Request("knn:2"))->version(),
@@ -137,6 +150,63 @@ TEST_F(DeriveTest, AnotherSplitIsTheVersionOfAnImportWithIt) {
   request.mutable_fractions()->set_seed(3);
   EXPECT_EQ(Derive("molecules", request)->version(),
             ImportWith("knn:2", SealWithFractions("imported", 500, 0, 500, 3)).version());
+}
+
+// A numbering by edges means nothing for others.
+TEST_F(DeriveTest, OtherEdgesPutRenumberedNodesBackIntoTheOrderOfTheirSource) {
+  ImportWith("knn:2", SealWithFractions("molecules", 800, 100, 100, 7), v1::RENUMBERING_RCM);
+  for (const char* edges : {"radius:1.2", "knn:2", "full"}) {
+    const v1::Dataset imported = ImportWith(edges, SealWithFractions("imported", 800, 100, 100, 7));
+    const auto derived = Derive("molecules", Request(edges));
+    ASSERT_THAT(derived, IsOk());
+    EXPECT_EQ(derived->version(), imported.version()) << edges;
+    EXPECT_EQ(derived->schema().renumbered(), v1::RENUMBERING_UNSPECIFIED);
+  }
+}
+
+TEST_F(DeriveTest, OtherEdgesNumberTheNodesWhereThatIsAskedFor) {
+  for (const v1::Renumbering before : {v1::RENUMBERING_UNSPECIFIED, v1::RENUMBERING_RCM}) {
+    ImportWith("knn:2", SealAs("molecules"), before);
+    v1::DeriveDatasetRequest request = Request("radius:1.7");
+    request.set_renumber(v1::RENUMBERING_RCM);
+    const auto derived = Derive("molecules", request);
+    ASSERT_THAT(derived, IsOk());
+    EXPECT_EQ(derived->version(), ImportWith("radius:1.7", SealAs("imported"), v1::RENUMBERING_RCM).version());
+    EXPECT_EQ(derived->lineage().renumbered(), v1::RENUMBERING_RCM);
+  }
+}
+
+TEST_F(DeriveTest, ANumberingAloneIsTheVersionOfAnImportWithIt) {
+  ImportWith("knn:2", SealWithFractions("molecules", 800, 100, 100, 7));
+  v1::DeriveDatasetRequest request = Request("");
+  request.set_renumber(v1::RENUMBERING_RCM);
+  const auto derived = Derive("molecules", request);
+  ASSERT_THAT(derived, IsOk());
+  EXPECT_EQ(
+      derived->version(),
+      ImportWith("knn:2", SealWithFractions("imported", 800, 100, 100, 7), v1::RENUMBERING_RCM).version());
+}
+
+TEST_F(DeriveTest, AnotherSplitKeepsTheNumbering) {
+  ImportWith("knn:2", SealAs("molecules"), v1::RENUMBERING_RCM);
+  v1::DeriveDatasetRequest request = Request("");
+  request.mutable_fractions()->set_train_permille(500);
+  request.mutable_fractions()->set_test_permille(500);
+  const auto derived = Derive("molecules", request);
+  ASSERT_THAT(derived, IsOk());
+  EXPECT_EQ(derived->version(),
+            ImportWith("knn:2", SealWithFractions("imported", 500, 0, 500, 0), v1::RENUMBERING_RCM).version());
+}
+
+TEST_F(DeriveTest, RefusesToRenumberTwiceOrByEdgesThatAreNotStored) {
+  ImportWith("knn:2", SealAs("molecules"), v1::RENUMBERING_RCM);
+  v1::DeriveDatasetRequest request = Request("");
+  request.set_renumber(v1::RENUMBERING_RCM);
+  EXPECT_THAT(Derive("molecules", request),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("renumbered already, by rcm")));
+  request.set_edges("full");
+  EXPECT_THAT(Derive("molecules", request),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--renumber rcm: edges 'full'")));
 }
 
 TEST_F(DeriveTest, NeedsPositions) {

@@ -14,16 +14,21 @@
 #include "server/storage/key_schema.h"
 #include "server/storage/seal.h"
 #include "tests/server/storage/store_testing.h"
+#include "tests/testing/sample_chains.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::storage {
 namespace {
 
+using packtrain::testing::Chain;
 using packtrain::testing::IsOk;
 using packtrain::testing::ManyMolecules;
 using packtrain::testing::Molecule;
 using packtrain::testing::MoleculeSchema;
 using packtrain::testing::RecordOf;
+using packtrain::testing::RenumberedChainSchema;
+using packtrain::testing::RenumberedRecordOf;
+using packtrain::testing::SampleChains;
 using packtrain::testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -52,15 +57,18 @@ Checked RunCheck(absl::FunctionRef<absl::Status(rocks::CheckReport& report)> che
 class ComposedDataset final : public Dataset {
  public:
   explicit ComposedDataset(const std::vector<Molecule>& molecules)
-      : layout_(*records::RecordLayout::Create(MoleculeSchema())) {
-    records::DatasetContent content = *records::DatasetContent::Create(MoleculeSchema());
-    for (const Molecule& molecule : molecules) {
-      records.push_back(RecordOf(molecule));
-      EXPECT_THAT(content.Add(std::as_bytes(std::span(records.back()))), IsOk());
+      : ComposedDataset(MoleculeSchema(), RecordsOf(molecules)) {}
+
+  ComposedDataset(const v1::Schema& schema, std::vector<std::string> of_graphs)
+      : records(std::move(of_graphs)), layout_(*records::RecordLayout::Create(schema)) {
+    records::DatasetContent content = *records::DatasetContent::Create(schema);
+    for (const std::string& record : records) {
+      EXPECT_THAT(content.Add(std::as_bytes(std::span(record))), IsOk());
     }
     nodes_.assign(content.n_node().begin(), content.n_node().end());
     edges_.assign(content.n_edge().begin(), content.n_edge().end());
-    bandwidth.assign(content.bandwidth().begin(), content.bandwidth().end());
+    bandwidths.stored.assign(content.bandwidth().begin(), content.bandwidth().end());
+    bandwidths.as_read.assign(content.bandwidth_as_read().begin(), content.bandwidth_as_read().end());
     SealedContent sealed = *SealContent(content, SealWithFractions("composed", 800, 100, 100, 3));
     description_ = sealed.description;
     for (IndexSplit& split : sealed.splits) splits[split.name] = std::move(split.graphs);
@@ -88,10 +96,16 @@ class ComposedDataset final : public Dataset {
   std::string reference() const { return description_.name() + "@" + description_.version(); }
 
   std::vector<std::string> records;
-  std::vector<std::uint32_t> bandwidth;  // in the size index
+  Bandwidths bandwidths;  // in the size index
   std::map<std::string, std::vector<std::uint32_t>> splits;
 
  private:
+  static std::vector<std::string> RecordsOf(const std::vector<Molecule>& molecules) {
+    std::vector<std::string> records;
+    for (const Molecule& molecule : molecules) records.push_back(RecordOf(molecule));
+    return records;
+  }
+
   absl::Status Deliver(std::size_t k, std::uint32_t graph, RecordSink sink) const {
     const auto view = records::RecordView::Parse(layout_, std::as_bytes(std::span(records[graph])),
                                                  nodes_[graph], edges_[graph]);
@@ -104,7 +118,7 @@ class ComposedDataset final : public Dataset {
 };
 
 Checked Check(const ComposedDataset& dataset) {
-  return RunCheck([&](rocks::CheckReport& report) { return FsckDataset(dataset, dataset.bandwidth, report); });
+  return RunCheck([&](rocks::CheckReport& report) { return FsckDataset(dataset, dataset.bandwidths, report); });
 }
 
 TEST(FsckDatasetTest, AWholeDataSetHasNoFinding) {
@@ -149,7 +163,7 @@ TEST(FsckDatasetTest, ASplitThatChangedShowsInTheVersionAndWhereItSharesAGraph) 
 
 TEST(FsckDatasetTest, ABandwidthThatIsNotThatOfTheRecordIsNamed) {
   ComposedDataset dataset(ManyMolecules(50));
-  ++dataset.bandwidth[11];
+  ++dataset.bandwidths.stored[11];
   const Checked checked = Check(dataset);
   ASSERT_THAT(checked.findings, SizeIs(1));
   EXPECT_EQ(checked.findings[0].kind(), v1::FSCK_KIND_GRAPH);
@@ -160,7 +174,7 @@ TEST(FsckDatasetTest, ABandwidthThatIsNotThatOfTheRecordIsNamed) {
 TEST(FsckDatasetTest, GraphsBehindADamagedOneAreCheckedToo) {
   ComposedDataset dataset(ManyMolecules(50));
   dataset.records[7][0] ^= 1;
-  ++dataset.bandwidth[40];
+  ++dataset.bandwidths.stored[40];
   const Checked checked = Check(dataset);
   ASSERT_THAT(checked.findings, SizeIs(2));
   EXPECT_EQ(checked.findings[0].graph(), 7);
@@ -172,7 +186,66 @@ TEST(FsckDatasetTest, AReportThatFailsEndsTheCheck) {
   const ComposedDataset dataset(ManyMolecules(50));
   const auto gone = [](const v1::FsckResponse&) { return absl::CancelledError("the client went away"); };
   rocks::CheckReport report(gone);
-  EXPECT_THAT(FsckDataset(dataset, dataset.bandwidth, report), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(FsckDataset(dataset, dataset.bandwidths, report), StatusIs(absl::StatusCode::kCancelled));
+}
+
+ComposedDataset RenumberedChains() {
+  std::vector<std::string> records;
+  for (const Chain& chain : SampleChains()) records.push_back(RenumberedRecordOf(chain));
+  return {RenumberedChainSchema(), std::move(records)};
+}
+
+// Where field source_node begins in a record, behind place and link.
+std::size_t SourceNodesAt(const std::string& record) {
+  const auto layout = *records::RecordLayout::Create(RenumberedChainSchema());
+  const auto view = *records::RecordView::Parse(layout, std::as_bytes(std::span(record)));
+  return static_cast<std::size_t>(view.source_nodes().data() - view.bytes().data());
+}
+
+TEST(FsckDatasetTest, AWholeRenumberedDataSetHasNoFinding) {
+  const Checked checked = Check(RenumberedChains());
+  EXPECT_THAT(checked.findings, IsEmpty());
+  EXPECT_EQ(checked.summary.graphs(), SampleChains().size());
+}
+
+TEST(FsckDatasetTest, ABandwidthAsReadThatIsNotThatOfTheRecordIsNamed) {
+  ComposedDataset dataset = RenumberedChains();
+  ++dataset.bandwidths.as_read[3];
+  const Checked checked = Check(dataset);
+  ASSERT_THAT(checked.findings, SizeIs(1));
+  EXPECT_EQ(checked.findings[0].kind(), v1::FSCK_KIND_GRAPH);
+  EXPECT_EQ(checked.findings[0].graph(), 3);
+  EXPECT_THAT(checked.findings[0].message(), HasSubstr("its bandwidth as read is 4, the size index has 5"));
+}
+
+TEST(FsckDatasetTest, SourceNodesThatAreNotEachNodeOnceAreNamed) {
+  ComposedDataset dataset = RenumberedChains();
+  const std::size_t at = SourceNodesAt(dataset.records[4]);
+  dataset.records[4][at] = dataset.records[4][at + 4];
+  const Checked checked = Check(dataset);
+  ASSERT_THAT(checked.findings, SizeIs(2));
+  EXPECT_EQ(checked.findings[0].graph(), 4);
+  EXPECT_THAT(checked.findings[0].message(), HasSubstr("'source_node' does not hold each node once"));
+  EXPECT_THAT(checked.findings[1].message(), HasSubstr("version"));
+}
+
+TEST(FsckTest, TheSizeIndexOfManyRenumberedGraphsHasNoFinding) {
+  constexpr std::size_t kIdBytes = 6;  // at the end of a record
+  const std::string samples[] = {RenumberedRecordOf({std::string(kIdBytes, '0'), 1, 1}),
+                                 RenumberedRecordOf({std::string(kIdBytes, '0'), 5, 2})};
+  const TemporaryFolder folder;
+  const auto store = *RocksGraphStore::Open(folder.path(), {});
+  const auto writer = *store->NewDataset(RenumberedChainSchema());
+  for (std::uint64_t k = 0; k < kSizesPerChunk + 9; ++k) {
+    std::string record = samples[k % 3 == 0 ? 1 : 0];
+    record.replace(record.size() - kIdBytes, kIdBytes, std::to_string(100'000 + k));
+    ASSERT_THAT(writer->Append(std::as_bytes(std::span(record))), IsOk());
+  }
+  ASSERT_THAT(writer->Seal(SealAs("chains")), IsOk());
+  const Checked checked = RunCheck([&](rocks::CheckReport& report) { return Fsck(*store, report); });
+  EXPECT_THAT(checked.findings, IsEmpty());
+  EXPECT_EQ(checked.summary.graphs(), kSizesPerChunk + 9);
+  EXPECT_THAT(store->Open("chains"), IsOk());
 }
 
 // What a check finds once `write` has changed the entries of a store of two data sets.

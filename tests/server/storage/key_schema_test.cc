@@ -5,18 +5,27 @@
 
 #include <gmock/gmock.h>
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "server/storage/rocks_graph_store.h"
 #include "server/storage/stored_dataset.h"
+#include "tests/server/storage/store_testing.h"
 #include "tests/testing/golden.h"
+#include "tests/testing/sample_chains.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::storage {
 namespace {
 
+using ::packtrain::testing::Chain;
 using ::packtrain::testing::GoldenBlocks;
 using ::packtrain::testing::IsOk;
+using ::packtrain::testing::RenumberedChainSchema;
+using ::packtrain::testing::RenumberedRecordOf;
+using ::packtrain::testing::SampleChains;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
@@ -35,14 +44,15 @@ struct Golden {
   std::string split_key, split;
   std::string graph_key;
   std::string sizes_key, sizes;
+  std::string renumbered_sizes;
 };
 
 Golden ReadGolden() {
   std::vector<std::string> blocks = GoldenBlocks("key_schema.hex");
-  EXPECT_THAT(blocks, SizeIs(14));
-  blocks.resize(14);
-  return {blocks[0], blocks[1], blocks[2], blocks[3],  blocks[4],  blocks[5],  blocks[6],
-          blocks[7], blocks[8], blocks[9], blocks[10], blocks[11], blocks[12], blocks[13]};
+  EXPECT_THAT(blocks, SizeIs(15));
+  blocks.resize(15);
+  return {blocks[0], blocks[1], blocks[2],  blocks[3],  blocks[4],  blocks[5],  blocks[6], blocks[7],
+          blocks[8], blocks[9], blocks[10], blocks[11], blocks[12], blocks[13], blocks[14]};
 }
 
 TEST(KeySchemaTest, WritesTheGoldenKeys) {
@@ -68,6 +78,26 @@ TEST(KeySchemaTest, WritesTheGoldenValues) {
   const auto stored = DecodeDataset(golden.dataset);
   ASSERT_THAT(stored, IsOk());
   EXPECT_EQ(Encode(*stored), golden.dataset);
+}
+
+TEST(KeySchemaTest, SizesOfRenumberedGraphsAreTheGoldenOnes) {
+  const TemporaryFolder folder;
+  const auto store = RocksGraphStore::Open(folder.path(), {}).value();
+  const std::vector<Chain> chains = SampleChains();
+  const auto writer = store->NewDataset(RenumberedChainSchema()).value();
+  for (const Chain& chain : std::span(chains).first(3)) {
+    const std::string record = RenumberedRecordOf(chain);
+    ASSERT_THAT(writer->Append(std::as_bytes(std::span(record))), IsOk());
+  }
+  ASSERT_THAT(writer->Seal(SealAs("chains")), IsOk());
+  std::vector<std::string> values;
+  ASSERT_THAT(store->database().Scan(Family::kSizes, "",
+                                     [&](std::string_view, std::string_view value) {
+                                       values.emplace_back(value);
+                                       return absl::OkStatus();
+                                     }),
+              IsOk());
+  EXPECT_THAT(values, ElementsAre(ReadGolden().renumbered_sizes));
 }
 
 TEST(KeySchemaTest, ReadsTheGoldenKeysAndValues) {

@@ -12,15 +12,20 @@
 
 #include "tests/server/storage/graph_store_conformance.h"
 #include "tests/server/storage/store_testing.h"
+#include "tests/testing/sample_chains.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::storage {
 namespace {
 
+using ::packtrain::testing::Chain;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::ManyMolecules;
 using ::packtrain::testing::Molecule;
 using ::packtrain::testing::RecordOf;
+using ::packtrain::testing::RenumberedChainSchema;
+using ::packtrain::testing::RenumberedRecordOf;
+using ::packtrain::testing::SampleChains;
 using ::packtrain::testing::SampleMolecules;
 using ::packtrain::testing::StatusIs;
 using ::testing::ElementsAre;
@@ -60,6 +65,38 @@ TYPED_TEST(GraphStoreConformanceTest, DescribesItsGraphs) {
   std::uint64_t bytes = 0;
   for (const Molecule& molecule : SampleMolecules()) bytes += RecordOf(molecule).size();
   EXPECT_EQ(dataset.bytes(), bytes);
+}
+
+TYPED_TEST(GraphStoreConformanceTest, DescribesBothBandwidthsOfRenumberedGraphs) {
+  const auto writer = this->store().NewDataset(RenumberedChainSchema());
+  ASSERT_THAT(writer, IsOk());
+  std::vector<std::string> stored;
+  for (const Chain& chain : SampleChains()) {
+    stored.push_back(RenumberedRecordOf(chain));
+    ASSERT_THAT((*writer)->Append(std::as_bytes(std::span(stored.back()))), IsOk());
+  }
+  const auto sealed = (*writer)->Seal(SealAs("chains"));
+  ASSERT_THAT(sealed, IsOk());
+  const auto dataset = this->store().Open("chains");
+  ASSERT_THAT(dataset, IsOk());
+  const v1::Dataset& description = (*dataset)->description();
+  EXPECT_EQ(description.SerializeAsString(), sealed->dataset.SerializeAsString());
+  EXPECT_EQ(description.schema().renumbered(), v1::RENUMBERING_RCM);
+  EXPECT_EQ(description.lineage().renumbered(), v1::RENUMBERING_RCM);
+  EXPECT_EQ(description.bandwidth().max(), 1u);
+  EXPECT_EQ(description.bandwidth().total(), 6u);
+  EXPECT_EQ(description.bandwidth_as_read().max(), 7u);
+  EXPECT_EQ(description.bandwidth_as_read().p50(), 4u);  // of 0, 1, 3, 4, 5, 7, 7
+  EXPECT_EQ(description.bandwidth_as_read().total(), 27u);
+  const auto records = Read(**dataset, {0, 1, 2, 3, 4, 5, 6});
+  ASSERT_THAT(records, IsOk());
+  EXPECT_EQ(*records, stored);
+}
+
+TYPED_TEST(GraphStoreConformanceTest, DescribesNoBandwidthOfOtherGraphs) {
+  const v1::Dataset dataset = this->MustImport(SampleMolecules(), SealAs("molecules"));
+  EXPECT_FALSE(dataset.has_bandwidth() || dataset.has_bandwidth_as_read());
+  EXPECT_EQ(dataset.lineage().renumbered(), v1::RENUMBERING_UNSPECIFIED);
 }
 
 TYPED_TEST(GraphStoreConformanceTest, KeepsSizesInMemoryByGraph) {

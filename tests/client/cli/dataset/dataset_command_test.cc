@@ -61,6 +61,35 @@ TEST_F(DatasetCommandTest, DerivedIsTheVersionOfAnImportWithTheseEdges) {
   }
 }
 
+TEST_F(DatasetCommandTest, DerivedIsTheVersionOfAnImportThatRenumbers) {
+  const std::string imported = Import("imported", {"--edges", "knn:3", "--renumber", "rcm"});
+  Import("mols", {"--edges", "knn:3"});
+  const Printed renumbered = Run({"dataset", "derive", "mols", "--renumber", "rcm", "--name", "renumbered"});
+  ASSERT_EQ(renumbered.exit_code, 0) << renumbered.out << renumbered.err;
+  EXPECT_EQ(renumbered.Json()["version"], imported);
+  const Printed derived =
+      Run({"dataset", "derive", "renumbered", "--edges", "radius:2", "--renumber", "rcm", "--name", "derived"});
+  ASSERT_EQ(derived.exit_code, 0) << derived.out << derived.err;
+  EXPECT_EQ(derived.Json()["version"], Import("other", {"--edges", "radius:2", "--renumber", "rcm"}));
+  const Printed plain = Run({"dataset", "derive", "renumbered", "--edges", "radius:2", "--name", "plain"});
+  EXPECT_EQ(plain.Json()["version"], Import("other", {"--edges", "radius:2"}));
+  EXPECT_THAT(ErrorOf({"dataset", "derive", "renumbered", "--renumber", "rcm", "--name", "twice"}),
+              HasSubstr("renumbered already"));
+}
+
+TEST_F(DatasetCommandTest, ShowsTheNumberingAndBothBandwidths) {
+  Import("mols", {"--edges", "knn:3", "--renumber", "rcm"});
+  const nlohmann::json shown = Run({"dataset", "show", "mols"}).Json();
+  EXPECT_EQ(shown["renumbered"], "rcm");
+  EXPECT_EQ(shown["lineage"]["renumbered"], "rcm");
+  EXPECT_EQ(shown["fields"].back()["name"], "source_node");
+  EXPECT_LT(shown["bandwidth"]["mean"], shown["bandwidth_as_read"]["mean"]);
+  EXPECT_GE(shown["bandwidth_as_read"]["max"], shown["bandwidth_as_read"]["p50"]);
+  const Printed text = RunLine({"dataset", "show", "mols", "--server", server_->address()});
+  EXPECT_THAT(text.out, HasSubstr("edges knn:3, renumbered: rcm"));
+  EXPECT_THAT(text.out, HasSubstr("bandwidth as read"));
+}
+
 TEST_F(DatasetCommandTest, ASplitIsTheVersionOfAnImportWithIt) {
   Import("mols", {});
   const std::string imported = Import("imported", {"--split-permille", "500,250,250", "--split-seed", "7"});
@@ -76,7 +105,8 @@ TEST_F(DatasetCommandTest, ASplitIsTheVersionOfAnImportWithIt) {
 
 TEST_F(DatasetCommandTest, WrongUsageIsTwo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"dataset", "derive", "d", "--name", "e"}, "--edges"},
+      {{"dataset", "derive", "d", "--name", "e"}, "--edges or --renumber is required"},
+      {{"dataset", "derive", "d", "--name", "e", "--renumber", "amd"}, "--renumber"},
       {{"dataset", "derive", "d", "--edges", "knn:3"}, "--name"},
       {{"dataset", "derive", "d", "--edges", "knn:0", "--name", "e"}, "--edges 'knn:0'"},
       {{"dataset", "split", "d"}, "how"},
@@ -90,6 +120,10 @@ TEST_F(DatasetCommandTest, WrongUsageIsTwo) {
       {{"import", "extxyz", "f", "-o", "g", "--name", "d"}, "--name is for the join"},
       {{"import", "extxyz", "f", "-o", "g", "--split-file", "s"}, "--split-file is for the join"},
       {{"import", "native", "f", "--edges", "full"}, "--edges has no meaning"},
+      {{"import", "native", "f", "--renumber", "rcm"}, "--renumber has no meaning"},
+      {{"import", "extxyz", "f", "--name", "d", "--renumber", "rcm"}, "--renumber needs edges that are stored"},
+      {{"import", "jsonl", "f", "--name", "d", "--edges", "full", "--renumber", "rcm"},
+       "--renumber needs edges that are stored"},
       {{"import", "extxyz", "f"}, "--name is required"}};
   for (const auto& [line, words] : cases) {
     const Printed printed = RunLine(line);

@@ -31,7 +31,9 @@ const std::vector<ingest::Format> kFormats = {
      .help = "molfiles",
      .extensions = {".sdf"},
      .flags = {{"--hydrogens", "keep|add|remove", "What becomes of hydrogens"}},
+     .may_bring_edges = true,
      .open_graphs = OpenNothing},
+    {.name = "atoms", .help = "positions", .extensions = {".xyz"}, .open_graphs = OpenNothing},
     {.name = "smiles",
      .help = "tables of SMILES",
      .extensions = {".csv", ".smi"},
@@ -65,8 +67,9 @@ class ImportFlagsTest : public ::testing::Test {
 
 TEST_F(ImportFlagsTest, HelpTellsOfEachFormatAndOfEachFlagOnce) {
   const std::string help = app_.help();
-  EXPECT_THAT(help, HasSubstr("sdf: molfiles; smiles: tables of SMILES; whole: whole data sets"));
-  EXPECT_THAT(help, HasSubstr("folders or tar and zip archives of *.sdf or *.csv or *.smi files"));
+  EXPECT_THAT(help,
+              HasSubstr("sdf: molfiles; atoms: positions; smiles: tables of SMILES; whole: whole data sets"));
+  EXPECT_THAT(help, HasSubstr("folders or tar and zip archives of *.sdf or *.xyz or *.csv or *.smi files"));
   EXPECT_THAT(help, HasSubstr("--smiles COLUMN"));
   EXPECT_EQ(help.find("--hydrogens"), help.rfind("--hydrogens"));
 }
@@ -87,7 +90,36 @@ TEST_F(ImportFlagsTest, FlagOfWordsTakesNoOthers) {
 }
 
 TEST_F(ImportFlagsTest, UnknownFormatIsRefusedWithThoseThatAre) {
-  EXPECT_THAT(Parse({"pdb", "a.pdb", "--name", "a"}), HasSubstr("{sdf,smiles,whole}"));
+  EXPECT_THAT(Parse({"pdb", "a.pdb", "--name", "a"}), HasSubstr("{sdf,atoms,smiles,whole}"));
+}
+
+TEST_F(ImportFlagsTest, NumberingReachesTheImport) {
+  ASSERT_THAT(Parse({"atoms", "a.xyz", "--name", "a", "--edges", "knn:3", "--renumber", "rcm"}), IsEmpty());
+  EXPECT_EQ(ImportOptionsOf(flags_, {}).renumber, v1::RENUMBERING_RCM);
+}
+
+TEST_F(ImportFlagsTest, NodesAreNumberedAsReadWhereNothingIsSaid) {
+  ASSERT_THAT(Parse({"sdf", "a.sdf", "--name", "a"}), IsEmpty());
+  EXPECT_EQ(ImportOptionsOf(flags_, {}).renumber, v1::RENUMBERING_UNSPECIFIED);
+}
+
+TEST_F(ImportFlagsTest, NumberingTakesNoOtherWord) {
+  EXPECT_THAT(Parse({"sdf", "a.sdf", "--name", "a", "--renumber", "amd"}), HasSubstr("--renumber"));
+}
+
+TEST_F(ImportFlagsTest, NumberingNeedsEdgesThatAreStored) {
+  EXPECT_THAT(Parse({"sdf", "a.sdf", "--name", "a", "--renumber", "rcm"}), IsEmpty());
+  EXPECT_THAT(Parse({"sdf", "a.sdf", "--name", "a", "--renumber", "rcm", "--edges", "full"}),
+              HasSubstr("--renumber needs edges that are stored"));
+}
+
+TEST_F(ImportFlagsTest, NumberingNeedsEdgesToBeNamedWhereRecordsBringNone) {
+  EXPECT_THAT(Parse({"atoms", "a.xyz", "--renumber", "rcm", "-o", "a.packtrain"}),
+              HasSubstr("--edges radius:R and --edges knn:K"));
+}
+
+TEST_F(ImportFlagsTest, WholeDataSetsAreNotRenumbered) {
+  EXPECT_EQ(Parse({"whole", "a", "--renumber", "rcm"}), "--renumber has no meaning for a whole file");
 }
 
 TEST_F(ImportFlagsTest, WholeDataSetsTakeTheirNameAndOneFileOnly) {

@@ -66,6 +66,25 @@ TEST_F(LocalRecordsTest, VersionIsThatOfRecordsMadeByTheServer) {
   }
 }
 
+TEST_F(LocalRecordsTest, VersionIsThatOfRecordsRenumberedByTheServer) {
+  ingest::ImportOptions options = OptionsFor(kSample);
+  options.edges = "knn:3";
+  const std::string as_read = Version(options, /*locally=*/true).value();
+  options.renumber = v1::RENUMBERING_RCM;
+  const std::string renumbered = Version(options, /*locally=*/true).value();
+  EXPECT_EQ(renumbered, Version(options, /*locally=*/false).value());
+  EXPECT_NE(renumbered, as_read);
+}
+
+TEST_F(LocalRecordsTest, FullEdgesAreNotRenumberedByAnybody) {
+  ingest::ImportOptions options = OptionsFor(kSample);
+  options.renumber = v1::RENUMBERING_RCM;
+  for (const bool locally : {true, false}) {
+    EXPECT_THAT(Version(options, locally), StatusIs(absl::StatusCode::kInvalidArgument,
+                                                    HasSubstr("--renumber rcm: edges 'full' are not stored")));
+  }
+}
+
 TEST_F(LocalRecordsTest, RefusedGraphsAreThoseThatTheServerRefuses) {
   const std::string crystal = "1\nid=c Lattice=\"4 0 0 0 4 0 0 4 0\"\nC 1 2 3\n";
   const std::string cluster = "1\nid=a Lattice=\"4 0 0 0 4 0 0 0 4\" pbc=\"F F F\"\nC 1 2 3\n";

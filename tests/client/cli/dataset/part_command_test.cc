@@ -202,6 +202,41 @@ TEST_F(PartCommandTest, EdgeTypesThatDoNotFitAreRefusedAsByOneImport) {
       HasSubstr("b.jsonl.packtrain:0: graph 107 (b106): 'edge_type' has more than 256 different texts"));
 }
 
+TEST_F(PartCommandTest, RenumberedPartsAreTheVersionOfOneImport) {
+  ExpectSameVersion("extxyz", WriteSources(), {"--edges", "knn:3", "--renumber", "rcm"});
+  std::vector<std::string> programs;
+  for (const std::string& line : LinesOf("/jsonl/great.jsonl.gz")) programs.push_back(line + "\n");
+  ExpectSameVersion("jsonl", WriteTenFiles(".jsonl", programs), {"--renumber", "rcm"});
+  const nlohmann::json one = Show("one"), joined = Show("joined");
+  for (const char* key : {"renumbered", "bandwidth", "bandwidth_as_read", "fields"}) {
+    EXPECT_EQ(joined[key], one[key]) << key;
+  }
+  EXPECT_EQ(joined["lineage"]["renumbered"], "rcm");
+}
+
+TEST_F(PartCommandTest, TargetsOfRenumberedPartsThatDifferAreThoseOfOneImport) {
+  const std::vector<std::string> files = {
+      folder_.Write("a.xyz", "2\nid=a e=1 gap=2\nC 1 2 3\nH 1 2 4\n2\nid=b e=1\nC 1 2 3\nH 2 2 3\n"),
+      folder_.Write("b.xyz", "2\nid=c gap=4 e=2\nC 1 2 3\nH 1 2 4\n"),
+      folder_.Write("c.xyz", "1\nid=d\nC 1 2 3\n")};
+  ExpectSameVersion("extxyz", files, {"--edges", "knn:3", "--renumber", "rcm", "--missing-target", "nan"});
+}
+
+TEST_F(PartCommandTest, PartsThatAreRenumberedAndPartsThatAreNotAreNotJoined) {
+  const std::string a = MakePart(WriteMolecules("a.xyz", 0, 9), {"--edges", "knn:3"});
+  const std::string b = MakePart(WriteMolecules("b.xyz", 9, 9), {"--edges", "knn:3", "--renumber", "rcm"});
+  const auto refusal = [&](const std::vector<std::string>& parts) {
+    const Printed joined = Import("native", parts, {"--name", "joined"});
+    EXPECT_EQ(joined.exit_code, 1) << joined.out;
+    return joined.Json()["error"]["message"].get<std::string>();
+  };
+  EXPECT_THAT(refusal({a, b}), HasSubstr(absl::StrCat(b, ": its nodes are renumbered by rcm, those of ", a,
+                                                      " are numbered as they were read")));
+  EXPECT_THAT(refusal({b, a}),
+              HasSubstr(absl::StrCat(a, ": its nodes are numbered as they were read, those of ", b,
+                                     " are renumbered by rcm")));
+}
+
 TEST_F(PartCommandTest, BondTypesThatAFormatNamesStayAsTheyAre) {
   ExpectSameVersion("smiles",
                     {folder_.Write("two.smi", "CC=O a\nC#N b\n"), folder_.Write("one.smi", "c1ccoc1 c\n")});

@@ -282,6 +282,16 @@ TEST_P(FormatConformanceTest, EndOfTheFileStaysTheEnd) {
   for (int call = 0; call < 3; ++call) EXPECT_FALSE(reader->Next(&graph).value());
 }
 
+TEST_P(FormatConformanceTest, RecordsBringEdgesOnlyWhereTheRowSaysSo) {
+  if (GetParam().open_graphs == nullptr) GTEST_SKIP() << "the format is a source of blocks";
+  const std::unique_ptr<GraphReader> reader = Opened(FileOf(sample_.three));
+  SourceGraph graph(reader->layout());
+  while (reader->Next(&graph).value()) {
+    EXPECT_TRUE(GetParam().may_bring_edges || graph.senders.empty());
+  }
+  EXPECT_TRUE(GetParam().may_bring_edges || reader->layout().edges.empty());
+}
+
 class FormatRowTest : public ::testing::TestWithParam<Format> {};
 
 TEST_P(FormatRowTest, FuzzTargetHasSeeds) {

@@ -288,6 +288,19 @@ TEST_F(JsonlReaderTest, NumbersThatTheirTypeDoesNotHoldAreRefused) {
   }
 }
 
+TEST_F(JsonlReaderTest, SchemaSaysThatNodesAreRenumbered) {
+  const auto line = [](const std::string& renumbered) {
+    return R"({"id":1,"schema":{"fields":[{"name":"source_node","scope":"node","dtype":"i32"}],)"
+           R"("edge_builder":"bonds","renumbered":)" +
+           renumbered + R"(},"senders":[0],"receivers":[1],"source_node":[1,0]})";
+  };
+  JsonlFile file = Read(line(R"("rcm")"));
+  ASSERT_THAT(file.statuses, ElementsAre(IsOk()));
+  EXPECT_EQ(file.layout.renumbered, v1::RENUMBERING_RCM);
+  EXPECT_THAT(file.Values<std::int32_t>(0, "source_node"), ElementsAre(1, 0));
+  EXPECT_THAT(Read(line(R"("amd")")).statuses[0], Refused("bad_schema", "'renumbered' must be rcm"));
+}
+
 TEST_F(JsonlReaderTest, WordsNeedAFileThatIsReadTwice) {
   ReadOptions options;
   options.vocabularies = std::make_shared<Vocabularies>();

@@ -1,0 +1,46 @@
+#include "server/records/node_order.h"
+
+#include <cstddef>
+
+#include "server/records/row_order.h"
+
+namespace packtrain::records {
+namespace {
+
+void Rename(std::span<const std::uint32_t> nodes, std::span<const std::uint32_t> numbers,
+            std::vector<std::uint32_t>& out) {
+  out.clear();
+  out.reserve(nodes.size());
+  for (const std::uint32_t node : nodes) out.push_back(numbers[node]);
+}
+
+}  // namespace
+
+GraphView NodeOrder::Ordered(const RecordLayout& layout, const GraphView& graph,
+                             std::span<const std::uint32_t> nodes) {
+  numbers_.resize(nodes.size());
+  for (std::uint32_t k = 0; k < nodes.size(); ++k) numbers_[nodes[k]] = k;
+  Rename(graph.senders, numbers_, senders_);
+  Rename(graph.receivers, numbers_, receivers_);
+  rows_.resize(graph.fields.size());
+  fields_.assign(graph.fields.begin(), graph.fields.end());
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    if (layout.fields()[k].scope != v1::FIELD_SCOPE_NODE) continue;
+    OrderRows(graph.fields[k], layout.fields()[k].row_bytes, nodes, rows_[k]);
+    fields_[k] = rows_[k];
+  }
+  GraphView ordered = graph;
+  ordered.senders = senders_;
+  ordered.receivers = receivers_;
+  ordered.fields = fields_;
+  return ordered;
+}
+
+std::uint64_t NodeOrder::memory_bytes() const {
+  std::uint64_t bytes =
+      (numbers_.capacity() + senders_.capacity() + receivers_.capacity()) * sizeof(std::uint32_t);
+  for (const std::string& rows : rows_) bytes += rows.capacity();
+  return bytes;
+}
+
+}  // namespace packtrain::records
