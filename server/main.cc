@@ -16,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <ratio>
 #include <string>
 
 #include "absl/debugging/failure_signal_handler.h"
@@ -73,6 +74,17 @@ CLI::Option* AddSeconds(CLI::App& app, const std::string& flag, Duration& value,
   return app.add_option_function<T>(flag, take, help)->default_str(absl::StrCat(preset.count()));
 }
 
+// A number of hours.
+CLI::Option* AddHours(CLI::App& app, const std::string& flag, std::chrono::milliseconds& value,
+                      const std::string& help) {
+  using Hours = std::chrono::duration<double, std::ratio<3600>>;
+  const auto take = [&value](double hours) {
+    value = std::chrono::ceil<std::chrono::milliseconds>(Hours(hours));
+  };
+  const std::string preset = absl::StrCat(std::chrono::duration_cast<Hours>(value).count());
+  return app.add_option_function<double>(flag, take, help)->default_str(preset);
+}
+
 // For flags that mean something else when they are absent, as an unset variable of a shell would make them.
 CLI::Validator NotEmpty() {
   return {[](const std::string& value) { return value.empty() ? std::string("is empty") : std::string(); }, "",
@@ -124,6 +136,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
   AddSeconds<double>(app, "--idle-timeout", options.idle_timeout,
                      "Seconds that a stream may wait for its client, and an import for its seal")
       ->check(base::NumberBetween(0.001, 1e6));
+  AddHours(app, "--keep-staged", options.keep_staged,
+           "Hours for which what an import that breaks off has stored is kept on the disk, so that `packtrain "
+           "import --continue` goes on there, after a restart, too; 0: it is dropped")
+      ->check(base::NumberBetween(0, 1e6));
   AddSeconds<double>(app, "--ping-after", options.ping_after,
                      "Seconds without a sign of life after which a client is pinged")
       ->check(base::NumberBetween(0.001, 1e6));

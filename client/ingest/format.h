@@ -23,6 +23,7 @@
 #include "client/ingest/graph_reader.h"
 #include "client/ingest/input_folder.h"
 #include "client/ingest/line_reader.h"
+#include "client/ingest/source_files.h"
 #include "client/ingest/vocabularies.h"
 
 namespace packtrain::ingest {
@@ -49,6 +50,8 @@ struct ReadOptions {
   std::size_t threads = 0;      // that parse records; 0: one for each core
   // Of all files of an import. Null: a record that holds words is refused as "no_vocabulary".
   std::shared_ptr<Vocabularies> vocabularies = nullptr;
+  // That the files must have, as the import goes on behind what was read of them before; null: any.
+  std::shared_ptr<const FileDigests> digests = nullptr;
 };
 
 struct Format {

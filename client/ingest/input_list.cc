@@ -120,11 +120,18 @@ absl::Status InputList::Close() {
 absl::Status InputList::AddSource(v1::SourceFile source) {
   closed_bytes_ += source.bytes();
   const std::size_t number = sources_.size();
-  if (number < first_sources_.size() && first_sources_[number].sha256() != source.sha256()) {
+  const bool as_before = number >= first_sources_.size() || first_sources_[number].sha256() == source.sha256();
+  if (!as_before || !IsAsIdentified(source)) {
     return absl::AbortedError(absl::StrCat(source.name(), ": the file has changed while it was read"));
   }
   sources_.push_back(std::move(source));
   return absl::OkStatus();
+}
+
+bool InputList::IsAsIdentified(const v1::SourceFile& source) const {
+  if (options_.digests == nullptr) return true;
+  const auto found = options_.digests->find(source.name());
+  return found == options_.digests->end() || found->second == source.sha256();
 }
 
 absl::Status InputList::Restart() {

@@ -44,7 +44,8 @@ class InputList {
 
   // Opens the next input by the format; null behind the last. What was opened before must be gone. A refusal
   // (of ArchiveReader::Next, InputFolder::Open and the format) is that of one input: the next call goes on
-  // behind it. Other errors end the import; ABORTED: a file is not what it was before Restart.
+  // behind it. Other errors end the import; ABORTED: a file is not what it was before Restart, or what the
+  // options say of it.
   absl::StatusOr<std::unique_ptr<GraphReader>> Next();
 
   // Of the input that Next opened or refused last: FILE, ARCHIVE/MEMBER or FOLDER. It names a graph by StemOf.
@@ -77,6 +78,8 @@ class InputList {
   absl::StatusOr<std::unique_ptr<GraphReader>> OpenFolder();
   absl::Status OpenFile(std::unique_ptr<ByteSource>* file);
   absl::Status AddSource(v1::SourceFile source);
+  // Whether it is what the options say of it.
+  bool IsAsIdentified(const v1::SourceFile& source) const;
 
   const Format& format_;
   const FoundFiles found_;

@@ -3,6 +3,7 @@
 #define PACKTRAIN_CLIENT_INGEST_SOURCE_FILES_H_
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "absl/status/statusor.h"
 
 namespace packtrain::ingest {
+
+// Hexadecimal SHA-256 of files, by path.
+using FileDigests = std::map<std::string, std::string>;
 
 // Files of a folder or an archive that are not of the format, by their endings.
 struct PassedOver {

@@ -61,6 +61,7 @@ class GrpcImportStream final : public ImportStream {
   }
 
   absl::Status WriteHeader(const v1::ImportHeader& header) {
+    graphs_ = header.continue_at();
     v1::ImportGraphsRequest request;
     *request.mutable_header() = header;
     return Send(request);
@@ -80,6 +81,15 @@ class GrpcImportStream final : public ImportStream {
     v1::ImportGraphsRequest request;
     *request.mutable_records() = std::move(records);
     return Send(request);
+  }
+
+  void Drop() override {
+    if (finished_) return;
+    v1::ImportGraphsRequest request;
+    request.mutable_end()->set_drop(true);
+    if (!Send(request).ok()) return;  // the server has ended the call already
+    writer_->WritesDone();
+    End().IgnoreError();
   }
 
   absl::StatusOr<v1::ImportGraphsResponse> Finish() override {
@@ -112,7 +122,7 @@ class GrpcImportStream final : public ImportStream {
   grpc::ClientContext context_;
   v1::ImportGraphsResponse response_;
   const std::unique_ptr<grpc::ClientWriter<v1::ImportGraphsRequest>> writer_;
-  std::uint64_t graphs_ = 0;  // sent
+  std::uint64_t graphs_ = 0;  // sent, and those before
   bool finished_ = false;
 };
 

@@ -83,11 +83,11 @@ class ServiceClient {
   const std::unique_ptr<const Stubs> stubs_;
 };
 
-// One ImportGraphs call. Used by one thread. Destroyed before Finish, it cancels the call and the server
-// drops the import.
+// One ImportGraphs call. Used by one thread. Destroyed before Finish or Drop, it cancels the call, and the
+// server keeps or drops what it has, as the header's identity says.
 class ImportStream {
  public:
-  // Sends `header`.
+  // Sends `header`; the blocks begin behind its continue_at.
   static absl::StatusOr<std::unique_ptr<ImportStream>> Open(std::shared_ptr<Connection> connection,
                                                             const v1::ImportHeader& header);
   virtual ~ImportStream() = default;
@@ -96,6 +96,9 @@ class ImportStream {
   // status; any call after an error returns FAILED_PRECONDITION.
   virtual absl::Status Write(v1::GraphBlock block) = 0;
   virtual absl::Status Write(v1::RecordBlock records) = 0;
+
+  // Says that the import will not go on, and waits until the server has dropped it.
+  virtual void Drop() = 0;
 
   // Says that no block follows and waits for the server's answer.
   virtual absl::StatusOr<v1::ImportGraphsResponse> Finish() = 0;

@@ -172,6 +172,15 @@ void AddMemory(const MemoryReading& memory, std::vector<MetricFamily>& out) {
                     .Take());
 }
 
+void AddDisk(const DiskReading& disk, std::vector<MetricFamily>& out) {
+  out.push_back(Gauge("packtrain_kept_imports", "Imports that broke off and are kept for --keep-staged")
+                    .Add(disk.kept_imports)
+                    .Take());
+  out.push_back(Gauge("packtrain_kept_import_bytes", "Bytes on disk of imports that broke off and are kept")
+                    .Add(disk.kept_import_bytes)
+                    .Take());
+}
+
 void AddProcess(const ProcessReading& process, std::vector<MetricFamily>& out) {
   out.push_back(
       Gauge("process_resident_memory_bytes", "Resident memory size").Add(process.resident_bytes).Take());
@@ -224,6 +233,7 @@ std::vector<MetricFamily> ToFamilies(const ServerReading& reading) {
   families.push_back(Datasets(reading.datasets));
   families.push_back(Steps(reading.steps));
   AddMemory(reading.memory, families);
+  AddDisk(reading.disk, families);
   AddDatabases(reading.databases, families);
   AddProcess(reading.process, families);
   return families;

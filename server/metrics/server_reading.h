@@ -39,6 +39,12 @@ struct MemoryReading {
   std::vector<MemoryPartReading> parts;
 };
 
+// Imports that broke off and are kept.
+struct DiskReading {
+  std::uint64_t kept_imports = 0;
+  std::uint64_t kept_import_bytes = 0;
+};
+
 // Graphs above the budget in the plans of epochs, by the action that was taken.
 struct OversizeTotals {
   std::uint64_t error = 0;
@@ -57,6 +63,7 @@ struct ServerReading {
   std::uint32_t plan_version = 0;
   StreamsReading streams;
   MemoryReading memory;
+  DiskReading disk;
   OversizeTotals oversize;
   std::uint64_t plans = 0;
   std::optional<std::set<std::string>> datasets;  // that are stored; nullopt where the store cannot say

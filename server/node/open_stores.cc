@@ -82,6 +82,7 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
       storage::RocksGraphStore::Open(options.data / kGraphsFolder,
                                      {.database = {.statistics = scraped},
                                       .block_cache_bytes = memory->max_bytes(limits::MemoryPart::kStoreCache),
+                                      .kept = {.keep = options.keep_staged},
                                       .memory = memory}));
   const auto steps = std::make_shared<metrics::StepDurations>();
   runs::RocksRunStoreOptions run_options;
@@ -93,10 +94,14 @@ absl::StatusOr<Stores> OpenStores(const ServerOptions& options) {
   const auto databases = [&graphs = *graphs, &runs = *run_store] {
     return std::vector<metrics::DatabaseReading>{{"graphs", graphs.statistics()}, {"runs", runs.statistics()}};
   };
+  const auto disk = [&graphs = *graphs] {
+    const storage::KeptImports::Use kept = graphs.kept_imports();
+    return metrics::DiskReading{kept.imports, kept.bytes};
+  };
   StoreCheck check = CheckOf(*graphs, *run_store);
   const auto watch_lost = [&graphs = *graphs](auto watcher) { graphs.WatchLost(std::move(watcher)); };
-  return Stores{std::move(graphs), std::move(run_store), steps, databases,
-                std::move(check),  watch_lost,           memory};
+  return Stores{std::move(graphs), std::move(run_store), steps,  databases,
+                std::move(check),  watch_lost,           memory, disk};
 }
 
 }  // namespace packtrain::node

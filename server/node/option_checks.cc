@@ -42,6 +42,9 @@ absl::Status CheckOptions(const ServerOptions& options) {
   if (options.idle_timeout <= milliseconds(0)) {
     return absl::InvalidArgumentError("--idle-timeout must be above 0");
   }
+  if (options.keep_staged < milliseconds(0)) {
+    return absl::InvalidArgumentError("--keep-staged must not be below 0");
+  }
   if (std::min(options.ping_after, options.ping_timeout) <= milliseconds(0)) {
     return absl::InvalidArgumentError("--ping-after and --ping-timeout must be above 0");
   }

@@ -164,8 +164,9 @@ class GrpcServer final : public Server {
                         .max_part_bytes = options.max_message_bytes},
                        options.max_streams, idle_),
         run_service_(bounds_, *stores_.runs, options.max_message_bytes, idle_, MayStartRuns(options)),
-        server_info_service_(bounds_, LimitsOf(options, *memory_), FeaturesOf(options),
-                             [this] { return ReadMemory(); }),
+        server_info_service_(
+            bounds_, LimitsOf(options, *memory_), FeaturesOf(options), [this] { return ReadMemory(); },
+            [this] { return ReadDisk(); }),
         admin_service_(bounds_, stores_.check, idle_) {
     if (!options.replica_of.empty()) {
       replicator_.emplace(*stores_.graphs, memory_,
@@ -188,6 +189,7 @@ class GrpcServer final : public Server {
   void EndConnections();
   metrics::ServerReading Read();
   metrics::MemoryReading ReadMemory() const;
+  metrics::DiskReading ReadDisk() const { return stores_.disk ? stores_.disk() : metrics::DiskReading(); }
   std::vector<const char*> ServiceNames() const {
     std::vector<const char*> names = {
         v1::DatasetService::service_full_name(),    v1::PlanService::service_full_name(),
@@ -278,6 +280,7 @@ metrics::ServerReading GrpcServer::Read() {
     for (const auto& [code, refused] : bench_service_->refused()) reading.streams.ended[code] += refused;
   }
   reading.memory = ReadMemory();
+  reading.disk = ReadDisk();
   reading.oversize = plans_.oversize();
   reading.plans = plans_.planned();
   if (stores_.steps != nullptr) reading.steps = stores_.steps->Read();

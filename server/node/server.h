@@ -37,6 +37,8 @@ struct Stores {
   std::function<void(std::function<void(bool any_lost)> watcher)> watch_lost = nullptr;
   // From which they take the sizes of open data sets, and the server all else; null: the server makes one.
   std::shared_ptr<limits::MemoryBudget> memory = nullptr;
+  // What they have on the disk beside what is served; may be missing.
+  std::function<metrics::DiskReading()> disk = nullptr;
 };
 
 // Started, drained and destroyed by one thread; calls are served on threads of the server's own.

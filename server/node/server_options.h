@@ -44,6 +44,8 @@ struct ServerOptions {
   // A stream that waits for its client for so long is cut off, and an import that waits for its seal is
   // dropped.
   std::chrono::milliseconds idle_timeout = std::chrono::minutes(10);
+  // What an import that breaks off has staged is kept for so long, to go on there; 0: it is dropped.
+  std::chrono::milliseconds keep_staged = std::chrono::hours(24);
   // A connection on which nothing came for `ping_after` is pinged, and closed if no answer comes for
   // `ping_timeout`.
   std::chrono::milliseconds ping_after = std::chrono::seconds(30);

@@ -88,12 +88,25 @@ struct SortedFileWriter::OpenFile {
   rocksdb::SstFileWriter writer;
 };
 
+std::string SortedFilePath(const std::string& stem, std::size_t number) {
+  return absl::StrCat(stem, "-", number, ".sst");
+}
+
 SortedFileWriter::SortedFileWriter(std::shared_ptr<Database> database, FamilyId family, std::string stem,
                                    std::uint64_t file_bytes)
-    : database_(std::move(database)), family_(family), stem_(std::move(stem)), file_bytes_(file_bytes) {}
+    : SortedFileWriter(std::move(database), family, std::move(stem), file_bytes, {}) {}
+
+SortedFileWriter::SortedFileWriter(std::shared_ptr<Database> database, FamilyId family, std::string stem,
+                                   std::uint64_t file_bytes, std::vector<SortedFile> files)
+    : database_(std::move(database)),
+      family_(family),
+      stem_(std::move(stem)),
+      file_bytes_(file_bytes),
+      files_(std::move(files)) {}
 
 SortedFileWriter::~SortedFileWriter() {
   open_file_.reset();
+  if (leaves_files_) return;
   std::error_code ignored;  // what stays is reclaimed when the store is opened next
   for (const SortedFile& file : files_) std::filesystem::remove(file.path, ignored);
 }
@@ -101,7 +114,7 @@ SortedFileWriter::~SortedFileWriter() {
 absl::Status SortedFileWriter::BeginFile() {
   ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
   open_file_ = std::make_unique<OpenFile>(*database_, family_);
-  std::string path = absl::StrCat(stem_, "-", files_.size(), ".sst");
+  std::string path = SortedFilePath(stem_, files_.size());
   files_.push_back({family_, path, "", ""});
   return ToStatus(open_file_->writer.Open(path), absl::StrCat("creating ", path));
 }
@@ -112,13 +125,14 @@ absl::Status SortedFileWriter::RequireSpace(std::uint64_t bytes) {
   return database_->reserve().Require(std::exchange(unchecked_bytes_, 0));
 }
 
-absl::Status SortedFileWriter::EndFile() {
+absl::Status SortedFileWriter::TryEndFile() {
   rocksdb::ExternalSstFileInfo written;
   const rocksdb::Status status = open_file_->writer.Finish(&written);
   open_file_.reset();
   SortedFile& file = files_.back();
   file.first_key = std::move(written.smallest_key);
   file.last_key = std::move(written.largest_key);
+  ended_bytes_ = written.file_size;
   return ToStatus(status, absl::StrCat("writing ", file.path));
 }
 
@@ -134,17 +148,40 @@ absl::Status SortedFileWriter::TryAdd(std::string_view key, std::string_view val
   ABSL_RETURN_IF_ERROR(RequireSpace(key.size() + value.size()));
   const rocksdb::Status status = open_file_->writer.Put(key, value);
   if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", files_.back().path));
-  return open_file_->writer.FileSize() < file_bytes_ ? absl::OkStatus() : EndFile();
+  return open_file_->writer.FileSize() < file_bytes_ ? absl::OkStatus() : TryEndFile();
+}
+
+std::uint64_t SortedFileWriter::open_bytes() const {
+  return open_file_ == nullptr ? 0 : open_file_->writer.FileSize();
+}
+
+absl::StatusOr<std::uint64_t> SortedFileWriter::EndFile() {
+  ABSL_RETURN_IF_ERROR(failure_);
+  if (open_file_ == nullptr) return std::uint64_t{0};
+  // What the file still buffers in memory.
+  ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
+  ABSL_RETURN_IF_ERROR(failure_ = TryEndFile());
+  return ended_bytes_;
 }
 
 absl::StatusOr<std::vector<SortedFile>> SortedFileWriter::Finish() {
-  ABSL_RETURN_IF_ERROR(failure_);
-  if (open_file_ != nullptr) {
-    // What the file still buffers in memory.
-    ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
-    ABSL_RETURN_IF_ERROR(failure_ = EndFile());
-  }
+  ABSL_RETURN_IF_ERROR(EndFile().status());
   return files_;
+}
+
+absl::Status ReadSortedFile(const Database& database, FamilyId family, const std::string& path,
+                            Database::Visitor visit) {
+  rocksdb::SstFileReader reader(OptionsOf(database, *database.instance(), family));
+  const std::string reading = absl::StrCat("reading ", path);
+  const rocksdb::Status opened = reader.Open(path);
+  if (!opened.ok()) return ToStatus(opened, reading);
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  const std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(options));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    ABSL_RETURN_IF_ERROR(visit(it->key().ToStringView(), it->value().ToStringView()));
+  }
+  return ToStatus(it->status(), reading);
 }
 
 absl::Status Ingest(Database& database, const std::vector<SortedFile>& files) {

@@ -27,19 +27,33 @@ struct SortedFile {
   std::string last_key;
 };
 
+// Where the file of this number is.
+std::string SortedFilePath(const std::string& stem, std::size_t number);
+
 // Writes ascending keys into files. Used by one thread. A file is created when its first key comes, and all of
-// them are removed at the end unless they were moved away.
+// them are removed at the end unless they were moved away, or are to stay.
 class SortedFileWriter {
  public:
   // Files are named STEM-0.sst, STEM-1.sst, ...; a new one begins when one has reached `file_bytes`.
   SortedFileWriter(std::shared_ptr<Database> database, FamilyId family, std::string stem,
                    std::uint64_t file_bytes);
+  // Goes on behind `files`, which an earlier writer with this stem has ended.
+  SortedFileWriter(std::shared_ptr<Database> database, FamilyId family, std::string stem,
+                   std::uint64_t file_bytes, std::vector<SortedFile> files);
   ~SortedFileWriter();
   SortedFileWriter(const SortedFileWriter&) = delete;
   SortedFileWriter& operator=(const SortedFileWriter&) = delete;
 
   // RESOURCE_EXHAUSTED: disk full. After a failure every call gives that failure.
   absl::Status Add(std::string_view key, std::string_view value);
+
+  // Bytes of the file that is being written, as far as they have left memory.
+  std::uint64_t open_bytes() const;
+  // Ends and syncs that file, and returns its size; 0 where there is none. The next key begins another one.
+  // Codes as Finish.
+  absl::StatusOr<std::uint64_t> EndFile();
+  // From now on no file is removed at the end.
+  void LeaveFiles() { leaves_files_ = true; }
 
   // Ends and syncs the last file and returns all; nothing may be added after it. RESOURCE_EXHAUSTED: the disk
   // is full down to the reserve; it may be tried again. After any other failure every call gives that failure.
@@ -50,7 +64,7 @@ class SortedFileWriter {
   absl::Status TryAdd(std::string_view key, std::string_view value);
   absl::Status RequireSpace(std::uint64_t bytes);
   absl::Status BeginFile();
-  absl::Status EndFile();
+  absl::Status TryEndFile();
 
   const std::shared_ptr<Database> database_;
   const FamilyId family_;
@@ -58,9 +72,16 @@ class SortedFileWriter {
   const std::uint64_t file_bytes_;
   std::uint64_t unchecked_bytes_ = 0;  // since the last look at the free space
   std::vector<SortedFile> files_;
+  std::uint64_t ended_bytes_ = 0;  // of the file that was ended last
   absl::Status failure_;
+  bool leaves_files_ = false;
   std::unique_ptr<OpenFile> open_file_;  // the last file, while it is written
 };
+
+// Calls `visit` for each key of a file that is not taken in, ascending. DATA_LOSS: a block of it is not as it
+// was written, or the file is none. A failing visit ends the reading with its status.
+absl::Status ReadSortedFile(const Database& database, FamilyId family, const std::string& path,
+                            Database::Visitor visit);
 
 // Takes files into the database, moving them; all or none, synced. OK: what was taken in has been found there.
 // After a failure it may be tried again.

@@ -64,6 +64,11 @@ DatasetService::DatasetService(CallBounds& bounds, storage::GraphStore& store,
   const MethodBound lists{
       .part = kImports, .max_request_bytes = max_message_bytes_, .max_elements = max_message_bytes_};
   Bound(&DatasetService::SealDataset, lists);
+  // A header may hold all vocabularies; the answer holds settings of other imports.
+  Bound(&DatasetService::ContinueImport, {.part = kImports,
+                                          .max_request_bytes = max_message_bytes_,
+                                          .max_elements = max_message_bytes_,
+                                          .work_bytes = 1 << 20});
   Bound(&DatasetService::ListDatasets, {.part = kListings, .work_bytes = kPageBytes});
   Bound(&DatasetService::Description, {.part = kListings});
   Bound(&DatasetService::ListGraphSizes, {.part = kListings, .work_bytes = kPageBytes});
@@ -90,7 +95,7 @@ void DatasetService::Import(ImportCall& call, limits::Slots::Slot slot, grpc::By
   open_imports_.Add(call);
   const absl::StatusOr<v1::ImportGraphsResponse> staged = importer_.Import(
       std::move(slot), [&call](std::uint64_t held_bytes) { return call.Next(held_bytes); },
-      [&call] { return call.IsWanted(); });
+      [&call] { return call.IsWanted(); }, [&call](const absl::Status& why) { call.Break(why); });
   open_imports_.Remove(call);
   call.End(staged.ok() ? Pack(*staged, response) : staged.status());
 }
@@ -98,6 +103,11 @@ void DatasetService::Import(ImportCall& call, limits::Slots::Slot slot, grpc::By
 void DatasetService::Drain() {
   importer_.Drain();
   open_imports_.BreakAll(importer_.CheckNotDraining());
+}
+
+grpc::Status DatasetService::ContinueImport(grpc::ServerContext*, const v1::ContinueImportRequest* request,
+                                            v1::ContinueImportResponse* response) {
+  return Answer(importer_.Continue(*request), response);
 }
 
 grpc::Status DatasetService::SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,

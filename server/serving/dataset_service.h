@@ -41,6 +41,8 @@ class DatasetService final
 
   grpc::ServerReadReactor<grpc::ByteBuffer>* ImportGraphs(grpc::CallbackServerContext* context,
                                                           grpc::ByteBuffer* response) override;
+  grpc::Status ContinueImport(grpc::ServerContext* context, const v1::ContinueImportRequest* request,
+                              v1::ContinueImportResponse* response) override;
   grpc::Status SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,
                            v1::SealDatasetResponse* response) override;
   grpc::Status ListDatasets(grpc::ServerContext* context, const v1::ListDatasetsRequest* request,

@@ -39,7 +39,7 @@ absl::StatusOr<bool> ImportCall::AwaitMessage() {
     if (changed_.WaitUntil(mutex_, deadline)) continue;
     return absl::DeadlineExceededError(absl::StrCat("the import sent nothing for ",
                                                     static_cast<double>(idle_limit_.count()) / 1000,
-                                                    " s and was dropped (packtraind --idle-timeout)"));
+                                                    " s and was ended (packtraind --idle-timeout)"));
   }
   ABSL_RETURN_IF_ERROR(broken_);
   return more_;
@@ -67,7 +67,7 @@ void ImportCall::Break(const absl::Status& why) {
   changed_.NotifyAll();
 }
 
-void ImportCall::OnCancel() { Break(absl::CancelledError("the import broke off and was dropped")); }
+void ImportCall::OnCancel() { Break(absl::CancelledError("the import broke off")); }
 
 void OpenImports::Add(ImportCall& call) {
   base::MutexLock lock(mutex_);

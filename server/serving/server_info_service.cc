@@ -16,11 +16,13 @@ constexpr const char* kFeatures[] = {
 }  // namespace
 
 ServerInfoService::ServerInfoService(CallBounds& bounds, v1::Limits limits, std::vector<std::string> features,
-                                     std::function<metrics::MemoryReading()> memory)
+                                     std::function<metrics::MemoryReading()> memory,
+                                     std::function<metrics::DiskReading()> disk)
     : PackedService(bounds),
       limits_(std::move(limits)),
       features_(std::move(features)),
-      memory_(std::move(memory)) {
+      memory_(std::move(memory)),
+      disk_(std::move(disk)) {
   Bound(&ServerInfoService::GetServerInfo, {});
 }
 
@@ -43,6 +45,9 @@ grpc::Status ServerInfoService::GetServerInfo(grpc::ServerContext*, const v1::Ge
     sent.set_used_bytes(part.used_bytes);
   }
   memory.set_process_rss_bytes(metrics::ReadProcess().resident_bytes);
+  const metrics::DiskReading disk = disk_();
+  response->mutable_disk()->set_kept_imports(disk.kept_imports);
+  response->mutable_disk()->set_kept_import_bytes(disk.kept_import_bytes);
   for (const char* feature : kFeatures) response->add_features(feature);
   for (const std::string& feature : features_) response->add_features(feature);
   return grpc::Status::OK;

@@ -19,10 +19,10 @@ inline constexpr char kApi[] = "v1";
 // Calls run on gRPC's threads, many at a time.
 class ServerInfoService final : public PackedService<v1::ServerInfoService> {
  public:
-  // `features` come on top of those of every server. `memory` says how much is in use; any thread calls it.
-  // `bounds` is borrowed.
+  // `features` come on top of those of every server. `memory` and `disk` say how much is in use; any thread
+  // calls them. `bounds` is borrowed.
   ServerInfoService(CallBounds& bounds, v1::Limits limits, std::vector<std::string> features,
-                    std::function<metrics::MemoryReading()> memory);
+                    std::function<metrics::MemoryReading()> memory, std::function<metrics::DiskReading()> disk);
 
   // As in the answer.
   const std::string& process_id() const { return process_id_; }
@@ -34,6 +34,7 @@ class ServerInfoService final : public PackedService<v1::ServerInfoService> {
   const v1::Limits limits_;
   const std::vector<std::string> features_;
   const std::function<metrics::MemoryReading()> memory_;
+  const std::function<metrics::DiskReading()> disk_;
   const std::string process_id_ = base::RandomHex();
 };
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -59,6 +60,7 @@ std::int64_t NowMs() {
 }
 
 absl::Status CheckEnd(const v1::ImportEnd& end, std::uint64_t received) {
+  if (end.drop()) return absl::FailedPreconditionError("the client has dropped the import");
   if (end.graphs() == received) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the import's end speaks of ", end.graphs(), " graphs, but ",
                                                  received, " came; it was dropped"));
@@ -67,7 +69,40 @@ absl::Status CheckEnd(const v1::ImportEnd& end, std::uint64_t received) {
 absl::Status NoEnd() {
   return absl::InvalidArgumentError(
       "the import ended without its end message, or a message was no valid protobuf (such as text that is not "
-      "UTF-8); it was dropped");
+      "UTF-8)");
+}
+
+// Whether an import that ended so may go on: its client, the connection or the server was lost, or had no room
+// in memory. What is kept of one that found the disk full would keep the disk full.
+bool BrokeOff(const absl::Status& failure) {
+  return absl::IsCancelled(failure) || absl::IsUnavailable(failure) || absl::IsDeadlineExceeded(failure) ||
+         absl::IsAborted(failure) || base::ReasonOf(failure) == base::kMemoryLimit;
+}
+
+absl::Status TakenOver() {
+  return base::WithReason(
+      absl::AbortedError("another client goes on with this import; it was ended here, and nothing is lost"),
+      "IMPORT_TAKEN_OVER");
+}
+
+// How long an import that is taken over has to end.
+constexpr std::chrono::seconds kEndWait{10};
+
+absl::Status StillUnderWay() {
+  return base::WithRetryDelay(
+      base::WithReason(
+          absl::UnavailableError("an import of the same identity is under way and has not ended yet"),
+          "IMPORT_UNDER_WAY"),
+      std::chrono::seconds(1));
+}
+
+void LogBegun(const v1::ImportHeader& header, const v1::ImportGraphsResponse& response) {
+  if (response.received() == 0) {
+    log::Log(log::Level::kInfo, "import_began", {});
+  } else {
+    log::Log(log::Level::kInfo, "import_continued",
+             {{"dataset", header.identity().name()}, {"graphs", std::uint64_t{response.received()}}});
+  }
 }
 
 // It stands in every description of the data set, which a client must be able to take.
@@ -113,23 +148,70 @@ absl::StatusOr<limits::Slots::Slot> DatasetImporter::Admit() {
 }
 
 absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::Slot slot, NextMessage next,
-                                                                 const std::function<bool()>& wanted) {
+                                                                 const std::function<bool()>& wanted,
+                                                                 RunningImports::End end) {
   ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* first, next(/*held_bytes=*/0));
   if (first == nullptr || !first->has_header()) {
     return absl::InvalidArgumentError("the first message of an import must be its header");
   }
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
-                        ImportSession::Begin(store_, first->header(), max_refused_bytes_));
-  log::Log(log::Level::kInfo, "import_began", {});
+  ABSL_RETURN_IF_ERROR(CheckIdentity(first->header()));
+  std::optional<ImportKey> key;
+  if (first->header().has_identity()) key = KeyOf(first->header().identity());
+  std::optional<RunningImports::Place> place;  // until the import is found among those that wait for their seal
+  if (key) place.emplace(running_, *key, std::move(end));
   ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst(wanted));
-  ABSL_RETURN_IF_ERROR(StageBlocks(*session, next, memory, wanted));
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<ImportSession> session,
+                        BeginSession(first->header(), memory, wanted));
+  bool has_ended = false;  // the stream, which a connection that is lost may look like
+  const auto read = [&](std::uint64_t held_bytes) -> absl::StatusOr<const v1::ImportGraphsRequest*> {
+    ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, next(held_bytes));
+    has_ended = message == nullptr;
+    return message;
+  };
+  const absl::Status staged = StageBlocks(*session, read, memory, wanted);
+  if (staged.ok() || has_ended || BrokeOff(staged)) {
+    // A file that cannot be ended now is no failure of the import: its seal tries again.
+    session->Checkpoint(/*all=*/true).IgnoreError();
+  } else {
+    session->DropAtEnd();
+  }
+  ABSL_RETURN_IF_ERROR(staged);
   v1::ImportGraphsResponse response = session->response();
   log::Log(log::Level::kInfo, "import_staged",
            {{"received", std::uint64_t{response.received()}}, {"staged", std::uint64_t{response.staged()}}});
   std::unique_ptr<DatasetWriter> writer = session->TakeWriter();
-  memory.ShrinkTo(kStagingBytes + writer->memory_bytes());  // its last file is still open
-  response.set_import_id(imports_.Add({std::move(slot), std::move(memory), std::move(writer)}));
+  memory.ShrinkTo(kStagingBytes + writer->memory_bytes());  // its last file may still be open
+  response.set_import_id(imports_.Add({std::move(slot), std::move(memory), std::move(writer), std::move(key)}));
   return response;
+}
+
+absl::StatusOr<std::unique_ptr<ImportSession>> DatasetImporter::BeginSession(
+    const v1::ImportHeader& header, limits::MemoryBudget::Reservation& memory,
+    const std::function<bool()>& wanted) {
+  const auto read = [&](std::uint64_t memory_bytes) -> absl::Status {
+    ABSL_RETURN_IF_ERROR(CheckNotDraining());
+    if (wanted != nullptr && !wanted()) return absl::CancelledError("the client went away");
+    return Hold(memory_bytes, memory, wanted);
+  };
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
+                        ImportSession::Begin(store_, header, max_refused_bytes_, read));
+  LogBegun(header, session->response());
+  return session;
+}
+
+absl::StatusOr<v1::ContinueImportResponse> DatasetImporter::Continue(const v1::ContinueImportRequest& request) {
+  ABSL_RETURN_IF_ERROR(CheckNotDraining());
+  const v1::ImportHeader& header = request.header();
+  if (!header.has_identity()) {
+    return base::WithField(
+        absl::InvalidArgumentError("the header has no identity: nothing is kept without one"),
+        "header.identity");
+  }
+  ABSL_RETURN_IF_ERROR(CheckIdentity(header));
+  const ImportKey key = KeyOf(header.identity());
+  if (!running_.EndAll(key, TakenOver(), RunningImports::Clock::now() + kEndWait)) return StillUnderWay();
+  imports_.DropOf(key);
+  return store_.FindKept(header);
 }
 
 absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage next,
@@ -144,6 +226,7 @@ absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage ne
     if (message == nullptr || !(message->has_block() || message->has_records())) return NoEnd();
     ABSL_RETURN_IF_ERROR(message->has_block() ? session.Add(message->block())
                                               : session.Add(message->records()));
+    ABSL_RETURN_IF_ERROR(session.Checkpoint(/*all=*/false));
     ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory, wanted, message->SpaceUsedLong()));
   }
 }

@@ -1,5 +1,5 @@
-// Makes data sets, by import or out of stored ones: DatasetService's ImportGraphs, SealDataset and
-// DeriveDataset without the transport.
+// Makes data sets, by import or out of stored ones: DatasetService's ImportGraphs, ContinueImport, SealDataset
+// and DeriveDataset without the transport.
 //
 //   DatasetImporter importer(store, memory, {.program_version = "1.0"});
 //   auto slot = importer.Admit();
@@ -23,6 +23,7 @@
 #include "server/limits/slots.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/import_session.h"
+#include "server/storage/running_imports.h"
 #include "server/storage/staged_imports.h"
 
 namespace packtrain::storage {
@@ -56,10 +57,16 @@ class DatasetImporter {
   // null where no more come.
   using NextMessage =
       absl::FunctionRef<absl::StatusOr<const v1::ImportGraphsRequest*>(std::uint64_t held_bytes)>;
-  // Reads and stages one import, and keeps it under the id in the answer. A failure, of `next` too, drops it.
-  // It waits for memory while it is `wanted`; null: always. Codes as DatasetService.ImportGraphs.
+  // Reads and stages one import, and keeps it under the id in the answer. A failure, of `next` too, drops it,
+  // or keeps what is on the disk as DatasetService.ImportGraphs says. It waits for memory while it is `wanted`;
+  // null: always. `end` makes `next` fail, for another client that goes on with the import; null: that client
+  // waits. Codes as DatasetService.ImportGraphs.
   absl::StatusOr<v1::ImportGraphsResponse> Import(limits::Slots::Slot slot, NextMessage next,
-                                                  const std::function<bool()>& wanted = nullptr);
+                                                  const std::function<bool()>& wanted = nullptr,
+                                                  RunningImports::End end = nullptr);
+
+  // Codes as DatasetService.ContinueImport.
+  absl::StatusOr<v1::ContinueImportResponse> Continue(const v1::ContinueImportRequest& request);
 
   // Publishes an import that was staged; a failure keeps it. Codes as DatasetService.SealDataset.
   absl::StatusOr<v1::SealDatasetResponse> Seal(const v1::SealDatasetRequest& request,
@@ -71,6 +78,9 @@ class DatasetImporter {
                                                    const std::function<bool()>& wanted = nullptr);
 
  private:
+  absl::StatusOr<std::unique_ptr<ImportSession>> BeginSession(const v1::ImportHeader& header,
+                                                              limits::MemoryBudget::Reservation& memory,
+                                                              const std::function<bool()>& wanted);
   // Stages the blocks that follow the header, up to the end message; `memory` grows with what is held of them.
   absl::Status StageBlocks(ImportSession& session, NextMessage next, limits::MemoryBudget::Reservation& memory,
                            const std::function<bool()>& wanted);
@@ -88,6 +98,7 @@ class DatasetImporter {
   const std::uint64_t max_refused_bytes_;
   const std::string program_version_;
   std::atomic<bool> draining_{false};
+  RunningImports running_;
   StagedImports imports_;
 };
 

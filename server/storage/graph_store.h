@@ -57,7 +57,8 @@ class Dataset {
   virtual absl::Status ScanRecords(RecordSink sink) const = 0;
 };
 
-// One import under way. Used by one thread. Destroying it unsealed drops what was staged.
+// One import under way. Used by one thread. Destroying it unsealed drops what was staged, or keeps it for a
+// while as far as it is safe (GraphStore::NewKeptDataset).
 class DatasetWriter {
  public:
   virtual ~DatasetWriter() = default;
@@ -71,6 +72,17 @@ class DatasetWriter {
 
   // Bytes of memory held for what was staged.
   virtual std::uint64_t memory_bytes() const = 0;
+  // For writers of NewKeptDataset; others do nothing here, and drop what was staged in any case.
+
+  // Makes all that was staged safe on the disk, together with `progress`, which says what has become of the
+  // import's graphs so far: the beginning of a writer that goes on. Without `all`, only where it is much. A
+  // failure is that of Append, and RESOURCE_EXHAUSTED: the disk is full.
+  virtual absl::Status Checkpoint(const v1::ImportGraphsResponse& /*progress*/, bool /*all*/) {
+    return absl::OkStatus();
+  }
+  // Destroying it unsealed drops everything from now on.
+  virtual void DropAtEnd() {}
+
   // What Seal holds beside that and the request, at most.
   virtual std::uint64_t seal_bytes(const v1::SealDatasetRequest& request) const = 0;
 
@@ -90,6 +102,23 @@ class GraphStore {
   virtual ~GraphStore() = default;
 
   virtual absl::StatusOr<std::unique_ptr<DatasetWriter>> NewDataset(const v1::Schema& schema) = 0;
+
+  // A writer, and what became of the graphs of its import before it.
+  struct KeptDataset {
+    std::unique_ptr<DatasetWriter> writer;
+    v1::ImportGraphsResponse progress;
+  };
+  // Called again and again with the memory that a writer holds so far; an error ends the work with that error.
+  using ReadProgress = absl::FunctionRef<absl::Status(std::uint64_t memory_bytes)>;
+  // NewDataset for an import of `header`, which has an identity, so that the store may keep what is staged
+  // where the import breaks off. With continue_at it goes on with what is kept, of which everything is read and
+  // checked. ABORTED: that is not what is kept, or is damaged: FindKept says what there is. A failure keeps it.
+  virtual absl::StatusOr<KeptDataset> NewKeptDataset(const v1::Schema& schema, const v1::ImportHeader& header,
+                                                     ReadProgress progress);
+  // Where an import of `header` goes on. Codes as DatasetService.ContinueImport.
+  virtual absl::StatusOr<v1::ContinueImportResponse> FindKept(const v1::ImportHeader&) const {
+    return v1::ContinueImportResponse();
+  }
 
   // `reference` is NAME or NAME@VERSION. NOT_FOUND: no such name or version. DATA_LOSS: what it means is
   // damaged or lost; the message names it.

@@ -23,38 +23,60 @@ std::string Shortened(std::string_view text) {
   return std::string(text.substr(0, end));
 }
 
+// What a refused graph counts for in the list of them.
+std::uint64_t BytesOf(const v1::RefusedGraph& refused) { return refused.ByteSizeLong() + kEntryOverheadBytes; }
+
+absl::StatusOr<GraphStore::KeptDataset> NewDataset(GraphStore& store, const v1::Schema& schema,
+                                                   const v1::ImportHeader& header,
+                                                   GraphStore::ReadProgress progress) {
+  if (header.has_identity()) return store.NewKeptDataset(schema, header, progress);
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<DatasetWriter> writer, store.NewDataset(schema));
+  return GraphStore::KeptDataset{std::move(writer), {}};
+}
+
 }  // namespace
 
 ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& schema,
                              records::RecordLayout layout, records::RecordLayout stored_layout,
-                             std::unique_ptr<DatasetWriter> writer, std::uint64_t max_refused_bytes)
+                             GraphStore::KeptDataset dataset, std::uint64_t max_refused_bytes)
     : skip_bad_graphs_(header.on_error() == v1::ERROR_POLICY_SKIP),
       layout_(std::move(layout)),
       stored_layout_(std::move(stored_layout)),
       validator_(layout_, header.missing_target()),
-      writer_(std::move(writer)),
+      writer_(std::move(dataset.writer)),
       ids_(header.duplicate_ids()),
       record_graph_(layout_, layout_),
-      max_refused_bytes_(max_refused_bytes) {
+      max_refused_bytes_(max_refused_bytes),
+      response_(std::move(dataset.progress)) {
+  for (const v1::RefusedGraph& refused : response_.refused()) refused_bytes_ += BytesOf(refused);
   if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_);
   if (header.renumber() != v1::RENUMBERING_UNSPECIFIED) renumbering_.emplace(layout_, stored_layout_);
 }
 
 absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
                                                                     const v1::ImportHeader& header,
-                                                                    std::uint64_t max_refused_bytes) {
+                                                                    std::uint64_t max_refused_bytes,
+                                                                    GraphStore::ReadProgress progress) {
   ABSL_RETURN_IF_ERROR(base::CheckEnums("header", header));
   ABSL_ASSIGN_OR_RETURN(const v1::Schema schema,
                         header.build_edges() ? records::SchemaOfBuiltEdges(header.schema()) : header.schema());
   ABSL_ASSIGN_OR_RETURN(const v1::Schema stored_schema, records::SchemaOfRenumbered(schema, header.renumber()));
   ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(schema));
   ABSL_ASSIGN_OR_RETURN(records::RecordLayout stored_layout, records::RecordLayout::Create(stored_schema));
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<DatasetWriter> writer, store.NewDataset(stored_schema));
+  ABSL_ASSIGN_OR_RETURN(GraphStore::KeptDataset dataset, NewDataset(store, stored_schema, header, progress));
   return std::unique_ptr<ImportSession>(new ImportSession(
-      header, schema, std::move(layout), std::move(stored_layout), std::move(writer), max_refused_bytes));
+      header, schema, std::move(layout), std::move(stored_layout), std::move(dataset), max_refused_bytes));
 }
 
-absl::Status ImportSession::Add(const v1::GraphBlock& block) {
+absl::Status ImportSession::Add(const v1::GraphBlock& block) { return added_ = AddAll(block); }
+
+absl::Status ImportSession::Add(const v1::RecordBlock& block) { return added_ = AddAll(block); }
+
+absl::Status ImportSession::Checkpoint(bool all) {
+  return added_.ok() ? writer_->Checkpoint(response_, all) : absl::OkStatus();
+}
+
+absl::Status ImportSession::AddAll(const v1::GraphBlock& block) {
   ABSL_ASSIGN_OR_RETURN(records::BlockReader reader,
                         records::BlockReader::Open(layout_, block, !edge_filler_.has_value()));
   while (reader.Next()) {
@@ -63,7 +85,7 @@ absl::Status ImportSession::Add(const v1::GraphBlock& block) {
   return absl::OkStatus();
 }
 
-absl::Status ImportSession::Add(const v1::RecordBlock& block) {
+absl::Status ImportSession::AddAll(const v1::RecordBlock& block) {
   if (edge_filler_) return absl::InvalidArgumentError("records hold edges, and the header sets build_edges");
   if (renumbering_) {
     return absl::InvalidArgumentError("the nodes of records are numbered, and the header sets renumber");
@@ -142,7 +164,7 @@ void ImportSession::List(const records::GraphView& graph, std::string_view origi
   refused.set_origin(Shortened(origin));
   refused.set_reason(std::string(refusal.reason));
   refused.set_message(Shortened(refusal.message));
-  const std::uint64_t bytes = refused.ByteSizeLong() + kEntryOverheadBytes;
+  const std::uint64_t bytes = BytesOf(refused);
   if (refused_bytes_ + bytes > max_refused_bytes_) {
     response_.set_refused_truncated(true);
     return;

@@ -25,16 +25,19 @@ namespace packtrain::storage {
 // Bytes of the list of refused graphs that an import answers with.
 inline constexpr std::uint64_t kMaxRefusedBytes = 32 << 20;
 
-// Validates graphs and stages those that may be stored. Used by one thread. Destroying it drops what was
-// staged, unless the writer was taken.
+// Validates graphs and stages those that may be stored. Used by one thread. Destroying it, unless the writer
+// was taken, drops what was staged, or keeps what the last Checkpoint made safe where the header has an
+// identity.
 class ImportSession {
  public:
   // Policies that are not specified mean stop, refuse and refuse. INVALID_ARGUMENT: an enum has a value that is
   // not known, or the schema breaks a rule (schema.h; edge_filler.h where edges are built, node_renumbering.h
   // where nodes are renumbered). The response lists refused graphs up to `max_refused_bytes`, and counts them
-  // all.
+  // all. Where the header goes on with a kept import, codes and `progress` as GraphStore::NewKeptDataset, and the
+  // response begins with what became of its graphs.
   static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(
-      GraphStore& store, const v1::ImportHeader& header, std::uint64_t max_refused_bytes = kMaxRefusedBytes);
+      GraphStore& store, const v1::ImportHeader& header, std::uint64_t max_refused_bytes = kMaxRefusedBytes,
+      GraphStore::ReadProgress progress = [](std::uint64_t) { return absl::OkStatus(); });
 
   // Stages the graphs of a block. INVALID_ARGUMENT: the block contradicts itself, or a graph is bad and the
   // policy is to stop; otherwise codes as DatasetWriter::Append. After a failure only destroying is left.
@@ -46,6 +49,11 @@ class ImportSession {
 
   // The same for one graph, with the fields of layout(); without edges where the header sets build_edges.
   absl::Status Add(const records::GraphView& graph) { return Receive(graph, {}); }
+
+  // As DatasetWriter::Checkpoint, of all blocks so far. Does nothing behind a failure of Add.
+  absl::Status Checkpoint(bool all);
+  // Destroying it drops everything from now on.
+  void DropAtEnd() { writer_->DropAtEnd(); }
 
   // Of the graphs that are added, with their edges.
   const records::RecordLayout& layout() const { return layout_; }
@@ -61,9 +69,11 @@ class ImportSession {
 
  private:
   ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, records::RecordLayout layout,
-                records::RecordLayout stored_layout, std::unique_ptr<DatasetWriter> writer,
+                records::RecordLayout stored_layout, GraphStore::KeptDataset dataset,
                 std::uint64_t max_refused_bytes);
 
+  absl::Status AddAll(const v1::GraphBlock& block);
+  absl::Status AddAll(const v1::RecordBlock& block);
   // Counts a graph, and stages or refuses it.
   absl::Status Receive(const records::GraphView& graph, std::string_view origin);
   absl::Status StageOrRefuse(records::GraphView graph, std::string_view origin);
@@ -88,6 +98,7 @@ class ImportSession {
   const std::uint64_t max_refused_bytes_;
   std::uint64_t refused_bytes_ = 0;
   v1::ImportGraphsResponse response_;
+  absl::Status added_;  // the outcome of the last block
 };
 
 }  // namespace packtrain::storage

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,20 +20,81 @@
 namespace packtrain::storage {
 namespace {
 
+// Graphs that are read again between two calls of a ReadProgress.
+constexpr std::uint64_t kGraphsOfProgress = 1024;
+
+std::string Stem(const std::filesystem::path& staging, std::uint64_t storage_id, const char* what) {
+  return (staging / absl::StrCat(storage_id, "-", what)).string();
+}
+
+absl::Status Damaged() {
+  return absl::DataLossError("a piece of a kept import does not hold what was written");
+}
+
+// Adds the graphs of a piece to `content`. DATA_LOSS: it is damaged. A failure may leave some of them there.
+absl::Status ReadPiece(const rocks::Database& database, const rocks::SortedFile& file, std::uint64_t storage_id,
+                       std::uint64_t graphs, records::DatasetContent& content,
+                       GraphStore::ReadProgress progress) {
+  const std::uint64_t end = content.graphs() + graphs;
+  absl::Status stopped;
+  const absl::Status read = rocks::ReadSortedFile(
+      database, file.family, file.path, [&](std::string_view key, std::string_view record) {
+        const bool is_next = content.graphs() < end && key == StorageKey(storage_id, content.graphs()).view();
+        if (!is_next || !content.Add(std::as_bytes(std::span(record.data(), record.size()))).ok())
+          return Damaged();
+        if (content.graphs() % kGraphsOfProgress == 0) stopped = progress(content.memory_bytes());
+        return stopped;
+      });
+  ABSL_RETURN_IF_ERROR(stopped);
+  ABSL_RETURN_IF_ERROR(read);
+  return content.graphs() == end ? absl::OkStatus() : Damaged();
+}
+
+// Reads the pieces of a folder into `content`, and returns their files.
+absl::StatusOr<std::vector<rocks::SortedFile>> ReadPieces(const rocks::Database& database, ImportFolder& folder,
+                                                          records::DatasetContent& content,
+                                                          GraphStore::ReadProgress progress) {
+  std::vector<rocks::SortedFile> files;
+  const std::uint64_t id = folder.storage_id();
+  for (std::size_t k = 0; k < folder.pieces().size(); ++k) {
+    const std::uint64_t first = content.graphs(), graphs = folder.pieces()[k].graphs;
+    if (graphs == 0) continue;
+    rocks::SortedFile file = {Family::kGraphs, rocks::SortedFilePath(folder.stem(), files.size()),
+                              std::string(StorageKey(id, first).view()),
+                              std::string(StorageKey(id, first + graphs - 1).view())};
+    const absl::Status read = ReadPiece(database, file, id, graphs, content, progress);
+    if (absl::IsDataLoss(read)) {
+      folder.KeepPieces(k);
+      return KeptImportChanged(folder.received());
+    }
+    ABSL_RETURN_IF_ERROR(read);
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
 class RocksDatasetWriter : public DatasetWriter {
  public:
-  RocksDatasetWriter(const std::shared_ptr<rocks::Database>& database, std::shared_ptr<SealedList> sealed,
-                     std::shared_ptr<base::Mutex> publishing, std::uint64_t storage_id,
-                     const std::filesystem::path& staging, std::uint64_t file_bytes,
+  RocksDatasetWriter(const WriterEnvironment& environment, std::uint64_t storage_id,
                      records::DatasetContent content)
-      : database_(database),
-        sealed_(std::move(sealed)),
-        publishing_(std::move(publishing)),
+      : environment_(environment),
         storage_id_(storage_id),
         content_(std::move(content)),
-        graphs_(database, Family::kGraphs, Stem(staging, storage_id, "graphs"), file_bytes),
-        sizes_stem_(Stem(staging, storage_id, "sizes")),
-        file_bytes_(file_bytes) {}
+        graphs_(environment_.database, Family::kGraphs, Stem(environment_.staging, storage_id, "graphs"),
+                environment_.file_bytes) {}
+
+  // `files` are those of the folder's pieces, and `content` is theirs. A file is ended by Checkpoint alone,
+  // since a piece holds whole blocks of the import.
+  RocksDatasetWriter(const WriterEnvironment& environment, std::unique_ptr<ImportFolder> folder,
+                     records::DatasetContent content, std::vector<rocks::SortedFile> files)
+      : environment_(environment),
+        storage_id_(folder->storage_id()),
+        content_(std::move(content)),
+        folder_(std::move(folder)),
+        graphs_(environment_.database, Family::kGraphs, folder_->stem(),
+                std::numeric_limits<std::uint64_t>::max(), std::move(files)) {
+    graphs_.LeaveFiles();
+  }
 
   absl::Status Append(std::span<const std::byte> record) override {
     const std::uint64_t graph = content_.graphs();
@@ -46,24 +110,37 @@ class RocksDatasetWriter : public DatasetWriter {
     return SealBytes(content_, request);
   }
 
+  absl::Status Checkpoint(const v1::ImportGraphsResponse& progress, bool all) override {
+    if (folder_ == nullptr || progress.received() == folder_->received()) return absl::OkStatus();
+    if (!all && !folder_->IsDue(graphs_.open_bytes())) return absl::OkStatus();
+    ABSL_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, graphs_.EndFile());
+    ABSL_RETURN_IF_ERROR(environment_.database->reserve().Require(0));
+    folder_->AddPiece(file_bytes, progress);
+    return absl::OkStatus();
+  }
+
+  void DropAtEnd() override {
+    if (folder_ != nullptr) folder_->DropAtEnd();
+  }
+
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
     ABSL_ASSIGN_OR_RETURN(SealedContent sealed, SealContent(content_, request));
-    const base::MutexLock lock(*publishing_);
+    const base::MutexLock lock(*environment_.publishing);
     const std::string& version = sealed.description.version();
-    ABSL_ASSIGN_OR_RETURN(const auto existing, FindVersion(*database_, request.name(), version));
-    if (existing.has_value()) return Keep(existing->description);
-    return Publish(std::move(sealed));
+    ABSL_ASSIGN_OR_RETURN(const auto existing, FindVersion(database(), request.name(), version));
+    absl::StatusOr<SealResult> result =
+        existing.has_value() ? Keep(existing->description) : Publish(std::move(sealed));
+    if (result.ok() && folder_ != nullptr) folder_->NoteSealed();
+    return result;
   }
 
  private:
-  static std::string Stem(const std::filesystem::path& staging, std::uint64_t storage_id, const char* what) {
-    return (staging / absl::StrCat(storage_id, "-", what)).string();
-  }
+  rocks::Database& database() const { return *environment_.database; }
 
   absl::StatusOr<SealResult> Keep(const v1::Dataset& existing) {
-    const absl::Status status = WriteMeta(*database_, {{NameKey(existing.name()), existing.version()}});
+    const absl::Status status = WriteMeta(database(), {{NameKey(existing.name()), existing.version()}});
     ABSL_RETURN_IF_ERROR(status);
-    sealed_->Add(existing);
+    environment_.sealed->Add(existing);
     return SealResult{existing, true};
   }
 
@@ -78,29 +155,31 @@ class RocksDatasetWriter : public DatasetWriter {
     for (const IndexSplit& split : sealed.splits) {
       entries.emplace_back(SplitKey(version, split.name), IndexBytes(split.graphs));
     }
-    ABSL_RETURN_IF_ERROR(WriteMeta(*database_, entries));
-    sealed_->Add(sealed.description);
+    ABSL_RETURN_IF_ERROR(WriteMeta(database(), entries));
+    environment_.sealed->Add(sealed.description);
     return SealResult{std::move(sealed.description), false};
   }
 
   // Where graphs of this content are in the database, which takes in the staged ones unless it has them.
   absl::StatusOr<std::uint64_t> StoredContent() {
-    ABSL_ASSIGN_OR_RETURN(const auto stored, FindContent(*database_, content_.Hash()));
+    ABSL_ASSIGN_OR_RETURN(const auto stored, FindContent(database(), content_.Hash()));
     if (stored.has_value()) return *stored;
     if (!taken_in_) {
       ABSL_RETURN_IF_ERROR(TakeIn());
       taken_in_ = true;
+      DropAtEnd();  // its files have gone into the database
     }
     return storage_id_;
   }
 
   absl::Status TakeIn() {
     ABSL_ASSIGN_OR_RETURN(std::vector<rocks::SortedFile> files, graphs_.Finish());
-    rocks::SortedFileWriter sizes(database_, Family::kSizes, sizes_stem_, file_bytes_);
+    rocks::SortedFileWriter sizes(environment_.database, Family::kSizes,
+                                  Stem(environment_.staging, storage_id_, "sizes"), environment_.file_bytes);
     ABSL_RETURN_IF_ERROR(StageSizes(sizes));
     ABSL_ASSIGN_OR_RETURN(std::vector<rocks::SortedFile> size_files, sizes.Finish());
     std::ranges::move(size_files, std::back_inserter(files));
-    return rocks::Ingest(*database_, files);
+    return rocks::Ingest(database(), files);
   }
 
   std::vector<const records::GraphColumn*> SizeColumns() const {
@@ -125,25 +204,30 @@ class RocksDatasetWriter : public DatasetWriter {
     return absl::OkStatus();
   }
 
-  const std::shared_ptr<rocks::Database> database_;
-  const std::shared_ptr<SealedList> sealed_;
-  const std::shared_ptr<base::Mutex> publishing_;
+  const WriterEnvironment environment_;
   const std::uint64_t storage_id_;
   records::DatasetContent content_;
+  const std::unique_ptr<ImportFolder> folder_;  // null: nothing is kept
   rocks::SortedFileWriter graphs_;
-  const std::string sizes_stem_;
-  const std::uint64_t file_bytes_;
   bool taken_in_ = false;  // what was staged is in the database
 };
 
 }  // namespace
 
-std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(
-    const std::shared_ptr<rocks::Database>& database, std::shared_ptr<SealedList> sealed,
-    std::shared_ptr<base::Mutex> publishing, std::uint64_t storage_id, const std::filesystem::path& staging,
-    std::uint64_t file_bytes, records::DatasetContent content) {
-  return std::make_unique<RocksDatasetWriter>(database, std::move(sealed), std::move(publishing), storage_id,
-                                              staging, file_bytes, std::move(content));
+std::unique_ptr<DatasetWriter> NewRocksDatasetWriter(const WriterEnvironment& environment,
+                                                     std::uint64_t storage_id,
+                                                     records::DatasetContent content) {
+  return std::make_unique<RocksDatasetWriter>(environment, storage_id, std::move(content));
+}
+
+absl::StatusOr<std::unique_ptr<DatasetWriter>> NewKeptDatasetWriter(const WriterEnvironment& environment,
+                                                                    std::unique_ptr<ImportFolder> folder,
+                                                                    records::DatasetContent content,
+                                                                    GraphStore::ReadProgress progress) {
+  ABSL_ASSIGN_OR_RETURN(std::vector<rocks::SortedFile> files,
+                        ReadPieces(*environment.database, *folder, content, progress));
+  return std::make_unique<RocksDatasetWriter>(environment, std::move(folder), std::move(content),
+                                              std::move(files));
 }
 
 }  // namespace packtrain::storage

@@ -33,14 +33,6 @@ absl::Status CreateFolders(const std::filesystem::path& folder) {
   return absl::OkStatus();
 }
 
-// Only with the database's lock held: another process's imports under way have their files there.
-absl::Status RemoveStagedFiles(const std::filesystem::path& staging) {
-  std::error_code error;
-  std::filesystem::remove_all(staging, error);
-  if (!error) std::filesystem::create_directory(staging, error);
-  return error ? FolderFailure(staging, error) : absl::OkStatus();
-}
-
 absl::Status CheckFormat(rocks::Database& database) {
   ABSL_ASSIGN_OR_RETURN(const auto format, database.Get(Family::kMeta, kFormatKey));
   if (!format.has_value()) return WriteMeta(database, {{std::string(kFormatKey), std::string(kStoreFormat)}});
@@ -68,14 +60,15 @@ absl::Status VisitKeysBehind(const rocks::Database& database, std::string_view p
 
 }  // namespace
 
-RocksGraphStore::RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
+RocksGraphStore::RocksGraphStore(const std::filesystem::path& staging, const RocksGraphStoreOptions& options,
                                  std::shared_ptr<rocks::Database> database, std::shared_ptr<SealedList> sealed,
-                                 std::uint64_t next_storage_id)
-    : staging_(std::move(staging)),
-      options_(options),
+                                 std::shared_ptr<KeptImports> kept, std::uint64_t next_storage_id)
+    : options_(options),
       database_(std::move(database)),
       sealed_(std::move(sealed)),
+      kept_(std::move(kept)),
       publishing_(std::make_shared<base::Mutex>()),
+      writing_{database_, sealed_, publishing_, staging, options_.staging_file_bytes},
       next_storage_id_(next_storage_id) {}
 
 absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std::filesystem::path& folder,
@@ -85,17 +78,37 @@ absl::StatusOr<std::unique_ptr<RocksGraphStore>> RocksGraphStore::Open(const std
                         OpenGraphDatabase(DatabaseFolder(folder), options.block_cache_bytes, options.database));
   const std::filesystem::path staging = folder / "staging";
   ABSL_RETURN_IF_ERROR(CheckFormat(*database));
-  ABSL_RETURN_IF_ERROR(RemoveStagedFiles(staging));
-  ABSL_ASSIGN_OR_RETURN(const std::uint64_t next_storage_id, DropUnpublished(*database));
+  // Before what was never published is dropped, to know of which imports some was taken in already.
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> taken_in, StorageIds(*database, Family::kGraphs));
+  ABSL_ASSIGN_OR_RETURN(std::shared_ptr<KeptImports> kept, KeptImports::Open(staging, taken_in, options.kept));
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t first_unused, DropUnpublished(*database));
+  const std::uint64_t next_storage_id = std::max(first_unused, kept->next_storage_id());
   std::shared_ptr<SealedList> sealed = SealedList::Open(SealedList::FileIn(folder), database);
-  return std::unique_ptr<RocksGraphStore>(
-      new RocksGraphStore(staging, options, std::move(database), std::move(sealed), next_storage_id));
+  return std::unique_ptr<RocksGraphStore>(new RocksGraphStore(
+      staging, options, std::move(database), std::move(sealed), std::move(kept), next_storage_id));
 }
 
 absl::StatusOr<std::unique_ptr<DatasetWriter>> RocksGraphStore::NewDataset(const v1::Schema& schema) {
   ABSL_ASSIGN_OR_RETURN(records::DatasetContent content, records::DatasetContent::Create(schema));
-  return NewRocksDatasetWriter(database_, sealed_, publishing_, next_storage_id_.fetch_add(1), staging_,
-                               options_.staging_file_bytes, std::move(content));
+  return NewRocksDatasetWriter(writing_, next_storage_id_.fetch_add(1), std::move(content));
+}
+
+absl::StatusOr<GraphStore::KeptDataset> RocksGraphStore::NewKeptDataset(const v1::Schema& schema,
+                                                                        const v1::ImportHeader& header,
+                                                                        ReadProgress progress) {
+  if (!kept_->keeps()) return GraphStore::NewKeptDataset(schema, header, progress);
+  ABSL_ASSIGN_OR_RETURN(records::DatasetContent content, records::DatasetContent::Create(schema));
+  ABSL_ASSIGN_OR_RETURN(
+      std::unique_ptr<ImportFolder> folder,
+      header.continue_at() > 0 ? kept_->Take(header) : kept_->Begin(header, next_storage_id_.fetch_add(1)));
+  KeptDataset dataset = {nullptr, folder->TakeProgress()};
+  ABSL_ASSIGN_OR_RETURN(dataset.writer,
+                        NewKeptDatasetWriter(writing_, std::move(folder), std::move(content), progress));
+  return dataset;
+}
+
+absl::StatusOr<v1::ContinueImportResponse> RocksGraphStore::FindKept(const v1::ImportHeader& header) const {
+  return kept_->Find(header);
 }
 
 absl::StatusOr<DatasetReference> RocksGraphStore::Resolve(std::string_view text) const {

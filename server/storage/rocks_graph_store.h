@@ -1,10 +1,11 @@
 // Data sets in RocksDB. A folder holds `db`, the database (key_schema.h), `staging`, sorted files of imports
-// under way, and `SEALED`, what was sealed (sealed_list.h).
+// under way and of those that broke off and are kept (kept_imports.h), and `SEALED`, what was sealed
+// (sealed_list.h).
 //
 // A seal takes the staged files in with one ingest and then makes them visible with one synced write. Killed
-// before that write, an import leaves only files that the next opening removes. A deletion is one synced write,
-// too; what it leaves is reclaimed later, by another such write and then file by file. Killed before that write
-// it is reclaimed again, killed after it by the next opening.
+// before that write, an import leaves only files that the next opening removes, or keeps. A deletion is one
+// synced write, too; what it leaves is reclaimed later, by another such write and then file by file. Killed
+// before that write it is reclaimed again, killed after it by the next opening.
 #ifndef PACKTRAIN_SERVER_STORAGE_ROCKS_GRAPH_STORE_H_
 #define PACKTRAIN_SERVER_STORAGE_ROCKS_GRAPH_STORE_H_
 
@@ -23,7 +24,9 @@
 #include "server/storage/graph_database.h"
 #include "server/storage/graph_store.h"
 #include "server/storage/index_check.h"
+#include "server/storage/kept_imports.h"
 #include "server/storage/rocks_dataset.h"
+#include "server/storage/rocks_dataset_writer.h"
 #include "server/storage/sealed_list.h"
 #include "server/storage/single_opening.h"
 
@@ -36,6 +39,8 @@ struct RocksGraphStoreOptions {
   // A staged file is ended when it has reached this size. Large files mean few to keep open; a smaller one
   // bounds the index that is held in memory while a file is written.
   std::uint64_t staging_file_bytes = std::uint64_t{256} << 20;
+  // What of imports that break off is kept.
+  KeptImportsOptions kept = {};
   // From which the sizes of open data sets are taken; null: they are not counted.
   std::shared_ptr<limits::MemoryBudget> memory = nullptr;
 };
@@ -52,6 +57,9 @@ class RocksGraphStore : public GraphStore {
   static std::filesystem::path DatabaseFolder(const std::filesystem::path& folder) { return folder / "db"; }
 
   absl::StatusOr<std::unique_ptr<DatasetWriter>> NewDataset(const v1::Schema& schema) override;
+  absl::StatusOr<KeptDataset> NewKeptDataset(const v1::Schema& schema, const v1::ImportHeader& header,
+                                             ReadProgress progress) override;
+  absl::StatusOr<v1::ContinueImportResponse> FindKept(const v1::ImportHeader& header) const override;
   absl::StatusOr<std::shared_ptr<const Dataset>> Open(std::string_view reference) override;
   absl::Status ListAfter(std::string_view after, DatasetSink sink) const override;
   absl::Status ListVersionsAfter(std::string_view after, DatasetSink sink) const override;
@@ -65,6 +73,8 @@ class RocksGraphStore : public GraphStore {
   std::uint64_t memory_bytes() const override;
   rocks::DatabaseStatistics statistics() const { return database_->statistics(); }
 
+  KeptImports::Use kept_imports() const { return kept_->use(); }
+
   // As SealedList::Watch.
   void WatchLost(std::function<void(bool any_lost)> watcher) { sealed_->Watch(std::move(watcher)); }
 
@@ -74,9 +84,9 @@ class RocksGraphStore : public GraphStore {
   storage::IndexCheck CheckIndex() const;
 
  private:
-  RocksGraphStore(std::filesystem::path staging, const RocksGraphStoreOptions& options,
+  RocksGraphStore(const std::filesystem::path& staging, const RocksGraphStoreOptions& options,
                   std::shared_ptr<rocks::Database> database, std::shared_ptr<SealedList> sealed,
-                  std::uint64_t next_storage_id);
+                  std::shared_ptr<KeptImports> kept, std::uint64_t next_storage_id);
 
   // The version that `reference` means. NOT_FOUND: no such name.
   absl::StatusOr<DatasetReference> Resolve(std::string_view reference) const;
@@ -87,12 +97,13 @@ class RocksGraphStore : public GraphStore {
   absl::StatusOr<std::shared_ptr<const RocksDataset>> Load(const std::string& name,
                                                            const std::string& version) const;
 
-  const std::filesystem::path staging_;
   const RocksGraphStoreOptions options_;
   const std::shared_ptr<rocks::Database> database_;
   const std::shared_ptr<SealedList> sealed_;
+  const std::shared_ptr<KeptImports> kept_;
   const std::shared_ptr<base::Mutex>
       publishing_;  // held from a look at `meta` to the write that follows from it
+  const WriterEnvironment writing_;
   std::atomic<std::uint64_t> next_storage_id_;
   SingleOpening<RocksDataset> open_;  // by NAME@VERSION
 };

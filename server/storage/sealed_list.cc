@@ -1,10 +1,5 @@
 #include "server/storage/sealed_list.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -17,10 +12,10 @@
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
 #include "server/log/event_log.h"
-#include "server/rocks/rocks_status.h"
 #include "server/storage/graph_database.h"
 #include "server/storage/key_schema.h"
 #include "server/storage/stored_dataset.h"
+#include "server/storage/synced_file.h"
 
 namespace packtrain::storage {
 namespace {
@@ -29,42 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFirstLine = "packtrain sealed 1\n";
 constexpr std::string_view kChecksum = "crc32c ";
-
-absl::Status Failure(const fs::path& file, int error) {
-  return rocks::ToStatus(error, absl::StrCat("writing ", file.string()));
-}
-
-// These two return the system's error; 0: none.
-int WriteAndSync(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ::fsync(fd) == 0 ? 0 : errno;
-}
-
-int SyncFolder(const fs::path& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return errno;
-  const int error = ::fsync(fd) == 0 ? 0 : errno;
-  ::close(fd);
-  return error;
-}
-
-// Puts `text` into the place of the file, all or nothing, synced.
-absl::Status ReplaceFile(const fs::path& file, std::string_view text) {
-  const fs::path made = file.string() + ".new";
-  const int fd = ::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
-  if (fd < 0) return Failure(file, errno);
-  int error = WriteAndSync(fd, text);
-  ::close(fd);
-  if (error == 0 && ::rename(made.c_str(), file.c_str()) != 0) error = errno;
-  if (error == 0) error = SyncFolder(file.parent_path());
-  if (error == 0) return absl::OkStatus();
-  ::unlink(made.c_str());
-  return Failure(file, error);
-}
 
 std::string ChecksumOf(std::string_view text) {
   return absl::StrCat(absl::Hex(base::Crc32c(std::as_bytes(std::span(text))), absl::kZeroPad8));

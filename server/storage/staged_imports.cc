@@ -65,10 +65,18 @@ absl::StatusOr<StagedImports::Import> StagedImports::Take(const std::string& id)
 }
 
 void StagedImports::DropIdle(Clock::time_point now) {
+  DropIf([&](const Waiting& waiting) { return now - waiting.added >= options_.idle_limit; });
+}
+
+void StagedImports::DropOf(const ImportKey& key) {
+  DropIf([&](const Waiting& waiting) { return waiting.import.key == key; });
+}
+
+void StagedImports::DropIf(absl::FunctionRef<bool(const Waiting& waiting)> is_due) {
   std::vector<Waiting> dropped;  // destroyed without the lock: that removes files
   base::MutexLock lock(mutex_);
   for (auto import = imports_.begin(); import != imports_.end();) {
-    if (now - import->second.added < options_.idle_limit) {
+    if (!is_due(import->second)) {
       ++import;
       continue;
     }

@@ -6,14 +6,17 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "proto/base/mutex.h"
 #include "server/limits/memory_budget.h"
 #include "server/limits/slots.h"
 #include "server/storage/graph_store.h"
+#include "server/storage/kept_imports.h"
 
 namespace packtrain::storage {
 
@@ -39,6 +42,7 @@ class StagedImports {
     limits::Slots::Slot slot;
     limits::MemoryBudget::Reservation memory;
     std::unique_ptr<DatasetWriter> writer;
+    std::optional<ImportKey> key = std::nullopt;  // where it has an identity
   };
 
   // What an import asks for before it begins; the slot must not outlive this object. RESOURCE_EXHAUSTED: as
@@ -52,6 +56,8 @@ class StagedImports {
   absl::StatusOr<Import> Take(const std::string& id);
   // Drops what was added before `now` less the idle limit.
   void DropIdle(Clock::time_point now);
+  // Drops the imports of this key, for another client that goes on with one.
+  void DropOf(const ImportKey& key);
 
  private:
   struct Waiting {
@@ -59,6 +65,8 @@ class StagedImports {
     Clock::time_point added;
   };
 
+  // Drops those that `is_due` is true of.
+  void DropIf(absl::FunctionRef<bool(const Waiting& waiting)> is_due);
   void DropIdleUntilStopped();
   // Sleeps until some import may have become idle; false when stopping.
   bool AwaitIdle();

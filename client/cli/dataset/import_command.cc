@@ -23,6 +23,7 @@
 #include "client/failure.h"
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/formats/native_part.h"
+#include "client/ingest/import_identity.h"
 #include "client/ingest/import_pipeline.h"
 #include "client/ingest/ledger.h"
 #include "client/ingest/local_records.h"
@@ -50,32 +51,36 @@ absl::StatusOr<ImportResult> Store(ingest::ImportPipeline& pipeline, const std::
   ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsResponse staged,
                         pipeline.Run(server, {output.messages(), base::IsTerminal(STDERR_FILENO)}));
   ABSL_ASSIGN_OR_RETURN(v1::SealDatasetResponse sealed, server.Seal(pipeline.SealRequest(staged, name)));
-  return ImportResult{std::move(sealed), staged.staged(),
+  return ImportResult{std::move(sealed), staged.staged(), server.continued_at(),
                       std::chrono::duration<double>(Clock::now() - start).count()};
 }
 
-// Whether all that an import reads can be read a second time, which a pipe can't.
-bool CanReadAgain(const ImportFlags& flags) {
+// What an import reads and cannot read a second time, such as a pipe; nullopt: it can read all again.
+std::optional<std::string> ReadOnlyOnce(const ImportFlags& flags) {
   std::vector<std::string> files = flags.paths;
   files.insert(files.end(), {flags.join, flags.split_file});
-  return std::ranges::all_of(files, [](const std::string& file) {
+  const auto found = std::ranges::find_if(files, [](const std::string& file) {
     std::error_code error;
-    return file.empty() || std::filesystem::is_regular_file(file, error) ||
-           std::filesystem::is_directory(file, error);
+    return !file.empty() && !std::filesystem::is_regular_file(file, error) &&
+           !std::filesystem::is_directory(file, error);
   });
+  return found == files.end() ? std::nullopt : std::optional(*found);
 }
 
 // What ended an import, as client::ServerWait takes it; OK where it would end so again. Refusals of a seal have
 // been waited for already, and so has a server that could not be reached.
 absl::Status CauseToBeginAgain(const absl::Status& failure, const ServerSink& server) {
   if (!server.is_connected()) return absl::OkStatus();
-  if (base::ReasonOf(failure) == "IMPORT_NOT_FOUND") return absl::UnavailableError(failure.message());
+  const std::string reason = base::ReasonOf(failure);
+  if (reason == "IMPORT_NOT_FOUND" || reason == "KEPT_IMPORT_CHANGED") {
+    return absl::UnavailableError(failure.message());
+  }
   const bool refused = client::IsRefusedForMemory(failure) && !server.is_staged();
   return refused || client::IsTransient(failure) || client::IsReset(failure) ? failure : absl::OkStatus();
 }
 
-// An import, begun again where the server has no memory for it yet or was lost, until --give-up has passed. One
-// that is repeated gives the same version.
+// An import, begun again where the server has no memory for it yet or was lost, until --give-up has passed.
+// What the server has kept of it is not sent again. One that is repeated gives the same version.
 class PatientImport {
  public:
   PatientImport(const ImportFlags& flags, const ingest::Format& format, const GlobalOptions& global)
@@ -83,12 +88,17 @@ class PatientImport {
 
   absl::StatusOr<ImportResult> Run(Output& output) {
     client::ServerWait wait(ConnectionOptionsOf(global_));
-    while (true) {
-      pipeline_.emplace(format_, ImportOptionsOf(flags_, global_));
-      ServerSink server(global_);
+    const bool can_read_again = !ReadOnlyOnce(flags_).has_value();
+    const std::optional<ingest::IdentifiedImport> identified = can_read_again ? Identify() : std::nullopt;
+    for (GoOn go_on = flags_.go_on ? GoOn::kAsAskedFor : GoOn::kNo;; go_on = GoOn::kIfKept) {
+      ingest::ImportOptions options = ImportOptionsOf(flags_, global_);
+      if (identified && go_on != GoOn::kNo) options.read.digests = identified->digests;
+      pipeline_.emplace(format_, std::move(options));
+      ServerSink server(global_, identified ? std::optional(identified->identity) : std::nullopt, go_on,
+                        output);
       absl::StatusOr<ImportResult> result = Store(*pipeline_, flags_.name, server, output);
       const absl::Status cause = result.ok() ? absl::OkStatus() : CauseToBeginAgain(result.status(), server);
-      if (cause.ok() || !CanReadAgain(flags_) || !wait.After(cause).ok()) return result;
+      if (cause.ok() || !can_read_again || !wait.After(cause).ok()) return result;
       output.Note(absl::StrCat("packtrain: ", result.status().message(), "; the import begins again"));
     }
   }
@@ -97,6 +107,15 @@ class PatientImport {
   const ingest::Ledger& ledger() const { return pipeline_->ledger(); }
 
  private:
+  // Under which the server keeps what it has; none where the files cannot be read, as the import itself will
+  // tell, or the name is that of the file.
+  std::optional<ingest::IdentifiedImport> Identify() const {
+    if (flags_.name.empty()) return std::nullopt;
+    absl::StatusOr<ingest::IdentifiedImport> identified =
+        ingest::IdentifyImport(format_, ImportOptionsOf(flags_, global_), flags_.name);
+    return identified.ok() ? std::optional(*std::move(identified)) : std::nullopt;
+  }
+
   const ImportFlags& flags_;
   const ingest::Format& format_;
   const GlobalOptions& global_;
@@ -176,6 +195,10 @@ absl::StatusOr<ExitCode> CheckAndImport(const CLI::App& command, const ImportFla
   const std::string wrong = CheckImportFlags(command, format, ingest::Formats(), flags);
   if (!wrong.empty()) return UsageError(output, wrong);
   if (!flags.output.empty()) return ImportPart(flags, format, global, output);
+  std::error_code error;
+  if (const auto once = ReadOnlyOnce(flags); flags.go_on && once && std::filesystem::exists(*once, error)) {
+    return UsageError(output, absl::StrCat("--continue reads everything again, which ", *once, " cannot be"));
+  }
   if (format.open_graphs != nullptr) {
     ABSL_RETURN_IF_ERROR(client::CheckServerAddress(global.server));
   }
@@ -191,7 +214,7 @@ void AddImport(CLI::App& program, Invocation& invocation) {
        "packtrain import extxyz mols.xyz.gz --name mols --join targets.csv --key name --targets gap,U0",
        "packtrain import extxyz qm9/*.xyz.gz --name qm9-r5 --edges radius:5",
        "packtrain import extxyz mols.xyz.gz --name mols --split-permille 800,100,100 --split-seed 7",
-       "packtrain import native qm9.packtrain",
+       "packtrain import extxyz huge/*.xyz.gz --name huge --continue", "packtrain import native qm9.packtrain",
        "packtrain import extxyz qm9_07.xyz.gz -o part07.packtrain --edges radius:5",
        "packtrain import native part*.packtrain --name qm9-r5 --split-permille 800,100,100",
        "packtrain import extxyz crystals/ --name crystals --on-error skip --ledger refused.jsonl"});

@@ -24,12 +24,13 @@ constexpr std::uint32_t kPermille = 1000;
 // What formats call the edges that their records bring; a server refuses them for other formats.
 constexpr std::array<std::string_view, 3> kEdgesOfRecords = {"bonds", "given", "program"};
 // The flags of a format whose files say all else themselves; the last ones are those of a join.
-constexpr std::array<std::string_view, 10> kFlagsOfWholeDatasets = {
+constexpr std::array<std::string_view, 11> kFlagsOfWholeDatasets = {
     "FORMAT",       "FILE",       "--name",          "--split-permille", "--split-seed",
-    "--split-file", "--on-error", "--duplicate-ids", "--ledger",         "--missing-target"};
-// What is decided when parts are joined.
-constexpr std::array<std::string_view, 4> kFlagsOfNoPart = {"--name", "--split-permille", "--split-seed",
-                                                            "--split-file"};
+    "--split-file", "--on-error", "--duplicate-ids", "--ledger",         "--missing-target",
+    "--continue"};
+// What is decided when parts are joined, or is for imports to a server.
+constexpr std::array<std::string_view, 5> kFlagsOfNoPart = {"--name", "--split-permille", "--split-seed",
+                                                            "--split-file", "--continue"};
 
 std::string CheckName(const std::string& name) {
   static constexpr char kAllowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -148,6 +149,12 @@ void AddErrorFlags(CLI::App& command, ImportFlags& flags) {
       ->option_text("stop|skip");
   command.add_option("--ledger", flags.ledger, "Write refused graphs to this file, as JSON lines")
       ->option_text("FILE");
+  command.add_flag(
+      "--continue", flags.go_on,
+      "Go on where the same import broke off: what the server has kept of it (packtraind --keep-staged) "
+      "is not sent again. Files and options must be the same, but for those of splits, the ledger and "
+      "the server. Begins anew, and says so, where nothing is kept; without this flag what is kept is "
+      "dropped");
 }
 
 template <typename Count>
@@ -207,7 +214,10 @@ std::string CheckRenumber(const ingest::Format& format, const ImportFlags& flags
 std::string CheckFlagsOfPart(const CLI::App& command) {
   for (const std::string_view name : kFlagsOfNoPart) {
     if (command.count(std::string(name)) == 0) continue;
-    return absl::StrCat(std::string(name), " is for the join of the parts, not for a part (--output)");
+    return absl::StrCat(
+        std::string(name),
+        name == "--continue" ? " is for an import to a server" : " is for the join of the parts",
+        ", not for a part (--output)");
   }
   return "";
 }
@@ -235,6 +245,8 @@ std::string CheckImportFlags(const CLI::App& command, const ingest::Format& form
   if (!flags.output.empty()) return CheckFlagsOfPart(command);
   const bool is_copy = format.open_blocks != nullptr && flags.paths.size() == 1;
   if (flags.name.empty() && !is_copy) return "--name is required";
+  if (flags.name.empty() && flags.go_on)
+    return "--continue needs --name, under which the server keeps an import";
   const std::vector<std::uint32_t>& permille = flags.split_permille;
   if (!permille.empty() && std::accumulate(permille.begin(), permille.end(), std::uint64_t{0}) != kPermille) {
     return "--split-permille: the three numbers must add up to 1000";

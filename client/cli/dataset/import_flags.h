@@ -33,6 +33,7 @@ struct ImportFlags {
   std::uint64_t limit = 0;
   std::string on_error = "stop";
   std::string ledger;
+  bool go_on = false;  // --continue
   ingest::ReadLimits limits;
   ingest::FormatFlagValues of_format;
 };

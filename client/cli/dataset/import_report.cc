@@ -136,6 +136,7 @@ Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
   json["version"] = dataset.version();
   json["unchanged"] = result.sealed.unchanged();
   json["stored"] = result.stored;
+  json["continued_at"] = result.continued_at;
   json["default_target"] = target == nullptr ? Json() : Json(*target);
   json["seconds"] = result.seconds;
   json["graphs_per_second"] = static_cast<double>(result.stored) / result.seconds;

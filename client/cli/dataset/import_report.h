@@ -14,6 +14,7 @@ namespace packtrain::cli {
 struct ImportResult {
   v1::SealDatasetResponse sealed;
   std::uint64_t stored = 0;
+  std::uint64_t continued_at = 0;  // graphs that were not sent again; 0: all were sent
   double seconds = 0;
 };
 

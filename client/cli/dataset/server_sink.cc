@@ -3,23 +3,94 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "client/connection.h"
+#include "client/ingest/import_identity.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::cli {
+namespace {
+
+std::uint64_t GraphsOf(const ingest::Block& block) {
+  const auto* graphs = std::get_if<v1::GraphBlock>(&block);
+  const int count =
+      graphs != nullptr ? graphs->source_ids_size() : std::get<v1::RecordBlock>(block).records_size();
+  return static_cast<std::uint64_t>(count);
+}
+
+std::string Count(std::uint64_t graphs) { return FormatCount(static_cast<double>(graphs)); }
+
+}  // namespace
+
+ServerSink::~ServerSink() {
+  if (stream_ != nullptr) stream_->Drop();
+}
 
 absl::Status ServerSink::Begin(const v1::ImportHeader& header) {
-  stream_.reset();  // gives up what an earlier call has begun
+  if (stream_ != nullptr) stream_->Drop();
+  stream_.reset();
   ABSL_ASSIGN_OR_RETURN(connection_, Connect(global_));
-  ABSL_ASSIGN_OR_RETURN(stream_, client::ImportStream::Open(connection_, header));
+  v1::ImportHeader sent = header;
+  if (identity_) *sent.mutable_identity() = *identity_;
+  position_ = continue_at_ = 0;
+  is_void_ = false;
+  if (go_on_ != GoOn::kNo) {
+    ABSL_RETURN_IF_ERROR(AskWhere(sent));
+  }
+  if (is_void_) return absl::OkStatus();
+  sent.set_continue_at(continue_at_);
+  ABSL_ASSIGN_OR_RETURN(stream_, client::ImportStream::Open(connection_, sent));
+  return absl::OkStatus();
+}
+
+absl::Status ServerSink::AskWhere(const v1::ImportHeader& header) {
+  if (!identity_) return SayNothingIsKept({});
+  v1::ContinueImportRequest request;
+  *request.mutable_header() = header;
+  absl::StatusOr<v1::ContinueImportResponse> kept =
+      client::ServiceClient(connection_).Read<v1::ContinueImportResponse>(request);
+  if (absl::IsUnimplemented(kept.status())) kept = v1::ContinueImportResponse();  // an earlier version
+  ABSL_RETURN_IF_ERROR(kept.status());
+  continue_at_ = kept->graphs();
+  is_void_ = kept->other_header();
+  if (is_void_) return absl::OkStatus();
+  if (continue_at_ == 0) return SayNothingIsKept(*kept);
+  output_.Note(absl::StrCat("packtrain: goes on behind ", Count(continue_at_), " graphs that the server has"));
+  go_on_ = GoOn::kNo;  // a header behind this one begins anew
+  return absl::OkStatus();
+}
+
+absl::Status ServerSink::SayNothingIsKept(const v1::ContinueImportResponse& kept) {
+  if (std::exchange(go_on_, GoOn::kNo) != GoOn::kAsAskedFor) return absl::OkStatus();
+  if (!kept.others().empty()) {
+    const v1::KeptImport& other = kept.others(0);
+    return absl::FailedPreconditionError(
+        absl::StrCat("the server keeps ", Count(other.graphs()), " graphs of an import of ", identity_->name(),
+                     " that is not this one: ", ingest::DifferenceOf(*identity_, other.identity()),
+                     "; without --continue the import begins anew"));
+  }
+  const std::string name = identity_ ? absl::StrCat(" of ", identity_->name()) : "";
+  output_.Note(
+      absl::StrCat("packtrain: nothing to go on with: the server keeps no import", name, "; it begins anew"));
   return absl::OkStatus();
 }
 
 absl::Status ServerSink::Write(ingest::Block block) {
+  const std::uint64_t begin = position_;
+  position_ += GraphsOf(block);
+  if (is_void_ || position_ <= continue_at_) return absl::OkStatus();
+  if (begin < continue_at_) {
+    return absl::InternalError(absl::StrCat(
+        "the import was cut into blocks in another way when it broke off, at ", "graph ", continue_at_));
+  }
   return std::visit([&](auto& content) { return stream_->Write(std::move(content)); }, block);
 }
 
 absl::StatusOr<v1::ImportGraphsResponse> ServerSink::Finish() {
+  if (is_void_ || position_ < continue_at_) {
+    return absl::AbortedError(
+        "the files do not give the graphs that the server has kept of them; import them without --continue");
+  }
   absl::StatusOr<v1::ImportGraphsResponse> response = stream_->Finish();
   staged_ = response.ok();
   return response;

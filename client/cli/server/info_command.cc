@@ -31,9 +31,11 @@ std::string ToText(const std::string& server, const v1::GetServerInfoResponse& i
        << FormatBytes(static_cast<double>(info.memory().resident_dataset_bytes()))
        << " of it data sets; process " << FormatBytes(static_cast<double>(info.memory().process_rss_bytes()))
        << '\n'
-       << MemoryParts(info.memory()) << "limits    message "
-       << FormatBytes(static_cast<double>(info.limits().max_receive_message_bytes())) << ", batch "
-       << FormatBytes(static_cast<double>(info.limits().max_batch_bytes())) << ", streams "
+       << MemoryParts(info.memory()) << "disk      "
+       << FormatCount(static_cast<double>(info.disk().kept_imports())) << " imports that broke off are kept, "
+       << FormatBytes(static_cast<double>(info.disk().kept_import_bytes())) << '\n'
+       << "limits    message " << FormatBytes(static_cast<double>(info.limits().max_receive_message_bytes()))
+       << ", batch " << FormatBytes(static_cast<double>(info.limits().max_batch_bytes())) << ", streams "
        << info.limits().max_streams() << '\n'
        << "features ";
   for (const std::string& feature : info.features()) text << ' ' << feature;

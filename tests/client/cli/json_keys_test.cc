@@ -161,7 +161,7 @@ TEST(JsonKeysTest, OfAServer) {
   EXPECT_EQ(KeysIn(MessageToJson(v1::GetServerInfoResponse())),
             "version api limits{max_receive_message_bytes max_batch_bytes max_streams builders} "
             "memory{cap_bytes used_bytes resident_dataset_bytes process_rss_bytes parts} features host_id "
-            "process_id");
+            "process_id disk{kept_imports kept_import_bytes}");
 }
 
 TEST(JsonValuesTest, OfARunThatIsFinished) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -34,7 +35,8 @@ class LocalRecordsTest : public ::testing::Test {
   LocalRecordsTest() { global_.server = server_->address(); }
 
   absl::StatusOr<std::string> Version(ingest::ImportOptions options, bool locally) {
-    ServerSink server(global_);
+    Output output(said_, said_, OutputFormat::kText);
+    ServerSink server(global_, std::nullopt, GoOn::kNo, output);
     ingest::LocalRecords records(server);
     ingest::ImportPipeline pipeline(*ingest::FindFormat("extxyz"), std::move(options));
     std::ostringstream progress;
@@ -55,6 +57,7 @@ class LocalRecordsTest : public ::testing::Test {
   testing::TempFolder folder_;
   const std::unique_ptr<TestServer> server_ = TestServer::Start().value();
   GlobalOptions global_;
+  std::ostringstream said_;
   ingest::Ledger ledger_;
 };
 
