@@ -34,12 +34,18 @@ SplitInfo ToSplitInfo(const v1::Split& split, const v1::Schema& schema) {
                             .mean = target.mean(),
                             .stddev = target.stddev()});
   }
+  if (split.has_mean_log_degree()) info.mean_log_degree = split.mean_log_degree();
   return info;
 }
 
-FieldInfo ToFieldInfo(const v1::Field& field) {
+FieldInfo ToFieldInfo(const v1::Field& field, const v1::Schema& schema) {
   FieldInfo info{.name = field.name()};
   for (const std::uint32_t size : field.dims()) info.width *= size;
+  for (const v1::Vocabulary& vocabulary : schema.vocabularies()) {
+    if (vocabulary.field() != field.name()) continue;
+    info.words = static_cast<std::uint64_t>(vocabulary.words_size());
+    info.graphs_with_word.assign(vocabulary.graphs().begin(), vocabulary.graphs().end());
+  }
   return info;
 }
 
@@ -85,7 +91,8 @@ absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::st
   for (const v1::Split& split : described.splits())
     info.splits.push_back(ToSplitInfo(split, described.schema()));
   info.classes.assign(described.classes().begin(), described.classes().end());
-  for (const v1::Field& field : described.schema().fields()) info.fields.push_back(ToFieldInfo(field));
+  for (const v1::Field& field : described.schema().fields())
+    info.fields.push_back(ToFieldInfo(field, described.schema()));
   return info;
 }
 

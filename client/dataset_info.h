@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,12 +29,19 @@ struct SplitInfo {
   std::string name;
   std::uint64_t graphs = 0;
   std::vector<TargetStatistics> targets;  // in the order of the columns of field `y`
+  // Mean of ln(d + 1) over the nodes, where d edges end in the node; absent: there is no node, or the data set
+  // was sealed before this was counted.
+  std::optional<double> mean_log_degree = std::nullopt;
 };
 
 // One field of each graph, node or edge.
 struct FieldInfo {
   std::string name;
   std::uint64_t width = 1;  // values a row
+  // Of values that stand for words: their number, and in how many of the graphs that were read each was found.
+  // The latter is empty where that was not counted.
+  std::uint64_t words = 0;
+  std::vector<std::uint64_t> graphs_with_word = {};
 };
 
 struct DatasetInfo {

@@ -88,23 +88,47 @@ int Succeed(const Options& options, const Json& result) {
   return printed.ok() ? kDone : Fail(options, printed);
 }
 
+// The model of `training`, with the flags that it has.
+absl::StatusOr<ModelEntry> EntryOf(const TrainingOptions& training) {
+  absl::StatusOr<ModelEntry> entry = FindModel(training.model);
+  if (!entry.ok()) return absl::InvalidArgumentError(entry.status().message());
+  if (absl::Status status = CheckFlags(training.model_flags, *entry); !status.ok()) return status;
+  return entry;
+}
+
+// What a data set would say of the inputs of `form`.
+absl::StatusOr<InputSizes> SizesWithoutDataset(const ModelForm& form, const TrainingOptions& training) {
+  constexpr std::int64_t kOgbFeatures = 9;  // of `import --features ogb`
+  const bool has_classes = form.inputs.Has(Input::kAtomicNumbers) || form.inputs.Has(Input::kTokens);
+  if (has_classes && !training.classes.has_value())
+    return absl::InvalidArgumentError("--describe needs --classes");
+  if (form.inputs.Has(Input::kEdgeTypes) && !training.model_flags.edge_types.has_value())
+    return absl::InvalidArgumentError("--describe needs --edge-types");
+  return InputSizes{.classes = training.classes.value_or(0),
+                    .node_features = kOgbFeatures,
+                    .edge_types = training.model_flags.edge_types.value_or(0)};
+}
+
 int Describe(const Options& options) {
-  const absl::StatusOr<ModelEntry> entry = FindModel(options.training.model);
-  if (!entry.ok()) return Fail(options, absl::InvalidArgumentError(entry.status().message()));
-  if (entry->inputs.Has(Input::kAtomicNumbers) && !options.training.classes.has_value()) {
-    return Fail(options, absl::InvalidArgumentError("--describe needs --classes"));
-  }
-  const std::shared_ptr<Model> model = entry->create(
-      {.sizes = {.classes = options.training.classes.value_or(0)}, .seed = options.training.model_seed});
+  const TrainingOptions& training = options.training;
+  const absl::StatusOr<ModelEntry> entry = EntryOf(training);
+  if (!entry.ok()) return Fail(options, entry.status());
+  const ModelForm form = FormsFor(training.model_flags, *entry).front();
+  const absl::StatusOr<InputSizes> sizes = SizesWithoutDataset(form, training);
+  if (!sizes.ok()) return Fail(options, sizes.status());
+  const std::shared_ptr<Model> model = entry->create({.sizes = *sizes,
+                                                      .readout = form.readout,
+                                                      .hidden = training.model_flags.hidden.value_or(0),
+                                                      .layers = training.model_flags.layers.value_or(0),
+                                                      .seed = training.model_seed});
   Json layers = Json::array();
   for (const auto& parameter : model->named_parameters()) {
     layers.push_back({{"name", parameter.key()},
                       {"shape", parameter.value().sizes().vec()},
                       {"parameters", parameter.value().numel()}});
   }
-  return Succeed(
-      options,
-      {{"model", options.training.model}, {"parameters", CountParameters(*model)}, {"layers", layers}});
+  return Succeed(options,
+                 {{"model", training.model}, {"parameters", CountParameters(*model)}, {"layers", layers}});
 }
 
 TrainingOptions OptionsOfRank(const Options& options, const World& world) {
@@ -125,9 +149,8 @@ absl::Status WithWhatIsKept(const Options& options, const absl::Status& status) 
 int TrainAndPrint(const Options& options, const std::stop_token& stop) {
   const absl::StatusOr<World> world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
   if (!world.ok()) return Fail(options, world.status());
-  if (absl::StatusOr<ModelEntry> model = FindModel(options.training.model); !model.ok()) {
-    return Fail(options, absl::InvalidArgumentError(model.status().message()));
-  }
+  if (const absl::StatusOr<ModelEntry> entry = EntryOf(options.training); !entry.ok())
+    return Fail(options, entry.status());
   // Numbers below the smallest normal one cost a hundred times their worth: Gaussians of far edges are such.
   at::globalContext().setFlushDenormal(true);
   at::set_num_threads(options.threads > 0 ? options.threads

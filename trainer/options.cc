@@ -24,6 +24,9 @@ constexpr int kUsage = 2;
 constexpr double kMaxGiveUpSeconds = 1e6;
 constexpr double kMaxMeetSeconds = 86'400;
 constexpr std::uint64_t kMaxSpoolBytes = std::uint64_t{1} << 50;
+constexpr std::int64_t kMaxHidden = 4096;
+constexpr std::int64_t kMaxLayers = 1024;
+constexpr std::int64_t kMaxEdgeTypes = 2 * 256;
 constexpr char kModelGroup[] = "Model";
 constexpr char kRunGroup[] = "Run";
 
@@ -87,14 +90,38 @@ void AddServerFlags(CLI::App& app, Options& options) {
   app.add_flag("--json", options.json, "Print a failure, too, as one line of JSON on stdout");
 }
 
+// What a model has of these it checks itself.
+void AddFormFlags(CLI::App& app, ModelFlags& flags) {
+  app.add_option("--readout", flags.readout,
+                 "How nodes become an answer: " + ReadoutNames() +
+                     "; other models have one readout [the first of the model that the data set allows]")
+      ->type_name("NAME")
+      ->group(kModelGroup);
+  app.add_option("--hidden", flags.hidden, "Width of a node's state [that of the model's paper]")
+      ->check(base::CountBetween(1, kMaxHidden))
+      ->group(kModelGroup);
+  app.add_option("--layers", flags.layers, "Layers, or steps of propagation [those of the model's paper]")
+      ->check(base::CountBetween(1, kMaxLayers))
+      ->group(kModelGroup);
+  app.add_option("--edge-types", flags.edge_types,
+                 "Types of edges of ggnn, each and its reverse counted [twice those of the data set]")
+      ->check(base::CountBetween(1, kMaxEdgeTypes))
+      ->group(kModelGroup);
+  app.add_option("--adjacency", flags.adjacency, "How ggnn sums over edges: sparse")
+      ->type_name("NAME")
+      ->group(kModelGroup);
+}
+
 void AddModelFlags(CLI::App& app, Options& options) {
   app.add_option("--model", options.training.model, "What to train: " + ModelNames())
       ->required()
       ->type_name("NAME")
       ->group(kModelGroup);
-  app.add_option("--classes", options.training.classes, "Atom classes of the embedding [those of the data set]")
+  app.add_option("--classes", options.training.classes,
+                 "Classes of atoms, or tokens, in the embedding [those of the data set]")
       ->check(base::CountBetween(1, 1'000'000))
       ->group(kModelGroup);
+  AddFormFlags(app, options.training.model_flags);
   app.add_option("--model-seed", options.training.model_seed, "Seed of the initial parameters")
       ->check(base::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str()

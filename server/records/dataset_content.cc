@@ -1,5 +1,7 @@
 #include "server/records/dataset_content.h"
 
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -9,6 +11,51 @@
 #include "server/records/schema.h"
 
 namespace packtrain::records {
+namespace {
+
+// ln(degree + 1).
+double LogDegree(std::uint64_t degree) {
+  static const std::array<double, 256> kSmall = [] {
+    std::array<double, 256> logs;
+    for (std::size_t d = 0; d < logs.size(); ++d) logs[d] = std::log1p(static_cast<double>(d));
+    return logs;
+  }();
+  return degree < kSmall.size() ? kSmall[degree] : std::log1p(static_cast<double>(degree));
+}
+
+// Over the nodes that an edge ends in; `receivers` are of T and sorted.
+template <typename T>
+double SumLogDegrees(std::span<const std::byte> receivers) {
+  const auto at = [&receivers](std::size_t edge) {
+    T receiver;
+    std::memcpy(&receiver, receivers.data() + edge * sizeof(T), sizeof(T));
+    return receiver;
+  };
+  const std::size_t edges = receivers.size() / sizeof(T);
+  double sum = 0;
+  for (std::size_t first = 0, edge = 1; edge <= edges; ++edge) {
+    if (edge < edges && at(edge) == at(first)) continue;
+    sum += LogDegree(edge - first);
+    first = edge;
+  }
+  return sum;
+}
+
+// Nodes that no edge ends in add nothing.
+double SumLogDegrees(const RecordView& graph) {
+  switch (graph.endpoint_bytes()) {
+    case 0:  // all pairs
+      return graph.n_node() * LogDegree(graph.n_node() - 1);
+    case 1:
+      return SumLogDegrees<std::uint8_t>(graph.receivers());
+    case 2:
+      return SumLogDegrees<std::uint16_t>(graph.receivers());
+    default:
+      return SumLogDegrees<std::uint32_t>(graph.receivers());
+  }
+}
+
+}  // namespace
 
 DatasetContent::DatasetContent(const v1::Schema& schema, RecordLayout layout)
     : schema_(schema),
@@ -38,6 +85,7 @@ absl::Status DatasetContent::Add(std::span<const std::byte> record) {
   n_edge_.push_back(view->n_edge());
   bandwidth_.push_back(view->bandwidth());
   if (layout_.source_node()) bandwidth_as_read_.push_back(view->bandwidth_as_read());
+  log_degrees_.push_back(SumLogDegrees(*view));
   ids_.Add(view->source_id());
   if (class_field_) NoteClasses(view->field(*class_field_));
   if (target_field_) NoteTargets(view->field(*target_field_));
@@ -48,8 +96,8 @@ std::uint64_t DatasetContent::memory_bytes() const {
   const auto of = [](const auto& values) {  // with a pointer to each piece, of 512 bytes
     return (values.size() * sizeof(values[0]) / 64 + 8) * 65;
   };
-  return sizeof(*this) + of(n_node_) + of(n_edge_) + of(bandwidth_) + of(bandwidth_as_read_) + of(targets_) +
-         ids_.memory_bytes();
+  return sizeof(*this) + of(n_node_) + of(n_edge_) + of(bandwidth_) + of(bandwidth_as_read_) +
+         of(log_degrees_) + of(targets_) + ids_.memory_bytes();
 }
 
 void DatasetContent::NoteClasses(std::span<const std::byte> rows) {

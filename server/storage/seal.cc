@@ -224,6 +224,17 @@ v1::TargetStatistics Statistics(const records::DatasetContent& content, std::siz
   return statistics;
 }
 
+// Of at least one graph.
+double MeanLogDegree(const records::DatasetContent& content, std::span<const std::uint32_t> graphs) {
+  std::uint64_t nodes = 0;
+  double sum = 0;
+  for (const std::uint32_t graph : graphs) {
+    nodes += content.n_node()[graph];
+    sum += content.log_degrees(graph);
+  }
+  return sum / static_cast<double>(nodes);
+}
+
 v1::Split DescribeSplit(const records::DatasetContent& content, std::string_view name,
                         std::span<const std::uint32_t> graphs) {
   v1::Split split;
@@ -232,6 +243,7 @@ v1::Split DescribeSplit(const records::DatasetContent& content, std::string_view
   for (int column = 0; column < content.schema().targets_size(); ++column) {
     *split.add_targets() = Statistics(content, static_cast<std::size_t>(column), graphs);
   }
+  if (!graphs.empty()) split.set_mean_log_degree(MeanLogDegree(content, graphs));
   return split;
 }
 

@@ -353,6 +353,13 @@ grpc::Status ScriptedDatasets::GetDataset(grpc::ServerContext*, const v1::GetDat
   statistics.set_count(9);
   statistics.set_mean(-3.5);
   statistics.set_stddev(0.25);
+  all.set_mean_log_degree(1.25);
+  v1::Field& token = *dataset.mutable_schema()->add_fields();
+  token.set_name("token");
+  v1::Vocabulary& tokens = *dataset.mutable_schema()->add_vocabularies();
+  tokens.set_field("token");
+  for (const char* word : {"a", "b", "c"}) tokens.add_words(word);
+  for (const std::uint64_t graphs : {1, 7, 2}) tokens.add_graphs(graphs);
   dataset.add_classes(1);
   dataset.add_classes(6);
   return grpc::Status::OK;

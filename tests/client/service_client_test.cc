@@ -251,7 +251,7 @@ TEST(ImportStream, CancelsWhenDestroyedEarly) {
   EXPECT_THAT((*stream)->Write(Block(2)), IsOk());
 }
 
-TEST(DatasetInfo, HasReferenceSplitsTargetsAndClasses) {
+TEST(DatasetInfo, HasReferenceSplitsTargetsClassesAndWords) {
   Served served;
   const auto info = GetDatasetInfo(*served.connection, "qm9");
   ASSERT_THAT(info, IsOk());
@@ -266,6 +266,10 @@ TEST(DatasetInfo, HasReferenceSplitsTargetsAndClasses) {
   EXPECT_EQ(all->targets[0].count, 9u);
   EXPECT_EQ(all->targets[0].mean, -3.5);
   EXPECT_EQ(all->targets[0].stddev, 0.25);
+  EXPECT_EQ(all->mean_log_degree, 1.25);
+  ASSERT_NE(info->FindField("token"), nullptr);
+  EXPECT_EQ(info->FindField("token")->words, 3u);
+  EXPECT_THAT(info->FindField("token")->graphs_with_word, ElementsAre(1, 7, 2));
   EXPECT_EQ(info->FindSplit("train"), nullptr);
   EXPECT_THAT(GetDatasetInfo(*served.connection, "nope"), StatusIs(absl::StatusCode::kNotFound));
 }

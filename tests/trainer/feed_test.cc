@@ -72,6 +72,7 @@ GraphTensors BroughtFor(InputSet inputs) {
 TEST(HostFeed, BringsTheInputsThatAreDeclaredAndNoOthers) {
   EXPECT_THAT(InputsOf(BroughtFor({})), IsEmpty());
   EXPECT_THAT(InputsOf(BroughtFor({Input::kAtomicNumbers})), ElementsAre("classes"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kTokens})), ElementsAre("tokens"));
   EXPECT_THAT(InputsOf(BroughtFor({Input::kPositions})), ElementsAre("positions"));
   EXPECT_THAT(InputsOf(BroughtFor({Input::kCells})), ElementsAre("cells", "shifts"));
   EXPECT_THAT(InputsOf(BroughtFor({Input::kNodeFeatures, Input::kEdgeTypes})),
@@ -79,13 +80,16 @@ TEST(HostFeed, BringsTheInputsThatAreDeclaredAndNoOthers) {
   EXPECT_THAT(InputsOf(BroughtFor({Input::kEdgeFeatures})), ElementsAre("edge_features"));
   EXPECT_THAT(InputsOf(BroughtFor({Input::kCandidates})), ElementsAre("is_slot", "is_candidate", "is_target"));
   EXPECT_THAT(InputsOf(BroughtFor({Input::kTarget})), ElementsAre("target", "weight"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kDegrees})), IsEmpty());
 }
 
 // Water is the third molecule: nodes 3 to 5, edges 2 to 7, the oxygen first.
 TEST(HostFeed, FillsEachInputAndClearsItsPadding) {
-  const GraphTensors graphs = BroughtFor({Input::kAtomicNumbers, Input::kCells, Input::kNodeFeatures,
-                                          Input::kEdgeFeatures, Input::kEdgeTypes, Input::kCandidates});
+  const GraphTensors graphs =
+      BroughtFor({Input::kAtomicNumbers, Input::kTokens, Input::kCells, Input::kNodeFeatures,
+                  Input::kEdgeFeatures, Input::kEdgeTypes, Input::kCandidates});
   EXPECT_TRUE(graphs.classes.narrow(0, 3, 3).equal(at::tensor({3, 0, 0}, at::kInt)));
+  EXPECT_TRUE(graphs.tokens.narrow(0, 3, 3).equal(at::tensor({8, 1, 1}, at::kInt)));
   EXPECT_TRUE(graphs.cells[2].diagonal().equal(at::tensor({6.0f, 7.0f, 8.0f})));
   EXPECT_TRUE(
       graphs.node_features.narrow(0, 3, 3).equal(at::tensor({8, 0, 1, 1, 1, -1}, at::kInt).view({3, 2})));
@@ -96,8 +100,8 @@ TEST(HostFeed, FillsEachInputAndClearsItsPadding) {
   EXPECT_EQ(graphs.edge_types[2].item<int>(), 1);
   EXPECT_TRUE(graphs.shifts[2].equal(at::tensor({0, 0, 1}, at::kInt)));
   EXPECT_TRUE(graphs.edge_features[2].equal(at::tensor({0.125f, 8 - 0.7572f})));
-  for (const at::Tensor& of_nodes :
-       {graphs.classes, graphs.node_features, graphs.is_slot, graphs.is_candidate, graphs.is_target}) {
+  for (const at::Tensor& of_nodes : {graphs.classes, graphs.tokens, graphs.node_features, graphs.is_slot,
+                                     graphs.is_candidate, graphs.is_target}) {
     EXPECT_FALSE(of_nodes.narrow(0, 15, 64 - 15).any().item<bool>());
   }
   for (const at::Tensor& of_edges : {graphs.edge_types, graphs.edge_features, graphs.shifts}) {
@@ -128,6 +132,29 @@ TEST(HostFeed, TakesIntegersOfEachWidth) {
   HostFeed feed({.layout = layout});
   EXPECT_THAT(feed.Expand(of_floats, NewGraphTensors(of_floats.header().padded, layout, at::kCPU)),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("type or shape of field 'x'")));
+}
+
+TEST(HostFeed, RefusesTokensAndEdgeTypesBeyondThoseThatThereAre) {
+  const wire::Batch batch = testing::BatchOf(testing::Molecules());
+  const auto expand = [&](const FeedOptions& options) {
+    HostFeed feed(options);
+    return feed.Expand(batch, NewGraphTensors(batch.header().padded, options.layout, at::kCPU));
+  };
+  const std::vector<std::int32_t> eight(8), nine(9);
+  const auto of_tokens = [](const std::vector<std::int32_t>& classes) {
+    return FeedOptions{.layout = {.inputs = {Input::kTokens}},
+                       .token_classes = {.of_token = classes, .count = 1}};
+  };
+  EXPECT_THAT(expand(of_tokens(nine)), IsOk());
+  EXPECT_THAT(
+      expand(of_tokens(eight)),
+      StatusIs(absl::StatusCode::kDataLoss, HasSubstr("holds 8 in field 'token', where 0 to 7 are known")));
+  const auto of_types = [](std::int64_t types) {
+    return FeedOptions{.layout = {.inputs = {Input::kEdgeTypes}, .sizes = {.edge_types = types}}};
+  };
+  EXPECT_THAT(expand(of_types(8)), IsOk());
+  EXPECT_THAT(expand(of_types(7)),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("holds 3 in field 'edge_type', where 0 to 2")));
 }
 
 TEST(HostFeed, RefusesTensorsOfAnotherShape) {

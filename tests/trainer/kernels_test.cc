@@ -2,6 +2,10 @@
 #include <torch/types.h>
 
 #include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "trainer/kernels/distances.h"
 #include "trainer/kernels/edge_product.h"
@@ -26,6 +30,74 @@ at::Tensor Column(at::ArrayRef<float> values) { return at::tensor(values).unsque
 
 TEST(PlainKernels, DistancesAreLengthsOfEdges) {
   EXPECT_TRUE(at::equal(Distances(ThreeNodes(), KernelForm::kPlain), Column({5, 2, 2})));
+}
+
+// Crystals as one batch, with the distances that ASE finds: tests/data/crystals/README.md.
+struct Crystals {
+  GraphTensors graphs;
+  std::vector<double> distances;
+};
+
+Crystals ReadCrystals() {
+  std::ifstream in(PACKTRAIN_TEST_DATA "/crystals/neighbours.txt");
+  std::vector<double> cells, positions, distances;
+  std::vector<std::int64_t> graph_of_node, senders, receivers, shifts;
+  std::int64_t graphs = 0;
+  for (std::string word; in >> word; ++graphs) {
+    std::int64_t nodes = 0;
+    in >> word >> nodes >> word >> word >> word;
+    const auto first_node = static_cast<std::int64_t>(graph_of_node.size());
+    for (int i = 0; i < 9; ++i) in >> cells.emplace_back();
+    for (std::int64_t i = 0; i < 3 * nodes; ++i) in >> positions.emplace_back();
+    graph_of_node.insert(graph_of_node.end(), static_cast<std::size_t>(nodes), graphs);
+    for (const char* list : {"knn", "radius"}) {
+      std::int64_t edges = 0;
+      in >> word >> word >> edges;
+      EXPECT_TRUE(in) << list;
+      for (; edges > 0; --edges) {
+        in >> senders.emplace_back() >> receivers.emplace_back();
+        senders.back() += first_node;
+        receivers.back() += first_node;
+        for (int axis = 0; axis < 3; ++axis) in >> shifts.emplace_back();
+        in >> distances.emplace_back();
+      }
+    }
+  }
+  return {.graphs = {.senders = at::tensor(senders, at::kInt),
+                     .receivers = at::tensor(receivers, at::kInt),
+                     .graph_of_node = at::tensor(graph_of_node, at::kInt),
+                     .positions = at::tensor(positions, at::kFloat).view({-1, 3}),
+                     .cells = at::tensor(cells, at::kFloat).view({-1, 3, 3}),
+                     .shifts = at::tensor(shifts, at::kInt).view({-1, 3})},
+          .distances = distances};
+}
+
+TEST(PlainKernels, DistancesOfPeriodicGraphsAreThoseOfAse) {
+  const Crystals crystals = ReadCrystals();
+  ASSERT_EQ(crystals.graphs.cells.size(0), 11);
+  ASSERT_GT(crystals.distances.size(), 1000u);
+  const at::Tensor distances = Distances(crystals.graphs, KernelForm::kPlain);
+  const at::Tensor expected = at::tensor(crystals.distances, at::kDouble).unsqueeze(1);
+  EXPECT_LT((distances - expected).abs().max().item<double>(), 1e-5);
+}
+
+// By hand: pos[sender] + shift * cell - pos[receiver], a row of the cell for each of its vectors.
+TEST(PlainKernels, VectorsOfPeriodicGraphsPointFromTheReceiverToTheImageOfTheSender) {
+  GraphTensors graphs;
+  graphs.positions = at::tensor({0.25, 0.5, 0.75, 3.0, 4.0, 5.0, 7.0, 7.0, 7.0}, at::kFloat).view({3, 3});
+  graphs.graph_of_node = at::tensor({0, 0, 1}, at::kInt);
+  graphs.cells = at::tensor({4.0, 0.0, 0.0, 1.0, 5.0, 0.0, 0.5, -1.5, 6.0,  // a skewed cell
+                             3.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0},  // one that does not repeat along b
+                            at::kFloat)
+                     .view({2, 3, 3});
+  graphs.receivers = at::tensor({0, 0, 0, 1, 2}, at::kInt);
+  graphs.senders = at::tensor({0, 1, 1, 1, 2}, at::kInt);
+  graphs.shifts = at::tensor({0, -1, 1, 0, 0, 0, -1, -1, -1, -2, 0, 3, -1, 0, 2}, at::kInt).view({5, 3});
+  const at::Tensor expected =
+      at::tensor({-0.5, -6.5, 6.0, 2.75, 3.5, 4.25, -2.75, 0.0, -1.75, -6.5, -4.5, 18.0, -3.0, -0.5, 4.0},
+                 at::kFloat)
+          .view({5, 3});
+  EXPECT_TRUE(EdgeVectors(graphs).equal(expected));
 }
 
 TEST(PlainKernels, MessagesAreSummedOverIncomingEdges) {

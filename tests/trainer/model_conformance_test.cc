@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tests/trainer/molecules.h"
 #include "trainer/engine/flat_parameters.h"
 #include "trainer/models/model.h"
@@ -31,7 +32,12 @@ constexpr std::uint32_t kSeed = 7;
 // What is known of a model beforehand.
 struct ModelFacts {
   std::string_view name;
-  std::array<std::int64_t, 2> parameters;  // with 5 and with 74 atom classes
+  std::string_view readout;
+  bool with_optional = false;              // inputs, where the model reads such
+  std::array<std::int64_t, 2> parameters;  // with 5 and with 74 classes, 9 node features and 20 edge types
+  // In the tests of all else; 0: those of the model. A model with kinks is to be so small that none lies near.
+  std::int64_t hidden = 0;
+  std::int64_t layers = 0;
   // How often a value is rounded to bf16 on its way from the inputs to an output, and how many such values add
   // up in one of those sums; 0 roundings: the model has no edge-sized data.
   double bf16_roundings;
@@ -42,7 +48,67 @@ void PrintTo(const ModelFacts& row, std::ostream* out) { *out << row.name; }
 
 constexpr std::array kFacts = {
     // Gaussians, their product with W1, its softplus, the product with W2, its softplus; 64 channels.
-    ModelFacts{.name = "schnet", .parameters = {80'352, 84'768}, .bf16_roundings = 5, .bf16_terms = 64},
+    ModelFacts{.name = "schnet",
+               .readout = "mean",
+               .parameters = {80'352, 84'768},
+               .bf16_roundings = 5,
+               .bf16_terms = 64},
+    ModelFacts{.name = "schnet",
+               .readout = "mean",
+               .with_optional = true,
+               .parameters = {80'352, 84'768},
+               .bf16_roundings = 5,
+               .bf16_terms = 64},
+    // Gaussians; in each layer their product with W8, two sums with those of the ends, the softplus, the
+    // product
+    // with W9; behind them those of a filter. 64 channels.
+    ModelFacts{.name = "mpeu",
+               .readout = "mean",
+               .parameters = {173'152, 177'568},
+               .bf16_roundings = 1 + 3 * 5 + 4,
+               .bf16_terms = 64},
+    ModelFacts{.name = "mpeu",
+               .readout = "mean",
+               .with_optional = true,
+               .parameters = {173'152, 177'568},
+               .bf16_roundings = 1 + 3 * 5 + 4,
+               .bf16_terms = 64},
+    // Radial functions, their product, that with a direction; in three layers. 20 radial functions.
+    ModelFacts{.name = "painn",
+               .readout = "mean",
+               .parameters = {2'284'545, 2'302'209},
+               .bf16_roundings = 3 * 3,
+               .bf16_terms = 20},
+    ModelFacts{.name = "painn",
+               .readout = "mean",
+               .with_optional = true,
+               .parameters = {2'284'545, 2'302'209},
+               .bf16_roundings = 3 * 3,
+               .bf16_terms = 20},
+    ModelFacts{.name = "pna",
+               .readout = "max",
+               .parameters = {4'096'110, 4'096'110},
+               .hidden = 8,
+               .layers = 3,
+               .bf16_roundings = 0,
+               .bf16_terms = 1},
+    ModelFacts{.name = "pna",
+               .readout = "linear",
+               .parameters = {4'152'812, 4'152'812},
+               .hidden = 8,
+               .layers = 3,
+               .bf16_roundings = 0,
+               .bf16_terms = 1},
+    ModelFacts{.name = "ggnn",
+               .readout = "choice",
+               .parameters = {427'776, 436'608},
+               .bf16_roundings = 0,
+               .bf16_terms = 1},
+    ModelFacts{.name = "ggnn",
+               .readout = "mean",
+               .parameters = {444'033, 452'865},
+               .bf16_roundings = 0,
+               .bf16_terms = 1},
 };
 
 double Bf16Bound(const ModelFacts& facts) {
@@ -61,12 +127,25 @@ class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
                                    std::uint32_t seed = kSeed) const {
     InputSizes sizes = testing::MoleculesSizes();
     sizes.classes = classes;
-    return entry_.create({.sizes = sizes, .seed = seed, .edge_type = edge_type});
+    return entry_.create({.sizes = sizes,
+                          .token_classes = testing::MoleculesTokens().of_token,
+                          .readout = GetParam().readout,
+                          .hidden = GetParam().hidden,
+                          .layers = GetParam().layers,
+                          .seed = seed,
+                          .edge_type = edge_type});
+  }
+
+  // In the model's own sizes.
+  std::int64_t ParametersWith(std::int64_t classes) const {
+    return CountParameters(*entry_.create(
+        {.sizes = {.classes = classes, .node_features = 9, .edge_types = 20}, .readout = GetParam().readout}));
   }
 
   // The inputs that the model declares and the labels of its task, and no others.
   GraphTensors TensorsOf(const wire::Batch& batch) const {
-    return testing::TensorsOf(batch, {.inputs = entry_.AllInputs(), .sizes = testing::MoleculesSizes()});
+    return testing::TensorsOf(batch,
+                              {.inputs = Inputs() | form_.task.labels, .sizes = testing::MoleculesSizes()});
   }
   GraphTensors TensorsOf(std::span<const Molecule> molecules) const { return TensorsOf(BatchOf(molecules)); }
 
@@ -123,12 +202,15 @@ class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
   static constexpr std::int64_t kGraphs = 5, kNodes = 15, kEdges = 40;
 
   const ModelEntry entry_ = *FindModel(GetParam().name);
-  const std::unique_ptr<Task> task_ = entry_.task.create(testing::MoleculesTarget("energy"));
+  const ModelForm form_ = *entry_.FindForm(GetParam().readout);
+  const std::unique_ptr<Task> task_ = form_.task.create(testing::MoleculesTarget("energy"));
 
  private:
+  InputSet Inputs() const { return GetParam().with_optional ? form_.inputs | form_.optional : form_.inputs; }
+
   bool IsInput(const GraphMember& member) const {
     const GraphTensors inputs =
-        NewGraphTensors({}, {.inputs = entry_.inputs, .sizes = testing::MoleculesSizes()}, at::kCPU);
+        NewGraphTensors({}, {.inputs = Inputs(), .sizes = testing::MoleculesSizes()}, at::kCPU);
     const GraphTensors topology = NewGraphTensors({}, {}, at::kCPU);
     return (inputs.*member.tensor).defined() && !(topology.*member.tensor).defined();
   }
@@ -144,8 +226,8 @@ double RelativeError(const at::Tensor& actual, const at::Tensor& expected) {
 }
 
 TEST_P(ModelConformance, HasTheParametersOfItsPaper) {
-  EXPECT_EQ(CountParameters(*MakeModel(at::kFloat, 5)), GetParam().parameters[0]);
-  EXPECT_EQ(CountParameters(*MakeModel(at::kFloat, 74)), GetParam().parameters[1]);
+  EXPECT_EQ(ParametersWith(5), GetParam().parameters[0]);
+  EXPECT_EQ(ParametersWith(74), GetParam().parameters[1]);
 }
 
 TEST_P(ModelConformance, StartsFromItsSeedAlone) {
@@ -266,13 +348,22 @@ TEST_P(ModelConformance, InBf16GarbageInThePaddingChangesNoBit) {
   EXPECT_TRUE(garbage.gradient.equal(zeros.gradient));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ModelConformance, ::testing::ValuesIn(kFacts),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(Models, ModelConformance, ::testing::ValuesIn(kFacts), [](const auto& test) {
+  return absl::StrCat(std::string(test.param.name), "_", std::string(test.param.readout),
+                      test.param.with_optional ? "_with_optional_inputs" : "");
+});
 
-TEST(Models, AllHaveFacts) {
-  ASSERT_EQ(Models().size(), kFacts.size());
+TEST(Models, AllHaveFactsForEachForm) {
+  const auto has_facts = [](const ModelEntry& entry, const ModelForm& form, bool with_optional) {
+    return std::ranges::any_of(kFacts, [&](const ModelFacts& facts) {
+      return facts.name == entry.name && facts.readout == form.readout && facts.with_optional == with_optional;
+    });
+  };
   for (const ModelEntry& entry : Models()) {
-    EXPECT_NE(std::ranges::find(kFacts, entry.name, &ModelFacts::name), kFacts.end()) << entry.name;
+    for (const ModelForm& form : entry.forms) {
+      EXPECT_TRUE(has_facts(entry, form, false)) << entry.name << ' ' << form.readout;
+      EXPECT_EQ(has_facts(entry, form, true), form.optional != InputSet{}) << entry.name << ' ' << form.readout;
+    }
   }
 }
 

@@ -38,6 +38,7 @@ struct Columns {
   std::vector<float> cell;
   std::vector<std::int32_t> shift;
   std::vector<std::int32_t> x;
+  std::vector<std::int32_t> token;
   std::vector<float> edge_attr;
   std::vector<std::uint8_t> edge_type;
   std::vector<std::uint8_t> is_slot, is_candidate, is_target;
@@ -49,6 +50,7 @@ void AddNode(const Molecule& molecule, std::size_t node, Columns& columns) {
   const bool heavy = molecule.z[node] > 1;
   const float y = molecule.pos[node][1];
   columns.x.insert(columns.x.end(), {molecule.z[node], static_cast<std::int32_t>(10 * y) % 3});
+  columns.token.push_back(molecule.z[node]);
   columns.is_slot.push_back(heavy);
   columns.is_candidate.push_back(!heavy);
   columns.is_target.push_back(!heavy && y > 0);
@@ -98,6 +100,7 @@ PlainBatch PlainBatchOf(std::span<const Molecule> molecules) {
   batch.AddSection("cell", wire::DType::kF32, {molecules.size(), 3, 3}, columns.cell);
   batch.AddSection("shift", wire::DType::kI32, {columns.edge_type.size(), 3}, columns.shift);
   batch.AddSection("x", wire::DType::kI32, {columns.z.size(), 2}, columns.x);
+  batch.AddSection("token", wire::DType::kI32, {columns.token.size()}, columns.token);
   batch.AddSection("edge_attr", wire::DType::kF32, {columns.edge_type.size(), 2}, columns.edge_attr);
   batch.AddSection("edge_type", wire::DType::kU8, {columns.edge_type.size()}, columns.edge_type);
   batch.AddSection("is_slot", wire::DType::kU8, {columns.z.size()}, columns.is_slot);
@@ -188,7 +191,12 @@ wire::Batch BatchOf(std::span<const Molecule> molecules) {
   return batch.Unchecked();
 }
 
-trainer::InputSizes MoleculesSizes() { return {.classes = 4, .node_features = 2, .edge_features = 2}; }
+// Tokens are atomic numbers; carbon, nitrogen and oxygen have a class each, all others another.
+trainer::TokenClasses MoleculesTokens() { return {.of_token = {3, 3, 3, 3, 3, 3, 0, 1, 2}, .count = 4}; }
+
+trainer::InputSizes MoleculesSizes() {
+  return {.classes = 4, .node_features = 2, .edge_features = 2, .edge_types = 8, .mean_log_degree = 1.1};
+}
 
 trainer::InputLayout MoleculesLayout() {
   using trainer::Input;
@@ -196,7 +204,10 @@ trainer::InputLayout MoleculesLayout() {
 }
 
 trainer::FeedOptions MoleculesFeed(const std::string& target) {
-  return {.layout = MoleculesLayout(), .target = MoleculesTarget(target), .classes = MoleculesClasses()};
+  return {.layout = MoleculesLayout(),
+          .target = MoleculesTarget(target),
+          .classes = MoleculesClasses(),
+          .token_classes = MoleculesTokens()};
 }
 
 trainer::GraphTensors TensorsOf(const wire::Batch& batch, const std::string& target) {

@@ -32,6 +32,7 @@ client::DatasetInfo MoleculesInfo();
 // Normalised over the five. `name` is "energy" or "dipole".
 trainer::Target MoleculesTarget(const std::string& name);
 trainer::ClassTable MoleculesClasses();
+trainer::TokenClasses MoleculesTokens();
 // Of the inputs that batches of molecules have.
 trainer::InputSizes MoleculesSizes();
 

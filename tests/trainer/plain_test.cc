@@ -16,6 +16,7 @@
 #include "trainer/ranks/world.h"
 #include "trainer/run/process_sampler.h"
 #include "trainer/run/reported_settings.h"
+#include "trainer/run/run_settings.h"
 #include "trainer/run/step_statistics.h"
 
 namespace packtrain::trainer {
@@ -346,6 +347,10 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--max-captures", "0"},
                                              {"--read-ahead", "0"},
                                              {"--classes", "0"},
+                                             {"--hidden", "0"},
+                                             {"--hidden", "4097"},
+                                             {"--layers", "0"},
+                                             {"--edge-types", "0"},
                                              {"--lr", "nan"},
                                              {"--lr", "inf"},
                                              {"--give-up", "nan"},
@@ -388,6 +393,30 @@ TEST(CommandLine, DescribeNeedsNoRun) {
   EXPECT_EQ(line.options.training.classes, 5);
 }
 
+TEST(CommandLine, SaysWhatAModelIsToBe) {
+  const CommandLine line =
+      Parse({"--model", "ggnn", "--describe", "--classes", "4050", "--edge-types", "20", "--readout", "choice",
+             "--hidden", "64", "--layers", "4", "--adjacency", "sparse"});
+  ASSERT_FALSE(line.exit_code.has_value());
+  const ModelFlags& flags = line.options.training.model_flags;
+  EXPECT_EQ(flags.readout, "choice");
+  EXPECT_EQ(flags.adjacency, "sparse");
+  EXPECT_EQ(flags.hidden, 64);
+  EXPECT_EQ(flags.layers, 4);
+  EXPECT_EQ(flags.edge_types, 20);
+  const ModelFlags none = Parse(kWhole).options.training.model_flags;
+  EXPECT_FALSE(none.readout || none.adjacency || none.hidden || none.layers || none.edge_types);
+}
+
+TEST(RunSettings, AModelIsWhatItsChoicesSayAndTheUsualOneWhereTheySayNothing) {
+  using Choices = std::map<std::string, std::string>;
+  const Settings usual = SettingsOf(Choices{}), small = SettingsOf(Choices{{"hidden", "32"}});
+  EXPECT_THAT(CheckSameSettings(small, SettingsOf(Choices{{"hidden", "32"}})), IsOk());
+  EXPECT_THAT(CheckSameSettings(/*then=*/{}, usual), IsOk()) << "a checkpoint of a program without choices";
+  EXPECT_THAT(CheckSameSettings(small, usual),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--hidden was '32' and is ''")));
+}
+
 TEST(Labels, AreNamedOnceEach) {
   EXPECT_THAT(ParseLabels("a=1,a=2"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("twice")));
   EXPECT_THAT(ParseLabels("=1"), StatusIs(absl::StatusCode::kInvalidArgument));
@@ -400,16 +429,19 @@ TEST(ReportedSettings, AreAllThatTheOptionsAndChoicesSay) {
   options.max_captures = 16;
   options.evaluate_every = 50;
   options.checkpoint = {.folder = "somewhere", .every = 100};
-  const client::TrainerSettings settings = SettingsToReport(
-      options,
-      {.threads = 4, .captured = true, .learning_rate_schedule = "staircase 0.96 every 9", .classes = 5});
+  const client::TrainerSettings settings =
+      SettingsToReport(options, {.threads = 4,
+                                 .captured = true,
+                                 .learning_rate_schedule = "staircase 0.96 every 9",
+                                 .classes = 5,
+                                 .model = {{"readout", "max"}}});
   EXPECT_EQ(settings.threads, 4u);
   EXPECT_EQ(settings.read_ahead_bytes, 2u << 20);
   EXPECT_EQ(settings.learning_rate_schedule, "staircase 0.96 every 9");
   EXPECT_EQ(settings.max_captures, 16u);
   EXPECT_EQ(settings.evaluate_every, 50u);
   EXPECT_EQ(settings.checkpoint_every, 100u);
-  EXPECT_THAT(settings.other, UnorderedElementsAre(Pair("classes", "5")));
+  EXPECT_THAT(settings.other, UnorderedElementsAre(Pair("classes", "5"), Pair("readout", "max")));
   EXPECT_EQ(InputName(options), "served");
 }
 

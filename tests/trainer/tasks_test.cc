@@ -111,7 +111,7 @@ Programs Batch(const std::vector<Program>& programs) {
   GraphTensors graphs;
   graphs.graph_of_node = at::tensor(graph, at::kInt);
   graphs.n_node = at::tensor(n_node, at::kInt);
-  graphs.node_features = at::tensor(name, at::kInt).unsqueeze(1);
+  graphs.tokens = at::tensor(name, at::kInt);
   graphs.is_slot = at::tensor(slot, at::kInt);
   graphs.is_candidate = at::tensor(candidate, at::kInt);
   graphs.is_target = at::tensor(target, at::kInt);

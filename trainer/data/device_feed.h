@@ -17,8 +17,9 @@ namespace packtrain::trainer {
 // What a feed brings, and how values of the batch become values of the tensors.
 struct FeedOptions {
   InputLayout layout;
-  Target target = {};       // read where the layout has Input::kTarget
-  ClassTable classes = {};  // read where the layout has Input::kAtomicNumbers
+  Target target = {};               // read where the layout has Input::kTarget
+  ClassTable classes = {};          // read where the layout has Input::kAtomicNumbers
+  TokenClasses token_classes = {};  // of the tokens that there are, where the layout has Input::kTokens
 };
 
 // Expands, pads and normalises. Used by one thread.
@@ -29,7 +30,8 @@ class DeviceFeed {
   // Fills every element of `out`, tensors of `batch`'s padded shape and of the feed's layout, on the feed's
   // device. On a GPU the work is enqueued, its last part on the current stream, and `batch` may go at once.
   // DATA_LOSS: the batch lacks a field that the layout needs, has it in another type or shape, or holds an
-  // atomic number that the data set's class table does not. INVALID_ARGUMENT: `out` is of another shape.
+  // atomic number that the data set's class table does not, or a token or edge type beyond those that there
+  // are. INVALID_ARGUMENT: `out` is of another shape.
   virtual absl::Status Expand(const wire::Batch& batch, const GraphTensors& out) = 0;
 };
 

@@ -14,11 +14,13 @@ namespace packtrain::trainer {
 // Each stands for the members of GraphTensors that are named beside it.
 enum class Input : std::uint8_t {
   kAtomicNumbers,  // classes
+  kTokens,         // tokens
   kPositions,      // positions
   kCells,          // cells, shifts
   kNodeFeatures,   // node_features
   kEdgeFeatures,   // edge_features
   kEdgeTypes,      // edge_types
+  kDegrees,        // none: InputSizes::mean_log_degree
   kCandidates,     // is_slot, is_candidate, is_target
   kTarget,         // target, weight
 };
@@ -43,11 +45,19 @@ class InputSet {
   std::uint32_t bits_ = 0;
 };
 
+// What a model reads of a data set that has `required`: this, and of `optional` what the data set has.
+struct InputNeeds {
+  InputSet required = {};
+  InputSet optional = {};
+};
+
 // What the data set decides of the inputs; 0 where the model does not read them.
 struct InputSizes {
-  std::int64_t classes = 0;        // of atomic numbers: rows of an embedding
+  std::int64_t classes = 0;        // of atomic numbers, or of tokens: rows of an embedding
   std::int64_t node_features = 0;  // integers a node
   std::int64_t edge_features = 0;  // numbers an edge
+  std::int64_t edge_types = 0;     // each and its reverse: at least twice what an edge can have
+  double mean_log_degree = 0;  // of ln(d + 1) over the nodes of the training split, d the edges that end in one
 };
 
 struct InputLayout {

@@ -15,6 +15,7 @@ constexpr std::array kMembers = {
     GraphMember{"graph_of_node", &GraphTensors::graph_of_node, Rows::kNodes},
     GraphMember{"n_node", &GraphTensors::n_node, Rows::kGraphs},
     GraphMember{"classes", &GraphTensors::classes, Rows::kNodes},
+    GraphMember{"tokens", &GraphTensors::tokens, Rows::kNodes},
     GraphMember{"positions", &GraphTensors::positions, Rows::kNodes},
     GraphMember{"cells", &GraphTensors::cells, Rows::kGraphs},
     GraphMember{"shifts", &GraphTensors::shifts, Rows::kEdges},
@@ -58,6 +59,7 @@ class Maker {
   void AddInputs(const InputLayout& layout, GraphTensors& tensors) const {
     const InputSet inputs = layout.inputs;
     if (inputs.Has(Input::kAtomicNumbers)) tensors.classes = Integers({nodes_});
+    if (inputs.Has(Input::kTokens)) tensors.tokens = Integers({nodes_});
     if (inputs.Has(Input::kPositions)) tensors.positions = Floats({nodes_, 3});
     if (inputs.Has(Input::kCells)) {
       tensors.cells = Floats({graphs_, 3, 3});

@@ -27,12 +27,13 @@ struct GraphTensors {
 
   // The inputs that the model and its task declare; the others are undefined. All are 0 for padding.
   at::Tensor classes = {};    // i32 [N], row of the embedding
+  at::Tensor tokens = {};     // i32 [N], below the data set's number of tokens
   at::Tensor positions = {};  // f32 [N, 3], angstrom
   at::Tensor cells = {};      // f32 [G, 3, 3], a row for each vector of the cell, angstrom
   at::Tensor shifts = {};     // i32 [E, 3], whole cells from the sender to the image that the edge begins in
   at::Tensor node_features = {};  // i32 [N, F]
   at::Tensor edge_features = {};  // f32 [E, F]
-  at::Tensor edge_types = {};     // i32 [E]
+  at::Tensor edge_types = {};     // i32 [E], below half of InputSizes::edge_types
   at::Tensor is_slot = {};        // i32 [N], 1 for the node that an answer is sought for
   at::Tensor is_candidate = {};   // i32 [N], 1 for a node that may be the answer
   at::Tensor is_target = {};      // i32 [N], 1 for a node that is a right answer

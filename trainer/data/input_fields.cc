@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,13 +13,14 @@ namespace packtrain::trainer {
 namespace {
 
 constexpr std::array<InputField, kInputFields> kFields = {
-    InputField{"z", Input::kAtomicNumbers, Conversion::kClass, &GraphTensors::classes},
+    InputField{kAtomicNumberField, Input::kAtomicNumbers, Conversion::kClass, &GraphTensors::classes},
+    InputField{kTokenField, Input::kTokens, Conversion::kInteger, &GraphTensors::tokens},
     InputField{"pos", Input::kPositions, Conversion::kFloat, &GraphTensors::positions},
     InputField{"cell", Input::kCells, Conversion::kFloat, &GraphTensors::cells},
     InputField{"shift", Input::kCells, Conversion::kInteger, &GraphTensors::shifts},
     InputField{"x", Input::kNodeFeatures, Conversion::kInteger, &GraphTensors::node_features},
     InputField{"edge_attr", Input::kEdgeFeatures, Conversion::kFloat, &GraphTensors::edge_features},
-    InputField{"edge_type", Input::kEdgeTypes, Conversion::kInteger, &GraphTensors::edge_types},
+    InputField{kEdgeTypeField, Input::kEdgeTypes, Conversion::kInteger, &GraphTensors::edge_types},
     InputField{"is_slot", Input::kCandidates, Conversion::kInteger, &GraphTensors::is_slot},
     InputField{"is_candidate", Input::kCandidates, Conversion::kInteger, &GraphTensors::is_candidate},
     InputField{"is_target", Input::kCandidates, Conversion::kInteger, &GraphTensors::is_target}};
@@ -99,13 +101,39 @@ absl::Status RequireTargets(const wire::Batch& batch, std::uint64_t columns) {
 
 absl::Status RequireKnownAtoms(const wire::Batch& batch, const ClassTable& classes) {
   ABSL_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> numbers,
-                        batch.Elements<std::uint8_t>(kFields[0].name));
+                        batch.Elements<std::uint8_t>(kAtomicNumberField));
   for (const std::uint8_t number : numbers) {
     if (classes[number] >= 0) continue;
     return absl::DataLossError(absl::StrCat(NameOf(batch), " holds atomic number ", int{number},
                                             ", which the data set's class table does not"));
   }
   return absl::OkStatus();
+}
+
+// The first value of an integer field that is not one of 0 .. `count` - 1; none where there is no such value.
+template <typename T>
+absl::StatusOr<std::optional<std::int64_t>> FindBeyond(const wire::Batch& batch, std::string_view field,
+                                                       std::int64_t count) {
+  ABSL_ASSIGN_OR_RETURN(const std::span<const T> values, batch.Elements<T>(field));
+  const auto is_beyond = [count](T value) { return std::int64_t{value} < 0 || std::int64_t{value} >= count; };
+  const auto found = std::ranges::find_if(values, is_beyond);
+  return found == values.end() ? std::nullopt : std::optional<std::int64_t>(*found);
+}
+
+absl::StatusOr<std::optional<std::int64_t>> FindBeyond(const wire::Batch& batch, const wire::Section& section,
+                                                       std::int64_t count) {
+  if (section.dtype == wire::DType::kU8) return FindBeyond<std::uint8_t>(batch, section.field, count);
+  if (section.dtype == wire::DType::kU16) return FindBeyond<std::uint16_t>(batch, section.field, count);
+  return FindBeyond<std::int32_t>(batch, section.field, count);
+}
+
+// The batch has the integer field.
+absl::Status RequireBelow(const wire::Batch& batch, std::string_view field, std::int64_t count) {
+  ABSL_ASSIGN_OR_RETURN(const std::optional<std::int64_t> beyond,
+                        FindBeyond(batch, *batch.FindSection(field), count));
+  if (!beyond.has_value()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(NameOf(batch), " holds ", *beyond, " in field '", std::string(field),
+                                          "', where 0 to ", count - 1, " are known"));
 }
 
 absl::Status RequireShape(const wire::Shape& padded, const GraphTensors& out) {
@@ -132,6 +160,13 @@ absl::Status CheckExpandable(const wire::Batch& batch, const FeedOptions& option
   ABSL_RETURN_IF_ERROR(RequireInputs(batch, inputs, out));
   if (inputs.Has(Input::kTarget)) {
     ABSL_RETURN_IF_ERROR(RequireTargets(batch, options.target.columns));
+  }
+  if (inputs.Has(Input::kTokens)) {
+    ABSL_RETURN_IF_ERROR(
+        RequireBelow(batch, kTokenField, static_cast<std::int64_t>(options.token_classes.of_token.size())));
+  }
+  if (inputs.Has(Input::kEdgeTypes)) {
+    ABSL_RETURN_IF_ERROR(RequireBelow(batch, kEdgeTypeField, options.layout.sizes.edge_types / 2));
   }
   return inputs.Has(Input::kAtomicNumbers) ? RequireKnownAtoms(batch, options.classes) : absl::OkStatus();
 }

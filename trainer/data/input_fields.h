@@ -35,9 +35,12 @@ struct InputField {
 };
 
 // How many fields all inputs have.
-inline constexpr std::size_t kInputFields = 10;
+inline constexpr std::size_t kInputFields = 11;
 
 inline constexpr std::string_view kTargets = "y";  // f64 [graphs, columns]
+inline constexpr std::string_view kAtomicNumberField = "z";
+inline constexpr std::string_view kTokenField = "token";
+inline constexpr std::string_view kEdgeTypeField = "edge_type";
 
 // Those of `inputs`.
 std::vector<InputField> FieldsOf(InputSet inputs);

@@ -1,6 +1,8 @@
 #include "trainer/data/target.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -80,6 +82,21 @@ absl::StatusOr<ClassTable> MakeClassTable(const client::DatasetInfo& dataset) {
     table[atomic_number] = row++;
   }
   return table;
+}
+
+TokenClasses MakeTokenClasses(const client::FieldInfo& tokens) {
+  constexpr std::uint64_t kCommon = 2;
+  const bool counted = tokens.graphs_with_word.size() == tokens.words;
+  const auto is_common = [&](std::size_t token) {
+    return !counted || tokens.graphs_with_word[token] >= kCommon;
+  };
+  std::vector<std::int32_t> of_token(tokens.words, -1);
+  std::int32_t row = 0;
+  for (std::size_t token = 0; token < of_token.size(); ++token) {
+    if (is_common(token)) of_token[token] = row++;
+  }
+  std::ranges::replace(of_token, -1, row);
+  return {.of_token = std::move(of_token), .count = row + 1};
 }
 
 }  // namespace packtrain::trainer

@@ -1,4 +1,5 @@
-// What of a data set a run trains on: the column of the target, its normalisation, and the atom classes.
+// What of a data set a run trains on: the column of the target, its normalisation, and the classes of atoms and
+// tokens.
 #ifndef PACKTRAIN_TRAINER_DATA_TARGET_H_
 #define PACKTRAIN_TRAINER_DATA_TARGET_H_
 
@@ -6,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/dataset_info.h"
@@ -27,6 +29,12 @@ struct Target {
 // Row of the embedding for each atomic number; -1: not in the data set.
 using ClassTable = std::array<std::int32_t, 256>;
 
+// Row of the embedding for each token, and the number of rows.
+struct TokenClasses {
+  std::vector<std::int32_t> of_token = {};
+  std::int64_t count = 0;
+};
+
 // The target called `name`, or the first one where it is empty, normalised by the graphs of `split`.
 // INVALID_ARGUMENT, naming those that there are: no such target. NOT_FOUND: no such split. FAILED_PRECONDITION:
 // the split is empty, none of its graphs has the target, or its values are too great for a mean and a
@@ -40,6 +48,10 @@ absl::StatusOr<std::string> ResolveSplit(const client::DatasetInfo& dataset, con
 
 // Rows in ascending order of atomic number. INVALID_ARGUMENT: an atomic number above 255.
 absl::StatusOr<ClassTable> MakeClassTable(const client::DatasetInfo& dataset);
+
+// A row for each token that is in at least two of the graphs that were imported, in their order, and one behind
+// them for all others. A vocabulary that does not say how many graphs have a token has a row for each.
+TokenClasses MakeTokenClasses(const client::FieldInfo& tokens);
 
 }  // namespace packtrain::trainer
 

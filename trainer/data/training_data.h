@@ -2,9 +2,9 @@
 #ifndef PACKTRAIN_TRAINER_DATA_TRAINING_DATA_H_
 #define PACKTRAIN_TRAINER_DATA_TRAINING_DATA_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +13,8 @@
 #include "client/connection.h"
 #include "client/dataset_info.h"
 #include "proto/wire/batch_spec.h"
+#include "trainer/data/chosen_inputs.h"
 #include "trainer/data/device_feed.h"
-#include "trainer/data/graph_inputs.h"
 #include "trainer/data/read_ahead.h"
 #include "trainer/data/stream_start.h"
 
@@ -23,9 +23,7 @@ namespace packtrain::trainer {
 struct TrainingDataRequest {
   std::string dataset;  // NAME or NAME@VERSION
   wire::BatchSpec spec;
-  InputSet inputs = {};                 // of the model and its task
-  std::string target;                   // of a task with Input::kTarget; empty: the first one
-  std::optional<std::int64_t> classes;  // rows of the embedding; absent: as many as the data set has
+  InputRequest inputs;  // of the model and its task
   std::uint64_t read_ahead_mib = kReadAheadMib;
   client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
   std::uint32_t rank = 0;
@@ -38,6 +36,7 @@ struct TrainingData {
   client::DatasetInfo dataset;
   wire::BatchSpec spec;   // its split filled in
   client::PlanInfo plan;  // of epoch 0
+  std::size_t need = 0;   // which of the request's needs are met
   FeedOptions feed;
   std::uint64_t read_ahead_mib = kReadAheadMib;
   client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
@@ -46,8 +45,7 @@ struct TrainingData {
   std::string place;  // at random, of all streams of this rank
 };
 
-// INVALID_ARGUMENT: fewer classes asked for than the data set has. FAILED_PRECONDITION: the data set lacks one
-// of the inputs. Other codes as ChooseTarget.
+// Codes as ChooseInputs and ResolveSplit.
 absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection> connection,
                                               const TrainingDataRequest& request);
 

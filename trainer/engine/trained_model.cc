@@ -40,8 +40,9 @@ absl::StatusOr<std::unique_ptr<TrainedModel>> TrainedModel::Create(const ModelEn
 
 TrainedModel::TrainedModel(const ModelEntry& entry, const TrainedModelOptions& options, const Device& device)
     : model_(MakeModel(entry, options, device)),
-      task_(entry.task.create(options.target)),
-      inputs_{.inputs = entry.AllInputs(), .sizes = options.model.sizes},
+      task_(entry.FindForm(options.model.readout)->task.create(options.target)),
+      inputs_{.inputs = entry.FindForm(options.model.readout)->AllInputs() | options.inputs,
+              .sizes = options.model.sizes},
       parameters_(*model_),
       adam_(parameters_.values(), options.adam, KernelsOf(options, device)),
       clock_(device.NewClock()) {}

@@ -23,6 +23,7 @@ namespace packtrain::trainer {
 
 struct TrainedModelOptions {
   ModelOptions model = {};  // its kernels do not count: they are the device's, or the plain ones
+  InputSet inputs = {};     // that a feed brings; those that the model's form requires need not be named
   Target target = {};       // of a task that has one
   AdamOptions adam = {};
   EngineOptions engine = {};

@@ -3,11 +3,13 @@
 // A model is one file and one row of the table. The file declares what the model reads, what it is trained for
 // and its layers; schnet.h has the declaration of one:
 //
-//   inline constexpr ModelEntry kSchNet = {.name = "schnet",
-//                                          .inputs = {Input::kAtomicNumbers, Input::kPositions},
-//                                          .task = kSquaredError,
-//                                          .create = CreateSchNet,
-//                                          .decay = 0.96};
+//   inline constexpr ModelForm kSchNetForms[] = {{.readout = "mean",
+//                                                 .inputs = {Input::kAtomicNumbers, Input::kPositions},
+//                                                 .optional = {Input::kCells},
+//                                                 .task = kSquaredError}};
+//   inline constexpr ModelEntry kSchNet = {
+//       .name = "schnet", .forms = kSchNetForms, .hidden = 64, .layers = 3, .create = CreateSchNet, .decay =
+//       0.96};
 #ifndef PACKTRAIN_TRAINER_MODELS_MODEL_H_
 #define PACKTRAIN_TRAINER_MODELS_MODEL_H_
 
@@ -15,14 +17,19 @@
 #include <torch/nn/module.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/data/graph_inputs.h"
 #include "trainer/data/graph_tensors.h"
 #include "trainer/kernels/kernel_form.h"
+#include "trainer/models/model_flags.h"
 #include "trainer/tasks/task.h"
 
 namespace packtrain::trainer {
@@ -36,30 +43,62 @@ class Model : public torch::nn::Module {
 };
 
 struct ModelOptions {
-  InputSizes sizes = {};   // of the inputs that the model declares
-  std::uint32_t seed = 0;  // equal seeds give equal parameters
+  InputSizes sizes = {};                         // of the inputs that the model declares
+  std::vector<std::int32_t> token_classes = {};  // TokenClasses::of_token, for a model that reads tokens
+  std::string_view readout = {};                 // of one of the model's forms; empty: its first
+  std::string_view adjacency = {};               // of ModelEntry::adjacencies; empty: the first
+  std::int64_t hidden = 0;                       // 0: ModelEntry::hidden
+  std::int64_t layers = 0;                       // 0: ModelEntry::layers
+  std::uint32_t seed = 0;                        // equal seeds give equal parameters
   KernelForm kernels = KernelForm::kPlain;
   // Of edge-sized data and the factors of its products. bf16: all else, parameters and sums too, is f32.
   at::ScalarType edge_type = at::kFloat;
 };
 
-// A model's name on the command line, what it reads and is trained for, how it is made, and what its paper
-// trains it with.
-struct ModelEntry {
-  std::string_view name;
+// How a model makes an answer of its nodes, and what it then reads and is trained for.
+struct ModelForm {
+  std::string_view readout;  // as --readout names it
   InputSet inputs;
+  InputSet optional = {};  // read as well where the data set has them
   TaskKind task;
-  std::shared_ptr<Model> (*create)(const ModelOptions& options);
-  double decay;  // of the learning rate, every 100,000 steps
 
   // All that a feed brings for a training: the inputs and the labels.
   constexpr InputSet AllInputs() const { return inputs | task.labels; }
+};
+
+// A model's name on the command line, its forms, its sizes, how it is made, and what its paper trains it with.
+struct ModelEntry {
+  std::string_view name;
+  std::span<const ModelForm> forms;  // at least one, each with a readout of its own
+  std::int64_t hidden;               // width of a node's state
+  std::int64_t layers;
+  // How sums over neighbours may be made, as --adjacency names it, with the usual one first; none where there
+  // is nothing to choose.
+  std::span<const std::string_view> adjacencies = {};
+  std::shared_ptr<Model> (*create)(const ModelOptions& options);
+  double decay;  // of the learning rate, every 100,000 steps
+
+  // Empty: the first form. Null: the model has no such form.
+  const ModelForm* FindForm(std::string_view readout) const;
 };
 
 std::span<const ModelEntry> Models();
 
 // NOT_FOUND names the models there are.
 absl::StatusOr<ModelEntry> FindModel(std::string_view name);
+
+// INVALID_ARGUMENT names a flag that the model does not have, or not with this value.
+absl::Status CheckFlags(const ModelFlags& flags, const ModelEntry& entry);
+
+// The forms that `flags`, which have been checked, leave: of what the data set has, the first is to be taken.
+std::vector<ModelForm> FormsFor(const ModelFlags& flags, const ModelEntry& entry);
+
+// `options` with what `entry` says where they say nothing.
+ModelOptions Completed(ModelOptions options, const ModelEntry& entry);
+
+// What tells a model from the usual one of its name, by the flags without dashes: sizes that are not the usual
+// ones, and where a model has several, readout and adjacency. Beside them what follows from the data set.
+std::map<std::string, std::string> DescribeChoices(const ModelEntry& entry, const ModelOptions& options);
 
 // Elements of all trainable parameters.
 std::int64_t CountParameters(const Model& model);

@@ -20,6 +20,9 @@ class ParameterMaker {
   // Torch allows none).
   at::Tensor Matrix(std::string name, std::int64_t rows, std::int64_t columns);
 
+  // The same of `size` zeros.
+  at::Tensor Bias(std::string name, std::int64_t size);
+
  private:
   torch::nn::Module& module_;
   at::Generator generator_;

@@ -11,11 +11,13 @@ namespace packtrain::trainer {
 
 std::shared_ptr<Model> CreateSchNet(const ModelOptions& options);
 
-inline constexpr ModelEntry kSchNet = {.name = "schnet",
-                                       .inputs = {Input::kAtomicNumbers, Input::kPositions},
-                                       .task = kSquaredError,
-                                       .create = CreateSchNet,
-                                       .decay = 0.96};
+inline constexpr ModelForm kSchNetForms[] = {{.readout = "mean",
+                                              .inputs = {Input::kAtomicNumbers, Input::kPositions},
+                                              .optional = {Input::kCells},
+                                              .task = kSquaredError}};
+
+inline constexpr ModelEntry kSchNet = {
+    .name = "schnet", .forms = kSchNetForms, .hidden = 64, .layers = 3, .create = CreateSchNet, .decay = 0.96};
 
 }  // namespace packtrain::trainer
 

@@ -14,7 +14,8 @@ client::TrainerSettings SettingsToReport(const TrainingOptions& options, const M
   if (choices.captured) settings.max_captures = options.max_captures;
   settings.evaluate_every = options.evaluate_every;
   if (!options.checkpoint.folder.empty()) settings.checkpoint_every = options.checkpoint.every;
-  settings.other["classes"] = absl::StrCat(choices.classes);
+  if (choices.classes > 0) settings.other["classes"] = absl::StrCat(choices.classes);
+  settings.other.insert(choices.model.begin(), choices.model.end());
   return settings;
 }
 

@@ -3,6 +3,7 @@
 #define PACKTRAIN_TRAINER_RUN_REPORTED_SETTINGS_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "client/run_reporter.h"
@@ -15,8 +16,9 @@ namespace packtrain::trainer {
 struct MadeChoices {
   int threads = 0;
   bool captured = false;
-  std::string learning_rate_schedule = {};  // empty: none
-  std::int64_t classes = 0;                 // of the embedding
+  std::string learning_rate_schedule = {};        // empty: none
+  std::int64_t classes = 0;                       // of the embedding; 0: there is none
+  std::map<std::string, std::string> model = {};  // DescribeChoices
 };
 client::TrainerSettings SettingsToReport(const TrainingOptions& options, const MadeChoices& choices);
 

@@ -33,6 +33,19 @@ Settings SettingsOf(const StepMaking& making) {
           {"--plain-kernels", YesOrNo(making.plain_kernels)}};
 }
 
+Settings SettingsOf(const std::map<std::string, std::string>& model_choices) {
+  constexpr std::pair<const char*, const char*> kNames[] = {
+      {"readout", "--readout"},       {"adjacency", "--adjacency"},
+      {"hidden", "--hidden"},         {"layers", "--layers"},
+      {"edge_types", "--edge-types"}, {"mean_log_degree", "the mean logarithm of degrees"}};
+  Settings settings;
+  for (const auto& [choice, name] : kNames) {
+    const auto found = model_choices.find(choice);
+    settings.push_back({name, found == model_choices.end() ? "" : found->second});
+  }
+  return settings;
+}
+
 std::string EngineName(const StepMaking& making) {
   return absl::StrCat(making.captured ? "captured" : "eager", making.plain_kernels ? "-plain" : "");
 }

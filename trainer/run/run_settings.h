@@ -2,6 +2,7 @@
 #ifndef PACKTRAIN_TRAINER_RUN_RUN_SETTINGS_H_
 #define PACKTRAIN_TRAINER_RUN_RUN_SETTINGS_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct StepMaking {
   bool plain_kernels = false;
 };
 Settings SettingsOf(const StepMaking& making);
+// What tells the model from the usual one, as DescribeChoices has it. Empty where nothing does, as it is in a
+// checkpoint of a program that knew no choices.
+Settings SettingsOf(const std::map<std::string, std::string>& model_choices);
 // As the run's record has it: "captured", "eager-plain".
 std::string EngineName(const StepMaking& making);
 

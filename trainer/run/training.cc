@@ -10,7 +10,9 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -158,19 +160,43 @@ class Session {
 
   absl::Status LoadData() {
     ABSL_ASSIGN_OR_RETURN(entry_, FindModel(options_.model));
+    ABSL_RETURN_IF_ERROR(CheckFlags(options_.model_flags, *entry_));
+    const std::vector<ModelForm> forms = FormsFor(options_.model_flags, *entry_);
     ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(options_.server));
     ABSL_ASSIGN_OR_RETURN(data_,
                           LoadTrainingData(std::move(connection), {.dataset = options_.dataset,
                                                                    .spec = options_.spec,
-                                                                   .inputs = entry_->AllInputs(),
-                                                                   .target = options_.target,
-                                                                   .classes = options_.classes,
+                                                                   .inputs = InputsToAskFor(forms),
                                                                    .read_ahead_mib = options_.read_ahead_mib,
                                                                    .on_corrupt = options_.on_corrupt,
                                                                    .rank = options_.world.rank,
                                                                    .world_size = options_.world.size}));
     feed_ = device_->NewFeed(data_.feed);
+    model_options_ = OptionsOfModel(forms[data_.need]);
     return absl::OkStatus();
+  }
+
+  InputRequest InputsToAskFor(const std::vector<ModelForm>& forms) const {
+    InputRequest request{.needs = {},
+                         .target = options_.target,
+                         .classes = options_.classes,
+                         .edge_types = options_.model_flags.edge_types};
+    for (const ModelForm& form : forms)
+      request.needs.push_back({.required = form.AllInputs(), .optional = form.optional});
+    return request;
+  }
+
+  ModelOptions OptionsOfModel(const ModelForm& form) const {
+    const ModelFlags& flags = options_.model_flags;
+    return Completed({.sizes = data_.feed.layout.sizes,
+                      .token_classes = data_.feed.token_classes.of_token,
+                      .readout = form.readout,
+                      .adjacency = flags.adjacency ? std::string_view(*flags.adjacency) : std::string_view(),
+                      .hidden = flags.hidden.value_or(0),
+                      .layers = flags.layers.value_or(0),
+                      .seed = options_.model_seed,
+                      .edge_type = edge_type_},
+                     *entry_);
   }
 
   // Sums that wait on the host cannot be captured.
@@ -185,16 +211,14 @@ class Session {
   absl::Status MakeModel() {
     ABSL_RETURN_IF_ERROR(ChooseEngine());
     adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry_->decay};
-    ABSL_ASSIGN_OR_RETURN(
-        trained_,
-        TrainedModel::Create(
-            *entry_,
-            {.model = {.sizes = data_.feed.layout.sizes, .seed = options_.model_seed, .edge_type = edge_type_},
-             .target = data_.feed.target,
-             .adam = adam_options_,
-             .engine = engine_options_,
-             .plain_kernels = options_.plain_kernels},
-            *device_, *sync_));
+    ABSL_ASSIGN_OR_RETURN(trained_, TrainedModel::Create(*entry_,
+                                                         {.model = model_options_,
+                                                          .inputs = data_.feed.layout.inputs,
+                                                          .target = data_.feed.target,
+                                                          .adam = adam_options_,
+                                                          .engine = engine_options_,
+                                                          .plain_kernels = options_.plain_kernels},
+                                                         *device_, *sync_));
     return absl::OkStatus();
   }
 
@@ -279,7 +303,8 @@ class Session {
                          {"--device", options_.device},
                          {"--precision", options_.precision},
                          {"--labels", absl::StrJoin(options_.labels, ",", absl::PairFormatter("="))}};
-    for (const Settings& part : {SettingsOf(Making()), SettingsOf(data_.spec)}) {
+    for (const Settings& part :
+         {SettingsOf(DescribeChoices(*entry_, model_options_)), SettingsOf(Making()), SettingsOf(data_.spec)}) {
       settings.insert(settings.end(), part.begin(), part.end());
     }
     settings.push_back({"the plan", data_.plan.fingerprint});
@@ -360,7 +385,8 @@ class Session {
     run.settings = SettingsToReport(options_, {.threads = at::get_num_threads(),
                                                .captured = engine_options_.captured,
                                                .learning_rate_schedule = DescribeSchedule(adam_options_),
-                                               .classes = data_.feed.layout.sizes.classes});
+                                               .classes = data_.feed.layout.sizes.classes,
+                                               .model = DescribeChoices(*entry_, model_options_)});
     return run;
   }
 
@@ -375,16 +401,19 @@ class Session {
     }
   }
 
-  // Says that nobody has named the target, where there are others.
+  // Such as "energy of qm9@0123456789abcdef". Says that nobody has named the target, where there are others.
   std::string DescribeTarget() const {
     const Target& target = data_.feed.target;
-    if (!options_.target.empty() || target.columns == 1) return target.name;
-    return absl::StrCat(target.name, " (the first of ", target.columns, " targets; --target names another)");
+    if (!data_.feed.layout.inputs.Has(Input::kTarget)) return data_.dataset.reference;
+    const bool chosen = !options_.target.empty() || target.columns == 1;
+    const std::string first =
+        chosen ? "" : absl::StrCat(" (the first of ", target.columns, " targets; --target names another)");
+    return absl::StrCat(target.name, first, " of ", data_.dataset.reference);
   }
 
   absl::Status TrainAndEvaluate() {
-    Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", DescribeTarget(), " of ",
-                          data_.dataset.reference, ", ", data_.plan.steps, " steps an epoch"));
+    Progress(absl::StrCat("run ", result_.run, ": ", options_.model, " on ", DescribeTarget(), ", ",
+                          data_.plan.steps, " steps an epoch"));
     SayWhatIsNotEvaluated();
     const ProcessSampler sampler([device = device_.get()] { return device->Read(); },
                                  [this](const client::Sample& sample) { reporter_->AddSample(sample); });
@@ -460,6 +489,7 @@ class Session {
   std::optional<ModelEntry> entry_;  // of the model, once the data is loaded
   TrainingData data_;
   std::unique_ptr<DeviceFeed> feed_;
+  ModelOptions model_options_;  // complete, but for its kernels
   AdamOptions adam_options_;
   EngineOptions engine_options_;
   std::unique_ptr<TrainedModel> trained_;

@@ -16,6 +16,7 @@
 #include "proto/wire/batch_spec.h"
 #include "trainer/data/read_ahead.h"
 #include "trainer/engine/engine_options.h"
+#include "trainer/models/model_flags.h"
 #include "trainer/ranks/world.h"
 
 namespace packtrain::trainer {
@@ -36,6 +37,7 @@ struct TrainingOptions {
   wire::BatchSpec spec;
   std::string target;  // empty: the first one
   std::string model;
+  ModelFlags model_flags;
   std::optional<std::int64_t> classes;  // of the embedding; absent: as many as the data set has
   std::uint32_t model_seed = 0;
   std::uint64_t steps = 0;  // in all, those before a resume too

@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint32_t kMaxIncoming = 8;
 constexpr std::size_t kColumns = 3;
 constexpr std::size_t kFeatures = 2;
+constexpr std::size_t kTokens = 1 << 16;
 constexpr std::uint64_t kMaxBodyBytes = std::uint64_t{1} << 32;
 
 using Random = std::mt19937;
@@ -134,6 +135,7 @@ void AddFields(Builder& builder, Random& random) {
   builder.Add(kTargets, wire::DType::kF64, kColumns, Values<double>(kColumns * graphs, target));
   builder.Add("cell", wire::DType::kF32, 9, Values<float>(9 * graphs, place));
   builder.Add("shift", wire::DType::kI32, 3, Values<std::int32_t>(3 * edges, shift));
+  builder.Add("token", wire::DType::kU16, 1, Values<std::uint16_t>(nodes, token));
   builder.Add("x", wire::DType::kU16, kFeatures, Values<std::uint16_t>(kFeatures * nodes, token));
   builder.Add("edge_attr", wire::DType::kF32, kFeatures, Values<float>(kFeatures * edges, place));
   builder.Add("edge_type", wire::DType::kU8, 1, Values<std::uint8_t>(edges, number));
@@ -161,10 +163,15 @@ absl::StatusOr<wire::Batch> MakeBatch(const SampleBatch& sample) {
 
 FeedOptions SampleFeed() {
   FeedOptions feed = {
-      .layout = {.inputs = {Input::kAtomicNumbers, Input::kPositions, Input::kCells, Input::kNodeFeatures,
-                            Input::kEdgeFeatures, Input::kEdgeTypes, Input::kCandidates, Input::kTarget},
-                 .sizes = {.classes = 256, .node_features = kFeatures, .edge_features = kFeatures}},
-      .target = {.name = "sample", .unit = "eV", .column = 1, .columns = kColumns, .mean = 1.25, .scale = 3.7}};
+      .layout = {.inputs = {Input::kAtomicNumbers, Input::kTokens, Input::kPositions, Input::kCells,
+                            Input::kNodeFeatures, Input::kEdgeFeatures, Input::kEdgeTypes, Input::kCandidates,
+                            Input::kTarget},
+                 .sizes = {.classes = 256,
+                           .node_features = kFeatures,
+                           .edge_features = kFeatures,
+                           .edge_types = 2 * 256}},
+      .target = {.name = "sample", .unit = "eV", .column = 1, .columns = kColumns, .mean = 1.25, .scale = 3.7},
+      .token_classes = {.of_token = std::vector<std::int32_t>(kTokens)}};
   std::iota(feed.classes.rbegin(), feed.classes.rend(), 0);
   return feed;
 }

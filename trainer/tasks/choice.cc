@@ -106,7 +106,7 @@ class Choice final : public Task {
   at::Tensor MetricSumsOf(const at::Tensor& outputs, const GraphTensors& graphs) const override {
     const Nodes nodes(graphs);
     const at::Tensor scores = outputs.to(at::kDouble);
-    const at::Tensor names = graphs.node_features.select(1, 0).to(at::kLong);
+    const at::Tensor names = graphs.tokens.to(at::kLong);
     const at::Tensor others = nodes.CandidatesOfOtherNames(names);
     const at::Tensor frequency = nodes.CountNames(names, others).to(at::kDouble);
     const auto count = [&](const at::Tensor& is_right) {

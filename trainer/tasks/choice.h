@@ -3,7 +3,7 @@
 //
 // The label fields are those of program graphs: is_slot marks the node that an answer is sought for,
 // is_candidate those that may be the answer, is_target the right ones, of which there may be several. The slot
-// itself is no candidate. The first integer feature of a node is its name.
+// itself is no candidate. The token of a node is its name.
 #ifndef PACKTRAIN_TRAINER_TASKS_CHOICE_H_
 #define PACKTRAIN_TRAINER_TASKS_CHOICE_H_
 
@@ -19,8 +19,7 @@ namespace packtrain::trainer {
 // than the slot's; beside cross entropy that of equal scores.
 std::unique_ptr<Task> MakeChoiceTask(const Target& unused);
 
-inline constexpr TaskKind kChoice = {.labels = {Input::kCandidates, Input::kNodeFeatures},
-                                     .create = MakeChoiceTask};
+inline constexpr TaskKind kChoice = {.labels = {Input::kCandidates, Input::kTokens}, .create = MakeChoiceTask};
 
 }  // namespace packtrain::trainer
 

@@ -68,7 +68,7 @@ TEST(JsonKeysTest, OfADataset) {
   EXPECT_EQ(KeysIn(MessageToJson(dataset, DatasetRules())),
             "name version graphs nodes{total mean p50 p99 max} edges{total mean p50 p99 max} "
             "histogram{nodes[count graphs] edges} edge_builder bytes fields[name scope dtype dims unit] "
-            "targets[name unit] splits{train{graphs targets[name count mean stddev]}} classes "
+            "targets[name unit] splits{train{graphs targets[name count mean stddev] mean_log_degree}} classes "
             "lineage{sources[name bytes sha256] edges derived_from command program_version imported_at_ms}");
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -134,6 +135,14 @@ TEST_F(DeriveTest, OfRenumberedPeriodicGraphsIsTheVersionOfAnImportWithTheseEdge
     ASSERT_THAT(derived, IsOk());
     EXPECT_EQ(derived->version(), ImportPeriodic(edges, "imported").version()) << edges;
   }
+}
+
+// Within 1.05 angstrom lie the atoms of hydrogen's molecule, and those of water and ammonia to their heavy one.
+TEST_F(DeriveTest, DegreesAreThoseOfTheNewEdges) {
+  ImportWith("full", SealAs("molecules"));
+  const auto derived = Derive("molecules", Request("radius:1.05"));
+  ASSERT_THAT(derived, IsOk());
+  EXPECT_NEAR(derived->splits(0).mean_log_degree(), ((2 + 2 + 3 + 2) * std::log(2) + std::log(3)) / 15, 1e-14);
 }
 
 TEST_F(DeriveTest, OfADataSetWithoutSplitsHasNone) {

@@ -31,6 +31,21 @@ using ::testing::SizeIs;
 
 TYPED_TEST_SUITE(GraphStoreConformanceTest, Implementations);
 
+// Edges between all nodes: ln(n) for each of n.
+TYPED_TEST(GraphStoreConformanceTest, CountsDegreesOverTheNodesOfASplit) {
+  v1::SealDatasetRequest request = SealAs("molecules");
+  request.mutable_by_ids()->add_train("hydrogen");
+  request.mutable_by_ids()->add_train("methane");
+  const v1::Dataset dataset = this->MustImport(SampleMolecules(), request);
+  ASSERT_EQ(dataset.splits_size(), 4);
+  double all = 0;
+  for (int n = 1; n <= 5; ++n) all += n * std::log(n);
+  EXPECT_NEAR(dataset.splits(0).mean_log_degree(), all / 15, 1e-14);
+  EXPECT_EQ(dataset.splits(1).name(), "train");
+  EXPECT_NEAR(dataset.splits(1).mean_log_degree(), 5 * std::log(5) / 6, 1e-14);
+  EXPECT_FALSE(dataset.splits(2).has_mean_log_degree()) << "nothing is in val";
+}
+
 TYPED_TEST(GraphStoreConformanceTest, SplitsByFractionsIntoAscendingSetsThatCoverAll) {
   this->MustImport(ManyMolecules(100), SealWithFractions("molecules", 800, 100, 100, 7));
   const auto dataset = this->store().Open("molecules");

@@ -1,0 +1,162 @@
+// The table of models and what the command line says of them; what holds of models of positions beside what the
+// conformance suite asks of every model.
+#include <gmock/gmock.h>
+#include <torch/types.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/testing/status_matchers.h"
+#include "tests/trainer/molecules.h"
+#include "trainer/models/model.h"
+#include "trainer/models/model_names.h"
+
+namespace packtrain::trainer {
+namespace {
+
+using packtrain::testing::BatchOf;
+using packtrain::testing::IsOk;
+using packtrain::testing::Molecule;
+using packtrain::testing::Molecules;
+using packtrain::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+class GeometricModel : public ::testing::TestWithParam<const char*> {
+ protected:
+  static at::Tensor PredictionsOf(const GraphTensors& graphs) {
+    const at::NoGradGuard no_grad;
+    return FindModel(GetParam())->create({.sizes = {.classes = 4}, .seed = 7})->Forward(graphs);
+  }
+  static at::Tensor PredictionsOf(std::span<const Molecule> molecules) {
+    return PredictionsOf(testing::TensorsOf(BatchOf(molecules)));
+  }
+};
+
+void ExpectClose(const at::Tensor& actual, const at::Tensor& expected) {
+  ASSERT_GT(expected.abs().max().item<float>(), 1e-4) << "nothing to compare";
+  EXPECT_LT(((actual - expected).abs().max() / expected.abs().max()).item<float>(), 2e-5);
+}
+
+// A rotation about (1, 2, 3), a reflection of it where `mirrored`, and a shift.
+Molecule Moved(Molecule molecule, bool mirrored) {
+  const double angle = 0.7, c = std::cos(angle), s = std::sin(angle), norm = std::sqrt(14.0);
+  const std::array<double, 3> axis = {1 / norm, 2 / norm, 3 / norm};
+  for (std::array<float, 3>& p : molecule.pos) {
+    const double along = axis[0] * p[0] + axis[1] * p[1] + axis[2] * p[2];
+    std::array<float, 3> moved;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t j = (i + 1) % 3, k = (i + 2) % 3;
+      const double cross = axis[j] * p[k] - axis[k] * p[j];
+      const double turned = c * p[i] + s * cross + (1 - c) * along * axis[i];
+      moved[i] = static_cast<float>((mirrored ? -turned : turned) + 1.5 * static_cast<double>(i));
+    }
+    p = moved;
+  }
+  return molecule;
+}
+
+// Four atoms around a fifth, all at different distances: it differs from its mirror image.
+Molecule ChiralMolecule() {
+  return {.z = {6, 1, 7, 8, 6},
+          .pos = {{0, 0, 0},
+                  {0.63f, 0.63f, 0.63f},
+                  {0.8f, -0.85f, -0.8f},
+                  {-0.75f, 0.8f, -0.8f},
+                  {-0.9f, -0.9f, 0.85f}},
+          .y = {0, 0}};
+}
+
+TEST_P(GeometricModel, EnergyDoesNotDependOnPlaceOrientationOrHand) {
+  std::vector<Molecule> molecules = Molecules();
+  molecules.push_back(ChiralMolecule());
+  for (const bool mirrored : {false, true}) {
+    std::vector<Molecule> moved;
+    for (const Molecule& molecule : molecules) moved.push_back(Moved(molecule, mirrored));
+    ExpectClose(PredictionsOf(moved), PredictionsOf(molecules));
+  }
+}
+
+TEST_P(GeometricModel, TellsMoleculesApart) {
+  const at::Tensor predictions = PredictionsOf(Molecules());
+  const at::Tensor sorted = std::get<0>(predictions.sort());
+  EXPECT_GT(sorted.diff().min().item<float>(), 1e-4);
+}
+
+// Edges that begin in images of atoms in neighbouring cells are those of atoms that lie there.
+TEST_P(GeometricModel, ImagesOfAtomsAreAtomsInTheirPlaces) {
+  InputLayout layout = testing::MoleculesLayout();
+  layout.inputs = layout.inputs | InputSet{Input::kCells};
+  const GraphTensors whole = testing::TensorsOf(BatchOf(Molecules()), layout);
+  GraphTensors wrapped = whole;
+  wrapped.positions = whole.positions.clone();
+  // Node 7 is a hydrogen of ammonia, in graph 3. It goes one cell on along b, and its edges the other way.
+  wrapped.positions[7] += whole.cells[3][1];
+  wrapped.shifts = whole.shifts.clone();
+  wrapped.shifts.select(1, 1).sub_((whole.senders == 7).to(at::kInt)).add_((whole.receivers == 7).to(at::kInt));
+  ExpectClose(PredictionsOf(wrapped), PredictionsOf(whole));
+  GraphTensors open = whole;
+  open.cells = at::Tensor();
+  EXPECT_GT((PredictionsOf(whole) - PredictionsOf(open)).abs().max().item<float>(), 1e-4) << "cells are read";
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GeometricModel, ::testing::Values("schnet", "mpeu", "painn"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST(Models, AnUnknownNameIsAnsweredWithTheKnownOnes) {
+  EXPECT_THAT(FindModel("mlp"),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("schnet, mpeu, painn, pna, ggnn")));
+}
+
+TEST(Models, FlagsThatAModelDoesNotHaveAreRefusedByName) {
+  const auto check = [](const char* model, const ModelFlags& flags) {
+    return CheckFlags(flags, *FindModel(model));
+  };
+  EXPECT_THAT(check("schnet", {.readout = "mean", .hidden = 8, .layers = 2}), IsOk());
+  EXPECT_THAT(check("schnet", {.readout = "max"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--readout max: schnet has mean")));
+  EXPECT_THAT(check("pna", {.readout = "mean"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--readout mean: pna has max, linear")));
+  EXPECT_THAT(check("pna", {.readout = ""}), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(
+      check("painn", {.adjacency = "sparse"}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--adjacency: painn has nothing to choose")));
+  EXPECT_THAT(check("ggnn", {.adjacency = "sparse", .edge_types = 20}), IsOk());
+  EXPECT_THAT(check("ggnn", {.adjacency = "dense"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--adjacency dense: ggnn has sparse")));
+  EXPECT_THAT(check("mpeu", {.edge_types = 20}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--edge-types: mpeu has no types")));
+}
+
+std::vector<std::string> ReadoutsLeftBy(const ModelFlags& flags, const char* model) {
+  std::vector<std::string> readouts;
+  for (const ModelForm& form : FormsFor(flags, *FindModel(model))) readouts.emplace_back(form.readout);
+  return readouts;
+}
+
+TEST(Models, AReadoutLeavesOneForm) {
+  EXPECT_THAT(ReadoutsLeftBy({}, "ggnn"), ElementsAre("choice", "mean"));
+  EXPECT_THAT(ReadoutsLeftBy({.readout = "mean"}, "ggnn"), ElementsAre("mean"));
+  EXPECT_THAT(ReadoutNames(), "max or linear of pna; choice or mean of ggnn");
+}
+
+TEST(Models, ARunIsDescribedByWhatIsNotUsual) {
+  EXPECT_THAT(DescribeChoices(*FindModel("schnet"), {.sizes = {.classes = 5}, .hidden = 64}), IsEmpty());
+  EXPECT_THAT(DescribeChoices(*FindModel("schnet"), {.hidden = 32, .layers = 4}),
+              UnorderedElementsAre(Pair("hidden", "32"), Pair("layers", "4")));
+  EXPECT_THAT(DescribeChoices(*FindModel("pna"), {.sizes = {.mean_log_degree = 1.0986122886681098}}),
+              UnorderedElementsAre(Pair("readout", "max"), Pair("mean_log_degree", "1.09861228867")));
+  EXPECT_THAT(
+      DescribeChoices(*FindModel("ggnn"), {.sizes = {.edge_types = 10}, .readout = "mean"}),
+      UnorderedElementsAre(Pair("readout", "mean"), Pair("adjacency", "sparse"), Pair("edge_types", "10")));
+}
+
+}  // namespace
+}  // namespace packtrain::trainer

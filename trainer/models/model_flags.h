@@ -1,0 +1,22 @@
+// What the command line says of a model.
+#ifndef PACKTRAIN_TRAINER_MODELS_MODEL_FLAGS_H_
+#define PACKTRAIN_TRAINER_MODELS_MODEL_FLAGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace packtrain::trainer {
+
+// Absent: what the model, or the data set, says.
+struct ModelFlags {
+  std::optional<std::string> readout = {};
+  std::optional<std::string> adjacency = {};
+  std::optional<std::int64_t> hidden = {};
+  std::optional<std::int64_t> layers = {};
+  std::optional<std::int64_t> edge_types = {};  // InputSizes::edge_types
+};
+
+}  // namespace packtrain::trainer
+
+#endif  // PACKTRAIN_TRAINER_MODELS_MODEL_FLAGS_H_

@@ -1,0 +1,153 @@
+#include "trainer/models/painn.h"
+
+#include <torch/types.h>
+
+#include <array>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "trainer/kernels/distances.h"
+#include "trainer/kernels/edge_product.h"
+#include "trainer/kernels/sum_messages.h"
+#include "trainer/models/layers.h"
+#include "trainer/models/parameter_maker.h"
+
+namespace packtrain::trainer {
+namespace {
+
+constexpr std::int64_t kRadial = 20;   // radial functions
+constexpr double kCutoff = 6;          // angstrom
+constexpr double kMinDistance = 1e-6;  // angstrom, of padding edges and atoms at one place
+constexpr double kMinSquare = 1e-8;    // under the root of a vector's length
+constexpr std::size_t kAxes = 3;
+
+// What messages read of the edges.
+struct Edges {
+  at::Tensor radial;                         // [E, 21], the radial functions and 1, times the cutoff
+  std::array<at::Tensor, kAxes> directions;  // f32 [E, 1], along each axis, from the receiver to the sender
+};
+
+// States of the nodes.
+struct States {
+  at::Tensor scalars;  // f32 [N, C]
+  at::Tensor vectors;  // f32 [3, N, C]; undefined where all are 0
+};
+
+// Lin(silu(Lin x)).
+struct SiluMlp {
+  Linear first;
+  Linear second;
+
+  at::Tensor operator()(const at::Tensor& x) const { return second(at::silu(first(x))); }
+};
+
+SiluMlp MakeSiluMlp(ParameterMaker& make, const std::string& name, std::int64_t in, std::int64_t middle,
+                    std::int64_t out) {
+  SiluMlp mlp;
+  mlp.first = MakeLinear(make, name + ".first", in, middle);
+  mlp.second = MakeLinear(make, name + ".second", middle, out);
+  return mlp;
+}
+
+struct Layer {
+  SiluMlp message;    // of scalars, [C -> C -> 3C]
+  Linear filter;      // of the radial functions, [20 -> 3C]
+  at::Tensor mixing;  // [C, 2C]: U, V of vectors
+  SiluMlp update;     // of scalars and lengths, [2C -> C -> 3C]
+};
+
+class Painn final : public Model {
+ public:
+  explicit Painn(const ModelOptions& options)
+      : kernels_(options.kernels), edge_type_(options.edge_type), channels_(options.hidden) {
+    ParameterMaker make(*this, options.seed);
+    embedding_ = make.Matrix("embedding", options.sizes.classes, channels_);
+    for (std::int64_t i = 0; i < options.layers; ++i)
+      layers_.push_back(MakeLayer(make, "layer" + std::to_string(i)));
+    readout_ = MakeSiluMlp(make, "readout", channels_, channels_, 1);
+    frequencies_ =
+        register_buffer("frequencies", at::arange(1, kRadial + 1, at::kFloat) * (std::numbers::pi / kCutoff));
+  }
+
+  at::Tensor Forward(const GraphTensors& graphs) override {
+    const Edges edges = ExpandEdges(graphs);
+    States states = {.scalars = at::embedding(embedding_, graphs.classes), .vectors = {}};
+    for (const Layer& layer : layers_) states = Update(layer, Receive(layer, states, edges, graphs));
+    return MeanOverNodes(readout_(states.scalars).squeeze(1), graphs);
+  }
+
+ private:
+  Layer MakeLayer(ParameterMaker& make, const std::string& name) const {
+    Layer layer;
+    layer.message = MakeSiluMlp(make, name + ".message", channels_, channels_, 3 * channels_);
+    layer.filter = MakeLinear(make, name + ".filter", kRadial, 3 * channels_);
+    layer.mixing = make.Matrix(name + ".mixing", channels_, 2 * channels_);
+    layer.update = MakeSiluMlp(make, name + ".update", 2 * channels_, channels_, 3 * channels_);
+    return layer;
+  }
+
+  Edges ExpandEdges(const GraphTensors& graphs) const {
+    const at::Tensor vectors = EdgeVectors(graphs);
+    const at::Tensor distances = vectors.square().sum(1, /*keepdim=*/true).sqrt().clamp_min(kMinDistance);
+    const at::Tensor cutoff =
+        at::where(distances < kCutoff, (distances * (std::numbers::pi / kCutoff)).cos().add(1).mul(0.5), 0);
+    const at::Tensor radial = (distances * frequencies_).sin() / distances;
+    return {.radial = (at::cat({radial, at::ones_like(distances)}, 1) * cutoff).to(edge_type_),
+            .directions = {vectors.narrow(1, 0, 1) / distances, vectors.narrow(1, 1, 1) / distances,
+                           vectors.narrow(1, 2, 1) / distances}};
+  }
+
+  // (Lin r) times the cutoff, [E, 3C]: the cutoff and the 1 among the radial functions make one product of it.
+  at::Tensor FilterOf(const Layer& layer, const Edges& edges) const {
+    return EdgeProduct(edges.radial, at::cat({layer.filter.weights, layer.filter.bias.unsqueeze(0)}));
+  }
+
+  // The states with what the neighbours send. A message is in three parts: one for the scalars, one that scales
+  // the sender's vectors, and one along the edge.
+  States Receive(const Layer& layer, const States& states, const Edges& edges,
+                 const GraphTensors& graphs) const {
+    const std::vector<at::Tensor> sent = layer.message(states.scalars).split(channels_, 1);
+    const std::vector<at::Tensor> filter = FilterOf(layer, edges).split(channels_, 1);
+    const auto sum = [&](const at::Tensor& nodes, const at::Tensor& of_edges) {
+      return SumMessages(nodes, of_edges, graphs, kernels_);
+    };
+    std::vector<at::Tensor> vectors;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      at::Tensor received = sum(sent[2], filter[2] * edges.directions[axis].to(edge_type_));
+      if (states.vectors.defined()) {
+        const at::Tensor before = states.vectors[static_cast<std::int64_t>(axis)];
+        received = received + before + sum(before * sent[1], filter[1]);
+      }
+      vectors.push_back(std::move(received));
+    }
+    return {.scalars = states.scalars + sum(sent[0], filter[0]), .vectors = at::stack(vectors)};
+  }
+
+  // Each node for itself: vectors are mixed and scaled, and scalars learn of them what does not turn.
+  States Update(const Layer& layer, const States& states) const {
+    const std::vector<at::Tensor> mixed = states.vectors.matmul(layer.mixing).split(channels_, 2);
+    const at::Tensor &u = mixed[0], &v = mixed[1];
+    const at::Tensor length = (v.square().sum(0) + kMinSquare).sqrt();
+    const std::vector<at::Tensor> gates =
+        layer.update(at::cat({states.scalars, length}, 1)).split(channels_, 1);
+    return {.scalars = states.scalars + gates[2] + gates[1] * (u * v).sum(0),
+            .vectors = states.vectors + u * gates[0]};
+  }
+
+  const KernelForm kernels_;
+  const at::ScalarType edge_type_;
+  const std::int64_t channels_;
+  at::Tensor embedding_;
+  std::vector<Layer> layers_;
+  SiluMlp readout_;
+  at::Tensor frequencies_;  // [20], k pi / 6
+};
+
+}  // namespace
+
+std::shared_ptr<Model> CreatePainn(const ModelOptions& options) {
+  return std::make_shared<Painn>(Completed(options, kPainn));
+}
+
+}  // namespace packtrain::trainer
