@@ -33,8 +33,8 @@ class ImportSession {
   // Policies that are not specified mean stop, refuse and refuse. INVALID_ARGUMENT: an enum has a value that is
   // not known, or the schema breaks a rule (schema.h; edge_filler.h where edges are built, node_renumbering.h
   // where nodes are renumbered). The response lists refused graphs up to `max_refused_bytes`, and counts them
-  // all. Where the header goes on with a kept import, codes and `progress` as GraphStore::NewKeptDataset, and the
-  // response begins with what became of its graphs.
+  // all. Where the header goes on with a kept import, codes and `progress` as GraphStore::NewKeptDataset, and
+  // the response begins with what became of its graphs.
   static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(
       GraphStore& store, const v1::ImportHeader& header, std::uint64_t max_refused_bytes = kMaxRefusedBytes,
       GraphStore::ReadProgress progress = [](std::uint64_t) { return absl::OkStatus(); });

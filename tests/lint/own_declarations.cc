@@ -1,5 +1,6 @@
-// A plugin of clang-tidy: its checks walk through the declarations of our own files alone. By itself clang-tidy 14 walks
-// through those of every header that is included, too, which takes most of its time, and throws away what it finds there.
+// A plugin of clang-tidy: its checks walk through the declarations of our own files alone. By itself clang-tidy
+// 14 walks through those of every header that is included, too, which takes most of its time, and throws away
+// what it finds there.
 //
 // Our own are the files that are not included as system headers. clang_tidy.py makes and loads it.
 #include <clang/AST/ASTConsumer.h>

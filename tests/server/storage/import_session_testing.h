@@ -24,7 +24,8 @@ inline v1::ImportHeader Header(v1::ErrorPolicy on_error = v1::ERROR_POLICY_STOP)
   return header;
 }
 
-inline v1::ImportHeader BuiltHeader(const std::string& edges, v1::ErrorPolicy on_error = v1::ERROR_POLICY_STOP) {
+inline v1::ImportHeader BuiltHeader(const std::string& edges,
+                                    v1::ErrorPolicy on_error = v1::ERROR_POLICY_STOP) {
   v1::ImportHeader header = Header(on_error);
   header.mutable_schema()->set_edge_rule(v1::EDGE_RULE_STORED);
   header.mutable_schema()->set_edges(edges);
