@@ -16,6 +16,7 @@
 #include "client/ingest/text.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/import_words.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -75,6 +76,7 @@ std::vector<Setting> SettingsOf(const Format& format, const ImportOptions& optio
   std::vector<Setting> settings = {{"version", options.program_version},
                                    {"FORMAT", std::string(format.name)},
                                    {"--edges", options.edges},
+                                   {"--renumber", wire::WordOf(options.renumber, wire::kRenumberingWords)},
                                    {"--targets", absl::StrJoin(options.targets, ",")},
                                    {"--missing-target", options.missing_target_nan ? "nan" : "refuse"},
                                    {"--on-error", options.skip_refused ? "skip" : "stop"},

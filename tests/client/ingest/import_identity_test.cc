@@ -57,6 +57,7 @@ TEST_F(ImportIdentityTest, EachOptionThatDecidesTheGraphsMakesItAnotherOne) {
   const std::vector<std::function<void(ImportOptions&)>> changes = {
       [](ImportOptions& options) { options.edges = "radius:5"; },
       [](ImportOptions& options) { options.targets = {"e"}; },
+      [](ImportOptions& options) { options.renumber = v1::RENUMBERING_RCM; },
       [](ImportOptions& options) { options.missing_target_nan = true; },
       [](ImportOptions& options) { options.skip_refused = true; },
       [](ImportOptions& options) { options.number_duplicates = true; },
