@@ -173,9 +173,7 @@ void Measure(const Flags& flags) {
       static_cast<unsigned long long>(count.values), flags.keys, flags.threads, seconds);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Run(int argc, char** argv) {
   CLI::App app(
       "How many records a second RocksDB's MultiGet reads, alone.\n\n  multi_get_bench /srv/packtrain\n");
   Flags flags;
@@ -192,11 +190,17 @@ int main(int argc, char** argv) {
   app.add_option("--cache-bytes", flags.cache_bytes, "Block cache")->capture_default_str();
   app.add_flag("--in-order", flags.in_order, "Keys one after the other in place of shuffled ones");
   CLI11_PARSE(app, argc, argv);
+  Measure(flags);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    Measure(flags);
+    return Run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "multi_get_bench: %s\n", error.what());
     return 1;
   }
-  return 0;
 }

@@ -107,9 +107,7 @@ void Measure(Flags flags) {
               flags.file.c_str(), smiles.size(), ratios[ratios.size() / 2], ratios.front());
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Run(int argc, char** argv) {
   CLI::App app(
       "How fast the format smiles reads a file, beside RDKit's SmilesToMol on one thread.\n\n"
       "  smiles_bench HIV.csv.gz\n");
@@ -123,11 +121,17 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  Measure(std::move(flags));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    Measure(std::move(flags));
+    return Run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "smiles_bench: %s\n", error.what());
     return 1;
   }
-  return 0;
 }

@@ -29,7 +29,7 @@ class RudeServer {
     name_.sin_family = AF_INET;
     name_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(name_);
-    bind(socket_, Name(), size);
+    EXPECT_EQ(bind(socket_, Name(), size), 0);
     listen(socket_, SOMAXCONN);
     getsockname(socket_, Name(), &size);
   }

@@ -16,7 +16,6 @@ namespace {
 using testing::ArchiveMember;
 using ::testing::ElementsAre;
 using testing::Gzip;
-using testing::IsOk;
 using ::testing::Pair;
 using testing::Refused;
 using testing::Tar;

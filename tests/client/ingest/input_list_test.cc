@@ -70,8 +70,9 @@ class InputListTest : public ::testing::Test {
   absl::Status Open(const std::vector<std::string>& paths, const Format& format = testing::kBondFormat,
                     const ReadOptions& options = {}) {
     absl::StatusOr<std::unique_ptr<InputList>> inputs = InputList::Create(format, paths, options);
-    if (inputs.ok()) inputs_ = *std::move(inputs);
-    return inputs.status();
+    if (!inputs.ok()) return inputs.status();
+    inputs_ = *std::move(inputs);
+    return absl::OkStatus();
   }
   // Ids of all graphs, and reasons of refused inputs.
   std::vector<std::string> ReadAll() {

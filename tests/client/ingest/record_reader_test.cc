@@ -110,7 +110,7 @@ class RecordReaderTest : public ::testing::Test {
 
   static std::string TextOf(SourceGraph& graph) {
     const std::vector<std::uint8_t>& bytes = graph.Values<std::uint8_t>(0);
-    const std::string text(bytes.begin(), bytes.end());
+    std::string text(bytes.begin(), bytes.end());
     EXPECT_EQ(graph.n_node, text.size());
     EXPECT_EQ(graph.labels.at(0).text, text);
     return text;

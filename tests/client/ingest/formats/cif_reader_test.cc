@@ -22,7 +22,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::FloatNear;
-using ::testing::IsEmpty;
 using testing::IsOk;
 using ::testing::Pointwise;
 using testing::Refused;

@@ -23,7 +23,6 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::Refused;
 using testing::TestData;
@@ -138,7 +137,7 @@ TEST_F(JsonlReaderTest, TokensBecomeIdsOfASortedVocabulary) {
   EXPECT_EQ(tokens.words(0), "#INDENT#");
   EXPECT_EQ(tokens.words(127), "self");
   EXPECT_EQ(tokens.graphs(127), 9u);
-  EXPECT_EQ(std::accumulate(tokens.graphs().begin(), tokens.graphs().end(), 0), 244);
+  EXPECT_EQ(std::accumulate(tokens.graphs().begin(), tokens.graphs().end(), std::uint64_t{0}), 244u);
   const std::vector<std::int32_t>& first = file.Values<std::int32_t>(0, "token");
   EXPECT_THAT(std::vector(first.begin(), first.begin() + 8), ElementsAre(1, 75, 127, 29, 26, 60, 29, 28));
   int sum = 0;
