@@ -146,6 +146,18 @@ TEST_F(ImportCommandTest, EdgesOfTheSampleAreThoseOfTheReference) {
   }
 }
 
+// The version hashes the numbering of each molecule.
+TEST_F(ImportCommandTest, NumberingOfTheSampleIsTheSameEverywhere) {
+  for (const auto& [edges, version] :
+       {std::pair{"radius:2", "8a44e08705c45227"}, {"knn:12", "219d806de82957be"}}) {
+    const Printed printed =
+        RunLine({"import", "extxyz", kData + "/qm9/qm9_sample.xyz.gz", "--name", "qm9", "--edges", edges,
+                 "--renumber", "rcm", "--server", server_->address(), "--json"});
+    ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
+    EXPECT_EQ(printed.Json()["version"], version) << edges;
+  }
+}
+
 // Counts of ASE's neighbour lists.
 TEST_F(ImportCommandTest, EdgesOfCrystalsCountPeriodicImages) {
   for (const auto& [edges, count] : {std::pair{"knn:12", 480}, {"radius:5", 1192}}) {
