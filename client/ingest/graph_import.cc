@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "client/ingest/import_identity.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/seal_description.h"
@@ -76,6 +77,7 @@ absl::StatusOr<GraphImport::Inputs> GraphImport::ReadInputs(const Format& format
     JoinOptions join = *options.join;
     join.targets = options.targets;
     ABSL_ASSIGN_OR_RETURN(inputs.table, TargetTable::Read(join, options.read.limits));
+    ABSL_RETURN_IF_ERROR(CheckUnchanged(options.read.digests.get(), join.file));
   }
   return inputs;
 }

@@ -66,7 +66,7 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const Format& format, const Imp
     }
     ABSL_ASSIGN_OR_RETURN(const FoundFiles found,
                           FindFilesBelow(path, format.extensions, options.read.limits.max_members));
-    for (const std::string& name : found.files) files.push_back(absl::StrCat(path, "/", name));
+    for (const std::string& name : found.files) files.push_back((fs::path(path) / name).string());
   }
   return files;
 }
@@ -153,6 +153,7 @@ absl::StatusOr<IdentifiedImport> IdentifyImport(const Format& format, const Impo
     ABSL_ASSIGN_OR_RETURN(const std::string digest, DigestOf(options.join->file));
     settings.emplace_back("--join", absl::StrCat(std::string(kHashPrefix), digest));
     settings.emplace_back("--key", options.join->key);
+    digests->insert_or_assign(options.join->file, digest);
   }
   ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesOf(format, options));
   for (const std::string& file : files) {
@@ -165,6 +166,12 @@ absl::StatusOr<IdentifiedImport> IdentifyImport(const Format& format, const Impo
   import.identity.set_digest(DigestOf(settings));
   AddSettings(settings, &import.identity);
   return import;
+}
+
+absl::Status CheckUnchanged(const FileDigests* digests, const std::string& path) {
+  if (digests == nullptr) return absl::OkStatus();
+  ABSL_ASSIGN_OR_RETURN(const std::string digest, DigestOf(path));
+  return CheckDigest(digests, path, digest);
 }
 
 std::string DifferenceOf(const v1::ImportIdentity& wanted, const v1::ImportIdentity& kept) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/ingest/format.h"
 #include "client/ingest/import_options.h"
@@ -15,7 +16,7 @@ namespace packtrain::ingest {
 
 struct IdentifiedImport {
   v1::ImportIdentity identity;
-  std::shared_ptr<const FileDigests> digests;  // of the files that are read
+  std::shared_ptr<const FileDigests> digests;  // of the files that are read, and of `join`
 };
 
 // Reads and hashes every file of the import. Its digest is over the version of the program, the format, the
@@ -25,6 +26,9 @@ struct IdentifiedImport {
 // is.
 absl::StatusOr<IdentifiedImport> IdentifyImport(const Format& format, const ImportOptions& options,
                                                 const std::string& name);
+
+// CheckDigest of a file that was read without being hashed: reads it again, unless `digests` is null.
+absl::Status CheckUnchanged(const FileDigests* digests, const std::string& path);
 
 // In what an import differs from one that is kept, for people: "--edges is full, was radius:5; a.xyz has
 // changed".

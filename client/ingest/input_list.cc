@@ -120,18 +120,12 @@ absl::Status InputList::Close() {
 absl::Status InputList::AddSource(v1::SourceFile source) {
   closed_bytes_ += source.bytes();
   const std::size_t number = sources_.size();
-  const bool as_before = number >= first_sources_.size() || first_sources_[number].sha256() == source.sha256();
-  if (!as_before || !IsAsIdentified(source)) {
-    return absl::AbortedError(absl::StrCat(source.name(), ": the file has changed while it was read"));
+  if (number < first_sources_.size() && first_sources_[number].sha256() != source.sha256()) {
+    return FileHasChanged(source.name());
   }
+  ABSL_RETURN_IF_ERROR(CheckDigest(options_.digests.get(), source.name(), source.sha256()));
   sources_.push_back(std::move(source));
   return absl::OkStatus();
-}
-
-bool InputList::IsAsIdentified(const v1::SourceFile& source) const {
-  if (options_.digests == nullptr) return true;
-  const auto found = options_.digests->find(source.name());
-  return found == options_.digests->end() || found->second == source.sha256();
 }
 
 absl::Status InputList::Restart() {

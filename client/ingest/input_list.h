@@ -78,8 +78,6 @@ class InputList {
   absl::StatusOr<std::unique_ptr<GraphReader>> OpenFolder();
   absl::Status OpenFile(std::unique_ptr<ByteSource>* file);
   absl::Status AddSource(v1::SourceFile source);
-  // Whether it is what the options say of it.
-  bool IsAsIdentified(const v1::SourceFile& source) const;
 
   const Format& format_;
   const FoundFiles found_;

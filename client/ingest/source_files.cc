@@ -53,6 +53,16 @@ absl::StatusOr<FoundFiles> FilesOfFolder(const std::string& folder,
 
 }  // namespace
 
+absl::Status FileHasChanged(const std::string& path) {
+  return absl::AbortedError(absl::StrCat(path, ": the file has changed while it was read"));
+}
+
+absl::Status CheckDigest(const FileDigests* digests, const std::string& path, const std::string& sha256) {
+  if (digests == nullptr) return absl::OkStatus();
+  const auto found = digests->find(path);
+  return found == digests->end() || found->second == sha256 ? absl::OkStatus() : FileHasChanged(path);
+}
+
 void PassedOver::Add(const std::string& name) {
   if (++count <= kNamesKept) names.push_back(name);
 }

@@ -9,12 +9,19 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace packtrain::ingest {
 
 // Hexadecimal SHA-256 of files, by path.
 using FileDigests = std::map<std::string, std::string>;
+
+// ABORTED: a file is not what it was when it was read before.
+absl::Status FileHasChanged(const std::string& path);
+
+// FileHasChanged: `digests`, which may be null, say that a file had another hash.
+absl::Status CheckDigest(const FileDigests* digests, const std::string& path, const std::string& sha256);
 
 // Files of a folder or an archive that are not of the format, by their endings.
 struct PassedOver {

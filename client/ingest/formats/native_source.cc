@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/ingest/import_identity.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/seal_description.h"
@@ -186,6 +187,7 @@ absl::StatusOr<bool> NativeSource::NextBlock(v1::ExportDatasetResponse* message)
     const bool takes_splits = is_copy_ || (file_->dataset().version().empty() && !AsksForASplit(options_));
     ABSL_ASSIGN_OR_RETURN(const bool more, file_->Next(message));
     if (!more) {
+      ABSL_RETURN_IF_ERROR(CheckUnchanged(options_.read.digests.get(), options_.paths[next_ - 1]));
       CloseFile();
     } else if (message->has_block()) {
       return true;

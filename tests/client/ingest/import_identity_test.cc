@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/ingest/formats/format_table.h"
+#include "tests/client/ingest/formats/read_file.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
 
@@ -117,6 +118,20 @@ TEST_F(ImportIdentityTest, AJoinCountsByItsContent) {
   folder_.Write("t.csv", "id,e\na,2\n");
   EXPECT_NE(before.digest(), IdentityOf(options).digest());
   EXPECT_THAT(DifferenceOf(IdentityOf(options), before), HasSubstr("--join"));
+}
+
+TEST_F(ImportIdentityTest, AFileThatHasChangedSinceEndsTheImport) {
+  ImportOptions options = Options();
+  options.join = JoinOptions{folder_.Write("t.csv", "id,e\na,1\nb,2\n"), "id", {}};
+  options.read.digests = IdentifyImport(*FindFormat("extxyz"), options, "mols")->digests;
+  const auto read = [&options] { return testing::ReadBy(*FindFormat("extxyz"), options).status; };
+  EXPECT_THAT(read(), IsOk());
+  folder_.Write("b.xyz", "1\n\nO 0 0 0\n");
+  EXPECT_THAT(read(), StatusIs(absl::StatusCode::kAborted, HasSubstr("b.xyz: the file has changed")));
+  folder_.Write("b.xyz", "1\n\nH 0 0 0\n");
+  EXPECT_THAT(read(), IsOk());
+  folder_.Write("t.csv", "id,e\na,1\nb,3\n");
+  EXPECT_THAT(read(), StatusIs(absl::StatusCode::kAborted, HasSubstr("t.csv: the file has changed")));
 }
 
 TEST_F(ImportIdentityTest, AFolderIsTheFilesInIt) {

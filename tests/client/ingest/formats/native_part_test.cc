@@ -9,6 +9,7 @@
 
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/formats/native_file.h"
+#include "client/ingest/import_identity.h"
 #include "client/ingest/import_pipeline.h"
 #include "client/ingest/label_table.h"
 #include "client/ingest/local_records.h"
@@ -58,6 +59,17 @@ TEST_F(NativePartTest, PartsAreJoinedInTheOrderInWhichTheyAreNamed) {
   EXPECT_THAT(Join({first, second}).Ids(), ElementsAre("a", "b", "c"));
   EXPECT_THAT(Join({second, first}).Ids(), ElementsAre("c", "a", "b"));
   EXPECT_EQ(Join({first, second}).ledger.read(), 3u);
+}
+
+TEST_F(NativePartTest, APartThatIsNotWhatItWasWhenItWasHashedEndsTheImport) {
+  const std::string first = MakePart("1", "1\nid=a\nC 1 2 3\n"), second = MakePart("2", "1\nid=b\nC 1 2 3\n");
+  ImportOptions options;
+  options.paths = {first, second};
+  options.read.digests = IdentifyImport(*FindFormat("native"), options, "joined")->digests;
+  EXPECT_THAT(testing::ReadBy(*FindFormat("native"), options).Ids(), ElementsAre("a", "b"));
+  MakePart("2", "1\nid=c\nC 1 2 3\n");
+  EXPECT_THAT(testing::ReadBy(*FindFormat("native"), options).status,
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("2.packtrain: the file has changed")));
 }
 
 TEST_F(NativePartTest, HeaderHasNoNameAndNoVersionAndTheSourcesAreKnownAtTheEnd) {
