@@ -110,7 +110,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadSchema{"YOfOtherWidth", [](v1::Schema& s) { s.mutable_fields(2)->set_dims(0, 2); }, "[1]"},
         BadSchema{"UnnamedTarget", [](v1::Schema& s) { s.mutable_targets(0)->clear_name(); }, "target"},
         BadSchema{"RepeatedTarget", [](v1::Schema& s) { *s.add_targets() = s.targets(0); }, "twice"},
-        BadSchema{"RenumberedWithoutStoredEdges", [](v1::Schema& s) { Renumber(s); s.set_edge_rule(v1::EDGE_RULE_FULL); },
+        BadSchema{"RenumberedWithoutStoredEdges",
+                  [](v1::Schema& s) {
+                    Renumber(s);
+                    s.set_edge_rule(v1::EDGE_RULE_FULL);
+                    s.set_edges("full");
+                  },
                   "EDGE_RULE_STORED"},
         BadSchema{"RenumberedWithoutSourceNodes",
                   [](v1::Schema& s) {
