@@ -41,11 +41,9 @@ double SumLogDegrees(std::span<const std::byte> receivers) {
   return sum;
 }
 
-// Nodes that no edge ends in add nothing.
+// Of a graph whose edges are stored. Nodes that no edge ends in add nothing.
 double SumLogDegrees(const RecordView& graph) {
   switch (graph.endpoint_bytes()) {
-    case 0:  // all pairs
-      return graph.n_node() * LogDegree(graph.n_node() - 1);
     case 1:
       return SumLogDegrees<std::uint8_t>(graph.receivers());
     case 2:
@@ -85,7 +83,7 @@ absl::Status DatasetContent::Add(std::span<const std::byte> record) {
   n_edge_.push_back(view->n_edge());
   bandwidth_.push_back(view->bandwidth());
   if (layout_.source_node()) bandwidth_as_read_.push_back(view->bandwidth_as_read());
-  log_degrees_.push_back(SumLogDegrees(*view));
+  if (layout_.stores_edges()) log_degrees_.push_back(SumLogDegrees(*view));
   ids_.Add(view->source_id());
   if (class_field_) NoteClasses(view->field(*class_field_));
   if (target_field_) NoteTargets(view->field(*target_field_));
@@ -98,6 +96,12 @@ std::uint64_t DatasetContent::memory_bytes() const {
   };
   return sizeof(*this) + of(n_node_) + of(n_edge_) + of(bandwidth_) + of(bandwidth_as_read_) +
          of(log_degrees_) + of(targets_) + ids_.memory_bytes();
+}
+
+double DatasetContent::log_degrees(std::uint32_t graph) const {
+  if (layout_.stores_edges()) return log_degrees_[graph];
+  const std::uint32_t nodes = n_node_[graph];  // each with an edge from all others
+  return nodes * LogDegree(nodes - 1);
 }
 
 void DatasetContent::NoteClasses(std::span<const std::byte> rows) {

@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "server/records/dataset_content.h"
+#include "server/records/graph_record.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
 
@@ -91,16 +93,27 @@ TEST(SealBytesTest, AreABoundOfWhatSealingTakesHoweverItSplits) {
   }
 }
 
+// Of one hydrogen atom, without edges.
+std::string AtomRecord(const records::RecordLayout& layout, const std::string& id) {
+  const std::string z(1, 1), pos(3 * sizeof(float), 0), y(sizeof(double), 0);
+  const std::string_view fields[] = {z, pos, y};
+  std::string record;
+  EXPECT_THAT(
+      records::EncodeRecord(
+          layout, {.n_node = 1, .senders = {}, .receivers = {}, .fields = fields, .source_id = id}, record),
+      IsOk());
+  return record;
+}
+
 // Looked at behind every graph, as most is held where something grows.
-TEST(StagedGraphsTest, TakeAtMost48BytesAGraphAnd8ATargetHoweverLongTheirIds) {
+void ExpectToTakeAtMost(std::uint64_t bytes_a_graph, const v1::Schema& schema) {
   constexpr std::uint64_t kFew = 10'000;  // of which what is there at first is a part
-  auto content = *records::DatasetContent::Create(testing::MoleculeSchema());
-  const std::uint64_t allowed = 48 + 8 * static_cast<std::uint64_t>(content.schema().targets_size());
-  testing::Molecule molecule = testing::ManyMolecules(1).front();
+  auto content = *records::DatasetContent::Create(schema);
+  const auto layout = *records::RecordLayout::Create(schema);
+  const std::uint64_t allowed = bytes_a_graph + 8 * static_cast<std::uint64_t>(schema.targets_size());
   std::int64_t held = 0;
   for (std::uint64_t graph = 1; graph <= 400'000; ++graph) {
-    molecule.id = std::string(100, 'a') + std::to_string(graph);
-    const std::string record = testing::RecordOf(molecule);
+    const std::string record = AtomRecord(layout, std::string(100, 'a') + std::to_string(graph));
     const std::int64_t before = allocated;
     peak = before;
     ASSERT_THAT(content.Add(std::as_bytes(std::span(record))), IsOk());
@@ -111,6 +124,17 @@ TEST(StagedGraphsTest, TakeAtMost48BytesAGraphAnd8ATargetHoweverLongTheirIds) {
     ASSERT_GE(static_cast<std::uint64_t>(held), graph * 28) << graph;
   }
   EXPECT_LE(content.memory_bytes(), content.graphs() * allowed);
+}
+
+TEST(StagedGraphsTest, TakeAtMost48BytesAGraphAnd8ATargetHoweverLongTheirIds) {
+  ExpectToTakeAtMost(48, testing::MoleculeSchema());
+}
+
+TEST(StagedGraphsTest, TakeAtMost12BytesMoreWithStoredEdges) {
+  v1::Schema schema = testing::MoleculeSchema();
+  schema.set_edge_rule(v1::EDGE_RULE_STORED);
+  schema.set_edges("radius:5");
+  ExpectToTakeAtMost(48 + 12, schema);
 }
 
 TEST(StagedGraphsTest, AreFoundByIdsThatWereAddedAndByNoOthers) {
