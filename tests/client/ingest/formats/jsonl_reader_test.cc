@@ -23,8 +23,8 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::Not;
 using testing::IsOk;
+using ::testing::Not;
 using testing::Refused;
 using testing::TestData;
 
