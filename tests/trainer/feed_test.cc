@@ -89,7 +89,7 @@ TEST(HostFeed, FillsEachInputAndClearsItsPadding) {
       BroughtFor({Input::kAtomicNumbers, Input::kTokens, Input::kCells, Input::kNodeFeatures,
                   Input::kEdgeFeatures, Input::kEdgeTypes, Input::kCandidates});
   EXPECT_TRUE(graphs.classes.narrow(0, 3, 3).equal(at::tensor({3, 0, 0}, at::kInt)));
-  EXPECT_TRUE(graphs.tokens.narrow(0, 3, 3).equal(at::tensor({8, 1, 1}, at::kInt)));
+  EXPECT_TRUE(graphs.tokens.narrow(0, 3, 3).equal(at::tensor({8, 2, 1}, at::kInt)));
   EXPECT_TRUE(graphs.cells[2].diagonal().equal(at::tensor({6.0f, 7.0f, 8.0f})));
   EXPECT_TRUE(
       graphs.node_features.narrow(0, 3, 3).equal(at::tensor({8, 0, 1, 1, 1, -1}, at::kInt).view({3, 2})));

@@ -191,11 +191,11 @@ void ExpectEqual(const at::Tensor& actual, const Row& expected) {
   }
 }
 
-// SchNet's and MPEU's.
+// SchNet's and MPEU's, whose centres are numbers of f32.
 Row GaussiansOf(const Edge& edge) {
   Row gaussians(150);
   for (std::size_t k = 0; k < gaussians.size(); ++k) {
-    const double gap = Length(edge) - 0.1 * static_cast<double>(k);
+    const double gap = Length(edge) - double{0.1f * static_cast<float>(k)};
     gaussians[k] = std::exp(-gap * gap / 0.1);
   }
   return gaussians;

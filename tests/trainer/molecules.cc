@@ -50,7 +50,7 @@ void AddNode(const Molecule& molecule, std::size_t node, Columns& columns) {
   const bool heavy = molecule.z[node] > 1;
   const float y = molecule.pos[node][1];
   columns.x.insert(columns.x.end(), {molecule.z[node], static_cast<std::int32_t>(10 * y) % 3});
-  columns.token.push_back(molecule.z[node]);
+  columns.token.push_back(heavy || y <= 0 ? molecule.z[node] : 2);
   columns.is_slot.push_back(heavy);
   columns.is_candidate.push_back(!heavy);
   columns.is_target.push_back(!heavy && y > 0);
@@ -191,8 +191,9 @@ wire::Batch BatchOf(std::span<const Molecule> molecules) {
   return batch.Unchecked();
 }
 
-// Tokens are atomic numbers; carbon, nitrogen and oxygen have a class each, all others another.
-trainer::TokenClasses MoleculesTokens() { return {.of_token = {3, 3, 3, 3, 3, 3, 0, 1, 2}, .count = 4}; }
+// Tokens are atomic numbers, but 2 for a hydrogen on the side of those that are asked for. Both kinds of
+// hydrogen have a class each, nitrogen and oxygen have one, and all else has another.
+trainer::TokenClasses MoleculesTokens() { return {.of_token = {0, 3, 2, 0, 0, 0, 0, 1, 1}, .count = 4}; }
 
 trainer::InputSizes MoleculesSizes() {
   return {.classes = 4, .node_features = 2, .edge_features = 2, .edge_types = 8, .mean_log_degree = 1.1};

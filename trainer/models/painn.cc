@@ -66,8 +66,7 @@ class Painn final : public Model {
     for (std::int64_t i = 0; i < options.layers; ++i)
       layers_.push_back(MakeLayer(make, "layer" + std::to_string(i)));
     readout_ = MakeSiluMlp(make, "readout", channels_, channels_, 1);
-    frequencies_ =
-        register_buffer("frequencies", at::arange(1, kRadial + 1, at::kFloat) * (std::numbers::pi / kCutoff));
+    orders_ = register_buffer("orders", at::arange(1, kRadial + 1, at::kFloat));
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
@@ -90,9 +89,9 @@ class Painn final : public Model {
   Edges ExpandEdges(const GraphTensors& graphs) const {
     const at::Tensor vectors = EdgeVectors(graphs);
     const at::Tensor distances = vectors.square().sum(1, /*keepdim=*/true).sqrt().clamp_min(kMinDistance);
-    const at::Tensor cutoff =
-        at::where(distances < kCutoff, (distances * (std::numbers::pi / kCutoff)).cos().add(1).mul(0.5), 0);
-    const at::Tensor radial = (distances * frequencies_).sin() / distances;
+    const at::Tensor angles = distances * (std::numbers::pi / kCutoff);
+    const at::Tensor cutoff = at::where(distances < kCutoff, angles.cos().add(1).mul(0.5), 0);
+    const at::Tensor radial = (angles * orders_).sin() / distances;
     return {.radial = (at::cat({radial, at::ones_like(distances)}, 1) * cutoff).to(edge_type_),
             .directions = {vectors.narrow(1, 0, 1) / distances, vectors.narrow(1, 1, 1) / distances,
                            vectors.narrow(1, 2, 1) / distances}};
@@ -141,7 +140,7 @@ class Painn final : public Model {
   at::Tensor embedding_;
   std::vector<Layer> layers_;
   SiluMlp readout_;
-  at::Tensor frequencies_;  // [20], k pi / 6
+  at::Tensor orders_;  // [20], of the radial functions: 1, 2, ...
 };
 
 }  // namespace
