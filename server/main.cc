@@ -1,4 +1,5 @@
 // packtraind: flags -> options -> server.
+#include <execinfo.h>
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <pthread.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -218,10 +220,24 @@ sigset_t BlockStopSignals() {
   return signals;
 }
 
+// What absl's handler has to say, and behind it the stack that the unwinder finds, for absl follows frame
+// pointers alone, which libraries lack. Null: the end.
+void WriteCrash(const char* text) {
+  if (text != nullptr) {
+    (void)!::write(STDERR_FILENO, text, ::strlen(text));
+    return;
+  }
+  std::array<void*, 64> frames;
+  ::backtrace_symbols_fd(frames.data(), ::backtrace(frames.data(), static_cast<int>(frames.size())),
+                         STDERR_FILENO);
+}
+
 // A fault of the program, such as SIGSEGV, ends it with the signal and the stack on stderr. SIGTERM is none.
 void TraceCrashes(const char* program) {
   absl::InitializeSymbolizer(program);
-  absl::InstallFailureSignalHandler({.call_previous_handler = true});
+  void* frame = nullptr;
+  ::backtrace(&frame, 1);  // loads the unwinder, which a handler could not
+  absl::InstallFailureSignalHandler({.call_previous_handler = true, .writerfn = WriteCrash});
   ::signal(SIGTERM, SIG_DFL);
 }
 
