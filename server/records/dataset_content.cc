@@ -23,34 +23,17 @@ double LogDegree(std::uint64_t degree) {
   return degree < kSmall.size() ? kSmall[degree] : std::log1p(static_cast<double>(degree));
 }
 
-// Over the nodes that an edge ends in; `receivers` are of T and sorted.
-template <typename T>
-double SumLogDegrees(std::span<const std::byte> receivers) {
-  const auto at = [&receivers](std::size_t edge) {
-    T receiver;
-    std::memcpy(&receiver, receivers.data() + edge * sizeof(T), sizeof(T));
-    return receiver;
-  };
-  const std::size_t edges = receivers.size() / sizeof(T);
+// Of a graph whose edges are stored, by receiver. Nodes that no edge ends in add nothing.
+double SumLogDegrees(const RecordView& graph) {
+  const std::span<const std::byte> receivers = graph.receivers();
+  const auto at = [&](std::size_t edge) { return NumberAt(receivers, edge, graph.endpoint_bytes()); };
   double sum = 0;
-  for (std::size_t first = 0, edge = 1; edge <= edges; ++edge) {
-    if (edge < edges && at(edge) == at(first)) continue;
+  for (std::size_t first = 0, edge = 1; edge <= graph.n_edge(); ++edge) {
+    if (edge < graph.n_edge() && at(edge) == at(first)) continue;
     sum += LogDegree(edge - first);
     first = edge;
   }
   return sum;
-}
-
-// Of a graph whose edges are stored. Nodes that no edge ends in add nothing.
-double SumLogDegrees(const RecordView& graph) {
-  switch (graph.endpoint_bytes()) {
-    case 1:
-      return SumLogDegrees<std::uint8_t>(graph.receivers());
-    case 2:
-      return SumLogDegrees<std::uint16_t>(graph.receivers());
-    default:
-      return SumLogDegrees<std::uint32_t>(graph.receivers());
-  }
 }
 
 }  // namespace
@@ -83,7 +66,7 @@ absl::Status DatasetContent::Add(std::span<const std::byte> record) {
   n_edge_.push_back(view->n_edge());
   bandwidth_.push_back(view->bandwidth());
   if (layout_.source_node()) bandwidth_as_read_.push_back(view->bandwidth_as_read());
-  if (layout_.stores_edges()) log_degrees_.push_back(SumLogDegrees(*view));
+  if (layout_.stores_edges()) log_degrees_.push_back(static_cast<float>(SumLogDegrees(*view)));
   ids_.Add(view->source_id());
   if (class_field_) NoteClasses(view->field(*class_field_));
   if (target_field_) NoteTargets(view->field(*target_field_));

@@ -162,12 +162,6 @@ std::optional<std::size_t> RecordLayout::FindField(std::string_view name) const 
   return std::nullopt;
 }
 
-std::uint32_t NumberAt(std::span<const std::byte> numbers, std::size_t k, std::size_t width) {
-  std::uint32_t number = 0;
-  std::memcpy(&number, numbers.data() + k * width, width);
-  return number;
-}
-
 std::uint8_t EndpointBytes(std::uint32_t n_node) {
   if (n_node <= 1u << 8) return 1;
   return n_node <= 1u << 16 ? 2 : 4;

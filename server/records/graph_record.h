@@ -31,6 +31,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,8 +82,15 @@ class RecordLayout {
 // Of a row of `source_node`.
 inline constexpr std::size_t kSourceNodeBytes = sizeof(std::int32_t);
 
-// Element `k` of unsigned numbers of `width` bytes each, at most four: of endpoints and source nodes.
-std::uint32_t NumberAt(std::span<const std::byte> numbers, std::size_t k, std::size_t width);
+// Element `k` of unsigned numbers of 1, 2 or 4 bytes each, `width`: of endpoints and source nodes.
+inline std::uint32_t NumberAt(std::span<const std::byte> numbers, std::size_t k, std::size_t width) {
+  const auto read = [at = numbers.data() + k * width]<typename T>(T number) -> std::uint32_t {
+    std::memcpy(&number, at, sizeof(number));
+    return number;
+  };
+  if (width == 1) return read(std::uint8_t{});
+  return width == 2 ? read(std::uint16_t{}) : read(std::uint32_t{});
+}
 
 // The smallest of 1, 2 and 4 bytes that holds every node index of a graph.
 std::uint8_t EndpointBytes(std::uint32_t n_node);

@@ -40,8 +40,8 @@ IdTable::Hash IdTable::HashOf(std::string_view id) const {
 }
 
 std::size_t IdTable::SlotOf(const Hash& hash) const {
-  std::size_t slot = hash[0] & (slots_.size() - 1);
-  while (slots_[slot] != kFree && hashes_[slots_[slot]] != hash) slot = (slot + 1) & (slots_.size() - 1);
+  auto slot = static_cast<std::size_t>(static_cast<unsigned __int128>(hash[0]) * slots_.size() >> 64);
+  while (slots_[slot] != kFree && hashes_[slots_[slot]] != hash) slot = slot + 1 < slots_.size() ? slot + 1 : 0;
   return slot;
 }
 
@@ -60,7 +60,9 @@ void IdTable::Add(std::string_view id) {
 }
 
 void IdTable::Grow() {
-  slots_ = std::vector<std::uint32_t>(2 * slots_.size(), kFree);
+  const std::size_t slots = slots_.size() + slots_.size() / 2;
+  slots_ = std::vector<std::uint32_t>();  // so that the old ones are not held beside the new ones
+  slots_ = std::vector<std::uint32_t>(slots, kFree);
   for (std::size_t graph = 0; graph < hashes_.size(); ++graph) {
     slots_[SlotOf(hashes_[graph])] = static_cast<std::uint32_t>(graph);
   }

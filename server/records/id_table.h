@@ -3,7 +3,6 @@
 #define PACKTRAIN_SERVER_RECORDS_ID_TABLE_H_
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -12,7 +11,7 @@
 
 namespace packtrain::records {
 
-// Holds 22 to 27 bytes an id, 33 while it grows. In place of the ids it keeps 128 bits of a hash, whose key is
+// Holds 21 to 25 bytes an id. In place of the ids it keeps 128 bits of a hash, whose key is
 // drawn anew for each table and told nobody: of 2^32 ids, the most there can be, the chance that any two meet
 // is below 2^-64. Used by one thread.
 class IdTable {
@@ -40,7 +39,7 @@ class IdTable {
 
   Hash key_;
   std::deque<Hash> hashes_;           // by graph
-  std::vector<std::uint32_t> slots_;  // graphs, at most three of four in use; a power of two
+  std::vector<std::uint32_t> slots_;  // graphs, at most three of four in use
 };
 
 }  // namespace packtrain::records

@@ -11,9 +11,11 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/records/dataset_content.h"
 #include "server/records/graph_record.h"
+#include "tests/testing/sample_chains.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
 
@@ -93,10 +95,15 @@ TEST(SealBytesTest, AreABoundOfWhatSealingTakesHoweverItSplits) {
   }
 }
 
-// Of one hydrogen atom, without edges.
-std::string AtomRecord(const records::RecordLayout& layout, const std::string& id) {
-  const std::string z(1, 1), pos(3 * sizeof(float), 0), y(sizeof(double), 0);
-  const std::string_view fields[] = {z, pos, y};
+// Of one node without edges, all of whose elements are zero.
+std::string NodeRecord(const records::RecordLayout& layout, const std::string& id) {
+  const std::string zeros(1024, '\0');
+  std::vector<std::string_view> fields;
+  for (const records::RecordLayout::Field& field : layout.fields()) {
+    const std::uint64_t bytes = records::RowsOf(field.scope, 1, 0) * field.row_bytes;
+    EXPECT_LE(bytes, zeros.size());
+    fields.push_back(std::string_view(zeros).substr(0, bytes));
+  }
   std::string record;
   EXPECT_THAT(
       records::EncodeRecord(
@@ -106,14 +113,14 @@ std::string AtomRecord(const records::RecordLayout& layout, const std::string& i
 }
 
 // Looked at behind every graph, as most is held where something grows.
-void ExpectToTakeAtMost(std::uint64_t bytes_a_graph, const v1::Schema& schema) {
+void ExpectToTakeAtMost48BytesAGraphAnd8ATarget(const v1::Schema& schema) {
   constexpr std::uint64_t kFew = 10'000;  // of which what is there at first is a part
   auto content = *records::DatasetContent::Create(schema);
   const auto layout = *records::RecordLayout::Create(schema);
-  const std::uint64_t allowed = bytes_a_graph + 8 * static_cast<std::uint64_t>(schema.targets_size());
+  const std::uint64_t allowed = 48 + 8 * static_cast<std::uint64_t>(schema.targets_size());
   std::int64_t held = 0;
   for (std::uint64_t graph = 1; graph <= 400'000; ++graph) {
-    const std::string record = AtomRecord(layout, std::string(100, 'a') + std::to_string(graph));
+    const std::string record = NodeRecord(layout, std::string(100, 'a') + std::to_string(graph));
     const std::int64_t before = allocated;
     peak = before;
     ASSERT_THAT(content.Add(std::as_bytes(std::span(record))), IsOk());
@@ -127,14 +134,15 @@ void ExpectToTakeAtMost(std::uint64_t bytes_a_graph, const v1::Schema& schema) {
 }
 
 TEST(StagedGraphsTest, TakeAtMost48BytesAGraphAnd8ATargetHoweverLongTheirIds) {
-  ExpectToTakeAtMost(48, testing::MoleculeSchema());
+  ExpectToTakeAtMost48BytesAGraphAnd8ATarget(testing::MoleculeSchema());
 }
 
-TEST(StagedGraphsTest, TakeAtMost12BytesMoreWithStoredEdges) {
-  v1::Schema schema = testing::MoleculeSchema();
-  schema.set_edge_rule(v1::EDGE_RULE_STORED);
-  schema.set_edges("radius:5");
-  ExpectToTakeAtMost(48 + 12, schema);
+TEST(StagedGraphsTest, TakeNoMoreWithStoredEdges) {
+  ExpectToTakeAtMost48BytesAGraphAnd8ATarget(testing::ChainSchema());
+}
+
+TEST(StagedGraphsTest, TakeNoMoreWithRenumberedNodes) {
+  ExpectToTakeAtMost48BytesAGraphAnd8ATarget(testing::RenumberedChainSchema());
 }
 
 TEST(StagedGraphsTest, AreFoundByIdsThatWereAddedAndByNoOthers) {
