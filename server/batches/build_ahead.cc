@@ -44,7 +44,7 @@ BuildAhead::Next BuildAhead::Take() {
     base::MutexLock lock(mutex_);
     next = TakeFront(dropped);
   }
-  Forget(std::move(dropped));
+  Forget(dropped);
   return next;
 }
 
@@ -107,7 +107,7 @@ void BuildAhead::Stop() {
     stopped_ = true;
     DropPlaces(dropped);
   }
-  Forget(std::move(dropped));
+  Forget(dropped);
 }
 
 BuildAhead::Progress BuildAhead::progress() const {

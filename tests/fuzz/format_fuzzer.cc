@@ -61,7 +61,7 @@ bool ReadToTheEnd(ingest::BlockSource& source) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const packtrain::fuzz::MemoryFile file({reinterpret_cast<const char*>(data), size});
   const ingest::Format* format = ingest::FindFormat(PACKTRAIN_FORMAT);
-  Expect(format != nullptr, "each format with seeds has a row");
+  if (format == nullptr) std::abort();  // each format with seeds has a row
   const auto source = ingest::OpenSource(*format, OptionsFor(file.path(), *format));
   if (!source.ok() || !ReadToTheEnd(**source)) return 0;
   Expect((*source)->consumed_bytes() == size, "a file that is taken is read to its end");

@@ -21,7 +21,6 @@ namespace {
 
 using packtrain::fuzz::Expect;
 namespace batches = packtrain::batches;
-namespace batching = packtrain::batching;
 namespace limits = packtrain::limits;
 namespace storage = packtrain::storage;
 namespace testing = packtrain::testing;

@@ -24,7 +24,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 // Five batches an epoch, of graphs 0 to 3, 4 to 7, ..., which have 1 to 5 nodes over and over.

@@ -130,7 +130,7 @@ TEST(ChunkedCutTest, TasksAreAsManyAsTheChunks) {
 // Sizes drawn for more graphs than a chunk holds.
 class LargePlanTest : public ::testing::Test {
  protected:
-  std::unique_ptr<const Plan> Create(wire::BatchSpec spec, std::size_t graphs,
+  std::unique_ptr<const Plan> Create(const wire::BatchSpec& spec, std::size_t graphs,
                                      const ParallelFor& parallel_for) {
     while (n_node_.size() < graphs) {
       n_node_.push_back(dice_.Between(1, 30));

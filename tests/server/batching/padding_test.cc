@@ -18,7 +18,7 @@ namespace packtrain::batching {
 namespace {
 
 Scenario ListScenario(std::vector<std::uint32_t> n_node, std::vector<std::uint32_t> n_edge,
-                      wire::BatchSpec spec) {
+                      const wire::BatchSpec& spec) {
   Scenario scenario{"", std::move(n_node), std::move(n_edge), {}, spec};
   scenario.split.resize(scenario.n_node.size());
   std::iota(scenario.split.begin(), scenario.split.end(), 0u);

@@ -93,16 +93,16 @@ TEST(CheckSpecTest, WantsTheWindowOfAWindowOrderAndOfNoOther) {
 // What each policy takes, beside what all take.
 TEST(CheckSpecTest, RefusesTheOptionsOfOtherPolicies) {
   const struct {
-    wire::Policy policy;
     const char* name;
+    wire::Policy policy;
     bool pad;
     bool budget;
     bool lookahead;
-  } policies[] = {{wire::Policy::kStatic, "static", true, false, false},
-                  {wire::Policy::kDynamic, "dynamic", false, true, false},
-                  {wire::Policy::kPacked, "packed", false, true, true},
-                  {wire::Policy::kTuple, "tuple", false, true, false}};
-  for (const auto& [its_policy, its_name, pad, budget, lookahead] : policies) {
+  } policies[] = {{"static", wire::Policy::kStatic, true, false, false},
+                  {"dynamic", wire::Policy::kDynamic, false, true, false},
+                  {"packed", wire::Policy::kPacked, false, true, true},
+                  {"tuple", wire::Policy::kTuple, false, true, false}};
+  for (const auto& [its_name, its_policy, pad, budget, lookahead] : policies) {
     const wire::Policy policy = its_policy;  // C++20's lambdas capture bindings, clang 14's do not
     const char* const name = its_name;
     const auto expect = [&](const char* flag, bool taken, auto set) {

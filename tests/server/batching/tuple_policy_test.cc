@@ -20,7 +20,6 @@ namespace packtrain::batching {
 namespace {
 
 using ::testing::Each;
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 using Sizes = std::vector<std::uint32_t>;

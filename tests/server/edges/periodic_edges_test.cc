@@ -231,10 +231,20 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ImagesTest,
                            return name;
                          });
 
-// Ten atoms along each axis of a cubic cell, all of them alike.
-TEST(PeriodicEdgesTest, ACellOfAThousandAtomsIsCountedAsALattice) {
+// So many nodes along each axis, `spacing` apart.
+Nodes GridOf(std::array<int, 3> counts, double spacing) {
   Nodes nodes;
-  for (int k = 0; k < 1000; ++k) nodes.push_back({2.0 * (k % 10), 2.0 * (k / 10 % 10), 2.0 * (k / 100)});
+  for (int z = 0; z < counts[2]; ++z) {
+    for (int y = 0; y < counts[1]; ++y) {
+      for (int x = 0; x < counts[0]; ++x) nodes.push_back({spacing * x, spacing * y, spacing * z});
+    }
+  }
+  return nodes;
+}
+
+// Of a cubic cell, all of them alike.
+TEST(PeriodicEdgesTest, ACellOfAThousandAtomsIsCountedAsALattice) {
+  const Nodes nodes = GridOf({10, 10, 10}, 2);
   const PeriodicCell cell = Cell({20, 0, 0}, {0, 20, 0}, {0, 0, 20});
   EXPECT_EQ(Build("radius:2", cell, nodes).size(), 6000u);
   EXPECT_EQ(Build("radius:4", cell, nodes).size(), 32000u);
@@ -243,8 +253,7 @@ TEST(PeriodicEdgesTest, ACellOfAThousandAtomsIsCountedAsALattice) {
 
 // The shell of a hundred thousand atoms is found without looking at all pairs, of which there are ten billion.
 TEST(PeriodicEdgesTest, LargeCellsAreNotQuadratic) {
-  Nodes nodes;
-  for (int k = 0; k < 100'000; ++k) nodes.push_back({1.0 * (k % 50), 1.0 * (k / 50 % 50), 1.0 * (k / 2500)});
+  const Nodes nodes = GridOf({50, 50, 40}, 1);
   EXPECT_EQ(Build("knn:6", Cell({50, 0, 0}, {0, 50, 0}, {0, 0, 40}), nodes).size(), 600'000u);
 }
 

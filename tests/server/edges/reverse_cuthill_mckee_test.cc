@@ -80,9 +80,12 @@ Graph Path(std::uint32_t n_node) {
 
 Graph Grid(std::uint32_t rows, std::uint32_t columns) {
   Graph grid{.n_node = rows * columns};
-  for (std::uint32_t node = 0; node < grid.n_node; ++node) {
-    if (node % columns + 1 < columns) grid.Join(node, node + 1);
-    if (node + columns < grid.n_node) grid.Join(node, node + columns);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    for (std::uint32_t column = 0; column < columns; ++column) {
+      const std::uint32_t node = row * columns + column;
+      if (column + 1 < columns) grid.Join(node, node + 1);
+      if (row + 1 < rows) grid.Join(node, node + columns);
+    }
   }
   return grid;
 }

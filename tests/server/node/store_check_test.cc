@@ -22,7 +22,6 @@ using packtrain::testing::IsOk;
 using packtrain::testing::ManyMolecules;
 using packtrain::testing::StatusIs;
 using storage::TemporaryFolder;
-using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -15,8 +15,7 @@ TEST(SourceIdsTest, NumbersRepeatedIdsWithTheNextThatIsFree) {
   SourceIds ids(v1::DUPLICATE_POLICY_NUMBER);
   std::set<std::string, std::less<>> taken;
   const auto take = [&](std::string_view id) {
-    const std::string given =
-        ids.Take(id, [&](std::string_view other) { return taken.contains(other); }).value();
+    std::string given = ids.Take(id, [&](std::string_view other) { return taken.contains(other); }).value();
     EXPECT_TRUE(taken.insert(given).second) << given;
     return given;
   };

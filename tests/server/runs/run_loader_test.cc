@@ -24,7 +24,7 @@ constexpr analysis::RunParts kAllParts = {
 
 // A run of which each part has been reported once.
 Reporter StoreRun(RunStore& store) {
-  const Reporter reporter = StartRun(store, StartRequest("key-00000001"));
+  Reporter reporter = StartRun(store, StartRequest("key-00000001"));
   EXPECT_THAT(store.AddSteps(reporter, Steps(0, 2)), IsOk());
   v1::Evaluation evaluation;
   evaluation.set_split("val");

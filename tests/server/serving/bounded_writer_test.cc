@@ -18,7 +18,6 @@
 namespace packtrain::serving {
 namespace {
 
-using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
 using std::chrono::milliseconds;
 

@@ -24,7 +24,6 @@ using ::packtrain::testing::MoleculeSchema;
 using ::packtrain::testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 using Messages = std::vector<v1::ImportGraphsRequest>;

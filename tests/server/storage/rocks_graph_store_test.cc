@@ -165,7 +165,7 @@ TEST_F(RocksGraphStoreTest, ReclaimingWaitsForEveryOpening) {
 // Imports, opens and reads other data sets of a store, as long as it lives.
 class Load {
  public:
-  explicit Load(GraphStore& store) : thread_([&store](std::stop_token stop) { Run(store, stop); }) {}
+  explicit Load(GraphStore& store) : thread_([&store](const std::stop_token& stop) { Run(store, stop); }) {}
 
  private:
   static void Run(GraphStore& store, const std::stop_token& stop) {

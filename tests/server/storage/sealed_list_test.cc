@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::ManyMolecules;
-using ::packtrain::testing::SampleMolecules;
 using ::packtrain::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -19,6 +19,7 @@
 #include "client/ingest/import_identity.h"
 #include "client/ingest/import_pipeline.h"
 #include "client/internal/service_client.h"
+#include "proto/base/status_macros.h"
 #include "tests/client/cli/run_line.h"
 #include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
@@ -53,10 +54,8 @@ class BreakingSink : public ingest::BlockSink {
     --readings_left_;
     v1::ImportHeader sent = header;
     *sent.mutable_identity() = identity_;
-    absl::StatusOr<std::unique_ptr<client::ImportStream>> stream =
-        client::ImportStream::Open(connection_, sent);
-    if (stream.ok()) stream_ = *std::move(stream);
-    return stream.status();
+    ABSL_ASSIGN_OR_RETURN(stream_, client::ImportStream::Open(connection_, sent));
+    return absl::OkStatus();
   }
   absl::Status Write(ingest::Block block) override {
     if (readings_left_ == 0 && blocks_left_-- == 0) return absl::CancelledError("broken off");

@@ -122,7 +122,7 @@ TEST_F(ImportFlagsTest, WholeDataSetsAreNotRenumbered) {
   EXPECT_EQ(Parse({"whole", "a", "--renumber", "rcm"}), "--renumber has no meaning for a whole file");
 }
 
-TEST_F(ImportFlagsTest, WholeDataSetsTakeTheirNameAndOneFileOnly) {
+TEST_F(ImportFlagsTest, AWholeDataSetHasItsOwnNameUnlessOneIsGiven) {
   EXPECT_THAT(Parse({"whole", "a"}), IsEmpty());
   EXPECT_THAT(Parse({"whole", "a", "--name", "b"}), IsEmpty());
 }
@@ -131,7 +131,7 @@ TEST_F(ImportFlagsTest, WholeDataSetsTakeNoOtherFlag) {
   EXPECT_EQ(Parse({"whole", "a", "--limit", "3"}), "--limit has no meaning for a whole file");
 }
 
-TEST_F(ImportFlagsTest, SeveralWholeDataSetsAreNotOne) {
+TEST_F(ImportFlagsTest, SeveralPartsNeedAName) {
   EXPECT_EQ(Parse({"whole", "a", "b"}), "--name is required");
   EXPECT_THAT(Parse({"whole", "a", "b", "--name", "c", "--split-permille", "800,100,100"}), IsEmpty());
 }
