@@ -60,8 +60,7 @@ constexpr std::array kFacts = {
                .bf16_roundings = 5,
                .bf16_terms = 64},
     // Gaussians; in each layer their product with W8, two sums with those of the ends, the softplus, the
-    // product
-    // with W9; behind them those of a filter. 64 channels.
+    // product with W9; behind them those of a filter. 64 channels.
     ModelFacts{.name = "mpeu",
                .readout = "mean",
                .parameters = {173'152, 177'568},

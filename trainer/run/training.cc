@@ -1,8 +1,6 @@
 #include "trainer/run/training.h"
 
-#include <ATen/Parallel.h>
 #include <torch/types.h>
-#include <torch/version.h>
 
 #include <exception>
 #include <functional>
@@ -15,7 +13,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "client/connection.h"
 #include "client/run_reporter.h"
 #include "client/server_info.h"
@@ -31,13 +28,12 @@
 #include "trainer/ranks/gradient_sync.h"
 #include "trainer/ranks/rank_errors.h"
 #include "trainer/ranks/work_together.h"
-#include "trainer/run/git_revision.h"
-#include "trainer/run/host_name.h"
 #include "trainer/run/joined_run.h"
 #include "trainer/run/process_sampler.h"
 #include "trainer/run/rank_checkpoints.h"
 #include "trainer/run/rank_totals.h"
 #include "trainer/run/reported_settings.h"
+#include "trainer/run/run_description.h"
 #include "trainer/run/run_settings.h"
 #include "trainer/run/training_loop.h"
 
@@ -232,24 +228,19 @@ class Session {
     return absl::OkStatus();
   }
 
-  StepMaking Making() const {
-    const bool has_others = device_->kernels() != KernelForm::kPlain;
-    return {.captured = engine_options_.captured, .plain_kernels = options_.plain_kernels && has_others};
+  PreparedTraining Prepared() const {
+    return {.options = options_,
+            .data = data_,
+            .entry = *entry_,
+            .model = model_options_,
+            .adam = adam_options_,
+            .device = *device_,
+            .trained = *trained_,
+            .captured = engine_options_.captured};
   }
 
-  // All ranks must train the same model on parts of the same plan, and meet at the same moments.
   absl::Status AgreeOnRun() {
-    const CheckpointOptions& checkpoint = options_.checkpoint;
-    Settings settings = RunSettings();
-    settings.push_back({"--steps", absl::StrCat(options_.steps)});
-    settings.push_back({"--evaluate-every", absl::StrCat(options_.evaluate_every)});
-    settings.push_back({"--checkpoint", checkpoint.folder.empty() ? "no" : "yes"});
-    settings.push_back({"--checkpoint-every", absl::StrCat(checkpoint.every)});
-    settings.push_back({"--resume", checkpoint.resume ? "yes" : "no"});
-    settings.push_back({"--synthetic", options_.synthetic ? "yes" : "no"});
-    settings.push_back({"--on-corrupt", options_.on_corrupt == client::OnCorrupt::kSkip ? "skip" : "stop"});
-    settings.push_back({"their initial parameters", trained_->parameters().Checksum()});
-    for (const Setting& setting : settings) {
+    for (const Setting& setting : SettingsOfRanks(Prepared())) {
       ABSL_RETURN_IF_ERROR(sync_->Agree(setting.name, setting.value));
     }
     return absl::OkStatus();
@@ -257,7 +248,7 @@ class Session {
 
   // Takes the state of the checkpoint, or that of a new training.
   absl::Status Resume() {
-    const Settings settings = RunSettings();
+    const Settings settings = SettingsOfPart(Prepared());
     if (!options_.checkpoint.resume) return StartAnew(settings);
     ABSL_ASSIGN_OR_RETURN(std::optional<Checkpoint> checkpoint, LoadCheckpoint(folder_, *sync_));
     if (!checkpoint.has_value()) {
@@ -292,25 +283,6 @@ class Session {
                                                    checkpoint.position.steps));
   }
 
-  // What a part of a training must have in common with the one before. The world's size is not among it.
-  Settings RunSettings() const {
-    Settings settings = {{"--dataset", data_.dataset.reference},
-                         {"--target", data_.feed.target.name},
-                         {"--model", options_.model},
-                         {"--classes", absl::StrCat(data_.feed.layout.sizes.classes)},
-                         {"--model-seed", absl::StrCat(options_.model_seed)},
-                         {"--lr", absl::StrCat(options_.learning_rate)},
-                         {"--device", options_.device},
-                         {"--precision", options_.precision},
-                         {"--labels", absl::StrJoin(options_.labels, ",", absl::PairFormatter("="))}};
-    for (const Settings& part :
-         {SettingsOf(DescribeChoices(*entry_, model_options_)), SettingsOf(Making()), SettingsOf(data_.spec)}) {
-      settings.insert(settings.end(), part.begin(), part.end());
-    }
-    settings.push_back({"the plan", data_.plan.fingerprint});
-    return settings;
-  }
-
   absl::Status ReachRunServer() {
     ABSL_ASSIGN_OR_RETURN(run_connection_,
                           options_.run_server.empty() ? data_.connection : Connect(options_.run_server));
@@ -322,7 +294,7 @@ class Session {
   // The checkpoint's totals are of all ranks, so rank 0 goes on with them for all.
   absl::Status StartReporter() {
     ABSL_ASSIGN_OR_RETURN(JoinedRun joined,
-                          JoinRun(std::move(run_connection_), DescribeRun(), HowToReport(), state_, *sync_,
+                          JoinRun(std::move(run_connection_), RunToBegin(), HowToReport(), state_, *sync_,
                                   [this](const std::string& line) { Progress(line); }));
     if (state_.position.steps > 0)
       Progress(absl::StrCat("resumed: ", state_.position.steps, " steps are made"));
@@ -353,40 +325,9 @@ class Session {
     return options;
   }
 
-  client::RunDescription DescribeRun() const {
-    client::RunDescription run;
-    run.model = options_.model;
-    run.parameters = static_cast<std::uint64_t>(CountParameters(trained_->model()));
-    run.target = data_.feed.target.name;
-    run.dataset = data_.dataset.reference;
-    run.spec = data_.spec;
-    run.plan_fingerprint = data_.plan.fingerprint;
-    run.precision = options_.precision;
-    run.engine = EngineName(Making());
-    run.optimizer = Describe(adam_options_);
-    run.learning_rate = options_.learning_rate;
-    run.world_size = options_.world.size;
-    run.model_seed = options_.model_seed;
-    run.device = options_.device;
-    run.hardware_name = device_->hardware_name();
-    run.device_count = options_.device == "cpu" ? 1 : options_.world.size;
-    run.cpu = CpuName();
-    run.host = HostName();
-    run.driver = device_->driver();
-    run.libraries["libtorch"] = TORCH_VERSION;
-    run.git_revision = GitRevision();
-    run.labels = options_.labels;
-    if (options_.synthetic) run.labels.emplace("input", "synthetic");
+  client::RunDescription RunToBegin() const {
+    client::RunDescription run = DescribeRun(Prepared());
     run.environment = environment_;
-    run.timing_method = trained_->clock().method();
-    run.planned_steps = options_.steps;
-    run.on_corrupt = options_.on_corrupt;
-    run.input = InputName(options_);
-    run.settings = SettingsToReport(options_, {.threads = at::get_num_threads(),
-                                               .captured = engine_options_.captured,
-                                               .learning_rate_schedule = DescribeSchedule(adam_options_),
-                                               .classes = data_.feed.layout.sizes.classes,
-                                               .model = DescribeChoices(*entry_, model_options_)});
     return run;
   }
 

@@ -2,25 +2,18 @@
 #include "server/storage/kept_imports.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <memory>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "proto/base/error_details.h"
-#include "server/storage/import_journal.h"
 #include "server/storage/import_session.h"
-#include "server/storage/rocks_graph_store.h"
+#include "tests/server/storage/kept_imports_testing.h"
 #include "tests/server/storage/store_testing.h"
-#include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::storage {
@@ -29,115 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 
 using ::packtrain::testing::BlockOf;
-using ::packtrain::testing::Eventually;
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::ManyMolecules;
 using ::packtrain::testing::Molecule;
-using ::packtrain::testing::MoleculeSchema;
 using ::packtrain::testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr std::uint32_t kGraphs = 1000;
-constexpr std::uint32_t kGraphsOfBlock = 100;
-constexpr std::chrono::hours kDay{24};
-
-v1::ImportHeader Header(std::uint64_t continue_at = 0, const std::string& digest = "d1") {
-  v1::ImportHeader header;
-  *header.mutable_schema() = MoleculeSchema();
-  header.set_on_error(v1::ERROR_POLICY_SKIP);
-  header.mutable_identity()->set_name("molecules");
-  header.mutable_identity()->set_digest(digest);
-  header.set_continue_at(continue_at);
-  return header;
-}
-
-std::vector<fs::path> EntriesOf(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  for (const auto& entry : fs::directory_iterator(folder)) entries.push_back(entry.path());
-  return entries;
-}
-
-void FlipBit(const fs::path& file, std::uint64_t at) {
-  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-  stream.seekg(static_cast<std::streamoff>(at));
-  const char byte = static_cast<char>(stream.get() ^ 1);
-  stream.seekp(static_cast<std::streamoff>(at));
-  stream.put(byte);
-}
-
-class KeptImportsTest : public ::testing::Test {
- protected:
-  std::unique_ptr<RocksGraphStore> OpenStore(std::chrono::milliseconds keep = kDay) {
-    return OpenStoreIn(folder_.path(), keep);
-  }
-
-  // Its pieces end about with each block.
-  std::unique_ptr<RocksGraphStore> OpenStoreIn(const fs::path& folder, std::chrono::milliseconds keep = kDay) {
-    RocksGraphStoreOptions options;
-    options.kept = {.keep = keep, .min_piece_bytes = 4 << 10, .now_ms = [this] { return now_ms_.load(); }};
-    auto store = RocksGraphStore::Open(folder, options);
-    EXPECT_THAT(store, IsOk());
-    return *std::move(store);
-  }
-
-  std::unique_ptr<ImportSession> Begin(GraphStore& store, const v1::ImportHeader& header) {
-    auto session = ImportSession::Begin(store, header);
-    EXPECT_THAT(session, IsOk());
-    return *std::move(session);
-  }
-
-  // Adds the molecules of `all` from `begin` to `end` in blocks, each followed by a checkpoint.
-  static void Add(ImportSession& session, const std::vector<Molecule>& all, std::size_t begin,
-                  std::size_t end) {
-    for (; begin < end; begin += kGraphsOfBlock) {
-      const std::size_t count = std::min<std::size_t>(kGraphsOfBlock, end - begin);
-      ASSERT_THAT(session.Add(BlockOf(std::span(all).subspan(begin, count))), IsOk());
-      ASSERT_THAT(session.Checkpoint(/*all=*/false), IsOk());
-    }
-  }
-
-  // An import that breaks off behind `graphs` graphs.
-  void BreakOff(GraphStore& store, std::uint64_t graphs, const v1::ImportHeader& header = Header()) {
-    const auto session = Begin(store, header);
-    Add(*session, molecules_, header.continue_at(), graphs);
-    EXPECT_THAT(session->Checkpoint(/*all=*/true), IsOk());
-  }
-
-  // Goes on with what is kept, to the end; the version.
-  std::string GoOn(RocksGraphStore& store, std::uint64_t kept, const v1::ImportHeader& header) {
-    const auto session = Begin(store, header);
-    EXPECT_EQ(session->response().received(), kept);
-    Add(*session, molecules_, kept, molecules_.size());
-    EXPECT_EQ(session->response().received(), molecules_.size());
-    const auto sealed = session->TakeWriter()->Seal(SealAs("molecules"));
-    EXPECT_THAT(sealed, IsOk());
-    return sealed->dataset.version();
-  }
-  std::string GoOn(RocksGraphStore& store, std::uint64_t kept) { return GoOn(store, kept, Header(kept)); }
-
-  std::string VersionOfWhole() {
-    const TemporaryFolder folder;
-    return Import(*OpenStoreIn(folder.path()), molecules_, SealAs("molecules"))->dataset.version();
-  }
-
-  static std::uint64_t KeptIn(const GraphStore& store, const std::string& digest = "d1") {
-    return store.FindKept(Header(0, digest))->graphs();
-  }
-
-  // The folder of the one import that is kept.
-  fs::path KeptFolder() const {
-    const std::vector<fs::path> entries = EntriesOf(staging());
-    EXPECT_THAT(entries, SizeIs(1));
-    return entries.front();
-  }
-  fs::path staging() const { return folder_.path() / "staging"; }
-
-  const TemporaryFolder folder_;
-  const std::vector<Molecule> molecules_ = ManyMolecules(kGraphs);
-  std::atomic<std::int64_t> now_ms_ = 1'700'000'000'000;
-};
 
 TEST_F(KeptImportsTest, WhatBrokeOffGoesOnAndGivesTheVersionOfAWholeImport) {
   const auto store = OpenStore();
@@ -190,153 +81,6 @@ TEST_F(KeptImportsTest, AKilledServerKeepsTheFinishedPieces) {
   EXPECT_LE(kept, 450);
   EXPECT_EQ(kept % 50, 0);  // at the end of a block
   EXPECT_EQ(GoOn(*store, kept), VersionOfWhole());
-}
-
-TEST_F(KeptImportsTest, APieceThatWasCutOffIsSentAgainWithAllBehindIt) {
-  BreakOff(*OpenStore(), 500);
-  const fs::path torn = KeptFolder() / "graphs-2.sst";
-  ASSERT_TRUE(fs::exists(torn));
-  fs::resize_file(torn, fs::file_size(torn) - 1);
-  const auto store = OpenStore();
-  const std::uint64_t kept = KeptIn(*store);
-  EXPECT_GT(kept, 0);
-  EXPECT_LT(kept, 500);
-  EXPECT_FALSE(fs::exists(torn));
-  EXPECT_EQ(GoOn(*store, kept), VersionOfWhole());
-}
-
-TEST_F(KeptImportsTest, APieceThatIsNotAsItWasWrittenIsSentAgainWithAllBehindIt) {
-  const auto store = OpenStore();
-  BreakOff(*store, 500);
-  FlipBit(KeptFolder() / "graphs-2.sst", 3000);
-  const auto refused = ImportSession::Begin(*store, Header(500));
-  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kAborted));
-  EXPECT_EQ(base::ReasonOf(refused.status()), "KEPT_IMPORT_CHANGED");
-  const std::uint64_t kept = KeptIn(*store);
-  EXPECT_GT(kept, 0);
-  EXPECT_LT(kept, 500);
-  EXPECT_EQ(base::MetadataOf(refused.status(), "graphs"), std::to_string(kept));
-  EXPECT_EQ(GoOn(*store, kept), VersionOfWhole());
-}
-
-TEST_F(KeptImportsTest, AnImportWhoseFirstPieceIsDamagedIsDropped) {
-  const auto store = OpenStore();
-  BreakOff(*store, 500);
-  FlipBit(KeptFolder() / "graphs-0.sst", 3000);
-  EXPECT_THAT(ImportSession::Begin(*store, Header(500)), StatusIs(absl::StatusCode::kAborted));
-  EXPECT_EQ(KeptIn(*store), 0);
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
-}
-
-TEST_F(KeptImportsTest, AJournalCountsUpToItsLastWholeRecord) {
-  BreakOff(*OpenStore(), 500);
-  const fs::path journal = KeptFolder() / "JOURNAL";
-  fs::resize_file(journal, fs::file_size(journal) - 1);
-  std::uint64_t kept = 0;
-  {
-    const auto store = OpenStore();
-    kept = KeptIn(*store);
-    EXPECT_GT(kept, 0);
-    EXPECT_LT(kept, 500);
-    BreakOff(*store, 800, Header(kept));  // behind what was cut off, which is gone
-  }
-  const auto store = OpenStore();
-  EXPECT_EQ(KeptIn(*store), 800);
-  EXPECT_EQ(GoOn(*store, 800), VersionOfWhole());
-}
-
-TEST_F(KeptImportsTest, AFolderWithoutAJournalIsRemoved) {
-  BreakOff(*OpenStore(), 500);
-  fs::resize_file(KeptFolder() / "JOURNAL", 30);
-  EXPECT_EQ(KeptIn(*OpenStore()), 0);
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
-}
-
-TEST_F(KeptImportsTest, ItIsDroppedOnceItIsTooOld) {
-  {
-    const auto store = OpenStore();
-    BreakOff(*store, 500);
-    now_ms_ += std::chrono::milliseconds(kDay).count() - 1;
-  }
-  {
-    const auto store = OpenStore();
-    EXPECT_EQ(KeptIn(*store), 500);
-    now_ms_ += 1;
-  }
-  const auto store = OpenStore();
-  EXPECT_EQ(KeptIn(*store), 0);
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
-}
-
-TEST_F(KeptImportsTest, WhatHasBecomeTooOldIsDroppedWithoutBeingAsked) {
-  const auto store = OpenStore(std::chrono::milliseconds(5));
-  BreakOff(*store, 500);
-  now_ms_ += 5;
-  EXPECT_TRUE(Eventually([this] { return EntriesOf(staging()).empty(); }));
-  EXPECT_EQ(store->kept_imports().imports, 0);
-}
-
-TEST_F(KeptImportsTest, AServerThatKeepsNothingDropsWhatItFinds) {
-  BreakOff(*OpenStore(), 500);
-  const auto store = OpenStore(std::chrono::milliseconds(0));
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
-  BreakOff(*store, 500);
-  EXPECT_EQ(KeptIn(*store), 0);
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
-  EXPECT_THAT(ImportSession::Begin(*store, Header(500)), StatusIs(absl::StatusCode::kAborted));
-}
-
-TEST_F(KeptImportsTest, AnImportThatBeginsAnewDropsWhatIsKept) {
-  const auto store = OpenStore();
-  BreakOff(*store, 500);
-  const auto anew = Begin(*store, Header());
-  EXPECT_EQ(KeptIn(*store), 0);
-  EXPECT_EQ(anew->response().received(), 0);
-}
-
-TEST_F(KeptImportsTest, OfTwoUnderWayTheOneThatBeganLastIsKept) {
-  const auto store = OpenStore();
-  auto first = Begin(*store, Header()), second = Begin(*store, Header());
-  Add(*first, molecules_, 0, 600);
-  Add(*second, molecules_, 0, 200);
-  ASSERT_THAT(first->Checkpoint(true), IsOk());
-  ASSERT_THAT(second->Checkpoint(true), IsOk());
-  second.reset();
-  EXPECT_EQ(KeptIn(*store), 200);
-  first.reset();
-  EXPECT_EQ(KeptIn(*store), 200);
-  EXPECT_THAT(EntriesOf(staging()), SizeIs(1));
-}
-
-TEST_F(KeptImportsTest, OnceOneIsSealedNothingOfItsIdentityIsKept) {
-  const auto store = OpenStore();
-  auto other = Begin(*store, Header());
-  Add(*other, molecules_, 0, 200);
-  ASSERT_THAT(other->Checkpoint(true), IsOk());
-  BreakOff(*store, 500);
-  GoOn(*store, 500);
-  other.reset();
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
-}
-
-TEST_F(KeptImportsTest, AContentThatWasThereAlreadyLeavesNothing) {
-  const auto store = OpenStore();
-  GoOn(*store, 0);
-  BreakOff(*store, 500);
-  GoOn(*store, 500);
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
-  EXPECT_THAT(*store->List(), SizeIs(1));
-}
-
-TEST_F(KeptImportsTest, WhatIsToBeDroppedIsNotKept) {
-  const auto store = OpenStore();
-  {
-    const auto session = Begin(*store, Header());
-    Add(*session, molecules_, 0, 500);
-    session->DropAtEnd();
-  }
-  EXPECT_EQ(KeptIn(*store), 0);
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
 }
 
 TEST_F(KeptImportsTest, ABlockThatFailedIsInNoPiece) {
@@ -512,73 +256,6 @@ TEST_F(KeptImportsTest, NoOtherDataSetGetsTheStorageIdOfWhatIsKept) {
   ASSERT_THAT(Import(*store, ManyMolecules(77), SealAs("other")), IsOk());
   EXPECT_EQ(GoOn(*store, 500), VersionOfWhole());
   EXPECT_THAT(Read(**store->Open("other"), {0, 76}), IsOk());
-}
-
-TEST_F(KeptImportsTest, WhatTheDatabaseHasTakenInIsNotKept) {
-  BreakOff(*OpenStore(), 500);
-  const auto id = std::stoull(KeptFolder().filename().string());
-  const TemporaryFolder other;
-  const auto kept = KeptImports::Open(staging(), {id}, {.keep = kDay});
-  ASSERT_THAT(kept, IsOk());
-  EXPECT_EQ((*kept)->use().imports, 0);
-  EXPECT_THAT(EntriesOf(staging()), IsEmpty());
-}
-
-TEST_F(KeptImportsTest, BeyondALimitTheOldestIsDropped) {
-  const auto store = OpenStore();
-  for (int k = 0; k < 257; ++k) {
-    now_ms_ += 1;
-    const std::string digest = "a" + std::to_string(k);
-    const auto session = Begin(*store, Header(0, digest));
-    ASSERT_THAT(session->Add(BlockOf(std::span(molecules_).first(3))), IsOk());
-    ASSERT_THAT(session->Checkpoint(true), IsOk());
-  }
-  EXPECT_EQ(store->kept_imports().imports, 256);
-  EXPECT_EQ(KeptIn(*store, "a0"), 0);
-  EXPECT_EQ(KeptIn(*store, "a1"), 3);
-}
-
-TEST(ImportJournalTest, ItIsReadAsItWasWritten) {
-  const TemporaryFolder folder;
-  const fs::path file = folder.path() / "JOURNAL";
-  ImportBeginning beginning = {.storage_id = 7, .header_digest = HeaderDigest(Header()), .identity = {}};
-  beginning.identity.set_name("molecules");
-  ImportPiece piece = {.file_bytes = 4096, .written_at_ms = 1234, .progress = {}};
-  piece.progress.set_received(10);
-  piece.progress.set_staged(9);
-  piece.progress.add_refused()->set_reason("no_nodes");
-  std::ofstream(file, std::ios::binary)
-      << EncodeBeginning(beginning) << EncodePiece(piece) << EncodePiece(piece);
-  const auto journal = ReadJournal(file);
-  ASSERT_THAT(journal, IsOk());
-  EXPECT_EQ(journal->beginning.storage_id, 7);
-  EXPECT_EQ(journal->beginning.header_digest, beginning.header_digest);
-  EXPECT_EQ(journal->beginning.identity.name(), "molecules");
-  ASSERT_THAT(journal->pieces, SizeIs(2));
-  EXPECT_EQ(journal->pieces[1].file_bytes, 4096);
-  EXPECT_EQ(journal->pieces[1].written_at_ms, 1234);
-  EXPECT_EQ(journal->pieces[1].progress.SerializeAsString(), piece.progress.SerializeAsString());
-  ASSERT_THAT(journal->ends, SizeIs(3));
-  EXPECT_EQ(journal->ends.back(), fs::file_size(file));
-  EXPECT_THAT(ReadJournal(file, 1)->pieces, SizeIs(1));
-}
-
-TEST(ImportJournalTest, CutOffAnywhereItHasNoRecordThatIsNotWhole) {
-  const TemporaryFolder folder;
-  const fs::path file = folder.path() / "JOURNAL";
-  const std::string begin =
-      EncodeBeginning({.storage_id = 7, .header_digest = std::string(64, 'a'), .identity = {}});
-  const std::string record = EncodePiece({.file_bytes = 4096, .written_at_ms = 1234, .progress = {}});
-  const std::string whole = begin + record + record;
-  for (std::size_t size = 0; size <= whole.size(); ++size) {
-    std::ofstream(file, std::ios::binary) << whole.substr(0, size);
-    const auto journal = ReadJournal(file);
-    EXPECT_EQ(journal.ok(), size >= begin.size()) << size;
-    if (!journal.ok()) continue;
-    EXPECT_EQ(journal->pieces.size(), (size - begin.size()) / record.size()) << size;
-  }
-  EXPECT_THAT(ReadJournal(folder.path()), StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_THAT(ReadJournal(folder.path() / "none"), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST(ImportIdentityTest, OneThatIsNotAsTheProtocolSaysIsRefused) {
