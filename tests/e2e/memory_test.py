@@ -31,6 +31,7 @@ class Budget(unittest.TestCase):
     def call_at_once(self, method, request, count):
         def call():
             with Client(self.node.address, timeout=300) as client:
+                client.connect()
                 getattr(client, method)(request)
 
         return hostile.at_once([call] * count)

@@ -46,6 +46,10 @@ class Client:
     def __exit__(self, *_):
         self.channel.close()
 
+    def connect(self):
+        """Waits until the server can be called: a busy host may not take a connection at the first attempt."""
+        grpc.channel_ready_future(self.channel).result(timeout=self.timeout)
+
     def _method(self, service, method):
         description = descriptor_pb2.MethodDescriptorProto()
         method.CopyToProto(description)
