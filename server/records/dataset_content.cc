@@ -1,6 +1,7 @@
 #include "server/records/dataset_content.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,6 +14,12 @@
 namespace packtrain::records {
 namespace {
 
+std::uint64_t WordAt(const std::byte* at) {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof(word));
+  return word;
+}
+
 // ln(degree + 1).
 double LogDegree(std::uint64_t degree) {
   static const std::array<double, 256> kSmall = [] {
@@ -23,17 +30,39 @@ double LogDegree(std::uint64_t degree) {
   return degree < kSmall.size() ? kSmall[degree] : std::log1p(static_cast<double>(degree));
 }
 
-// Of a graph whose edges are stored, by receiver. Nodes that no edge ends in add nothing.
-double SumLogDegrees(const RecordView& graph) {
-  const std::span<const std::byte> receivers = graph.receivers();
-  const auto at = [&](std::size_t edge) { return NumberAt(receivers, edge, graph.endpoint_bytes()); };
+// How many of `numbers`, of T, are equal to the first one before another follows. Eight bytes are compared at a
+// time.
+template <typename T>
+std::size_t RunLength(std::span<const std::byte> numbers) {
+  std::array<std::byte, sizeof(std::uint64_t)> first;
+  for (std::size_t at = 0; at < first.size(); at += sizeof(T))
+    std::memcpy(&first[at], numbers.data(), sizeof(T));
+  std::size_t at = 0;
+  for (; at + first.size() <= numbers.size(); at += first.size()) {
+    const std::uint64_t difference = WordAt(numbers.data() + at) ^ WordAt(first.data());
+    if (difference != 0) return (at + static_cast<std::size_t>(std::countr_zero(difference)) / 8) / sizeof(T);
+  }
+  while (at < numbers.size() && std::memcmp(&numbers[at], first.data(), sizeof(T)) == 0) at += sizeof(T);
+  return at / sizeof(T);
+}
+
+// `receivers`, of T, are sorted. Nodes that no edge ends in add nothing.
+template <typename T>
+double SumLogDegrees(std::span<const std::byte> receivers) {
   double sum = 0;
-  for (std::size_t first = 0, edge = 1; edge <= graph.n_edge(); ++edge) {
-    if (edge < graph.n_edge() && at(edge) == at(first)) continue;
-    sum += LogDegree(edge - first);
-    first = edge;
+  while (!receivers.empty()) {
+    const std::size_t degree = RunLength<T>(receivers);
+    sum += LogDegree(degree);
+    receivers = receivers.subspan(degree * sizeof(T));
   }
   return sum;
+}
+
+// Of a graph whose edges are stored.
+double SumLogDegrees(const RecordView& graph) {
+  if (graph.endpoint_bytes() == 1) return SumLogDegrees<std::uint8_t>(graph.receivers());
+  if (graph.endpoint_bytes() == 2) return SumLogDegrees<std::uint16_t>(graph.receivers());
+  return SumLogDegrees<std::uint32_t>(graph.receivers());
 }
 
 }  // namespace

@@ -21,7 +21,14 @@ std::optional<Refusal> CheckId(std::string_view id) {
                  absl::StrCat("the source id has ", id.size(), " bytes, the limit is ", kMaxSourceIdBytes)};
 }
 
+bool AreBelow(std::span<const std::uint32_t> nodes, std::uint32_t n_node) {
+  bool below = true;
+  for (const std::uint32_t node : nodes) below &= node < n_node;  // without a branch
+  return below;
+}
+
 std::optional<Refusal> CheckEndpoints(const GraphView& graph) {
+  if (AreBelow(graph.senders, graph.n_node) && AreBelow(graph.receivers, graph.n_node)) return std::nullopt;
   for (std::size_t e = 0; e < graph.senders.size(); ++e) {
     if (graph.senders[e] < graph.n_node && graph.receivers[e] < graph.n_node) continue;
     return Refusal{refusal_reason::kEdgeOutOfRange,
@@ -34,12 +41,18 @@ std::optional<Refusal> CheckEndpoints(const GraphView& graph) {
 // The first element for which `bad` holds.
 template <typename T, typename Predicate>
 std::optional<std::size_t> FindElement(std::string_view bytes, Predicate bad) {
-  for (std::size_t k = 0; k < bytes.size() / sizeof(T); ++k) {
+  const auto is_bad = [&](std::size_t k) {
     T value;
     std::memcpy(&value, bytes.data() + k * sizeof(T), sizeof(T));
-    if (bad(value)) return k;
-  }
-  return std::nullopt;
+    return bad(value);
+  };
+  const std::size_t elements = bytes.size() / sizeof(T);
+  bool any = false;
+  for (std::size_t k = 0; k < elements; ++k) any |= is_bad(k);  // without a branch
+  if (!any) return std::nullopt;
+  std::size_t first = 0;
+  while (!is_bad(first)) ++first;
+  return first;
 }
 
 std::optional<std::size_t> FindNotFinite(v1::DataType type, std::string_view bytes) {

@@ -73,7 +73,8 @@ class Conduct(unittest.TestCase):
             node.process.send_signal(signal.SIGSEGV)
             self.assertNotEqual(node.process.wait(timeout=60), 0)
             self.assertIn("*** SIGSEGV received", node.log())
-            self.assertIn("__libc_start_main", node.log())
+            # Any thread may take the signal: the frame of the signal itself, and below it where the thread was.
+            self.assertGreaterEqual(node.log().count("/libc.so.6("), 2, node.log())
 
     def test_a_client_that_pings_too_often_is_cut_off_and_logged(self):
         ping = b"\x00\x00\x08\x06\x00\x00\x00\x00\x00" + bytes(8)

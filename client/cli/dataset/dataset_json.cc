@@ -22,7 +22,7 @@ void PutBandwidth(const JsonField& at, Json& dataset) {
 
 // Where nodes are renumbered.
 void PutRenumbered(const JsonField& at, Json& object) {
-  if (Json word = at.Value(); word != "") object[at.field.name()] = std::move(word);
+  if (Json word = at.Value(); word != Json("")) object[at.field.name()] = std::move(word);
 }
 
 // By field, with a number for each word: `vocabularies.edge_type` is {"words": [...], "graphs": [...]}.

@@ -241,7 +241,7 @@ std::string CheckImportFlags(const CLI::App& command, const ingest::Format& form
     if (option->count() == 0 || HasMeaning(option->get_name(), format, formats)) continue;
     return absl::StrCat(option->get_name(), " has no meaning for a ", std::string(format.name), " file");
   }
-  if (const std::string wrong = CheckRenumber(format, flags); !wrong.empty()) return wrong;
+  if (std::string wrong = CheckRenumber(format, flags); !wrong.empty()) return wrong;
   if (!flags.output.empty()) return CheckFlagsOfPart(command);
   const bool is_copy = format.open_blocks != nullptr && flags.paths.size() == 1;
   if (flags.name.empty() && !is_copy) return "--name is required";
