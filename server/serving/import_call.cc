@@ -1,5 +1,7 @@
 #include "server/serving/import_call.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
@@ -9,6 +11,7 @@ namespace packtrain::serving {
 absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next(std::uint64_t held_bytes) {
   message_.reset();
   memory_ = {};
+  if (!std::exchange(read_ahead_, false)) Read();
   ABSL_ASSIGN_OR_RETURN(const bool came, AwaitMessage());
   if (!came) return nullptr;
   const MethodBound bound{.part = limits::MemoryPart::kImports,
@@ -19,6 +22,8 @@ absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next(std::uint64_t he
   ABSL_ASSIGN_OR_RETURN(
       memory_, bounds_.Decode(packed_, bound, *message_,
                               {limits::MemoryBudget::StatedWait(), [this] { return IsWanted(); }, held_bytes}));
+  read_ahead_ = !message_->has_end();
+  if (read_ahead_) Read();
   return &*message_;
 }
 
@@ -27,13 +32,16 @@ bool ImportCall::IsWanted() const {
   return broken_.ok();
 }
 
-absl::StatusOr<bool> ImportCall::AwaitMessage() {
-  const auto deadline = std::chrono::steady_clock::now() + idle_limit_;
+void ImportCall::Read() {
   {
     base::MutexLock lock(mutex_);
     reading_ = true;
   }
   StartRead(&packed_);
+}
+
+absl::StatusOr<bool> ImportCall::AwaitMessage() {
+  const auto deadline = std::chrono::steady_clock::now() + idle_limit_;
   base::MutexLock lock(mutex_);
   while (reading_ && broken_.ok()) {
     if (changed_.WaitUntil(mutex_, deadline)) continue;

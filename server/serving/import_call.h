@@ -30,7 +30,8 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
 
   // The next message, valid until the next call of Next or End, of an import that holds `held_bytes` beside it;
   // null where the client sends no more. CANCELLED: the call broke off. DEADLINE_EXCEEDED: nothing came for the
-  // limit. After Break, its status. Otherwise codes as CallBounds::Decode.
+  // limit. After Break, its status. Otherwise codes as CallBounds::Decode. The one that follows is received in
+  // the meantime: at most one packed message of a call lies in memory that is not reserved.
   absl::StatusOr<const v1::ImportGraphsRequest*> Next(std::uint64_t held_bytes);
   // Not once Break was called, or the call broke off.
   bool IsWanted() const;
@@ -44,6 +45,7 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   void OnDone() override { delete this; }
 
  private:
+  void Read();
   // Whether a message came.
   absl::StatusOr<bool> AwaitMessage();
 
@@ -52,6 +54,7 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   const std::chrono::milliseconds idle_limit_;
 
   grpc::ByteBuffer packed_;                   // the read's while one is under way
+  bool read_ahead_ = false;                   // the next message is read while this one is staged
   limits::MemoryBudget::Reservation memory_;  // of the message
   std::optional<v1::ImportGraphsRequest> message_;
 

@@ -65,6 +65,12 @@ class ClangTidy(unittest.TestCase):
         self.assert_finds_each_kind(findings, "server/ours.h")
         self.assertFalse([line for line in findings if "theirs.h" in line], findings)
 
+    def test_findings_of_the_analyser_in_installed_headers_are_not_ours(self):
+        for line, of_others in (("/usr/include/a.h:1:2: error: x [clang-analyzer-core.DivideZero]", True),
+                                ("/usr/include/a.h:1:2: error: 'b.h' file not found [clang-diagnostic-error]", False),
+                                (f"{self.root}/server/a.h:1:2: error: x [clang-analyzer-core.DivideZero]", False)):
+            self.assertEqual(clang_tidy.is_of_others(line), of_others, line)
+
     def test_a_source_without_faults_has_no_findings(self):
         self.assertEqual(self.findings("server/right.cc", "int One() { return 1; }\n"), [])
 
