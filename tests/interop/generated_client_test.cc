@@ -88,7 +88,7 @@ class GeneratedClientTest : public ::testing::Test {
     request.spec.policy = wire::Policy::kDynamic;
     request.spec.graphs = 31;
     request.epochs = 2;
-    auto reader = client::BatchReader::Open(*std::move(connection), std::move(request));
+    auto reader = client::BatchReader::Open(*std::move(connection), request);
     EXPECT_THAT(reader, IsOk());
     return *std::move(reader);
   }
