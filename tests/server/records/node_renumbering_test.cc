@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,7 +35,7 @@ using ::testing::HasSubstr;
 template <typename T>
 std::vector<T> ValuesOf(std::string_view rows) {
   std::vector<T> values(rows.size() / sizeof(T));
-  std::memcpy(values.data(), rows.data(), rows.size());
+  rows.copy(reinterpret_cast<char*>(values.data()), rows.size());
   return values;
 }
 
