@@ -62,7 +62,7 @@ absl::StatusOr<DatasetInfo> GetDatasetInfo(Connection& connection, const std::st
 struct PlanInfo {
   std::uint64_t steps = 0;
   std::uint64_t batches = 0;
-  wire::Shape budget;  // (M, N, E); zeros for static
+  wire::Shape budget;  // (M, N, E), with the blocks of supergraphs; zeros for static
   std::string fingerprint;
 };
 

@@ -52,15 +52,19 @@ CLI::Option* AddWordFlag(CLI::App& app, const char* flag, const wire::Word<Enum>
 void AddBudgetFlags(CLI::App& app, wire::BatchSpec& spec, bool required) {
   const CLI::Validator batch_graphs = base::CountBetween(1, wire::kMaxBatchGraphs);
   AddWordFlag(
-      app, "--policy", wire::kPolicyWords, [&spec](const auto& word) { spec.policy = word.value; },
+      app, "--policy", wire::kPolicyWords,
+      [&app, &spec](const auto& word) {
+        spec.policy = word.value;
+        if (word.value == wire::Policy::kSupergraph) app.get_option("--graphs")->required(false);
+      },
       absl::StrCat("Which graphs go together: ", wire::KnownWords(wire::kPolicyWords)))
       ->required(required);
-  app.add_option("--graphs", spec.graphs, "Real graphs aimed at in a batch (G)")
+  app.add_option("--graphs", spec.graphs, "Real graphs aimed at in a batch (G); not read by supergraph")
       ->check(batch_graphs)
       ->required(required)
       ->group(kGroup);
   app.add_option("--max-graphs", spec.max_graphs,
-                 "Most real graphs in a batch (M) [G; packed, tuple: ceil(5 (G+1) / 4)]")
+                 "Most real graphs in a batch (M) [G; packed, tuple: ceil(5 (G+1) / 4); supergraph: K*S]")
       ->check(batch_graphs)
       ->group(kGroup);
   AddWordFlag(
@@ -81,6 +85,13 @@ void AddBudgetFlags(CLI::App& app, wire::BatchSpec& spec, bool required) {
       ->group(kGroup);
   app.add_option("--lookahead", spec.lookahead, "Graphs that wait to be packed [64]")
       ->check(base::CountBetween(1, wire::kMaxLookahead))
+      ->group(kGroup);
+  app.add_option("--blocks", spec.blocks, "Blocks of a supergraph (K)")
+      ->check(base::CountBetween(1, wire::kMaxSlots))
+      ->group(kGroup);
+  app.add_option("--block-nodes", spec.block_nodes,
+                 "Node slots of a block (S), which is the greatest bandwidth of a graph in a supergraph")
+      ->check(base::CountBetween(1, wire::kMaxSlots))
       ->group(kGroup);
 }
 

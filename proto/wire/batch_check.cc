@@ -56,12 +56,20 @@ absl::Status CheckPadding(const Shape& real, const Shape& padded) {
   return absl::OkStatus();
 }
 
+// Blocks are of slots, and whole.
+absl::Status CheckBlocks(const Shape& real, const Shape& padded) {
+  if (real.block_nodes > 0) return BadHeader("real nodes in blocks of ", real.block_nodes);
+  if (padded.block_nodes == 0 || padded.nodes % padded.block_nodes == 0) return absl::OkStatus();
+  return BadHeader(padded.nodes, " node slots in blocks of ", padded.block_nodes);
+}
+
 absl::Status CheckShapes(const BatchHeader& header) {
   const Shape& real = header.real;
   const Shape& padded = header.padded;
   ABSL_RETURN_IF_ERROR(CheckCount("graphs", real.graphs, padded.graphs));
   ABSL_RETURN_IF_ERROR(CheckCount("nodes", real.nodes, padded.nodes));
   ABSL_RETURN_IF_ERROR(CheckCount("edges", real.edges, padded.edges));
+  ABSL_RETURN_IF_ERROR(CheckBlocks(real, padded));
   if (header.empty != (real.graphs == 0)) {
     return BadHeader(real.graphs, " real graphs, flagged ", header.empty ? "empty" : "not empty");
   }

@@ -43,11 +43,15 @@ std::vector<OptionText> OptionTexts(const BatchSpec& spec) {
           {"--budget-sample", TextOf(spec.budget_sample)},
           {"--balance", WordOf(spec.balance, kBalanceWords)},
           {"--cost", TextOf(spec.cost)},
-          {"--lookahead", TextOf(spec.lookahead)}};
+          {"--lookahead", TextOf(spec.lookahead)},
+          {"--blocks", TextOf(spec.blocks)},
+          {"--block-nodes", TextOf(spec.block_nodes)}};
 }
 
 const char* SizeFlagsOf(const BatchSpec& spec) {
-  return spec.policy == Policy::kStatic ? "--graphs and --pad" : "--graphs, --nodes and --edges";
+  if (spec.policy == Policy::kStatic) return "--graphs and --pad";
+  if (spec.policy == Policy::kSupergraph) return "--blocks and --block-nodes";
+  return "--graphs, --nodes and --edges";
 }
 
 }  // namespace packtrain::wire

@@ -24,7 +24,7 @@ namespace packtrain::wire {
 
 // Numbered as in packtrain/v1/batch.proto, where 0 is a field that is absent; batch_spec_convert_test.cc holds
 // the two together.
-enum class Policy { kStatic = 1, kDynamic, kPacked, kTuple };
+enum class Policy { kStatic = 1, kDynamic, kPacked, kTuple, kSupergraph };
 enum class Pad { kNone = 1, kMultiple, kPow2, kConstant, kLadder };
 enum class Order { kFull = 1, kNone, kWindow };
 enum class Oversize { kError = 1, kAlone, kSkip };
@@ -40,7 +40,8 @@ inline constexpr NumberRange kOrderWindow = {1, std::numeric_limits<std::uint32_
 inline constexpr Word<Policy> kPolicyWords[] = {{"static", Policy::kStatic},
                                                 {"dynamic", Policy::kDynamic},
                                                 {"packed", Policy::kPacked},
-                                                {"tuple", Policy::kTuple}};
+                                                {"tuple", Policy::kTuple},
+                                                {"supergraph", Policy::kSupergraph}};
 inline constexpr Word<Pad> kPadWords[] = {{"none", Pad::kNone},
                                           {"multiple", Pad::kMultiple},
                                           {"pow2", Pad::kPow2},
@@ -65,7 +66,7 @@ struct BatchSpec {
   std::optional<Policy> policy = std::nullopt;               // required
   std::optional<Pad> pad = std::nullopt;                     // static only; absent: kMultiple
   std::optional<std::uint32_t> ladder_rungs = std::nullopt;  // of kLadder
-  std::uint32_t graphs = 0;                                  // G; required
+  std::uint32_t graphs = 0;                                  // G; required, but by supergraph
   std::optional<std::uint32_t> max_graphs = std::nullopt;    // M
   std::optional<std::uint32_t> nodes = std::nullopt;         // N
   std::optional<std::uint32_t> edges = std::nullopt;         // E
@@ -77,8 +78,10 @@ struct BatchSpec {
   bool drop_last = false;
   std::optional<std::uint32_t> budget_sample = std::nullopt;
   Balance balance = Balance::kNone;
-  std::optional<CostCoefficients> cost = std::nullopt;    // of kCost and kLadder
-  std::optional<std::uint32_t> lookahead = std::nullopt;  // packed only
+  std::optional<CostCoefficients> cost = std::nullopt;      // of kCost and kLadder
+  std::optional<std::uint32_t> lookahead = std::nullopt;    // packed only
+  std::optional<std::uint32_t> blocks = std::nullopt;       // K; supergraph only, required there
+  std::optional<std::uint32_t> block_nodes = std::nullopt;  // S; likewise
   friend bool operator==(const BatchSpec&, const BatchSpec&) = default;
 };
 

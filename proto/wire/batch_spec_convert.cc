@@ -34,9 +34,9 @@ v1::CostCoefficients ToMessage(const CostCoefficients& cost) {
 absl::Status CheckKnown(const v1::BatchSpec& message) {
   ABSL_RETURN_IF_ERROR(base::CheckEnums("spec", message));
   if (message.policy() != v1::POLICY_UNSPECIFIED) return absl::OkStatus();
-  return base::WithField(
-      absl::InvalidArgumentError("spec.policy is missing: choose static, dynamic, packed or tuple (--policy)"),
-      "spec.policy");
+  return base::WithField(absl::InvalidArgumentError(absl::StrCat("spec.policy is missing: choose one of ",
+                                                                 KnownWords(kPolicyWords), " (--policy)")),
+                         "spec.policy");
 }
 
 }  // namespace
@@ -61,6 +61,8 @@ absl::StatusOr<v1::BatchSpec> ToMessage(const BatchSpec& spec) {
   message.set_balance(static_cast<v1::Balance>(spec.balance));
   if (spec.cost) *message.mutable_cost() = ToMessage(*spec.cost);
   if (spec.lookahead) message.set_lookahead(*spec.lookahead);
+  if (spec.blocks) message.set_blocks(*spec.blocks);
+  if (spec.block_nodes) message.set_block_nodes(*spec.block_nodes);
   return message;
 }
 
@@ -85,6 +87,8 @@ absl::StatusOr<BatchSpec> FromMessage(const v1::BatchSpec& message) {
   const v1::CostCoefficients& cost = message.cost();
   if (message.has_cost()) spec.cost = CostCoefficients{cost.graph(), cost.node(), cost.edge()};
   spec.lookahead = NumberOf(message.has_lookahead(), message.lookahead());
+  spec.blocks = NumberOf(message.has_blocks(), message.blocks());
+  spec.block_nodes = NumberOf(message.has_block_nodes(), message.block_nodes());
   return spec;
 }
 
@@ -93,10 +97,13 @@ v1::Shape ToMessage(const Shape& shape) {
   message.set_graphs(shape.graphs);
   message.set_nodes(shape.nodes);
   message.set_edges(shape.edges);
+  if (shape.block_nodes > 0) message.set_block_nodes(shape.block_nodes);
   return message;
 }
 
-Shape FromMessage(const v1::Shape& message) { return {message.graphs(), message.nodes(), message.edges()}; }
+Shape FromMessage(const v1::Shape& message) {
+  return {message.graphs(), message.nodes(), message.edges(), message.block_nodes()};
+}
 
 v1::Segment ToMessage(const Segment& segment) {
   v1::Segment message;

@@ -231,6 +231,13 @@ Rows ConditionsOfBatches() {
           Optional(&Description::spec, &v1::BatchSpec::has_budget_sample, &v1::BatchSpec::budget_sample),
           "policy")),
       AsNumber(Condition("lookahead", "spec.lookahead", LookaheadText, "policy")),
+      AsNumber(Condition("blocks", "spec.blocks",
+                         Optional(&Description::spec, &v1::BatchSpec::has_blocks, &v1::BatchSpec::blocks),
+                         "policy")),
+      AsNumber(
+          Condition("block_nodes", "spec.block_nodes",
+                    Optional(&Description::spec, &v1::BatchSpec::has_block_nodes, &v1::BatchSpec::block_nodes),
+                    "policy")),
       Condition("order", "spec.order",
                 WordOfSpec(wire::kOrderWords, wire::Order::kFull,
                            [](const v1::BatchSpec& spec) { return static_cast<int>(spec.order()); })),

@@ -149,7 +149,9 @@ PlanCache::Result PlanCache::Make(const ResolvedSpec& resolved, const Key& key, 
   }
   batching::PlanRequest request;
   request.spec = resolved.spec;
-  request.sizes = {resolved.dataset->n_node(), resolved.dataset->n_edge()};
+  request.sizes = {.n_node = resolved.dataset->n_node(),
+                   .n_edge = resolved.dataset->n_edge(),
+                   .bandwidth = resolved.dataset->bandwidth()};
   request.split = split;
   request.epoch = key.epoch;
   request.world = key.world;

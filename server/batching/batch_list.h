@@ -11,6 +11,12 @@
 
 namespace packtrain::batching {
 
+// One batch. Borrowed from its list.
+struct CutBatch {
+  std::span<const std::uint32_t> graphs;
+  wire::Shape real;  // counts of graphs, nodes and edges
+};
+
 // Batches in the order of their indices. No batch is without graphs.
 class BatchList {
  public:
@@ -26,6 +32,7 @@ class BatchList {
   std::span<const std::uint32_t> graphs() const { return graphs_; }
   // Counts of graphs, nodes and edges.
   wire::Shape Real(std::size_t batch) const;
+  CutBatch At(std::size_t batch) const { return {Graphs(batch), Real(batch)}; }
   std::uint64_t memory_bytes() const;
 
   // Reserves memory for `graphs` graphs.

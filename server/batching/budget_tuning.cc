@@ -263,6 +263,7 @@ absl::Status CheckTunable(const wire::BatchSpec& spec) {
   if (spec.nodes) return Refuse("--nodes");
   if (spec.edges) return Refuse("--edges");
   if (spec.budget_sample) return Refuse("--budget-sample");
+  if (!KindOf(spec).refused_options.empty()) return Refuse("--policy supergraph");
   if (KindOf(spec).has_budget) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("--tune does not go with --policy ", wire::PolicyText(spec), ": it has no budget"));

@@ -21,6 +21,38 @@ constexpr PolicyOption kBudgetOptions[] = {
     {"--oversize", [](const wire::BatchSpec& spec) { return spec.oversize != wire::Oversize::kError; },
      "it has no budget"}};
 
+// The limits of N and E.
+class BudgetLimits final : public GraphLimits {
+ public:
+  BudgetLimits(const PaddingBudget& budget, const PlanRequest& request)
+      : budget_(budget), sizes_(request.sizes), split_(request.split) {}
+
+  bool Holds(std::uint32_t graph) const override {
+    return budget_.Holds(sizes_.n_node[graph], sizes_.n_edge[graph]);
+  }
+  std::uint64_t AloneSlots() const override {
+    const SizeTotals totals = MeasureSizes(sizes_, split_);
+    return std::max(UpTo64(std::uint64_t{totals.max_node} + 1), UpTo64(totals.max_edge));
+  }
+  std::string Text() const override {
+    return absl::StrCat("the budget of --nodes ", budget_.nodes, " (one of them padding) and --edges ",
+                        budget_.edges);
+  }
+  std::string SizeText(std::uint32_t graph) const override {
+    return absl::StrCat(sizes_.n_node[graph], " nodes and ", sizes_.n_edge[graph], " edges");
+  }
+  std::string Enough() const override {
+    const SizeTotals totals = MeasureSizes(sizes_, split_);
+    return absl::StrCat("a budget of at least --nodes ", std::uint64_t{totals.max_node} + 1, " --edges ",
+                        totals.max_edge);
+  }
+
+ private:
+  const PaddingBudget budget_;
+  const GraphSizes sizes_;
+  const std::span<const std::uint32_t> split_;
+};
+
 std::string NumberOr(std::optional<std::uint32_t> value, const char* absent) {
   return value ? absl::StrCat(*value) : absent;
 }
@@ -29,9 +61,7 @@ std::string NumberOr(std::optional<std::uint32_t> value, const char* absent) {
 
 absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request) {
   ABSL_ASSIGN_OR_RETURN(const PaddingBudget limits, ResolveBudget(request.spec, request.sizes, request.split));
-  OversizeGraphs oversize = FindOversize(limits, request.sizes, request.split);
-  if (oversize.count > 0 && request.on_oversize) request.on_oversize(oversize.count);
-  ABSL_RETURN_IF_ERROR(CheckOversize(oversize, limits, request));
+  ABSL_ASSIGN_OR_RETURN(OversizeGraphs oversize, SettleOversize(BudgetLimits(limits, request), request));
   return SettledBudget{limits, std::move(oversize), request.spec.oversize};
 }
 
@@ -43,22 +73,24 @@ std::string BudgetText(const wire::BatchSpec& spec) {
                       " oversize=", wire::WordOf(spec.oversize, wire::kOversizeWords));
 }
 
-std::uint32_t RoomForMoreGraphs(std::uint32_t graphs) {
+std::uint32_t RoomForMoreGraphs(const wire::BatchSpec& spec) {
   return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(DivideUp(5 * (std::uint64_t{graphs} + 1), 4), wire::kMaxBatchGraphs));
+      std::min<std::uint64_t>(DivideUp(5 * (std::uint64_t{spec.graphs} + 1), 4), wire::kMaxBatchGraphs));
 }
 
 BudgetedPolicy::BudgetedPolicy(SettledBudget settled) : settled_(std::move(settled)) {}
 
-wire::Shape BudgetedPolicy::PaddedShape(const wire::Shape& real) const {
-  return IsOversize(real) ? OversizeShape(real) : limits().padded();
+wire::Shape BudgetedPolicy::PaddedShape(const CutBatch& batch, std::uint32_t /*max_edges*/) const {
+  if (!IsOversize(batch)) return limits().padded();
+  return {2, static_cast<std::uint32_t>(UpTo64(std::uint64_t{batch.real.nodes} + 1)),
+          static_cast<std::uint32_t>(UpTo64(batch.real.edges))};
 }
 
-bool BudgetedPolicy::IsOversize(const wire::Shape& real) const {
-  return !limits().Holds(real.nodes, real.edges);
+bool BudgetedPolicy::IsOversize(const CutBatch& batch) const {
+  return !limits().Holds(batch.real.nodes, batch.real.edges);
 }
 
-std::optional<wire::Shape> BudgetedPolicy::budget() const {
+std::optional<wire::Shape> BudgetedPolicy::budget(std::uint32_t /*max_edges*/) const {
   return wire::Shape{limits().graphs, limits().nodes, limits().edges};
 }
 

@@ -1,4 +1,5 @@
-// What the policies with a budget share: dynamic, packed and tuple differ only in which graphs go together.
+// What the policies with a budget of nodes and edges share: dynamic, packed and tuple differ only in which
+// graphs go together.
 #ifndef PACKTRAIN_SERVER_BATCHING_BUDGETED_POLICY_H_
 #define PACKTRAIN_SERVER_BATCHING_BUDGETED_POLICY_H_
 
@@ -30,14 +31,14 @@ struct SettledBudget {
   wire::Oversize action = wire::Oversize::kError;
 };
 
-// Codes as ResolveBudget and CheckOversize.
+// Codes as ResolveBudget and SettleOversize.
 absl::StatusOr<SettledBudget> SettleBudget(const PlanRequest& request);
 
 // The options that only the policies with a budget take.
 std::span<const PolicyOption> BudgetOptions();
 
 // Default of M for a policy that chooses among graphs: ceil(5 (G+1) / 4), at most kMaxBatchGraphs.
-std::uint32_t RoomForMoreGraphs(std::uint32_t graphs);
+std::uint32_t RoomForMoreGraphs(const wire::BatchSpec& spec);
 
 // The part of CanonicalText that the budget determines.
 std::string BudgetText(const wire::BatchSpec& spec);
@@ -48,9 +49,9 @@ class BudgetedPolicy : public BatchPolicy {
  public:
   explicit BudgetedPolicy(SettledBudget settled);
 
-  wire::Shape PaddedShape(const wire::Shape& real) const override;
-  bool IsOversize(const wire::Shape& real) const override;
-  std::optional<wire::Shape> budget() const override;
+  wire::Shape PaddedShape(const CutBatch& batch, std::uint32_t max_edges) const override;
+  bool IsOversize(const CutBatch& batch) const override;
+  std::optional<wire::Shape> budget(std::uint32_t max_edges) const override;
   const OversizeGraphs& oversize() const override;
   std::uint64_t BoundBatches(const SizeTotals& totals) const override;
 

@@ -49,8 +49,9 @@ std::vector<wire::ShapeCount> CountShapes(std::vector<wire::Shape> shapes,
 
 class EpochTotals {
  public:
-  EpochTotals(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy)
-      : list_(list), ranks_(ranks), policy_(policy) {}
+  EpochTotals(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy,
+              std::uint32_t max_edges)
+      : list_(list), ranks_(ranks), policy_(policy), max_edges_(max_edges) {}
 
   void AddBatches(wire::PlanSummary& summary) const;
   void AddFill(wire::PlanSummary& summary) const;
@@ -67,6 +68,7 @@ class EpochTotals {
   const BatchList& list_;
   const RankAssignment& ranks_;
   const BatchPolicy& policy_;
+  const std::uint32_t max_edges_;
 };
 
 void EpochTotals::AddBatches(wire::PlanSummary& summary) const {
@@ -88,7 +90,7 @@ void EpochTotals::AddFill(wire::PlanSummary& summary) const {
   SlotSums padded;
   std::vector<wire::Shape> shapes(size());
   for (std::uint64_t batch = 0; batch < size(); ++batch) {
-    shapes[batch] = policy_.PaddedShape(Real(batch));
+    shapes[batch] = policy_.PaddedShape(list_.At(batch), max_edges_);
     real.Add(Real(batch));
     padded.Add(shapes[batch]);
   }
@@ -107,11 +109,11 @@ std::uint64_t EpochTotals::BoundBatches() const {
   std::uint64_t alone = 0;
   SizeTotals totals;
   for (std::uint64_t batch = 0; batch < size(); ++batch) {
-    const wire::Shape real = Real(batch);
-    if (policy_.IsOversize(real)) {
+    if (policy_.IsOversize(list_.At(batch))) {
       ++alone;
       continue;
     }
+    const wire::Shape real = Real(batch);
     totals.graphs += real.graphs;
     totals.nodes += real.nodes;
     totals.edges += real.edges;
@@ -140,12 +142,12 @@ double EpochTotals::RankLoadMeanOverMax() const {
 
 }  // namespace
 
-wire::PlanSummary SummarizeEpoch(const BatchList& list, const RankAssignment& ranks,
-                                 const BatchPolicy& policy) {
-  const EpochTotals totals(list, ranks, policy);
+wire::PlanSummary SummarizeEpoch(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy,
+                                 std::uint32_t max_edges) {
+  const EpochTotals totals(list, ranks, policy, max_edges);
   wire::PlanSummary summary;
   summary.steps = ranks.steps();
-  summary.budget = policy.budget();
+  summary.budget = policy.budget(max_edges);
   summary.bound_batches = totals.BoundBatches();
   summary.rank_load_mean_over_max = totals.RankLoadMeanOverMax();
   totals.AddBatches(summary);

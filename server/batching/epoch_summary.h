@@ -11,7 +11,8 @@ namespace packtrain::batching {
 
 // Summarizes the batches of `policy`, dealt to the ranks in the order of the list. Time is linear in batches,
 // and in steps times the logarithm of the number of segments.
-wire::PlanSummary SummarizeEpoch(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy);
+wire::PlanSummary SummarizeEpoch(const BatchList& list, const RankAssignment& ranks, const BatchPolicy& policy,
+                                 std::uint32_t max_edges);
 
 }  // namespace packtrain::batching
 

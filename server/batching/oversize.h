@@ -4,16 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "proto/wire/shape.h"
+#include "absl/status/statusor.h"
 #include "server/batching/plan_request.h"
 
 namespace packtrain::batching {
-
-struct PaddingBudget;
 
 inline constexpr std::size_t kListedOversizeGraphs = 1000;
 
@@ -23,17 +20,28 @@ struct OversizeGraphs {
   std::uint32_t largest = 0;          // by nodes + edges; ties: the lowest index
 };
 
-// The graphs of a split that a batch within the budget cannot hold.
-OversizeGraphs FindOversize(const PaddingBudget& budget, const GraphSizes& sizes,
-                            std::span<const std::uint32_t> split);
+// What a budget says of the graphs of a split, one by one, and how messages speak of it.
+class GraphLimits {
+ public:
+  virtual ~GraphLimits() = default;
 
-// FAILED_PRECONDITION: there are oversize graphs under kError, all graphs are oversize under kSkip, or one of
-// them would need more than kMaxSlots under kAlone.
-absl::Status CheckOversize(const OversizeGraphs& oversize, const PaddingBudget& budget,
-                           const PlanRequest& request);
+  // Whether a batch of this graph alone is within the budget.
+  virtual bool Holds(std::uint32_t graph) const = 0;
+  // At least the node or edge slots of each shape that Oversize::kAlone gives.
+  virtual std::uint64_t AloneSlots() const = 0;
 
-// The padded shape of a batch of one oversize graph: (2, up64(nodes + 1), up64(edges)).
-wire::Shape OversizeShape(const wire::Shape& real);
+  // "the budget of --nodes 64 (one of them padding) and --edges 300".
+  virtual std::string Text() const = 0;
+  // "80 nodes and 12 edges".
+  virtual std::string SizeText(std::uint32_t graph) const = 0;
+  // What would hold every graph: "a budget of at least --nodes 81 --edges 12".
+  virtual std::string Enough() const = 0;
+};
+
+// The graphs of the request's split that `limits` do not hold; request.on_oversize is told their number.
+// FAILED_PRECONDITION: there are some under kError, all graphs are oversize under kSkip, or one of them would
+// need more than kMaxSlots under kAlone.
+absl::StatusOr<OversizeGraphs> SettleOversize(const GraphLimits& limits, const PlanRequest& request);
 
 }  // namespace packtrain::batching
 

@@ -26,6 +26,7 @@ namespace {
 struct EpochBatches {
   std::unique_ptr<const BatchPolicy> policy;
   BatchList list;
+  std::uint32_t max_edges = 0;  // of a batch that is not oversize
   std::optional<RankBalance> balance;
   bool drop_last = false;
 };
@@ -54,15 +55,18 @@ class DealtPlan final : public Plan {
   std::uint64_t steps() const override { return ranks_.steps(); }
   std::uint64_t FirstOfStep(std::uint64_t step) const override { return ranks_.FirstOfStep(step); }
   absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const override;
-  wire::PlanSummary Summarize() const override { return SummarizeEpoch(*list_, ranks_, policy()); }
+  wire::PlanSummary Summarize() const override {
+    return SummarizeEpoch(*list_, ranks_, policy(), batches_->max_edges);
+  }
   std::uint64_t memory_bytes() const override;
 
  private:
   const BatchPolicy& policy() const { return *batches_->policy; }
   // Batches with graphs.
   std::uint64_t size() const { return std::min<std::uint64_t>(list_->size(), ranks_.slots()); }
-  wire::Shape Real(std::uint64_t batch) const { return list_->Real(batch); }
-  wire::Shape Padded(std::uint64_t batch) const { return policy().PaddedShape(Real(batch)); }
+  wire::Shape Padded(std::uint64_t batch) const {
+    return policy().PaddedShape(list_->At(batch), batches_->max_edges);
+  }
 
   const std::shared_ptr<const EpochBatches> batches_;
   const RankAssignment ranks_;
@@ -96,23 +100,12 @@ absl::StatusOr<PlannedBatch> DealtPlan::BatchAt(std::uint64_t index) const {
     batch.padded = Padded(ranks_.FirstOfStep(batch.step));
     return batch;
   }
-  batch.graphs = list_->Graphs(index);
-  batch.real = Real(index);
+  const CutBatch cut = list_->At(index);
+  batch.graphs = cut.graphs;
+  batch.real = cut.real;
   batch.padded = Padded(index);
-  batch.oversize = policy().IsOversize(batch.real);
+  batch.oversize = policy().IsOversize(cut);
   return batch;
-}
-
-absl::Status CheckSplit(const PlanRequest& request) {
-  const std::span<const std::uint32_t> split = request.split;
-  if (split.empty()) return absl::InvalidArgumentError("--split names a split without graphs");
-  if (std::adjacent_find(split.begin(), split.end(), std::greater_equal<>()) != split.end()) {
-    return absl::InvalidArgumentError("the graph indices of a split must ascend");
-  }
-  const std::size_t graphs = std::min(request.sizes.n_node.size(), request.sizes.n_edge.size());
-  if (split.back() < graphs) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("the split names graph ", split.back(), "; there are sizes of ", graphs, " graphs"));
 }
 
 absl::Status CheckRequest(const PlanRequest& request) {
@@ -152,17 +145,28 @@ BatchList CutEpoch(const BatchPolicy& policy, std::vector<std::uint32_t> order, 
   return list.InOrder(batches);
 }
 
+std::uint32_t MaxEdges(const BatchPolicy& policy, const BatchList& list) {
+  std::uint32_t max = 0;
+  for (std::size_t batch = 0; batch < list.size(); ++batch) {
+    const CutBatch cut = list.At(batch);
+    if (!policy.IsOversize(cut)) max = std::max(max, cut.real.edges);
+  }
+  return max;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& request) {
   ABSL_RETURN_IF_ERROR(CheckRequest(request));
   Groundwork groundwork = LayGroundwork(request);
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const BatchPolicy> policy, std::move(groundwork.policy));
-  const GraphSizes sizes = {request.sizes.n_node, request.sizes.n_edge, groundwork.words};
+  GraphSizes sizes = request.sizes;
+  sizes.words = groundwork.words;
   auto batches = std::make_shared<EpochBatches>();
   batches->list = CutEpoch(*policy, std::move(groundwork.order), sizes, request);
+  batches->max_edges = MaxEdges(*policy, batches->list);
   if (request.spec.balance == wire::Balance::kCost) {
-    batches->balance.emplace(request, policy->budget().has_value());
+    batches->balance.emplace(request, KindOf(request.spec).has_budget);
   }
   batches->policy = std::move(policy);
   batches->drop_last = request.spec.drop_last;

@@ -22,9 +22,9 @@
 
 namespace packtrain::batching {
 
-// One batch of an epoch. `padded` always leaves room for a padding graph and a padding node, except with
-// Pad::kNone, where it equals `real`. An empty batch has no graphs and the padded shape of rank 0's batch in
-// its step, so it adds no shape to the plan.
+// One batch of an epoch. `padded` always leaves room for a padding graph, and for a padding node wherever it
+// has more edges than `real`, except with Pad::kNone, where it equals `real`. An empty batch has no graphs and
+// the padded shape of rank 0's batch in its step, so it adds no shape to the plan.
 struct PlannedBatch {
   std::uint64_t index = 0;
   std::uint64_t step = 0;
@@ -44,7 +44,7 @@ class Plan {
   // than kMaxSegments segments.
   // OUT_OF_RANGE: a segment has more steps than the epoch has left for it.
   // FAILED_PRECONDITION: graphs above the budget under Oversize::kError; a shape that could need more than
-  // 2^31 - 1 slots; Oversize::kSkip or drop_last leaves no step.
+  // 2^31 - 1 slots; Oversize::kSkip or drop_last leaves no step; Policy::kSupergraph without bandwidths.
   // Time and memory are linear in the split.
   static absl::StatusOr<std::unique_ptr<const Plan>> Create(const PlanRequest& request);
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "absl/status/status.h"
 #include "proto/wire/batch_spec.h"
 #include "proto/wire/world.h"
 
@@ -20,6 +21,8 @@ struct GraphSizes {
   // n_node | n_edge << 16 of each graph, or empty. Filled by the planner (MakeSizeWords), not by whoever makes
   // a request.
   std::span<const std::uint32_t> words = {};
+  // The bandwidth of each graph, or empty where it is not known.
+  std::span<const std::uint32_t> bandwidth = {};
 };
 
 inline constexpr std::size_t kMaxSegments = 1024;
@@ -49,6 +52,9 @@ struct PlanRequest {
   // plan.
   ParallelFor parallel_for = RunInTurn;
 };
+
+// INVALID_ARGUMENT: the split is empty, does not ascend or names a graph without sizes.
+absl::Status CheckSplit(const PlanRequest& request);
 
 }  // namespace packtrain::batching
 

@@ -8,12 +8,14 @@
 #include "server/batching/dynamic_policy.h"
 #include "server/batching/packed_policy.h"
 #include "server/batching/static_policy.h"
+#include "server/batching/supergraph_policy.h"
 #include "server/batching/tuple_policy.h"
 
 namespace packtrain::batching {
 namespace {
 
-constexpr const PolicyKind* kPolicyKinds[] = {&kStaticPolicy, &kDynamicPolicy, &kPackedPolicy, &kTuplePolicy};
+constexpr const PolicyKind* kPolicyKinds[] = {&kStaticPolicy, &kDynamicPolicy, &kPackedPolicy, &kTuplePolicy,
+                                              &kSupergraphPolicy};
 
 absl::Status RefuseOptions(std::span<const PolicyOption> options, const wire::BatchSpec& spec) {
   for (const PolicyOption& option : options) {
@@ -38,6 +40,7 @@ absl::Status RefuseOptionsOfOthers(const wire::BatchSpec& spec) {
   if (!kind.has_budget) {
     ABSL_RETURN_IF_ERROR(RefuseOptions(BudgetOptions(), spec));
   }
+  ABSL_RETURN_IF_ERROR(RefuseOptions(kind.refused_options, spec));
   for (const PolicyKind* other : kPolicyKinds) {
     if (other == &kind) continue;
     ABSL_RETURN_IF_ERROR(RefuseOptions(other->own_options, spec));
@@ -46,7 +49,7 @@ absl::Status RefuseOptionsOfOthers(const wire::BatchSpec& spec) {
 }
 
 std::uint32_t MaxGraphs(const wire::BatchSpec& spec) {
-  return spec.max_graphs.value_or(KindOf(spec).default_max_graphs(spec.graphs));
+  return spec.max_graphs.value_or(KindOf(spec).default_max_graphs(spec));
 }
 
 }  // namespace packtrain::batching

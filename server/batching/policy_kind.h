@@ -45,18 +45,19 @@ class BatchPolicy {
   // that Oversize::kSkip skips. The result depends on the arguments only.
   virtual BatchList Cut(std::span<const std::uint32_t> order, const GraphSizes& sizes) const = 0;
 
-  // The padded shape of a batch that Cut made.
-  virtual wire::Shape PaddedShape(const wire::Shape& real) const = 0;
+  // The padded shape of a batch that Cut made. `max_edges`: the most edges of a batch of its epoch that is not
+  // oversize, however the epoch is dealt out.
+  virtual wire::Shape PaddedShape(const CutBatch& batch, std::uint32_t max_edges) const = 0;
 
   // Shapes that were chosen before the first batch and belong to the plan of every epoch, whether or not a
   // batch takes them. Empty if there are none.
   virtual std::span<const wire::Shape> SettledShapes() const { return {}; }
 
   // Whether this is a batch of one graph that is larger than the budget.
-  virtual bool IsOversize(const wire::Shape& real) const = 0;
+  virtual bool IsOversize(const CutBatch& batch) const = 0;
 
-  // (M, N, E), or nullopt if the policy has no budget.
-  virtual std::optional<wire::Shape> budget() const = 0;
+  // (M, N, E), or nullopt if the policy has no budget. `max_edges` as for PaddedShape.
+  virtual std::optional<wire::Shape> budget(std::uint32_t max_edges) const = 0;
 
   // The graphs of the split that are larger than the budget.
   virtual const OversizeGraphs& oversize() const = 0;
@@ -74,12 +75,17 @@ struct PolicyOption {
 
 struct PolicyKind {
   wire::Policy policy;
-  // Whether it takes BudgetOptions (budgeted_policy.h). Its batches then have the shape (M+1, N, E).
+  // Whether it takes BudgetOptions (budgeted_policy.h). Its batches then have the shape (M+1, N, E), and
+  // balance moves them whole.
   bool has_budget = false;
+  // Whether G decides anything; if not, the spec may leave it out.
+  bool reads_graphs = true;
   // The options that only this policy takes.
   std::span<const PolicyOption> own_options = {};
+  // The BudgetOptions that a policy with a budget does not take.
+  std::span<const PolicyOption> refused_options = {};
   // Default of M.
-  std::uint32_t (*default_max_graphs)(std::uint32_t graphs);
+  std::uint32_t (*default_max_graphs)(const wire::BatchSpec& spec);
   // INVALID_ARGUMENT: an option that the policy takes is out of range. Called only for a spec without the
   // options of other policies.
   absl::Status (*check)(const wire::BatchSpec& spec);
@@ -96,7 +102,7 @@ const PolicyKind& KindOf(const wire::BatchSpec& spec);
 absl::Status RefuseOptionsOfOthers(const wire::BatchSpec& spec);
 
 // Default of M for a policy that takes graphs in their order: G.
-inline std::uint32_t SameGraphs(std::uint32_t graphs) { return graphs; }
+inline std::uint32_t SameGraphs(const wire::BatchSpec& spec) { return spec.graphs; }
 
 // M as the spec gives it, else the default of its policy.
 std::uint32_t MaxGraphs(const wire::BatchSpec& spec);

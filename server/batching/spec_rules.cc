@@ -14,6 +14,10 @@ bool ShufflesSteps(const wire::BatchSpec& spec) {
   return spec.balance == wire::Balance::kCost && KindOf(spec).has_budget;
 }
 
+std::string GraphsPart(const wire::BatchSpec& spec) {
+  return KindOf(spec).reads_graphs ? absl::StrCat(" graphs=", spec.graphs) : "";
+}
+
 // The seed decides nothing where nothing is shuffled.
 std::string OrderPart(const wire::BatchSpec& spec) {
   const bool shuffles = spec.order != wire::Order::kNone || ShufflesSteps(spec);
@@ -56,7 +60,9 @@ absl::Status CheckCost(const wire::BatchSpec& spec) {
 
 absl::Status CheckSpec(const wire::BatchSpec& spec) {
   ABSL_RETURN_IF_ERROR(wire::CheckPolicyGiven(spec));
-  ABSL_RETURN_IF_ERROR(CheckGraphCount("--graphs", spec.graphs));
+  if (KindOf(spec).reads_graphs) {
+    ABSL_RETURN_IF_ERROR(CheckGraphCount("--graphs", spec.graphs));
+  }
   ABSL_RETURN_IF_ERROR(CheckGraphCount("--max-graphs", MaxGraphs(spec)));
   ABSL_RETURN_IF_ERROR(CheckCost(spec));
   ABSL_RETURN_IF_ERROR(CheckOrder(spec));
@@ -65,10 +71,9 @@ absl::Status CheckSpec(const wire::BatchSpec& spec) {
 }
 
 std::string CanonicalText(const wire::BatchSpec& spec) {
-  return absl::StrCat("plan_version=", kPlanVersion, " policy=", wire::PolicyText(spec),
-                      " graphs=", spec.graphs, " max_graphs=", MaxGraphs(spec), " ",
-                      KindOf(spec).canonical_text(spec), " ", OrderPart(spec),
-                      " drop_last=", spec.drop_last ? 1 : 0, BalancePart(spec));
+  return absl::StrCat("plan_version=", kPlanVersion, " policy=", wire::PolicyText(spec), GraphsPart(spec),
+                      " max_graphs=", MaxGraphs(spec), " ", KindOf(spec).canonical_text(spec), " ",
+                      OrderPart(spec), " drop_last=", spec.drop_last ? 1 : 0, BalancePart(spec));
 }
 
 }  // namespace packtrain::batching

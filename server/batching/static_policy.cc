@@ -35,10 +35,12 @@ class StaticPolicy final : public BatchPolicy {
     return batches;
   }
 
-  wire::Shape PaddedShape(const wire::Shape& real) const override { return padding_.PaddedShape(real); }
-  bool IsOversize(const wire::Shape&) const override { return false; }
+  wire::Shape PaddedShape(const CutBatch& batch, std::uint32_t /*max_edges*/) const override {
+    return padding_.PaddedShape(batch.real);
+  }
+  bool IsOversize(const CutBatch&) const override { return false; }
   std::span<const wire::Shape> SettledShapes() const override { return padding_.settled(); }
-  std::optional<wire::Shape> budget() const override { return std::nullopt; }
+  std::optional<wire::Shape> budget(std::uint32_t /*max_edges*/) const override { return std::nullopt; }
   const OversizeGraphs& oversize() const override { return no_oversize_; }
 
   std::uint64_t BoundBatches(const SizeTotals& totals) const override {

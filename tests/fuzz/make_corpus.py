@@ -251,6 +251,7 @@ def plan_request_seeds():
         "dynamic": plan(**DYNAMIC),
         "packed": plan(policy=batch_pb2.POLICY_PACKED, graphs=8, seed=5),
         "tuple": plan(policy=batch_pb2.POLICY_TUPLE, graphs=5, seed=5),
+        "supergraph": plan(policy=batch_pb2.POLICY_SUPERGRAPH, blocks=4, block_nodes=8),
         "packed_far": plan(policy=batch_pb2.POLICY_PACKED, graphs=3, lookahead=4096, oversize=batch_pb2.OVERSIZE_SKIP),
         "dynamic_sample": plan(**dict(DYNAMIC, budget_sample=9, max_graphs=30)),
         "oversize_error": plan(**tight),
@@ -514,7 +515,7 @@ def archive_seeds():
 
 NUMBERS_AT_AN_END = [0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffbf, 1 << 24, (1 << 24) + 1, 1_000_000, 65_535, 65_536,
                      4096, 1024]
-POLICIES = ["static", "dynamic", "packed", "tuple"]
+POLICIES = ["static", "dynamic", "packed", "tuple", "supergraph"]
 PADS = ["none", "multiple", "pow2", "constant"]
 RUNS = ["equal", "rising", "pareto", "swapped"]
 
@@ -540,7 +541,7 @@ def sizes(*runs):
 
 def plan_input(sizes, policy="dynamic", graphs=7, world=(1,), segments=(), order="full", oversize="alone", balance="none",
                pad=None, max_graphs=None, nodes=None, edges=None, budget_sample=None, lookahead=None, cost=None,
-               drop_last=False, seed=0, epoch=0, left_out=0):
+               drop_last=False, seed=0, epoch=0, left_out=0, blocks=(6, 20), nodes_of_bandwidth=2):
     optional = [max_graphs, nodes, edges, budget_sample, lookahead]
     given = [pad is not None, *(value is not None for value in optional), cost is not None, drop_last]
     spec = bytes([POLICIES.index(policy), ["full", "none"].index(order), ["alone", "skip", "error"].index(oversize),
@@ -548,7 +549,11 @@ def plan_input(sizes, policy="dynamic", graphs=7, world=(1,), segments=(), order
     spec += numbers(graphs) + (b"" if pad is None else bytes([PADS.index(pad)]))
     spec += numbers(*(value for value in optional if value is not None), *(cost or ()), seed)
     ranks = bytes([len(segments)]) + b"".join(numbers(*segment) for segment in segments) + numbers(*world)
-    return ranks + spec + numbers(epoch >> 32, epoch & 0xffffffff) + bytes([left_out]) + sizes
+    graphs_of_epoch = numbers(epoch >> 32, epoch & 0xffffffff) + bytes([left_out])
+    if policy == "supergraph":
+        spec += numbers(*blocks)
+        graphs_of_epoch += bytes([nodes_of_bandwidth - 1])
+    return ranks + spec + graphs_of_epoch + sizes
 
 
 def plan_seeds():
@@ -572,7 +577,7 @@ def plan_seeds():
                                           graphs=1, balance="cost", world=(4,), cost=(0, 1_000_000, 1_000_000)),
             f"{policy}_part_of_the_graphs": plan_input(molecules, policy, left_out=3, drop_last=True, world=(2,)),
         }
-    for policy in POLICIES[1:]:
+    for policy in ("dynamic", "packed", "tuple"):
         seeds |= {
             f"{policy}_most": plan_input(sizes(("equal", 9, most - 1, most)), policy, nodes=most, edges=most),
             f"{policy}_all_skipped": plan_input(molecules, policy, nodes=2, edges=1, oversize="skip"),
@@ -584,6 +589,15 @@ def plan_seeds():
             f"{policy}_sampled": plan_input(molecules, policy, budget_sample=3, max_graphs=9),
         }
     return seeds | {
+        "supergraph_most": plan_input(sizes(("equal", 9, most - 1, most)), "supergraph", blocks=(1, most),
+                                      nodes_of_bandwidth=1),
+        "supergraph_all_skipped": plan_input(molecules, "supergraph", blocks=(1, 2), oversize="skip"),
+        "supergraph_some_skipped": plan_input(molecules, "supergraph", blocks=(4, 5), oversize="skip", world=(2,)),
+        "supergraph_refused": plan_input(molecules, "supergraph", blocks=(4, 3), oversize="error"),
+        "supergraph_alone": plan_input(molecules, "supergraph", blocks=(2, 3), world=(3,), balance="cost"),
+        "supergraph_alone_in_whole_blocks": plan_input(sizes(("equal", 9, 128, 7)), "supergraph", blocks=(2, 9)),
+        "supergraph_one_node_too_many": plan_input(sizes(("equal", 20, 9, 16)), "supergraph", blocks=(2, 9)),
+        "supergraph_without_slots": plan_input(molecules, "supergraph", blocks=(0, 9)),
         "packed_looking_far": plan_input(molecules * 6, "packed", lookahead=4096, graphs=31),
         "packed_looking_at_one": plan_input(molecules, "packed", lookahead=1),
         "segment_too_long": plan_input(molecules, segments=((2, most),)),

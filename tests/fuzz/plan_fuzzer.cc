@@ -61,8 +61,8 @@ std::optional<std::uint32_t> NumberIf(bool is_given, Input& input) {
 
 wire::BatchSpec ReadSpec(Input& input) {
   wire::BatchSpec spec;
-  spec.policy =
-      One(input, {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked, wire::Policy::kTuple});
+  spec.policy = One(input, {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked,
+                            wire::Policy::kTuple, wire::Policy::kSupergraph});
   spec.order = One(input, {wire::Order::kFull, wire::Order::kNone, wire::Order::kWindow});
   const auto oversize = One(input, {wire::Oversize::kAlone, wire::Oversize::kSkip, wire::Oversize::kError});
   if (spec.policy != wire::Policy::kStatic) spec.oversize = oversize;
@@ -82,6 +82,8 @@ wire::BatchSpec ReadSpec(Input& input) {
   if (given & 64) spec.cost = wire::CostCoefficients{Number(input), Number(input), Number(input)};
   spec.drop_last = (given & 128) != 0;
   spec.seed = Number(input);
+  spec.blocks = NumberIf(spec.policy == wire::Policy::kSupergraph, input);
+  spec.block_nodes = NumberIf(spec.policy == wire::Policy::kSupergraph, input);
   return spec;
 }
 
@@ -138,7 +140,11 @@ Scenario ReadScenario(Input& input) {
   scenario.epoch = std::uint64_t{Number(input)} << 32;
   scenario.epoch |= Number(input);
   const std::uint32_t left_out = input.Byte();
+  const std::uint32_t nodes_of_bandwidth = scenario.has_blocks() ? input.Byte() + 1 : 1;
   while (!input.empty() && scenario.n_node.size() < kMaxGraphs) ReadRun(input, scenario);
+  for (const std::uint32_t n_node : scenario.n_node) {
+    scenario.bandwidth.push_back(n_node / nodes_of_bandwidth);
+  }
   scenario.split = SplitOf(static_cast<std::uint32_t>(scenario.n_node.size()), left_out);
   return scenario;
 }
@@ -223,18 +229,28 @@ void CheckPadded(const Scenario& scenario, const PlannedBatch& batch) {
   Expect(padded.nodes <= kMaxSlots && padded.edges <= kMaxSlots, "int32 numbers every slot");
   if (scenario.spec.pad == wire::Pad::kNone) return Expect(padded == real, "pad none pads nothing");
   Expect(padded.graphs > real.graphs, "a padding graph is to spare");
-  Expect(padded.nodes > real.nodes, "a padding node is to spare");
   Expect(padded.edges >= real.edges, "the edges fit");
+  const bool whole_blocks = batch.oversize && scenario.has_blocks() && padded.edges == real.edges;
+  Expect(padded.nodes > real.nodes || (whole_blocks && padded.nodes == real.nodes),
+         "a padding node is to spare");
+  Expect((padded.block_nodes > 0) == scenario.has_blocks(), "supergraphs have blocks");
+  if (!scenario.has_blocks()) return;
+  Expect(padded.nodes % padded.block_nodes == 0, "blocks are whole");
+  for (const std::uint32_t graph : batch.graphs) {
+    Expect(scenario.bandwidth.at(graph) <= padded.block_nodes, "no graph is wider than a block");
+  }
 }
 
-bool Fits(const wire::Shape& budget, const wire::Shape& real) {
-  return real.graphs <= budget.graphs && real.nodes < budget.nodes && real.edges <= budget.edges;
-}
-
-void CheckBudget(const std::optional<wire::Shape>& budget, const PlannedBatch& batch) {
+void CheckBudget(const Scenario& scenario, const std::optional<wire::Shape>& budget,
+                 const PlannedBatch& batch) {
   if (!budget) return Expect(!batch.oversize, "nothing is oversize where there is no budget");
-  Expect(batch.oversize != Fits(*budget, batch.real), "oversize is what the budget does not hold");
-  Expect(!batch.oversize || batch.graphs.size() == 1, "an oversize graph is alone");
+  for (const std::uint32_t graph : batch.graphs) {
+    Expect(batch.oversize != scenario.Fits(graph, *budget), "oversize is what the budget does not hold");
+  }
+  if (batch.oversize) return Expect(batch.graphs.size() == 1, "an oversize graph is alone");
+  const wire::Shape& real = batch.real;
+  Expect(real.graphs <= budget->graphs && real.nodes < budget->nodes && real.edges <= budget->edges,
+         "a batch is within the budget");
 }
 
 void CheckBatches(const Scenario& scenario, const wire::World& world, const Plan& plan) {
@@ -250,7 +266,7 @@ void CheckBatches(const Scenario& scenario, const wire::World& world, const Plan
     }
     CheckReal(scenario, batch);
     CheckPadded(scenario, batch);
-    CheckBudget(summary.budget, batch);
+    CheckBudget(scenario, summary.budget, batch);
   }
 }
 
@@ -293,9 +309,7 @@ std::vector<std::uint32_t> Delivered(const Plan& plan) {
 std::vector<std::uint32_t> ToDeliver(const Scenario& scenario, const std::optional<wire::Shape>& budget) {
   std::vector<std::uint32_t> graphs = scenario.split;
   if (!budget || scenario.spec.oversize != wire::Oversize::kSkip) return graphs;
-  std::erase_if(graphs, [&](std::uint32_t graph) {
-    return !Fits(*budget, {1, scenario.n_node[graph], scenario.n_edge[graph]});
-  });
+  std::erase_if(graphs, [&](std::uint32_t graph) { return !scenario.Fits(graph, *budget); });
   return graphs;
 }
 

@@ -5,6 +5,7 @@ namespace packtrain::cli {
 const JsonRules& PlanRules() {
   static const JsonRules rules = {
       .fields = {{"ShapeCount.shape", Spread()},
+                 {"Shape.block_nodes", OmitIfAbsent()},
                  {"GetPlanResponse.mean_graphs", Within("graphs_per_batch", "mean")},
                  {"GetPlanResponse.min_graphs", Within("graphs_per_batch", "min")},
                  {"GetPlanResponse.max_graphs", Within("graphs_per_batch", "max")},

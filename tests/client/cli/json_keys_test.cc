@@ -112,6 +112,15 @@ TEST(JsonKeysTest, OfAPlan) {
   EXPECT_EQ(MessageToJson(plan, PlanRules())["budget"], nullptr);
 }
 
+TEST(JsonKeysTest, OfAPlanOfSupergraphs) {
+  v1::GetPlanResponse plan;
+  plan.mutable_budget()->set_block_nodes(64);
+  plan.add_shapes()->mutable_shape()->set_block_nodes(64);
+  const Json json = MessageToJson(plan, PlanRules());
+  EXPECT_EQ(KeysIn(json["budget"]), "graphs nodes edges block_nodes");
+  EXPECT_EQ(KeysIn(json["shapes"][0]), "graphs nodes edges block_nodes batches");
+}
+
 TEST(JsonKeysTest, OfAPlannedBatch) {
   EXPECT_EQ(KeysIn(MessageToJson(v1::GetPlannedBatchResponse(), PlanRules())),
             "index step rank ids n_node n_edge shape{graphs nodes edges} crc32c fingerprint");

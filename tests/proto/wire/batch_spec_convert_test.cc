@@ -75,7 +75,9 @@ BatchSpec FullSpec() {
           .budget_sample = 100,
           .balance = Balance::kCost,
           .cost = CostCoefficients{.graph = 3, .node = 0, .edge = 2},
-          .lookahead = 16};
+          .lookahead = 16,
+          .blocks = 4,
+          .block_nodes = 64};
 }
 
 TEST(BatchSpecConvertTest, AMessageHasEveryFieldOfAFullSpec) {
@@ -111,6 +113,8 @@ TEST(BatchSpecConvertTest, AMessageLeavesOutWhatIsNotGiven) {
   EXPECT_FALSE(message->has_budget_sample());
   EXPECT_FALSE(message->has_cost());
   EXPECT_FALSE(message->has_lookahead());
+  EXPECT_FALSE(message->has_blocks());
+  EXPECT_FALSE(message->has_block_nodes());
 }
 
 TEST(BatchSpecConvertTest, ASpecWithoutAPolicyIsNotSent) {
@@ -138,9 +142,10 @@ absl::Status Refused(const std::string& field, const std::string& message) {
 
 TEST(BatchSpecConvertTest, ValuesThatAreNotKnownHereAreRefusedByTheirField) {
   v1::BatchSpec message;
-  EXPECT_EQ(
-      FromMessage(message).status(),
-      Refused("spec.policy", "spec.policy is missing: choose static, dynamic, packed or tuple (--policy)"));
+  EXPECT_EQ(FromMessage(message).status(),
+            Refused("spec.policy",
+                    "spec.policy is missing: choose one of static, dynamic, packed, tuple, "
+                    "supergraph (--policy)"));
   message.set_policy(static_cast<v1::Policy>(99));
   EXPECT_EQ(
       FromMessage(message).status(),
@@ -162,8 +167,10 @@ TEST(BatchSpecConvertTest, AWorldWithoutASizeIsOneRank) {
 }
 
 TEST(BatchSpecConvertTest, AShapeComesBackAsItWent) {
-  const Shape shape = {.graphs = 1, .nodes = 2, .edges = 3};
-  EXPECT_EQ(FromMessage(ToMessage(shape)), shape);
+  for (const Shape& shape : {Shape{1, 2, 3}, Shape{.graphs = 1, .nodes = 8, .edges = 3, .block_nodes = 4}}) {
+    EXPECT_EQ(FromMessage(ToMessage(shape)), shape);
+  }
+  EXPECT_FALSE(ToMessage(Shape{1, 2, 3}).has_block_nodes());
 }
 
 TEST(BatchSpecConvertTest, APlanTellsAllOfItsSummary) {
@@ -212,6 +219,7 @@ TEST(PolicyNameTest, APolicyIncludesItsPad) {
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_DYNAMIC, v1::PAD_UNSPECIFIED)), "dynamic");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_PACKED, v1::PAD_UNSPECIFIED)), "packed");
   EXPECT_EQ(PolicyName(Spec(v1::POLICY_TUPLE, v1::PAD_UNSPECIFIED)), "tuple");
+  EXPECT_EQ(PolicyName(Spec(v1::POLICY_SUPERGRAPH, v1::PAD_UNSPECIFIED)), "supergraph");
 }
 
 TEST(PolicyNameTest, AnUnstatedPadIsTheDefault) {

@@ -271,7 +271,7 @@ TEST(Comparison, BadRequestsAreRefused) {
   const auto refused = [&request](const std::string& message) {
     EXPECT_THAT(Comparison::Create(request), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
   };
-  refused("say by which setting to compare: balance, batch_graphs, budget_sample, ");
+  refused("say by which setting to compare: balance, batch_graphs, block_nodes, blocks, budget_sample, ");
   for (const char* by : {"graphs", "qm9@1", "label.", "state"}) {
     request.set_by(by);
     refused(absl::StrCat("unknown setting ", by, "; known are balance, batch_graphs"));

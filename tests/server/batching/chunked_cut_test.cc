@@ -135,12 +135,13 @@ class LargePlanTest : public ::testing::Test {
     while (n_node_.size() < graphs) {
       n_node_.push_back(dice_.Between(1, 30));
       n_edge_.push_back(dice_.Between(0, 60));
+      bandwidth_.push_back(dice_.Between(0, n_node_.back() - 1));
     }
     split_.resize(graphs);
     std::iota(split_.begin(), split_.end(), 0u);
     PlanRequest request;
     request.spec = spec;
-    request.sizes = {n_node_, n_edge_};
+    request.sizes = {.n_node = n_node_, .n_edge = n_edge_, .bandwidth = bandwidth_};
     request.split = split_;
     request.parallel_for = parallel_for;
     return Plan::Create(request).value();
@@ -159,13 +160,22 @@ class LargePlanTest : public ::testing::Test {
   Dice dice_{1};
   Graphs n_node_;
   Graphs n_edge_;
+  Graphs bandwidth_;
   Graphs split_;
 };
 
+// One for each policy.
+std::vector<wire::BatchSpec> EverySpec() {
+  std::vector<wire::BatchSpec> specs;
+  for (const auto& word : wire::kPolicyWords) {
+    wire::BatchSpec& spec = specs.emplace_back(wire::BatchSpec{.policy = word.value, .graphs = 31});
+    if (word.value == wire::Policy::kSupergraph) spec.blocks = spec.block_nodes = 30;
+  }
+  return specs;
+}
+
 TEST_F(LargePlanTest, IsTheSameWhoeverRunsItsChunks) {
-  for (const wire::Policy policy :
-       {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked, wire::Policy::kTuple}) {
-    const wire::BatchSpec spec = {.policy = policy, .graphs = 31};
+  for (const wire::BatchSpec& spec : EverySpec()) {
     const auto expected = Walk(*Create(spec, kChunkGraphs + 5, RunInTurn));
     EXPECT_EQ(expected.second.size(), kChunkGraphs + 5);
     for (const ParallelFor& parallel_for : {ParallelFor(RunBackwards), OnThreads(8)}) {
@@ -188,11 +198,10 @@ TEST_F(LargePlanTest, ABudgetedBatchEndsWhereAChunkDoes) {
 // Many graphs, with and without one whose size no half word holds.
 TEST_F(LargePlanTest, CountsAreThoseOfTheGraphsHoweverSizesAreRead) {
   for (const std::uint32_t largest : {65535u, 65536u}) {
-    for (const wire::Policy policy :
-         {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked, wire::Policy::kTuple}) {
-      Create({.policy = policy, .graphs = 31}, 1 << 18, RunInTurn);
+    for (const wire::BatchSpec& spec : EverySpec()) {
+      Create(spec, 1 << 18, RunInTurn);
       n_edge_[5] = largest;
-      const auto plan = Create({.policy = policy, .graphs = 31}, 1 << 18, RunInTurn);
+      const auto plan = Create(spec, 1 << 18, RunInTurn);
       EXPECT_EQ(MakeSizeWords({n_node_, n_edge_}, n_node_.size()).empty(), largest > 65535);
       for (const PlannedBatch& batch : AllBatches(*plan)) {
         wire::Shape sum;

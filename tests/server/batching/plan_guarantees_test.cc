@@ -68,16 +68,21 @@ TEST(ExactlyOnceTest, EvaluationDeliversEachGraphOnceToo) {
     evaluation.spec.order = wire::Order::kNone;
     evaluation.spec.order_window = std::nullopt;
     evaluation.spec.drop_last = false;
-    if (const std::optional<wire::Shape> budget = plan.Summarize().budget) {
+    const std::optional<wire::Shape> budget = plan.Summarize().budget;
+    if (budget) {
       evaluation.spec.max_graphs = budget->graphs;
+      evaluation.spec.oversize = wire::Oversize::kAlone;
+    }
+    if (budget && !scenario.has_blocks()) {
       evaluation.spec.nodes = budget->nodes;
       evaluation.spec.edges = budget->edges;
       evaluation.spec.budget_sample = std::nullopt;
-      evaluation.spec.oversize = wire::Oversize::kAlone;
     }
     const PlanPtr evaluated = Plan::Create(evaluation.Request({world.size})).value();
     EXPECT_EQ(Sorted(GraphsOf(AllBatches(*evaluated))), evaluation.split);
-    EXPECT_EQ(evaluated->Summarize().budget, plan.Summarize().budget);
+    std::optional<wire::Shape> its_budget = evaluated->Summarize().budget;
+    if (its_budget && scenario.has_blocks()) its_budget->edges = budget->edges;  // of another epoch
+    EXPECT_EQ(its_budget, budget);
   });
 }
 
@@ -165,6 +170,7 @@ wire::BatchSpec SpeltOut(wire::BatchSpec spec) {
   if (!spec.max_graphs) spec.max_graphs = MaxGraphs(spec);
   if (spec.policy == wire::Policy::kPacked && !spec.lookahead) spec.lookahead = 64;
   if (spec.balance == wire::Balance::kCost && !spec.cost) spec.cost = {0, 1, 1};
+  if (spec.policy == wire::Policy::kSupergraph) spec.graphs += 17;
   if (spec.policy != wire::Policy::kStatic) {
     if (spec.order == wire::Order::kNone && spec.balance == wire::Balance::kNone) spec.seed += 17;
     return spec;
@@ -226,6 +232,7 @@ TEST(BoundedShapesTest, ABudgetConstantPadAndALadderGiveTheSameShapesEveryEpoch)
     const bool ladder = scenario.spec.pad == wire::Pad::kLadder;
     if (scenario.spec.policy == wire::Policy::kStatic ? !constant && !ladder : scenario.spec.drop_last) return;
     if (!world.segments.empty()) return;  // of another epoch
+    if (scenario.has_blocks()) return;    // below
     for (const std::uint64_t epoch : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 40}) {
       Scenario other = scenario;
       other.epoch = epoch;
@@ -235,6 +242,26 @@ TEST(BoundedShapesTest, ABudgetConstantPadAndALadderGiveTheSameShapesEveryEpoch)
       EXPECT_LE(plan.Summarize().shapes.size(), *scenario.spec.ladder_rungs);
     } else if (constant || plan.Summarize().oversize == 0 || scenario.spec.oversize == wire::Oversize::kSkip) {
       EXPECT_EQ(plan.Summarize().shapes.size(), 1u);
+    }
+  });
+}
+
+// An epoch has one, which differs from that of other epochs in its edge slots alone.
+TEST(BoundedShapesTest, ASupergraphHasTheEdgeSlotsOfTheGreatestOfItsEpoch) {
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
+    if (!scenario.has_blocks()) return;
+    const wire::BatchSpec& spec = scenario.spec;
+    std::uint32_t max_edges = 0;  // also of what drop_last leaves out
+    const PlanPtr one_rank = plan.DealtTo({}).value();
+    for (const PlannedBatch& batch : AllBatches(*one_rank)) {
+      if (!batch.oversize) max_edges = std::max(max_edges, batch.real.edges);
+    }
+    const std::uint32_t nodes = *spec.blocks * *spec.block_nodes;
+    const wire::Shape budget = {spec.max_graphs.value_or(nodes), nodes, max_edges, *spec.block_nodes};
+    EXPECT_EQ(plan.Summarize().budget, budget);
+    for (const PlannedBatch& batch : AllBatches(plan)) {
+      if (batch.oversize || batch.empty) continue;
+      EXPECT_EQ(batch.padded, (wire::Shape{budget.graphs + 1, nodes, max_edges, *spec.block_nodes}));
     }
   });
 }

@@ -36,8 +36,12 @@ TEST(PlanPropertyTest, PaddedShapesLeaveRoomForPadding) {
         continue;
       }
       EXPECT_GT(batch.padded.graphs, batch.real.graphs);
-      EXPECT_GT(batch.padded.nodes, batch.real.nodes);
       EXPECT_GE(batch.padded.edges, batch.real.edges);
+      if (scenario.has_blocks() && batch.oversize && batch.padded.nodes == batch.real.nodes) {
+        EXPECT_EQ(batch.padded.edges, batch.real.edges);  // whole blocks
+        continue;
+      }
+      EXPECT_GT(batch.padded.nodes, batch.real.nodes);
     }
   });
 }
@@ -51,20 +55,34 @@ TEST(PlanPropertyTest, BudgetedBatchesKeepTheBudgetAndDynamicOnesCloseOnlyWhenTh
       return real.graphs <= budget->graphs && real.nodes < budget->nodes && real.edges <= budget->edges;
     };
     std::optional<wire::Shape> before;
+    const bool in_order = scenario.spec.policy == wire::Policy::kDynamic || scenario.has_blocks();
     for (const PlannedBatch& batch : AllBatches(plan)) {
       if (batch.empty) continue;
-      EXPECT_EQ(batch.oversize, !fits(batch.real));
+      for (const std::uint32_t graph : batch.graphs) EXPECT_EQ(batch.oversize, !scenario.Fits(graph, *budget));
       if (batch.oversize) {
         EXPECT_EQ(batch.graphs.size(), 1u);
         continue;
       }
-      if (before && scenario.spec.policy == wire::Policy::kDynamic &&
-          scenario.spec.balance == wire::Balance::kNone) {
+      EXPECT_TRUE(fits(batch.real));
+      if (before && in_order && scenario.spec.balance == wire::Balance::kNone) {
         const std::uint32_t first = batch.graphs.front();
-        EXPECT_FALSE(fits({before->graphs + 1, before->nodes + scenario.n_node[first],
-                           before->edges + scenario.n_edge[first]}));
+        const std::uint32_t edges = scenario.has_blocks() ? 0 : before->edges + scenario.n_edge[first];
+        EXPECT_FALSE(fits({before->graphs + 1, before->nodes + scenario.n_node[first], edges}));
       }
       before = batch.real;
+    }
+  });
+}
+
+// As far as blocks: edges that join nodes at most S apart join nodes of one block or of two neighbours.
+TEST(PlanPropertyTest, NoGraphIsWiderThanTheBlocksOfItsBatch) {
+  ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
+    for (const PlannedBatch& batch : AllBatches(plan)) {
+      const std::uint32_t block_nodes = batch.padded.block_nodes;
+      ASSERT_EQ(block_nodes > 0, scenario.has_blocks());
+      if (block_nodes == 0) continue;
+      EXPECT_EQ(batch.padded.nodes % block_nodes, 0u);
+      for (const std::uint32_t graph : batch.graphs) EXPECT_LE(scenario.bandwidth[graph], block_nodes);
     }
   });
 }

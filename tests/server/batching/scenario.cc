@@ -131,7 +131,7 @@ struct SizeKind {
   void (*fill)(Dice& dice, Scenario& scenario);
 };
 constexpr wire::Policy kPolicies[] = {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked,
-                                      wire::Policy::kTuple};
+                                      wire::Policy::kTuple, wire::Policy::kSupergraph};
 constexpr wire::Order kOrders[] = {wire::Order::kFull, wire::Order::kNone, wire::Order::kWindow};
 constexpr SizeKind kSizeKinds[] = {
     {"uniform", FillUniform},
@@ -154,6 +154,15 @@ constexpr std::uint64_t kKinds = std::size(kSizeKinds);
 // Of sizes, policy and order. The seed counts them through.
 constexpr std::uint64_t kCombinations = kKinds * std::size(kPolicies) * std::size(kOrders);
 static_assert(kScenarios >= kCombinations);
+
+// Of graphs of n nodes at most n - 1: narrow ones, any, or the widest.
+void DrawBandwidths(Dice& dice, Scenario& scenario) {
+  const std::uint32_t kind = dice.Between(0, 2);
+  for (const std::uint32_t n_node : scenario.n_node) {
+    const std::uint32_t max = n_node - 1;
+    scenario.bandwidth.push_back(kind == 2 ? max : dice.Between(0, kind == 0 ? std::min(max, 8u) : max));
+  }
+}
 
 // All graphs, or about two thirds of them, at least one.
 void DrawSplit(Dice& dice, Scenario& scenario) {
@@ -178,6 +187,14 @@ void DrawLadder(Dice& dice, wire::BatchSpec& spec) {
   spec.ladder_rungs = dice.Between(1, dice.One({3u, 64u}));
 }
 
+// Small blocks too, which few or none of the graphs fit.
+void DrawBlocks(Dice& dice, wire::BatchSpec& spec) {
+  if (dice.OneIn(2)) spec.graphs = 0;  // which decides nothing
+  spec.blocks = dice.Between(1, dice.One({1u, 4u, 30u}));
+  spec.block_nodes = dice.Between(2, dice.One({5u, 40u, 500u}));
+  if (dice.OneIn(3)) spec.max_graphs = dice.Between(1, 20);
+}
+
 void DrawSpec(Dice& dice, wire::BatchSpec& spec) {
   spec.graphs = dice.Between(1, dice.One({2u, 20u, 400u}));
   if (spec.order == wire::Order::kWindow) spec.order_window = dice.Between(1, dice.One({1u, 30u, 5000u}));
@@ -191,6 +208,7 @@ void DrawSpec(Dice& dice, wire::BatchSpec& spec) {
     return;
   }
   spec.oversize = oversize;
+  if (spec.policy == wire::Policy::kSupergraph) return DrawBlocks(dice, spec);
   DrawLimits(dice, spec);
   if (spec.policy == wire::Policy::kPacked && dice.OneIn(2))
     spec.lookahead = dice.Between(1, dice.One({3u, 100u, 1000u}));
@@ -207,8 +225,14 @@ void PutAllAboveBudget(wire::BatchSpec& spec) {
   spec.pad = std::nullopt;
   spec.ladder_rungs = std::nullopt;
   spec.budget_sample = std::nullopt;
-  spec.nodes = 2;  // of which one may be real
   spec.oversize = wire::Oversize::kAlone;
+  const std::uint32_t nodes = 2;  // of which one may be real
+  if (spec.policy != wire::Policy::kSupergraph) {
+    spec.nodes = nodes;
+    return;
+  }
+  spec.blocks = 1;
+  spec.block_nodes = nodes;
 }
 
 std::uint32_t DrawWorldSize(Dice& dice) { return dice.One({1u, 2u, 3u, 8u, dice.Between(1, 40)}); }
@@ -236,6 +260,7 @@ Scenario DrawScenario(std::uint64_t seed) {
   Scenario scenario;
   scenario.name = absl::StrCat("seed ", seed, ": ", kind.name);
   kind.fill(dice, scenario);
+  DrawBandwidths(dice, scenario);
   DrawSplit(dice, scenario);
   scenario.spec.policy = kPolicies[seed / kKinds % std::size(kPolicies)];
   scenario.spec.order = kOrders[seed / kKinds / std::size(kPolicies) % std::size(kOrders)];

@@ -22,9 +22,20 @@ struct Scenario {
   std::vector<std::uint32_t> split;
   wire::BatchSpec spec;
   std::uint64_t epoch = 0;
+  std::vector<std::uint32_t> bandwidth = {};
 
   PlanRequest Request(const wire::World& world) const {
-    return {spec, {n_node, n_edge}, split, epoch, world, nullptr};
+    const GraphSizes sizes = {.n_node = n_node, .n_edge = n_edge, .bandwidth = bandwidth};
+    return {spec, sizes, split, epoch, world, nullptr};
+  }
+
+  bool has_blocks() const { return spec.policy == wire::Policy::kSupergraph; }
+
+  // Whether a batch of this graph alone is within a plan's budget.
+  bool Fits(std::uint32_t graph, const wire::Shape& budget) const {
+    if (n_node[graph] >= budget.nodes) return false;
+    if (!has_blocks()) return n_edge[graph] <= budget.edges;
+    return bandwidth[graph] <= budget.block_nodes && n_edge[graph] <= wire::kMaxSlots;
   }
 };
 
@@ -34,7 +45,7 @@ inline constexpr std::uint64_t kScenarios = 1800;
 // The seed counts the combinations of sizes, policy and order through, so that all come equally often. Sizes:
 // uniform, all equal, two sizes, one giant (first, inside, last), heavy tail (in any order, ascending,
 // descending), two that alternate, all above the budget, no edges, one graph, fewer graphs than ranks, a real
-// list of tests/data/sizes. The rest is drawn: split, pad, limits, oversize, epoch, balance, cost.
+// list of tests/data/sizes. The rest is drawn: bandwidths, split, pad, limits, oversize, epoch, balance, cost.
 Scenario DrawScenario(std::uint64_t seed);
 
 // One to four segments that fit an epoch of `batches` batches, some of which end with a balanced window, and

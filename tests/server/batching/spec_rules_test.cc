@@ -54,6 +54,39 @@ TEST(CanonicalTextTest, SaysWhatRanksAreBalancedBy) {
             "oversize=error order=none seed=7 drop_last=0 balance=cost cost=20,3,1");
 }
 
+TEST(CanonicalTextTest, HoldsTheBlocksOfASupergraph) {
+  wire::BatchSpec spec = {.policy = wire::Policy::kSupergraph, .blocks = 32, .block_nodes = 64};
+  EXPECT_EQ(
+      CanonicalText(spec),
+      "plan_version=2 policy=supergraph max_graphs=2048 blocks=32 block_nodes=64 oversize=error order=full "
+      "seed=0 drop_last=0");
+  spec.graphs = 99;  // is not read
+  spec.max_graphs = 50;
+  spec.oversize = wire::Oversize::kSkip;
+  EXPECT_EQ(CanonicalText(spec),
+            "plan_version=2 policy=supergraph max_graphs=50 blocks=32 block_nodes=64 oversize=skip order=full "
+            "seed=0 drop_last=0");
+}
+
+TEST(CheckSpecTest, ASupergraphNeedsBlocksAndNoGraphs) {
+  wire::BatchSpec spec = {.policy = wire::Policy::kSupergraph};
+  const auto refusal = [&] { return std::string(CheckSpec(spec).message()); };
+  EXPECT_EQ(refusal(), "--policy supergraph needs --blocks and --block-nodes");
+  spec.blocks = 4;
+  EXPECT_EQ(refusal(), "--policy supergraph needs --blocks and --block-nodes");
+  spec.block_nodes = 0;
+  EXPECT_THAT(refusal(), HasSubstr("--blocks 4 --block-nodes 0 is out of range: 2 to 2147483647 node slots"));
+  spec.block_nodes = 1u << 29;
+  EXPECT_THAT(refusal(), HasSubstr("--blocks 4 --block-nodes 536870912 is out of range"));
+  spec.block_nodes = (1u << 29) - 1;
+  EXPECT_TRUE(CheckSpec(spec).ok()) << refusal();
+  EXPECT_THAT(CanonicalText(spec), HasSubstr(" max_graphs=16777216 "));
+  spec.blocks = spec.block_nodes = 1;
+  EXPECT_THAT(refusal(), HasSubstr("--blocks 1 --block-nodes 1 is out of range"));
+  spec.max_graphs = 0;
+  EXPECT_THAT(refusal(), HasSubstr("--max-graphs 0 is out of range"));
+}
+
 TEST(CanonicalTextTest, HoldsTheRungs) {
   EXPECT_THAT(CanonicalText(
                   {.policy = wire::Policy::kStatic, .pad = wire::Pad::kLadder, .ladder_rungs = 8, .graphs = 4}),
@@ -96,17 +129,22 @@ TEST(CheckSpecTest, RefusesTheOptionsOfOtherPolicies) {
     const char* name;
     wire::Policy policy;
     bool pad;
+    bool limits;
     bool budget;
     bool lookahead;
-  } policies[] = {{"static", wire::Policy::kStatic, true, false, false},
-                  {"dynamic", wire::Policy::kDynamic, false, true, false},
-                  {"packed", wire::Policy::kPacked, false, true, true},
-                  {"tuple", wire::Policy::kTuple, false, true, false}};
-  for (const auto& [its_name, its_policy, pad, budget, lookahead] : policies) {
+    bool blocks;
+  } policies[] = {{"static", wire::Policy::kStatic, true, false, false, false, false},
+                  {"dynamic", wire::Policy::kDynamic, false, true, true, false, false},
+                  {"packed", wire::Policy::kPacked, false, true, true, true, false},
+                  {"tuple", wire::Policy::kTuple, false, true, true, false, false},
+                  {"supergraph", wire::Policy::kSupergraph, false, true, false, false, true}};
+  for (const auto& [its_name, its_policy, pad, limits, budget, lookahead, its_blocks] : policies) {
+    const bool blocks = its_blocks;
     const wire::Policy policy = its_policy;  // C++20's lambdas capture bindings, clang 14's do not
     const char* const name = its_name;
     const auto expect = [&](const char* flag, bool taken, auto set) {
       wire::BatchSpec spec = {.policy = policy, .graphs = 8};
+      if (blocks) spec.blocks = spec.block_nodes = 4;
       set(spec);
       const absl::Status status = CheckSpec(spec);
       EXPECT_EQ(status.ok(), taken) << flag << " of " << name;
@@ -116,13 +154,15 @@ TEST(CheckSpecTest, RefusesTheOptionsOfOtherPolicies) {
                   HasSubstr(std::string(flag) + " does not go with --policy " + name));
     };
     expect("--pad", pad, [](wire::BatchSpec& spec) { spec.pad = wire::Pad::kNone; });
-    expect("--max-graphs", budget, [](wire::BatchSpec& spec) { spec.max_graphs = 9; });
+    expect("--max-graphs", limits, [](wire::BatchSpec& spec) { spec.max_graphs = 9; });
     expect("--nodes", budget, [](wire::BatchSpec& spec) { spec.nodes = 100; });
     expect("--edges", budget, [](wire::BatchSpec& spec) { spec.edges = 100; });
     expect("--budget-sample", budget, [](wire::BatchSpec& spec) { spec.budget_sample = 10; });
-    expect("--oversize", budget, [](wire::BatchSpec& spec) { spec.oversize = wire::Oversize::kAlone; });
-    expect("--oversize", budget, [](wire::BatchSpec& spec) { spec.oversize = wire::Oversize::kSkip; });
+    expect("--oversize", limits, [](wire::BatchSpec& spec) { spec.oversize = wire::Oversize::kAlone; });
+    expect("--oversize", limits, [](wire::BatchSpec& spec) { spec.oversize = wire::Oversize::kSkip; });
     expect("--lookahead", lookahead, [](wire::BatchSpec& spec) { spec.lookahead = 64; });
+    expect("--blocks", blocks, [](wire::BatchSpec& spec) { spec.blocks = 3; });
+    expect("--block-nodes", blocks, [](wire::BatchSpec& spec) { spec.block_nodes = 3; });
   }
 }
 
