@@ -36,6 +36,11 @@ class ResidentDataset final : public storage::Dataset {
   const v1::Dataset& description() const override { return stored_->description(); }
   std::span<const std::uint32_t> n_node() const override { return stored_->n_node(); }
   std::span<const std::uint32_t> n_edge() const override { return stored_->n_edge(); }
+  std::span<const std::uint32_t> bandwidth() const override { return stored_->bandwidth(); }
+  absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidthsAsRead(
+      std::span<const std::uint32_t> graphs) const override {
+    return stored_->ReadBandwidthsAsRead(graphs);
+  }
   absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const override {
     return stored_->Split(name);
   }

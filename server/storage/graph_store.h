@@ -37,6 +37,14 @@ class Dataset {
   // Sizes by graph index, in memory.
   virtual std::span<const std::uint32_t> n_node() const = 0;
   virtual std::span<const std::uint32_t> n_edge() const = 0;
+  // The bandwidth of each graph as it is stored, in memory too, where the nodes are renumbered; else empty.
+  virtual std::span<const std::uint32_t> bandwidth() const { return {}; }
+
+  // The bandwidths of these graphs, ascending, by the numbers that their nodes have in the source. Read from
+  // the store. FAILED_PRECONDITION: the nodes are not renumbered. OUT_OF_RANGE: no such graph. DATA_LOSS: the
+  // sizes are corrupt.
+  virtual absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidthsAsRead(
+      std::span<const std::uint32_t> graphs) const;
 
   // Graph indices of a split, ascending. NOT_FOUND: no such split; the message lists those there are.
   virtual absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const = 0;

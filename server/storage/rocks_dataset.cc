@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -32,8 +33,8 @@ absl::InlinedVector<Wanted, kInlineKeys> Ascending(std::span<const std::uint32_t
   return wanted;
 }
 
-// Its nodes, its edges, and its place in a split.
-constexpr std::uint64_t kNumbersOfAGraph = 3;
+// Its nodes, its edges, its place in a split, and its bandwidth where its nodes are renumbered.
+std::uint64_t NumbersOfAGraph(const v1::Schema& schema) { return records::IsRenumbered(schema) ? 4 : 3; }
 
 }  // namespace
 
@@ -54,6 +55,28 @@ absl::StatusOr<std::span<const std::uint32_t>> RocksDataset::Split(std::string_v
     if (split.name == name) return std::span<const std::uint32_t>(split.graphs);
   }
   return NoSuchSplit(description_, name);
+}
+
+absl::StatusOr<std::vector<std::uint32_t>> RocksDataset::ReadBandwidthsAsRead(
+    std::span<const std::uint32_t> graphs) const {
+  if (!records::IsRenumbered(description_.schema())) return Dataset::ReadBandwidthsAsRead(graphs);
+  ABSL_RETURN_IF_ERROR(CheckIndices(graphs));
+  constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  std::vector<std::uint32_t> bandwidths;
+  bandwidths.reserve(graphs.size());
+  std::vector<std::uint32_t> of_chunk;
+  std::uint64_t read = kNone;
+  for (const std::uint32_t graph : graphs) {
+    const std::uint64_t chunk = graph / kSizesPerChunk;
+    if (chunk != read) {
+      ABSL_ASSIGN_OR_RETURN(const std::string arrays, ReadSizes(chunk));
+      of_chunk.clear();
+      AppendIndices(std::string_view(arrays).substr(arrays.size() / 4 * 3), of_chunk);
+      read = chunk;
+    }
+    bandwidths.push_back(of_chunk[graph % kSizesPerChunk]);
+  }
+  return bandwidths;
 }
 
 absl::Status RocksDataset::ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const {
@@ -88,7 +111,7 @@ absl::Status RocksDataset::ScanRecords(RecordSink sink) const {
 }
 
 std::uint64_t RocksDataset::memory_bytes() const {
-  std::uint64_t numbers = n_node_.size() + n_edge_.size();
+  std::uint64_t numbers = n_node_.size() + n_edge_.size() + bandwidth_.size();
   for (const IndexSplit& split : splits_) numbers += split.graphs.size();
   return numbers * sizeof(std::uint32_t) + description_.SpaceUsedLong();
 }
@@ -102,23 +125,30 @@ RocksDataset::RocksDataset(std::shared_ptr<const rocks::Database> database, Stor
       memory_(std::move(memory)) {}
 
 std::uint64_t RocksDataset::SizeBytes(const v1::Dataset& description) {
-  return std::uint64_t{description.graphs()} * kNumbersOfAGraph * sizeof(std::uint32_t);
+  return description.graphs() * NumbersOfAGraph(description.schema()) * sizeof(std::uint32_t);
 }
 
 absl::Status RocksDataset::Corrupt(std::string_view what) const {
   return absl::DataLossError(absl::StrCat("data set ", wire::FullName(description_), ": ", std::string(what)));
 }
 
+absl::StatusOr<std::string> RocksDataset::ReadSizes(std::uint64_t chunk) const {
+  ABSL_ASSIGN_OR_RETURN(auto value, database_->Get(Family::kSizes, StorageKey(storage_id_, chunk).view()));
+  const std::uint64_t column = GraphsOfChunk(description_.graphs(), chunk) * sizeof(std::uint32_t);
+  const std::uint64_t bytes = SizeArrays(records::IsRenumbered(description_.schema())) * column;
+  if (!value.has_value() || value->size() != bytes) return Corrupt("its sizes are incomplete");
+  return *std::move(value);
+}
+
 absl::Status RocksDataset::LoadSizes() {
+  const bool renumbered = records::IsRenumbered(description_.schema());
   for (std::uint64_t chunk = 0; chunk < ChunksOf(description_.graphs()); ++chunk) {
-    ABSL_ASSIGN_OR_RETURN(const auto value,
-                          database_->Get(Family::kSizes, StorageKey(storage_id_, chunk).view()));
-    const std::uint64_t column = GraphsOfChunk(description_.graphs(), chunk) * sizeof(std::uint32_t);
-    const std::uint64_t bytes = SizeArrays(records::IsRenumbered(description_.schema())) * column;
-    if (!value.has_value() || value->size() != bytes) return Corrupt("its sizes are incomplete");
-    const std::string_view columns = *value;
+    ABSL_ASSIGN_OR_RETURN(const std::string arrays, ReadSizes(chunk));
+    const std::string_view columns = arrays;
+    const std::size_t column = columns.size() / SizeArrays(renumbered);
     AppendIndices(columns.substr(0, column), n_node_);
     AppendIndices(columns.substr(column, column), n_edge_);
+    if (renumbered) AppendIndices(columns.substr(2 * column, column), bandwidth_);
   }
   return absl::OkStatus();
 }

@@ -35,6 +35,9 @@ class RocksDataset : public Dataset {
   const v1::Dataset& description() const override { return description_; }
   std::span<const std::uint32_t> n_node() const override { return n_node_; }
   std::span<const std::uint32_t> n_edge() const override { return n_edge_; }
+  std::span<const std::uint32_t> bandwidth() const override { return bandwidth_; }
+  absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidthsAsRead(
+      std::span<const std::uint32_t> graphs) const override;
   absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const override;
   absl::Status ReadRecords(std::span<const std::uint32_t> graphs, RecordSink sink) const override;
   absl::Status ScanRecords(RecordSink sink) const override;
@@ -46,6 +49,8 @@ class RocksDataset : public Dataset {
   RocksDataset(std::shared_ptr<const rocks::Database> database, StoredDataset stored,
                records::RecordLayout layout, limits::MemoryBudget::Reservation memory);
 
+  // The arrays of a chunk of `sizes`, end to end. DATA_LOSS: it is missing, or has another length.
+  absl::StatusOr<std::string> ReadSizes(std::uint64_t chunk) const;
   absl::Status LoadSizes();
   absl::Status LoadSplits();
   bool IsSound(const IndexSplit& split, std::uint64_t graphs) const;
@@ -62,9 +67,10 @@ class RocksDataset : public Dataset {
   const v1::Dataset description_;
   const records::RecordLayout layout_;
   const limits::MemoryBudget::Reservation memory_;
-  std::vector<std::uint32_t> n_node_;  // these three are loaded once, before anybody else sees the object
+  std::vector<std::uint32_t> n_node_;  // these four are loaded once, before anybody else sees the object
   std::vector<std::uint32_t> n_edge_;
-  std::vector<IndexSplit> splits_;  // as described
+  std::vector<std::uint32_t> bandwidth_;  // empty unless renumbered
+  std::vector<IndexSplit> splits_;        // as described
 };
 
 }  // namespace packtrain::storage

@@ -65,14 +65,29 @@ class FakeDataset : public storage::Dataset {
         splits_(std::move(sealed.splits)),
         n_node_(content.n_node().begin(), content.n_node().end()),
         n_edge_(content.n_edge().begin(), content.n_edge().end()),
+        bandwidth_as_read_(content.bandwidth_as_read().begin(), content.bandwidth_as_read().end()),
         all_(content.graphs()),
         records_(std::move(records)) {
     std::iota(all_.begin(), all_.end(), 0);
+    if (bandwidth_as_read_.empty()) return;
+    bandwidth_.assign(content.bandwidth().begin(), content.bandwidth().end());
   }
 
   const v1::Dataset& description() const override { return description_; }
   std::span<const std::uint32_t> n_node() const override { return n_node_; }
   std::span<const std::uint32_t> n_edge() const override { return n_edge_; }
+  std::span<const std::uint32_t> bandwidth() const override { return bandwidth_; }
+
+  absl::StatusOr<std::vector<std::uint32_t>> ReadBandwidthsAsRead(
+      std::span<const std::uint32_t> graphs) const override {
+    if (bandwidth_as_read_.empty()) return Dataset::ReadBandwidthsAsRead(graphs);
+    std::vector<std::uint32_t> bandwidths;
+    for (const std::uint32_t graph : graphs) {
+      if (graph >= bandwidth_as_read_.size()) return absl::OutOfRangeError(absl::StrCat("no graph ", graph));
+      bandwidths.push_back(bandwidth_as_read_[graph]);
+    }
+    return bandwidths;
+  }
 
   absl::StatusOr<std::span<const std::uint32_t>> Split(std::string_view name) const override {
     if (name == storage::kAllSplit) return std::span(all_);
@@ -118,6 +133,8 @@ class FakeDataset : public storage::Dataset {
   const std::vector<storage::IndexSplit> splits_;
   const std::vector<std::uint32_t> n_node_;
   const std::vector<std::uint32_t> n_edge_;
+  const std::vector<std::uint32_t> bandwidth_as_read_;  // these two are empty unless renumbered
+  std::vector<std::uint32_t> bandwidth_;
   std::vector<std::uint32_t> all_;
   const std::vector<std::string> records_;
 };

@@ -49,6 +49,16 @@ std::vector<Chain> SampleChains() {
   return {{"a", 1, 1}, {"b", 2, 1}, {"c", 5, 2}, {"d", 7, 3}, {"e", 10, 3}, {"f", 11, 4}, {"g", 8, 3}};
 }
 
+std::vector<Chain> ManyChains(std::uint32_t count) {
+  const std::vector<Chain> samples = SampleChains();
+  std::vector<Chain> chains;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    chains.push_back(samples[k % samples.size()]);
+    chains.back().id += std::to_string(k);
+  }
+  return chains;
+}
+
 v1::Schema ChainSchema() {
   v1::Schema schema;
   AddField(schema, "place", v1::FIELD_SCOPE_NODE, v1::DATA_TYPE_I32);

@@ -24,6 +24,9 @@ struct Chain {
 // Of 1 to 11 nodes, each of another bandwidth than renumbered where it has more than three.
 std::vector<Chain> SampleChains();
 
+// `count` chains, SampleChains over and over under ids of their own.
+std::vector<Chain> ManyChains(std::uint32_t count);
+
 // Fields place (node, I32: along the chain), link (edge, U8: the lower place of its ends) and y (F64 [1],
 // target "length"), edges "chain", which are stored.
 v1::Schema ChainSchema();

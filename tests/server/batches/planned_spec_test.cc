@@ -19,6 +19,9 @@ v1::BatchSpec Spec(v1::Policy policy) {
   v1::BatchSpec spec;
   spec.set_policy(policy);
   spec.set_graphs(8);
+  if (policy != v1::POLICY_SUPERGRAPH) return spec;
+  spec.set_blocks(3);
+  spec.set_block_nodes(5);
   return spec;
 }
 
@@ -43,6 +46,10 @@ TEST(PlannedSpecTest, EveryPolicyIsThePlannersOfThatName) {
                 HasSubstr(absl::StrCat(" policy=",
                                        wire::WordOf(static_cast<wire::Policy>(policy), wire::kPolicyWords))));
   });
+}
+
+TEST(PlannedSpecTest, BlocksAreThePlanners) {
+  EXPECT_THAT(TextOf(Spec(v1::POLICY_SUPERGRAPH)), HasSubstr(" max_graphs=15 blocks=3 block_nodes=5 "));
 }
 
 TEST(PlannedSpecTest, EveryPadIsThePlannersOfThatName) {
@@ -92,7 +99,7 @@ TEST(PlannedSpecTest, NumbersAreThePlanners) {
 }
 
 TEST(PlannedSpecTest, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(TextOf(v1::BatchSpec()), HasSubstr("INVALID_ARGUMENT: spec.policy is missing: choose static"));
+  EXPECT_THAT(TextOf(v1::BatchSpec()), HasSubstr("INVALID_ARGUMENT: spec.policy is missing: choose one of static"));
   EXPECT_THAT(TextOf(Spec(static_cast<v1::Policy>(99))),
               HasSubstr("INVALID_ARGUMENT: spec.policy = 99 is not known to this server"));
   v1::BatchSpec spec = Spec(v1::POLICY_DYNAMIC);

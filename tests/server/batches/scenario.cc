@@ -2,21 +2,36 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "tests/testing/sample_chains.h"
 #include "tests/testing/sample_molecules.h"
 
 namespace packtrain::testing {
 
-Scenario::Scenario(std::uint32_t count) {
-  std::unique_ptr<storage::DatasetWriter> writer = *store_.NewDataset(MoleculeSchema());
-  for (const Molecule& molecule : ManyMolecules(count)) {
-    const std::string record = RecordOf(molecule);
+namespace {
+
+void Store(FakeGraphStore& store, const char* name, const v1::Schema& schema,
+           const std::vector<std::string>& records) {
+  std::unique_ptr<storage::DatasetWriter> writer = *store.NewDataset(schema);
+  for (const std::string& record : records) {
     EXPECT_TRUE(writer->Append(std::as_bytes(std::span(record))).ok());
   }
   v1::SealDatasetRequest seal;
-  seal.set_name("molecules");
+  seal.set_name(name);
   EXPECT_TRUE(writer->Seal(seal).ok());
+}
+
+}  // namespace
+
+Scenario::Scenario(std::uint32_t count) {
+  std::vector<std::string> molecules, chains;
+  for (const Molecule& molecule : ManyMolecules(count)) molecules.push_back(RecordOf(molecule));
+  for (const Chain& chain : ManyChains(count)) chains.push_back(RenumberedRecordOf(chain));
+  Store(store_, "molecules", MoleculeSchema(), molecules);
+  Store(store_, "chains", RenumberedChainSchema(), chains);
 }
 
 batches::ResolvedSpec Scenario::Resolved(std::uint32_t graphs) {
@@ -28,7 +43,8 @@ batches::ResolvedSpec Scenario::Resolved(std::uint32_t graphs) {
 }
 
 batches::ResolvedSpec Scenario::Resolved(const v1::BatchSpec& spec) {
-  absl::StatusOr<batches::ResolvedSpec> resolved = batches::ResolveSpec(store_, "molecules", spec);
+  const char* const dataset = spec.policy() == v1::POLICY_SUPERGRAPH ? "chains" : "molecules";
+  absl::StatusOr<batches::ResolvedSpec> resolved = batches::ResolveSpec(store_, dataset, spec);
   EXPECT_TRUE(resolved.ok()) << resolved.status();
   return *std::move(resolved);
 }

@@ -19,7 +19,8 @@ namespace packtrain::testing {
 
 inline constexpr std::uint64_t kPlenty = std::uint64_t{1} << 30;
 
-// Data set `molecules` in a fake store: `count` graphs of 1 to 5 nodes, over and over.
+// Data sets in a fake store: `molecules`, `count` graphs of 1 to 5 nodes over and over, and `chains`, as many
+// of 1 to 11 nodes, which are renumbered.
 class Scenario {
  public:
   explicit Scenario(std::uint32_t count);
@@ -28,8 +29,9 @@ class Scenario {
   const std::shared_ptr<limits::MemoryBudget>& memory() const { return memory_; }
   batches::BodyMemory body_memory() const { return {memory_, bodies_}; }
 
-  // `graphs` a batch in the order of the data set.
+  // Of the molecules: `graphs` a batch in the order of the data set.
   batches::ResolvedSpec Resolved(std::uint32_t graphs);
+  // Of the chains where the spec is of supergraphs, else of the molecules.
   batches::ResolvedSpec Resolved(const v1::BatchSpec& spec);
   batches::BatchBuilder Builder(std::uint64_t max_batch_bytes = kPlenty);
 

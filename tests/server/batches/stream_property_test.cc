@@ -34,12 +34,19 @@ constexpr std::uint32_t kGraphs = 40;
 
 v1::BatchSpec DrawSpec(batching::Dice& dice) {
   v1::BatchSpec spec;
-  spec.set_policy(dice.One({v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED, v1::POLICY_TUPLE}));
+  spec.set_policy(dice.One(
+      {v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED, v1::POLICY_TUPLE, v1::POLICY_SUPERGRAPH}));
   if (spec.policy() == v1::POLICY_STATIC) {
     spec.set_pad(dice.One({v1::PAD_NONE, v1::PAD_MULTIPLE, v1::PAD_POW2, v1::PAD_CONSTANT, v1::PAD_LADDER}));
     if (spec.pad() == v1::PAD_LADDER) spec.set_ladder_rungs(dice.Between(1, 4));
   }
-  spec.set_graphs(dice.Between(1, 7));
+  if (spec.policy() == v1::POLICY_SUPERGRAPH) {
+    spec.set_blocks(dice.Between(2, 6));
+    spec.set_block_nodes(dice.Between(1, 8));
+    spec.set_oversize(v1::OVERSIZE_ALONE);
+  } else {
+    spec.set_graphs(dice.Between(1, 7));
+  }
   spec.set_order(dice.One({v1::ORDER_FULL, v1::ORDER_NONE, v1::ORDER_WINDOW}));
   if (spec.order() == v1::ORDER_WINDOW) spec.set_order_window(dice.Between(1, 50));
   spec.set_seed(dice.Between(0, 1000));
@@ -51,7 +58,8 @@ v1::BatchSpec DrawSpec(batching::Dice& dice) {
 std::string Text(const BuiltBatch& batch) {
   const wire::BatchHeader& header = batch.header;
   return absl::StrCat(header.epoch, ".", header.index, " ", header.body_crc32c, " ", header.padded.graphs, " ",
-                      header.padded.nodes, " ", header.padded.edges, " ", header.fingerprint, BodyOf(batch));
+                      header.padded.nodes, " ", header.padded.edges, " ", header.padded.block_nodes, " ",
+                      header.fingerprint, BodyOf(batch));
 }
 
 // Section "graph_index", the first one.
@@ -76,7 +84,9 @@ class Streams {
         background_(builders) {}
 
   std::unique_ptr<BatchSequence> Open(const SequenceRange& range) {
-    auto sequence = BatchSequence::Open(source_, range, scenario_.Builder(), plans_, shared_, background_);
+    const auto builder = BatchBuilder::Create(source_.dataset, kPlenty, scenario_.body_memory());
+    EXPECT_THAT(builder, IsOk());
+    auto sequence = BatchSequence::Open(source_, range, *builder, plans_, shared_, background_);
     EXPECT_THAT(sequence, IsOk());
     return sequence.ok() ? *std::move(sequence) : nullptr;
   }
@@ -230,7 +240,9 @@ std::vector<Delivered> DueOf(const ResolvedSpec& resolved, std::uint64_t epoch, 
   std::iota(split.begin(), split.end(), 0u);
   batching::PlanRequest request;
   request.spec = resolved.spec;
-  request.sizes = {resolved.dataset->n_node(), resolved.dataset->n_edge()};
+  request.sizes = {.n_node = resolved.dataset->n_node(),
+                   .n_edge = resolved.dataset->n_edge(),
+                   .bandwidth = resolved.dataset->bandwidth()};
   request.split = split;
   request.epoch = epoch;
   request.world = {.size = world_size};

@@ -1,6 +1,7 @@
 // What batches hold, wherever a stream begins and however many ranks there are.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,7 +25,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr v1::Policy kPolicies[] = {v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED, v1::POLICY_TUPLE};
+constexpr v1::Policy kPolicies[] = {v1::POLICY_STATIC, v1::POLICY_DYNAMIC, v1::POLICY_PACKED, v1::POLICY_TUPLE,
+                                    v1::POLICY_SUPERGRAPH};
 
 void AddSegment(std::uint32_t world_size, std::uint64_t steps, v1::StreamBatchesRequest& request) {
   v1::Segment& segment = *request.add_segments();
@@ -70,6 +72,41 @@ TEST_F(BatchServiceTest, EachGraphComesOnceAnEpochAndRanksHaveEqualSteps) {
       EXPECT_THAT(CountGraphs(ranks), AllOf(SizeIs(kMolecules), Each(IsOnce())));
     }
   }
+}
+
+// What a trainer has to know of the blocks stands in each header.
+TEST_F(BatchServiceTest, HeadersOfSupergraphsSayTheNodesOfABlock) {
+  v1::StreamBatchesRequest request = Request(v1::POLICY_SUPERGRAPH);
+  const ReceivedStream stream = client().Stream(request);
+  ASSERT_THAT(stream.status, IsOk());
+  std::uint32_t max_edges = 0;
+  for (const ReceivedBatch& received : stream.batches) {
+    max_edges = std::max(max_edges, received.batch.header().real.edges);
+  }
+  for (const ReceivedBatch& received : stream.batches) {
+    EXPECT_EQ(received.batch.header().padded, (wire::Shape{33, 32, max_edges, 4}));
+    EXPECT_LT(received.batch.header().real.nodes, 32u);
+  }
+  request.mutable_spec()->set_block_nodes(1);  // 8 node slots: some chains are too long
+  request.mutable_spec()->set_oversize(v1::OVERSIZE_ALONE);
+  int alone = 0;
+  for (const ReceivedBatch& received : client().Stream(request).batches) {
+    const wire::BatchHeader& header = received.batch.header();
+    EXPECT_EQ(header.padded.block_nodes, header.oversize ? 64u : 1u);
+    EXPECT_EQ(header.padded.nodes, header.oversize ? 64u : 8u);
+    alone += header.oversize ? 1 : 0;
+  }
+  EXPECT_GT(alone, 0);
+}
+
+TEST_F(BatchServiceTest, SupergraphsNeedARenumberedDataSet) {
+  v1::StreamBatchesRequest request = Request(v1::POLICY_SUPERGRAPH);
+  request.set_dataset("molecules");
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--renumber rcm")));
+  request.mutable_spec()->clear_blocks();
+  EXPECT_THAT(client().Stream(request).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--blocks and --block-nodes")));
 }
 
 // What the server may not let show in a batch: a restart, its threads, and who asked before.

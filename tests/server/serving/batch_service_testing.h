@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tests/server/serving/serving_client.h"
+#include "tests/testing/sample_chains.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/test_server.h"
@@ -18,7 +19,8 @@ namespace packtrain::testing {
 
 inline constexpr std::uint32_t kMolecules = 60;
 
-// A server that holds `molecules`: kMolecules graphs of 1 to 5 nodes.
+// A server that holds `molecules`, kMolecules graphs of 1 to 5 nodes, and `chains`, as many of 1 to 11 nodes,
+// which are renumbered.
 class BatchServiceTest : public ::testing::Test {
  protected:
   void SetUp() override { StartServer({}); }
@@ -30,6 +32,9 @@ class BatchServiceTest : public ::testing::Test {
     auto stored = client().Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(kMolecules)));
     ASSERT_THAT(stored, IsOk());
     reference_ = *stored;
+    ASSERT_THAT(
+        client().Store("chains", ChainSchema(), ChainBlock(ManyChains(kMolecules)), v1::RENUMBERING_RCM),
+        IsOk());
   }
 
   ServingClient client() const { return ServingClient(server_->NewChannel()); }
@@ -41,6 +46,10 @@ class BatchServiceTest : public ::testing::Test {
     request.mutable_spec()->set_graphs(graphs);
     request.mutable_spec()->set_seed(3);
     request.set_epochs(1);
+    if (policy != v1::POLICY_SUPERGRAPH) return request;
+    request.set_dataset("chains");
+    request.mutable_spec()->set_blocks(8);
+    request.mutable_spec()->set_block_nodes(4);
     return request;
   }
 

@@ -10,6 +10,7 @@
 #include "server/storage/staged_imports.h"
 #include "tests/server/serving/serving_client.h"
 #include "tests/testing/fake_graph_store.h"
+#include "tests/testing/sample_chains.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/test_server.h"
@@ -124,6 +125,29 @@ TEST(ListGraphSizesTest, APageFitsIntoHalfAMessage) {
   EXPECT_THAT(serving::ListGraphSizes(store, request, 2000)->n_node(), SizeIs(100));
   EXPECT_THAT(serving::ListGraphSizes(store, request, 1)->n_node(), SizeIs(1));
   EXPECT_THAT(serving::ListGraphSizes(store, request, 64 << 20)->n_node(), SizeIs(1000));
+}
+
+TEST_F(DatasetServiceTest, PagesOfSizesHaveTheBandwidthsThatAreAskedFor) {
+  const std::vector<Chain> chains = ManyChains(20);
+  ASSERT_THAT(client_->Store("chains", ChainSchema(), ChainBlock(chains), v1::RENUMBERING_RCM), IsOk());
+  v1::ListGraphSizesRequest request;
+  request.set_dataset("chains");
+  EXPECT_THAT(AllSizes(*client_, request).bandwidth(), SizeIs(0));
+  request.set_bandwidths(true);
+  for (const std::uint32_t page_size : {0u, 3u}) {
+    request.set_page_size(page_size);
+    const v1::ListGraphSizesResponse all = AllSizes(*client_, request);
+    ASSERT_THAT(all.bandwidth(), SizeIs(20));
+    ASSERT_THAT(all.bandwidth_as_read(), SizeIs(20));
+    for (int graph = 0; graph < 20; ++graph) {
+      EXPECT_EQ(all.bandwidth(graph), chains[graph].nodes > 1 ? 1u : 0u);
+      EXPECT_EQ(all.bandwidth_as_read(graph), chains[graph].BandwidthAsRead());
+    }
+  }
+  ASSERT_THAT(client_->Store("molecules", MoleculeSchema(), BlockOf(ManyMolecules(5))), IsOk());
+  request.set_dataset("molecules");
+  EXPECT_THAT(client_->ListGraphSizes(request),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--renumber rcm")));
 }
 
 TEST_F(DatasetServiceTest, SizesOfWhatIsNotThereAreRefused) {

@@ -120,9 +120,11 @@ absl::StatusOr<v1::ImportGraphsResponse> ServingClient::Import(
 }
 
 absl::StatusOr<v1::ImportGraphsResponse> ServingClient::Import(const v1::Schema& schema,
-                                                               const v1::GraphBlock& block) {
+                                                               const v1::GraphBlock& block,
+                                                               v1::Renumbering renumber) {
   std::vector<v1::ImportGraphsRequest> messages(2);
   *messages[0].mutable_header()->mutable_schema() = schema;
+  messages[0].mutable_header()->set_renumber(renumber);
   *messages[1].mutable_block() = block;
   return Import(messages);
 }
@@ -132,8 +134,8 @@ absl::StatusOr<v1::SealDatasetResponse> ServingClient::Seal(const v1::SealDatase
 }
 
 absl::StatusOr<std::string> ServingClient::Store(const std::string& name, const v1::Schema& schema,
-                                                 const v1::GraphBlock& block) {
-  absl::StatusOr<v1::ImportGraphsResponse> imported = Import(schema, block);
+                                                 const v1::GraphBlock& block, v1::Renumbering renumber) {
+  absl::StatusOr<v1::ImportGraphsResponse> imported = Import(schema, block, renumber);
   if (!imported.ok()) return imported.status();
   v1::SealDatasetRequest request;
   request.set_import_id(imported->import_id());

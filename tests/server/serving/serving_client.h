@@ -48,11 +48,13 @@ class ServingClient {
   explicit ServingClient(const std::shared_ptr<grpc::Channel>& channel);
 
   absl::StatusOr<v1::ImportGraphsResponse> Import(const std::vector<v1::ImportGraphsRequest>& messages);
-  absl::StatusOr<v1::ImportGraphsResponse> Import(const v1::Schema& schema, const v1::GraphBlock& block);
+  absl::StatusOr<v1::ImportGraphsResponse> Import(const v1::Schema& schema, const v1::GraphBlock& block,
+                                                  v1::Renumbering renumber = v1::RENUMBERING_UNSPECIFIED);
   absl::StatusOr<v1::SealDatasetResponse> Seal(const v1::SealDatasetRequest& request);
   // Imports and seals; returns NAME@VERSION.
   absl::StatusOr<std::string> Store(const std::string& name, const v1::Schema& schema,
-                                    const v1::GraphBlock& block);
+                                    const v1::GraphBlock& block,
+                                    v1::Renumbering renumber = v1::RENUMBERING_UNSPECIFIED);
   absl::StatusOr<v1::Dataset> Get(const std::string& dataset);
   absl::StatusOr<v1::ListGraphSizesResponse> ListGraphSizes(const v1::ListGraphSizesRequest& request);
   absl::StatusOr<v1::ListDatasetsResponse> List(const v1::ListDatasetsRequest& request = {});

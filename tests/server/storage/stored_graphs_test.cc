@@ -91,6 +91,24 @@ TYPED_TEST(GraphStoreConformanceTest, DescribesBothBandwidthsOfRenumberedGraphs)
   const auto records = Read(**dataset, {0, 1, 2, 3, 4, 5, 6});
   ASSERT_THAT(records, IsOk());
   EXPECT_EQ(*records, stored);
+  EXPECT_THAT((*dataset)->bandwidth(), ElementsAre(0, 1, 1, 1, 1, 1, 1));
+  const auto as_read = [&](const std::vector<std::uint32_t>& graphs) {
+    return (*dataset)->ReadBandwidthsAsRead(graphs);
+  };
+  std::vector<std::uint32_t> expected;
+  for (const Chain& chain : SampleChains()) expected.push_back(chain.BandwidthAsRead());
+  EXPECT_EQ(as_read({0, 1, 2, 3, 4, 5, 6}).value(), expected);
+  EXPECT_EQ(as_read({2, 5}).value(), (std::vector<std::uint32_t>{expected[2], expected[5]}));
+  EXPECT_THAT(as_read({6, 7}), StatusIs(absl::StatusCode::kOutOfRange));
+}
+
+TYPED_TEST(GraphStoreConformanceTest, HasNoBandwidthOfOtherGraphs) {
+  this->MustImport(SampleMolecules(), SealAs("molecules"));
+  const auto dataset = this->store().Open("molecules");
+  ASSERT_THAT(dataset, IsOk());
+  EXPECT_THAT((*dataset)->bandwidth(), ::testing::IsEmpty());
+  EXPECT_THAT((*dataset)->ReadBandwidthsAsRead({}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, ::testing::HasSubstr("--renumber rcm")));
 }
 
 TYPED_TEST(GraphStoreConformanceTest, DescribesNoBandwidthOfOtherGraphs) {
