@@ -45,6 +45,7 @@ std::vector<std::uint32_t> Repeat(const std::vector<std::uint32_t>& values, std:
 struct Graphs {
   std::vector<std::uint32_t> n_node;
   std::vector<std::uint32_t> n_edge;
+  std::vector<std::uint32_t> bandwidth;
   std::vector<std::uint32_t> split;
 };
 
@@ -53,7 +54,7 @@ absl::StatusOr<Graphs> RepeatSizes(const SizeList& sizes, std::uint64_t times) {
     return absl::InvalidArgumentError(absl::StrCat("--repeat ", times, " of ", sizes.n_node.size(),
                                                    " graphs is more than ", kMaxGraphs, " graphs"));
   }
-  Graphs graphs{Repeat(sizes.n_node, times), Repeat(sizes.n_edge, times), {}};
+  Graphs graphs{Repeat(sizes.n_node, times), Repeat(sizes.n_edge, times), Repeat(sizes.bandwidth, times), {}};
   graphs.split.resize(graphs.n_node.size());
   std::iota(graphs.split.begin(), graphs.split.end(), 0u);
   return graphs;
@@ -119,7 +120,7 @@ absl::StatusOr<PlanBenchResult> MeasurePlan(const SizeList& sizes, std::uint64_t
   ABSL_ASSIGN_OR_RETURN(const Graphs graphs, RepeatSizes(sizes, repeat));
   batching::PlanRequest request;
   request.spec = flags.spec;
-  request.sizes = {graphs.n_node, graphs.n_edge};
+  request.sizes = {.n_node = graphs.n_node, .n_edge = graphs.n_edge, .bandwidth = graphs.bandwidth};
   request.split = graphs.split;
   request.epoch = flags.epoch;
   request.world = {.size = flags.world_size};

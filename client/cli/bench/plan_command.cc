@@ -61,7 +61,8 @@ std::string ToText(const PlanBenchResult& result) {
 }
 
 absl::StatusOr<ExitCode> BenchPlan(const PlanFlags& flags, const GlobalOptions&, Output& output) {
-  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes);
+  const bool has_blocks = flags.spec.spec.policy == wire::Policy::kSupergraph;
+  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes, has_blocks);
   if (!sizes.ok()) return DataError(output, sizes.status());
   ABSL_ASSIGN_OR_RETURN(const PlanBenchResult result,
                         MeasurePlan(*sizes, flags.repeat, flags.threads, flags.spec));
@@ -84,7 +85,7 @@ void AddBenchPlan(CLI::App& bench, Invocation& invocation) {
       {"packtrain bench plan --sizes sizes.txt.gz --policy dynamic --graphs 127",
        "packtrain bench plan --sizes sizes.txt.gz --repeat 1000 --policy static --graphs 127"});
   const auto flags = std::make_shared<PlanFlags>();
-  plan->add_option("--sizes", flags->sizes, "File of lines `n_node n_edge`, gzip too")->required();
+  plan->add_option("--sizes", flags->sizes, "File of lines `n_node n_edge [bandwidth]`, gzip too")->required();
   plan->add_option("--repeat", flags->repeat, "Take the list this many times, end to end")
       ->check(base::CountFrom(1))
       ->capture_default_str();

@@ -27,7 +27,7 @@ class ListRequest {
   ListRequest(const SizeList& sizes, const client::SpecFlags& flags) : split_(sizes.n_node.size()) {
     std::iota(split_.begin(), split_.end(), 0u);
     request_.spec = flags.spec;
-    request_.sizes = {sizes.n_node, sizes.n_edge};
+    request_.sizes = {.n_node = sizes.n_node, .n_edge = sizes.n_edge, .bandwidth = sizes.bandwidth};
     request_.split = split_;
     request_.epoch = flags.epoch;
     request_.world = {.size = flags.world_size};
@@ -75,6 +75,12 @@ absl::StatusOr<std::vector<batching::TunedBudget>> TuneSizes(const SizeList& siz
                                                              const client::SpecFlags& flags) {
   ABSL_RETURN_IF_ERROR(CheckListSplit(flags.spec));
   return batching::TuneBudget(ListRequest(sizes, flags).get());
+}
+
+absl::StatusOr<std::vector<batching::SupergraphRow>> TabulateSizes(const SizeList& sizes,
+                                                                   const client::SpecFlags& flags) {
+  ABSL_RETURN_IF_ERROR(CheckListSplit(flags.spec));
+  return batching::TabulateSupergraphs(ListRequest(sizes, flags).get(), sizes.bandwidth_as_read);
 }
 
 }  // namespace packtrain::cli

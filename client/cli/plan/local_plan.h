@@ -11,6 +11,7 @@
 #include "packtrain/v1/batch.pb.h"
 #include "proto/wire/batch_spec.h"
 #include "server/batching/budget_tuning.h"
+#include "server/batching/supergraph_table.h"
 
 namespace packtrain::cli {
 
@@ -23,6 +24,10 @@ absl::StatusOr<v1::GetPlanResponse> PlanSizes(const SizeList& sizes, const clien
 // The best budgets for the list, on all threads of the machine. Codes as batching::TuneBudget.
 absl::StatusOr<std::vector<batching::TunedBudget>> TuneSizes(const SizeList& sizes,
                                                              const client::SpecFlags& flags);
+
+// What supergraphs of the list hold, on all threads of the machine. Codes as batching::TabulateSupergraphs.
+absl::StatusOr<std::vector<batching::SupergraphRow>> TabulateSizes(const SizeList& sizes,
+                                                                   const client::SpecFlags& flags);
 
 }  // namespace packtrain::cli
 

@@ -1,5 +1,6 @@
 // packtrain plan
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -27,6 +28,7 @@ struct PlanFlags {
   std::string sizes;
   std::optional<std::uint64_t> batch;
   bool tune = false;
+  bool table = false;
   client::SpecFlags spec;
 };
 
@@ -117,10 +119,13 @@ absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const absl::StatusOr<v
   return ExitCode::kDone;
 }
 
+bool HasBlocks(const PlanFlags& flags) { return flags.spec.spec.policy == wire::Policy::kSupergraph; }
+
 absl::StatusOr<SizeList> FetchSizes(const PlanFlags& flags, const GlobalOptions& global) {
   v1::ListGraphSizesRequest request;
   request.set_dataset(flags.dataset);
   request.set_split(flags.spec.spec.split);
+  request.set_bandwidths(HasBlocks(flags));
   ABSL_ASSIGN_OR_RETURN(
       v1::ListGraphSizesResponse sizes,
       CallService(global, [&](client::ServiceClient& services) { return services.ListGraphSizes(request); }));
@@ -128,7 +133,9 @@ absl::StatusOr<SizeList> FetchSizes(const PlanFlags& flags, const GlobalOptions&
                   {sizes.n_node().begin(), sizes.n_node().end()},
                   {sizes.n_edge().begin(), sizes.n_edge().end()},
                   {},
-                  {}};
+                  {},
+                  {sizes.bandwidth().begin(), sizes.bandwidth().end()},
+                  {sizes.bandwidth_as_read().begin(), sizes.bandwidth_as_read().end()}};
 }
 
 Json ToJson(const batching::TunedBudget& tuned) {
@@ -160,22 +167,58 @@ Table ToTable(const std::vector<batching::TunedBudget>& frontier) {
   return table;
 }
 
-// Searches in this process also for a data set of a server, whose threads serve streams.
-absl::StatusOr<ExitCode> Tune(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
+const char* WordOf(batching::LimitBy by) {
+  switch (by) {
+    case batching::LimitBy::kNodes:
+      return "nodes";
+    case batching::LimitBy::kBandwidth:
+      return "bandwidth";
+    case batching::LimitBy::kBandwidthAsRead:
+      return "bandwidth_as_read";
+  }
+  std::abort();
+}
+
+Json ToJson(const std::vector<batching::SupergraphRow>& rows) {
+  Json table = Json::array();
+  for (const batching::SupergraphRow& row : rows) {
+    table.push_back({{"by", WordOf(row.by)},
+                     {"limit", row.limit},
+                     {"share", row.share},
+                     {"graphs_per_supergraph", row.graphs_per_supergraph}});
+  }
+  return {{"table", table}};
+}
+
+Table ToTable(const std::vector<batching::SupergraphRow>& rows) {
+  Table table{{"by", "limit", "share", "graphs a supergraph"}, {}};
+  for (const batching::SupergraphRow& row : rows) {
+    table.rows.push_back({WordOf(row.by), std::to_string(row.limit), FormatNumber(row.share),
+                          FormatNumber(row.graphs_per_supergraph)});
+  }
+  return table;
+}
+
+// Prints what `plan` makes of all sizes, in this process also for a data set of a server, whose threads serve
+// streams.
+template <typename Result>
+absl::StatusOr<ExitCode> PlanAllSizes(const PlanFlags& flags, const GlobalOptions& global, Output& output,
+                                      absl::StatusOr<Result> (*plan)(const SizeList& sizes,
+                                                                     const client::SpecFlags& flags)) {
   const absl::StatusOr<SizeList> sizes =
-      flags.sizes.empty() ? FetchSizes(flags, global) : ReadSizes(flags.sizes);
+      flags.sizes.empty() ? FetchSizes(flags, global) : ReadSizes(flags.sizes, HasBlocks(flags));
   if (!sizes.ok() && flags.sizes.empty()) return sizes.status();
   if (!sizes.ok()) return DataError(output, sizes.status());
   client::SpecFlags spec = flags.spec;
   if (flags.sizes.empty()) spec.spec.split.clear();  // the server has chosen
-  ABSL_ASSIGN_OR_RETURN(const std::vector<batching::TunedBudget> frontier, TuneSizes(*sizes, spec));
-  output.Print(ToJson(frontier), ToTable(frontier));
+  ABSL_ASSIGN_OR_RETURN(const Result result, plan(*sizes, spec));
+  output.Print(ToJson(result), ToTable(result));
   return ExitCode::kDone;
 }
 
 absl::StatusOr<ExitCode> Plan(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
   if (flags.sizes.empty()) return ShowPlan(flags, PlanDataset(flags, global), output);
-  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes);
+  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes, HasBlocks(flags));
   if (!sizes.ok()) return DataError(output, sizes.status());
   return ShowPlan(flags, PlanSizes(*sizes, flags.spec), output);
 }
@@ -187,29 +230,40 @@ void AddPlan(CLI::App& program, Invocation& invocation) {
                               {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
                                "packtrain plan --dataset qm9 --policy packed --graphs 127 --batch 0",
                                "packtrain plan --dataset qm9 --policy packed --graphs 127 --tune",
+                               "packtrain plan --dataset programs --policy supergraph --blocks 64 "
+                               "--block-nodes 128 --table",
                                "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
   const auto flags = std::make_shared<PlanFlags>();
   CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");
   CLI::Option* sizes = plan->add_option("--sizes", flags->sizes,
-                                        "File of lines `n_node n_edge`, gzip too; further columns are passed "
-                                        "over; planned here, without a server");
+                                        "File of lines `n_node n_edge [bandwidth]`, gzip too; the bandwidth is "
+                                        "read for supergraphs, further columns are passed over; planned here, "
+                                        "without a server");
   CLI::Option* batch = plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
                            ->check(base::CountFrom(0))
                            ->needs(dataset)
                            ->excludes(sizes);
+  CLI::Option* tune =
+      plan->add_flag(
+              "--tune", flags->tune,
+              "Show instead which budgets of about --graphs graphs fill best; planned here, also for --dataset")
+          ->excludes(batch);
   plan->add_flag(
-          "--tune", flags->tune,
-          "Show instead which budgets of about --graphs graphs fill best; planned here, also for --dataset")
-      ->excludes(batch);
+          "--table", flags->table,
+          "Show instead how many graphs a supergraph holds, and which share is kept, by limits of nodes and "
+          "of bandwidth, the latter before renumbering, too, for --dataset; planned here")
+      ->excludes(batch)
+      ->excludes(tune);
   dataset->excludes(sizes);
   client::AddSpecFlags(*plan, flags->spec, {.required = true, .epoch = true, .world_size = true});
   OnChosenPrintTable(
       *plan, invocation, [flags](const GlobalOptions& global, Output& output) -> absl::StatusOr<ExitCode> {
-        if (global.csv && !flags->tune) return RefuseCsv(output);
+        if (global.csv && !flags->tune && !flags->table) return RefuseCsv(output);
         if (flags->dataset.empty() && flags->sizes.empty()) {
           return UsageError(output, "one of --dataset and --sizes is needed (--help shows the usage)");
         }
-        if (flags->tune) return Tune(*flags, global, output);
+        if (flags->tune) return PlanAllSizes(*flags, global, output, TuneSizes);
+        if (flags->table) return PlanAllSizes(*flags, global, output, TabulateSizes);
         return flags->batch.has_value() ? ShowBatch(*flags, global, output) : Plan(*flags, global, output);
       });
 }

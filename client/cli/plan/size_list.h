@@ -15,13 +15,16 @@ struct SizeList {
   std::string path;
   std::vector<std::uint32_t> n_node;
   std::vector<std::uint32_t> n_edge;
-  std::vector<std::uint64_t> line;  // of the file; empty for sizes of a data set
-  std::string version;              // hash of the sizes, as a data set's is of its graphs
+  std::vector<std::uint64_t> line;                    // of the file; empty for sizes of a data set
+  std::string version;                                // hash of the sizes, as a data set's is of its graphs
+  std::vector<std::uint32_t> bandwidth = {};          // empty where it was not asked for
+  std::vector<std::uint32_t> bandwidth_as_read = {};  // likewise; a file has none
 };
 
-// `path` holds a line `n_node n_edge` for each graph, plain or gzip; further columns are passed over, and so
-// are empty lines. INVALID_ARGUMENT names file and line.
-absl::StatusOr<SizeList> ReadSizes(const std::string& path);
+// `path` holds a line `n_node n_edge bandwidth` for each graph, plain or gzip. The third column is read only
+// for `bandwidths`; further columns are passed over, and so are empty lines. INVALID_ARGUMENT names file and
+// line.
+absl::StatusOr<SizeList> ReadSizes(const std::string& path, bool bandwidths = false);
 
 // What messages call a graph of the list: "line N", or "graph N", from 0, where it comes from a data set.
 std::string NameOf(const SizeList& sizes, std::uint32_t graph);

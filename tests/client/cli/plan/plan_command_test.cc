@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/client/cli/run_line.h"
@@ -74,6 +75,83 @@ TEST(PlanCommandTest, DropLastSaysHowManyGraphsItLeavesOut) {
   const nlohmann::json plan = RunLine(line).Json();
   EXPECT_EQ(plan["graphs"], 3);
   EXPECT_EQ(plan["dropped_graphs"], 2);
+}
+
+TEST(PlanCommandTest, SupergraphsReadABandwidthAndNeedNoGraphs) {
+  const testing::TempFolder folder;
+  const std::vector<std::string> line = {
+      "plan",     "--sizes",       folder.Write("sizes", "5 10 2 x\n\n6 12 1\n4 9 3\n11 30 4\n7 8 5\n"),
+      "--policy", "supergraph",    "--blocks",
+      "4",        "--block-nodes", "4",
+      "--order",  "none",          "--json"};
+  const Printed refused = RunLine(line);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(
+      refused.Json()["error"]["message"].get<std::string>(),
+      HasSubstr("the largest is line 6 with 7 nodes, 8 edges and bandwidth 5; --blocks 4 --block-nodes 5 "
+                "would hold every graph"));
+  std::vector<std::string> alone = line;
+  alone.insert(alone.end(), {"--oversize", "alone"});
+  const nlohmann::json plan = RunLine(alone).Json();
+  EXPECT_EQ(plan["batches"], 3);
+  EXPECT_EQ(plan["oversize"]["ids"], nlohmann::json({"line 6"}));
+  EXPECT_EQ(plan["budget"], (nlohmann::json{{"graphs", 16}, {"nodes", 16}, {"edges", 31}, {"block_nodes", 4}}));
+  EXPECT_EQ(
+      plan["shapes"],
+      (nlohmann::json{{{"graphs", 17}, {"nodes", 16}, {"edges", 31}, {"block_nodes", 4}, {"batches", 2}},
+                      {{"graphs", 2}, {"nodes", 64}, {"edges", 64}, {"block_nodes", 64}, {"batches", 1}}}));
+  std::vector<std::string> other = alone;
+  other.insert(other.end(), {"--graphs", "99"});  // decides nothing
+  EXPECT_EQ(RunLine(other).Json()["fingerprint"], plan["fingerprint"]);
+}
+
+TEST(PlanCommandTest, OtherBandwidthsAreAnotherPlan) {
+  const testing::TempFolder folder;
+  const auto fingerprint = [&](const std::string& sizes) {
+    return RunLine({"plan", "--sizes", folder.Write("sizes", sizes), "--policy", "supergraph", "--blocks", "4",
+                    "--block-nodes", "4", "--json"})
+        .Json()["fingerprint"];
+  };
+  EXPECT_EQ(fingerprint("5 10 2\n"), fingerprint("5 10 2\n"));
+  EXPECT_NE(fingerprint("5 10 2\n"), fingerprint("5 10 3\n"));
+}
+
+TEST(PlanCommandTest, ABandwidthThatIsMissingOrTooGreatIsNamedWithItsLine) {
+  const testing::TempFolder folder;
+  const auto error = [&](const std::string& sizes) {
+    const Printed printed = RunLine({"plan", "--sizes", folder.Write("sizes", sizes), "--policy", "supergraph",
+                                     "--blocks", "4", "--block-nodes", "4", "--json"});
+    EXPECT_NE(printed.exit_code, 0);
+    return printed.Json()["error"]["message"].get<std::string>();
+  };
+  for (const char* line : {"3 4", "3 4 x", "3 4 -1"}) {
+    EXPECT_THAT(error(std::string("1 0 0\n") + line + "\n"),
+                HasSubstr("sizes:2: a line is `n_node n_edge bandwidth`, whole numbers"))
+        << line;
+  }
+  EXPECT_THAT(error("3 4 3\n"), HasSubstr("sizes:1: bandwidth 3 is out of range: below the 3 nodes"));
+}
+
+TEST(PlanCommandTest, WrongUsageOfBlocksIsTwo) {
+  const testing::TempFolder folder;
+  const std::string sizes = folder.Write("sizes", "3 4 1\n");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--policy", "dynamic"}, "--graphs is required"},
+      {{"--policy", "supergraph"}, "--policy supergraph needs --blocks and --block-nodes"},
+      {{"--policy", "supergraph", "--blocks", "4", "--block-nodes", "0"}, "--block-nodes"},
+      {{"--policy", "supergraph", "--blocks", "1", "--block-nodes", "1"}, "2 to 2147483647 node slots"},
+      {{"--policy", "supergraph", "--blocks", "4", "--block-nodes", "4", "--nodes", "9"},
+       "--nodes does not go with --policy supergraph"},
+      {{"--policy", "supergraph", "--blocks", "4", "--block-nodes", "4", "--tune"}, "--tune"},
+      {{"--policy", "dynamic", "--graphs", "3", "--blocks", "4"}, "--blocks does not go with --policy dynamic"},
+      {{"--policy", "dynamic", "--graphs", "3", "--table"}, "--table does not go with --policy dynamic"}};
+  for (const auto& [flags, part] : cases) {
+    std::vector<std::string> line = {"plan", "--sizes", sizes, "--json"};
+    line.insert(line.end(), flags.begin(), flags.end());
+    const Printed printed = RunLine(line);
+    EXPECT_EQ(printed.exit_code, 2) << part;
+    EXPECT_THAT(printed.Json()["error"]["message"].get<std::string>(), HasSubstr(part));
+  }
 }
 
 }  // namespace
