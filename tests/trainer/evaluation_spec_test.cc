@@ -59,5 +59,23 @@ TEST(EvaluationSpec, OfAStaticPlanHasOneShape) {
   EXPECT_EQ(spec.nodes, std::nullopt);
 }
 
+TEST(EvaluationSpec, OfSupergraphsHasTheirBlocks) {
+  wire::BatchSpec training;
+  training.policy = wire::Policy::kSupergraph;
+  training.max_graphs = 40;
+  training.oversize = wire::Oversize::kSkip;
+  training.blocks = 4;
+  training.block_nodes = 64;
+  const client::PlanInfo plan{
+      .steps = 1, .batches = 1, .budget = {40, 256, 900, /*block_nodes=*/64}, .fingerprint = "f"};
+  const wire::BatchSpec spec = EvaluationSpec(training, plan, "val");
+  EXPECT_EQ(spec.policy, wire::Policy::kSupergraph);
+  EXPECT_EQ(spec.blocks, 4);
+  EXPECT_EQ(spec.block_nodes, 64);
+  EXPECT_EQ(spec.max_graphs, 40);
+  EXPECT_EQ(spec.nodes, std::nullopt);
+  EXPECT_EQ(spec.oversize, wire::Oversize::kAlone);
+}
+
 }  // namespace
 }  // namespace packtrain::trainer

@@ -20,6 +20,12 @@ wire::BatchSpec EvaluationSpec(const wire::BatchSpec& training, const client::Pl
                           .seed = training.seed,
                           .split = split,
                           .oversize = wire::Oversize::kAlone};
+  if (training.policy == wire::Policy::kSupergraph) {
+    spec.policy = training.policy;
+    spec.blocks = training.blocks;
+    spec.block_nodes = training.block_nodes;
+    return spec;
+  }
   if (plan.budget.nodes > 0) {
     spec.max_graphs = plan.budget.graphs;
     spec.nodes = plan.budget.nodes;

@@ -23,7 +23,8 @@
 namespace packtrain::trainer {
 
 // What to ask for to evaluate on `split`: the data set's order, each graph once, and one padded shape: that of
-// the training run (`plan` is its plan) where it has one.
+// the training run (`plan` is its plan) where it has one. Supergraphs keep their blocks; their edge slots are
+// those of the split.
 wire::BatchSpec EvaluationSpec(const wire::BatchSpec& training, const client::PlanInfo& plan,
                                const std::string& split);
 
