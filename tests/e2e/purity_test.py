@@ -18,10 +18,14 @@ def requests():
     """Every policy, balanced or not, alone and as rank 1 of a world that changed after the first epoch's second step."""
     for balance, policy in itertools.product((batch_pb2.BALANCE_NONE, batch_pb2.BALANCE_COST),
                                              (batch_pb2.POLICY_STATIC, batch_pb2.POLICY_DYNAMIC,
-                                              batch_pb2.POLICY_PACKED, batch_pb2.POLICY_TUPLE)):
+                                              batch_pb2.POLICY_PACKED, batch_pb2.POLICY_TUPLE,
+                                              batch_pb2.POLICY_SUPERGRAPH)):
         spec = batch_pb2.BatchSpec(policy=policy, graphs=31, seed=7, balance=balance)
-        yield batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec, epochs=EPOCHS)
-        yield batch_pb2.StreamBatchesRequest(dataset="sample", spec=spec, epochs=EPOCHS, rank=1, world_size=3,
+        dataset = "sample"
+        if policy == batch_pb2.POLICY_SUPERGRAPH:
+            dataset, spec.blocks, spec.block_nodes, spec.oversize = "numbered", 20, 12, batch_pb2.OVERSIZE_ALONE
+        yield batch_pb2.StreamBatchesRequest(dataset=dataset, spec=spec, epochs=EPOCHS)
+        yield batch_pb2.StreamBatchesRequest(dataset=dataset, spec=spec, epochs=EPOCHS, rank=1, world_size=3,
                                              start_step=2, segments=[batch_pb2.Segment(world_size=2, steps=2)])
 
 
@@ -47,6 +51,9 @@ class Purity(unittest.TestCase):
         with DataNode("--builders", "1", directory=cls.origin) as node:
             imported = node.import_sample()
             assert imported.code == 0, imported
+            derived = node.run("dataset", "derive", "sample", "--edges", "knn:3", "--renumber", "rcm", "--name",
+                               "numbered")
+            assert derived.code == 0, derived
             cls.expected = cls.batches(node)
             assert node.terminate() == 0, node.log()
 
