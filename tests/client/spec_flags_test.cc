@@ -41,7 +41,8 @@ TEST(SpecFlags, SetEveryField) {
   const SpecFlags flags =
       Parse({"--policy=dynamic", "--graphs=8", "--max-graphs=9", "--nodes=100", "--edges=200", "--order=none",
              "--seed=7", "--split=val", "--oversize=skip", "--drop-last", "--epoch=3", "--world-size=4",
-             "--pad=pow2", "--budget-sample=5", "--balance=cost", "--cost=9,2,1", "--lookahead=6"},
+             "--pad=pow2", "--budget-sample=5", "--balance=cost", "--cost=9,2,1", "--lookahead=6",
+             "--blocks=11", "--block-nodes=12"},
             kPlan);
   EXPECT_EQ(flags.spec.max_graphs, 9u);
   EXPECT_EQ(flags.spec.nodes, 100u);
@@ -56,6 +57,8 @@ TEST(SpecFlags, SetEveryField) {
   EXPECT_EQ(flags.spec.balance, wire::Balance::kCost);
   EXPECT_EQ(flags.spec.cost, (wire::CostCoefficients{.graph = 9, .node = 2, .edge = 1}));
   EXPECT_EQ(flags.spec.lookahead, 6u);
+  EXPECT_EQ(flags.spec.blocks, 11u);
+  EXPECT_EQ(flags.spec.block_nodes, 12u);
   EXPECT_EQ(flags.epoch, 3u);
   EXPECT_EQ(flags.world_size, 4u);
 }
@@ -65,7 +68,7 @@ TEST(SpecFlags, RefuseUnknownWordsAndNumbersOutOfRange) {
       "--pad=round",        "--order=random", "--split=dev",       "--oversize=drop",   "--graphs=0",
       "--nodes=0",          "--nodes=-1",     "--edges=1e6",       "--seed=4294967296", "--epoch=-1",
       "--world-size=0",     "--max-graphs=x", "--budget-sample=0", "--policy=greedy",   "--balance=size",
-      "--cost=1,2,1000001", "--cost=-1,2,3",  "--lookahead=0"};
+      "--cost=1,2,1000001", "--cost=-1,2,3",  "--lookahead=0",     "--blocks=0",        "--block-nodes=0"};
   for (const std::string& flag : bad) {
     std::vector<std::string> words = {"--policy=static", "--graphs=8", flag};
     if (flag.starts_with("--policy")) words = {"--graphs=8", flag};
@@ -89,6 +92,14 @@ TEST(SpecFlags, SayWhichNumbersThePlannerTakes) {
       EXPECT_THAT(error.what(), HasSubstr(range)) << flag;
     }
   }
+}
+
+TEST(SpecFlags, SupergraphsAloneNeedNoGraphs) {
+  EXPECT_EQ(Parse({"--policy=supergraph", "--blocks=4", "--block-nodes=64"}, kPlan).spec.graphs, 0u);
+  EXPECT_EQ(Parse({"--graphs=8", "--policy=supergraph", "--blocks=4", "--block-nodes=64"}, kPlan).spec.graphs,
+            8u);
+  EXPECT_THROW(Parse({"--policy=dynamic"}, kPlan), CLI::RequiredError);
+  EXPECT_THROW(Parse({"--blocks=4", "--block-nodes=64"}, kPlan), CLI::RequiredError);
 }
 
 TEST(SpecFlags, ACostHasThreeNumbers) {

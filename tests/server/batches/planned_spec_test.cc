@@ -99,7 +99,8 @@ TEST(PlannedSpecTest, NumbersAreThePlanners) {
 }
 
 TEST(PlannedSpecTest, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(TextOf(v1::BatchSpec()), HasSubstr("INVALID_ARGUMENT: spec.policy is missing: choose one of static"));
+  EXPECT_THAT(TextOf(v1::BatchSpec()),
+              HasSubstr("INVALID_ARGUMENT: spec.policy is missing: choose one of static"));
   EXPECT_THAT(TextOf(Spec(static_cast<v1::Policy>(99))),
               HasSubstr("INVALID_ARGUMENT: spec.policy = 99 is not known to this server"));
   v1::BatchSpec spec = Spec(v1::POLICY_DYNAMIC);

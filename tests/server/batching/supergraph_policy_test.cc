@@ -2,8 +2,16 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "server/batching/plan.h"
 #include "server/batching/supergraph_table.h"
 
@@ -203,6 +211,82 @@ TEST_F(SupergraphTest, TheLineOfTheBlocksIsThePlanThatSkipsTheWide) {
       rows, [&](const SupergraphRow& row) { return row.by == LimitBy::kNodes && row.share >= line->share; });
   ASSERT_NE(as_many, rows.end());
   EXPECT_LT(as_many->share, line->share + 0.02);  // a limit of one node less keeps fewer
+}
+
+// Of tests/golden/supergraph_plan.txt. The first lines say what a line holds.
+class GoldenPlans : public SupergraphTest {
+ protected:
+  void SetUp() override {
+    std::ifstream golden(PACKTRAIN_GOLDEN "/supergraph_plan.txt");
+    for (std::string line; std::getline(golden, line);) {
+      if (!line.starts_with('#')) lines_.push_back(absl::StrSplit(line, ": "));
+    }
+    ASSERT_GT(lines_.size(), 10u);
+    Sizes n_node, n_edge, bandwidth;
+    for (const absl::string_view graph : absl::StrSplit(lines_[0][1], ", ")) {
+      const std::vector<std::string> words = absl::StrSplit(graph, ' ');
+      n_node.push_back(NumberOf(words[0]));
+      n_edge.push_back(NumberOf(words[1]));
+      bandwidth.push_back(NumberOf(words[2]));
+    }
+    SetGraphs(n_node, n_edge, bandwidth);
+  }
+
+  static std::uint32_t NumberOf(const std::string& word) {
+    return static_cast<std::uint32_t>(std::stoul(word));
+  }
+
+  // The words before the colons of the lines that begin with `kind`, and what stands behind.
+  std::vector<std::pair<std::vector<std::string>, std::string>> Lines(const std::string& kind) const {
+    std::vector<std::pair<std::vector<std::string>, std::string>> found;
+    for (const std::vector<std::string>& line : lines_) {
+      if (line[0].starts_with(kind + " ")) found.push_back({absl::StrSplit(line[0], ' '), line[1]});
+    }
+    return found;
+  }
+
+ private:
+  std::vector<std::vector<std::string>> lines_;
+};
+
+TEST_F(GoldenPlans, PlansAreThoseOfOtherCode) {
+  EXPECT_THAT(Lines("plan"), ::testing::SizeIs(7));
+  for (const auto& [words, expected] : Lines("plan")) {
+    wire::BatchSpec spec = Supergraph(NumberOf(words[3]), NumberOf(words[4]));
+    spec.oversize = words[6] == "skip" ? wire::Oversize::kSkip : wire::Oversize::kAlone;
+    if (words[1] != "-") {
+      spec.order = wire::Order::kFull;
+      spec.seed = NumberOf(words[1]);
+    }
+    if (words[5] != "-") spec.max_graphs = NumberOf(words[5]);
+    PlanRequest request = RequestFor(spec);
+    request.epoch = NumberOf(words[2]);
+    const auto plan = Plan::Create(request).value();
+    std::vector<std::string> batches;
+    for (std::uint64_t index = 0; index < plan->steps(); ++index) {
+      const wire::Shape padded = plan->BatchAt(index)->padded;
+      batches.push_back(absl::StrCat(absl::StrJoin(GraphsAt(*plan, index), " "), " / ", padded.graphs, " ",
+                                     padded.nodes, " ", padded.edges, " ", padded.block_nodes));
+    }
+    EXPECT_EQ(absl::StrJoin(batches, "; "), expected) << absl::StrJoin(words, " ");
+  }
+}
+
+TEST_F(GoldenPlans, TablesAreThoseOfOtherCode) {
+  const std::vector<SupergraphRow> rows = TabulateSupergraphs(RequestFor(Supergraph(5, 9)), {}).value();
+  for (const auto& [kind, by] :
+       {std::pair("nodes", LimitBy::kNodes), std::pair("bandwidth", LimitBy::kBandwidth)}) {
+    EXPECT_THAT(Lines(kind), ::testing::SizeIs(6));
+    for (const auto& [words, expected] : Lines(kind)) {
+      const std::vector<std::string> counts = absl::StrSplit(expected, ' ');
+      const std::uint32_t limit = NumberOf(words[3]);
+      const auto row = std::ranges::find_if(
+          rows, [&, its_by = by](const SupergraphRow& one) { return one.by == its_by && one.limit == limit; });
+      ASSERT_NE(row, rows.end()) << limit;
+      EXPECT_EQ(row->share, NumberOf(counts[0]) / 60.0);
+      EXPECT_EQ(row->graphs_per_supergraph, static_cast<double>(NumberOf(counts[0])) / NumberOf(counts[1]));
+    }
+  }
 }
 
 }  // namespace

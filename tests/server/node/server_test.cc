@@ -289,8 +289,8 @@ TEST(ServerTest, SaysWhatItIsAndAllows) {
   EXPECT_EQ(info->api(), "v1");
   EXPECT_EQ(info->limits().max_streams(), 5);
   EXPECT_EQ(info->limits().max_batch_bytes(), options.max_batch_bytes);
-  EXPECT_THAT(info->features(),
-              IsSupersetOf({"policy.static", "policy.dynamic", "policy.packed", "policy.tuple", "edges.full"}));
+  EXPECT_THAT(info->features(), IsSupersetOf({"policy.static", "policy.dynamic", "policy.packed",
+                                              "policy.tuple", "policy.supergraph", "edges.full"}));
   EXPECT_THAT(info->memory().cap_bytes(), Gt(5 * 2 * options.max_batch_bytes));
 }
 
