@@ -23,7 +23,7 @@ def requests():
         spec = batch_pb2.BatchSpec(policy=policy, graphs=31, seed=7, balance=balance)
         dataset = "sample"
         if policy == batch_pb2.POLICY_SUPERGRAPH:
-            dataset, spec.blocks, spec.block_nodes, spec.oversize = "numbered", 20, 12, batch_pb2.OVERSIZE_ALONE
+            dataset, spec.blocks, spec.block_nodes = "numbered", 20, 32
         yield batch_pb2.StreamBatchesRequest(dataset=dataset, spec=spec, epochs=EPOCHS)
         yield batch_pb2.StreamBatchesRequest(dataset=dataset, spec=spec, epochs=EPOCHS, rank=1, world_size=3,
                                              start_step=2, segments=[batch_pb2.Segment(world_size=2, steps=2)])

@@ -283,9 +283,9 @@ TEST_F(BatchServiceTest, FieldsAreThoseOfTheGraphs) {
 }
 
 TEST_F(BatchServiceTest, StoredEndpointsAreAsWideAsTheLargestGraphNeeds) {
-  ASSERT_THAT(client().Store("chains", ChainSchema(), ChainBlock({1, 2, 300, 3})), IsOk());
+  ASSERT_THAT(client().Store("paths", PathSchema(), PathBlock({1, 2, 300, 3})), IsOk());
   v1::StreamBatchesRequest request = Request(v1::POLICY_STATIC, 2);
-  request.set_dataset("chains");
+  request.set_dataset("paths");
   request.mutable_spec()->set_order(v1::ORDER_NONE);
   const ReceivedStream stream = client().Stream(request);
   ASSERT_THAT(stream.status, IsOk());

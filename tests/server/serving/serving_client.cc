@@ -37,10 +37,10 @@ absl::StatusOr<Response> Call(Stub& stub,
 
 }  // namespace
 
-v1::Schema ChainSchema() {
+v1::Schema PathSchema() {
   v1::Schema schema;
   schema.set_edge_rule(v1::EDGE_RULE_STORED);
-  schema.set_edges("chain");
+  schema.set_edges("path");
   v1::Field& x = *schema.add_fields();
   x.set_name("x");
   x.set_scope(v1::FIELD_SCOPE_NODE);
@@ -48,12 +48,12 @@ v1::Schema ChainSchema() {
   return schema;
 }
 
-v1::GraphBlock ChainBlock(const std::vector<std::uint32_t>& n_node) {
+v1::GraphBlock PathBlock(const std::vector<std::uint32_t>& n_node) {
   v1::GraphBlock block;
   std::string x;
   std::int32_t count = 0;
   for (std::size_t k = 0; k < n_node.size(); ++k) {
-    block.add_source_ids(absl::StrCat("chain-", k));
+    block.add_source_ids(absl::StrCat("path-", k));
     block.add_n_node(n_node[k]);
     block.add_n_edge(2 * (n_node[k] - 1));
     for (std::uint32_t node = 0; node < n_node[k]; ++node, ++count) {

@@ -19,10 +19,10 @@
 
 namespace packtrain::testing {
 
-// Graphs 0, 1, .. with stored edges: graph k is a chain of n_node[k] nodes, edges both ways. Node field `x`
+// Graphs 0, 1, .. with stored edges: graph k is a path of n_node[k] nodes, edges both ways. Node field `x`
 // (I32) counts the nodes of the block.
-v1::Schema ChainSchema();
-v1::GraphBlock ChainBlock(const std::vector<std::uint32_t>& n_node);
+v1::Schema PathSchema();
+v1::GraphBlock PathBlock(const std::vector<std::uint32_t>& n_node);
 
 struct ReceivedBatch {
   wire::Batch batch;
