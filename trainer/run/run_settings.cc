@@ -55,6 +55,7 @@ absl::Status CheckSameSettings(const Settings& then, const Settings& now) {
   for (const Setting& setting : now) {
     const std::string before = ValueOf(then, setting.name);
     if (before == setting.value) continue;
+    if (before.empty() && setting.value == "default") continue;  // an option that the program of then had not
     differences.push_back(absl::StrCat(setting.name, " was '", before, "' and is '", setting.value, "'"));
   }
   if (differences.empty()) return absl::OkStatus();

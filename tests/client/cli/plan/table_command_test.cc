@@ -70,7 +70,8 @@ TEST(TableCommandTest, ADatasetHasTheBandwidthsAsReadToo) {
     ASSERT_EQ(printed.exit_code, 0) << printed.out;
     std::set<std::string> measures;
     double narrow = 0, as_read = 0;
-    for (const nlohmann::json& row : printed.Json()["table"]) {
+    const nlohmann::json printed_plan = printed.Json();
+    for (const nlohmann::json& row : printed_plan["table"]) {
       measures.insert(row["by"]);
       if (row["limit"] != 8) continue;
       if (row["by"] == "bandwidth") narrow = row["share"];
