@@ -21,9 +21,10 @@ std::optional<Refusal> CheckId(std::string_view id) {
                  absl::StrCat("the source id has ", id.size(), " bytes, the limit is ", kMaxSourceIdBytes)};
 }
 
+// Looks at all nodes: a loop that ends early takes a branch for each.
 bool AreBelow(std::span<const std::uint32_t> nodes, std::uint32_t n_node) {
   bool below = true;
-  for (const std::uint32_t node : nodes) below &= node < n_node;  // without a branch
+  for (const std::uint32_t node : nodes) below &= node < n_node;
   return below;
 }
 
@@ -38,7 +39,8 @@ std::optional<Refusal> CheckEndpoints(const GraphView& graph) {
   return std::nullopt;
 }
 
-// The first element for which `bad` holds.
+// The first element for which `bad` holds. There is hardly ever one, so all are looked at in a loop without an
+// early end, which takes no branch for each.
 template <typename T, typename Predicate>
 std::optional<std::size_t> FindElement(std::string_view bytes, Predicate bad) {
   const auto is_bad = [&](std::size_t k) {
@@ -48,7 +50,7 @@ std::optional<std::size_t> FindElement(std::string_view bytes, Predicate bad) {
   };
   const std::size_t elements = bytes.size() / sizeof(T);
   bool any = false;
-  for (std::size_t k = 0; k < elements; ++k) any |= is_bad(k);  // without a branch
+  for (std::size_t k = 0; k < elements; ++k) any |= is_bad(k);
   if (!any) return std::nullopt;
   std::size_t first = 0;
   while (!is_bad(first)) ++first;

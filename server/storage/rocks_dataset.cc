@@ -71,7 +71,8 @@ absl::StatusOr<std::vector<std::uint32_t>> RocksDataset::ReadBandwidthsAsRead(
     if (chunk != read) {
       ABSL_ASSIGN_OR_RETURN(const std::string arrays, ReadSizes(chunk));
       of_chunk.clear();
-      AppendIndices(std::string_view(arrays).substr(arrays.size() / 4 * 3), of_chunk);
+      const std::size_t column = arrays.size() / SizeArrays(/*renumbered=*/true);
+      AppendIndices(std::string_view(arrays).substr(3 * column), of_chunk);
       read = chunk;
     }
     bandwidths.push_back(of_chunk[graph % kSizesPerChunk]);

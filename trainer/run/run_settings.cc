@@ -55,7 +55,8 @@ absl::Status CheckSameSettings(const Settings& then, const Settings& now) {
   for (const Setting& setting : now) {
     const std::string before = ValueOf(then, setting.name);
     if (before == setting.value) continue;
-    if (before.empty() && setting.value == "default") continue;  // an option that the program of then had not
+    // The program that wrote the checkpoint may not have had the option.
+    if (before.empty() && setting.value == "default") continue;
     differences.push_back(absl::StrCat(setting.name, " was '", before, "' and is '", setting.value, "'"));
   }
   if (differences.empty()) return absl::OkStatus();
