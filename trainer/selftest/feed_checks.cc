@@ -39,15 +39,16 @@ at::Tensor StartsOf(const at::Tensor& ends, std::int64_t nodes) {
 
 // What the host makes of `batch`, and the orders of its edges by sorting.
 absl::StatusOr<GraphTensors> Expected(const wire::Batch& batch, const FeedOptions& options) {
-  const auto& [graphs, nodes, edges] = batch.header().real;
+  const wire::Shape& real = batch.header().real;
   GraphTensors expected = NewGraphTensors(batch.header().padded, options.layout, at::kCPU);
   ABSL_RETURN_IF_ERROR(HostFeed(options).Expand(batch, expected));
-  const at::Tensor senders = expected.senders.narrow(0, 0, edges);
+  const at::Tensor senders = expected.senders.narrow(0, 0, real.edges);
   const std::int64_t slots = batch.header().padded.nodes;
-  expected.receiver_start = StartsOf(expected.receivers.narrow(0, 0, edges), slots);
+  expected.receiver_start = StartsOf(expected.receivers.narrow(0, 0, real.edges), slots);
   expected.by_sender = at::argsort(senders, /*stable=*/true).to(at::kInt);
   expected.sender_start = StartsOf(senders, slots);
-  expected.real = at::tensor({std::int64_t{graphs}, std::int64_t{nodes}, std::int64_t{edges}}, at::kInt);
+  expected.real =
+      at::tensor({std::int64_t{real.graphs}, std::int64_t{real.nodes}, std::int64_t{real.edges}}, at::kInt);
   return expected;
 }
 
