@@ -84,18 +84,23 @@ absl::StatusOr<DatasetContent> DatasetContent::Create(const v1::Schema& schema) 
 }
 
 absl::Status DatasetContent::Add(std::span<const std::byte> record) {
+  ABSL_RETURN_IF_ERROR(AddUnhashed(record));
+  HashRecords(record);  // a record states its own length
+  return absl::OkStatus();
+}
+
+absl::Status DatasetContent::AddUnhashed(std::span<const std::byte> record) {
   const absl::StatusOr<RecordView> view = RecordView::Parse(layout_, record);
   if (!view.ok()) return absl::InvalidArgumentError(view.status().message());
   if (graphs() == std::numeric_limits<std::uint32_t>::max()) {
     return absl::ResourceExhaustedError(absl::StrCat("a data set holds at most ", graphs(), " graphs"));
   }
-  hasher_.Update(record);  // a record states its own length
   bytes_ += record.size();
-  n_node_.push_back(view->n_node());
-  n_edge_.push_back(view->n_edge());
-  bandwidth_.push_back(view->bandwidth());
-  if (layout_.source_node()) bandwidth_as_read_.push_back(view->bandwidth_as_read());
-  if (layout_.stores_edges()) log_degrees_.push_back(static_cast<float>(SumLogDegrees(*view)));
+  n_node_.Add(view->n_node());
+  n_edge_.Add(view->n_edge());
+  bandwidth_.Add(view->bandwidth());
+  if (layout_.source_node()) bandwidth_as_read_.Add(view->bandwidth_as_read());
+  if (layout_.stores_edges()) log_degrees_.push_back(SumLogDegrees(*view));
   ids_.Add(view->source_id());
   if (class_field_) NoteClasses(view->field(*class_field_));
   if (target_field_) NoteTargets(view->field(*target_field_));
@@ -103,11 +108,8 @@ absl::Status DatasetContent::Add(std::span<const std::byte> record) {
 }
 
 std::uint64_t DatasetContent::memory_bytes() const {
-  const auto of = [](const auto& values) {  // with a pointer to each piece, of 512 bytes
-    return (values.size() * sizeof(values[0]) / 64 + 8) * 65;
-  };
-  return sizeof(*this) + of(n_node_) + of(n_edge_) + of(bandwidth_) + of(bandwidth_as_read_) +
-         of(log_degrees_) + of(targets_) + ids_.memory_bytes();
+  return sizeof(*this) + n_node_.memory_bytes() + n_edge_.memory_bytes() + bandwidth_.memory_bytes() +
+         bandwidth_as_read_.memory_bytes() + BytesOf(log_degrees_) + BytesOf(targets_) + ids_.memory_bytes();
 }
 
 double DatasetContent::log_degrees(std::uint32_t graph) const {
@@ -117,9 +119,13 @@ double DatasetContent::log_degrees(std::uint32_t graph) const {
 }
 
 void DatasetContent::NoteClasses(std::span<const std::byte> rows) {
-  for (std::size_t at = 0; at < rows.size(); at += class_bytes_) {
-    std::uint16_t value = 0;
-    std::memcpy(&value, rows.data() + at, class_bytes_);
+  if (class_bytes_ == sizeof(std::uint8_t)) {
+    for (const std::byte value : rows) classes_.set(std::to_integer<std::uint8_t>(value));
+    return;
+  }
+  for (std::size_t at = 0; at < rows.size(); at += sizeof(std::uint16_t)) {
+    std::uint16_t value;
+    std::memcpy(&value, rows.data() + at, sizeof(value));
     classes_.set(value);
   }
 }

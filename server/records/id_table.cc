@@ -1,6 +1,7 @@
 #include "server/records/id_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -24,9 +25,12 @@ std::uint64_t Mix(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+// Bits enough for all indices of slots, so that no graph has all of them.
+std::uint32_t MaskOf(std::size_t slots) { return static_cast<std::uint32_t>(std::bit_ceil(slots) - 1); }
+
 }  // namespace
 
-IdTable::IdTable() : key_{Random(), Random()}, slots_(kFirstSlots, kFree) {}
+IdTable::IdTable() : key_{Random(), Random()}, slots_(kFirstSlots, kFree), graph_mask_(MaskOf(slots_.size())) {}
 
 IdTable::Hash IdTable::HashOf(std::string_view id) const {
   Hash hash = {key_[0] ^ id.size(), key_[1] ^ id.size()};
@@ -41,31 +45,37 @@ IdTable::Hash IdTable::HashOf(std::string_view id) const {
 
 std::size_t IdTable::SlotOf(const Hash& hash) const {
   auto slot = static_cast<std::size_t>(static_cast<unsigned __int128>(hash[0]) * slots_.size() >> 64);
-  while (slots_[slot] != kFree && hashes_[slots_[slot]] != hash) slot = slot + 1 < slots_.size() ? slot + 1 : 0;
+  const auto is_other = [this, &hash, tag = TagOf(hash)](std::uint32_t taken) {
+    return (taken & ~graph_mask_) != tag || hashes_[taken & graph_mask_] != hash;
+  };
+  while (slots_[slot] != kFree && is_other(slots_[slot])) slot = slot + 1 < slots_.size() ? slot + 1 : 0;
   return slot;
 }
 
 std::optional<std::uint32_t> IdTable::Find(std::string_view id) const {
-  const std::uint32_t graph = slots_[SlotOf(HashOf(id))];
-  if (graph == kFree) return std::nullopt;
-  return graph;
+  const std::uint32_t taken = slots_[SlotOf(HashOf(id))];
+  if (taken == kFree) return std::nullopt;
+  return taken & graph_mask_;
 }
 
 void IdTable::Add(std::string_view id) {
   if ((hashes_.size() + 1) * 4 > slots_.size() * 3) Grow();
   const Hash hash = HashOf(id);
-  const std::size_t slot = SlotOf(hash);
-  slots_[slot] = static_cast<std::uint32_t>(hashes_.size());
+  Put(hash, hashes_.size());
   hashes_.push_back(hash);
+}
+
+void IdTable::Put(const Hash& hash, std::size_t graph) {
+  slots_[SlotOf(hash)] = static_cast<std::uint32_t>(graph) | TagOf(hash);
 }
 
 void IdTable::Grow() {
   const std::size_t slots = slots_.size() + slots_.size() / 2;
   slots_ = std::vector<std::uint32_t>();  // so that the old ones are not held beside the new ones
   slots_ = std::vector<std::uint32_t>(slots, kFree);
-  for (std::size_t graph = 0; graph < hashes_.size(); ++graph) {
-    slots_[SlotOf(hashes_[graph])] = static_cast<std::uint32_t>(graph);
-  }
+  graph_mask_ = MaskOf(slots);
+  std::size_t graph = 0;
+  for (const Hash& hash : hashes_) Put(hash, graph++);
 }
 
 std::uint64_t IdTable::memory_bytes() const {

@@ -33,13 +33,18 @@ class IdTable {
   using Hash = std::array<std::uint64_t, 2>;
 
   Hash HashOf(std::string_view id) const;
+  // The bits of a slot above those of the graph, from the hash: graphs of which they differ are passed over
+  // without a look at their hashes, which would wait for memory.
+  std::uint32_t TagOf(const Hash& hash) const { return static_cast<std::uint32_t>(hash[1]) & ~graph_mask_; }
   // The slot of this hash, or the free one where it belongs.
   std::size_t SlotOf(const Hash& hash) const;
+  void Put(const Hash& hash, std::size_t graph);
   void Grow();
 
   Hash key_;
   std::deque<Hash> hashes_;           // by graph
-  std::vector<std::uint32_t> slots_;  // graphs, at most three of four in use
+  std::vector<std::uint32_t> slots_;  // graphs with their tags, at most three of four in use
+  std::uint32_t graph_mask_;          // the bits of a graph, of which all graphs have a zero
 };
 
 }  // namespace packtrain::records

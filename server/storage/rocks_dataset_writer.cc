@@ -195,9 +195,7 @@ class RocksDatasetWriter : public DatasetWriter {
       const std::uint64_t count = GraphsOfChunk(graphs(), chunk);
       std::string columns;
       for (const records::GraphColumn* column : SizeColumns()) {
-        const auto first = column->begin() + static_cast<std::ptrdiff_t>(begin);
-        const std::vector<std::uint32_t> part(first, first + static_cast<std::ptrdiff_t>(count));
-        columns += IndexBytes(part);
+        columns += IndexBytes(column->Numbers(begin, count));
       }
       ABSL_RETURN_IF_ERROR(sizes.Add(StorageKey(storage_id_, chunk).view(), columns));
     }

@@ -179,13 +179,12 @@ std::uint32_t Percentile(const std::map<std::uint32_t, std::uint64_t>& bins, std
 
 // Of a histogram.
 std::uint64_t MaxBins(const records::GraphColumn& counts) {
-  if (counts.empty()) return 0;
-  return std::min<std::uint64_t>(counts.size(), std::uint64_t{*std::ranges::max_element(counts)} + 1);
+  return std::min<std::uint64_t>(counts.size(), std::uint64_t{counts.max()} + 1);
 }
 
 v1::CountSummary Summarize(const records::GraphColumn& counts) {
   std::map<std::uint32_t, std::uint64_t> bins;
-  for (const std::uint32_t count : counts) ++bins[count];
+  for (std::size_t graph = 0; graph < counts.size(); ++graph) ++bins[counts[graph]];
   v1::CountSummary summary;
   for (const auto& [count, graphs] : bins) {
     v1::CountBin& bin = *summary.add_histogram();

@@ -63,14 +63,14 @@ class FakeDataset : public storage::Dataset {
         description_(std::move(sealed.description)),
         layout_(*records::RecordLayout::Create(description_.schema())),
         splits_(std::move(sealed.splits)),
-        n_node_(content.n_node().begin(), content.n_node().end()),
-        n_edge_(content.n_edge().begin(), content.n_edge().end()),
-        bandwidth_as_read_(content.bandwidth_as_read().begin(), content.bandwidth_as_read().end()),
+        n_node_(content.n_node().Numbers()),
+        n_edge_(content.n_edge().Numbers()),
+        bandwidth_as_read_(content.bandwidth_as_read().Numbers()),
         all_(content.graphs()),
         records_(std::move(records)) {
     std::iota(all_.begin(), all_.end(), 0);
     if (bandwidth_as_read_.empty()) return;
-    bandwidth_.assign(content.bandwidth().begin(), content.bandwidth().end());
+    bandwidth_ = content.bandwidth().Numbers();
   }
 
   const v1::Dataset& description() const override { return description_; }

@@ -48,7 +48,7 @@ double LogDegreesOf(const std::vector<std::uint32_t>& degrees) {
 void ExpectLogDegrees(const std::vector<std::uint32_t>& degrees) {
   double expected = 0;
   for (const std::uint32_t degree : degrees) expected += std::log1p(degree);
-  EXPECT_NEAR(LogDegreesOf(degrees), expected, 1e-7 * expected) << degrees.size();
+  EXPECT_NEAR(LogDegreesOf(degrees), expected, 1e-14 * expected) << degrees.size();
 }
 
 // The widths of an endpoint are 1, 2 and 4 bytes.

@@ -143,7 +143,7 @@ TEST_F(DeriveTest, DegreesAreThoseOfTheNewEdges) {
   const auto derived = Derive("molecules", Request("radius:1.05"));
   ASSERT_THAT(derived, IsOk());
   const double expected = ((2 + 2 + 3 + 2) * std::log(2) + std::log(3)) / 15;
-  EXPECT_NEAR(derived->splits(0).mean_log_degree(), expected, 1e-7 * expected);
+  EXPECT_NEAR(derived->splits(0).mean_log_degree(), expected, 1e-14 * expected);
 }
 
 TEST_F(DeriveTest, OfADataSetWithoutSplitsHasNone) {

@@ -65,10 +65,10 @@ class ComposedDataset final : public Dataset {
     for (const std::string& record : records) {
       EXPECT_THAT(content.Add(std::as_bytes(std::span(record))), IsOk());
     }
-    nodes_.assign(content.n_node().begin(), content.n_node().end());
-    edges_.assign(content.n_edge().begin(), content.n_edge().end());
-    bandwidths.stored.assign(content.bandwidth().begin(), content.bandwidth().end());
-    bandwidths.as_read.assign(content.bandwidth_as_read().begin(), content.bandwidth_as_read().end());
+    nodes_ = content.n_node().Numbers();
+    edges_ = content.n_edge().Numbers();
+    bandwidths.stored = content.bandwidth().Numbers();
+    bandwidths.as_read = content.bandwidth_as_read().Numbers();
     SealedContent sealed = *SealContent(content, SealWithFractions("composed", 800, 100, 100, 3));
     description_ = sealed.description;
     for (IndexSplit& split : sealed.splits) splits[split.name] = std::move(split.graphs);
