@@ -21,6 +21,10 @@ namespace {
 // How much a file takes in between two looks at the free space.
 constexpr std::uint64_t kSpaceCheckBytes = 1 << 20;
 
+// Whether what is written leaves the system's page cache. It is read again soon: by the ingest and whoever
+// opens the data set.
+constexpr bool kDropsFromPageCache = false;
+
 // Of files outside the database, which go on being written while it is opened again.
 rocksdb::Options OptionsOf(const Database& database, const Instance& instance, FamilyId family) {
   rocksdb::Options options = instance.db().GetOptions(instance.handle(family));
@@ -83,7 +87,8 @@ std::vector<rocksdb::IngestExternalFileArg> Arguments(const Instance& instance,
 struct SortedFileWriter::OpenFile {
   OpenFile(const Database& database, FamilyId family)
       : instance(database.instance()),
-        writer(rocksdb::EnvOptions(), OptionsOf(database, *instance, family), instance->handle(family)) {}
+        writer(rocksdb::EnvOptions(), OptionsOf(database, *instance, family), instance->handle(family),
+               kDropsFromPageCache) {}
   const std::shared_ptr<Instance> instance;  // whose family the writer refers to
   rocksdb::SstFileWriter writer;
 };
@@ -149,10 +154,6 @@ absl::Status SortedFileWriter::TryAdd(std::string_view key, std::string_view val
   const rocksdb::Status status = open_file_->writer.Put(key, value);
   if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", files_.back().path));
   return open_file_->writer.FileSize() < file_bytes_ ? absl::OkStatus() : TryEndFile();
-}
-
-std::uint64_t SortedFileWriter::open_bytes() const {
-  return open_file_ == nullptr ? 0 : open_file_->writer.FileSize();
 }
 
 absl::StatusOr<std::uint64_t> SortedFileWriter::EndFile() {

@@ -47,10 +47,8 @@ class SortedFileWriter {
   // RESOURCE_EXHAUSTED: disk full. After a failure every call gives that failure.
   absl::Status Add(std::string_view key, std::string_view value);
 
-  // Bytes of the file that is being written, as far as they have left memory.
-  std::uint64_t open_bytes() const;
-  // Ends and syncs that file, and returns its size; 0 where there is none. The next key begins another one.
-  // Codes as Finish.
+  // Ends and syncs the file that is being written, and returns its size; 0 where there is none. The next key
+  // begins another one. Codes as Finish.
   absl::StatusOr<std::uint64_t> EndFile();
   // From now on no file is removed at the end.
   void LeaveFiles() { leaves_files_ = true; }

@@ -5,26 +5,44 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
+#include "server/records/packed_records.h"
 
 namespace packtrain::serving {
 
-absl::StatusOr<const v1::ImportGraphsRequest*> ImportCall::Next(std::uint64_t held_bytes) {
+absl::StatusOr<storage::ImportMessage> ImportCall::Next(std::uint64_t held_bytes) {
   message_.reset();
-  memory_ = {};
+  records_ = {};
+  taken_ = {};
   if (!std::exchange(read_ahead_, false)) Read();
   ABSL_ASSIGN_OR_RETURN(const bool came, AwaitMessage());
-  if (!came) return nullptr;
+  if (!came) return storage::ImportMessage();
   const MethodBound bound{.part = limits::MemoryPart::kImports,
                           .max_request_bytes = max_message_bytes_,
                           .copies = 1,
                           .max_elements = max_message_bytes_};
-  message_.emplace();
-  ABSL_ASSIGN_OR_RETURN(
-      memory_, bounds_.Decode(packed_, bound, *message_,
-                              {limits::MemoryBudget::StatedWait(), [this] { return IsWanted(); }, held_bytes}));
-  read_ahead_ = !message_->has_end();
+  const limits::MemoryBudget::Wait wait(
+      limits::MemoryBudget::StatedWait(), [this] { return IsWanted(); }, held_bytes);
+  ABSL_ASSIGN_OR_RETURN(taken_,
+                        bounds_.Take(packed_, bound, v1::ImportGraphsRequest::default_instance(), wait));
+  ABSL_ASSIGN_OR_RETURN(const storage::ImportMessage message, Unpack(bound, wait));
+  read_ahead_ = !message_ || !message_->has_end();
   if (read_ahead_) Read();
-  return &*message_;
+  return message;
+}
+
+absl::StatusOr<storage::ImportMessage> ImportCall::Unpack(const MethodBound& bound,
+                                                          const limits::MemoryBudget::Wait& wait) {
+  const auto block = records::FindPackedBlock(taken_.view(), v1::ImportGraphsRequest::kRecordsFieldNumber);
+  if (block) {
+    const std::uint64_t bytes = taken_.bytes.size() + block->count * sizeof(records_[0]);
+    ABSL_RETURN_IF_ERROR(taken_.memory.Resize(bytes, wait));
+    records_ = records::RecordsOf(*block);
+    return storage::ImportMessage(records_, bytes);
+  }
+  message_.emplace();
+  ABSL_RETURN_IF_ERROR(CallBounds::Parse(taken_, bound, *message_, wait));
+  taken_.bytes = {};
+  return storage::ImportMessage(&*message_);
 }
 
 bool ImportCall::IsWanted() const {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +18,7 @@
 #include "proto/base/mutex.h"
 #include "server/limits/memory_budget.h"
 #include "server/serving/packed_call.h"
+#include "server/storage/import_message.h"
 
 namespace packtrain::serving {
 
@@ -29,10 +32,11 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
       : bounds_(bounds), max_message_bytes_(max_message_bytes), idle_limit_(idle_limit) {}
 
   // The next message, valid until the next call of Next or End, of an import that holds `held_bytes` beside it;
-  // null where the client sends no more. CANCELLED: the call broke off. DEADLINE_EXCEEDED: nothing came for the
-  // limit. After Break, its status. Otherwise codes as CallBounds::Decode. The one that follows is received in
-  // the meantime: at most one packed message of a call lies in memory that is not reserved.
-  absl::StatusOr<const v1::ImportGraphsRequest*> Next(std::uint64_t held_bytes);
+  // none where the client sends no more. A block of records is not decoded. CANCELLED: the call broke off.
+  // DEADLINE_EXCEEDED: nothing came for the limit. After Break, its status. Otherwise codes as
+  // CallBounds::Decode. The one that follows is received in the meantime: at most one packed message of a call
+  // lies in memory that is not reserved.
+  absl::StatusOr<storage::ImportMessage> Next(std::uint64_t held_bytes);
   // Not once Break was called, or the call broke off.
   bool IsWanted() const;
   // Ends the wait of Next, and those to come, with `why`. Any thread, before End.
@@ -48,14 +52,18 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   void Read();
   // Whether a message came.
   absl::StatusOr<bool> AwaitMessage();
+  // What is in `taken_`.
+  absl::StatusOr<storage::ImportMessage> Unpack(const MethodBound& bound,
+                                                const limits::MemoryBudget::Wait& wait);
 
   CallBounds& bounds_;
   const std::uint64_t max_message_bytes_;
   const std::chrono::milliseconds idle_limit_;
 
-  grpc::ByteBuffer packed_;                   // the read's while one is under way
-  bool read_ahead_ = false;                   // the next message is read while this one is staged
-  limits::MemoryBudget::Reservation memory_;  // of the message
+  grpc::ByteBuffer packed_;                // the read's while one is under way
+  bool read_ahead_ = false;                // the next message is read while this one is staged
+  CallBounds::Packed taken_;               // the message, with the memory of all that is made of it
+  std::vector<std::string_view> records_;  // in it
   std::optional<v1::ImportGraphsRequest> message_;
 
   base::CondVar changed_;

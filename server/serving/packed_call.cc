@@ -1,7 +1,6 @@
 #include "server/serving/packed_call.h"
 
 #include <grpcpp/impl/codegen/proto_utils.h>
-#include <grpcpp/support/slice.h>
 
 #include <algorithm>
 #include <optional>
@@ -76,17 +75,32 @@ grpc::Status CallBounds::Send(grpc::ServerContext& context, UnaryStream& stream,
 absl::StatusOr<MemoryBudget::Reservation> CallBounds::Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
                                                              google::protobuf::Message& message,
                                                              const MemoryBudget::Wait& wait) {
+  ABSL_ASSIGN_OR_RETURN(Packed taken, Take(packed, bound, message, wait));
+  ABSL_RETURN_IF_ERROR(Parse(taken, bound, message, wait));
+  return std::move(taken.memory);
+}
+
+absl::StatusOr<CallBounds::Packed> CallBounds::Take(grpc::ByteBuffer& packed, const MethodBound& bound,
+                                                    const google::protobuf::Message& message,
+                                                    const MemoryBudget::Wait& wait) {
   const std::uint64_t length = packed.Length();
   if (length > bound.max_request_bytes) return TooLarge(message, length, bound.max_request_bytes);
-  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory, memory_->Reserve(bound.part, length, wait));
-  grpc::Slice bytes;
-  if (!packed.DumpToSingleSlice(&bytes).ok()) return absl::InvalidArgumentError("the request is compressed");
+  Packed taken;
+  ABSL_ASSIGN_OR_RETURN(taken.memory, memory_->Reserve(bound.part, length, wait));
+  if (!packed.DumpToSingleSlice(&taken.bytes).ok()) {
+    return absl::InvalidArgumentError("the request is compressed");
+  }
   packed.Clear();
-  const std::string_view view(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
+  return taken;
+}
+
+absl::Status CallBounds::Parse(Packed& packed, const MethodBound& bound, google::protobuf::Message& message,
+                               const MemoryBudget::Wait& wait) {
+  const std::string_view bytes = packed.view();
   ABSL_ASSIGN_OR_RETURN(const std::uint64_t decoded,
-                        DecodedBytes(*message.GetDescriptor(), view, bound.max_elements));
-  ABSL_RETURN_IF_ERROR(memory.Resize(length + decoded * bound.copies + bound.work_bytes, wait));
-  if (message.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()))) return memory;
+                        DecodedBytes(*message.GetDescriptor(), bytes, bound.max_elements));
+  ABSL_RETURN_IF_ERROR(packed.memory.Resize(bytes.size() + decoded * bound.copies + bound.work_bytes, wait));
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "the request is no valid ", message.GetDescriptor()->full_name(), ", or holds text that is not UTF-8"));
 }

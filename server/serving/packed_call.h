@@ -14,6 +14,7 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/method_handler.h>
+#include <grpcpp/support/slice.h>
 #include <grpcpp/support/sync_stream.h>
 
 #include <chrono>
@@ -110,6 +111,19 @@ class CallBounds {
   absl::StatusOr<limits::MemoryBudget::Reservation> Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
                                                            google::protobuf::Message& message,
                                                            const limits::MemoryBudget::Wait& wait);
+
+  // Decode in two halves, for a message that may be read without the second one.
+  // Its bytes, in one piece, and their memory.
+  struct Packed {
+    std::string_view view() const { return {reinterpret_cast<const char*>(bytes.begin()), bytes.size()}; }
+    grpc::Slice bytes;
+    limits::MemoryBudget::Reservation memory;
+  };
+  absl::StatusOr<Packed> Take(grpc::ByteBuffer& packed, const MethodBound& bound,
+                              const google::protobuf::Message& message, const limits::MemoryBudget::Wait& wait);
+  // The message; `packed.memory` grows by that of the message and of the method's work.
+  static absl::Status Parse(Packed& packed, const MethodBound& bound, google::protobuf::Message& message,
+                            const limits::MemoryBudget::Wait& wait);
 
  private:
   const std::shared_ptr<limits::MemoryBudget> memory_;

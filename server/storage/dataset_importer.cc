@@ -12,6 +12,7 @@
 #include "server/log/event_log.h"
 #include "server/storage/derive.h"
 #include "server/storage/seal.h"
+#include "server/storage/staging_queue.h"
 
 namespace packtrain::storage {
 namespace {
@@ -28,8 +29,8 @@ void LogSealed(const DatasetWriter::SealResult& sealed) {
             {"unchanged", sealed.unchanged ? "true" : "false"}});
 }
 
-// Of a file that is being written, beside what the session counts.
-constexpr std::uint64_t kStagingBytes = 2 << 20;
+// Of a file that is being written and of what waits for it, beside what the session counts.
+constexpr std::uint64_t kStagingBytes = (2 << 20) + StagingQueue::kMaxBytes;
 
 // Takes what an import holds now.
 absl::Status Hold(std::uint64_t session_bytes, limits::MemoryBudget::Reservation& memory,
@@ -150,7 +151,8 @@ absl::StatusOr<limits::Slots::Slot> DatasetImporter::Admit() {
 absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::Slot slot, NextMessage next,
                                                                  const std::function<bool()>& wanted,
                                                                  RunningImports::End end) {
-  ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* first, next(/*held_bytes=*/0));
+  ABSL_ASSIGN_OR_RETURN(const ImportMessage message, next(/*held_bytes=*/0));
+  const v1::ImportGraphsRequest* const first = message.decoded();
   if (first == nullptr || !first->has_header()) {
     return absl::InvalidArgumentError("the first message of an import must be its header");
   }
@@ -163,10 +165,10 @@ absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<ImportSession> session,
                         BeginSession(first->header(), memory, wanted));
   bool has_ended = false;  // the stream, which a connection that is lost may look like
-  const auto read = [&](std::uint64_t held_bytes) -> absl::StatusOr<const v1::ImportGraphsRequest*> {
-    ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, next(held_bytes));
-    has_ended = message == nullptr;
-    return message;
+  const auto read = [&](std::uint64_t held_bytes) -> absl::StatusOr<ImportMessage> {
+    ABSL_ASSIGN_OR_RETURN(const ImportMessage next_message, next(held_bytes));
+    has_ended = next_message.is_none();
+    return next_message;
   };
   const absl::Status staged = StageBlocks(*session, read, memory, wanted);
   if (staged.ok() || has_ended || BrokeOff(staged)) {
@@ -218,16 +220,22 @@ absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage ne
                                           limits::MemoryBudget::Reservation& memory,
                                           const std::function<bool()>& wanted) {
   while (true) {
-    ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsRequest* message, next(memory.bytes()));
+    ABSL_ASSIGN_OR_RETURN(const ImportMessage message, next(memory.bytes()));
     ABSL_RETURN_IF_ERROR(CheckNotDraining());
-    if (message != nullptr && message->has_end()) {
-      return CheckEnd(message->end(), session.response().received());
+    const v1::ImportGraphsRequest* const decoded = message.decoded();
+    if (decoded != nullptr && decoded->has_end()) {
+      return CheckEnd(decoded->end(), session.response().received());
     }
-    if (message == nullptr || !(message->has_block() || message->has_records())) return NoEnd();
-    ABSL_RETURN_IF_ERROR(message->has_block() ? session.Add(message->block())
-                                              : session.Add(message->records()));
+    if (message.records()) {
+      ABSL_RETURN_IF_ERROR(session.Add(*message.records()));
+    } else if (decoded != nullptr && (decoded->has_block() || decoded->has_records())) {
+      ABSL_RETURN_IF_ERROR(decoded->has_block() ? session.Add(decoded->block())
+                                                : session.Add(decoded->records()));
+    } else {
+      return NoEnd();
+    }
     ABSL_RETURN_IF_ERROR(session.Checkpoint(/*all=*/false));
-    ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory, wanted, message->SpaceUsedLong()));
+    ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory, wanted, message.memory_bytes()));
   }
 }
 

@@ -22,6 +22,7 @@
 #include "server/limits/memory_budget.h"
 #include "server/limits/slots.h"
 #include "server/storage/graph_store.h"
+#include "server/storage/import_message.h"
 #include "server/storage/import_session.h"
 #include "server/storage/running_imports.h"
 #include "server/storage/staged_imports.h"
@@ -53,10 +54,8 @@ class DatasetImporter {
   // not outlive the importer. RESOURCE_EXHAUSTED: all places are taken. UNAVAILABLE: the server drains.
   absl::StatusOr<limits::Slots::Slot> Admit();
 
-  // The next message of an import that holds `held_bytes` of memory for imports, valid until the call after;
-  // null where no more come.
-  using NextMessage =
-      absl::FunctionRef<absl::StatusOr<const v1::ImportGraphsRequest*>(std::uint64_t held_bytes)>;
+  // The next message of an import that holds `held_bytes` of memory for imports, valid until the call after.
+  using NextMessage = absl::FunctionRef<absl::StatusOr<ImportMessage>(std::uint64_t held_bytes)>;
   // Reads and stages one import, and keeps it under the id in the answer. A failure, of `next` too, drops it,
   // or keeps what is on the disk as DatasetService.ImportGraphs says. It waits for memory while it is `wanted`;
   // null: always. `end` makes `next` fail, for another client that goes on with the import; null: that client

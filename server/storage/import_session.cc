@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/enum_check.h"
@@ -46,6 +47,7 @@ ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& s
       writer_(std::move(dataset.writer)),
       ids_(header.duplicate_ids()),
       record_graph_(layout_, layout_),
+      record_check_(layout_, validator_),
       max_refused_bytes_(max_refused_bytes),
       response_(std::move(dataset.progress)) {
   for (const v1::RefusedGraph& refused : response_.refused()) refused_bytes_ += BytesOf(refused);
@@ -70,7 +72,10 @@ absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& 
 
 absl::Status ImportSession::Add(const v1::GraphBlock& block) { return added_ = AddAll(block); }
 
-absl::Status ImportSession::Add(const v1::RecordBlock& block) { return added_ = AddAll(block); }
+absl::Status ImportSession::Add(const v1::RecordBlock& block) {
+  const std::vector<std::string_view> records(block.records().begin(), block.records().end());
+  return Add(records);
+}
 
 absl::Status ImportSession::Checkpoint(bool all) {
   return added_.ok() ? writer_->Checkpoint(response_, all) : absl::OkStatus();
@@ -85,20 +90,29 @@ absl::Status ImportSession::AddAll(const v1::GraphBlock& block) {
   return absl::OkStatus();
 }
 
-absl::Status ImportSession::AddAll(const v1::RecordBlock& block) {
+absl::Status ImportSession::AddAll(std::span<const std::string_view> records) {
   if (edge_filler_) return absl::InvalidArgumentError("records hold edges, and the header sets build_edges");
   if (renumbering_) {
     return absl::InvalidArgumentError("the nodes of records are numbered, and the header sets renumber");
   }
-  for (const std::string& bytes : block.records()) {
+  for (const std::string_view bytes : records) {
     const absl::StatusOr<records::RecordView> record =
         records::RecordView::Parse(layout_, std::as_bytes(std::span(bytes)));
     if (!record.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("graph ", response_.received(), ": ", record.status().message()));
     }
-    ABSL_RETURN_IF_ERROR(Receive(record_graph_.Of(*record), {}));
+    ABSL_RETURN_IF_ERROR(Receive(*record));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ImportSession::Receive(const records::RecordView& record) {
+  if (!record_check_.IsAsStored(record) || writer_->HasId(record.source_id())) {
+    return Receive(record_graph_.Of(record), {});
+  }
+  ABSL_RETURN_IF_ERROR(Stage(record.bytes()));
+  response_.set_received(response_.received() + 1);
   return absl::OkStatus();
 }
 
@@ -119,7 +133,10 @@ absl::Status ImportSession::StageOrRefuse(records::GraphView graph, std::string_
                                 "' came before; --duplicate-ids number would tell them apart")});
   }
   graph.source_id = *id;
-  return Stage(graph);
+  absl::Status encoded =
+      records::EncodeRecord(stored_layout_, edge_order_.Sorted(stored_layout_, graph), record_);
+  ABSL_RETURN_IF_ERROR(encoded);
+  return Stage(std::as_bytes(std::span(record_)));
 }
 
 std::optional<records::Refusal> ImportSession::Complete(records::GraphView& graph) {
@@ -134,11 +151,8 @@ std::uint64_t ImportSession::memory_bytes() const {
          (edge_filler_ ? edge_filler_->memory_bytes() : 0) + (renumbering_ ? renumbering_->memory_bytes() : 0);
 }
 
-absl::Status ImportSession::Stage(const records::GraphView& graph) {
-  absl::Status encoded =
-      records::EncodeRecord(stored_layout_, edge_order_.Sorted(stored_layout_, graph), record_);
-  ABSL_RETURN_IF_ERROR(encoded);
-  ABSL_RETURN_IF_ERROR(writer_->Append(std::as_bytes(std::span(record_))));
+absl::Status ImportSession::Stage(std::span<const std::byte> record) {
+  ABSL_RETURN_IF_ERROR(writer_->Append(record));
   response_.set_staged(writer_->graphs());
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,7 @@
 #include "server/records/graph_record.h"
 #include "server/records/graph_validator.h"
 #include "server/records/node_renumbering.h"
+#include "server/records/record_check.h"
 #include "server/records/record_graph.h"
 #include "server/storage/graph_store.h"
 
@@ -46,6 +48,8 @@ class ImportSession {
   // The same for graphs in the record format of the header's schema. INVALID_ARGUMENT: a record is none, or the
   // header sets build_edges or renumber.
   absl::Status Add(const v1::RecordBlock& block);
+  // The same of their bytes.
+  absl::Status Add(std::span<const std::string_view> records) { return added_ = AddAll(records); }
 
   // The same for one graph, with the fields of layout(); without edges where the header sets build_edges.
   absl::Status Add(const records::GraphView& graph) { return Receive(graph, {}); }
@@ -73,16 +77,18 @@ class ImportSession {
                 std::uint64_t max_refused_bytes);
 
   absl::Status AddAll(const v1::GraphBlock& block);
-  absl::Status AddAll(const v1::RecordBlock& block);
+  absl::Status AddAll(std::span<const std::string_view> records);
   // Counts a graph, and stages or refuses it.
   absl::Status Receive(const records::GraphView& graph, std::string_view origin);
+  // The same for a record, whose bytes are kept where they are what would be made of them.
+  absl::Status Receive(const records::RecordView& record);
   absl::Status StageOrRefuse(records::GraphView graph, std::string_view origin);
   // Makes a graph one of the stored layout, but for its id.
   std::optional<records::Refusal> Complete(records::GraphView& graph);
   absl::Status Refuse(const records::GraphView& graph, std::string_view origin,
                       const records::Refusal& refusal);
   void List(const records::GraphView& graph, std::string_view origin, const records::Refusal& refusal);
-  absl::Status Stage(const records::GraphView& graph);
+  absl::Status Stage(std::span<const std::byte> record);
 
   const bool skip_bad_graphs_;
   const records::RecordLayout layout_;
@@ -91,6 +97,7 @@ class ImportSession {
   std::unique_ptr<DatasetWriter> writer_;
   records::SourceIds ids_;
   records::RecordGraph record_graph_;
+  records::RecordCheck record_check_;
   records::EdgeOrder edge_order_;
   std::optional<records::EdgeFiller> edge_filler_;  // where edges are built, and stored
   std::optional<records::NodeRenumbering> renumbering_;

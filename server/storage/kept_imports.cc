@@ -123,9 +123,9 @@ ImportFolder::ImportFolder(std::shared_ptr<KeptImports> owner, fs::path path, Im
 
 ImportFolder::~ImportFolder() { owner_->PutBack(*this); }
 
-bool ImportFolder::IsDue(std::uint64_t open_bytes) const {
+bool ImportFolder::IsDue(std::uint64_t bytes, std::uint64_t before) const {
   const KeptImportsOptions& options = owner_->options_;
-  return open_bytes >= std::clamp(file_bytes_ / 8, options.min_piece_bytes, options.max_piece_bytes);
+  return bytes >= std::clamp(before / 8, options.min_piece_bytes, options.max_piece_bytes);
 }
 
 // In an order in which a power cut leaves no record of a piece that is not there.
@@ -138,14 +138,20 @@ absl::Status ImportFolder::WritePiece(const ImportPiece& piece) const {
   return SyncFolder(path_.parent_path());
 }
 
-void ImportFolder::AddPiece(std::uint64_t file_bytes, const v1::ImportGraphsResponse& progress) {
-  if (fails_) return;
-  ImportPiece piece = {.file_bytes = file_bytes, .written_at_ms = owner_->now_ms(), .progress = {}};
+ImportPiece ImportFolder::PieceOf(const v1::ImportGraphsResponse& progress) const {
+  ImportPiece piece;
   piece.progress.set_received(progress.received());
   piece.progress.set_staged(progress.staged());
   piece.progress.set_refused_truncated(progress.refused_truncated());
   *piece.progress.mutable_refused_by_reason() = progress.refused_by_reason();
   for (int k = listed_; k < progress.refused_size(); ++k) *piece.progress.add_refused() = progress.refused(k);
+  return piece;
+}
+
+void ImportFolder::AddPiece(std::uint64_t file_bytes, ImportPiece piece) {
+  if (fails_) return;
+  piece.file_bytes = file_bytes;
+  piece.written_at_ms = owner_->now_ms();
   const absl::Status written = WritePiece(piece);
   if (!written.ok()) {
     fails_ = true;
@@ -153,10 +159,11 @@ void ImportFolder::AddPiece(std::uint64_t file_bytes, const v1::ImportGraphsResp
              {{"dataset", beginning_.identity.name()}, {"graphs", received()}, {"message", ViewOf(written)}});
     return;
   }
+  const v1::ImportGraphsResponse& progress = piece.progress;
   pieces_.push_back({progress.staged() - staged_, file_bytes, progress.received()});
   staged_ = progress.staged();
   file_bytes_ += file_bytes;
-  listed_ = progress.refused_size();
+  listed_ += progress.refused_size();
   written_at_ms_ = piece.written_at_ms;
 }
 

@@ -6,7 +6,7 @@
 // import of the same identity begins anew, or `keep` has passed since its last piece. Readers never see it.
 //
 //   std::unique_ptr<ImportFolder> folder = kept->Begin(header, storage_id).value();
-//   folder->AddPiece(file_bytes, progress);
+//   folder->AddPiece(file_bytes, folder->PieceOf(progress));
 //   folder.reset();                         // kept from here on
 //   folder = kept->Take(header).value();    // header.continue_at() says how many graphs it holds
 //   folder->DropAtEnd();
@@ -46,8 +46,8 @@ absl::Status KeptImportChanged(std::uint64_t graphs);
 struct KeptImportsOptions {
   // For how long what is staged is kept behind its last piece; 0: nothing is.
   std::chrono::milliseconds keep{0};
-  // A piece ends once its file has reached this size and an eighth of what was staged before, so that not much
-  // is lost by a kill and the files are few; or max_piece_bytes.
+  // A piece ends once its records have reached this size and an eighth of what was staged before, so that not
+  // much is lost by a kill and the files are few; or max_piece_bytes.
   std::uint64_t min_piece_bytes = std::uint64_t{4} << 20;
   std::uint64_t max_piece_bytes = std::uint64_t{256} << 20;
   // Milliseconds since 1970-01-01 UTC; null: the system's clock. Any thread calls it.
@@ -77,12 +77,16 @@ class ImportFolder {
   // What became of all graphs up to the end of the pieces; once, since it may be large.
   v1::ImportGraphsResponse TakeProgress() { return std::exchange(progress_, {}); }
 
-  // Whether a file that has reached `open_bytes` should become a piece.
-  bool IsDue(std::uint64_t open_bytes) const;
-  // The file of stem() that was ended last, of `file_bytes`, is a piece; 0: none was, but graphs were refused.
-  // `progress` is that of all graphs so far. Where the journal cannot be written, this piece and those to come
-  // are not kept, and the log says so.
-  void AddPiece(std::uint64_t file_bytes, const v1::ImportGraphsResponse& progress);
+  // Bytes of the sorted files of the pieces.
+  std::uint64_t file_bytes() const { return file_bytes_; }
+  // Whether so many bytes behind the last piece should become one, where `before` are in pieces. Any thread.
+  bool IsDue(std::uint64_t bytes, std::uint64_t before) const;
+  // What a piece says that ends here: `progress` is that of all graphs so far.
+  ImportPiece PieceOf(const v1::ImportGraphsResponse& progress) const;
+  // The file of stem() that was ended last, of `file_bytes`, is this piece, the next one; 0: none was, but
+  // graphs were refused. Where the journal cannot be written, this piece and those to come are not kept, and
+  // the log says so.
+  void AddPiece(std::uint64_t file_bytes, ImportPiece piece);
   // Graphs received up to the last piece.
   std::uint64_t received() const { return pieces_.empty() ? 0 : pieces_.back().received; }
 

@@ -15,6 +15,7 @@
 #include "server/records/schema.h"
 #include "server/rocks/sorted_files.h"
 #include "server/storage/key_schema.h"
+#include "server/storage/staging_queue.h"
 #include "server/storage/stored_dataset.h"
 
 namespace packtrain::storage {
@@ -96,11 +97,13 @@ class RocksDatasetWriter : public DatasetWriter {
     graphs_.LeaveFiles();
   }
 
+  // A piece that has ended is kept, whatever comes behind it.
+  ~RocksDatasetWriter() override { queue_.AwaitTasks(); }
+
   absl::Status Append(std::span<const std::byte> record) override {
-    const std::uint64_t graph = content_.graphs();
-    ABSL_RETURN_IF_ERROR(content_.Add(record));
-    return graphs_.Add(StorageKey(storage_id_, graph).view(),
-                       {reinterpret_cast<const char*>(record.data()), record.size()});
+    ABSL_RETURN_IF_ERROR(content_.AddUnhashed(record));
+    new_bytes_ += record.size();
+    return queue_.Add(record);
   }
 
   std::uint64_t graphs() const override { return content_.graphs(); }
@@ -111,11 +114,17 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   absl::Status Checkpoint(const v1::ImportGraphsResponse& progress, bool all) override {
-    if (folder_ == nullptr || progress.received() == folder_->received()) return absl::OkStatus();
-    if (!all && !folder_->IsDue(graphs_.open_bytes())) return absl::OkStatus();
-    ABSL_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, graphs_.EndFile());
-    ABSL_RETURN_IF_ERROR(environment_.database->reserve().Require(0));
-    folder_->AddPiece(file_bytes, progress);
+    if (all) {
+      ABSL_RETURN_IF_ERROR(WriteAll());
+    }
+    if (folder_ == nullptr || !(all || folder_->IsDue(new_bytes_, piece_bytes_))) return absl::OkStatus();
+    queue_.AwaitTasks();
+    const absl::Status last = std::exchange(piece_added_, absl::OkStatus());
+    if (progress.received() == folder_->received()) return absl::OkStatus();
+    if (all) return AddPiece(folder_->PieceOf(progress));
+    ABSL_RETURN_IF_ERROR(last);
+    piece_bytes_ += std::exchange(new_bytes_, 0);
+    queue_.Then([this, piece = folder_->PieceOf(progress)] { piece_added_ = AddPiece(piece); });
     return absl::OkStatus();
   }
 
@@ -124,6 +133,7 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   absl::StatusOr<SealResult> Seal(const v1::SealDatasetRequest& request) override {
+    ABSL_RETURN_IF_ERROR(WriteAll());
     ABSL_ASSIGN_OR_RETURN(SealedContent sealed, SealContent(content_, request));
     const base::MutexLock lock(*environment_.publishing);
     const std::string& version = sealed.description.version();
@@ -136,6 +146,32 @@ class RocksDatasetWriter : public DatasetWriter {
 
  private:
   rocks::Database& database() const { return *environment_.database; }
+
+  // On the queue's thread.
+  absl::Status Write(std::span<const std::byte> records, std::span<const std::uint32_t> sizes) {
+    std::string_view rest(reinterpret_cast<const char*>(records.data()), records.size());
+    for (const std::uint32_t size : sizes) {
+      ABSL_RETURN_IF_ERROR(graphs_.Add(StorageKey(storage_id_, written_++).view(), rest.substr(0, size)));
+      rest.remove_prefix(size);
+    }
+    return absl::OkStatus();
+  }
+
+  // Writes what the queue holds; where there is no space for it, it may be tried again.
+  absl::Status WriteAll() {
+    if (queue_.HoldsRecords()) {
+      ABSL_RETURN_IF_ERROR(database().reserve().Require(StagingQueue::kMaxBytes));
+    }
+    return queue_.Drain();
+  }
+
+  // Makes what is written a piece.
+  absl::Status AddPiece(const ImportPiece& piece) {
+    ABSL_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, graphs_.EndFile());
+    ABSL_RETURN_IF_ERROR(database().reserve().Require(0));
+    folder_->AddPiece(file_bytes, piece);
+    return absl::OkStatus();
+  }
 
   absl::StatusOr<SealResult> Keep(const v1::Dataset& existing) {
     const absl::Status status = WriteMeta(database(), {{NameKey(existing.name()), existing.version()}});
@@ -208,6 +244,17 @@ class RocksDatasetWriter : public DatasetWriter {
   const std::unique_ptr<ImportFolder> folder_;  // null: nothing is kept
   rocks::SortedFileWriter graphs_;
   bool taken_in_ = false;  // what was staged is in the database
+
+  std::uint64_t piece_bytes_ = folder_ == nullptr ? 0 : folder_->file_bytes();
+  std::uint64_t new_bytes_ = 0;  // staged behind the last piece
+  // Of the queue's thread; of others while it has no task, or, of `written_`, holds no records.
+  std::uint64_t written_ = content_.graphs();
+  absl::Status piece_added_;
+  // Last: it uses all of the above.
+  StagingQueue queue_{[this](std::span<const std::byte> records) { content_.HashRecords(records); },
+                      [this](std::span<const std::byte> records, std::span<const std::uint32_t> sizes) {
+                        return Write(records, sizes);
+                      }};
 };
 
 }  // namespace

@@ -1,17 +1,26 @@
 // A stored record is any bytes under any schema: a message with the schema, then the record.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
 #include "server/records/dataset_content.h"
+#include "server/records/edge_order.h"
 #include "server/records/graph_record.h"
+#include "server/records/graph_validator.h"
+#include "server/records/record_check.h"
+#include "server/records/record_graph.h"
 #include "tests/fuzz/fact.h"
 #include "tests/fuzz/input.h"
 
 namespace {
 
 using packtrain::fuzz::Expect;
+using packtrain::records::GraphValidator;
+using packtrain::records::GraphView;
+using packtrain::records::RecordCheck;
+using packtrain::records::RecordGraph;
 using packtrain::records::RecordLayout;
 using packtrain::records::RecordView;
 
@@ -34,6 +43,19 @@ void ReadAll(const RecordLayout& layout, const RecordView& record) {
          "every edge has a sender");
 }
 
+// A record is taken as it is where the same would be made of its graph.
+void CheckBothWays(const RecordLayout& layout, const RecordView& record) {
+  const GraphValidator validator(layout, packtrain::v1::MISSING_TARGET_POLICY_NAN);
+  RecordGraph graphs(layout, layout);
+  const GraphView graph = graphs.Of(record);
+  const bool valid = !validator.Check(graph).has_value();
+  std::string made;
+  packtrain::records::EdgeOrder order;
+  const bool made_again = valid && EncodeRecord(layout, order.Sorted(layout, graph), made).ok() &&
+                          std::ranges::equal(std::as_bytes(std::span(made)), record.bytes());
+  Expect(RecordCheck(layout, validator).IsAsStored(record) == made_again, "equal graphs have equal records");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -46,7 +68,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes = input.Rest();
   const std::span<const std::byte> record = std::as_bytes(std::span(bytes));
   const absl::StatusOr<RecordView> view = RecordView::Parse(*layout, record);
-  if (view.ok()) ReadAll(*layout, *view);
+  if (view.ok()) {
+    ReadAll(*layout, *view);
+    CheckBothWays(*layout, *view);
+  }
   absl::StatusOr<packtrain::records::DatasetContent> content =
       packtrain::records::DatasetContent::Create(schema);
   Expect(content->Add(record).ok() == view.ok(), "what parses can be sealed");

@@ -68,12 +68,12 @@ class ContinuedImportTest : public ::testing::Test {
   // An import of these messages, behind which `behind` comes.
   absl::StatusOr<v1::ImportGraphsResponse> Import(
       const Messages& messages,
-      const std::function<absl::StatusOr<const v1::ImportGraphsRequest*>()>& behind = [] { return nullptr; },
+      const std::function<absl::StatusOr<ImportMessage>()>& behind = [] { return nullptr; },
       RunningImports::End end = nullptr) {
     std::size_t next = 0;
     return importer_.Import(
         *importer_.Admit(),
-        [&](std::uint64_t) -> absl::StatusOr<const v1::ImportGraphsRequest*> {
+        [&](std::uint64_t) -> absl::StatusOr<ImportMessage> {
           if (next == messages.size()) return behind();
           return &messages[next++];
         },
@@ -182,7 +182,7 @@ TEST_F(ContinuedImportTest, AnImportThatWaitsForItsSealGoesOnWhereItsClientIsGon
 // A client that waits, until it is broken off.
 class Waiting {
  public:
-  absl::StatusOr<const v1::ImportGraphsRequest*> Wait() {
+  absl::StatusOr<ImportMessage> Wait() {
     began_.count_down();
     const base::MutexLock lock(mutex_);
     while (why_.ok()) changed_.Wait(mutex_);

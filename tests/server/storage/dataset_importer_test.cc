@@ -55,13 +55,12 @@ class DatasetImporterTest : public ::testing::Test {
     absl::StatusOr<limits::Slots::Slot> slot = importer_.Admit();
     if (!slot.ok()) return slot.status();
     std::size_t next = 0;
-    return importer_.Import(*std::move(slot),
-                            [&](std::uint64_t held) -> absl::StatusOr<const v1::ImportGraphsRequest*> {
-                              EXPECT_EQ(held == 0, next == 0);
-                              EXPECT_LE(held, memory_->used_bytes());
-                              before(next);
-                              return next == messages.size() ? nullptr : &messages[next++];
-                            });
+    return importer_.Import(*std::move(slot), [&](std::uint64_t held) -> absl::StatusOr<ImportMessage> {
+      EXPECT_EQ(held == 0, next == 0);
+      EXPECT_LE(held, memory_->used_bytes());
+      before(next);
+      return next == messages.size() ? nullptr : &messages[next++];
+    });
   }
 
   v1::SealDatasetRequest SealOf(const absl::StatusOr<v1::ImportGraphsResponse>& staged) {
@@ -149,8 +148,7 @@ TEST_F(DatasetImporterTest, ASealWithoutMemoryForItIsRefusedAndKeepsTheImport) {
   const Messages messages = {Header(), Block(50), End(50)};
   std::size_t next = 0;
   const auto staged = importer.Import(
-      *importer.Admit(),
-      [&](std::uint64_t) -> absl::StatusOr<const v1::ImportGraphsRequest*> { return &messages[next++]; });
+      *importer.Admit(), [&](std::uint64_t) -> absl::StatusOr<ImportMessage> { return &messages[next++]; });
   ASSERT_THAT(staged, IsOk());
   const std::uint64_t held = budget->used_bytes();
   v1::SealDatasetRequest seal = SealOf(staged);

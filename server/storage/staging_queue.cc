@@ -1,0 +1,171 @@
+#include "server/storage/staging_queue.h"
+
+#include <new>
+#include <system_error>
+
+#include "proto/base/status_macros.h"
+
+namespace packtrain::storage {
+namespace {
+
+// In one chunk: fewer than fit, as records have headers.
+constexpr std::size_t kMaxRecords = (32 << 10) / sizeof(std::uint32_t);
+constexpr std::size_t kChunks = StagingQueue::kMaxBytes / (StagingQueue::kChunkBytes + (32 << 10));
+
+}  // namespace
+
+StagingQueue::~StagingQueue() {
+  {
+    const base::MutexLock lock(mutex_);
+    failure_.Update(absl::CancelledError("nobody wants what is staged"));
+  }
+  EndThread();
+}
+
+absl::Status StagingQueue::Add(std::span<const std::byte> record) {
+  if (!HasRoom(record.size()) && !filling_.sizes.empty()) {
+    ABSL_RETURN_IF_ERROR(Push());
+  }
+  const auto size = static_cast<std::uint32_t>(record.size());
+  if (size > kChunkBytes) {  // is not copied
+    ABSL_RETURN_IF_ERROR(AwaitWritten());
+    note_(record);
+    const absl::Status written = write_(record, std::span(&size, 1));
+    const base::MutexLock lock(mutex_);
+    failure_ = written;
+    return written;
+  }
+  filling_.records.reserve(kChunkBytes);
+  filling_.sizes.reserve(kMaxRecords);
+  filling_.records.append(reinterpret_cast<const char*>(record.data()), size);
+  filling_.sizes.push_back(size);
+  return absl::OkStatus();
+}
+
+bool StagingQueue::HasRoom(std::size_t record_bytes) const {
+  return filling_.records.size() + record_bytes <= kChunkBytes && filling_.sizes.size() < kMaxRecords;
+}
+
+void StagingQueue::Then(std::function<void()> task) {
+  filling_.task = std::move(task);
+  Push().IgnoreError();  // as what comes next will fail
+}
+
+void StagingQueue::AwaitTasks() {
+  const base::MutexLock lock(mutex_);
+  while (tasks_ > 0) changed_.Wait(mutex_);
+}
+
+bool StagingQueue::HoldsRecords() const {
+  const base::MutexLock lock(mutex_);
+  return unwritten_ > 0 || !filling_.sizes.empty();
+}
+
+absl::Status StagingQueue::Drain() {
+  if (!thread_.joinable()) return WriteHere();
+  ABSL_RETURN_IF_ERROR(Push());
+  ABSL_RETURN_IF_ERROR(AwaitWritten());
+  EndThread();
+  return absl::OkStatus();
+}
+
+absl::Status StagingQueue::Push() {
+  if (!StartThread()) return WriteHere();
+  note_(std::as_bytes(std::span(filling_.records)));
+  const base::MutexLock lock(mutex_);
+  ++unwritten_;
+  if (filling_.task != nullptr) ++tasks_;
+  full_.push_back(std::exchange(filling_, {}));
+  changed_.NotifyAll();
+  while (unwritten_ == kChunks) changed_.Wait(mutex_);
+  if (!empty_.empty()) {
+    filling_ = std::move(empty_.back());
+    empty_.pop_back();
+  }
+  return failure_;
+}
+
+absl::Status StagingQueue::WriteHere() {
+  {
+    const base::MutexLock lock(mutex_);
+    ABSL_RETURN_IF_ERROR(failure_);
+  }
+  note_(std::as_bytes(std::span(filling_.records)));
+  const absl::Status written = WriteChunk(std::exchange(filling_, {}));
+  const base::MutexLock lock(mutex_);
+  failure_ = written;
+  return written;
+}
+
+absl::Status StagingQueue::WriteChunk(const Chunk& chunk) const {
+  try {
+    if (!chunk.sizes.empty()) {
+      ABSL_RETURN_IF_ERROR(write_(std::as_bytes(std::span(chunk.records)), chunk.sizes));
+    }
+    if (chunk.task != nullptr) chunk.task();
+    return absl::OkStatus();
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("the system has no memory for what is staged");
+  }
+}
+
+bool StagingQueue::StartThread() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+void StagingQueue::EndThread() {
+  if (!thread_.joinable()) return;
+  {
+    const base::MutexLock lock(mutex_);
+    ending_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+  const base::MutexLock lock(mutex_);
+  ending_ = false;
+  empty_.clear();
+}
+
+absl::Status StagingQueue::AwaitWritten() {
+  const base::MutexLock lock(mutex_);
+  while (unwritten_ > 0) changed_.Wait(mutex_);
+  return failure_;
+}
+
+void StagingQueue::Work() {
+  while (std::optional<Chunk> chunk = Take()) {
+    const absl::Status written = WriteChunk(*chunk);
+    Return(*std::move(chunk), written);
+  }
+}
+
+std::optional<StagingQueue::Chunk> StagingQueue::Take() {
+  const base::MutexLock lock(mutex_);
+  while (full_.empty() && !ending_) changed_.Wait(mutex_);
+  if (full_.empty()) return std::nullopt;
+  std::optional<Chunk> chunk = std::move(full_.front());
+  full_.pop_front();
+  if (!failure_.ok()) chunk->sizes.clear();
+  if (!failure_.ok() && std::exchange(chunk->task, nullptr) != nullptr) --tasks_;
+  return chunk;
+}
+
+void StagingQueue::Return(Chunk chunk, const absl::Status& written) {
+  chunk.records.clear();
+  chunk.sizes.clear();
+  const bool had_task = std::exchange(chunk.task, nullptr) != nullptr;
+  const base::MutexLock lock(mutex_);
+  failure_.Update(written);
+  --unwritten_;
+  if (had_task) --tasks_;
+  empty_.push_back(std::move(chunk));
+  changed_.NotifyAll();
+}
+
+}  // namespace packtrain::storage
