@@ -17,6 +17,7 @@
 #ifndef PACKTRAIN_CLIENT_INGEST_BLOCK_SOURCE_H_
 #define PACKTRAIN_CLIENT_INGEST_BLOCK_SOURCE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -27,8 +28,23 @@
 
 namespace packtrain::ingest {
 
+// A packed v1::RecordBlock, as it was read: `bytes` from `begin` on.
+struct PackedRecords {
+  std::string bytes;
+  std::size_t begin = 0;
+  std::uint64_t graphs = 0;
+};
+
 // Graphs to be validated and encoded, or records as they are stored.
-using Block = std::variant<v1::GraphBlock, v1::RecordBlock>;
+using Block = std::variant<v1::GraphBlock, v1::RecordBlock, PackedRecords>;
+
+// How many a block has.
+inline std::uint64_t GraphsOf(const Block& block) {
+  if (const auto* packed = std::get_if<PackedRecords>(&block)) return packed->graphs;
+  const auto* graphs = std::get_if<v1::GraphBlock>(&block);
+  return static_cast<std::uint64_t>(graphs != nullptr ? graphs->source_ids_size()
+                                                      : std::get<v1::RecordBlock>(block).records_size());
+}
 
 // Used by one thread at a time. Any error ends the import.
 class BlockSource {

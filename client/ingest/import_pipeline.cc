@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/block_feed.h"
@@ -31,11 +30,6 @@ absl::Status CheckSplits(const BlockSource& source, const Ledger& ledger) {
       absl::StrCat("of the graphs that were refused, ", ledger.unlisted(),
                    " are counted and not listed, so that it is not known which graphs the splits of the source "
                    "mean; --split-file and --split-permille split without them"));
-}
-
-bool IsEmpty(const Block& block) {
-  const auto* graphs = std::get_if<v1::GraphBlock>(&block);
-  return graphs == nullptr ? std::get<v1::RecordBlock>(block).records().empty() : graphs->source_ids().empty();
 }
 
 }  // namespace
@@ -76,7 +70,7 @@ absl::Status ImportPipeline::SendBlocks(BlockSink& sink, const ProgressDisplay& 
   while (true) {
     ABSL_ASSIGN_OR_RETURN(std::optional<ReadBlock> next, feed.Next());
     if (!next) return absl::OkStatus();
-    if (!IsEmpty(next->block)) {
+    if (GraphsOf(next->block) > 0) {
       ABSL_RETURN_IF_ERROR(sink.Write(std::move(next->block)));
     }
     progress.Update(next->read, next->consumed_bytes);

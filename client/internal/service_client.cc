@@ -1,8 +1,13 @@
 #include "client/internal/service_client.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/impl/codegen/client_unary_call.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
 #include <grpcpp/support/sync_stream.h>
 
 #include <algorithm>
@@ -24,6 +29,9 @@
 namespace packtrain::client {
 namespace {
 
+using google::protobuf::internal::WireFormatLite;
+
+constexpr char kImportGraphs[] = "/packtrain.v1.DatasetService/ImportGraphs";
 constexpr std::chrono::hours kListing{1};
 constexpr std::chrono::hours kCheck{24};
 
@@ -51,8 +59,10 @@ class GrpcImportStream final : public ImportStream {
  public:
   explicit GrpcImportStream(std::shared_ptr<Connection> connection)
       : connection_(std::move(connection)),
-        stub_(v1::DatasetService::NewStub(ChannelOf(*connection_))),
-        writer_(stub_->ImportGraphs(&context_, &response_)) {}
+        writer_(grpc::internal::ClientWriterFactory<grpc::ByteBuffer>::Create(
+            ChannelOf(*connection_).get(),
+            grpc::internal::RpcMethod(kImportGraphs, grpc::internal::RpcMethod::CLIENT_STREAMING), &context_,
+            &response_)) {}
 
   ~GrpcImportStream() override {
     if (finished_) return;
@@ -83,6 +93,18 @@ class GrpcImportStream final : public ImportStream {
     return Send(request);
   }
 
+  absl::Status WritePacked(std::string bytes, std::size_t begin, std::uint64_t graphs) override {
+    if (finished_) return AlreadyEnded();
+    graphs_ += graphs;
+    auto* const owned = new std::string(std::move(bytes));
+    const std::size_t size = owned->size() - begin;
+    const grpc::Slice slices[] = {
+        HeadOfRecords(size),
+        grpc::Slice(
+            owned->data() + begin, size, [](void* text) { delete static_cast<std::string*>(text); }, owned)};
+    return Send(grpc::ByteBuffer(slices, std::size(slices)));
+  }
+
   void Drop() override {
     if (finished_) return;
     v1::ImportGraphsRequest request;
@@ -111,17 +133,37 @@ class GrpcImportStream final : public ImportStream {
     return IsLoss(status) ? Lost(*connection_, "the import was not stored", status) : status;
   }
 
+  // What comes in front of a packed RecordBlock of `size` bytes in a packed request.
+  static grpc::Slice HeadOfRecords(std::size_t size) {
+    std::string head;
+    google::protobuf::io::StringOutputStream stream(&head);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    out.WriteTag(WireFormatLite::MakeTag(v1::ImportGraphsRequest::kRecordsFieldNumber,
+                                         WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+    out.WriteVarint64(size);
+    out.Trim();
+    return grpc::Slice(head);
+  }
+
   absl::Status Send(const v1::ImportGraphsRequest& request) {
-    if (writer_->Write(request)) return absl::OkStatus();
+    grpc::ByteBuffer packed;
+    bool own = false;
+    const grpc::Status status =
+        grpc::SerializationTraits<v1::ImportGraphsRequest>::Serialize(request, &packed, &own);
+    return status.ok() ? Send(packed) : absl::InternalError(status.error_message());
+  }
+
+  absl::Status Send(const grpc::ByteBuffer& packed) {
+    if (writer_->Write(packed)) return absl::OkStatus();
     absl::Status status = End();
     return status.ok() ? absl::InternalError("the server ended the import before its last block") : status;
   }
 
   const std::shared_ptr<Connection> connection_;
-  const std::unique_ptr<v1::DatasetService::Stub> stub_;
   grpc::ClientContext context_;
   v1::ImportGraphsResponse response_;
-  const std::unique_ptr<grpc::ClientWriter<v1::ImportGraphsRequest>> writer_;
+  // Of messages as bytes: records come packed already.
+  const std::unique_ptr<grpc::ClientWriter<grpc::ByteBuffer>> writer_;
   std::uint64_t graphs_ = 0;  // sent, and those before
   bool finished_ = false;
 };

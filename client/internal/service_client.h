@@ -96,6 +96,8 @@ class ImportStream {
   // status; any call after an error returns FAILED_PRECONDITION.
   virtual absl::Status Write(v1::GraphBlock block) = 0;
   virtual absl::Status Write(v1::RecordBlock records) = 0;
+  // The same for a packed RecordBlock, of so many graphs, which `bytes` holds from `begin` to its end.
+  virtual absl::Status WritePacked(std::string bytes, std::size_t begin, std::uint64_t graphs) = 0;
 
   // Says that the import will not go on, and waits until the server has dropped it.
   virtual void Drop() = 0;

@@ -16,20 +16,29 @@ using packtrain::fuzz::MemoryFile;
 namespace ingest = packtrain::ingest;
 namespace v1 = packtrain::v1;
 
-// Graphs read; none where the file is refused.
-std::uint64_t Read(const std::string& path) {
+// Graphs read, with blocks left packed or not; none where the file is refused.
+std::uint64_t Read(const std::string& path, bool packed) {
   const auto file = ingest::NativeFile::Open(path);
   if (!file.ok()) return 0;
   std::uint64_t graphs = 0;
   v1::ExportDatasetResponse message;
   while (true) {
-    const absl::StatusOr<bool> more = (*file)->Next(&message);
+    ingest::PackedRecords block;
+    message.Clear();
+    const absl::StatusOr<bool> more = (*file)->Next(&message, packed ? &block : nullptr);
     if (!more.ok()) return 0;
     if (!*more) break;
-    graphs += static_cast<std::uint64_t>(message.block().records_size());
+    graphs += block.graphs + static_cast<std::uint64_t>(message.block().records_size());
   }
   Expect((*file)->consumed_bytes() == (*file)->bytes(), "a file that is taken is read to its end");
   Expect(message.end().graphs() == graphs, "a file that is taken holds as many graphs as it says");
+  return graphs;
+}
+
+// The same in both ways.
+std::uint64_t Read(const std::string& path) {
+  const std::uint64_t graphs = Read(path, /*packed=*/false);
+  Expect(Read(path, /*packed=*/true) == graphs, "blocks that are left packed hold the same graphs");
   return graphs;
 }
 

@@ -11,13 +11,6 @@
 namespace packtrain::cli {
 namespace {
 
-std::uint64_t GraphsOf(const ingest::Block& block) {
-  const auto* graphs = std::get_if<v1::GraphBlock>(&block);
-  const int count =
-      graphs != nullptr ? graphs->source_ids_size() : std::get<v1::RecordBlock>(block).records_size();
-  return static_cast<std::uint64_t>(count);
-}
-
 std::string Count(std::uint64_t graphs) { return FormatCount(static_cast<double>(graphs)); }
 
 }  // namespace
@@ -83,7 +76,11 @@ absl::Status ServerSink::Write(ingest::Block block) {
     return absl::InternalError(absl::StrCat(
         "the import was cut into blocks in another way when it broke off, at ", "graph ", continue_at_));
   }
-  return std::visit([&](auto& content) { return stream_->Write(std::move(content)); }, block);
+  if (auto* const packed = std::get_if<ingest::PackedRecords>(&block)) {
+    return stream_->WritePacked(std::move(packed->bytes), packed->begin, packed->graphs);
+  }
+  if (auto* const records = std::get_if<v1::RecordBlock>(&block)) return stream_->Write(std::move(*records));
+  return stream_->Write(std::move(std::get<v1::GraphBlock>(block)));
 }
 
 absl::StatusOr<v1::ImportGraphsResponse> ServerSink::Finish() {

@@ -13,6 +13,7 @@
 #include "client/ingest/first_bytes.h"
 #include "proto/base/crc32c.h"
 #include "proto/base/status_macros.h"
+#include "server/records/packed_records.h"
 
 namespace packtrain::ingest {
 namespace {
@@ -103,14 +104,23 @@ absl::Status NativeFile::ReadBytes(std::size_t count, std::string* bytes) {
 }
 
 absl::Status NativeFile::ReadFrame(v1::ExportDatasetResponse* message) {
+  ABSL_ASSIGN_OR_RETURN(const std::string bytes, ReadFrameBytes());
+  return Parse(bytes, message);
+}
+
+absl::StatusOr<std::string> NativeFile::ReadFrameBytes() {
   std::string header, bytes;
   ABSL_RETURN_IF_ERROR(ReadBytes(kFrameHeaderBytes, &header));
   const std::uint32_t size = NumberAt(header, 0);
   if (size > kMaxFrameBytes) return Invalid("the file is damaged: a frame is too long");
   ABSL_RETURN_IF_ERROR(ReadBytes(size, &bytes));
   if (ChecksumOf(bytes) != NumberAt(header, 4)) return Invalid("the file is damaged: a checksum is wrong");
-  if (!message->ParseFromString(bytes)) return Invalid("the file is damaged: a frame is no message");
-  return absl::OkStatus();
+  return bytes;
+}
+
+absl::Status NativeFile::Parse(const std::string& bytes, v1::ExportDatasetResponse* message) const {
+  return message->ParseFromString(bytes) ? absl::OkStatus()
+                                         : Invalid("the file is damaged: a frame is no message");
 }
 
 absl::Status NativeFile::Finish(std::uint64_t graphs) {
@@ -120,8 +130,19 @@ absl::Status NativeFile::Finish(std::uint64_t graphs) {
   return position_ == bytes_ ? absl::OkStatus() : Invalid("something follows behind the end");
 }
 
-absl::StatusOr<bool> NativeFile::Next(v1::ExportDatasetResponse* message) {
-  ABSL_RETURN_IF_ERROR(ReadFrame(message));
+absl::StatusOr<bool> NativeFile::Next(v1::ExportDatasetResponse* message, PackedRecords* block) {
+  ABSL_ASSIGN_OR_RETURN(std::string bytes, ReadFrameBytes());
+  if (block != nullptr) {
+    *block = {};
+    const auto found = records::FindPackedBlock(bytes, v1::ExportDatasetResponse::kBlockFieldNumber);
+    if (found) {
+      graphs_ += found->count;
+      const std::size_t begin = bytes.size() - found->bytes.size();
+      *block = {.bytes = std::move(bytes), .begin = begin, .graphs = found->count};
+      return true;
+    }
+  }
+  ABSL_RETURN_IF_ERROR(Parse(bytes, message));
   if (message->has_header() && dataset_.version().empty()) {
     *dataset_.mutable_lineage() = std::move(*message->mutable_header()->mutable_dataset()->mutable_lineage());
     ABSL_RETURN_IF_ERROR(ReadFrame(message));

@@ -28,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/ingest/block_source.h"
 #include "packtrain/v1/dataset.pb.h"
 
 namespace packtrain::ingest {
@@ -50,7 +51,9 @@ class NativeFile {
 
   // The next block or split; false behind the end. An error: a frame is corrupt, cut off or out of order, or
   // the graphs are not as many as the end says.
-  absl::StatusOr<bool> Next(v1::ExportDatasetResponse* message);
+  absl::StatusOr<bool> Next(v1::ExportDatasetResponse* message) { return Next(message, nullptr); }
+  // The same, but a block is left packed, in `block`; that has no bytes where `message` has been read.
+  absl::StatusOr<bool> Next(v1::ExportDatasetResponse* message, PackedRecords* block);
 
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t consumed_bytes() const { return position_; }
@@ -61,6 +64,9 @@ class NativeFile {
   // The first bytes of the file.
   std::string Head();
   absl::Status ReadFrame(v1::ExportDatasetResponse* message);
+  // The bytes of the message of a frame.
+  absl::StatusOr<std::string> ReadFrameBytes();
+  absl::Status Parse(const std::string& bytes, v1::ExportDatasetResponse* message) const;
   absl::Status ReadBytes(std::size_t count, std::string* bytes);
   // Checks what comes behind the end.
   absl::Status Finish(std::uint64_t graphs);

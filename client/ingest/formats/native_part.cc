@@ -38,12 +38,19 @@ absl::Status NativePart::Begin(const v1::ImportHeader& header) {
 }
 
 absl::Status NativePart::Write(Block block) {
-  auto* const records = std::get_if<v1::RecordBlock>(&block);
-  if (records == nullptr) return absl::InvalidArgumentError("a part takes records, not graphs");
-  if (records->records().empty()) return absl::OkStatus();
-  graphs_ += static_cast<std::uint64_t>(records->records_size());
+  if (std::holds_alternative<v1::GraphBlock>(block)) {
+    return absl::InvalidArgumentError("a part takes records, not graphs");
+  }
+  const std::uint64_t graphs = GraphsOf(block);
+  if (graphs == 0) return absl::OkStatus();
+  graphs_ += graphs;
   v1::ExportDatasetResponse message;
-  *message.mutable_block() = std::move(*records);
+  if (auto* const records = std::get_if<v1::RecordBlock>(&block)) {
+    *message.mutable_block() = std::move(*records);
+  } else {
+    const auto& packed = std::get<PackedRecords>(block);
+    message.mutable_block()->ParseFromString(packed.bytes.substr(packed.begin));
+  }
   return WriteBytes(NativeFrame(message));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -165,34 +166,41 @@ absl::StatusOr<v1::ImportHeader> NativeSource::Begin() {
 }
 
 absl::StatusOr<bool> NativeSource::Next(Block* block) {
-  v1::ExportDatasetResponse message;
-  ABSL_ASSIGN_OR_RETURN(const bool more, NextBlock(&message));
+  ABSL_ASSIGN_OR_RETURN(const bool more, NextBlock(block));
   if (!more) {
     if (!targets_.IsUniform()) ledger_.SetLabels(targets_.Uses(schema_, options_.paths, graphs_));
     return false;
   }
-  const auto graphs = static_cast<std::uint64_t>(message.block().records_size());
+  const std::uint64_t graphs = GraphsOf(*block);
   ledger_.AddRead(graphs);
-  ABSL_RETURN_IF_ERROR(AtFile(options_.paths[next_ - 1], Convert(message.mutable_block())));
+  if (auto* const records = std::get_if<v1::RecordBlock>(block)) {
+    ABSL_RETURN_IF_ERROR(AtFile(options_.paths[next_ - 1], Convert(records)));
+  }
   graphs_[next_ - 1] += graphs;
-  *block = std::move(*message.mutable_block());
   return true;
 }
 
-absl::StatusOr<bool> NativeSource::NextBlock(v1::ExportDatasetResponse* message) {
+absl::StatusOr<bool> NativeSource::NextBlock(Block* block) {
+  v1::ExportDatasetResponse message;
   while (file_ != nullptr || next_ < options_.paths.size()) {
     if (file_ == nullptr) {
       ABSL_RETURN_IF_ERROR(OpenFile());
     }
     const bool takes_splits = is_copy_ || (file_->dataset().version().empty() && !AsksForASplit(options_));
-    ABSL_ASSIGN_OR_RETURN(const bool more, file_->Next(message));
+    PackedRecords packed;
+    ABSL_ASSIGN_OR_RETURN(const bool more, file_->Next(&message, converts() ? nullptr : &packed));
+    if (!packed.bytes.empty()) {
+      *block = std::move(packed);
+      return true;
+    }
     if (!more) {
       ABSL_RETURN_IF_ERROR(CheckUnchanged(options_.read.digests.get(), options_.paths[next_ - 1]));
       CloseFile();
-    } else if (message->has_block()) {
+    } else if (message.has_block()) {
+      *block = std::move(*message.mutable_block());
       return true;
     } else if (takes_splits) {
-      ABSL_RETURN_IF_ERROR(AddSplit(message->split()));
+      ABSL_RETURN_IF_ERROR(AddSplit(message.split()));
     }
   }
   return false;

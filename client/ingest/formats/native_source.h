@@ -57,8 +57,10 @@ class NativeSource : public BlockSource {
   // Counts the graphs that have a target, for the order of the targets.
   absl::Status CountTargets();
   absl::Status OpenFile();
-  // The next message that holds a block; false behind the last file.
-  absl::StatusOr<bool> NextBlock(v1::ExportDatasetResponse* message);
+  // The next block; false behind the last file.
+  absl::StatusOr<bool> NextBlock(Block* block);
+  // Whether records of the open file become others.
+  bool converts() const { return word_converter_ || target_converter_; }
   void CloseFile();
   // Turns records of the open file into those of the join.
   absl::Status Convert(v1::RecordBlock* block);

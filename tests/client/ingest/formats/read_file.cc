@@ -58,6 +58,12 @@ class KeepingSink : public ingest::BlockSink {
     return absl::OkStatus();
   }
 
+  absl::Status Keep(const ingest::PackedRecords& packed) {
+    v1::RecordBlock block;
+    if (!block.ParseFromString(packed.bytes.substr(packed.begin))) return absl::InternalError("no block");
+    return Keep(block);
+  }
+
   absl::Status Keep(const v1::RecordBlock& block) {
     for (const std::string& bytes : block.records()) {
       const absl::StatusOr<records::RecordView> record =
