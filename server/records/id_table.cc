@@ -33,14 +33,16 @@ std::uint32_t MaskOf(std::size_t slots) { return static_cast<std::uint32_t>(std:
 IdTable::IdTable() : key_{Random(), Random()}, slots_(kFirstSlots, kFree), graph_mask_(MaskOf(slots_.size())) {}
 
 IdTable::Hash IdTable::HashOf(std::string_view id) const {
-  Hash hash = {key_[0] ^ id.size(), key_[1] ^ id.size()};
+  Hash hash = key_;
   for (std::size_t at = 0; at < id.size(); at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, id.data() + at, std::min(sizeof(word), id.size() - at));
     for (std::size_t half = 0; half < hash.size(); ++half)
       hash[half] = Mix(hash[half] ^ word, kMultipliers[half]);
   }
-  return {Mix(hash[0], key_[1] | 1), Mix(hash[1], key_[0] | 1)};
+  // The length goes in last, where no byte of the id can cancel it out: it tells an id from one with zeros
+  // behind.
+  return {Mix(hash[0] ^ id.size(), key_[1] | 1), Mix(hash[1] ^ id.size(), key_[0] | 1)};
 }
 
 std::size_t IdTable::SlotOf(const Hash& hash) const {
