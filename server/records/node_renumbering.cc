@@ -62,16 +62,19 @@ v1::Schema SchemaAsRead(const v1::Schema& schema) {
 }
 
 std::optional<Refusal> NodeRenumbering::Renumber(GraphView& graph) {
+  // First, since the work is proportional to the nodes, and there may be more of them than bytes of the graph.
+  const std::uint64_t bytes = RecordBytes(to_, graph);
+  if (bytes > kMaxRecordBytes) {
+    return Refusal{refusal_reason::kTooLarge,
+                   absl::StrCat("the graph takes ", bytes, " bytes with field '", std::string(kSourceNodeField),
+                                "', the limit is ", kMaxRecordBytes)};
+  }
   rcm_.Number(graph.n_node, graph.senders, graph.receivers);
   graph = order_.Ordered(from_, graph, rcm_.nodes());
   fields_.assign(graph.fields.begin(), graph.fields.end());
   fields_.push_back({reinterpret_cast<const char*>(rcm_.nodes().data()), rcm_.nodes().size_bytes()});
   graph.fields = fields_;
-  const std::uint64_t bytes = RecordBytes(to_, graph);
-  if (bytes <= kMaxRecordBytes) return std::nullopt;
-  return Refusal{refusal_reason::kTooLarge,
-                 absl::StrCat("the graph takes ", bytes, " bytes with field '", std::string(kSourceNodeField),
-                              "', the limit is ", kMaxRecordBytes)};
+  return std::nullopt;
 }
 
 std::uint64_t NodeRenumbering::memory_bytes() const { return rcm_.memory_bytes() + order_.memory_bytes(); }

@@ -13,6 +13,7 @@
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
+#include "server/limits/guarded.h"
 #include "server/limits/page.h"
 #include "server/serving/answer.h"
 #include "server/serving/bounded_writer.h"
@@ -97,7 +98,7 @@ void DatasetService::Import(ImportCall& call, limits::Slots::Slot slot, grpc::By
       std::move(slot), [&call](std::uint64_t held_bytes) { return call.Next(held_bytes); },
       [&call] { return call.IsWanted(); }, [&call](const absl::Status& why) { call.Break(why); });
   open_imports_.Remove(call);
-  call.End(staged.ok() ? Pack(*staged, response) : staged.status());
+  call.End(staged.ok() ? limits::Guarded([&] { return Pack(*staged, response); }) : staged.status());
 }
 
 void DatasetService::Drain() {

@@ -9,6 +9,7 @@
 #include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
+#include "server/limits/guarded.h"
 #include "server/log/event_log.h"
 #include "server/storage/derive.h"
 #include "server/storage/seal.h"
@@ -151,6 +152,12 @@ absl::StatusOr<limits::Slots::Slot> DatasetImporter::Admit() {
 absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::Import(limits::Slots::Slot slot, NextMessage next,
                                                                  const std::function<bool()>& wanted,
                                                                  RunningImports::End end) {
+  return limits::Guarded([&] { return ImportAll(std::move(slot), next, wanted, std::move(end)); });
+}
+
+absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::ImportAll(limits::Slots::Slot slot, NextMessage next,
+                                                                    const std::function<bool()>& wanted,
+                                                                    RunningImports::End end) {
   ABSL_ASSIGN_OR_RETURN(const ImportMessage message, next(/*held_bytes=*/0));
   const v1::ImportGraphsRequest* const first = message.decoded();
   if (first == nullptr || !first->has_header()) {
@@ -251,7 +258,8 @@ absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealData
   ABSL_RETURN_IF_ERROR(CheckLineage(request.lineage()));
   ABSL_ASSIGN_OR_RETURN(StagedImports::Import import, imports_.Take(request.import_id()));
   const std::uint64_t staged_bytes = import.memory.bytes();
-  absl::StatusOr<DatasetWriter::SealResult> sealed = SealWith(*import.writer, request, import.memory, wanted);
+  absl::StatusOr<DatasetWriter::SealResult> sealed =
+      limits::Guarded([&] { return SealWith(*import.writer, request, import.memory, wanted); });
   if (!sealed.ok()) {
     import.memory.ShrinkTo(staged_bytes);
     imports_.PutBack(request.import_id(), std::move(import));
@@ -262,6 +270,11 @@ absl::StatusOr<v1::SealDatasetResponse> DatasetImporter::Seal(const v1::SealData
 
 absl::StatusOr<v1::DeriveDatasetResponse> DatasetImporter::Derive(const v1::DeriveDatasetRequest& request,
                                                                   const std::function<bool()>& wanted) {
+  return limits::Guarded([&] { return StageAndSeal(request, wanted); });
+}
+
+absl::StatusOr<v1::DeriveDatasetResponse> DatasetImporter::StageAndSeal(const v1::DeriveDatasetRequest& request,
+                                                                        const std::function<bool()>& wanted) {
   ABSL_RETURN_IF_ERROR(CheckDatasetName(request.name()));
   ABSL_ASSIGN_OR_RETURN(const limits::Slots::Slot slot, Admit());
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<const Dataset> source, store_.Open(request.dataset()));

@@ -59,7 +59,8 @@ class DatasetImporter {
   // Reads and stages one import, and keeps it under the id in the answer. A failure, of `next` too, drops it,
   // or keeps what is on the disk as DatasetService.ImportGraphs says. It waits for memory while it is `wanted`;
   // null: always. `end` makes `next` fail, for another client that goes on with the import; null: that client
-  // waits. Codes as DatasetService.ImportGraphs.
+  // waits. Codes as DatasetService.ImportGraphs; RESOURCE_EXHAUSTED also where an allocation fails, here and in
+  // Seal and Derive.
   absl::StatusOr<v1::ImportGraphsResponse> Import(limits::Slots::Slot slot, NextMessage next,
                                                   const std::function<bool()>& wanted = nullptr,
                                                   RunningImports::End end = nullptr);
@@ -77,6 +78,12 @@ class DatasetImporter {
                                                    const std::function<bool()>& wanted = nullptr);
 
  private:
+  // Import and Derive, but for what is thrown.
+  absl::StatusOr<v1::ImportGraphsResponse> ImportAll(limits::Slots::Slot slot, NextMessage next,
+                                                     const std::function<bool()>& wanted,
+                                                     RunningImports::End end);
+  absl::StatusOr<v1::DeriveDatasetResponse> StageAndSeal(const v1::DeriveDatasetRequest& request,
+                                                         const std::function<bool()>& wanted);
   absl::StatusOr<std::unique_ptr<ImportSession>> BeginSession(const v1::ImportHeader& header,
                                                               limits::MemoryBudget::Reservation& memory,
                                                               const std::function<bool()>& wanted);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -145,6 +147,38 @@ TEST_F(NodeRenumberingTest, SourceNodesThatAreNotEachNodeOnceAreDataLoss) {
     EXPECT_THAT(order.Of(graph, std::as_bytes(std::span(rows))),
                 StatusIs(absl::StatusCode::kDataLoss, HasSubstr("'source_node' of graph 'c'")));
   }
+}
+
+TEST_F(NodeRenumberingTest, AGraphThatSourceNodeMakesTooLargeIsRefusedBeforeAnyWork) {
+  v1::Schema schema;
+  schema.set_edge_rule(v1::EDGE_RULE_STORED);
+  schema.set_edges("given");
+  v1::Field& field = *schema.add_fields();
+  field.set_name("q");
+  field.set_scope(v1::FIELD_SCOPE_GRAPH);
+  field.set_data_type(v1::DATA_TYPE_U8);
+  const RecordLayout from = RecordLayout::Create(schema).value();
+  const RecordLayout to = RecordLayout::Create(SchemaOfRenumbered(schema, v1::RENUMBERING_RCM).value()).value();
+  NodeRenumbering renumbering(from, to);
+  const std::string_view row = "1";
+  const std::uint32_t sender = 0, receiver = 1;
+  GraphView graph;
+  graph.n_edge = 1;
+  graph.senders = std::span(&sender, 1);
+  graph.receivers = std::span(&receiver, 1);
+  graph.fields = std::span(&row, 1);
+  graph.source_id = "a";
+  for (const std::uint32_t nodes : {std::uint32_t{1} << 28, std::numeric_limits<std::uint32_t>::max()}) {
+    graph.n_node = nodes;
+    ASSERT_LT(RecordBytes(from, graph), 100u);
+    const std::optional<Refusal> refusal = renumbering.Renumber(graph);
+    ASSERT_TRUE(refusal.has_value());
+    EXPECT_EQ(refusal->reason, refusal_reason::kTooLarge);
+    EXPECT_THAT(refusal->message, HasSubstr("with field 'source_node'"));
+    EXPECT_EQ(renumbering.memory_bytes(), 0u);
+  }
+  graph.n_node = 2;
+  EXPECT_FALSE(renumbering.Renumber(graph).has_value());
 }
 
 TEST_F(NodeRenumberingTest, MemoryIsCounted) {

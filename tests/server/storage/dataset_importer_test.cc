@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "proto/base/error_details.h"
 #include "tests/testing/fake_graph_store.h"
 #include "tests/testing/sample_molecules.h"
 #include "tests/testing/status_matchers.h"
@@ -193,6 +196,29 @@ TEST_F(DatasetImporterTest, ADerivedDataSetSaysWhatItCameFrom) {
   EXPECT_GT(lineage.imported_at_ms(), 0);
   EXPECT_EQ(derived->dataset().graphs(), 50);
   EXPECT_EQ(memory_->used_bytes(), 0);
+}
+
+TEST_F(DatasetImporterTest, AnAllocationThatFailsEndsTheImportAloneAndGivesItsMemoryBack) {
+  const Messages messages = {Header(), Block(3), End(3)};
+  for (std::size_t failing = 0; failing < messages.size(); ++failing) {
+    const auto refused = Import(messages, [failing](std::size_t message) {
+      if (message == failing) throw std::bad_alloc();
+    });
+    EXPECT_THAT(refused, StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--memory"))) << failing;
+    EXPECT_EQ(base::ReasonOf(refused.status()), base::kMemoryLimit);
+    EXPECT_EQ(memory_->used_bytes(), 0u);
+  }
+  EXPECT_THAT(Import(messages, [](std::size_t) { throw std::runtime_error("unforeseen"); }),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("unforeseen")));
+  EXPECT_THAT(importer_.Seal(SealOf(Import(messages))), IsOk());
+}
+
+TEST_F(DatasetImporterTest, AnAllocationThatFailsEndsTheDerivationAlone) {
+  StoreMolecules();
+  EXPECT_THAT(importer_.Derive(Derivation(), []() -> bool { throw std::bad_alloc(); }),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--memory")));
+  EXPECT_EQ(memory_->used_bytes(), 0u);
+  EXPECT_THAT(importer_.Derive(Derivation()), IsOk());
 }
 
 TEST_F(DatasetImporterTest, ADerivationEndsWithItsClient) {
