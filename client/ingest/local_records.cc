@@ -8,6 +8,7 @@
 #include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
+#include "server/edges/working_memory.h"
 #include "server/records/block_reader.h"
 #include "server/records/edge_filler.h"
 #include "server/records/edge_order.h"
@@ -28,9 +29,12 @@ class LocalRecords::Maker {
         layout_(std::move(layout)),
         stored_layout_(std::move(stored_layout)),
         validator_(layout_, header.missing_target()),
-        ids_(header.duplicate_ids()) {
-    if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_);
-    if (header.renumber() != v1::RENUMBERING_UNSPECIFIED) renumbering_.emplace(layout_, stored_layout_);
+        ids_(header.duplicate_ids()),
+        edge_order_(stored_layout_, working_) {
+    if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_, working_);
+    if (header.renumber() != v1::RENUMBERING_UNSPECIFIED) {
+      renumbering_.emplace(layout_, stored_layout_, working_);
+    }
   }
 
   // Adds a record to `made` for each graph that is not refused.
@@ -39,11 +43,11 @@ class LocalRecords::Maker {
                           records::BlockReader::Open(layout_, block, !edge_filler_.has_value()));
     for (; reader.Next(); ++position_) {
       records::GraphView graph = reader.graph();
-      const std::optional<records::Refusal> refusal = Complete(graph);
+      ABSL_ASSIGN_OR_RETURN(const std::optional<records::Refusal> refusal, Complete(graph));
       if (refusal) {
         ABSL_RETURN_IF_ERROR(Refuse(graph, reader.origin(), *refusal));
       } else {
-        const records::GraphView sorted = edge_order_.Sorted(stored_layout_, graph);
+        ABSL_ASSIGN_OR_RETURN(const records::GraphView sorted, edge_order_.Sorted(graph));
         ABSL_RETURN_IF_ERROR(records::EncodeRecord(stored_layout_, sorted, *made->add_records()));
       }
     }
@@ -67,10 +71,14 @@ class LocalRecords::Maker {
 
  private:
   // Gives a graph its edges, the order of its nodes and its id.
-  std::optional<records::Refusal> Complete(records::GraphView& graph) {
+  absl::StatusOr<std::optional<records::Refusal>> Complete(records::GraphView& graph) {
     std::optional<records::Refusal> refusal = validator_.Check(graph);
-    if (!refusal && edge_filler_) refusal = edge_filler_->Fill(graph);
-    if (!refusal && renumbering_) refusal = renumbering_->Renumber(graph);
+    if (!refusal && edge_filler_) {
+      ABSL_ASSIGN_OR_RETURN(refusal, edge_filler_->Fill(graph));
+    }
+    if (!refusal && renumbering_) {
+      ABSL_ASSIGN_OR_RETURN(refusal, renumbering_->Renumber(graph));
+    }
     if (refusal) return refusal;
     const std::optional<std::string> id =
         ids_.Take(graph.source_id, [this](std::string_view candidate) { return taken_.Contains(candidate); });
@@ -102,6 +110,7 @@ class LocalRecords::Maker {
   const records::GraphValidator validator_;
   records::SourceIds ids_;
   records::IdTable taken_;
+  edges::WorkingMemory working_;
   records::EdgeOrder edge_order_;
   std::optional<records::EdgeFiller> edge_filler_;  // where edges are built, and stored
   std::optional<records::NodeRenumbering> renumbering_;

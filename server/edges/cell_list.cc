@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "server/edges/working_memory.h"
+
 namespace packtrain::edges {
 namespace {
 
@@ -50,9 +52,11 @@ double CellList::Sort(std::span<const Point> nodes, double width) {
     axes_[k].cells_per_angstrom = axes_[k].cells == 1 ? 0 : axes_[k].cells / half_extents[k] / 2;
   }
   const std::size_t cells = static_cast<std::size_t>(axes_[0].cells) * axes_[1].cells * axes_[2].cells;
-  begins_.assign(cells + 1, 0);
+  MakeRoom(begins_, cells + 1);
+  begins_.resize(cells + 1);
   for (const Point& node : nodes) ++begins_[CellOf(node) + 1];
   for (std::size_t cell = 0; cell < cells; ++cell) begins_[cell + 1] += begins_[cell];
+  MakeRoom(nodes_, nodes.size());
   nodes_.resize(nodes.size());
   for (std::uint32_t node = nodes.size(); node-- > 0;) nodes_[--begins_[CellOf(nodes[node]) + 1]] = node;
   // Each entry now says where the cell before it begins.

@@ -18,6 +18,8 @@ class CellList {
   // Makes cells that are at least `width` angstrom wide, and wider where there would be more than about two
   // cells for each node. Returns their width. Coordinates must be finite; at least one node.
   double Sort(std::span<const Point> nodes, double width);
+  // Of memory that it holds for each node of the largest graph.
+  static constexpr std::uint64_t kBytesOfANode = 3 * sizeof(std::uint32_t);
 
   // Adds to `found` every node with a SquaredDistance to `place` of at most CountOf(radius squared), and other
   // nodes of the cells around, in any order. Returns whether these are all nodes of the graph.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/wire/edge_spec.h"
+#include "server/edges/working_memory.h"
 
 namespace packtrain::edges {
 namespace {
@@ -33,8 +34,8 @@ absl::Status ImageList::Sort(std::span<const Point> nodes, const Lattice& lattic
 }
 
 void ImageList::Wrap(std::span<const Point> nodes) {
-  coordinates_.clear();
-  home_shifts_.clear();
+  MakeRoom(coordinates_, nodes.size());
+  MakeRoom(home_shifts_, nodes.size());
   rounding_ = std::max(1e-9, lattice_->rounding());
   for (const Point& node : nodes) {
     std::array<double, 3> at = lattice_->CoordinatesOf(node);
@@ -86,9 +87,12 @@ void ImageList::Fill() {
     for (std::size_t k = 0; k < 3; ++k) bins[k] = std::clamp(BinOf(k, at[k]), 0.0, axes_[k].bins - 1);
     return Index(bins);
   };
-  begins_.assign(static_cast<std::size_t>(axes_[0].bins * axes_[1].bins * axes_[2].bins) + 2, 0);
+  const auto bins = static_cast<std::size_t>(axes_[0].bins * axes_[1].bins * axes_[2].bins);
+  MakeRoom(begins_, bins + 2);
+  begins_.resize(bins + 2);
   for (const auto& at : coordinates_) ++begins_[bin_of(at) + 2];
   for (std::size_t bin = 2; bin < begins_.size(); ++bin) begins_[bin] += begins_[bin - 1];
+  MakeRoom(nodes_, coordinates_.size());
   nodes_.resize(coordinates_.size());
   // Each entry of begins_ moves on from where its bin begins to where it ends, which is where the next begins.
   for (std::uint32_t node = 0; node < nodes_.size(); ++node)
@@ -115,8 +119,8 @@ absl::Status ImageList::ForEachAround(std::uint32_t receiver, double radius, Vis
   double images = static_cast<double>(nodes_.size());
   for (std::size_t k = 0; k < 3; ++k) images *= (ranges[k].last - ranges[k].first + 1) / axes_[k].bins;
   if (!(images <= kMaxImages)) {
-    return absl::ResourceExhaustedError(absl::StrCat("about ", images, " images of nodes lie within ", radius,
-                                                     " angstrom of a node, the limit is ", kMaxImages));
+    return absl::InvalidArgumentError(absl::StrCat("about ", images, " images of nodes lie within ", radius,
+                                                   " angstrom of a node, the limit is ", kMaxImages));
   }
   // Whole numbers, of which there are no more than kMaxImages.
   const auto count = [&](std::size_t k) { return static_cast<int>(ranges[k].last - ranges[k].first) + 1; };

@@ -28,9 +28,12 @@ class ImageList {
   // each node. `lattice` is borrowed until the next call. At least one node. OUT_OF_RANGE: a node lies further
   // than wire::kMaxRadius from the origin, where its place in the cell is lost in rounding.
   absl::Status Sort(std::span<const Point> nodes, const Lattice& lattice, double width);
+  // Of memory that it holds for each node of the largest structure, but for a few bins.
+  static constexpr std::uint64_t kBytesOfANode =
+      sizeof(std::array<double, 3>) + sizeof(Shift) + 3 * sizeof(std::uint32_t);
 
   // Visits every image with a squared distance to node `receiver` of at most CountOf(radius squared), the node
-  // itself included, and other images around, in any order. RESOURCE_EXHAUSTED: more than kMaxImages.
+  // itself included, and other images around, in any order. INVALID_ARGUMENT: more than kMaxImages.
   absl::Status ForEachAround(std::uint32_t receiver, double radius, Visit visit) const;
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace packtrain::edges {
 namespace {
@@ -17,6 +18,7 @@ constexpr double kNarrowest = 1e-3;
 absl::Status NeighbourEdges::Build(std::span<const Point> nodes, std::uint64_t max_edges) {
   edges_.senders.clear();
   edges_.receivers.clear();
+  ABSL_RETURN_IF_ERROR(MakeRoomFor(nodes.size()));
   const bool few = nodes.size() <= kFewNodes;
   cell_width_ = few ? 0 : cells_.Sort(nodes, std::max(spec_.radius, kNarrowest));
   for (std::uint32_t receiver = 0; receiver < nodes.size(); ++receiver) {
@@ -26,8 +28,17 @@ absl::Status NeighbourEdges::Build(std::span<const Point> nodes, std::uint64_t m
       return absl::InvalidArgumentError(absl::StrCat("--edges ", wire::ToText(spec_), " gives a graph of ",
                                                      nodes.size(), " nodes more than ", max_edges, " edges"));
     }
-    Append(receiver);
+    ABSL_RETURN_IF_ERROR(Append(receiver));
   }
+  return absl::OkStatus();
+}
+
+absl::Status NeighbourEdges::MakeRoomFor(std::size_t nodes) {
+  constexpr std::uint64_t kBytesOfANode =
+      CellList::kBytesOfANode + sizeof(candidates_[0]) + sizeof(neighbours_[0]);
+  ABSL_RETURN_IF_ERROR(memory_.Raise(node_bytes_, nodes * kBytesOfANode));
+  MakeRoom(candidates_, nodes);
+  MakeRoom(neighbours_, nodes);
   return absl::OkStatus();
 }
 
@@ -81,9 +92,13 @@ void NeighbourEdges::Select() {
             [](const Neighbour& a, const Neighbour& b) { return a.sender < b.sender; });
 }
 
-void NeighbourEdges::Append(std::uint32_t receiver) {
+absl::Status NeighbourEdges::Append(std::uint32_t receiver) {
+  const std::size_t edges = edges_.senders.size() + neighbours_.size();
+  ABSL_RETURN_IF_ERROR(memory_.Grow(edges_.senders, edges));
+  ABSL_RETURN_IF_ERROR(memory_.Grow(edges_.receivers, edges));
   for (const Neighbour& neighbour : neighbours_) edges_.senders.push_back(neighbour.sender);
-  edges_.receivers.resize(edges_.senders.size(), receiver);
+  edges_.receivers.resize(edges, receiver);
+  return absl::OkStatus();
 }
 
 }  // namespace packtrain::edges

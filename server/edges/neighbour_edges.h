@@ -1,7 +1,8 @@
 // Edges between nodes that are near each other in space, without periodic images. Built when graphs are stored,
 // by radius or by number of neighbours.
 //
-//   NeighbourEdges builder(spec);  // of "radius:5"
+//   WorkingMemory memory;
+//   NeighbourEdges builder(spec, memory);  // of "radius:5"
 //   for (const std::span<const Point> nodes : graphs) {
 //     ABSL_RETURN_IF_ERROR(builder.Build(nodes));
 //     Store(builder.edges().senders, builder.edges().receivers);
@@ -9,6 +10,7 @@
 #ifndef PACKTRAIN_SERVER_EDGES_NEIGHBOUR_EDGES_H_
 #define PACKTRAIN_SERVER_EDGES_NEIGHBOUR_EDGES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "server/edges/cell_list.h"
 #include "server/edges/full.h"
 #include "server/edges/squared_distance.h"
+#include "server/edges/working_memory.h"
 
 namespace packtrain::edges {
 
@@ -31,12 +34,13 @@ inline constexpr std::uint64_t kMaxEdges = 0x7fffffff;
 // whose count is at most that of R squared, "radius:R:MAX" the first MAX of them. No node is its own neighbour.
 class NeighbourEdges {
  public:
-  // `spec` names kRadius or kKnn.
-  explicit NeighbourEdges(const wire::EdgeSpec& spec) : spec_(spec) {}
+  // `spec` names kRadius or kKnn. Memory comes out of `memory`, which is borrowed.
+  NeighbourEdges(const wire::EdgeSpec& spec, WorkingMemory& memory) : spec_(spec), memory_(memory) {}
 
   // The edges by receiver, then sender, in edges() until the next call. Coordinates must be finite.
-  // INVALID_ARGUMENT: more than `max_edges`; the message names --edges. Memory is linear in the nodes, in at
-  // most `max_edges` edges, and in the neighbours of one receiver.
+  // INVALID_ARGUMENT: more than `max_edges`; the message names --edges. Otherwise codes as WorkingMemory::Take,
+  // and then there are fewer edges than there should be. Memory is linear in the nodes, and in the edges that
+  // were found.
   absl::Status Build(std::span<const Point> nodes, std::uint64_t max_edges = kMaxEdges);
 
   const EdgeList& edges() const { return edges_; }
@@ -60,9 +64,13 @@ class NeighbourEdges {
   void Find(std::span<const Point> nodes, std::uint32_t receiver);
   // Reduces neighbours_ to those that the spec asks for, ordered by sender.
   void Select();
-  void Append(std::uint32_t receiver);
+  absl::Status Append(std::uint32_t receiver);
+  // Room for what a search finds, and for the cells.
+  absl::Status MakeRoomFor(std::size_t nodes);
 
   const wire::EdgeSpec spec_;
+  WorkingMemory& memory_;
+  std::uint64_t node_bytes_ = 0;  // of memory_
   CellList cells_;
   double cell_width_ = 0;  // 0: the graph is too small for cells
   std::vector<std::uint32_t> candidates_;

@@ -29,6 +29,7 @@ absl::Status PeriodicEdges::Build(std::span<const Point> nodes, const Lattice& l
   edges_.receivers.clear();
   shifts_.clear();
   if (nodes.empty()) return absl::OkStatus();
+  ABSL_RETURN_IF_ERROR(memory_.Raise(node_bytes_, nodes.size() * ImageList::kBytesOfANode));
   const bool unlimited = spec_.neighbours == 0;
   likely_radius_ = unlimited ? spec_.radius : LikelyRadius(nodes, lattice);
   if (spec_.builder == wire::EdgeBuilder::kRadius) likely_radius_ = std::min(likely_radius_, spec_.radius);
@@ -38,7 +39,7 @@ absl::Status PeriodicEdges::Build(std::span<const Point> nodes, const Lattice& l
     const bool knn = spec_.builder == wire::EdgeBuilder::kKnn;
     if (knn && spec_.neighbours > most) return TooMany(nodes.size(), max_edges);
     const absl::Status found = Find(nodes, lattice, receiver, most);
-    if (absl::IsResourceExhausted(found)) return TooMany(nodes.size(), max_edges);
+    if (absl::IsInvalidArgument(found)) return TooMany(nodes.size(), max_edges);
     ABSL_RETURN_IF_ERROR(found);
     Select();
     if (neighbours_.size() > most) return TooMany(nodes.size(), max_edges);
@@ -65,12 +66,17 @@ absl::Status PeriodicEdges::FindWithin(std::span<const Point> nodes, const Latti
   // Where the spec limits them, the nearest are chosen later among all that were found.
   const std::uint64_t enough = spec_.neighbours == 0 ? most + 1 : std::numeric_limits<std::uint64_t>::max();
   neighbours_.clear();
-  return images_.ForEachAround(receiver, radius, [&](std::uint32_t sender, const Shift& shift) {
-    const double distance = lattice.SquaredDistanceOf(nodes[sender], shift, nodes[receiver]);
-    if (distance > farthest || (sender == receiver && IsZero(shift))) return true;
-    neighbours_.push_back({distance, sender, shift});
-    return neighbours_.size() < enough;
-  });
+  absl::Status grown;
+  const absl::Status visited =
+      images_.ForEachAround(receiver, radius, [&](std::uint32_t sender, const Shift& shift) {
+        const double distance = lattice.SquaredDistanceOf(nodes[sender], shift, nodes[receiver]);
+        if (distance > farthest || (sender == receiver && IsZero(shift))) return true;
+        grown = memory_.Grow(neighbours_, neighbours_.size() + 1);
+        if (!grown.ok()) return false;
+        neighbours_.push_back({distance, sender, shift});
+        return neighbours_.size() < enough;
+      });
+  return visited.ok() ? grown : visited;
 }
 
 absl::Status PeriodicEdges::Find(std::span<const Point> nodes, const Lattice& lattice, std::uint32_t receiver,
@@ -95,6 +101,10 @@ void PeriodicEdges::Select() {
 }
 
 absl::Status PeriodicEdges::Append(std::uint32_t receiver) {
+  const std::size_t edges = edges_.senders.size() + neighbours_.size();
+  ABSL_RETURN_IF_ERROR(memory_.Grow(edges_.senders, edges));
+  ABSL_RETURN_IF_ERROR(memory_.Grow(edges_.receivers, edges));
+  ABSL_RETURN_IF_ERROR(memory_.Grow(shifts_, edges));
   for (const Neighbour& neighbour : neighbours_) {
     std::array<std::int32_t, 3> shift;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -107,7 +117,7 @@ absl::Status PeriodicEdges::Append(std::uint32_t receiver) {
     shifts_.push_back(shift);
     edges_.senders.push_back(neighbour.sender);
   }
-  edges_.receivers.resize(edges_.senders.size(), receiver);
+  edges_.receivers.resize(edges, receiver);
   return absl::OkStatus();
 }
 

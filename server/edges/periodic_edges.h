@@ -1,7 +1,8 @@
 // Edges between nodes that are near each other in space where the structure repeats: an edge begins in an image
 // of its sender, and says in which one.
 //
-//   PeriodicEdges builder(spec);  // of "knn:12"
+//   WorkingMemory memory;
+//   PeriodicEdges builder(spec, memory);  // of "knn:12"
 //   ABSL_RETURN_IF_ERROR(builder.Build(nodes, lattice, max_edges));
 //   Store(builder.edges().senders, builder.edges().receivers, builder.shifts());
 #ifndef PACKTRAIN_SERVER_EDGES_PERIODIC_EDGES_H_
@@ -18,6 +19,7 @@
 #include "server/edges/full.h"
 #include "server/edges/image_list.h"
 #include "server/edges/lattice.h"
+#include "server/edges/working_memory.h"
 
 namespace packtrain::edges {
 
@@ -32,13 +34,14 @@ inline constexpr std::uint64_t kMaxPeriodicNeighbours = 1 << 20;
 // K. "radius:R" takes all whose count is at most that of R squared, "radius:R:MAX" the first MAX of them.
 class PeriodicEdges {
  public:
-  // `spec` names kRadius or kKnn.
-  explicit PeriodicEdges(const wire::EdgeSpec& spec) : spec_(spec) {}
+  // `spec` names kRadius or kKnn. Memory comes out of `memory`, which is borrowed.
+  PeriodicEdges(const wire::EdgeSpec& spec, WorkingMemory& memory) : spec_(spec), memory_(memory) {}
 
   // The edges by receiver, then sender, then shift, until the next call. Coordinates must be finite,
   // `max_edges` at most kMaxEdges. INVALID_ARGUMENT: more edges than that, or more than kMaxPeriodicNeighbours
   // into one node; the message names --edges. OUT_OF_RANGE: a node lies too far away (ImageList::Sort), or a
-  // shift does not fit 32 bits.
+  // shift does not fit 32 bits. Otherwise codes as WorkingMemory::Take, and then there are fewer edges than
+  // there should be.
   absl::Status Build(std::span<const Point> nodes, const Lattice& lattice, std::uint64_t max_edges);
 
   const EdgeList& edges() const { return edges_; }
@@ -67,6 +70,8 @@ class PeriodicEdges {
   absl::Status TooMany(std::uint64_t nodes, std::uint64_t max_edges) const;
 
   const wire::EdgeSpec spec_;
+  WorkingMemory& memory_;
+  std::uint64_t node_bytes_ = 0;  // of memory_
   ImageList images_;
   double likely_radius_ = 0;
   std::vector<Neighbour> neighbours_;

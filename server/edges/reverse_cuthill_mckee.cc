@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "server/edges/working_memory.h"
+
 namespace packtrain::edges {
 
 void ReverseCuthillMckee::Number(std::uint32_t n_node, std::span<const std::uint32_t> senders,
                                  std::span<const std::uint32_t> receivers) {
   FindNeighbours(n_node, senders, receivers);
   for (std::uint32_t node = 0; node < n_node; ++node) SortByDegree(node);
-  is_found_.assign(n_node, 0);
-  order_.clear();
+  MakeRoom(is_found_, n_node);
+  is_found_.resize(n_node);
+  MakeRoom(order_, n_node);
   for (std::uint32_t node = 0; node < n_node; ++node) {
     if (is_found_[node] == 0) NumberComponent(node);
   }
@@ -18,15 +21,18 @@ void ReverseCuthillMckee::Number(std::uint32_t n_node, std::span<const std::uint
 
 void ReverseCuthillMckee::FindNeighbours(std::uint32_t n_node, std::span<const std::uint32_t> senders,
                                          std::span<const std::uint32_t> receivers) {
-  begins_.assign(std::size_t{n_node} + 1, 0);
+  MakeRoom(begins_, std::size_t{n_node} + 1);
+  begins_.resize(std::size_t{n_node} + 1);
   for (std::size_t e = 0; e < senders.size(); ++e) {
     if (senders[e] == receivers[e]) continue;
     ++begins_[senders[e] + 1];
     ++begins_[receivers[e] + 1];
   }
   std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  MakeRoom(neighbours_, begins_.back());
   neighbours_.resize(begins_.back());
-  degrees_.assign(n_node, 0);
+  MakeRoom(degrees_, n_node);
+  degrees_.resize(n_node);
   for (std::size_t e = 0; e < senders.size(); ++e) {
     const std::uint32_t a = senders[e], b = receivers[e];
     if (a == b) continue;

@@ -44,6 +44,10 @@ class ReverseCuthillMckee {
 
   // Bytes of memory held.
   std::uint64_t memory_bytes() const;
+  // Of these, for each node and each edge of the largest graphs so far, and for one node more.
+  static constexpr std::uint64_t kBytesOfANode =
+      sizeof(std::size_t) + 2 * sizeof(std::uint32_t) + sizeof(std::uint8_t);
+  static constexpr std::uint64_t kBytesOfAnEdge = 2 * sizeof(std::uint32_t);
 
  private:
   // What a search found. Its nodes are in order_, from its begin to the end.

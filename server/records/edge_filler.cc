@@ -45,6 +45,10 @@ void AddShift(v1::Schema& schema) {
   field.add_dims(3);
 }
 
+Refusal TooManyEdges(const absl::Status& status) {
+  return {refusal_reason::kTooManyEdges, std::string(status.message())};
+}
+
 template <typename T>
 edges::Point PointAt(const char* row) {
   T at[3];
@@ -71,33 +75,36 @@ absl::StatusOr<v1::Schema> SchemaOfBuiltEdges(const v1::Schema& schema) {
   return built;
 }
 
-EdgeFiller::EdgeFiller(const v1::Schema& schema, const RecordLayout& layout)
+EdgeFiller::EdgeFiller(const v1::Schema& schema, const RecordLayout& layout, edges::WorkingMemory& memory)
     : layout_(layout),
       pos_(layout.FindField(kPositions).value()),
       cell_fields_(layout),
       shift_(layout.FindField(kShift)),
-      open_(wire::ParseEdgeSpec(schema.edges()).value()),
-      periodic_(wire::ParseEdgeSpec(schema.edges()).value()) {}
+      memory_(memory),
+      open_(wire::ParseEdgeSpec(schema.edges()).value(), memory),
+      periodic_(wire::ParseEdgeSpec(schema.edges()).value(), memory) {}
 
-std::optional<Refusal> EdgeFiller::Fill(GraphView& graph) {
-  TakePositions(graph);
+absl::StatusOr<std::optional<Refusal>> EdgeFiller::Fill(GraphView& graph) {
+  ABSL_RETURN_IF_ERROR(TakePositions(graph));
   graph.n_edge = 0;
   const edges::PeriodicCell cell = cell_fields_.CellOf(graph);
   if (cell.IsPeriodic()) return FillPeriodic(cell, graph);
-  if (const absl::Status status = open_.Build(nodes_, MaxEdges(graph)); !status.ok()) {
-    return Refusal{refusal_reason::kTooManyEdges, std::string(status.message())};
-  }
-  Take(open_.edges(), {}, graph);
+  const absl::Status built = open_.Build(nodes_, MaxEdges(graph));
+  if (absl::IsInvalidArgument(built)) return TooManyEdges(built);
+  ABSL_RETURN_IF_ERROR(built);
+  ABSL_RETURN_IF_ERROR(Take(open_.edges(), {}, graph));
   return std::nullopt;
 }
 
-std::optional<Refusal> EdgeFiller::FillPeriodic(const edges::PeriodicCell& cell, GraphView& graph) {
+absl::StatusOr<std::optional<Refusal>> EdgeFiller::FillPeriodic(const edges::PeriodicCell& cell,
+                                                                GraphView& graph) {
   const absl::StatusOr<edges::Lattice> lattice = edges::Lattice::Create(cell);
   if (!lattice.ok()) return Refusal{refusal_reason::kBadCell, std::string(lattice.status().message())};
   const absl::Status built = periodic_.Build(nodes_, *lattice, MaxEdges(graph));
   if (absl::IsOutOfRange(built)) return Refusal{refusal_reason::kBadCell, std::string(built.message())};
-  if (!built.ok()) return Refusal{refusal_reason::kTooManyEdges, std::string(built.message())};
-  Take(periodic_.edges(), periodic_.shifts(), graph);
+  if (absl::IsInvalidArgument(built)) return TooManyEdges(built);
+  ABSL_RETURN_IF_ERROR(built);
+  ABSL_RETURN_IF_ERROR(Take(periodic_.edges(), periodic_.shifts(), graph));
   return std::nullopt;
 }
 
@@ -108,36 +115,36 @@ std::uint64_t EdgeFiller::MaxEdges(const GraphView& graph) const {
   return std::min(edges::kMaxEdges, room / of_edge);
 }
 
-void EdgeFiller::Take(const edges::EdgeList& edges, std::span<const std::array<std::int32_t, 3>> shifts,
-                      GraphView& graph) {
+absl::Status EdgeFiller::Take(const edges::EdgeList& edges, std::span<const std::array<std::int32_t, 3>> shifts,
+                              GraphView& graph) {
   graph.n_edge = static_cast<std::uint32_t>(edges.senders.size());
   graph.senders = edges.senders;
   graph.receivers = edges.receivers;
-  if (!shift_) return;
+  if (!shift_) return absl::OkStatus();
   fields_.assign(graph.fields.begin(), graph.fields.end());
   if (shifts.empty()) {
-    no_shifts_.assign(edges.senders.size() * kShiftBytes, '\0');
+    const std::size_t bytes = edges.senders.size() * kShiftBytes;
+    ABSL_RETURN_IF_ERROR(memory_.Raise(shift_bytes_, bytes));
+    edges::MakeRoom(no_shifts_, bytes);
+    no_shifts_.assign(bytes, '\0');
     fields_[*shift_] = no_shifts_;
   } else {
     fields_[*shift_] = {reinterpret_cast<const char*>(shifts.data()), shifts.size_bytes()};
   }
   graph.fields = fields_;
+  return absl::OkStatus();
 }
 
-void EdgeFiller::TakePositions(const GraphView& graph) {
+absl::Status EdgeFiller::TakePositions(const GraphView& graph) {
   const RecordLayout::Field& field = layout_.fields()[pos_];
+  ABSL_RETURN_IF_ERROR(memory_.Raise(node_bytes_, graph.n_node * sizeof(nodes_[0])));
+  edges::MakeRoom(nodes_, graph.n_node);
   nodes_.resize(graph.n_node);
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     const char* const row = graph.fields[pos_].data() + k * field.row_bytes;
     nodes_[k] = field.data_type == v1::DATA_TYPE_F32 ? PointAt<float>(row) : PointAt<double>(row);
   }
-}
-
-std::uint64_t EdgeFiller::memory_bytes() const {
-  const std::uint64_t endpoints = open_.edges().senders.capacity() + open_.edges().receivers.capacity() +
-                                  periodic_.edges().senders.capacity() + periodic_.edges().receivers.capacity();
-  return nodes_.capacity() * sizeof(edges::Point) + endpoints * sizeof(std::uint32_t) + no_shifts_.capacity() +
-         periodic_.shifts().size_bytes();
+  return absl::OkStatus();
 }
 
 }  // namespace packtrain::records

@@ -16,6 +16,7 @@
 #include "proto/wire/edge_spec.h"
 #include "server/edges/neighbour_edges.h"
 #include "server/edges/periodic_edges.h"
+#include "server/edges/working_memory.h"
 #include "server/records/cell_fields.h"
 #include "server/records/graph_record.h"
 #include "server/records/graph_validator.h"
@@ -30,33 +31,34 @@ namespace packtrain::records {
 // F32 or F64 [3] and there is none, or the schema fails CheckCellFields.
 absl::StatusOr<v1::Schema> SchemaOfBuiltEdges(const v1::Schema& schema);
 
-// Fills one graph after the other; its memory is used again. Borrows the layout. Used by one thread.
+// Fills one graph after the other; its memory is used again, and comes out of `memory`. Borrows the layout and
+// the memory. Used by one thread.
 class EdgeFiller {
  public:
   // `schema` is one that SchemaOfBuiltEdges gave, and stores edges; `layout` is its layout.
-  EdgeFiller(const v1::Schema& schema, const RecordLayout& layout);
+  EdgeFiller(const v1::Schema& schema, const RecordLayout& layout, edges::WorkingMemory& memory);
 
   // Gives a valid graph its edges in place of those that it has, with those of images where its cell repeats;
   // they are valid until the next call. A refusal: the graph would be above kMaxRecordBytes, or lies too far
-  // outside its cell.
-  std::optional<Refusal> Fill(GraphView& graph);
-
-  // Bytes of memory held.
-  std::uint64_t memory_bytes() const;
+  // outside its cell. Codes as WorkingMemory::Take.
+  absl::StatusOr<std::optional<Refusal>> Fill(GraphView& graph);
 
  private:
-  void TakePositions(const GraphView& graph);
+  absl::Status TakePositions(const GraphView& graph);
   // Edges that there is room for beside the fields.
   std::uint64_t MaxEdges(const GraphView& graph) const;
-  std::optional<Refusal> FillPeriodic(const edges::PeriodicCell& cell, GraphView& graph);
+  absl::StatusOr<std::optional<Refusal>> FillPeriodic(const edges::PeriodicCell& cell, GraphView& graph);
   // Gives the graph the edges and, where they are stored, their shifts; empty: all are 0.
-  void Take(const edges::EdgeList& edges, std::span<const std::array<std::int32_t, 3>> shifts,
-            GraphView& graph);
+  absl::Status Take(const edges::EdgeList& edges, std::span<const std::array<std::int32_t, 3>> shifts,
+                    GraphView& graph);
 
   const RecordLayout& layout_;
   const std::size_t pos_;
   const CellFields cell_fields_;
   const std::optional<std::size_t> shift_;
+  edges::WorkingMemory& memory_;
+  std::uint64_t node_bytes_ = 0;   // of memory_
+  std::uint64_t shift_bytes_ = 0;  // likewise
   edges::NeighbourEdges open_;
   edges::PeriodicEdges periodic_;
   std::vector<edges::Point> nodes_;

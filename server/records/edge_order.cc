@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "proto/base/status_macros.h"
 #include "server/records/row_order.h"
 
 namespace packtrain::records {
@@ -24,14 +25,17 @@ bool IsInOrder(const GraphView& graph) {
 
 }  // namespace
 
-GraphView EdgeOrder::Sorted(const RecordLayout& layout, const GraphView& graph) {
+absl::StatusOr<GraphView> EdgeOrder::Sorted(const GraphView& graph) {
   if (IsInOrder(graph)) return graph;
+  // Places, the buffer of the sort, and both endpoints.
+  const std::uint64_t of_edge = 4 * sizeof(std::uint32_t) + RowBytes(layout_, v1::FIELD_SCOPE_EDGE);
+  ABSL_RETURN_IF_ERROR(memory_.Raise(edge_bytes_, graph.senders.size() * of_edge));
   Permute(graph);
   rows_.resize(graph.fields.size());
   fields_.assign(graph.fields.begin(), graph.fields.end());
   for (std::size_t k = 0; k < fields_.size(); ++k) {
-    if (layout.fields()[k].scope != v1::FIELD_SCOPE_EDGE) continue;
-    OrderRows(graph.fields[k], layout.fields()[k].row_bytes, order_, rows_[k]);
+    if (layout_.fields()[k].scope != v1::FIELD_SCOPE_EDGE) continue;
+    OrderRows(graph.fields[k], layout_.fields()[k].row_bytes, order_, rows_[k]);
     fields_[k] = rows_[k];
   }
   GraphView sorted = graph;
@@ -42,12 +46,13 @@ GraphView EdgeOrder::Sorted(const RecordLayout& layout, const GraphView& graph) 
 }
 
 void EdgeOrder::Permute(const GraphView& graph) {
+  edges::MakeRoom(order_, graph.senders.size());
   order_.resize(graph.senders.size());
   std::iota(order_.begin(), order_.end(), 0);
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return Rank(graph, a) < Rank(graph, b); });
-  senders_.clear();
-  receivers_.clear();
+  edges::MakeRoom(senders_, order_.size());
+  edges::MakeRoom(receivers_, order_.size());
   for (const std::uint32_t edge : order_) {
     senders_.push_back(graph.senders[edge]);
     receivers_.push_back(graph.receivers[edge]);

@@ -11,6 +11,7 @@
 #include "proto/wire/batch_layout.h"
 #include "server/edges/bandwidth.h"
 #include "server/edges/full.h"
+#include "server/edges/working_memory.h"
 #include "server/records/schema.h"
 
 namespace packtrain::records {
@@ -182,6 +183,7 @@ absl::Status EncodeRecord(const RecordLayout& layout, const GraphView& graph, st
                       .record_bytes = static_cast<std::uint32_t>(RecordBytes(layout, graph)),
                       .source_id_bytes = static_cast<std::uint32_t>(graph.source_id.size()),
                       .encodings = 0};
+  edges::MakeRoom(out, header.record_bytes);
   out.assign(header.record_bytes, '\0');
   std::memcpy(out.data(), &header, sizeof(header));
   std::uint64_t offset = kRecordHeaderBytes;

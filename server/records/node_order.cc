@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "server/edges/working_memory.h"
 #include "server/records/row_order.h"
 
 namespace packtrain::records {
@@ -9,8 +10,7 @@ namespace {
 
 void Rename(std::span<const std::uint32_t> nodes, std::span<const std::uint32_t> numbers,
             std::vector<std::uint32_t>& out) {
-  out.clear();
-  out.reserve(nodes.size());
+  edges::MakeRoom(out, nodes.size());
   for (const std::uint32_t node : nodes) out.push_back(numbers[node]);
 }
 
@@ -18,6 +18,7 @@ void Rename(std::span<const std::uint32_t> nodes, std::span<const std::uint32_t>
 
 GraphView NodeOrder::Ordered(const RecordLayout& layout, const GraphView& graph,
                              std::span<const std::uint32_t> nodes) {
+  edges::MakeRoom(numbers_, nodes.size());
   numbers_.resize(nodes.size());
   for (std::uint32_t k = 0; k < nodes.size(); ++k) numbers_[nodes[k]] = k;
   Rename(graph.senders, numbers_, senders_);
@@ -36,11 +37,8 @@ GraphView NodeOrder::Ordered(const RecordLayout& layout, const GraphView& graph,
   return ordered;
 }
 
-std::uint64_t NodeOrder::memory_bytes() const {
-  std::uint64_t bytes =
-      (numbers_.capacity() + senders_.capacity() + receivers_.capacity()) * sizeof(std::uint32_t);
-  for (const std::string& rows : rows_) bytes += rows.capacity();
-  return bytes;
+std::uint64_t NodeOrder::BytesOfANode(const RecordLayout& layout) {
+  return sizeof(numbers_[0]) + RowBytes(layout, v1::FIELD_SCOPE_NODE);
 }
 
 }  // namespace packtrain::records

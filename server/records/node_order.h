@@ -19,8 +19,9 @@ class NodeOrder {
   // which need not be those of storage any more (EdgeOrder). Valid until the next call, and as long as `graph`.
   GraphView Ordered(const RecordLayout& layout, const GraphView& graph, std::span<const std::uint32_t> nodes);
 
-  // Bytes of memory held.
-  std::uint64_t memory_bytes() const;
+  // Bytes of memory that it holds for each node and each edge of the largest graphs of `layout`.
+  static std::uint64_t BytesOfANode(const RecordLayout& layout);
+  static constexpr std::uint64_t kBytesOfAnEdge = 2 * sizeof(std::uint32_t);
 
  private:
   std::vector<std::uint32_t> numbers_;  // by node of the graph given

@@ -61,7 +61,7 @@ v1::Schema SchemaAsRead(const v1::Schema& schema) {
   return as_read;
 }
 
-std::optional<Refusal> NodeRenumbering::Renumber(GraphView& graph) {
+absl::StatusOr<std::optional<Refusal>> NodeRenumbering::Renumber(GraphView& graph) {
   // First, since the work is proportional to the nodes, and there may be more of them than bytes of the graph.
   const std::uint64_t bytes = RecordBytes(to_, graph);
   if (bytes > kMaxRecordBytes) {
@@ -69,6 +69,11 @@ std::optional<Refusal> NodeRenumbering::Renumber(GraphView& graph) {
                    absl::StrCat("the graph takes ", bytes, " bytes with field '", std::string(kSourceNodeField),
                                 "', the limit is ", kMaxRecordBytes)};
   }
+  constexpr std::uint64_t kBytesOfAnEdge =
+      edges::ReverseCuthillMckee::kBytesOfAnEdge + NodeOrder::kBytesOfAnEdge;
+  const std::uint64_t of_node = edges::ReverseCuthillMckee::kBytesOfANode + NodeOrder::BytesOfANode(from_);
+  ABSL_RETURN_IF_ERROR(memory_.Raise(node_bytes_, (std::uint64_t{graph.n_node} + 1) * of_node));
+  ABSL_RETURN_IF_ERROR(memory_.Raise(edge_bytes_, graph.n_edge * kBytesOfAnEdge));
   rcm_.Number(graph.n_node, graph.senders, graph.receivers);
   graph = order_.Ordered(from_, graph, rcm_.nodes());
   fields_.assign(graph.fields.begin(), graph.fields.end());
@@ -77,13 +82,12 @@ std::optional<Refusal> NodeRenumbering::Renumber(GraphView& graph) {
   return std::nullopt;
 }
 
-std::uint64_t NodeRenumbering::memory_bytes() const { return rcm_.memory_bytes() + order_.memory_bytes(); }
-
 absl::StatusOr<GraphView> SourceOrder::Of(const GraphView& graph, std::span<const std::byte> source_nodes) {
   if (!HoldsEachNodeOnce(source_nodes, graph.n_node)) {
     return absl::DataLossError(absl::StrCat("field '", std::string(kSourceNodeField), "' of graph '",
                                             std::string(graph.source_id), "' is not each node once"));
   }
+  edges::MakeRoom(nodes_, graph.n_node);
   nodes_.resize(graph.n_node);
   for (std::uint32_t node = 0; node < graph.n_node; ++node) {
     nodes_[NumberAt(source_nodes, node, kSourceNodeBytes)] = node;

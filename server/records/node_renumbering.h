@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "server/edges/reverse_cuthill_mckee.h"
+#include "server/edges/working_memory.h"
 #include "server/records/graph_record.h"
 #include "server/records/graph_validator.h"
 #include "server/records/node_order.h"
@@ -28,22 +29,23 @@ absl::StatusOr<v1::Schema> SchemaOfRenumbered(const v1::Schema& schema, v1::Renu
 v1::Schema SchemaAsRead(const v1::Schema& schema);
 
 // Renumbers one graph after another by reverse Cuthill-McKee (edges/reverse_cuthill_mckee.h); its memory is
-// used again. Borrows the layouts. Used by one thread.
+// used again, and comes out of `memory`. Borrows the layouts and the memory. Used by one thread.
 class NodeRenumbering {
  public:
   // `to` is the layout of the schema that SchemaOfRenumbered gives for that of `from`.
-  NodeRenumbering(const RecordLayout& from, const RecordLayout& to) : from_(from), to_(to) {}
+  NodeRenumbering(const RecordLayout& from, const RecordLayout& to, edges::WorkingMemory& memory)
+      : from_(from), to_(to), memory_(memory) {}
 
   // Makes a valid graph of `from`, with its edges, one of `to`, valid until the next call. A refusal: it would
-  // be above kMaxRecordBytes.
-  std::optional<Refusal> Renumber(GraphView& graph);
-
-  // Bytes of memory held.
-  std::uint64_t memory_bytes() const;
+  // be above kMaxRecordBytes. Codes as WorkingMemory::Take. Nothing is done to a graph that fails.
+  absl::StatusOr<std::optional<Refusal>> Renumber(GraphView& graph);
 
  private:
   const RecordLayout& from_;
   const RecordLayout& to_;
+  edges::WorkingMemory& memory_;
+  std::uint64_t node_bytes_ = 0;  // of memory_
+  std::uint64_t edge_bytes_ = 0;  // likewise
   edges::ReverseCuthillMckee rcm_;
   NodeOrder order_;
   std::vector<std::string_view> fields_;
@@ -54,6 +56,12 @@ class SourceOrder {
  public:
   // Of the graphs, which lack `source_node`.
   explicit SourceOrder(const RecordLayout& layout) : layout_(layout) {}
+
+  // Bytes of memory that it holds for each node and each edge of the largest graphs of `layout`, at most.
+  static std::uint64_t BytesOfANode(const RecordLayout& layout) {
+    return NodeOrder::BytesOfANode(layout) + sizeof(std::uint32_t) + 1;
+  }
+  static constexpr std::uint64_t kBytesOfAnEdge = NodeOrder::kBytesOfAnEdge;
 
   // The graph with its nodes in the order of their source, of which `source_nodes` holds the rows; valid until
   // the next call, and as long as `graph`. DATA_LOSS: they are not each node once.

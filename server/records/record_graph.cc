@@ -5,6 +5,7 @@
 #include <span>
 
 #include "server/edges/full.h"
+#include "server/edges/working_memory.h"
 
 namespace packtrain::records {
 namespace {
@@ -15,6 +16,7 @@ std::string_view TextOf(std::span<const std::byte> bytes) {
 
 template <typename T>
 void Widen(std::span<const std::byte> bytes, std::vector<std::uint32_t>& out) {
+  edges::MakeRoom(out, bytes.size() / sizeof(T));
   out.resize(bytes.size() / sizeof(T));
   for (std::size_t k = 0; k < out.size(); ++k) {
     T value;

@@ -22,6 +22,8 @@ class RecordGraph {
 
   // Valid until the next call, and as long as the record's bytes.
   GraphView Of(const RecordView& record);
+  // Bytes of memory that it holds for each edge of the largest record.
+  static constexpr std::uint64_t kBytesOfAnEdge = 2 * sizeof(std::uint32_t);
 
  private:
   const bool keeps_edges_;

@@ -169,15 +169,18 @@ absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::ImportAll(limits::Slot
   std::optional<RunningImports::Place> place;  // until the import is found among those that wait for their seal
   if (key) place.emplace(running_, *key, std::move(end));
   ABSL_ASSIGN_OR_RETURN(limits::MemoryBudget::Reservation memory, ReserveFirst(wanted));
+  std::uint64_t message_bytes = 0;  // of the block that is staged
+  const auto take = [&](std::uint64_t bytes) { return Hold(bytes, memory, wanted, message_bytes); };
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<ImportSession> session,
-                        BeginSession(first->header(), memory, wanted));
+                        BeginSession(first->header(), memory, wanted, take));
   bool has_ended = false;  // the stream, which a connection that is lost may look like
   const auto read = [&](std::uint64_t held_bytes) -> absl::StatusOr<ImportMessage> {
     ABSL_ASSIGN_OR_RETURN(const ImportMessage next_message, next(held_bytes));
     has_ended = next_message.is_none();
+    message_bytes = next_message.memory_bytes();
     return next_message;
   };
-  const absl::Status staged = StageBlocks(*session, read, memory, wanted);
+  const absl::Status staged = StageBlocks(*session, read, memory, take);
   if (staged.ok() || has_ended || BrokeOff(staged)) {
     // A file that cannot be ended now is no failure of the import: its seal tries again.
     session->Checkpoint(/*all=*/true).IgnoreError();
@@ -196,14 +199,14 @@ absl::StatusOr<v1::ImportGraphsResponse> DatasetImporter::ImportAll(limits::Slot
 
 absl::StatusOr<std::unique_ptr<ImportSession>> DatasetImporter::BeginSession(
     const v1::ImportHeader& header, limits::MemoryBudget::Reservation& memory,
-    const std::function<bool()>& wanted) {
+    const std::function<bool()>& wanted, edges::WorkingMemory::Take take) {
   const auto read = [&](std::uint64_t memory_bytes) -> absl::Status {
     ABSL_RETURN_IF_ERROR(CheckNotDraining());
     if (wanted != nullptr && !wanted()) return absl::CancelledError("the client went away");
     return Hold(memory_bytes, memory, wanted);
   };
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
-                        ImportSession::Begin(store_, header, max_refused_bytes_, read));
+                        ImportSession::Begin(store_, header, max_refused_bytes_, read, std::move(take)));
   LogBegun(header, session->response());
   return session;
 }
@@ -224,8 +227,8 @@ absl::StatusOr<v1::ContinueImportResponse> DatasetImporter::Continue(const v1::C
 }
 
 absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage next,
-                                          limits::MemoryBudget::Reservation& memory,
-                                          const std::function<bool()>& wanted) {
+                                          const limits::MemoryBudget::Reservation& memory,
+                                          const edges::WorkingMemory::Take& take) {
   while (true) {
     ABSL_ASSIGN_OR_RETURN(const ImportMessage message, next(memory.bytes()));
     ABSL_RETURN_IF_ERROR(CheckNotDraining());
@@ -242,7 +245,7 @@ absl::Status DatasetImporter::StageBlocks(ImportSession& session, NextMessage ne
       return NoEnd();
     }
     ABSL_RETURN_IF_ERROR(session.Checkpoint(/*all=*/false));
-    ABSL_RETURN_IF_ERROR(Hold(session.memory_bytes(), memory, wanted, message.memory_bytes()));
+    ABSL_RETURN_IF_ERROR(take(session.memory_bytes()));
   }
 }
 
@@ -292,13 +295,17 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> DatasetImporter::Stage(const Data
                                                                       const v1::DeriveDatasetRequest& request,
                                                                       limits::MemoryBudget::Reservation& memory,
                                                                       const std::function<bool()>& wanted) {
+  ABSL_ASSIGN_OR_RETURN(const std::uint64_t source_bytes, SourceGraphBytes(source));
+  const auto take = [&](std::uint64_t bytes) { return Hold(source_bytes + bytes, memory, wanted); };
+  ABSL_RETURN_IF_ERROR(take(0));
   std::uint64_t graphs = 0;
-  return StageDerived(store_, source, request, [&](std::uint64_t memory_bytes) {
+  const auto progress = [&](std::uint64_t memory_bytes) {
     if (graphs++ % kGraphsOfMemoryCheck == 0) {
-      ABSL_RETURN_IF_ERROR(Hold(memory_bytes, memory, wanted));
+      ABSL_RETURN_IF_ERROR(take(memory_bytes));
     }
     return wanted == nullptr || wanted() ? CheckNotDraining() : absl::CancelledError("the client went away");
-  });
+  };
+  return StageDerived(store_, source, request, progress, take);
 }
 
 v1::SealDatasetRequest DatasetImporter::SealOf(const Dataset& source,

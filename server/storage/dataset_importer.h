@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
+#include "server/edges/working_memory.h"
 #include "server/limits/memory_budget.h"
 #include "server/limits/slots.h"
 #include "server/storage/graph_store.h"
@@ -86,10 +87,13 @@ class DatasetImporter {
                                                          const std::function<bool()>& wanted);
   absl::StatusOr<std::unique_ptr<ImportSession>> BeginSession(const v1::ImportHeader& header,
                                                               limits::MemoryBudget::Reservation& memory,
-                                                              const std::function<bool()>& wanted);
-  // Stages the blocks that follow the header, up to the end message; `memory` grows with what is held of them.
-  absl::Status StageBlocks(ImportSession& session, NextMessage next, limits::MemoryBudget::Reservation& memory,
-                           const std::function<bool()>& wanted);
+                                                              const std::function<bool()>& wanted,
+                                                              edges::WorkingMemory::Take take);
+  // Stages the blocks that follow the header, up to the end message; `take` makes `memory` grow with what is
+  // held of them.
+  absl::Status StageBlocks(ImportSession& session, NextMessage next,
+                           const limits::MemoryBudget::Reservation& memory,
+                           const edges::WorkingMemory::Take& take);
   absl::StatusOr<std::unique_ptr<DatasetWriter>> Stage(const Dataset& source,
                                                        const v1::DeriveDatasetRequest& request,
                                                        limits::MemoryBudget::Reservation& memory,

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "proto/base/status_macros.h"
 #include "proto/wire/full_name.h"
@@ -45,6 +46,9 @@ v1::ImportHeader HeaderOf(const v1::Schema& source, const v1::DeriveDatasetReque
   return header;
 }
 
+// Of an import that goes on with none.
+absl::Status NothingToRead(std::uint64_t) { return absl::OkStatus(); }
+
 // The graphs of one data set as an import of its source would bring them.
 class SourceGraphs {
  public:
@@ -81,16 +85,34 @@ void CopySplits(const Dataset& source, v1::SealDatasetRequest& seal) {
 
 }  // namespace
 
+absl::StatusOr<std::uint64_t> SourceGraphBytes(const Dataset& source) {
+  const v1::Dataset& description = source.description();
+  ABSL_ASSIGN_OR_RETURN(const records::RecordLayout layout,
+                        records::RecordLayout::Create(description.schema()));
+  records::GraphView largest;  // no graph has more of either
+  largest.n_node = description.nodes().max();
+  largest.n_edge = description.edges().max();
+  // Its block, and that as it was read, compressed.
+  std::uint64_t bytes = 2 * (records::RecordBytes(layout, largest) + records::kMaxSourceIdBytes);
+  if (!layout.stores_edges()) return bytes;
+  bytes += std::uint64_t{largest.n_edge} * records::RecordGraph::kBytesOfAnEdge;
+  if (!layout.source_node()) return bytes;
+  return bytes + largest.n_node * records::SourceOrder::BytesOfANode(layout) +
+         std::uint64_t{largest.n_edge} * records::SourceOrder::kBytesOfAnEdge;
+}
+
 absl::StatusOr<std::unique_ptr<DatasetWriter>> StageDerived(GraphStore& store, const Dataset& source,
                                                             const v1::DeriveDatasetRequest& request,
-                                                            DeriveProgress progress) {
+                                                            DeriveProgress progress,
+                                                            edges::WorkingMemory::Take take) {
   if (NamesNothing(request)) {
     return absl::InvalidArgumentError(
         "neither edges (--edges) nor a split nor a numbering (--renumber) is named: nothing would change");
   }
   const v1::Schema& schema = source.description().schema();
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ImportSession> session,
-                        ImportSession::Begin(store, HeaderOf(schema, request)));
+  ABSL_ASSIGN_OR_RETURN(
+      std::unique_ptr<ImportSession> session,
+      ImportSession::Begin(store, HeaderOf(schema, request), kMaxRefusedBytes, NothingToRead, std::move(take)));
   ABSL_ASSIGN_OR_RETURN(const records::RecordLayout layout, records::RecordLayout::Create(schema));
   SourceGraphs graphs(layout, session->layout());
   const absl::Status staged = source.ScanRecords([&](std::size_t, const records::RecordView& record) {

@@ -24,8 +24,20 @@ std::string Shortened(std::string_view text) {
   return std::string(text.substr(0, end));
 }
 
+// Of a record: itself, the block of its file, and that compressed.
+constexpr std::uint64_t kCopiesOfARecord = 3;
+
 // What a refused graph counts for in the list of them.
 std::uint64_t BytesOf(const v1::RefusedGraph& refused) { return refused.ByteSizeLong() + kEntryOverheadBytes; }
+
+// The failure with its details, of what `prefix` says.
+absl::Status Prefixed(const absl::Status& failure, std::string_view prefix) {
+  absl::Status prefixed(failure.code(), absl::StrCat(std::string(prefix), ": ", failure.message()));
+  failure.ForEachPayload([&prefixed](absl::string_view type_url, const absl::Cord& payload) {
+    prefixed.SetPayload(type_url, payload);
+  });
+  return prefixed;
+}
 
 absl::StatusOr<GraphStore::KeptDataset> NewDataset(GraphStore& store, const v1::Schema& schema,
                                                    const v1::ImportHeader& header,
@@ -39,26 +51,32 @@ absl::StatusOr<GraphStore::KeptDataset> NewDataset(GraphStore& store, const v1::
 
 ImportSession::ImportSession(const v1::ImportHeader& header, const v1::Schema& schema,
                              records::RecordLayout layout, records::RecordLayout stored_layout,
-                             GraphStore::KeptDataset dataset, std::uint64_t max_refused_bytes)
+                             GraphStore::KeptDataset dataset, std::uint64_t max_refused_bytes,
+                             edges::WorkingMemory::Take take)
     : skip_bad_graphs_(header.on_error() == v1::ERROR_POLICY_SKIP),
       layout_(std::move(layout)),
       stored_layout_(std::move(stored_layout)),
       validator_(layout_, header.missing_target()),
       writer_(std::move(dataset.writer)),
       ids_(header.duplicate_ids()),
+      working_([this, take = std::move(take)](std::uint64_t bytes) {
+        return take == nullptr ? absl::OkStatus() : take(kept_bytes() + bytes);
+      }),
       record_graph_(layout_, layout_),
       record_check_(layout_, validator_),
+      edge_order_(stored_layout_, working_),
       max_refused_bytes_(max_refused_bytes),
       response_(std::move(dataset.progress)) {
   for (const v1::RefusedGraph& refused : response_.refused()) refused_bytes_ += BytesOf(refused);
-  if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_);
-  if (header.renumber() != v1::RENUMBERING_UNSPECIFIED) renumbering_.emplace(layout_, stored_layout_);
+  if (header.build_edges() && layout_.stores_edges()) edge_filler_.emplace(schema, layout_, working_);
+  if (header.renumber() != v1::RENUMBERING_UNSPECIFIED) renumbering_.emplace(layout_, stored_layout_, working_);
 }
 
 absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& store,
                                                                     const v1::ImportHeader& header,
                                                                     std::uint64_t max_refused_bytes,
-                                                                    GraphStore::ReadProgress progress) {
+                                                                    GraphStore::ReadProgress progress,
+                                                                    edges::WorkingMemory::Take take) {
   ABSL_RETURN_IF_ERROR(base::CheckEnums("header", header));
   ABSL_ASSIGN_OR_RETURN(const v1::Schema schema,
                         header.build_edges() ? records::SchemaOfBuiltEdges(header.schema()) : header.schema());
@@ -66,8 +84,9 @@ absl::StatusOr<std::unique_ptr<ImportSession>> ImportSession::Begin(GraphStore& 
   ABSL_ASSIGN_OR_RETURN(records::RecordLayout layout, records::RecordLayout::Create(schema));
   ABSL_ASSIGN_OR_RETURN(records::RecordLayout stored_layout, records::RecordLayout::Create(stored_schema));
   ABSL_ASSIGN_OR_RETURN(GraphStore::KeptDataset dataset, NewDataset(store, stored_schema, header, progress));
-  return std::unique_ptr<ImportSession>(new ImportSession(
-      header, schema, std::move(layout), std::move(stored_layout), std::move(dataset), max_refused_bytes));
+  return std::unique_ptr<ImportSession>(new ImportSession(header, schema, std::move(layout),
+                                                          std::move(stored_layout), std::move(dataset),
+                                                          max_refused_bytes, std::move(take)));
 }
 
 absl::Status ImportSession::Add(const v1::GraphBlock& block) { return added_ = AddAll(block); }
@@ -109,8 +128,12 @@ absl::Status ImportSession::AddAll(std::span<const std::string_view> records) {
 
 absl::Status ImportSession::Receive(const records::RecordView& record) {
   if (!record_check_.IsAsStored(record) || writer_->HasId(record.source_id())) {
+    const absl::Status room = working_.Raise(
+        record_graph_bytes_, std::uint64_t{record.n_edge()} * records::RecordGraph::kBytesOfAnEdge);
+    if (!room.ok()) return OfGraph(room, record.source_id());
     return Receive(record_graph_.Of(record), {});
   }
+  ABSL_RETURN_IF_ERROR(MakeRoom(record.bytes().size(), record.source_id()));
   ABSL_RETURN_IF_ERROR(Stage(record.bytes()));
   response_.set_received(response_.received() + 1);
   return absl::OkStatus();
@@ -123,7 +146,9 @@ absl::Status ImportSession::Receive(const records::GraphView& graph, std::string
 }
 
 absl::Status ImportSession::StageOrRefuse(records::GraphView graph, std::string_view origin) {
-  if (const std::optional<records::Refusal> refusal = Complete(graph)) return Refuse(graph, origin, *refusal);
+  const absl::StatusOr<std::optional<records::Refusal>> refusal = Complete(graph);
+  if (!refusal.ok()) return OfGraph(refusal.status(), graph.source_id);
+  if (refusal->has_value()) return Refuse(graph, origin, **refusal);
   const std::optional<std::string> id =
       ids_.Take(graph.source_id, [this](std::string_view candidate) { return writer_->HasId(candidate); });
   if (!id) {
@@ -133,22 +158,37 @@ absl::Status ImportSession::StageOrRefuse(records::GraphView graph, std::string_
                                 "' came before; --duplicate-ids number would tell them apart")});
   }
   graph.source_id = *id;
-  absl::Status encoded =
-      records::EncodeRecord(stored_layout_, edge_order_.Sorted(stored_layout_, graph), record_);
-  ABSL_RETURN_IF_ERROR(encoded);
+  ABSL_RETURN_IF_ERROR(MakeRoom(records::RecordBytes(stored_layout_, graph), graph.source_id));
+  const absl::StatusOr<records::GraphView> sorted = edge_order_.Sorted(graph);
+  if (!sorted.ok()) return OfGraph(sorted.status(), graph.source_id);
+  ABSL_RETURN_IF_ERROR(records::EncodeRecord(stored_layout_, *sorted, record_));
   return Stage(std::as_bytes(std::span(record_)));
 }
 
-std::optional<records::Refusal> ImportSession::Complete(records::GraphView& graph) {
+absl::StatusOr<std::optional<records::Refusal>> ImportSession::Complete(records::GraphView& graph) {
   std::optional<records::Refusal> refusal = validator_.Check(graph);
-  if (!refusal && edge_filler_) refusal = edge_filler_->Fill(graph);
-  if (!refusal && renumbering_) refusal = renumbering_->Renumber(graph);
+  if (!refusal && edge_filler_) {
+    absl::StatusOr<std::optional<records::Refusal>> filled = edge_filler_->Fill(graph);
+    if (!filled.ok()) return Prefixed(filled.status(), "building its edges");
+    refusal = *std::move(filled);
+  }
+  if (!refusal && renumbering_) {
+    absl::StatusOr<std::optional<records::Refusal>> renumbered = renumbering_->Renumber(graph);
+    if (!renumbered.ok()) return Prefixed(renumbered.status(), "renumbering its nodes");
+    refusal = *std::move(renumbered);
+  }
   return refusal;
 }
 
-std::uint64_t ImportSession::memory_bytes() const {
-  return writer_->memory_bytes() + ids_.memory_bytes() + refused_bytes_ +
-         (edge_filler_ ? edge_filler_->memory_bytes() : 0) + (renumbering_ ? renumbering_->memory_bytes() : 0);
+absl::Status ImportSession::OfGraph(const absl::Status& failure, std::string_view source_id) const {
+  return Prefixed(failure, absl::StrCat("graph ", response_.received(), " '", std::string(source_id), "'"));
+}
+
+std::uint64_t ImportSession::memory_bytes() const { return kept_bytes() + working_.bytes(); }
+
+absl::Status ImportSession::MakeRoom(std::uint64_t record_bytes, std::string_view source_id) {
+  const absl::Status room = working_.Raise(record_bytes_, kCopiesOfARecord * record_bytes);
+  return room.ok() ? room : OfGraph(room, source_id);
 }
 
 absl::Status ImportSession::Stage(std::span<const std::byte> record) {

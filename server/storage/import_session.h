@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packtrain/v1/dataset.pb.h"
+#include "server/edges/working_memory.h"
 #include "server/records/block_reader.h"
 #include "server/records/edge_filler.h"
 #include "server/records/edge_order.h"
@@ -36,10 +37,13 @@ class ImportSession {
   // not known, or the schema breaks a rule (schema.h; edge_filler.h where edges are built, node_renumbering.h
   // where nodes are renumbered). The response lists refused graphs up to `max_refused_bytes`, and counts them
   // all. Where the header goes on with a kept import, codes and `progress` as GraphStore::NewKeptDataset, and
-  // the response begins with what became of its graphs.
+  // the response begins with what became of its graphs. `take` is called before the session holds more memory
+  // for the work on a graph than before, with what memory_bytes() says from then on; a failure is that of Add,
+  // which names the graph.
   static absl::StatusOr<std::unique_ptr<ImportSession>> Begin(
       GraphStore& store, const v1::ImportHeader& header, std::uint64_t max_refused_bytes = kMaxRefusedBytes,
-      GraphStore::ReadProgress progress = [](std::uint64_t) { return absl::OkStatus(); });
+      GraphStore::ReadProgress progress = [](std::uint64_t) { return absl::OkStatus(); },
+      edges::WorkingMemory::Take take = nullptr);
 
   // Stages the graphs of a block. INVALID_ARGUMENT: the block contradicts itself, or a graph is bad and the
   // policy is to stop; otherwise codes as DatasetWriter::Append. After a failure only destroying is left.
@@ -62,7 +66,7 @@ class ImportSession {
   // Of the graphs that are added, with their edges.
   const records::RecordLayout& layout() const { return layout_; }
 
-  // Bytes of memory held for what was staged and refused.
+  // Bytes of memory held for what was staged and refused, and for the work on a graph.
   std::uint64_t memory_bytes() const;
 
   // Counts and refusals so far; without `import_id`.
@@ -74,7 +78,7 @@ class ImportSession {
  private:
   ImportSession(const v1::ImportHeader& header, const v1::Schema& schema, records::RecordLayout layout,
                 records::RecordLayout stored_layout, GraphStore::KeptDataset dataset,
-                std::uint64_t max_refused_bytes);
+                std::uint64_t max_refused_bytes, edges::WorkingMemory::Take take);
 
   absl::Status AddAll(const v1::GraphBlock& block);
   absl::Status AddAll(std::span<const std::string_view> records);
@@ -84,10 +88,16 @@ class ImportSession {
   absl::Status Receive(const records::RecordView& record);
   absl::Status StageOrRefuse(records::GraphView graph, std::string_view origin);
   // Makes a graph one of the stored layout, but for its id.
-  std::optional<records::Refusal> Complete(records::GraphView& graph);
+  absl::StatusOr<std::optional<records::Refusal>> Complete(records::GraphView& graph);
+  // What was staged and refused.
+  std::uint64_t kept_bytes() const { return writer_->memory_bytes() + ids_.memory_bytes() + refused_bytes_; }
+  // Names the graph where the failure is that of memory for it.
+  absl::Status OfGraph(const absl::Status& failure, std::string_view source_id) const;
   absl::Status Refuse(const records::GraphView& graph, std::string_view origin,
                       const records::Refusal& refusal);
   void List(const records::GraphView& graph, std::string_view origin, const records::Refusal& refusal);
+  // For a record of so many bytes.
+  absl::Status MakeRoom(std::uint64_t record_bytes, std::string_view source_id);
   absl::Status Stage(std::span<const std::byte> record);
 
   const bool skip_bad_graphs_;
@@ -96,6 +106,9 @@ class ImportSession {
   const records::GraphValidator validator_;
   std::unique_ptr<DatasetWriter> writer_;
   records::SourceIds ids_;
+  edges::WorkingMemory working_;
+  std::uint64_t record_graph_bytes_ = 0;  // of working_
+  std::uint64_t record_bytes_ = 0;        // likewise
   records::RecordGraph record_graph_;
   records::RecordCheck record_check_;
   records::EdgeOrder edge_order_;

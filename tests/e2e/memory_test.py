@@ -8,7 +8,7 @@ import grpc
 
 import hostile
 from harness import DataNode
-from protocol import Client, batch_pb2, run_pb2, server_info_pb2
+from protocol import Client, batch_pb2, dataset_pb2, run_pb2, server_info_pb2
 
 CAP = 256 << 20
 # Of the cap. The address sanitizer keeps a byte about each eight bytes of memory.
@@ -87,6 +87,54 @@ class Budget(unittest.TestCase):
         self.assert_held(errors)
         self.assertLess(len(errors), SUMMARIES)
         self.client.SummarizeRun(run_pb2.SummarizeRunRequest(run=run.run))
+
+    def import_graph(self, block, **header):
+        request = dataset_pb2.ImportGraphsRequest
+        return self.client.ImportGraphs(iter([request(header=dataset_pb2.ImportHeader(**header)), request(block=block),
+                                              request(end=dataset_pb2.ImportEnd(graphs=1))]))
+
+    def assert_does_not_fit(self, said, call, *arguments, **named):
+        with self.assertRaises(grpc.RpcError) as refused:
+            call(*arguments, **named)
+        self.assertEqual(refused.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED, refused.exception)
+        for text in said, "of memory for imports, of which the server has", "--memory":
+            self.assertIn(text, refused.exception.details())
+
+    def import_points(self, edges, nodes):
+        pos = dataset_pb2.Field(name="pos", scope=dataset_pb2.FIELD_SCOPE_NODE, data_type=dataset_pb2.DATA_TYPE_F32, dims=[3])
+        rule = dataset_pb2.EDGE_RULE_FULL if edges == "full" else dataset_pb2.EDGE_RULE_STORED
+        columns = [dataset_pb2.Column(field="pos", data=bytes(12 * nodes))]
+        return self.import_graph(dataset_pb2.GraphBlock(source_ids=["a"], n_node=[nodes], columns=columns), build_edges=True,
+                                 schema=dataset_pb2.Schema(fields=[pos], edge_rule=rule, edges=edges))
+
+    def import_nodes(self, nodes, renumber):
+        q = dataset_pb2.Field(name="q", scope=dataset_pb2.FIELD_SCOPE_GRAPH, data_type=dataset_pb2.DATA_TYPE_U8)
+        block = dataset_pb2.GraphBlock(source_ids=["a"], n_node=[nodes], n_edge=[1], senders=[0], receivers=[1],
+                                       columns=[dataset_pb2.Column(field="q", data=b"1")])
+        schema = dataset_pb2.Schema(fields=[q], edge_rule=dataset_pb2.EDGE_RULE_STORED, edges="given")
+        return self.import_graph(block, schema=schema, renumber=renumber)
+
+    def seal(self, staged, name):
+        self.client.SealDataset(dataset_pb2.SealDatasetRequest(import_id=staged.import_id, name=name))
+
+    def derive(self, dataset, **change):
+        self.client.DeriveDataset(dataset_pb2.DeriveDatasetRequest(dataset=dataset, name="derived", **change))
+
+    def test_edges_and_numberings_that_do_not_fit_are_refused_before_they_are_made(self):
+        rcm, as_read = dataset_pb2.RENUMBERING_RCM, dataset_pb2.RENUMBERING_UNSPECIFIED
+        self.assert_does_not_fit("graph 0 'a': building its edges", self.import_points, "radius:5", 12_000)
+        self.assert_does_not_fit("graph 0 'a': building its edges", self.import_points, "knn:5000", 8_000)
+        self.assert_does_not_fit("graph 0 'a': renumbering its nodes", self.import_nodes, 60_000_000, rcm)
+        with self.assertRaises(grpc.RpcError) as refused:
+            self.import_nodes(2**32 - 1, rcm)
+        self.assertEqual(refused.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+        self.assertIn("too_large", refused.exception.details())
+        self.seal(self.import_points("full", 12_000), "points")
+        self.seal(self.import_nodes(60_000_000, as_read), "nodes")
+        self.assert_does_not_fit("graph 0 'a': building its edges", self.derive, "points", edges="radius:5")
+        self.assert_does_not_fit("graph 0 'a': renumbering its nodes", self.derive, "nodes", renumber=rcm)
+        self.derive("points", edges="knn:5")
+        self.assert_held()
 
     def test_imports_that_stall_and_streams_that_do_not_read_leave_room_for_others(self):
         hostile.import_wide(self.client, "wide", GRAPHS)

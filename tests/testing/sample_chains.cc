@@ -108,11 +108,12 @@ std::string RenumberedRecordOf(const Chain& chain) {
   records::BlockReader reader = records::BlockReader::Open(from, block, /*holds_edges=*/true).value();
   EXPECT_TRUE(reader.Next());
   records::GraphView graph = reader.graph();
-  records::NodeRenumbering renumbering(from, to);
-  EXPECT_FALSE(renumbering.Renumber(graph).has_value());
-  records::EdgeOrder order;
+  edges::WorkingMemory memory;
+  records::NodeRenumbering renumbering(from, to, memory);
+  EXPECT_FALSE(renumbering.Renumber(graph)->has_value());
+  records::EdgeOrder order(to, memory);
   std::string record;
-  const absl::Status encoded = records::EncodeRecord(to, order.Sorted(to, graph), record);
+  const absl::Status encoded = records::EncodeRecord(to, *order.Sorted(graph), record);
   EXPECT_TRUE(encoded.ok()) << encoded;
   return record;
 }

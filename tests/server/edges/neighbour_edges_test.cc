@@ -38,7 +38,8 @@ Edges Pairs(const EdgeList& list) {
 }
 
 Edges Build(const std::string& spec, const Nodes& nodes) {
-  NeighbourEdges builder(wire::ParseEdgeSpec(spec).value());
+  WorkingMemory memory;
+  NeighbourEdges builder(wire::ParseEdgeSpec(spec).value(), memory);
   EXPECT_THAT(builder.Build(nodes), IsOk());
   return Pairs(builder.edges());
 }
@@ -112,7 +113,8 @@ TEST(NeighbourEdgesTest, NodesInOnePlaceAreNeighboursButNotOfThemselves) {
 }
 
 TEST(NeighbourEdgesTest, MoreEdgesThanAllowedAreRefusedByFlagAndLimit) {
-  NeighbourEdges builder(wire::ParseEdgeSpec("radius:1e9").value());
+  WorkingMemory memory;
+  NeighbourEdges builder(wire::ParseEdgeSpec("radius:1e9").value(), memory);
   EXPECT_THAT(builder.Build(Line(100, 1), 9900), IsOk());
   EXPECT_THAT(
       builder.Build(Line(100, 1), 9899),
@@ -120,8 +122,29 @@ TEST(NeighbourEdgesTest, MoreEdgesThanAllowedAreRefusedByFlagAndLimit) {
                AllOf(HasSubstr("--edges radius:1e+09"), HasSubstr("100 nodes"), HasSubstr("9899 edges"))));
 }
 
+TEST(NeighbourEdgesTest, EdgesBeyondTheMemoryAreRefusedBeforeTheyAreHeld) {
+  for (const char* const spec : {"radius:5", "knn:1000"}) {
+    constexpr std::uint64_t kLimit = 1 << 20;
+    std::uint64_t asked = 0;
+    WorkingMemory memory([&](std::uint64_t bytes) {
+      asked = bytes;
+      return bytes <= kLimit ? absl::OkStatus() : absl::ResourceExhaustedError("too much");
+    });
+    NeighbourEdges builder(wire::ParseEdgeSpec(spec).value(), memory);
+    EXPECT_THAT(builder.Build(Nodes(2000, Point{1, 2, 3})),
+                StatusIs(absl::StatusCode::kResourceExhausted, "too much"));
+    EXPECT_GT(asked, kLimit);
+    EXPECT_LE(memory.bytes(), kLimit);
+    const EdgeList& edges = builder.edges();
+    EXPECT_LE((edges.senders.capacity() + edges.receivers.capacity()) * sizeof(std::uint32_t), memory.bytes());
+    // What it had taken is enough for a smaller graph.
+    EXPECT_THAT(builder.Build(Line(100, 1)), IsOk()) << spec;
+  }
+}
+
 TEST(NeighbourEdgesTest, AGraphAfterAnotherLeavesNoTraceOfIt) {
-  NeighbourEdges builder(wire::ParseEdgeSpec("radius:2").value());
+  WorkingMemory memory;
+  NeighbourEdges builder(wire::ParseEdgeSpec("radius:2").value(), memory);
   ASSERT_THAT(builder.Build(Line(500, 1)), IsOk());
   ASSERT_THAT(builder.Build(Line(2, 1)), IsOk());
   EXPECT_THAT(Pairs(builder.edges()), ElementsAre(Pair(1, 0), Pair(0, 1)));
@@ -197,7 +220,8 @@ class CellsTest : public ::testing::TestWithParam<std::tuple<Kind, const char*>>
 TEST_P(CellsTest, GiveTheEdgesOfTheDefinition) {
   const auto& [kind, text] = GetParam();
   const wire::EdgeSpec spec = wire::ParseEdgeSpec(text).value();
-  NeighbourEdges builder(spec);
+  WorkingMemory memory;
+  NeighbourEdges builder(spec, memory);
   for (const std::size_t n : {1, 2, 17, 64, 65, 400}) {
     std::mt19937_64 random(n);
     Nodes nodes(n);

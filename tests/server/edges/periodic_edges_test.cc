@@ -46,7 +46,8 @@ absl::StatusOr<std::vector<Edge>> TryBuild(const std::string& spec, const Period
                                            const Nodes& nodes, std::uint64_t max_edges = kMaxEdges) {
   const absl::StatusOr<Lattice> lattice = Lattice::Create(cell);
   if (!lattice.ok()) return lattice.status();
-  PeriodicEdges builder(wire::ParseEdgeSpec(spec).value());
+  WorkingMemory memory;
+  PeriodicEdges builder(wire::ParseEdgeSpec(spec).value(), memory);
   if (absl::Status status = builder.Build(nodes, *lattice, max_edges); !status.ok()) return status;
   return EdgesOf(builder);
 }
@@ -287,7 +288,8 @@ TEST(PeriodicEdgesTest, AShiftIsThatOfTheAtomsAsTheyAreStored) {
 }
 
 TEST(PeriodicEdgesTest, AStructureAfterAnotherLeavesNoTraceOfIt) {
-  PeriodicEdges builder(wire::ParseEdgeSpec("radius:1").value());
+  WorkingMemory memory;
+  PeriodicEdges builder(wire::ParseEdgeSpec("radius:1").value(), memory);
   const Lattice lattice = Lattice::Create(Cell({1, 0, 0}, {0, 1, 0}, {0, 0, 1})).value();
   const Lattice wide = Lattice::Create(Cell({9, 0, 0}, {0, 9, 0}, {0, 0, 9})).value();
   ASSERT_THAT(builder.Build(Nodes(3, {0, 0, 0}), lattice, kMaxEdges), IsOk());
@@ -308,6 +310,31 @@ TEST(PeriodicEdgesTest, MoreEdgesThanAllowedAreRefusedByFlagAndLimit) {
   EXPECT_THAT(TryBuild("radius:1000", cell, {{0, 0, 0}}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--edges radius:1000")));
   EXPECT_EQ(Build("radius:1e9:6", cell, {{0, 0, 0}}).size(), 6u);
+}
+
+TEST(PeriodicEdgesTest, EdgesAndNeighboursBeyondTheMemoryAreRefusedBeforeTheyAreHeld) {
+  const Lattice lattice = Lattice::Create(Cell({1e3, 0, 0}, {0, 1e3, 0}, {0, 0, 1e3})).value();
+  struct Case {
+    const char* spec;
+    std::uint64_t limit;
+  };
+  // The last is met by what one search finds, of which it takes one.
+  for (const auto& [spec, limit] :
+       {Case{"radius:3", 1 << 20}, Case{"knn:40", 1 << 20}, Case{"radius:900:1", 1 << 18}}) {
+    std::uint64_t asked = 0;
+    WorkingMemory memory([&asked, most = limit](std::uint64_t bytes) {
+      asked = bytes;
+      return bytes <= most ? absl::OkStatus() : absl::ResourceExhaustedError("too much");
+    });
+    PeriodicEdges builder(wire::ParseEdgeSpec(spec).value(), memory);
+    EXPECT_THAT(builder.Build(Nodes(3000, {1, 2, 3}), lattice, kMaxEdges),
+                StatusIs(absl::StatusCode::kResourceExhausted, "too much"))
+        << spec;
+    EXPECT_GT(asked, limit);
+    EXPECT_LE(memory.bytes(), limit);
+    EXPECT_LE(builder.edges().senders.size() * 20, memory.bytes());
+    EXPECT_THAT(builder.Build(Nodes(20, {1, 2, 3}), lattice, kMaxEdges), IsOk()) << spec;
+  }
 }
 
 TEST(PeriodicEdgesTest, AnAtomTooFarOutsideIsRefusedByNumber) {

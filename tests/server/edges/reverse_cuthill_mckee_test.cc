@@ -240,6 +240,20 @@ TEST(ReverseCuthillMckeeTest, MemoryIsThatOfTheGraph) {
   EXPECT_LT(rcm.memory_bytes(), 100u * 10'000);
 }
 
+// Of graphs that follow each other with more nodes or more edges than any before.
+TEST(ReverseCuthillMckeeTest, MemoryIsWithinWhatItIsSaidToHoldForEachNodeAndEdge) {
+  ReverseCuthillMckee rcm;
+  std::uint64_t nodes = 0, edges = 0;
+  for (const Graph& graph : {Grid(3, 3), Grid(100, 100), Grid(101, 100), Grid(2, 7), Graph{.n_node = 20'000},
+                             Grid(150, 100), Graph{.n_node = 20'001}}) {
+    NodesOf(graph, rcm);
+    nodes = std::max<std::uint64_t>(nodes, graph.n_node);
+    edges = std::max<std::uint64_t>(edges, graph.senders.size());
+    EXPECT_LE(rcm.memory_bytes(),
+              (nodes + 1) * ReverseCuthillMckee::kBytesOfANode + edges * ReverseCuthillMckee::kBytesOfAnEdge);
+  }
+}
+
 TEST(BandwidthTest, IsTheGreatestDifferenceInEitherDirection) {
   EXPECT_EQ(Bandwidth({}, {}), 0u);
   const Nodes senders = {0, 9, 4, 7}, receivers = {3, 2, 4, 6};

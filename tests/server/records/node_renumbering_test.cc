@@ -61,13 +61,14 @@ class NodeRenumberingTest : public ::testing::Test {
 
   GraphView Renumbered(const Chain& chain) {
     GraphView graph = AsRead(chain);
-    EXPECT_FALSE(renumbering_.Renumber(graph).has_value());
+    EXPECT_FALSE(renumbering_.Renumber(graph)->has_value());
     return graph;
   }
 
   const RecordLayout from_ = RecordLayout::Create(ChainSchema()).value();
   const RecordLayout to_ = RecordLayout::Create(RenumberedChainSchema()).value();
-  NodeRenumbering renumbering_{from_, to_};
+  edges::WorkingMemory memory_;
+  NodeRenumbering renumbering_{from_, to_, memory_};
   v1::GraphBlock block_;
   std::optional<BlockReader> reader_;
 };
@@ -81,7 +82,7 @@ TEST_F(NodeRenumberingTest, FieldsAndEdgesFollowTheNodes) {
     for (std::size_t e = 0; e < read.n_edge; ++e) edges.emplace(read.senders[e], read.receivers[e], links[e]);
 
     GraphView graph = read;
-    ASSERT_FALSE(renumbering_.Renumber(graph).has_value());
+    ASSERT_FALSE(renumbering_.Renumber(graph)->has_value());
     ASSERT_EQ(graph.fields.size(), 4u);
     const auto source_nodes = ValuesOf<std::int32_t>(graph.fields[3]);
     ASSERT_TRUE(HoldsEachNodeOnce(std::as_bytes(std::span(graph.fields[3])), chain.nodes));
@@ -159,7 +160,8 @@ TEST_F(NodeRenumberingTest, AGraphThatSourceNodeMakesTooLargeIsRefusedBeforeAnyW
   field.set_data_type(v1::DATA_TYPE_U8);
   const RecordLayout from = RecordLayout::Create(schema).value();
   const RecordLayout to = RecordLayout::Create(SchemaOfRenumbered(schema, v1::RENUMBERING_RCM).value()).value();
-  NodeRenumbering renumbering(from, to);
+  edges::WorkingMemory memory;
+  NodeRenumbering renumbering(from, to, memory);
   const std::string_view row = "1";
   const std::uint32_t sender = 0, receiver = 1;
   GraphView graph;
@@ -171,20 +173,32 @@ TEST_F(NodeRenumberingTest, AGraphThatSourceNodeMakesTooLargeIsRefusedBeforeAnyW
   for (const std::uint32_t nodes : {std::uint32_t{1} << 28, std::numeric_limits<std::uint32_t>::max()}) {
     graph.n_node = nodes;
     ASSERT_LT(RecordBytes(from, graph), 100u);
-    const std::optional<Refusal> refusal = renumbering.Renumber(graph);
-    ASSERT_TRUE(refusal.has_value());
-    EXPECT_EQ(refusal->reason, refusal_reason::kTooLarge);
-    EXPECT_THAT(refusal->message, HasSubstr("with field 'source_node'"));
-    EXPECT_EQ(renumbering.memory_bytes(), 0u);
+    const auto refusal = renumbering.Renumber(graph);
+    ASSERT_THAT(refusal, IsOk());
+    ASSERT_TRUE(refusal->has_value());
+    EXPECT_EQ((*refusal)->reason, refusal_reason::kTooLarge);
+    EXPECT_THAT((*refusal)->message, HasSubstr("with field 'source_node'"));
+    EXPECT_EQ(memory.bytes(), 0u);
   }
   graph.n_node = 2;
-  EXPECT_FALSE(renumbering.Renumber(graph).has_value());
+  EXPECT_FALSE(renumbering.Renumber(graph)->has_value());
 }
 
-TEST_F(NodeRenumberingTest, MemoryIsCounted) {
-  EXPECT_EQ(renumbering_.memory_bytes(), 0u);
-  Renumbered({"long", 200, 3});
-  EXPECT_GT(renumbering_.memory_bytes(), 200u * 3 * sizeof(std::uint32_t));
+TEST_F(NodeRenumberingTest, MemoryIsTakenBeforeTheWork) {
+  std::uint64_t limit = 100'000, asked = 0;
+  edges::WorkingMemory memory([&](std::uint64_t bytes) {
+    asked = bytes;
+    return bytes <= limit ? absl::OkStatus() : absl::ResourceExhaustedError("too much");
+  });
+  NodeRenumbering renumbering(from_, to_, memory);
+  GraphView graph = AsRead({"long", 20'000, 3});
+  EXPECT_THAT(renumbering.Renumber(graph), StatusIs(absl::StatusCode::kResourceExhausted, "too much"));
+  EXPECT_EQ(graph.fields.size(), 3u);  // as it was
+  EXPECT_EQ(memory.bytes(), 0u);
+  limit = asked * 10;
+  EXPECT_FALSE(renumbering.Renumber(graph)->has_value());
+  EXPECT_GT(memory.bytes(), 20'000u * 3 * sizeof(std::uint32_t));
+  EXPECT_LE(memory.bytes(), limit);
 }
 
 TEST(SchemaOfRenumberedTest, AddsTheFieldBehindAllOthers) {
