@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/edges/full.h"
 #include "server/records/schema.h"
+#include "server/records/utf8.h"
 
 namespace packtrain::records {
 namespace {
@@ -16,9 +17,12 @@ constexpr std::uint64_t kRememberedNumber = 16;
 
 std::optional<Refusal> CheckId(std::string_view id) {
   if (id.empty()) return Refusal{refusal_reason::kNoId, "the source id is empty"};
-  if (id.size() <= kMaxSourceIdBytes) return std::nullopt;
-  return Refusal{refusal_reason::kIdTooLong,
-                 absl::StrCat("the source id has ", id.size(), " bytes, the limit is ", kMaxSourceIdBytes)};
+  if (id.size() > kMaxSourceIdBytes) {
+    return Refusal{refusal_reason::kIdTooLong,
+                   absl::StrCat("the source id has ", id.size(), " bytes, the limit is ", kMaxSourceIdBytes)};
+  }
+  if (IsUtf8(id)) return std::nullopt;
+  return Refusal{refusal_reason::kNotUtf8, "the source id is not UTF-8"};
 }
 
 // Looks at all nodes: a loop that ends early takes a branch for each.

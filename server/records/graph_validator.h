@@ -38,6 +38,7 @@ inline constexpr std::string_view kNotFinite = "not_finite";
 inline constexpr std::string_view kMissingTarget = "missing_target";
 inline constexpr std::string_view kNoId = "no_id";
 inline constexpr std::string_view kIdTooLong = "id_too_long";
+inline constexpr std::string_view kNotUtf8 = "not_utf8";  // the id
 inline constexpr std::string_view kDuplicateId = "duplicate_id";
 }  // namespace refusal_reason
 

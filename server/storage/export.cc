@@ -6,11 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/records/graph_record.h"
 #include "server/records/graph_validator.h"
 #include "server/records/record_graph.h"
+#include "server/records/utf8.h"
 #include "server/storage/seal.h"
 
 namespace packtrain::storage {
@@ -41,6 +43,12 @@ class BlockWriter {
 
   absl::Status Add(std::size_t index, const records::RecordView& record) {
     const records::GraphView graph = graph_.Of(record);
+    // As columns it would be text, of which the client could read no message.
+    if (as_columns_ && !records::IsUtf8(graph.source_id)) {
+      return absl::DataLossError(absl::StrCat("the source id of graph ", index, ", '",
+                                              absl::CEscape({graph.source_id.data(), graph.source_id.size()}),
+                                              "', is not UTF-8"));
+    }
     const std::uint64_t bytes = as_columns_ ? ColumnBytes(record, graph) : record.bytes().size();
     if (bytes > max_graph_bytes_) {
       return absl::ResourceExhaustedError(absl::StrCat(

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/enum_check.h"
 #include "proto/base/status_macros.h"
+#include "server/records/utf8.h"
 
 namespace packtrain::storage {
 namespace {
@@ -15,6 +17,11 @@ namespace {
 constexpr std::size_t kMaxTextBytes = 1024;
 // Tags and lengths of one entry of a repeated message field, at most.
 constexpr std::uint64_t kEntryOverheadBytes = 16;
+
+// The id as text, whatever bytes it has.
+std::string Shown(std::string_view id) {
+  return records::IsUtf8(id) ? std::string(id) : absl::CEscape({id.data(), id.size()});
+}
 
 // `text`, or as many of its whole characters as fit into kMaxTextBytes.
 std::string Shortened(std::string_view text) {
@@ -181,7 +188,7 @@ absl::StatusOr<std::optional<records::Refusal>> ImportSession::Complete(records:
 }
 
 absl::Status ImportSession::OfGraph(const absl::Status& failure, std::string_view source_id) const {
-  return Prefixed(failure, absl::StrCat("graph ", response_.received(), " '", std::string(source_id), "'"));
+  return Prefixed(failure, absl::StrCat("graph ", response_.received(), " '", Shown(source_id), "'"));
 }
 
 std::uint64_t ImportSession::memory_bytes() const { return kept_bytes() + working_.bytes(); }
@@ -201,9 +208,9 @@ absl::Status ImportSession::Refuse(const records::GraphView& graph, std::string_
                                    const records::Refusal& refusal) {
   if (!skip_bad_graphs_) {
     const std::string where = origin.empty() ? "" : absl::StrCat(" at ", std::string(origin));
-    return absl::InvalidArgumentError(absl::StrCat("graph ", response_.received(), " '",
-                                                   std::string(graph.source_id), "'", where, ": ",
-                                                   refusal.message, " (", std::string(refusal.reason), ")"));
+    return absl::InvalidArgumentError(absl::StrCat("graph ", response_.received(), " '", Shown(graph.source_id),
+                                                   "'", where, ": ", refusal.message, " (",
+                                                   std::string(refusal.reason), ")"));
   }
   ++(*response_.mutable_refused_by_reason())[std::string(refusal.reason)];
   if (!response_.refused_truncated()) List(graph, origin, refusal);
@@ -214,7 +221,7 @@ void ImportSession::List(const records::GraphView& graph, std::string_view origi
                          const records::Refusal& refusal) {
   v1::RefusedGraph refused;
   refused.set_position(response_.received());
-  refused.set_source_id(Shortened(graph.source_id));
+  refused.set_source_id(Shortened(Shown(graph.source_id)));
   refused.set_origin(Shortened(origin));
   refused.set_reason(std::string(refusal.reason));
   refused.set_message(Shortened(refusal.message));

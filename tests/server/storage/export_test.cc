@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ using ::packtrain::testing::IsOk;
 using ::packtrain::testing::ManyMolecules;
 using ::packtrain::testing::Molecule;
 using ::packtrain::testing::MoleculeSchema;
+using ::packtrain::testing::RecordOf;
 using ::packtrain::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -193,6 +195,27 @@ TEST_F(ExportTest, WhatAMessageTakesIsKnownBeforehand) {
     EXPECT_GT(largest, std::uint64_t{4} << 20);
     EXPECT_GE(bytes, largest + dataset->description().bytes());  // the record is in its block meanwhile
   }
+}
+
+// As imports took them once. A client could decode no message that has one as text.
+TEST_F(ExportTest, AnIdThatIsNotUtf8IsExportedAsRecordAlone) {
+  Molecule molecule = ManyMolecules(1)[0];
+  molecule.id = "\xff";
+  const auto writer = store_.NewDataset(MoleculeSchema()).value();
+  const std::string record = RecordOf(molecule);
+  ASSERT_THAT(writer->Append(std::as_bytes(std::span(record))), IsOk());
+  ASSERT_THAT(writer->Seal(SealAs("old")), IsOk());
+  const auto dataset = store_.Open("old").value();
+  EXPECT_EQ(Export(*dataset, /*as_columns=*/false)[1].block().records(0), record);
+  v1::ExportDatasetRequest request;
+  request.set_as_columns(true);
+  EXPECT_THAT(
+      ExportDataset(*dataset, request, kPlenty,
+                    [](const v1::ExportDatasetResponse& message) {
+                      EXPECT_FALSE(message.has_columns());
+                      return absl::OkStatus();
+                    }),
+      StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr("graph 0, '\\377'"), HasSubstr("not UTF-8"))));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "tests/server/storage/import_session_testing.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/fake_graph_store.h"
@@ -187,6 +188,36 @@ TEST_F(ImportSessionTest, RefusesIdsThatAreEmptyOrTooLong) {
   EXPECT_EQ(ReasonFor(molecule), "no_id");
   molecule.id.assign(records::kMaxSourceIdBytes + 1, 'x');
   EXPECT_EQ(ReasonFor(molecule), "id_too_long");
+}
+
+// Of records, whose ids come as bytes.
+TEST_F(ImportSessionTest, RefusesIdsThatAreNotUtf8AndTakesAllOthers) {
+  const auto block_of = [](const std::string& id) {
+    Molecule molecule = SampleMolecules()[0];
+    molecule.id = id;
+    v1::RecordBlock block;
+    block.add_records(RecordOf(molecule));
+    return block;
+  };
+  using std::string_literals::operator""s;
+  for (const std::string& id :
+       {"\xff\xfe"s, "a\x80"s, "\xc3"s, "\xc0\xaf"s, "\xc1\xbf"s, "\xe0\x80\xaf"s, "\xed\xa0\x80"s, "\xe2\x82"s,
+        "\xf0\x80\x80\xaf"s, "\xf4\x90\x80\x80"s, "\xf5\x80\x80\x80"s, "abcdefgh\xe2\x28\xa1"s}) {
+    const auto skipping = Begin(Header(v1::ERROR_POLICY_SKIP));
+    ASSERT_THAT(skipping->Add(block_of(id)), IsOk());
+    ASSERT_EQ(skipping->response().refused_size(), 1) << absl::CEscape(id);
+    const v1::RefusedGraph& refused = skipping->response().refused(0);
+    EXPECT_EQ(refused.reason(), "not_utf8");
+    EXPECT_EQ(refused.source_id(), absl::CEscape(id));
+    EXPECT_TRUE(v1::ImportGraphsResponse().ParseFromString(skipping->response().SerializeAsString()));
+    EXPECT_THAT(Begin(Header())->Add(block_of(id)),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr(absl::CEscape(id)), HasSubstr("not_utf8"))));
+  }
+  for (const std::string& id : {"a\0b"s, "\x7f"s, "\xc2\x80"s, "\xdf\xbf"s, "\xe0\xa0\x80"s, "\xed\x9f\xbf"s,
+                                "\xef\xbf\xbf"s, "\xf0\x90\x80\x80"s, "\xf4\x8f\xbf\xbf"s, "benzène"s, "水"s}) {
+    EXPECT_THAT(Begin(Header())->Add(block_of(id)), IsOk()) << absl::CEscape(id);
+  }
 }
 
 TEST_F(ImportSessionTest, RefusesAnIdThatCameBefore) {
