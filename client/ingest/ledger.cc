@@ -77,7 +77,7 @@ std::string Ledger::ToJsonLines() const {
 }
 
 absl::StatusOr<std::unique_ptr<LedgerFile>> LedgerFile::Open(std::string path) {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<WholeFile> file, WholeFile::Create(std::move(path)));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<base::WholeFile> file, base::WholeFile::Create(std::move(path)));
   return std::unique_ptr<LedgerFile>(new LedgerFile(std::move(file)));
 }
 

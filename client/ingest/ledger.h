@@ -17,7 +17,7 @@
 #include "client/ingest/label_table.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/source_files.h"
-#include "client/ingest/whole_file.h"
+#include "proto/base/whole_file.h"
 
 namespace packtrain::ingest {
 
@@ -95,9 +95,9 @@ class LedgerFile {
   absl::Status Write(const Ledger& ledger);
 
  private:
-  explicit LedgerFile(std::unique_ptr<WholeFile> file) : file_(std::move(file)) {}
+  explicit LedgerFile(std::unique_ptr<base::WholeFile> file) : file_(std::move(file)) {}
 
-  const std::unique_ptr<WholeFile> file_;
+  const std::unique_ptr<base::WholeFile> file_;
 };
 
 }  // namespace packtrain::ingest

@@ -14,8 +14,8 @@
 #include "client/cli/dataset/graph_lines.h"
 #include "client/cli/service_call.h"
 #include "client/ingest/formats/native_file.h"
-#include "client/ingest/whole_file.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/whole_file.h"
 #include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
@@ -57,7 +57,7 @@ absl::StatusOr<SplitNames> ReadSplits(client::ServiceClient& services, const v1:
 class ExportWriter {
  public:
   // `splits` is for lines.
-  ExportWriter(bool native, SplitNames splits, ingest::WholeFile& file)
+  ExportWriter(bool native, SplitNames splits, base::WholeFile& file)
       : native_(native), splits_(std::move(splits)), file_(file) {}
 
   absl::Status Take(const v1::ExportDatasetResponse& message) {
@@ -85,7 +85,7 @@ class ExportWriter {
 
   const bool native_;
   const SplitNames splits_;
-  ingest::WholeFile& file_;
+  base::WholeFile& file_;
   v1::Dataset dataset_;
   std::uint64_t graphs_ = 0;  // in lines
   std::uint64_t bytes_ = 0;
@@ -104,7 +104,7 @@ Json ToJson(const ExportFlags& flags, const ExportWriter& writer, double seconds
 absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& global, Output& output) {
   const auto start = std::chrono::steady_clock::now();
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<client::Connection> connection, Connect(global));
-  const absl::StatusOr<std::unique_ptr<ingest::WholeFile>> file = ingest::WholeFile::Create(flags.file);
+  const absl::StatusOr<std::unique_ptr<base::WholeFile>> file = base::WholeFile::Create(flags.file);
   if (!file.ok()) return DataError(output, file.status());
   client::ServiceClient services(connection);
   v1::ExportDatasetRequest request;

@@ -15,7 +15,7 @@ constexpr int kSplitGraphs = 1 << 16;  // of one frame
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<NativePart>> NativePart::Create(std::string path) {
-  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<WholeFile> file, WholeFile::Create(path));
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<base::WholeFile> file, base::WholeFile::Create(path));
   return std::unique_ptr<NativePart>(new NativePart(std::move(path), std::move(file)));
 }
 
@@ -27,7 +27,7 @@ absl::Status NativePart::WriteBytes(const std::string& bytes) {
 absl::Status NativePart::Begin(const v1::ImportHeader& header) {
   if (begun_) {
     file_.reset();  // before the next one, which may have the same name
-    ABSL_ASSIGN_OR_RETURN(file_, WholeFile::Create(path_));
+    ABSL_ASSIGN_OR_RETURN(file_, base::WholeFile::Create(path_));
   }
   begun_ = true;
   graphs_ = 0;

@@ -16,8 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/ingest/block_sink.h"
-#include "client/ingest/whole_file.h"
 #include "packtrain/v1/dataset.pb.h"
+#include "proto/base/whole_file.h"
 
 namespace packtrain::ingest {
 
@@ -41,13 +41,13 @@ class NativePart : public BlockSink {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  NativePart(std::string path, std::unique_ptr<WholeFile> file)
+  NativePart(std::string path, std::unique_ptr<base::WholeFile> file)
       : path_(std::move(path)), file_(std::move(file)) {}
   absl::Status WriteBytes(const std::string& bytes);
   absl::Status WriteSplit(std::string_view name, const google::protobuf::RepeatedField<std::uint32_t>& graphs);
 
   const std::string path_;
-  std::unique_ptr<WholeFile> file_;
+  std::unique_ptr<base::WholeFile> file_;
   bool begun_ = false;
   std::uint64_t graphs_ = 0;
   std::uint64_t bytes_ = 0;

@@ -1,4 +1,4 @@
-#include "client/ingest/whole_file.h"
+#include "proto/base/whole_file.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
 
-namespace packtrain::ingest {
+namespace packtrain::base {
 namespace {
 
 using packtrain::testing::IsOk;
@@ -154,4 +154,4 @@ TEST_F(WholeFileTest, WhatCannotBeWrittenIsNamed) {
 }
 
 }  // namespace
-}  // namespace packtrain::ingest
+}  // namespace packtrain::base

@@ -1,6 +1,6 @@
 // A file that is there whole or not at all.
-#ifndef PACKTRAIN_CLIENT_INGEST_WHOLE_FILE_H_
-#define PACKTRAIN_CLIENT_INGEST_WHOLE_FILE_H_
+#ifndef PACKTRAIN_PROTO_BASE_WHOLE_FILE_H_
+#define PACKTRAIN_PROTO_BASE_WHOLE_FILE_H_
 
 #include <cstdio>
 #include <memory>
@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace packtrain::ingest {
+namespace packtrain::base {
 
 // Written to a file without a name in its folder, which ends with the program however that ends, and put in its
 // place at the end. Where a file system has no such files (NFS), to PATH.partial: that stays when the program
@@ -48,6 +48,6 @@ class WholeFile {
   Place place_;
 };
 
-}  // namespace packtrain::ingest
+}  // namespace packtrain::base
 
-#endif  // PACKTRAIN_CLIENT_INGEST_WHOLE_FILE_H_
+#endif  // PACKTRAIN_PROTO_BASE_WHOLE_FILE_H_

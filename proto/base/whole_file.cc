@@ -1,4 +1,4 @@
-#include "client/ingest/whole_file.h"
+#include "proto/base/whole_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
-namespace packtrain::ingest {
+namespace packtrain::base {
 namespace {
 
 std::string PartialOf(const std::string& path) { return path + ".partial"; }
@@ -125,4 +125,4 @@ absl::Status WholeFile::Commit() {
   return absl::OkStatus();
 }
 
-}  // namespace packtrain::ingest
+}  // namespace packtrain::base
