@@ -131,7 +131,12 @@ void AddModelFlags(CLI::App& app, Options& options) {
 
 void AddRunFlags(CLI::App& app, TrainingOptions& options) {
   app.add_option("--dataset", options.dataset, "NAME or NAME@VERSION")->group(kRunGroup);
-  app.add_option("--target", options.target, "What to learn [the first target]")->group(kRunGroup);
+  app.add_option(
+         "--target", options.target,
+         "What to learn, NAME,...: the targets of a graph, each normalised; a graph need not have all of them "
+         "[the first target]")
+      ->type_name("NAMES")
+      ->group(kRunGroup);
   app.add_option("--steps", options.steps, "Training steps in all")
       ->check(base::CountFrom(1))
       ->group(kRunGroup);

@@ -23,7 +23,7 @@ TEST(MakeFullGraphs, JoinsAllPairsByReceiver) {
   EXPECT_TRUE(graphs.senders.equal(at::tensor({1, 2, 0, 2, 0, 1, 4, 5, 3, 5, 3, 4, 6, 7, 6, 7}, at::kInt)));
   EXPECT_TRUE(graphs.graph_of_node.equal(at::tensor({0, 0, 0, 1, 1, 1, 2, 2}, at::kInt)));
   EXPECT_TRUE(graphs.n_node.equal(at::tensor({3, 3, 0}, at::kInt)));
-  EXPECT_TRUE(graphs.weight.equal(at::tensor({1.0f, 1.0f, 0.0f})));
+  EXPECT_TRUE(graphs.weights.equal(at::tensor({1.0f, 1.0f, 0.0f}).unsqueeze(1)));
 }
 
 // `forward`: what is rounded on the way to a prediction. A square is off by twice what it is the square of, and

@@ -18,7 +18,7 @@ using packtrain::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr InputSet kAtoms = {Input::kAtomicNumbers, Input::kPositions, Input::kTarget};
+constexpr InputSet kAtoms = {Input::kAtomicNumbers, Input::kPositions, Input::kTargets};
 constexpr InputSet kPrograms = {Input::kTokens, Input::kEdgeTypes, Input::kCandidates};
 
 // Molecules with these fields, all of one value but `x` of nine; `edge_type` has four words.
@@ -63,7 +63,7 @@ TEST(ChosenInputs, AreOfTheFirstNeedThatIsMet) {
   ASSERT_THAT(atoms, IsOk());
   EXPECT_EQ(atoms->need, 1u);
   EXPECT_EQ(atoms->feed.layout.inputs, kAtoms);
-  EXPECT_EQ(atoms->feed.target.name, "energy");
+  EXPECT_EQ(atoms->feed.targets.front().name, "energy");
   EXPECT_THAT(
       Choose(InfoWith({"z"}), {.needs = needs}),
       StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -132,7 +132,7 @@ TEST(ChosenInputs, KnowTheDegreesOfTheTrainingSplit) {
 }
 
 TEST(ChosenInputs, ATargetThatNothingReadsIsRefused) {
-  EXPECT_THAT(Choose(ProgramsInfo(), {.needs = {{.required = kPrograms}}, .target = "energy"}),
+  EXPECT_THAT(Choose(ProgramsInfo(), {.needs = {{.required = kPrograms}}, .targets = "energy"}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--target energy")));
 }
 

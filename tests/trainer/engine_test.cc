@@ -53,12 +53,12 @@ TEST(EagerExecutor, ReadsInPlaceWhatStaysWhereItIsAndFillsOthers) {
 }
 
 TEST(DeviceFeed, NormalisesTheChosenColumn) {
-  const Target target = testing::MoleculesTarget("energy");
+  const Target target = testing::MoleculesTargets("energy").front();
   const GraphTensors graphs = TensorsOf(Molecules());
   const std::vector<Molecule> molecules = Molecules();
   double mean = 0, square = 0;
   for (std::size_t i = 0; i < molecules.size(); ++i) {
-    const auto value = graphs.target[static_cast<std::int64_t>(i)].item<double>();
+    const auto value = graphs.targets[static_cast<std::int64_t>(i)].item<double>();
     EXPECT_NEAR(value * target.scale + target.mean, molecules[i].y[0], 1e-5);
     mean += value / 5;
     square += value * value / 5;
@@ -70,9 +70,16 @@ TEST(DeviceFeed, NormalisesTheChosenColumn) {
 TEST(DeviceFeed, WeighsRealGraphsThatHaveTheTarget) {
   const at::Tensor energy = at::tensor({1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.0f});
   const at::Tensor dipole = at::tensor({0.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.0f});
-  EXPECT_TRUE(TensorsOf(Molecules(), "energy").weight.equal(energy));
-  EXPECT_TRUE(TensorsOf(Molecules(), "dipole").weight.equal(dipole));
-  EXPECT_FALSE(TensorsOf(Molecules(), "dipole").target.isnan().any().item<bool>());
+  EXPECT_TRUE(TensorsOf(Molecules(), "energy").weights.equal(energy.unsqueeze(1)));
+  EXPECT_TRUE(TensorsOf(Molecules(), "dipole").weights.equal(dipole.unsqueeze(1)));
+  EXPECT_FALSE(TensorsOf(Molecules(), "dipole").targets.isnan().any().item<bool>());
+}
+
+TEST(DeviceFeed, BringsSeveralTargetsInTheirOrder) {
+  const GraphTensors both = TensorsOf(Molecules(), "dipole,energy");
+  const GraphTensors dipole = TensorsOf(Molecules(), "dipole"), energy = TensorsOf(Molecules(), "energy");
+  EXPECT_TRUE(both.targets.equal(at::cat({dipole.targets, energy.targets}, 1)));
+  EXPECT_TRUE(both.weights.equal(at::cat({dipole.weights, energy.weights}, 1)));
 }
 
 TEST(DeviceFeed, RefusesAnAtomThatTheDataSetDoesNotHave) {
@@ -134,7 +141,7 @@ TEST(Adam, LearningRateGoesDownInStairs) {
   const Adam adam(at::zeros({1}), {.learning_rate = 1e-4, .decay = 0.5, .decay_steps = 2});
   std::vector<double> rates;
   for (std::uint64_t step = 0; step < 5; ++step) rates.push_back(adam.LearningRate(step));
-  EXPECT_THAT(rates, ::testing::ElementsAre(1e-4, 1e-4, 5e-5, 5e-5, 2.5e-5));
+  EXPECT_THAT(rates, ElementsAre(1e-4, 1e-4, 5e-5, 5e-5, 2.5e-5));
 }
 
 TEST(Adam, FollowsTheStairs) {

@@ -25,7 +25,7 @@ using packtrain::testing::StatusIs;
 
 TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
   const std::vector<Molecule> molecules = Molecules();
-  const Target target = testing::MoleculesTarget("dipole");
+  const Target target = testing::MoleculesTargets("dipole").front();
   Trainee trainee(Alone(), at::kFloat, "dipole");
   const at::NoGradGuard no_grad;
   const at::Tensor predicted = trainee.model().Forward(TensorsOf(molecules, "dipole"));

@@ -79,7 +79,7 @@ TEST(HostFeed, BringsTheInputsThatAreDeclaredAndNoOthers) {
               ElementsAre("node_features", "edge_types"));
   EXPECT_THAT(InputsOf(BroughtFor({Input::kEdgeFeatures})), ElementsAre("edge_features"));
   EXPECT_THAT(InputsOf(BroughtFor({Input::kCandidates})), ElementsAre("is_slot", "is_candidate", "is_target"));
-  EXPECT_THAT(InputsOf(BroughtFor({Input::kTarget})), ElementsAre("target", "weight"));
+  EXPECT_THAT(InputsOf(BroughtFor({Input::kTargets})), ElementsAre("targets", "weights"));
   EXPECT_THAT(InputsOf(BroughtFor({Input::kDegrees})), IsEmpty());
 }
 
@@ -185,7 +185,7 @@ class CountingSource final : public TrainingBatches {
   const wire::BatchHeader& header() const override { return header_; }
   const wire::BatchTiming& timing() const override { return timing_; }
   absl::Status Expand(const GraphTensors& out) override {
-    out.target.fill_(static_cast<double>(batches_ - 1));
+    out.targets.fill_(static_cast<double>(batches_ - 1));
     return absl::OkStatus();
   }
   void Cancel() override { cancelled_ = true; }
@@ -224,7 +224,7 @@ struct Synthetic {
   float Target() const {
     const GraphTensors out = NewTensors();
     EXPECT_THAT(batches->Expand(out), IsOk());
-    return out.target[5].item<float>();
+    return out.targets[5].item<float>();
   }
 
   CountingSource* source;
@@ -261,7 +261,7 @@ TEST(SyntheticBatches, AStepThatReadsInPlaceFindsEachBatchWhereItWas) {
     }
     EXPECT_EQ(resident, first[step % 4]);
     EXPECT_EQ(resident->senders.size(0), synthetic.batches->header().padded.edges);
-    EXPECT_EQ(resident->target[5].item<float>(), static_cast<float>(step % 4));
+    EXPECT_EQ(resident->targets[5].item<float>(), static_cast<float>(step % 4));
   }
 }
 
@@ -295,7 +295,7 @@ TEST(StreamedBatches, ExpandsWhatIsStreamed) {
   ASSERT_THAT(batches.Next(), IsOk());
   const GraphTensors out = NewGraphTensors(batches.header().padded, testing::MoleculesLayout(), at::kCPU);
   ASSERT_THAT(batches.Expand(out), IsOk());
-  EXPECT_TRUE(out.weight.equal(at::tensor({1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.0f})));
+  EXPECT_TRUE(out.weights.equal(at::tensor({1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.0f}).unsqueeze(1)));
   EXPECT_THAT(batches.Next(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("has ended")));
 }
 

@@ -127,9 +127,10 @@ struct Outcome {
 class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
  protected:
   std::shared_ptr<Model> MakeModel(at::ScalarType edge_type = at::kFloat, std::int64_t classes = 4,
-                                   std::uint32_t seed = kSeed) const {
+                                   std::uint32_t seed = kSeed, std::int64_t targets = 1) const {
     InputSizes sizes = testing::MoleculesSizes();
     sizes.classes = classes;
+    sizes.targets = targets;
     return entry_.create({.sizes = sizes,
                           .token_classes = testing::MoleculesTokens().of_token,
                           .readout = GetParam().readout,
@@ -206,7 +207,7 @@ class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
 
   const ModelEntry entry_ = *FindModel(GetParam().name);
   const ModelForm form_ = *entry_.FindForm(GetParam().readout);
-  const std::unique_ptr<Task> task_ = form_.task.create(testing::MoleculesTarget("energy"));
+  const std::unique_ptr<Task> task_ = form_.task.create(testing::MoleculesTargets("energy"));
 
  private:
   InputSet Inputs() const { return GetParam().with_optional ? form_.inputs | form_.optional : form_.inputs; }
@@ -304,6 +305,20 @@ void Move(const Model& model, const at::Tensor& direction, double step) {
     parameter.add_(direction.narrow(0, offset, parameter.numel()).view(parameter.sizes()), step);
     offset += parameter.numel();
   }
+}
+
+// Or, without targets, a number for each node.
+TEST_P(ModelConformance, GivesANumberForEachTarget) {
+  const std::shared_ptr<Model> model = MakeModel(at::kFloat, 4, kSeed, /*targets=*/3);
+  const at::Tensor outputs = model->Forward(Padded());
+  if (task_->outputs() == Rows::kNodes) {
+    EXPECT_EQ(outputs.sizes(), at::IntArrayRef({64}));
+    return;
+  }
+  ASSERT_EQ(outputs.sizes(), at::IntArrayRef({kGraphs + 2, 3}));
+  const at::Tensor real = outputs.narrow(0, 0, kGraphs);
+  EXPECT_FALSE(real.select(1, 0).equal(real.select(1, 1)));
+  EXPECT_TRUE(GradientOf(real.square().sum(), *model).isfinite().all().item<bool>());
 }
 
 TEST_P(ModelConformance, TheGradientOfTheLossIsThatOfItsDifferencesInF64) {

@@ -173,8 +173,8 @@ client::DatasetInfo MoleculesInfo() {
   return info;
 }
 
-trainer::Target MoleculesTarget(const std::string& name) {
-  return *trainer::ChooseTarget(MoleculesInfo(), "train", name);
+std::vector<trainer::Target> MoleculesTargets(const std::string& names) {
+  return *trainer::ChooseTargets(MoleculesInfo(), "train", names);
 }
 
 trainer::ClassTable MoleculesClasses() { return *trainer::MakeClassTable(MoleculesInfo()); }
@@ -201,18 +201,20 @@ trainer::InputSizes MoleculesSizes() {
 
 trainer::InputLayout MoleculesLayout() {
   using trainer::Input;
-  return {.inputs = {Input::kAtomicNumbers, Input::kPositions, Input::kTarget}, .sizes = MoleculesSizes()};
+  return {.inputs = {Input::kAtomicNumbers, Input::kPositions, Input::kTargets}, .sizes = MoleculesSizes()};
 }
 
-trainer::FeedOptions MoleculesFeed(const std::string& target) {
-  return {.layout = MoleculesLayout(),
-          .target = MoleculesTarget(target),
-          .classes = MoleculesClasses(),
-          .token_classes = MoleculesTokens()};
+trainer::FeedOptions MoleculesFeed(const std::string& targets) {
+  trainer::FeedOptions feed = {.layout = MoleculesLayout(),
+                               .targets = MoleculesTargets(targets),
+                               .classes = MoleculesClasses(),
+                               .token_classes = MoleculesTokens()};
+  feed.layout.sizes.targets = static_cast<std::int64_t>(feed.targets.size());
+  return feed;
 }
 
-trainer::GraphTensors TensorsOf(const wire::Batch& batch, const std::string& target) {
-  return Expanded(batch, MoleculesFeed(target));
+trainer::GraphTensors TensorsOf(const wire::Batch& batch, const std::string& targets) {
+  return Expanded(batch, MoleculesFeed(targets));
 }
 
 trainer::GraphTensors TensorsOf(const wire::Batch& batch, const trainer::InputLayout& layout) {

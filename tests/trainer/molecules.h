@@ -29,8 +29,8 @@ std::vector<Molecule> Molecules();
 // Their data set, with the split train of all of them.
 client::DatasetInfo MoleculesInfo();
 
-// Normalised over the five. `name` is "energy" or "dipole".
-trainer::Target MoleculesTarget(const std::string& name);
+// Normalised over the five. `names` are of "energy" and "dipole".
+std::vector<trainer::Target> MoleculesTargets(const std::string& names);
 trainer::ClassTable MoleculesClasses();
 trainer::TokenClasses MoleculesTokens();
 // Of the inputs that batches of molecules have.
@@ -38,7 +38,7 @@ trainer::InputSizes MoleculesSizes();
 
 // What an energy is learnt from by a model of atoms and positions, and what a feed of it brings.
 trainer::InputLayout MoleculesLayout();
-trainer::FeedOptions MoleculesFeed(const std::string& target = "energy");
+trainer::FeedOptions MoleculesFeed(const std::string& targets = "energy");
 
 // A batch padded to `padded`; without it there is no padding. It is flagged empty where there is no molecule.
 // It has a field for every input that a model can declare; those that no molecule has of itself follow from
@@ -47,7 +47,7 @@ wire::Batch BatchOf(std::span<const Molecule> molecules, wire::Shape padded);
 wire::Batch BatchOf(std::span<const Molecule> molecules);
 
 // On the host, for a model of atoms and positions.
-trainer::GraphTensors TensorsOf(const wire::Batch& batch, const std::string& target = "energy");
+trainer::GraphTensors TensorsOf(const wire::Batch& batch, const std::string& targets = "energy");
 // With the inputs of `layout`; the target is the energy.
 trainer::GraphTensors TensorsOf(const wire::Batch& batch, const trainer::InputLayout& layout);
 

@@ -1,10 +1,13 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/wire/batch_spec.h"
@@ -92,31 +95,52 @@ TEST(World, AProcessTakesTheCardOfItsLocalRankOrTheOnlyOne) {
 }
 
 TEST(Target, IsTheFirstOneUnlessNamed) {
-  EXPECT_EQ(ChooseTarget(MoleculesInfo(), "train", "")->name, "energy");
-  const absl::StatusOr<Target> dipole = ChooseTarget(MoleculesInfo(), "train", "dipole");
+  EXPECT_EQ(NamesOf(*ChooseTargets(MoleculesInfo(), "train", "")), "energy");
+  const absl::StatusOr<std::vector<Target>> dipole = ChooseTargets(MoleculesInfo(), "train", "dipole");
   ASSERT_THAT(dipole, IsOk());
-  EXPECT_EQ(dipole->column, 1);
-  EXPECT_EQ(dipole->columns, 2);
+  ASSERT_EQ(dipole->size(), 1);
+  EXPECT_EQ(dipole->front().column, 1);
+  EXPECT_EQ(dipole->front().columns, 2);
+}
+
+TEST(Target, SeveralAreChosenInTheOrderOfTheirNames) {
+  const absl::StatusOr<std::vector<Target>> both = ChooseTargets(MoleculesInfo(), "train", "dipole,energy");
+  ASSERT_THAT(both, IsOk());
+  EXPECT_EQ(NamesOf(*both), "dipole,energy");
+  EXPECT_EQ(both->front().unit, "D");
+  EXPECT_NE(both->front().scale, both->back().scale) << "each is normalised by itself";
+  EXPECT_THAT(ChooseTargets(MoleculesInfo(), "train", "dipole,gap"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no target 'gap'")));
+  EXPECT_THAT(ChooseTargets(MoleculesInfo(), "train", "dipole,"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no target ''")));
+  EXPECT_THAT(ChooseTargets(MoleculesInfo(), "train", "dipole,dipole"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'dipole' twice")));
+}
+
+TEST(Target, MayHaveCommasInItsName) {
+  client::DatasetInfo info = MoleculesInfo();
+  info.splits[1].targets[1].target = "energy,dipole";
+  EXPECT_EQ(ChooseTargets(info, "train", "energy,dipole")->size(), 1);
 }
 
 TEST(Target, AnUnknownOneIsAnsweredWithTheKnownOnes) {
-  EXPECT_THAT(ChooseTarget(MoleculesInfo(), "train", "gap"),
+  EXPECT_THAT(ChooseTargets(MoleculesInfo(), "train", "gap"),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("energy, dipole")));
 }
 
 TEST(Target, ThatNoGraphHasIsRefused) {
   client::DatasetInfo info = MoleculesInfo();
   info.splits[1].targets[0].count = 0;
-  EXPECT_THAT(ChooseTarget(info, "train", "energy"), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(ChooseTargets(info, "train", "energy"), StatusIs(absl::StatusCode::kFailedPrecondition));
   info.splits[1].targets.clear();
-  EXPECT_THAT(ChooseTarget(info, "train", ""), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(ChooseTargets(info, "train", ""), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST(Target, OfAnEmptySplitIsRefused) {
   client::DatasetInfo info = MoleculesInfo();
   info.splits[1].graphs = 0;
   EXPECT_THAT(
-      ChooseTarget(info, "train", "energy"),
+      ChooseTargets(info, "train", "energy"),
       StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("split 'train' of molecules@1 is empty")));
 }
 
@@ -125,7 +149,7 @@ TEST(Target, WhoseValuesAreTooGreatToBeNormalisedIsRefused) {
        {&client::TargetStatistics::mean, &client::TargetStatistics::stddev}) {
     client::DatasetInfo info = MoleculesInfo();
     info.splits[1].targets[0].*figure = std::numeric_limits<double>::infinity();
-    EXPECT_THAT(ChooseTarget(info, "train", "energy"),
+    EXPECT_THAT(ChooseTargets(info, "train", "energy"),
                 StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("target 'energy' of molecules@1")));
   }
 }
@@ -133,7 +157,7 @@ TEST(Target, WhoseValuesAreTooGreatToBeNormalisedIsRefused) {
 TEST(Target, ThatIsConstantIsNotScaled) {
   client::DatasetInfo info = MoleculesInfo();
   info.splits[1].targets[0].stddev = 0;
-  EXPECT_EQ(ChooseTarget(info, "train", "energy")->scale, 1);
+  EXPECT_EQ(ChooseTargets(info, "train", "energy")->front().scale, 1);
 }
 
 TEST(Split, IsTrainWhereThereIsOne) {
@@ -421,6 +445,20 @@ TEST(Labels, AreNamedOnceEach) {
   EXPECT_THAT(ParseLabels("a=1,a=2"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("twice")));
   EXPECT_THAT(ParseLabels("=1"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(ParseLabels("a"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(ReportedSettings, HaveAsManyTargetsAsAServerTakes) {
+  const auto named = [](std::size_t count, std::size_t bytes) {
+    std::vector<Target> targets;
+    for (std::size_t i = 0; i < count; ++i) targets.push_back({.name = std::string(bytes, 'a'), .unit = ""});
+    return targets;
+  };
+  EXPECT_EQ(TargetToReport({}), "");
+  EXPECT_EQ(TargetToReport(named(2, 3)), "aaa,aaa");
+  const std::string many = TargetToReport(named(617, 9));
+  EXPECT_THAT(many, ::testing::EndsWith("aaaaaaaaa and 521 other targets"));
+  EXPECT_LE(many.size(), 1000);
+  EXPECT_EQ(TargetToReport(named(1, 2000)), "1 other targets");
 }
 
 TEST(ReportedSettings, AreAllThatTheOptionsAndChoicesSay) {

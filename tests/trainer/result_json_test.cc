@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 #include "proto/base/json_text.h"
 
@@ -36,6 +37,21 @@ TEST(ResultJson, MetricsThatAreNoNumbersStayApart) {
   EXPECT_EQ(printed["loss"], "Infinity");
   EXPECT_EQ(printed["val"].dump(), R"({"mae":"NaN","rmse":"-Infinity","graphs":2})");
   EXPECT_EQ(printed["constant_predictor"].dump(), R"({"mae":1.0,"rmse":"Infinity"})");
+}
+
+TEST(ResultJson, EachTargetHasItsMetricsAndItsUnit) {
+  TrainingResult result;
+  EXPECT_EQ(ResultToJson(result)["targets"].dump(), "{}");
+  const std::vector<Metric> mae = {{.name = "mae", .label = "MAE", .value = 2, .constant = 3}};
+  for (const char* split : {"val", "test"}) {
+    result.splits[split].targets = {{.name = "gap", .unit = "eV", .graphs = 5, .metrics = mae},
+                                    {.name = "U0", .unit = "", .graphs = 4, .metrics = mae}};
+  }
+  EXPECT_EQ(ResultToJson(result)["targets"].dump(),
+            R"({"gap":{"unit":"eV","val":{"mae":2.0,"graphs":5},"constant_predictor":{"mae":3.0},)"
+            R"("test":{"mae":2.0,"graphs":5}},)"
+            R"("U0":{"unit":"","val":{"mae":2.0,"graphs":4},"constant_predictor":{"mae":3.0},)"
+            R"("test":{"mae":2.0,"graphs":4}}})");
 }
 
 }  // namespace

@@ -27,29 +27,45 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 // Four graphs: the second lacks the target, the last one is padding.
 GraphTensors FourTargets() {
   GraphTensors graphs;
-  graphs.target = at::tensor({1.0f, 0.0f, -2.0f, 0.0f});
-  graphs.weight = at::tensor({1.0f, 0.0f, 1.0f, 0.0f});
+  graphs.targets = at::tensor({1.0f, 0.0f, -2.0f, 0.0f}).unsqueeze(1);
+  graphs.weights = at::tensor({1.0f, 0.0f, 1.0f, 0.0f}).unsqueeze(1);
   return graphs;
 }
 
 Target OfScale3() { return {.name = "gap", .unit = "eV", .mean = 7, .scale = 3}; }
 
+// FourTargets beside one that the first two graphs have.
+GraphTensors TwoTargetsEach() {
+  GraphTensors graphs = FourTargets();
+  graphs.targets = at::cat({graphs.targets, at::tensor({3.0f, 1.0f, 0.0f, 0.0f}).unsqueeze(1)}, 1);
+  graphs.weights = at::cat({graphs.weights, at::tensor({1.0f, 1.0f, 0.0f, 0.0f}).unsqueeze(1)}, 1);
+  return graphs;
+}
+
+// For TwoTargetsEach: off by 2 and 1 in the first target, by 1 and 5 in the second.
+at::Tensor OutputsForTwo() {
+  return at::tensor({3.0f, 4.0f, kNaN, -4.0f, -1.0f, kNaN, kNaN, kNaN}).view({4, 2});
+}
+
 TEST(Regression, LossIsTheSumOverKnownTargetsBesideTheirNumber) {
-  const at::Tensor outputs = at::tensor({3.0f, kNaN, -1.0f, kNaN}).requires_grad_();
+  const at::Tensor outputs = at::tensor({3.0f, kNaN, -1.0f, kNaN}).unsqueeze(1).requires_grad_();
   const Loss squared = kSquaredError.create({})->LossOf(outputs, FourTargets());
   EXPECT_EQ(squared.sum.item<float>(), 4 + 1);
   EXPECT_EQ(squared.terms.item<float>(), 2);
-  EXPECT_TRUE(torch::autograd::grad({squared.sum}, {outputs})[0].equal(at::tensor({4.0f, 0.0f, 2.0f, 0.0f})));
+  const auto gradient_of = [&](const Loss& loss) {
+    return torch::autograd::grad({loss.sum}, {outputs})[0].squeeze(1);
+  };
+  EXPECT_TRUE(gradient_of(squared).equal(at::tensor({4.0f, 0.0f, 2.0f, 0.0f})));
   const Loss absolute = kAbsoluteError.create({})->LossOf(outputs, FourTargets());
   EXPECT_EQ(absolute.sum.item<float>(), 2 + 1);
   EXPECT_EQ(absolute.terms.item<float>(), 2);
-  EXPECT_TRUE(torch::autograd::grad({absolute.sum}, {outputs})[0].equal(at::tensor({1.0f, 0.0f, 1.0f, 0.0f})));
+  EXPECT_TRUE(gradient_of(absolute).equal(at::tensor({1.0f, 0.0f, 1.0f, 0.0f})));
 }
 
 TEST(Regression, MetricsAreInTheUnitOfTheTargetBesideTheMean) {
-  const std::unique_ptr<Task> task = kAbsoluteError.create(OfScale3());
+  const std::unique_ptr<Task> task = kAbsoluteError.create({OfScale3()});
   EXPECT_EQ(task->outputs(), Rows::kGraphs);
-  const at::Tensor sums = task->MetricSumsOf(at::tensor({3.0f, kNaN, -1.0f, kNaN}), FourTargets());
+  const at::Tensor sums = task->MetricSumsOf(at::tensor({3.0f, kNaN, -1.0f, kNaN}).unsqueeze(1), FourTargets());
   ASSERT_EQ(sums.sizes(), at::IntArrayRef({task->metric_sums()}));
   const SplitMetrics metrics = task->MetricsOf(sums);
   EXPECT_EQ(metrics.graphs, 2);
@@ -60,8 +76,41 @@ TEST(Regression, MetricsAreInTheUnitOfTheTargetBesideTheMean) {
   EXPECT_EQ(metrics.Find("accuracy"), nullptr);
 }
 
+TEST(Regression, LossOfSeveralTargetsIsOverTheValuesThatAreKnown) {
+  const at::Tensor outputs = OutputsForTwo().requires_grad_();
+  const Loss loss = kSquaredError.create({})->LossOf(outputs, TwoTargetsEach());
+  EXPECT_EQ(loss.sum.item<float>(), 4 + 1 + 1 + 25);
+  EXPECT_EQ(loss.terms.item<float>(), 4);
+  const at::Tensor gradient = torch::autograd::grad({loss.sum}, {outputs})[0];
+  EXPECT_TRUE(gradient.equal(at::tensor({4.0f, 2.0f, 0.0f, -10.0f, 2.0f, 0.0f, 0.0f, 0.0f}).view({4, 2})));
+}
+
+TEST(Regression, MetricsOfEachTargetAreInItsUnitAndThoseOfAllInDeviations) {
+  const Target second = {.name = "U0", .unit = "Ha", .mean = -1, .scale = 10};
+  const std::unique_ptr<Task> task = kSquaredError.create({OfScale3(), second});
+  const at::Tensor sums = task->MetricSumsOf(OutputsForTwo(), TwoTargetsEach());
+  ASSERT_EQ(sums.sizes(), at::IntArrayRef({task->metric_sums()}));
+  const SplitMetrics metrics = task->MetricsOf(sums);
+  EXPECT_EQ(metrics.graphs, 3) << "graphs that have any of the targets";
+  EXPECT_DOUBLE_EQ(metrics.Find("mae")->value, (2 + 1 + 1 + 5) / 4.0);
+  EXPECT_DOUBLE_EQ(metrics.Find("mae")->constant, (1 + 2 + 3 + 1) / 4.0);
+  EXPECT_DOUBLE_EQ(metrics.Find("rmse")->value, std::sqrt((4 + 1 + 1 + 25) / 4.0));
+  EXPECT_DOUBLE_EQ(metrics.Find("rmse")->constant, std::sqrt((1 + 4 + 9 + 1) / 4.0));
+  ASSERT_EQ(metrics.targets.size(), 2);
+  const TargetMetrics& gap = metrics.targets[0];
+  EXPECT_EQ(gap.name, "gap");
+  EXPECT_EQ(gap.graphs, 2);
+  EXPECT_DOUBLE_EQ(gap.metrics[0].value, 3 * (2 + 1) / 2.0);
+  const TargetMetrics& energy = metrics.targets[1];
+  EXPECT_EQ(energy.unit, "Ha");
+  EXPECT_EQ(energy.graphs, 2);
+  EXPECT_DOUBLE_EQ(energy.metrics[0].value, 10 * (1 + 5) / 2.0);
+  EXPECT_DOUBLE_EQ(energy.metrics[0].constant, 10 * (3 + 1) / 2.0);
+  EXPECT_DOUBLE_EQ(energy.metrics[1].value, 10 * std::sqrt((1 + 25) / 2.0));
+}
+
 TEST(Regression, WithoutGraphsHasNoMetrics) {
-  const std::unique_ptr<Task> task = kSquaredError.create({});
+  const std::unique_ptr<Task> task = kSquaredError.create({OfScale3()});
   const SplitMetrics metrics = task->MetricsOf(at::zeros({task->metric_sums()}, at::kDouble));
   EXPECT_EQ(metrics.graphs, 0);
   EXPECT_TRUE(std::isnan(metrics.Find("mae")->value));

@@ -50,7 +50,7 @@ class Trainee {
         device_(OpenCpu()),
         trained_(TrainedModel::Create(*FindModel("schnet"),
                                       {.model = {.sizes = {.classes = 4}, .seed = 3, .edge_type = edge_type},
-                                       .target = testing::MoleculesTarget(target),
+                                       .targets = testing::MoleculesTargets(target),
                                        .adam = {.learning_rate = 1e-3}},
                                       *device_, *sync_)
                      .value()),

@@ -121,11 +121,12 @@ absl::StatusOr<ChosenInputs> ChooseInputs(const client::DatasetInfo& dataset, co
   ABSL_ASSIGN_OR_RETURN(chosen.need, ChooseNeed(dataset, request.needs));
   const InputNeeds& needs = request.needs[chosen.need];
   chosen.feed.layout.inputs = needs.required | PresentOf(dataset, needs.optional);
-  if (chosen.feed.layout.inputs.Has(Input::kTarget)) {
-    ABSL_ASSIGN_OR_RETURN(chosen.feed.target, ChooseTarget(dataset, split, request.target));
-  } else if (!request.target.empty()) {
+  if (chosen.feed.layout.inputs.Has(Input::kTargets)) {
+    ABSL_ASSIGN_OR_RETURN(chosen.feed.targets, ChooseTargets(dataset, split, request.targets));
+    chosen.feed.layout.sizes.targets = static_cast<std::int64_t>(chosen.feed.targets.size());
+  } else if (!request.targets.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--target ", request.target, ": the model learns a choice among nodes, and no target"));
+        absl::StrCat("--target ", request.targets, ": the model learns a choice among nodes, and no target"));
   }
   ABSL_RETURN_IF_ERROR(ChooseSizes(dataset, split, request, chosen.feed));
   return chosen;

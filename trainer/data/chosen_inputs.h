@@ -17,7 +17,7 @@ namespace packtrain::trainer {
 
 struct InputRequest {
   std::vector<InputNeeds> needs;             // at least one; the first that the data set meets is chosen
-  std::string target = {};                   // empty: the first one
+  std::string targets = {};                  // "A,B,.."; empty: the first one
   std::optional<std::int64_t> classes = {};  // rows of the embedding; absent: as many as the data set has
   std::optional<std::int64_t> edge_types =
       {};  // InputSizes::edge_types; absent: twice as many as the data set has
@@ -31,7 +31,7 @@ struct ChosenInputs {
 // For a training on `split`. INVALID_ARGUMENT: fewer classes or edge types asked for than the data set has,
 // none where it does not say how many it has, or a target where nothing that is chosen reads one.
 // FAILED_PRECONDITION: the data set lacks an input of each of the needs, has tokens without words, or does not
-// know the degrees of its nodes. Other codes as ChooseTarget.
+// know the degrees of its nodes. Other codes as ChooseTargets.
 absl::StatusOr<ChosenInputs> ChooseInputs(const client::DatasetInfo& dataset, const std::string& split,
                                           const InputRequest& request);
 

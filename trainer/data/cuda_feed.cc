@@ -44,7 +44,7 @@ std::vector<std::string_view> SectionsOf(InputSet inputs) {
   std::vector<std::string_view> sections = {wire::kNodeCountSection, wire::kEdgeCountSection,
                                             wire::kSendersSection, wire::kReceiversSection};
   for (const InputField& field : FieldsOf(inputs)) sections.push_back(field.name);
-  if (inputs.Has(Input::kTarget)) sections.push_back(kTargets);
+  if (inputs.Has(Input::kTargets)) sections.push_back(kTargetField);
   return sections;
 }
 
@@ -135,14 +135,25 @@ RowField RowFieldOf(const wire::Batch& batch, const InputField& field, const voi
       .class_of = field.conversion == Conversion::kClass ? class_of.const_data_ptr<std::int32_t>() : nullptr};
 }
 
-TargetColumn TargetColumnOf(const Target& target, const void* y, const GraphTensors& out) {
+// Bytes of the columns, on the device; undefined where there are none.
+at::Tensor UploadColumns(const std::vector<Target>& targets, at::Device device) {
+  if (targets.empty()) return {};
+  std::vector<TargetColumn> columns;
+  for (const Target& target : targets) {
+    columns.push_back({.column = static_cast<int>(target.column), .mean = target.mean, .scale = target.scale});
+  }
+  const auto bytes = static_cast<std::int64_t>(columns.size() * sizeof(TargetColumn));
+  return at::from_blob(columns.data(), {bytes}, at::kByte).to(device);
+}
+
+TargetColumns TargetColumnsOf(const std::vector<Target>& targets, const at::Tensor& columns, const void* y,
+                              const GraphTensors& out) {
   return {.y = static_cast<const double*>(y),
-          .column = static_cast<int>(target.column),
-          .columns = static_cast<int>(target.columns),
-          .mean = target.mean,
-          .scale = target.scale,
-          .target = out.target.data_ptr<float>(),
-          .weight = out.weight.data_ptr<float>()};
+          .columns = static_cast<int>(targets.front().columns),
+          .chosen = static_cast<const TargetColumn*>(columns.const_data_ptr()),
+          .count = static_cast<int>(targets.size()),
+          .targets = out.targets.data_ptr<float>(),
+          .weights = out.weights.data_ptr<float>()};
 }
 
 ExpandedBatch ExpandedOf(const GraphTensors& out, const wire::Shape& padded) {
@@ -242,6 +253,7 @@ CudaFeed::CudaFeed(FeedOptions options, at::Device device, const CudaFeedOptions
       fields_(FieldsOf(options_.layout.inputs)),
       sections_(SectionsOf(options_.layout.inputs)),
       class_of_(Upload(options_.classes, device)),
+      target_columns_(UploadColumns(options_.targets, device)),
       tally_(NewTally(cuda.with_checks, device)),
       copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index()).unwrap()) {
   for (std::size_t slot = 0; slot < cuda.slots; ++slot) slots_.push_back(std::make_unique<Slot>());
@@ -266,8 +278,9 @@ absl::Status CudaFeed::Expand(const wire::Batch& batch, const GraphTensors& out)
   for (const InputField& field : fields_) {
     inputs.rows.Add(RowFieldOf(batch, field, layout.Find(slot.device(), field.name), class_of_, out));
   }
-  if (options_.layout.inputs.Has(Input::kTarget)) {
-    inputs.target = TargetColumnOf(options_.target, layout.Find(slot.device(), kTargets), out);
+  if (options_.layout.inputs.Has(Input::kTargets)) {
+    const void* y = layout.Find(slot.device(), kTargetField);
+    inputs.targets = TargetColumnsOf(options_.targets, target_columns_, y, out);
   }
   C10_CUDA_CHECK(ExpandBatch(compact, inputs, scratch, ExpandedOf(out, batch.header().padded), current));
   EnqueueCheck(slot, layout.sent_bytes(), checksum);

@@ -50,6 +50,7 @@ class CudaFeed final : public DeviceFeed {
   const std::vector<InputField> fields_;
   const std::vector<std::string_view> sections_;  // that cross the bus, where a batch has them
   const at::Tensor class_of_;                     // i32 [256], the class table on the device
+  const at::Tensor target_columns_;               // u8, the TargetColumns::chosen on the device
   const at::Tensor tally_;                        // u8, a ChecksumTally on the device; undefined without checks
   const c10::Stream copies_;
   std::vector<std::unique_ptr<Slot>> slots_;

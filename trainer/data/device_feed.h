@@ -1,10 +1,12 @@
 // From a received batch to tensors on the training device.
 //
-//   const std::unique_ptr<DeviceFeed> feed = device.NewFeed({layout, target, classes});
+//   const std::unique_ptr<DeviceFeed> feed = device.NewFeed({layout, targets, classes});
 //   const GraphTensors graphs = NewGraphTensors(batch.header().padded, layout, device.torch_device());
 //   ABSL_RETURN_IF_ERROR(feed->Expand(batch, graphs));  // `graphs` holds the padded batch from here on
 #ifndef PACKTRAIN_TRAINER_DATA_DEVICE_FEED_H_
 #define PACKTRAIN_TRAINER_DATA_DEVICE_FEED_H_
+
+#include <vector>
 
 #include "absl/status/status.h"
 #include "proto/wire/batch.h"
@@ -17,9 +19,9 @@ namespace packtrain::trainer {
 // What a feed brings, and how values of the batch become values of the tensors.
 struct FeedOptions {
   InputLayout layout;
-  Target target = {};               // read where the layout has Input::kTarget
-  ClassTable classes = {};          // read where the layout has Input::kAtomicNumbers
-  TokenClasses token_classes = {};  // of the tokens that there are, where the layout has Input::kTokens
+  std::vector<Target> targets = {};  // InputSizes::targets of them, where the layout has Input::kTargets
+  ClassTable classes = {};           // read where the layout has Input::kAtomicNumbers
+  TokenClasses token_classes = {};   // of the tokens that there are, where the layout has Input::kTokens
 };
 
 // Expands, pads and normalises. Used by one thread.

@@ -131,12 +131,15 @@ __device__ void PadNode(const CompactBatch& in, int node, const ExpandedBatch& o
   out.sender_start[node] = in.edges;
 }
 
-__device__ void WriteTarget(const CompactBatch& in, const TargetColumn& column, int graph) {
+// Element `at` of [padded graphs, count].
+__device__ void WriteTarget(const CompactBatch& in, const TargetColumns& targets, std::int64_t at) {
+  const TargetColumn chosen = targets.chosen[at % targets.count];
+  const std::int64_t graph = at / targets.count;
   const bool real = graph < in.graphs;
-  const double value = real ? column.y[std::size_t(graph) * column.columns + column.column] : 0;
+  const double value = real ? targets.y[graph * targets.columns + chosen.column] : 0;
   const bool known = real && !isnan(value);
-  column.weight[graph] = known ? 1 : 0;
-  column.target[graph] = known ? static_cast<float>((value - column.mean) / column.scale) : 0;
+  targets.weights[at] = known ? 1 : 0;
+  targets.targets[at] = known ? static_cast<float>((value - chosen.mean) / chosen.scale) : 0;
 }
 
 // The word of a real element.
@@ -189,8 +192,9 @@ __global__ void __launch_bounds__(kExpandThreads)
   }
   for (std::int64_t graph = thread; graph < out.graphs; graph += threads) {
     out.n_node[graph] = graph < in.graphs ? static_cast<int>(in.n_node[graph]) : 0;
-    if (inputs.target.y != nullptr) WriteTarget(in, inputs.target, graph);
   }
+  const std::int64_t targets = std::int64_t{out.graphs} * inputs.targets.count;
+  for (std::int64_t at = thread; at < targets; at += threads) WriteTarget(in, inputs.targets, at);
   for (std::int64_t edge = in.edges + thread; edge < out.edges; edge += threads) PadEdge(in, edge, out);
   for (int field = 0; field < inputs.rows.count; ++field)
     WriteField(inputs.rows.fields[field], thread, threads);

@@ -43,15 +43,21 @@ struct RowFields {
   int count = 0;
 };
 
-// One column of the graphs' targets, normalised: (y - mean) / scale.
+// A column of the graphs' targets, and how it is normalised: (y - mean) / scale.
 struct TargetColumn {
-  const double* y = nullptr;  // [graphs, columns]; null: there is no target
   int column = 0;
-  int columns = 1;
   double mean = 0;
   double scale = 1;
-  float* target = nullptr;  // [padded graphs]
-  float* weight = nullptr;  // [padded graphs]
+};
+
+// The columns that a model learns.
+struct TargetColumns {
+  const double* y = nullptr;  // [graphs, columns]; null: there are no targets
+  int columns = 1;
+  const TargetColumn* chosen = nullptr;  // [count]
+  int count = 0;
+  float* targets = nullptr;  // [padded graphs, count]
+  float* weights = nullptr;  // [padded graphs, count]
 };
 
 // What the launches of one batch hand on: where graphs begin, and counts of the sort by sender.
@@ -84,7 +90,7 @@ cudaError_t LocateGraphs(const CompactBatch& batch, const BatchScratch& scratch,
 // What a model reads of a batch beside its topology.
 struct BatchInputs {
   RowFields rows;
-  TargetColumn target;
+  TargetColumns targets;
 };
 
 // Enqueues the rest, after LocateGraphs: one launch, and one more where endpoints were sent. Equal batches

@@ -22,7 +22,7 @@ enum class Input : std::uint8_t {
   kEdgeTypes,      // edge_types
   kDegrees,        // none: InputSizes::mean_log_degree
   kCandidates,     // is_slot, is_candidate, is_target
-  kTarget,         // target, weight
+  kTargets,        // targets, weights
 };
 
 class InputSet {
@@ -57,6 +57,7 @@ struct InputSizes {
   std::int64_t node_features = 0;  // integers a node
   std::int64_t edge_features = 0;  // numbers an edge
   std::int64_t edge_types = 0;     // each and its reverse: at least twice what an edge can have
+  std::int64_t targets = 1;        // numbers that a graph is to have, where it is to have any
   double mean_log_degree = 0;  // of ln(d + 1) over the nodes of the training split, d the edges that end in one
 };
 

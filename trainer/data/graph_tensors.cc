@@ -25,8 +25,8 @@ constexpr std::array kMembers = {
     GraphMember{"is_slot", &GraphTensors::is_slot, Rows::kNodes},
     GraphMember{"is_candidate", &GraphTensors::is_candidate, Rows::kNodes},
     GraphMember{"is_target", &GraphTensors::is_target, Rows::kNodes},
-    GraphMember{"target", &GraphTensors::target, Rows::kGraphs},
-    GraphMember{"weight", &GraphTensors::weight, Rows::kGraphs},
+    GraphMember{"targets", &GraphTensors::targets, Rows::kGraphs},
+    GraphMember{"weights", &GraphTensors::weights, Rows::kGraphs},
     GraphMember{"receiver_start", &GraphTensors::receiver_start, Rows::kNodeStarts},
     GraphMember{"by_sender", &GraphTensors::by_sender, Rows::kEdges},
     GraphMember{"sender_start", &GraphTensors::sender_start, Rows::kNodeStarts},
@@ -74,9 +74,9 @@ class Maker {
       tensors.is_candidate = Integers({nodes_});
       tensors.is_target = Integers({nodes_});
     }
-    if (inputs.Has(Input::kTarget)) {
-      tensors.target = Floats({graphs_});
-      tensors.weight = Floats({graphs_});
+    if (inputs.Has(Input::kTargets)) {
+      tensors.targets = Floats({graphs_, layout.sizes.targets});
+      tensors.weights = Floats({graphs_, layout.sizes.targets});
     }
   }
 

@@ -37,8 +37,8 @@ struct GraphTensors {
   at::Tensor is_slot = {};        // i32 [N], 1 for the node that an answer is sought for
   at::Tensor is_candidate = {};   // i32 [N], 1 for a node that may be the answer
   at::Tensor is_target = {};      // i32 [N], 1 for a node that is a right answer
-  at::Tensor target = {};         // f32 [G], normalised; 0 where there is none
-  at::Tensor weight = {};         // f32 [G], 1 for a real graph that has the target, else 0
+  at::Tensor targets = {};        // f32 [G, T], normalised; 0 where a graph has none
+  at::Tensor weights = {};        // f32 [G, T], 1 where a real graph has the target, else 0
 
   // The orders that fused kernels read, and the sizes by which they skip padding: on a GPU only. Entries
   // start[n] .. start[n + 1] belong to node n.

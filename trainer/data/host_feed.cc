@@ -60,7 +60,7 @@ absl::Status HostFeed::Expand(const wire::Batch& batch, const GraphTensors& out)
   ABSL_RETURN_IF_ERROR(ExpandTopology(batch, out));
   CountInDegrees(batch.header().real.edges, out);
   for (const InputField& field : fields_) ExpandInput(batch, field, out);
-  return options_.layout.inputs.Has(Input::kTarget) ? ExpandTarget(batch, out) : absl::OkStatus();
+  return options_.layout.inputs.Has(Input::kTargets) ? ExpandTargets(batch, out) : absl::OkStatus();
 }
 
 void HostFeed::ExpandInput(const wire::Batch& batch, const InputField& field, const GraphTensors& out) const {
@@ -80,17 +80,19 @@ void HostFeed::ExpandInput(const wire::Batch& batch, const InputField& field, co
   }
 }
 
-absl::Status HostFeed::ExpandTarget(const wire::Batch& batch, const GraphTensors& out) {
-  const Target& chosen = options_.target;
-  const std::size_t graphs = batch.header().padded.graphs;
-  targets_.resize(graphs * chosen.columns);
-  ABSL_RETURN_IF_ERROR(client::ExpandField(batch, kTargets, std::as_writable_bytes(std::span(targets_))));
-  const std::span<float> target = Elements<float>(out.target), weight = Elements<float>(out.weight);
-  for (std::size_t graph = 0; graph < graphs; ++graph) {
-    const double value = targets_[graph * chosen.columns + chosen.column];
-    const bool known = graph < batch.header().real.graphs && !std::isnan(value);
-    weight[graph] = known ? 1 : 0;
-    target[graph] = known ? static_cast<float>(chosen.Normalise(value)) : 0;
+absl::Status HostFeed::ExpandTargets(const wire::Batch& batch, const GraphTensors& out) {
+  const std::vector<Target>& chosen = options_.targets;
+  const std::size_t graphs = batch.header().padded.graphs, columns = chosen.front().columns;
+  y_.resize(graphs * columns);
+  ABSL_RETURN_IF_ERROR(client::ExpandField(batch, kTargetField, std::as_writable_bytes(std::span(y_))));
+  const std::span<float> targets = Elements<float>(out.targets), weights = Elements<float>(out.weights);
+  for (std::size_t graph = 0, to = 0; graph < graphs; ++graph) {
+    for (const Target& target : chosen) {
+      const double value = y_[graph * columns + target.column];
+      const bool known = graph < batch.header().real.graphs && !std::isnan(value);
+      weights[to] = known ? 1 : 0;
+      targets[to++] = known ? static_cast<float>(target.Normalise(value)) : 0;
+    }
   }
   return absl::OkStatus();
 }

@@ -18,11 +18,11 @@ class HostFeed final : public DeviceFeed {
 
  private:
   void ExpandInput(const wire::Batch& batch, const InputField& field, const GraphTensors& out) const;
-  absl::Status ExpandTarget(const wire::Batch& batch, const GraphTensors& out);
+  absl::Status ExpandTargets(const wire::Batch& batch, const GraphTensors& out);
 
   const FeedOptions options_;
   const std::vector<InputField> fields_;
-  std::vector<double> targets_;  // field `y` of the batch at hand
+  std::vector<double> y_;  // field `y` of the batch at hand
 };
 
 }  // namespace packtrain::trainer

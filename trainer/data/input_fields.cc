@@ -94,7 +94,7 @@ absl::Status RequireInputs(const wire::Batch& batch, InputSet inputs, const Grap
 }
 
 absl::Status RequireTargets(const wire::Batch& batch, std::uint64_t columns) {
-  ABSL_ASSIGN_OR_RETURN(const wire::Section* section, RequireField(batch, kTargets));
+  ABSL_ASSIGN_OR_RETURN(const wire::Section* section, RequireField(batch, kTargetField));
   return RequireLayout(batch, *section, section->dtype == wire::DType::kF64,
                        {batch.header().real.graphs, columns});
 }
@@ -158,8 +158,8 @@ absl::Status CheckExpandable(const wire::Batch& batch, const FeedOptions& option
   const InputSet inputs = options.layout.inputs;
   ABSL_RETURN_IF_ERROR(RequireShape(batch.header().padded, out));
   ABSL_RETURN_IF_ERROR(RequireInputs(batch, inputs, out));
-  if (inputs.Has(Input::kTarget)) {
-    ABSL_RETURN_IF_ERROR(RequireTargets(batch, options.target.columns));
+  if (inputs.Has(Input::kTargets)) {
+    ABSL_RETURN_IF_ERROR(RequireTargets(batch, options.targets.front().columns));
   }
   if (inputs.Has(Input::kTokens)) {
     ABSL_RETURN_IF_ERROR(

@@ -25,7 +25,7 @@ enum class Conversion : std::uint8_t {
   kFloat,    // f32 as it is
 };
 
-// A field that is copied row by row. The graph field `y`, of which a feed takes and normalises one column, is
+// A field that is copied row by row. The graph field `y`, of which a feed takes and normalises columns, is
 // none.
 struct InputField {
   std::string_view name;
@@ -37,7 +37,7 @@ struct InputField {
 // How many fields all inputs have.
 inline constexpr std::size_t kInputFields = 11;
 
-inline constexpr std::string_view kTargets = "y";  // f64 [graphs, columns]
+inline constexpr std::string_view kTargetField = "y";  // f64 [graphs, columns]
 inline constexpr std::string_view kAtomicNumberField = "z";
 inline constexpr std::string_view kTokenField = "token";
 inline constexpr std::string_view kEdgeTypeField = "edge_type";

@@ -8,6 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::trainer {
@@ -23,45 +25,74 @@ absl::StatusOr<const client::SplitInfo*> FindSplit(const client::DatasetInfo& da
 
 absl::StatusOr<std::size_t> FindColumn(const client::DatasetInfo& dataset, const client::SplitInfo& split,
                                        const std::string& name) {
-  if (split.targets.empty())
-    return absl::FailedPreconditionError(absl::StrCat(dataset.reference, " has no targets"));
-  if (name.empty()) return 0;
-  for (std::size_t i = 0; i < split.targets.size(); ++i) {
-    if (split.targets[i].target == name) return i;
-  }
+  const auto found = std::ranges::find(split.targets, name, &client::TargetStatistics::target);
+  if (found != split.targets.end()) return static_cast<std::size_t>(found - split.targets.begin());
   const auto append_name = [](std::string* out, const client::TargetStatistics& t) { out->append(t.target); };
   return absl::InvalidArgumentError(
       absl::StrCat(dataset.reference, " has no target '", name,
                    "'; --target knows: ", absl::StrJoin(split.targets, ", ", append_name)));
 }
 
-}  // namespace
-
-absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const std::string& split,
-                                    const std::string& name) {
-  ABSL_ASSIGN_OR_RETURN(const client::SplitInfo* info, FindSplit(dataset, split));
-  ABSL_ASSIGN_OR_RETURN(const std::size_t column, FindColumn(dataset, *info, name));
-  const client::TargetStatistics& chosen = info->targets[column];
-  if (info->graphs == 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("split '", split, "' of ", dataset.reference, " is empty; --split chooses another"));
+// In the order of `names`.
+absl::StatusOr<std::vector<std::size_t>> FindColumns(const client::DatasetInfo& dataset,
+                                                     const client::SplitInfo& split, const std::string& names) {
+  if (split.targets.empty())
+    return absl::FailedPreconditionError(absl::StrCat(dataset.reference, " has no targets"));
+  if (names.empty()) return std::vector<std::size_t>{0};
+  if (const absl::StatusOr<std::size_t> column = FindColumn(dataset, split, names); column.ok())
+    return std::vector<std::size_t>{*column};
+  std::vector<std::size_t> columns;
+  for (const absl::string_view name : absl::StrSplit(names, ',')) {
+    ABSL_ASSIGN_OR_RETURN(const std::size_t column, FindColumn(dataset, split, std::string(name)));
+    if (std::ranges::find(columns, column) != columns.end())
+      return absl::InvalidArgumentError(absl::StrCat("--target ", names, ": '", name, "' twice"));
+    columns.push_back(column);
   }
+  return columns;
+}
+
+absl::StatusOr<Target> Normalised(const client::DatasetInfo& dataset, const client::SplitInfo& split,
+                                  std::size_t column) {
+  const client::TargetStatistics& chosen = split.targets[column];
   if (chosen.count == 0) {
-    return absl::FailedPreconditionError(absl::StrCat("no graph of split '", split, "' of ", dataset.reference,
-                                                      " has the target '", chosen.target, "'"));
+    return absl::FailedPreconditionError(absl::StrCat("no graph of split '", split.name, "' of ",
+                                                      dataset.reference, " has the target '", chosen.target,
+                                                      "'"));
   }
   if (!std::isfinite(chosen.mean) || !std::isfinite(chosen.stddev)) {
     return absl::FailedPreconditionError(absl::StrCat("target '", chosen.target, "' of ", dataset.reference,
                                                       " has mean ", chosen.mean, " and standard deviation ",
                                                       chosen.stddev, ": too great to be normalised"));
   }
-  Target target{.name = chosen.target,
+  return Target{.name = chosen.target,
                 .unit = chosen.unit,
                 .column = column,
-                .columns = info->targets.size(),
-                .mean = chosen.mean};
-  if (chosen.stddev > 0) target.scale = chosen.stddev;
-  return target;
+                .columns = split.targets.size(),
+                .mean = chosen.mean,
+                .scale = chosen.stddev > 0 ? chosen.stddev : 1};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Target>> ChooseTargets(const client::DatasetInfo& dataset, const std::string& split,
+                                                  const std::string& names) {
+  ABSL_ASSIGN_OR_RETURN(const client::SplitInfo* info, FindSplit(dataset, split));
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::size_t> columns, FindColumns(dataset, *info, names));
+  if (info->graphs == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("split '", split, "' of ", dataset.reference, " is empty; --split chooses another"));
+  }
+  std::vector<Target> targets;
+  for (const std::size_t column : columns) {
+    ABSL_ASSIGN_OR_RETURN(Target target, Normalised(dataset, *info, column));
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+std::string NamesOf(const std::vector<Target>& targets) {
+  const auto append_name = [](std::string* out, const Target& target) { out->append(target.name); };
+  return absl::StrJoin(targets, ",", append_name);
 }
 
 absl::StatusOr<std::string> ResolveSplit(const client::DatasetInfo& dataset, const std::string& requested) {

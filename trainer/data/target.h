@@ -1,5 +1,5 @@
-// What of a data set a run trains on: the column of the target, its normalisation, and the classes of atoms and
-// tokens.
+// What of a data set a run trains on: the columns of the targets, their normalisation, and the classes of atoms
+// and tokens.
 #ifndef PACKTRAIN_TRAINER_DATA_TARGET_H_
 #define PACKTRAIN_TRAINER_DATA_TARGET_H_
 
@@ -35,12 +35,16 @@ struct TokenClasses {
   std::int64_t count = 0;
 };
 
-// The target called `name`, or the first one where it is empty, normalised by the graphs of `split`.
-// INVALID_ARGUMENT, naming those that there are: no such target. NOT_FOUND: no such split. FAILED_PRECONDITION:
-// the split is empty, none of its graphs has the target, or its values are too great for a mean and a
-// deviation.
-absl::StatusOr<Target> ChooseTarget(const client::DatasetInfo& dataset, const std::string& split,
-                                    const std::string& name);
+// The targets that `names`, "A,B,..", lists, in its order, or the first one of the data set where it is empty,
+// each normalised by those graphs of `split` that have it. Where a target has all of `names` as its name, with
+// its commas, it is meant. INVALID_ARGUMENT, naming those that there are: no such target, or one twice.
+// NOT_FOUND: no such split. FAILED_PRECONDITION: the split is empty, none of its graphs has the target, or its
+// values are too great for a mean and a deviation.
+absl::StatusOr<std::vector<Target>> ChooseTargets(const client::DatasetInfo& dataset, const std::string& split,
+                                                  const std::string& names);
+
+// "A,B,..".
+std::string NamesOf(const std::vector<Target>& targets);
 
 // The split that `requested` means: itself, or train where the data set has one, else all. NOT_FOUND names
 // what there is.

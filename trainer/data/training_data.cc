@@ -1,5 +1,6 @@
 #include "trainer/data/training_data.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -42,8 +43,10 @@ absl::StatusOr<TrainingData> LoadTrainingData(std::shared_ptr<client::Connection
 }
 
 bool HasLabels(const TrainingData& data, const client::SplitInfo& split) {
-  if (!data.feed.layout.inputs.Has(Input::kTarget)) return split.graphs > 0;
-  return split.graphs > 0 && split.targets.at(data.feed.target.column).count > 0;
+  if (!data.feed.layout.inputs.Has(Input::kTargets)) return split.graphs > 0;
+  return split.graphs > 0 && std::ranges::any_of(data.feed.targets, [&](const Target& target) {
+           return split.targets.at(target.column).count > 0;
+         });
 }
 
 absl::StatusOr<std::unique_ptr<client::BatchReader>> OpenBatches(const TrainingData& data,

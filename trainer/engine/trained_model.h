@@ -7,6 +7,7 @@
 #define PACKTRAIN_TRAINER_ENGINE_TRAINED_MODEL_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "trainer/engine/adam.h"
@@ -24,7 +25,7 @@ namespace packtrain::trainer {
 struct TrainedModelOptions {
   ModelOptions model = {};  // its kernels do not count: they are the device's, or the plain ones
   InputSet inputs = {};     // that a feed brings; those that the model's form requires need not be named
-  Target target = {};       // of a task that has one
+  std::vector<Target> targets = {};  // of a task that has some
   AdamOptions adam = {};
   EngineOptions engine = {};
   bool plain_kernels = false;  // Torch's operators, whatever the device has

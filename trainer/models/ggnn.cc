@@ -54,7 +54,7 @@ class Ggnn final : public Model {
       score_ = make.Matrix("score", 3 * hidden_, 1);
     } else {
       readout_first_ = MakeLinear(make, "readout.first", hidden_, hidden_);
-      readout_second_ = MakeLinear(make, "readout.second", hidden_, 1);
+      readout_second_ = MakeLinear(make, "readout.second", hidden_, options.sizes.targets);
     }
     class_of_token_ = register_buffer("class_of_token", at::tensor(options.token_classes, at::kInt));
   }
@@ -96,9 +96,9 @@ class Ggnn final : public Model {
     return at::cat({nodes, slot, nodes * slot}, 1).mm(score_).squeeze(1);
   }
 
-  // [N].
+  // [N, T].
   at::Tensor PredictionsOf(const at::Tensor& nodes) const {
-    return readout_second_(readout_first_(nodes).relu()).squeeze(1);
+    return readout_second_(readout_first_(nodes).relu());
   }
 
   const bool chooses_;

@@ -66,8 +66,8 @@ Interaction MakeInteraction(ParameterMaker& make, const std::string& name, std::
 }
 
 at::Tensor MeanOverNodes(const at::Tensor& values, const GraphTensors& graphs) {
-  const at::Tensor sums = at::zeros({graphs.n_node.size(0)}, values.options());
-  return sums.index_add_(0, graphs.graph_of_node, values) / graphs.n_node.clamp_min(1);
+  const at::Tensor sums = at::zeros({graphs.n_node.size(0), values.size(1)}, values.options());
+  return sums.index_add_(0, graphs.graph_of_node, values) / graphs.n_node.clamp_min(1).unsqueeze(1);
 }
 
 }  // namespace packtrain::trainer

@@ -68,7 +68,7 @@ struct Interaction {
 Interaction MakeInteraction(ParameterMaker& make, const std::string& name, std::int64_t edge,
                             std::int64_t channels);
 
-// [G], of `values` [N].
+// [G, C], of `values` [N, C].
 at::Tensor MeanOverNodes(const at::Tensor& values, const GraphTensors& graphs);
 
 }  // namespace packtrain::trainer

@@ -37,7 +37,8 @@ namespace packtrain::trainer {
 // Used by one thread.
 class Model : public torch::nn::Module {
  public:
-  // f32, one output for each graph or node slot, as the model's task says: a normalised prediction or a score.
+  // f32, as the model's task says: a normalised prediction for each graph slot and target, [G, T], or a score
+  // for each node slot, [N].
   // Those of padding slots mean nothing.
   virtual at::Tensor Forward(const GraphTensors& graphs) = 0;
 };

@@ -37,7 +37,7 @@ class Mpeu final : public Model {
     }
     const std::int64_t half = std::max<std::int64_t>(channels_ / 2, 1);
     readout_.first = make.Matrix("readout.W6", channels_, half);
-    readout_.second = make.Matrix("readout.W7", half, 1);
+    readout_.second = make.Matrix("readout.W7", half, options.sizes.targets);
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
@@ -48,7 +48,7 @@ class Mpeu final : public Model {
       const at::Tensor hidden = ShiftedSoftplus(EdgeProduct(edges, layer.node.filter_in), kernels_);
       nodes = layer.node(nodes, hidden, graphs, kernels_);
     }
-    return MeanOverNodes(readout_(nodes, kernels_).squeeze(1), graphs);
+    return MeanOverNodes(readout_(nodes, kernels_), graphs);
   }
 
  private:

@@ -65,7 +65,7 @@ class Painn final : public Model {
     embedding_ = make.Matrix("embedding", options.sizes.classes, channels_);
     for (std::int64_t i = 0; i < options.layers; ++i)
       layers_.push_back(MakeLayer(make, "layer" + std::to_string(i)));
-    readout_ = MakeSiluMlp(make, "readout", channels_, channels_, 1);
+    readout_ = MakeSiluMlp(make, "readout", channels_, channels_, options.sizes.targets);
     orders_ = register_buffer("orders", at::arange(1, kRadial + 1, at::kFloat));
   }
 
@@ -73,7 +73,7 @@ class Painn final : public Model {
     const Edges edges = ExpandEdges(graphs);
     States states = {.scalars = at::embedding(embedding_, graphs.classes), .vectors = {}};
     for (const Layer& layer : layers_) states = Update(layer, Receive(layer, states, edges, graphs));
-    return MeanOverNodes(readout_(states.scalars).squeeze(1), graphs);
+    return MeanOverNodes(readout_(states.scalars), graphs);
   }
 
  private:

@@ -51,11 +51,11 @@ class Pna final : public Model {
     std::int64_t in = options.sizes.node_features;
     for (std::int64_t i = 0; i < options.layers; ++i) {
       const bool is_last = i + 1 == options.layers;
-      const std::int64_t out = is_last && !pools_channels_ ? 1 : options.hidden;
+      const std::int64_t out = is_last && !pools_channels_ ? options.sizes.targets : options.hidden;
       layers_.push_back(MakeLayer(make, "layer" + std::to_string(i), in, out));
       in = out;
     }
-    if (pools_channels_) readout_ = MakeLinear(make, "readout", options.hidden, 1);
+    if (pools_channels_) readout_ = MakeLinear(make, "readout", options.hidden, options.sizes.targets);
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
@@ -132,7 +132,7 @@ class Pna final : public Model {
   at::Tensor ReadOut(const at::Tensor& nodes, const GraphTensors& graphs) const {
     const at::Tensor max = MaxOfGroups(nodes, graphs.graph_of_node.to(at::kLong), graphs.n_node.size(0));
     const at::Tensor pooled = at::where((graphs.n_node > 0).unsqueeze(1), max, 0);
-    return (pools_channels_ ? readout_(pooled) : pooled).squeeze(1);
+    return pools_channels_ ? readout_(pooled) : pooled;
   }
 
   const double mean_log_degree_;

@@ -26,14 +26,14 @@ class SchNet final : public Model {
     }
     const std::int64_t half = std::max<std::int64_t>(channels_ / 2, 1);
     readout_.first = make.Matrix("readout.W6", channels_, half);
-    readout_.second = make.Matrix("readout.W7", half, 1);
+    readout_.second = make.Matrix("readout.W7", half, options.sizes.targets);
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
     const std::vector<at::Tensor> hidden = HiddenFilters(graphs);
     at::Tensor nodes = at::embedding(embedding_, graphs.classes);
     for (std::size_t i = 0; i < layers_.size(); ++i) nodes = layers_[i](nodes, hidden[i], graphs, kernels_);
-    return MeanOverNodes(readout_(nodes, kernels_).squeeze(1), graphs);
+    return MeanOverNodes(readout_(nodes, kernels_), graphs);
   }
 
  private:

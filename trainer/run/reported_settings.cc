@@ -19,6 +19,17 @@ client::TrainerSettings SettingsToReport(const TrainingOptions& options, const M
   return settings;
 }
 
+std::string TargetToReport(const std::vector<Target>& targets) {
+  constexpr std::size_t kMaxBytes = 1000, kBytesOfOthers = 40;
+  const std::string all = NamesOf(targets);
+  if (all.size() <= kMaxBytes) return all;
+  std::string fitting;
+  std::size_t named = 0;
+  while (fitting.size() + targets[named].name.size() + 1 + kBytesOfOthers <= kMaxBytes)
+    absl::StrAppend(&fitting, fitting.empty() ? "" : ",", targets[named++].name);
+  return absl::StrCat(fitting, named > 0 ? " and " : "", targets.size() - named, " other targets");
+}
+
 std::string InputName(const TrainingOptions& options) { return options.synthetic ? "synthetic" : "served"; }
 
 client::RunEnvironment EnvironmentToReport(const client::ServerInfo& server, const std::string& host_id,

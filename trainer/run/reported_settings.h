@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "client/run_reporter.h"
 #include "client/server_info.h"
+#include "trainer/data/target.h"
 #include "trainer/run/training_options.h"
 
 namespace packtrain::trainer {
@@ -21,6 +23,10 @@ struct MadeChoices {
   std::map<std::string, std::string> model = {};  // DescribeChoices
 };
 client::TrainerSettings SettingsToReport(const TrainingOptions& options, const MadeChoices& choices);
+
+// "A,B,..", but at most 1,000 bytes, as a server takes no more than 1,024 of a text: of more names those that
+// fit, and how many others there are. Empty where there are no targets.
+std::string TargetToReport(const std::vector<Target>& targets);
 
 // "served" or "synthetic".
 std::string InputName(const TrainingOptions& options);

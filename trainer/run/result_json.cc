@@ -1,7 +1,9 @@
 #include "trainer/run/result_json.h"
 
 #include <cmath>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace packtrain::trainer {
 namespace {
@@ -10,17 +12,27 @@ using Json = nlohmann::ordered_json;
 
 Json NullUnless(bool known, double value) { return known ? Json(value) : Json(nullptr); }
 
+// The metrics of `split`, and the constant answer's beside them, which are those of the last split in the end.
+void AddMetrics(const char* split, const std::vector<Metric>& metrics, std::uint64_t graphs, Json& json) {
+  json[split] = Json::object();
+  json["constant_predictor"] = Json::object();
+  for (const Metric& metric : metrics) {
+    json[split][std::string(metric.name)] = metric.value;
+    json["constant_predictor"][std::string(metric.name)] = metric.constant;
+  }
+  json[split]["graphs"] = graphs;
+}
+
 void AddSplits(const TrainingResult& result, Json& json) {
   for (const char* split : {"val", "test"}) {
     const auto found = result.splits.find(split);
     if (found == result.splits.end()) continue;
-    json[split] = Json::object();
-    json["constant_predictor"] = Json::object();
-    for (const Metric& metric : found->second.metrics) {
-      json[split][std::string(metric.name)] = metric.value;
-      json["constant_predictor"][std::string(metric.name)] = metric.constant;
+    AddMetrics(split, found->second.metrics, found->second.graphs, json);
+    for (const TargetMetrics& target : found->second.targets) {
+      Json& of_target = json["targets"][target.name];
+      of_target["unit"] = target.unit;
+      AddMetrics(split, target.metrics, target.graphs, of_target);
     }
-    json[split]["graphs"] = found->second.graphs;
   }
 }
 
@@ -42,6 +54,7 @@ Json ResultToJson(const TrainingResult& result) {
                {"evaluation_captures", result.evaluation_captures.captures},
                {"evictions", result.captures.evictions + result.evaluation_captures.evictions},
                {"loss", NullUnless(!std::isnan(result.loss), result.loss)},
+               {"targets", Json::object()},
                {"val", nullptr},
                {"test", nullptr},
                {"constant_predictor", nullptr}};

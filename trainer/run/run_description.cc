@@ -27,7 +27,7 @@ Settings SettingsOfPart(const PreparedTraining& training) {
   const TrainingOptions& options = training.options;
   const TrainingData& data = training.data;
   Settings settings = {{"--dataset", data.dataset.reference},
-                       {"--target", data.feed.target.name},
+                       {"--target", NamesOf(data.feed.targets)},
                        {"--model", options.model},
                        {"--classes", absl::StrCat(data.feed.layout.sizes.classes)},
                        {"--model-seed", absl::StrCat(options.model_seed)},
@@ -64,7 +64,7 @@ client::RunDescription DescribeRun(const PreparedTraining& training) {
   client::RunDescription run;
   run.model = options.model;
   run.parameters = static_cast<std::uint64_t>(CountParameters(training.trained.model()));
-  run.target = data.feed.target.name;
+  run.target = TargetToReport(data.feed.targets);
   run.dataset = data.dataset.reference;
   run.spec = data.spec;
   run.plan_fingerprint = data.plan.fingerprint;

@@ -174,7 +174,7 @@ class Session {
 
   InputRequest InputsToAskFor(const std::vector<ModelForm>& forms) const {
     InputRequest request{.needs = {},
-                         .target = options_.target,
+                         .targets = options_.target,
                          .classes = options_.classes,
                          .edge_types = options_.model_flags.edge_types};
     for (const ModelForm& form : forms)
@@ -210,7 +210,7 @@ class Session {
     ABSL_ASSIGN_OR_RETURN(trained_, TrainedModel::Create(*entry_,
                                                          {.model = model_options_,
                                                           .inputs = data_.feed.layout.inputs,
-                                                          .target = data_.feed.target,
+                                                          .targets = data_.feed.targets,
                                                           .adam = adam_options_,
                                                           .engine = engine_options_,
                                                           .plain_kernels = options_.plain_kernels},
@@ -344,12 +344,13 @@ class Session {
 
   // Such as "energy of qm9@0123456789abcdef". Says that nobody has named the target, where there are others.
   std::string DescribeTarget() const {
-    const Target& target = data_.feed.target;
-    if (!data_.feed.layout.inputs.Has(Input::kTarget)) return data_.dataset.reference;
-    const bool chosen = !options_.target.empty() || target.columns == 1;
+    const std::vector<Target>& targets = data_.feed.targets;
+    if (targets.empty()) return data_.dataset.reference;
+    const std::size_t columns = targets.front().columns;
+    const bool chosen = !options_.target.empty() || columns == 1;
     const std::string first =
-        chosen ? "" : absl::StrCat(" (the first of ", target.columns, " targets; --target names another)");
-    return absl::StrCat(target.name, first, " of ", data_.dataset.reference);
+        chosen ? "" : absl::StrCat(" (the first of ", columns, " targets; --target names another)");
+    return absl::StrCat(NamesOf(targets), first, " of ", data_.dataset.reference);
   }
 
   absl::Status TrainAndEvaluate() {

@@ -35,7 +35,7 @@ struct TrainingOptions {
   std::uint64_t report_spool_bytes = client::ReporterOptions().spool_bytes;  // see there
   std::string dataset;
   wire::BatchSpec spec;
-  std::string target;  // empty: the first one
+  std::string target;  // "A,B,.."; empty: the first one
   std::string model;
   ModelFlags model_flags;
   std::optional<std::int64_t> classes;  // of the embedding; absent: as many as the data set has

@@ -95,8 +95,8 @@ class Bench {
   // Of the normalised predictions as they are now.
   double MeanAbsoluteError() {
     const at::NoGradGuard no_grad;
-    const at::Tensor error = (trained_->model().Forward(graphs_) - graphs_.target).abs();
-    return (at::where(graphs_.weight > 0, error, 0).sum() / graphs_.weight.sum()).item<double>();
+    const at::Tensor error = (trained_->model().Forward(graphs_) - graphs_.targets).abs();
+    return (at::where(graphs_.weights > 0, error, 0).sum() / graphs_.weights.sum()).item<double>();
   }
 
   // Of the steps that count, by the host's clock and by the steps' totals.

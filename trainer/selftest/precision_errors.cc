@@ -21,9 +21,9 @@ struct FirstStep {
 };
 
 FirstStep FirstStepOf(Model& model, const GraphTensors& graphs) {
-  const at::Tensor known = graphs.weight.nonzero().squeeze(1);
+  const at::Tensor known = graphs.weights.select(1, 0).nonzero().squeeze(1);
   const at::Tensor predictions = model.Forward(graphs).index_select(0, known);
-  const at::Tensor loss = at::mse_loss(predictions, graphs.target.index_select(0, known));
+  const at::Tensor loss = at::mse_loss(predictions, graphs.targets.index_select(0, known));
   std::vector<at::Tensor> gradient = torch::autograd::grad({loss}, model.parameters());
   for (at::Tensor& part : gradient) part = part.flatten();
   return {predictions.detach(), loss.detach(), std::move(gradient)};

@@ -81,8 +81,8 @@ void FillNodes(const RandomGraphsOptions& options, const at::Tensor& graph_of_no
 
 void FillGraphs(const RandomGraphsOptions& options, at::Generator& random, GraphTensors& graphs) {
   const std::int64_t slots = options.padded.graphs;
-  graphs.target = at::randn({slots}, random);
-  graphs.weight = (at::arange(slots) < std::int64_t{options.real.graphs}).to(at::kFloat);
+  graphs.targets = at::randn({slots, 1}, random);
+  graphs.weights = (at::arange(slots) < std::int64_t{options.real.graphs}).to(at::kFloat).unsqueeze(1);
   graphs.real = at::tensor(
       {std::int64_t{options.real.graphs}, std::int64_t{options.real.nodes}, std::int64_t{options.real.edges}},
       at::kInt);

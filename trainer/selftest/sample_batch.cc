@@ -132,7 +132,7 @@ void AddFields(Builder& builder, Random& random) {
   const std::size_t graphs = builder.real().graphs, nodes = builder.real().nodes, edges = builder.real().edges;
   builder.Add("z", wire::DType::kU8, 1, Values<std::uint8_t>(nodes, number));
   builder.Add("pos", wire::DType::kF32, 3, Values<float>(3 * nodes, place));
-  builder.Add(kTargets, wire::DType::kF64, kColumns, Values<double>(kColumns * graphs, target));
+  builder.Add(kTargetField, wire::DType::kF64, kColumns, Values<double>(kColumns * graphs, target));
   builder.Add("cell", wire::DType::kF32, 9, Values<float>(9 * graphs, place));
   builder.Add("shift", wire::DType::kI32, 3, Values<std::int32_t>(3 * edges, shift));
   builder.Add("token", wire::DType::kU16, 1, Values<std::uint16_t>(nodes, token));
@@ -165,12 +165,15 @@ FeedOptions SampleFeed() {
   FeedOptions feed = {
       .layout = {.inputs = {Input::kAtomicNumbers, Input::kTokens, Input::kPositions, Input::kCells,
                             Input::kNodeFeatures, Input::kEdgeFeatures, Input::kEdgeTypes, Input::kCandidates,
-                            Input::kTarget},
+                            Input::kTargets},
                  .sizes = {.classes = 256,
                            .node_features = kFeatures,
                            .edge_features = kFeatures,
-                           .edge_types = 2 * 256}},
-      .target = {.name = "sample", .unit = "eV", .column = 1, .columns = kColumns, .mean = 1.25, .scale = 3.7},
+                           .edge_types = 2 * 256,
+                           .targets = 2}},
+      .targets =
+          {{.name = "second", .unit = "eV", .column = 1, .columns = kColumns, .mean = 1.25, .scale = 3.7},
+           {.name = "first", .unit = "D", .column = 0, .columns = kColumns, .mean = -2, .scale = 0.3}},
       .token_classes = {.of_token = std::vector<std::int32_t>(kTokens)}};
   std::iota(feed.classes.rbegin(), feed.classes.rend(), 0);
   return feed;

@@ -24,7 +24,7 @@ struct SampleBatch {
 // client would take.
 absl::StatusOr<wire::Batch> MakeBatch(const SampleBatch& sample);
 
-// What brings such batches: all inputs, one of three targets, and a class for each atomic number.
+// What brings such batches: all inputs, two of three targets, and a class for each atomic number.
 FeedOptions SampleFeed();
 
 }  // namespace packtrain::trainer

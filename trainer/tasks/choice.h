@@ -8,6 +8,7 @@
 #define PACKTRAIN_TRAINER_TASKS_CHOICE_H_
 
 #include <memory>
+#include <vector>
 
 #include "trainer/tasks/task.h"
 
@@ -17,7 +18,7 @@ namespace packtrain::trainer {
 // candidates, that one of the right ones is chosen. The answer is the candidate with the best score, the first
 // of several. Beside accuracy stands that of the candidate whose name most candidates have, among names other
 // than the slot's; beside cross entropy that of equal scores.
-std::unique_ptr<Task> MakeChoiceTask(const Target& unused);
+std::unique_ptr<Task> MakeChoiceTask(const std::vector<Target>& unused);
 
 inline constexpr TaskKind kChoice = {.labels = {Input::kCandidates, Input::kTokens}, .create = MakeChoiceTask};
 

@@ -2,7 +2,10 @@
 
 #include <torch/types.h>
 
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace packtrain::trainer {
@@ -10,56 +13,81 @@ namespace {
 
 enum class Distance { kSquared, kAbsolute };
 
-// Sums of a metric, all of normalised targets.
+// Sums over the values of one target that are known, all normalised.
 enum ErrorSum { kKnown, kAbsolute, kSquare, kConstantAbsolute, kConstantSquare, kErrorSums };
+using ErrorSums = std::array<double, kErrorSums>;
 
+// `scale` makes a normalised value one of the metrics' unit.
+std::vector<Metric> MetricsFrom(const ErrorSums& sums, double scale) {
+  const auto mean = [&](ErrorSum which) { return scale * sums[which] / sums[kKnown]; };
+  const auto root = [&](ErrorSum which) { return scale * std::sqrt(sums[which] / sums[kKnown]); };
+  return {{"mae", "MAE", mean(kAbsolute), mean(kConstantAbsolute)},
+          {"rmse", "RMSE", root(kSquare), root(kConstantSquare)}};
+}
+
+// Sums of a split are the number of graphs with a label, then the ErrorSums of each target.
 class Regression final : public Task {
  public:
-  Regression(Target target, Distance distance) : target_(std::move(target)), distance_(distance) {}
+  Regression(std::vector<Target> targets, Distance distance)
+      : targets_(std::move(targets)), distance_(distance) {}
 
   Rows outputs() const override { return Rows::kGraphs; }
 
   Loss LossOf(const at::Tensor& outputs, const GraphTensors& graphs) const override {
-    const at::Tensor known = at::where(graphs.weight > 0, outputs, graphs.target);
+    const at::Tensor known = at::where(graphs.weights > 0, outputs, graphs.targets);
     const at::Tensor sum = distance_ == Distance::kSquared
-                               ? at::mse_loss(known, graphs.target, at::Reduction::Sum)
-                               : at::l1_loss(known, graphs.target, at::Reduction::Sum);
-    return {.sum = sum, .terms = graphs.weight.sum()};
+                               ? at::mse_loss(known, graphs.targets, at::Reduction::Sum)
+                               : at::l1_loss(known, graphs.targets, at::Reduction::Sum);
+    return {.sum = sum, .terms = graphs.weights.sum()};
   }
 
   at::Tensor MetricSumsOf(const at::Tensor& outputs, const GraphTensors& graphs) const override {
-    const at::Tensor known = graphs.weight > 0;
-    const at::Tensor target = graphs.target.to(at::kDouble);  // 0, the mean, where it is not known
-    const at::Tensor difference = outputs.to(at::kDouble) - target;
+    const at::Tensor known = graphs.weights > 0;
+    const at::Tensor targets = graphs.targets.to(at::kDouble);  // 0, the mean, where it is not known
+    const at::Tensor difference = outputs.to(at::kDouble) - targets;
     const at::Tensor error = at::where(known, difference, at::zeros({}, difference.options()));
-    return at::stack({known.sum().to(at::kDouble), error.abs().sum(), error.square().sum(), target.abs().sum(),
-                      target.square().sum()});
+    const at::Tensor of_targets =
+        at::stack({known.to(at::kDouble), error.abs(), error.square(), targets.abs(), targets.square()}, 2)
+            .sum(0);  // [T, kErrorSums]
+    return at::cat({known.any(1).sum().to(at::kDouble).view({1}), of_targets.view({-1})});
   }
 
-  std::int64_t metric_sums() const override { return kErrorSums; }
+  std::int64_t metric_sums() const override {
+    return 1 + static_cast<std::int64_t>(targets_.size()) * kErrorSums;
+  }
 
   SplitMetrics MetricsOf(const at::Tensor& sums) const override {
     const double* sum = sums.const_data_ptr<double>();
-    const auto mean = [&](ErrorSum which) { return target_.scale * sum[which] / sum[kKnown]; };
-    const auto root = [&](ErrorSum which) { return target_.scale * std::sqrt(sum[which] / sum[kKnown]); };
-    return {.graphs = static_cast<std::uint64_t>(sum[kKnown]),
-            .metrics = {{"mae", "MAE", mean(kAbsolute), mean(kConstantAbsolute)},
-                        {"rmse", "RMSE", root(kSquare), root(kConstantSquare)}}};
+    SplitMetrics split = {.graphs = static_cast<std::uint64_t>(*sum++)};
+    ErrorSums all = {};
+    for (const Target& target : targets_) {
+      ErrorSums own = {};
+      for (std::size_t which = 0; which < kErrorSums; ++which) {
+        own[which] = *sum++;
+        all[which] += own[which];
+      }
+      split.targets.push_back({.name = target.name,
+                               .unit = target.unit,
+                               .graphs = static_cast<std::uint64_t>(own[kKnown]),
+                               .metrics = MetricsFrom(own, target.scale)});
+    }
+    split.metrics = targets_.size() == 1 ? split.targets.front().metrics : MetricsFrom(all, /*scale=*/1);
+    return split;
   }
 
  private:
-  const Target target_;
+  const std::vector<Target> targets_;
   const Distance distance_;
 };
 
 }  // namespace
 
-std::unique_ptr<Task> MakeSquaredErrorTask(const Target& target) {
-  return std::make_unique<Regression>(target, Distance::kSquared);
+std::unique_ptr<Task> MakeSquaredErrorTask(const std::vector<Target>& targets) {
+  return std::make_unique<Regression>(targets, Distance::kSquared);
 }
 
-std::unique_ptr<Task> MakeAbsoluteErrorTask(const Target& target) {
-  return std::make_unique<Regression>(target, Distance::kAbsolute);
+std::unique_ptr<Task> MakeAbsoluteErrorTask(const std::vector<Target>& targets) {
+  return std::make_unique<Regression>(targets, Distance::kAbsolute);
 }
 
 }  // namespace packtrain::trainer

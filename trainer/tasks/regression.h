@@ -1,20 +1,23 @@
-// Regression on a graph: one number for each, beside the training split's mean as the constant answer. Metrics:
-// mae and rmse, in the target's unit.
+// Regression on a graph: a number for each target, beside the training split's mean as the constant answer.
+// Metrics: mae and rmse. Those of one target are in its unit. Those of several targets together are of
+// normalised values, that is in standard deviations of the training split, over all values that are known.
 #ifndef PACKTRAIN_TRAINER_TASKS_REGRESSION_H_
 #define PACKTRAIN_TRAINER_TASKS_REGRESSION_H_
 
 #include <memory>
+#include <vector>
 
 #include "trainer/tasks/task.h"
 
 namespace packtrain::trainer {
 
-// Models predict the normalised target. The loss is the squared or the absolute difference.
-std::unique_ptr<Task> MakeSquaredErrorTask(const Target& target);
-std::unique_ptr<Task> MakeAbsoluteErrorTask(const Target& target);
+// Models predict the normalised targets, of which there is at least one. The loss is the squared or the
+// absolute difference, of each value that is known.
+std::unique_ptr<Task> MakeSquaredErrorTask(const std::vector<Target>& targets);
+std::unique_ptr<Task> MakeAbsoluteErrorTask(const std::vector<Target>& targets);
 
-inline constexpr TaskKind kSquaredError = {.labels = {Input::kTarget}, .create = MakeSquaredErrorTask};
-inline constexpr TaskKind kAbsoluteError = {.labels = {Input::kTarget}, .create = MakeAbsoluteErrorTask};
+inline constexpr TaskKind kSquaredError = {.labels = {Input::kTargets}, .create = MakeSquaredErrorTask};
+inline constexpr TaskKind kAbsoluteError = {.labels = {Input::kTargets}, .create = MakeAbsoluteErrorTask};
 
 }  // namespace packtrain::trainer
 

@@ -1,6 +1,6 @@
 // What a model is trained for: the loss of its outputs, and how good they are over a split.
 //
-//   const std::unique_ptr<Task> task = kSquaredError.create(target);
+//   const std::unique_ptr<Task> task = kSquaredError.create(targets);
 //   const Loss loss = task->LossOf(model.Forward(graphs), graphs);    // of one batch on one rank
 //   sums += task->MetricSumsOf(model.Forward(graphs), graphs);        // over batches of a split, then ranks
 //   const SplitMetrics metrics = task->MetricsOf(sums);               // each beside the constant answer's
@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,10 +35,19 @@ struct Metric {
   double constant = 0;  // of the constant, or most frequent, answer
 };
 
+// Of one target, over the graphs of a split that have it; NaN where none has.
+struct TargetMetrics {
+  std::string name;
+  std::string unit;
+  std::uint64_t graphs = 0;
+  std::vector<Metric> metrics = {};  // in the target's unit
+};
+
 // Over the graphs of a split that have a label; NaN where none has.
 struct SplitMetrics {
   std::uint64_t graphs = 0;
   std::vector<Metric> metrics = {};
+  std::vector<TargetMetrics> targets = {};  // of a task with targets, in their order
 
   // Null: the task has no such metric.
   const Metric* Find(std::string_view name) const;
@@ -52,7 +62,7 @@ class Task {
   // What a model gives one output each for: kGraphs or kNodes.
   virtual Rows outputs() const = 0;
 
-  // `outputs` are f32, or f64, [G] or [N], as a model gives them for `graphs`.
+  // `outputs` are f32, or f64, [G, T] for T targets or [N], as a model gives them for `graphs`.
   virtual Loss LossOf(const at::Tensor& outputs, const GraphTensors& graphs) const = 0;
 
   // f64 [metric_sums()]; sums of several batches and ranks add up.
@@ -65,8 +75,8 @@ class Task {
 // A kind of task, as a model names it.
 struct TaskKind {
   InputSet labels;  // that the task reads beside the model's inputs
-  // `target` is that of a task with Input::kTarget among its labels.
-  std::unique_ptr<Task> (*create)(const Target& target);
+  // `targets` are those of a task with Input::kTargets among its labels.
+  std::unique_ptr<Task> (*create)(const std::vector<Target>& targets);
 };
 
 }  // namespace packtrain::trainer
