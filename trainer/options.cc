@@ -129,6 +129,11 @@ void AddModelFlags(CLI::App& app, Options& options) {
   app.add_flag("--describe", options.describe, "Print the model's layers as JSON, and end")->group(kModelGroup);
 }
 
+RateSchedule ScheduleOf(const std::string& word) {
+  if (word == "cosine") return RateSchedule::kCosine;
+  return word == "constant" ? RateSchedule::kConstant : RateSchedule::kStaircase;
+}
+
 void AddRunFlags(CLI::App& app, TrainingOptions& options) {
   app.add_option("--dataset", options.dataset, "NAME or NAME@VERSION")->group(kRunGroup);
   app.add_option(
@@ -140,8 +145,20 @@ void AddRunFlags(CLI::App& app, TrainingOptions& options) {
   app.add_option("--steps", options.steps, "Training steps in all")
       ->check(base::CountFrom(1))
       ->group(kRunGroup);
-  app.add_option("--lr", options.learning_rate, "Learning rate of Adam, before its decay")
+  app.add_option("--lr", options.learning_rate, "Learning rate of Adam, after the warm-up and before its decay")
       ->check(base::NumberBetween(1e-12, 1e3))
+      ->capture_default_str()
+      ->group(kRunGroup);
+  app.add_option_function<std::string>(
+         "--lr-schedule", [&options](const std::string& word) { options.schedule = ScheduleOf(word); },
+         "How the learning rate goes on: staircase, times the model's factor after each 100,000 steps; cosine, "
+         "down to 0 at --steps, which a resume then has the same; constant")
+      ->check(CLI::IsMember({"staircase", "cosine", "constant"}))
+      ->default_str("staircase")
+      ->group(kRunGroup);
+  app.add_option("--warmup-steps", options.warmup_steps,
+                 "Steps over which the learning rate grows to --lr, step by step; fewer than --steps")
+      ->check(base::CountFrom(0))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option("--evaluate-every", options.evaluate_every,
@@ -243,6 +260,8 @@ void RequireRun(const TrainingOptions& options) {
   if (!options.spec.policy) throw CLI::RequiredError("--policy");
   if (options.spec.graphs == 0) throw CLI::RequiredError("--graphs");
   if (options.steps == 0) throw CLI::RequiredError("--steps");
+  if (options.warmup_steps >= options.steps)
+    throw CLI::ValidationError("--warmup-steps", "there are to be fewer than --steps");
 }
 
 // The label that tells synthetic runs from others.

@@ -25,6 +25,8 @@ using packtrain::testing::IsOk;
 using packtrain::testing::Molecule;
 using packtrain::testing::Molecules;
 using packtrain::testing::StatusIs;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Molecules are too small for several threads.
@@ -135,6 +137,47 @@ TEST(Adam, AGradientThatIsNotFiniteHalts) {
     EXPECT_TRUE(parameters.equal(at::tensor({1.0f, -2.0f})));
     EXPECT_EQ(adam.halted().item<float>(), 1);
   }
+}
+
+std::vector<double> RatesOf(const AdamOptions& options, std::uint64_t steps) {
+  const Adam adam(at::zeros({1}), options);
+  std::vector<double> rates;
+  for (std::uint64_t step = 0; step < steps; ++step) rates.push_back(adam.LearningRate(step));
+  return rates;
+}
+
+TEST(Adam, LearningRateGoesDownAlongHalfACosine) {
+  const AdamOptions options = {.learning_rate = 2, .schedule = RateSchedule::kCosine, .steps = 4};
+  const double diagonal = std::sqrt(0.5);
+  EXPECT_THAT(RatesOf(options, 6), ElementsAre(2, DoubleNear(1 + diagonal, 1e-12), DoubleNear(1, 1e-12),
+                                               DoubleNear(1 - diagonal, 1e-12), 0, 0));
+}
+
+TEST(Adam, LearningRateStaysWhereItIsConstant) {
+  EXPECT_THAT(RatesOf({.learning_rate = 2, .schedule = RateSchedule::kConstant, .decay_steps = 1}, 3),
+              ElementsAre(2, 2, 2));
+}
+
+TEST(Adam, LearningRateGrowsStepByStepWhileItWarmsUp) {
+  AdamOptions options = {.learning_rate = 4, .schedule = RateSchedule::kConstant, .warmup_steps = 4};
+  EXPECT_THAT(RatesOf(options, 6), ElementsAre(1, 2, 3, 4, 4, 4));
+  options.schedule = RateSchedule::kCosine;
+  options.steps = 6;
+  EXPECT_THAT(RatesOf(options, 7), ElementsAre(1, 2, 3, 4, 4, DoubleNear(2, 1e-12), 0));
+  options = {.learning_rate = 4, .decay = 0.5, .decay_steps = 2, .warmup_steps = 2};
+  EXPECT_THAT(RatesOf(options, 5), ElementsAre(2, 4, 2, 2, 1)) << "stairs begin with the first step";
+}
+
+TEST(Adam, AScheduleIsSaidInWords) {
+  AdamOptions options = {.decay = 0.5, .decay_steps = 9};
+  EXPECT_EQ(DescribeSchedule(options), "staircase 0.5 every 9");
+  EXPECT_EQ(Describe(options), "adam lr=0.0001 decay=0.5/9");
+  options.schedule = RateSchedule::kConstant;
+  options.warmup_steps = 7;
+  EXPECT_EQ(DescribeSchedule(options), "warm-up of 7 steps, then constant");
+  EXPECT_EQ(Describe(options), "adam lr=0.0001");
+  options = {.schedule = RateSchedule::kCosine, .steps = 30};
+  EXPECT_EQ(DescribeSchedule(options), "cosine to 0 at step 30");
 }
 
 TEST(Adam, LearningRateGoesDownInStairs) {

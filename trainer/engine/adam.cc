@@ -3,10 +3,40 @@
 #include <torch/types.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "absl/strings/str_cat.h"
 
 namespace packtrain::trainer {
+namespace {
+
+double WarmUpFactor(const AdamOptions& options, std::uint64_t steps) {
+  if (steps >= options.warmup_steps) return 1;
+  return static_cast<double>(steps + 1) / static_cast<double>(options.warmup_steps);
+}
+
+// 1 at the end of the warm-up; 0 at `steps` and beyond.
+double CosineFactor(const AdamOptions& options, std::uint64_t steps) {
+  if (steps < options.warmup_steps) return 1;
+  if (steps >= options.steps) return 0;
+  const double share = static_cast<double>(steps - options.warmup_steps) /
+                       static_cast<double>(options.steps - options.warmup_steps);
+  return 0.5 * (1 + std::cos(std::numbers::pi * share));
+}
+
+double ScheduleFactor(const AdamOptions& options, std::uint64_t steps) {
+  switch (options.schedule) {
+    case RateSchedule::kStaircase:
+      return std::pow(options.decay, static_cast<double>(steps / options.decay_steps));
+    case RateSchedule::kCosine:
+      return CosineFactor(options, steps);
+    case RateSchedule::kConstant:
+      return 1;
+  }
+  return 1;
+}
+
+}  // namespace
 
 Adam::Adam(const at::Tensor& parameters, const AdamOptions& options, KernelForm kernels)
     : options_(options),
@@ -39,15 +69,27 @@ void Adam::Restore(const at::Tensor& mean, const at::Tensor& square, std::uint64
 }
 
 double Adam::LearningRate(std::uint64_t steps) const {
-  return options_.learning_rate * std::pow(options_.decay, static_cast<double>(steps / options_.decay_steps));
+  return options_.learning_rate * WarmUpFactor(options_, steps) * ScheduleFactor(options_, steps);
 }
 
 std::string DescribeSchedule(const AdamOptions& options) {
-  return absl::StrCat("staircase ", options.decay, " every ", options.decay_steps);
+  const std::string warm_up =
+      options.warmup_steps == 0 ? "" : absl::StrCat("warm-up of ", options.warmup_steps, " steps, then ");
+  switch (options.schedule) {
+    case RateSchedule::kStaircase:
+      return absl::StrCat(warm_up, "staircase ", options.decay, " every ", options.decay_steps);
+    case RateSchedule::kCosine:
+      return absl::StrCat(warm_up, "cosine to 0 at step ", options.steps);
+    case RateSchedule::kConstant:
+      return warm_up + "constant";
+  }
+  return "";
 }
 
 std::string Describe(const AdamOptions& options) {
-  return absl::StrCat("adam lr=", options.learning_rate, " decay=", options.decay, "/", options.decay_steps);
+  const std::string rate = absl::StrCat("adam lr=", options.learning_rate);
+  if (options.schedule != RateSchedule::kStaircase) return rate;
+  return absl::StrCat(rate, " decay=", options.decay, "/", options.decay_steps);
 }
 
 }  // namespace packtrain::trainer

@@ -1,4 +1,4 @@
-// Adam (arXiv 1412.6980) with a staircase decay of the learning rate.
+// Adam (arXiv 1412.6980) with a schedule of the learning rate.
 #ifndef PACKTRAIN_TRAINER_ENGINE_ADAM_H_
 #define PACKTRAIN_TRAINER_ENGINE_ADAM_H_
 
@@ -8,14 +8,18 @@
 #include <string>
 
 #include "trainer/engine/adam_update.h"
+#include "trainer/engine/rate_schedule.h"
 #include "trainer/kernels/kernel_form.h"
 
 namespace packtrain::trainer {
 
 struct AdamOptions {
   double learning_rate = 1e-4;
-  double decay = 0.96;  // factor after each `decay_steps`
+  RateSchedule schedule = RateSchedule::kStaircase;
+  double decay = 0.96;  // factor of a staircase, after each `decay_steps`
   std::uint64_t decay_steps = 100'000;
+  std::uint64_t warmup_steps = 0;  // step s of these, from 1 on, has s / warmup_steps of the rate
+  std::uint64_t steps = 0;         // of the whole training, more than `warmup_steps`: of a cosine
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
@@ -51,9 +55,10 @@ class Adam {
   double rate_ = 0;  // that on the device
 };
 
-// Such as "staircase 0.96 every 100000".
+// Such as "staircase 0.96 every 100000", "cosine to 0 at step 5000" or "constant"; with a warm-up such as
+// "warm-up of 100 steps, then constant".
 std::string DescribeSchedule(const AdamOptions& options);
-// Such as "adam lr=0.0001 decay=0.96/100000".
+// Such as "adam lr=0.0001 decay=0.96/100000"; without a staircase "adam lr=0.0001".
 std::string Describe(const AdamOptions& options);
 
 }  // namespace packtrain::trainer

@@ -35,7 +35,8 @@ Settings SettingsOfPart(const PreparedTraining& training) {
                        {"--device", options.device},
                        {"--precision", options.precision},
                        {"--labels", absl::StrJoin(options.labels, ",", absl::PairFormatter("="))}};
-  for (const Settings& part : {SettingsOf(DescribeChoices(training.entry, training.model)),
+  const RateChoices rate = {options.schedule, options.warmup_steps, options.steps};
+  for (const Settings& part : {SettingsOf(DescribeChoices(training.entry, training.model)), SettingsOf(rate),
                                SettingsOf(MakingOf(training)), SettingsOf(data.spec)}) {
     settings.insert(settings.end(), part.begin(), part.end());
   }

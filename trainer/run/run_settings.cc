@@ -46,6 +46,15 @@ Settings SettingsOf(const std::map<std::string, std::string>& model_choices) {
   return settings;
 }
 
+Settings SettingsOf(const RateChoices& choices) {
+  std::string schedule;
+  if (choices.schedule == RateSchedule::kConstant) schedule = "constant";
+  if (choices.schedule == RateSchedule::kCosine)
+    schedule = absl::StrCat("cosine over ", choices.steps, " steps");
+  return {{"--lr-schedule", schedule},
+          {"--warmup-steps", choices.warmup_steps == 0 ? "" : absl::StrCat(choices.warmup_steps)}};
+}
+
 std::string EngineName(const StepMaking& making) {
   return absl::StrCat(making.captured ? "captured" : "eager", making.plain_kernels ? "-plain" : "");
 }

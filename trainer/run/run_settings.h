@@ -2,12 +2,14 @@
 #ifndef PACKTRAIN_TRAINER_RUN_RUN_SETTINGS_H_
 #define PACKTRAIN_TRAINER_RUN_RUN_SETTINGS_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "proto/wire/batch_spec.h"
+#include "trainer/engine/rate_schedule.h"
 
 namespace packtrain::trainer {
 
@@ -31,6 +33,14 @@ Settings SettingsOf(const StepMaking& making);
 // What tells the model from the usual one, as DescribeChoices has it. Empty where nothing does, as it is in a
 // checkpoint of a program that knew no choices.
 Settings SettingsOf(const std::map<std::string, std::string>& model_choices);
+// How the learning rate goes on. Empty where it is the staircase without a warm-up, as it is in a checkpoint of
+// a program that knew nothing else. `steps` are those of the training, which a cosine has as its length.
+struct RateChoices {
+  RateSchedule schedule = RateSchedule::kStaircase;
+  std::uint64_t warmup_steps = 0;
+  std::uint64_t steps = 0;
+};
+Settings SettingsOf(const RateChoices& choices);
 // As the run's record has it: "captured", "eager-plain".
 std::string EngineName(const StepMaking& making);
 

@@ -206,7 +206,11 @@ class Session {
 
   absl::Status MakeModel() {
     ABSL_RETURN_IF_ERROR(ChooseEngine());
-    adam_options_ = {.learning_rate = options_.learning_rate, .decay = entry_->decay};
+    adam_options_ = {.learning_rate = options_.learning_rate,
+                     .schedule = options_.schedule,
+                     .decay = entry_->decay,
+                     .warmup_steps = options_.warmup_steps,
+                     .steps = options_.steps};
     ABSL_ASSIGN_OR_RETURN(trained_, TrainedModel::Create(*entry_,
                                                          {.model = model_options_,
                                                           .inputs = data_.feed.layout.inputs,

@@ -16,6 +16,7 @@
 #include "proto/wire/batch_spec.h"
 #include "trainer/data/read_ahead.h"
 #include "trainer/engine/engine_options.h"
+#include "trainer/engine/rate_schedule.h"
 #include "trainer/models/model_flags.h"
 #include "trainer/ranks/world.h"
 
@@ -42,6 +43,8 @@ struct TrainingOptions {
   std::uint32_t model_seed = 0;
   std::uint64_t steps = 0;  // in all, those before a resume too
   double learning_rate = 1e-4;
+  RateSchedule schedule = RateSchedule::kStaircase;
+  std::uint64_t warmup_steps = 0;    // fewer than `steps`
   std::uint64_t evaluate_every = 0;  // 0: only at the end
   CheckpointOptions checkpoint;
   std::string device = "cpu";
