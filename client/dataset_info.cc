@@ -9,6 +9,7 @@
 #include "client/internal/unary_call.h"
 #include "packtrain/v1/batch.grpc.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
+#include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"
 #include "proto/wire/batch_check.h"
 #include "proto/wire/batch_spec_convert.h"
@@ -38,12 +39,19 @@ SplitInfo ToSplitInfo(const v1::Split& split, const v1::Schema& schema) {
   return info;
 }
 
+std::string HashOf(const v1::Vocabulary& vocabulary) {
+  std::string words;
+  for (const std::string& word : vocabulary.words()) absl::StrAppend(&words, word.size(), ":", word);
+  return base::HexSha256(words);
+}
+
 FieldInfo ToFieldInfo(const v1::Field& field, const v1::Schema& schema) {
   FieldInfo info{.name = field.name()};
   for (const std::uint32_t size : field.dims()) info.width *= size;
   for (const v1::Vocabulary& vocabulary : schema.vocabularies()) {
     if (vocabulary.field() != field.name()) continue;
     info.words = static_cast<std::uint64_t>(vocabulary.words_size());
+    info.words_hash = HashOf(vocabulary);
     info.graphs_with_word.assign(vocabulary.graphs().begin(), vocabulary.graphs().end());
   }
   return info;
@@ -112,6 +120,19 @@ absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& 
                   .batches = plan.batches(),
                   .budget = wire::FromMessage(plan.budget()),
                   .fingerprint = plan.fingerprint()};
+}
+
+absl::StatusOr<std::vector<std::string>> GetSourceIds(Connection& connection, const std::string& dataset,
+                                                      const wire::BatchSpec& spec, std::uint64_t index) {
+  v1::GetPlannedBatchRequest request;
+  ABSL_ASSIGN_OR_RETURN(*request.mutable_spec(), wire::ToMessage(spec));
+  request.set_dataset(dataset);
+  request.set_index(index);
+  const auto stub = v1::PlanService::NewStub(ChannelOf(connection));
+  ABSL_ASSIGN_OR_RETURN(
+      const v1::GetPlannedBatchResponse batch,
+      CallMethod(connection.options(), kWork, *stub, &v1::PlanService::Stub::GetPlannedBatch, request));
+  return std::vector<std::string>(batch.source_ids().begin(), batch.source_ids().end());
 }
 
 }  // namespace packtrain::client

@@ -42,6 +42,7 @@ struct FieldInfo {
   // The latter is empty where that was not counted.
   std::uint64_t words = 0;
   std::vector<std::uint64_t> graphs_with_word = {};
+  std::string words_hash = {};  // equal where the words and their order are; empty: there are none
 };
 
 struct DatasetInfo {
@@ -70,6 +71,10 @@ struct PlanInfo {
 absl::StatusOr<PlanInfo> GetPlanInfo(Connection& connection, const std::string& dataset,
                                      const wire::BatchSpec& spec, std::uint64_t epoch,
                                      std::uint32_t world_size);
+
+// The source ids of the graphs of batch `index` of epoch 0 of a world of one rank, in the batch's order.
+absl::StatusOr<std::vector<std::string>> GetSourceIds(Connection& connection, const std::string& dataset,
+                                                      const wire::BatchSpec& spec, std::uint64_t index);
 
 }  // namespace packtrain::client
 

@@ -20,6 +20,7 @@
 #include "trainer/options.h"
 #include "trainer/ranks/world.h"
 #include "trainer/run/output.h"
+#include "trainer/run/prediction.h"
 #include "trainer/run/result_json.h"
 #include "trainer/run/training.h"
 #include "trainer/selftest/selftest_command.h"
@@ -78,14 +79,14 @@ ExitCode ExitCodeOf(const absl::Status& status) {
   return absl::IsUnavailable(status) ? kUnreachable : kFailed;
 }
 
-int Fail(const Options& options, const absl::Status& status) {
-  PrintFailure(PACKTRAIN_PROGRAM, status, options.json);
+int Fail(bool json, const absl::Status& status) {
+  PrintFailure(PACKTRAIN_PROGRAM, status, json);
   return ExitCodeOf(status);
 }
 
-int Succeed(const Options& options, const Json& result) {
+int Succeed(bool json, const Json& result) {
   const absl::Status printed = PrintResult(result);
-  return printed.ok() ? kDone : Fail(options, printed);
+  return printed.ok() ? kDone : Fail(json, printed);
 }
 
 // The model of `training`, with the flags that it has.
@@ -112,10 +113,10 @@ absl::StatusOr<InputSizes> SizesWithoutDataset(const ModelForm& form, const Trai
 int Describe(const Options& options) {
   const TrainingOptions& training = options.training;
   const absl::StatusOr<ModelEntry> entry = EntryOf(training);
-  if (!entry.ok()) return Fail(options, entry.status());
+  if (!entry.ok()) return Fail(options.json, entry.status());
   const ModelForm form = FormsFor(training.model_flags, *entry).front();
   const absl::StatusOr<InputSizes> sizes = SizesWithoutDataset(form, training);
-  if (!sizes.ok()) return Fail(options, sizes.status());
+  if (!sizes.ok()) return Fail(options.json, sizes.status());
   const std::shared_ptr<Model> model = entry->create({.sizes = *sizes,
                                                       .readout = form.readout,
                                                       .hidden = training.model_flags.hidden.value_or(0),
@@ -127,7 +128,7 @@ int Describe(const Options& options) {
                       {"shape", parameter.value().sizes().vec()},
                       {"parameters", parameter.value().numel()}});
   }
-  return Succeed(options,
+  return Succeed(options.json,
                  {{"model", training.model}, {"parameters", CountParameters(*model)}, {"layers", layers}});
 }
 
@@ -146,18 +147,22 @@ absl::Status WithWhatIsKept(const Options& options, const absl::Status& status) 
       absl::StrCat(status.message(), "; nothing of the model was kept: --checkpoint DIR keeps it"));
 }
 
+// Numbers below the smallest normal one cost a hundred times their worth: Gaussians of far edges are such.
+// `threads` 0: this process's share.
+void SetUpTorch(int threads, const World& world) {
+  at::globalContext().setFlushDenormal(true);
+  at::set_num_threads(threads > 0 ? threads : ThreadsPerProcess(world, std::thread::hardware_concurrency()));
+}
+
 int TrainAndPrint(const Options& options, const std::stop_token& stop) {
   const absl::StatusOr<World> world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
-  if (!world.ok()) return Fail(options, world.status());
+  if (!world.ok()) return Fail(options.json, world.status());
   if (const absl::StatusOr<ModelEntry> entry = EntryOf(options.training); !entry.ok())
-    return Fail(options, entry.status());
-  // Numbers below the smallest normal one cost a hundred times their worth: Gaussians of far edges are such.
-  at::globalContext().setFlushDenormal(true);
-  at::set_num_threads(options.threads > 0 ? options.threads
-                                          : ThreadsPerProcess(*world, std::thread::hardware_concurrency()));
+    return Fail(options.json, entry.status());
+  SetUpTorch(options.threads, *world);
   const absl::StatusOr<TrainingResult> result = Train(OptionsOfRank(options, *world), stop);
-  if (!result.ok()) return Fail(options, WithWhatIsKept(options, result.status()));
-  return world->rank == 0 ? Succeed(options, ResultToJson(*result)) : kDone;
+  if (!result.ok()) return Fail(options.json, WithWhatIsKept(options, result.status()));
+  return world->rank == 0 ? Succeed(options.json, ResultToJson(*result)) : kDone;
 }
 
 // Sets `name` where the environment lacks it; whether it did.
@@ -180,7 +185,26 @@ void SetLibraryDefaults(char** argv) {
   if (SetDefault("OMP_WAIT_POLICY", "passive")) execv("/proc/self/exe", argv);
 }
 
+// `argv` begins with the subcommand, `program_argv` with the program.
+int PredictAndPrint(int argc, char** argv, char** program_argv) {
+  const PredictLine line = ParsePredictLine(PACKTRAIN_PROGRAM, argc, argv);
+  if (line.exit_code.has_value()) return *line.exit_code;
+  SetLibraryDefaults(program_argv);
+  client::KeepFreedMemory();
+  std::stop_source stop;
+  const SignalWatch watch(stop, line.json);
+  SetUpTorch(line.threads, World{});
+  PredictionOptions options = line.options;
+  options.progress = PrintProgress;
+  const absl::StatusOr<PredictionResult> result = Predict(options, stop.get_token());
+  if (!result.ok()) return Fail(line.json, result.status());
+  if (!result->on_stdout) return Succeed(line.json, {{"rows", result->rows}});
+  PrintProgress(absl::StrCat(result->rows, " rows"));
+  return kDone;
+}
+
 int Main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "predict") return PredictAndPrint(argc - 1, argv + 1, argv);
   if (argc > 1 && std::string_view(argv[1]) == "selftest") {
     SetLibraryDefaults(argv);
     return SelftestCommand(argc - 1, argv + 1);

@@ -30,17 +30,27 @@ constexpr std::int64_t kMaxEdgeTypes = 2 * 256;
 constexpr char kModelGroup[] = "Model";
 constexpr char kRunGroup[] = "Run";
 
+constexpr char kExitCodes[] =
+    "Exit codes: 0 done, 1 failed or stopped, 2 wrong usage, 3 the server cannot be reached.\n";
+
 // Help that starts with examples.
-class ExamplesFirst final : public CLI::Formatter {
+class ExamplesFirst : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     return app->get_footer() + '\n' + CLI::Formatter::make_help(app, std::move(name), mode);
   }
+  std::string make_footer(const CLI::App*) const override { return kExitCodes; }
+};
+
+// Of a training.
+class TrainingHelp final : public ExamplesFirst {
+ public:
   std::string make_footer(const CLI::App*) const override {
-    return "Several processes train one model where RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, as "
+    return "`predict` writes predictions of a trained model; `predict --help` says how.\n\n"
+           "Several processes train one model where RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, as "
            "torchrun "
-           "sets them.\n\n"
-           "Exit codes: 0 done, 1 failed or stopped, 2 wrong usage, 3 the server cannot be reached.\n";
+           "sets them.\n\n" +
+           std::string(kExitCodes);
   }
 };
 
@@ -49,28 +59,42 @@ std::string Examples(const std::string& program) {
          " --dataset qm9 --model schnet --policy dynamic --graphs 31 --steps 5000\n  " + program +
          " --dataset qm9 --model schnet --policy dynamic --graphs 31 --steps 5000 --checkpoint DIR "
          "--checkpoint-every 500 --resume\n  " +
-         program + " --model schnet --describe --classes 5\n";
+         program + " predict --checkpoint DIR --dataset qm9 --split test -o test.csv\n  " + program +
+         " --model schnet --describe --classes 5\n";
+}
+
+constexpr char kDefaultServer[] = "127.0.0.1:7077";
+
+void AddConnectionFlags(CLI::App& app, std::string& server, std::chrono::milliseconds& give_up) {
+  server = kDefaultServer;
+  app.add_option("--server", server, "HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
+      ->envname("PACKTRAIN_SERVER")
+      ->default_str(kDefaultServer);
+  app.add_option_function<double>(
+         "--give-up",
+         [&give_up](double seconds) {
+           give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+         },
+         "Seconds to go on trying while the server cannot be reached, and at the end while it takes no record")
+      ->check(base::NumberBetween(0, kMaxGiveUpSeconds))
+      ->type_name("SECONDS")
+      ->default_str("60");
+}
+
+void AddThreadsFlag(CLI::App& app, int& threads) {
+  app.add_option("--threads", threads, "CPU threads of this process [the cores shared among LOCAL_WORLD_SIZE]")
+      ->check(base::CountBetween(1, 4096))
+      ->group(kRunGroup);
 }
 
 void AddServerFlags(CLI::App& app, Options& options) {
-  app.add_option("--server", options.training.server, "HOST:PORT, unix:PATH, dns:///NAME:PORT or ipv4:A:P,B:P")
-      ->envname("PACKTRAIN_SERVER")
-      ->default_str("127.0.0.1:7077");
+  AddConnectionFlags(app, options.training.server, options.training.give_up);
   app.add_option(
          "--run-server", options.training.run_server,
          "Where the run is reported, where that is another data node than batches come from, as a replica "
          "begins no run [--server]")
       ->check(CLI::Validator([](std::string& server) { return server.empty() ? "it is empty" : ""; }, ""))
       ->type_name("ADDRESS");
-  app.add_option_function<double>(
-         "--give-up",
-         [&options](double seconds) {
-           options.training.give_up = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
-         },
-         "Seconds to go on trying while the server cannot be reached, and at the end while it takes no record")
-      ->check(base::NumberBetween(0, kMaxGiveUpSeconds))
-      ->type_name("SECONDS")
-      ->default_str("60");
   app.add_option_function<double>(
          "--meet-timeout",
          [&options](double seconds) {
@@ -248,10 +272,40 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
       ->check(base::CountBetween(1, 1 << 20))
       ->capture_default_str()
       ->group(kRunGroup);
-  app.add_option("--threads", options.threads,
-                 "CPU threads of this process [the cores shared among LOCAL_WORLD_SIZE]")
-      ->check(base::CountBetween(1, 4096))
+  AddThreadsFlag(app, options.threads);
+}
+
+// Of where to read a model from and where to write what it says.
+void AddPredictFlags(CLI::App& app, PredictLine& line) {
+  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? "it is empty" : ""; }, "");
+  AddConnectionFlags(app, line.options.server, line.options.give_up);
+  app.add_flag("--json", line.json, "Print a failure, too, as one line of JSON on stdout");
+  app.add_option("--checkpoint", line.options.checkpoint,
+                 "Folder of the checkpoint; a training may go on in it meanwhile")
+      ->required()
+      ->check(not_empty)
+      ->type_name("DIR")
       ->group(kRunGroup);
+  app.add_option("--dataset", line.options.dataset,
+                 "NAME or NAME@VERSION: that of the training or another one with the same inputs")
+      ->required()
+      ->group(kRunGroup);
+  app.add_option("--split", line.options.split, "Of the data set: all, train, val or test")
+      ->capture_default_str()
+      ->group(kRunGroup);
+  app.add_option(
+         "-o,--output", line.options.output,
+         "CSV: id, each target, each prediction; a row for each graph, in the data set's order. A file of "
+         "that name stays until the new one is whole")
+      ->required()
+      ->check(not_empty)
+      ->type_name("FILE")
+      ->group(kRunGroup);
+  app.add_option("--device", line.options.device, "Where to compute: cpu, cuda (in packtrain-trainer-cuda)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str()
+      ->group(kRunGroup);
+  AddThreadsFlag(app, line.threads);
 }
 
 // What must be there.
@@ -294,9 +348,8 @@ CommandLine ParseCommandLine(const std::string& program, int argc, const char* c
   CLI::App app("Trains a model on batches that packtraind streams, and reports the time of every step",
                program);
   app.footer(Examples(program));
-  app.formatter(std::make_shared<ExamplesFirst>());
+  app.formatter(std::make_shared<TrainingHelp>());
   app.set_version_flag("--version", program + " " PACKTRAIN_VERSION);
-  line.options.training.server = "127.0.0.1:7077";
   AddServerFlags(app, line.options);
   AddModelFlags(app, line.options);
   AddRunFlags(app, line.options.training);
@@ -309,6 +362,21 @@ CommandLine ParseCommandLine(const std::string& program, int argc, const char* c
     line.options.training.spec = spec.spec;
     if (!line.options.describe) RequireRun(line.options.training);
     RefuseLabelOfItsOwn(line.options.training);
+  } catch (const CLI::ParseError& end) {
+    line.exit_code = ReportParseEnd(app, end, AsksForJson(argc, argv));
+  }
+  return line;
+}
+
+PredictLine ParsePredictLine(const std::string& program, int argc, const char* const* argv) {
+  PredictLine line;
+  CLI::App app("Writes what a trained model says of each graph to a file", program + " predict");
+  app.footer("Examples:\n  " + program + " predict --checkpoint DIR --dataset qm9 --split test -o test.csv\n");
+  app.formatter(std::make_shared<ExamplesFirst>());
+  AddPredictFlags(app, line);
+  try {
+    base::RefuseFlagsWithoutValue(argc, argv);
+    app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
     line.exit_code = ReportParseEnd(app, end, AsksForJson(argc, argv));
   }

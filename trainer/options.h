@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "trainer/run/prediction.h"
 #include "trainer/run/training_options.h"
 
 namespace packtrain::trainer {
@@ -27,6 +28,17 @@ struct CommandLine {
 // Parses for the program called `program`, with defaults from the environment; prints help, the version and
 // usage errors itself.
 CommandLine ParseCommandLine(const std::string& program, int argc, const char* const* argv);
+
+// Of the subcommand `predict`.
+struct PredictLine {
+  PredictionOptions options;  // but for its functions
+  int threads = 0;            // as in Options
+  bool json = false;
+  std::optional<int> exit_code;
+};
+
+// As ParseCommandLine; `argv` begins with "predict".
+PredictLine ParsePredictLine(const std::string& program, int argc, const char* const* argv);
 
 // "a=b,c=d". INVALID_ARGUMENT: a part without a name or without "=", or a name twice.
 absl::StatusOr<std::map<std::string, std::string>> ParseLabels(const std::string& text);

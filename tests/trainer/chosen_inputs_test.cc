@@ -136,5 +136,52 @@ TEST(ChosenInputs, ATargetThatNothingReadsIsRefused) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--target energy")));
 }
 
+TEST(ChosenInputs, SeveralTargetsAreColumnsOfOneTensor) {
+  const absl::StatusOr<ChosenInputs> chosen =
+      Choose(InfoWith({"z", "pos"}), {.needs = {{.required = kAtoms}}, .targets = "dipole,energy"});
+  ASSERT_THAT(chosen, IsOk());
+  EXPECT_EQ(NamesOf(chosen->feed.targets), "dipole,energy");
+  EXPECT_EQ(chosen->feed.layout.sizes.targets, 2);
+}
+
+// What `trained` brings of `other` to a model of atoms and positions, and of cells where there are some.
+absl::StatusOr<FeedOptions> FeedFor(const client::DatasetInfo& other, const client::DatasetInfo& trained) {
+  const FeedOptions feed = Choose(trained, kAtoms, {Input::kCells})->feed;
+  return FeedForOthers(other,
+                       {.required = {Input::kAtomicNumbers, Input::kPositions}, .optional = {Input::kCells}},
+                       {.dataset = trained, .feed = feed});
+}
+
+TEST(FeedForOthers, HasTheClassesOfTheTrainingAndNoLabels) {
+  client::DatasetInfo other = InfoWith({"z", "pos", "cell", "shift"});
+  other.classes = {8};
+  const absl::StatusOr<FeedOptions> feed = FeedFor(other, InfoWith({"z", "pos"}));
+  ASSERT_THAT(feed, IsOk());
+  EXPECT_EQ(feed->layout.inputs, (InputSet{Input::kAtomicNumbers, Input::kPositions, Input::kCells}));
+  EXPECT_EQ(feed->layout.sizes.classes, 4);
+  EXPECT_EQ(feed->classes[8], 3);
+}
+
+TEST(FeedForOthers, RefusesWhatTheModelWasNotTrainedWith) {
+  client::DatasetInfo other = InfoWith({"z", "pos"});
+  const client::DatasetInfo trained = other;
+  other.reference = "others@2";
+  other.classes = {1, 9};
+  EXPECT_THAT(FeedFor(other, trained),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("others@2 has atomic number 9")));
+  EXPECT_THAT(FeedFor(InfoWith({"z"}), trained),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("no field 'pos'")));
+  for (const bool words : {false, true}) {
+    other = trained;
+    if (words) {
+      other.fields[0].words_hash = "of other words";
+    } else {
+      other.fields[0].width = 2;
+    }
+    EXPECT_THAT(FeedFor(other, trained),
+                StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("field 'z' in another width")));
+  }
+}
+
 }  // namespace
 }  // namespace packtrain::trainer

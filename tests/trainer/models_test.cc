@@ -86,8 +86,8 @@ TEST_P(GeometricModel, EnergyDoesNotDependOnPlaceOrientationOrHand) {
 
 TEST_P(GeometricModel, TellsMoleculesApart) {
   const at::Tensor predictions = PredictionsOf(Molecules());
-  const at::Tensor sorted = std::get<0>(predictions.sort());
-  EXPECT_GT(sorted.diff().min().item<float>(), 1e-4);
+  const at::Tensor sorted = std::get<0>(predictions.sort(0));
+  EXPECT_GT(sorted.diff(1, 0).min().item<float>(), 1e-4);
 }
 
 // Edges that begin in images of atoms in neighbouring cells are those of atoms that lie there.

@@ -17,6 +17,7 @@
 #include "trainer/engine/precision.h"
 #include "trainer/options.h"
 #include "trainer/ranks/world.h"
+#include "trainer/run/prediction_table.h"
 #include "trainer/run/process_sampler.h"
 #include "trainer/run/reported_settings.h"
 #include "trainer/run/run_settings.h"
@@ -439,6 +440,81 @@ TEST(RunSettings, AModelIsWhatItsChoicesSayAndTheUsualOneWhereTheySayNothing) {
   EXPECT_THAT(CheckSameSettings(/*then=*/{}, usual), IsOk()) << "a checkpoint of a program without choices";
   EXPECT_THAT(CheckSameSettings(small, usual),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--hidden was '32' and is ''")));
+}
+
+TEST(RunSettings, ARateIsTheStaircaseWhereItSaysNothing) {
+  const Settings cosine = SettingsOf(RateChoices{.schedule = RateSchedule::kCosine, .steps = 9});
+  EXPECT_THAT(CheckSameSettings(/*then=*/{}, SettingsOf(RateChoices{.steps = 9})), IsOk())
+      << "a checkpoint of a program without schedules";
+  EXPECT_THAT(CheckSameSettings(SettingsOf(RateChoices{.steps = 9}), SettingsOf(RateChoices{.steps = 12})),
+              IsOk());
+  EXPECT_THAT(
+      CheckSameSettings(cosine, SettingsOf(RateChoices{.schedule = RateSchedule::kCosine, .steps = 12})),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               HasSubstr("--lr-schedule was 'cosine over 9 steps' and is 'cosine over 12 steps'")));
+  EXPECT_THAT(CheckSameSettings(SettingsOf(RateChoices{.warmup_steps = 3}), SettingsOf(RateChoices{})),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--warmup-steps was '3' and is ''")));
+}
+
+TEST(CommandLine, SaysHowTheLearningRateGoesOn) {
+  std::vector<const char*> words = kWhole;
+  EXPECT_EQ(Parse(words).options.training.schedule, RateSchedule::kStaircase);
+  EXPECT_EQ(Parse(words).options.training.warmup_steps, 0);
+  words.insert(words.end(), {"--warmup-steps", "99", "--lr-schedule", "cosine"});
+  EXPECT_EQ(Parse(words).options.training.schedule, RateSchedule::kCosine);
+  EXPECT_EQ(Parse(words).options.training.warmup_steps, 99);
+  words.back() = "constant";
+  EXPECT_EQ(Parse(words).options.training.schedule, RateSchedule::kConstant);
+  words.back() = "linear";
+  EXPECT_EQ(Parse(words).exit_code, 2);
+  words.resize(kWhole.size());
+  words.insert(words.end(), {"--warmup-steps", "100"});
+  EXPECT_EQ(Parse(words).exit_code, 2) << "no step has the whole rate";
+}
+
+PredictLine ParsePredict(std::vector<const char*> words) {
+  words.insert(words.begin(), "predict");
+  ::testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  PredictLine line = ParsePredictLine("packtrain-trainer", static_cast<int>(words.size()), words.data());
+  ::testing::internal::GetCapturedStdout();
+  ::testing::internal::GetCapturedStderr();
+  return line;
+}
+
+TEST(PredictLine, SaysWhichModelPredictsWhat) {
+  std::vector<const char*> words = {"--checkpoint", "kept", "--dataset", "qm9", "-o", "out.csv"};
+  const PredictLine line = ParsePredict(words);
+  ASSERT_FALSE(line.exit_code.has_value());
+  EXPECT_EQ(line.options.checkpoint, "kept");
+  EXPECT_EQ(line.options.dataset, "qm9");
+  EXPECT_EQ(line.options.split, "all");
+  EXPECT_EQ(line.options.output, "out.csv");
+  EXPECT_EQ(line.options.device, "cpu");
+  words.insert(words.end(), {"--split", "test", "--server", "node:1", "--give-up", "2", "--threads", "3"});
+  const PredictLine other = ParsePredict(words);
+  EXPECT_EQ(other.options.split, "test");
+  EXPECT_EQ(other.options.server, "node:1");
+  EXPECT_EQ(other.options.give_up, std::chrono::seconds(2));
+  EXPECT_EQ(other.threads, 3);
+  for (const char* flag : {"--checkpoint", "--dataset", "-o"}) {
+    std::vector<const char*> fewer = {"--checkpoint", "kept", "--dataset", "qm9", "-o", "out.csv"};
+    const auto found = std::ranges::find(fewer, std::string_view(flag));
+    fewer.erase(found, found + 2);
+    EXPECT_EQ(ParsePredict(fewer).exit_code, 2) << flag;
+  }
+  EXPECT_EQ(ParsePredict({"--help"}).exit_code, 0);
+}
+
+TEST(PredictionTable, HasAColumnForEachTargetAndEachPrediction) {
+  EXPECT_EQ(PredictionHeader({"gap", "U0"}), "id,gap,U0,predicted_gap,predicted_U0\n");
+  EXPECT_EQ(PredictionHeader({"a \"b\", c"}), "id,\"a \"\"b\"\", c\",\"predicted_a \"\"b\"\", c\"\n");
+}
+
+TEST(PredictionTable, HasValuesAsTheyAreAndNothingWhereThereIsNone) {
+  const std::vector<double> values = {0.1, std::numeric_limits<double>::quiet_NaN(), -12.024000000000001};
+  EXPECT_EQ(PredictionRow("a,b", values, std::vector<double>{1.0 / 3}),
+            "\"a,b\",0.1,,-12.024000000000001,0.333333333\n");
 }
 
 TEST(Labels, AreNamedOnceEach) {

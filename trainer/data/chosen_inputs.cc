@@ -132,4 +132,28 @@ absl::StatusOr<ChosenInputs> ChooseInputs(const client::DatasetInfo& dataset, co
   return chosen;
 }
 
+absl::StatusOr<FeedOptions> FeedForOthers(const client::DatasetInfo& dataset, const InputNeeds& needs,
+                                          const TrainedFeed& trained) {
+  ABSL_RETURN_IF_ERROR(ChooseNeed(dataset, {needs}).status());
+  FeedOptions feed = trained.feed;
+  feed.layout.inputs = needs.required | PresentOf(dataset, needs.optional);
+  for (const InputField& field : FieldsOf(needs.required)) {
+    const client::FieldInfo& own = *dataset.FindField(field.name);
+    const client::FieldInfo& then = *trained.dataset.FindField(field.name);
+    if (own.width == then.width && own.words_hash == then.words_hash) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(dataset.reference, " has field '", std::string(field.name),
+                     "' in another width, or with other words, than ", trained.dataset.reference,
+                     ", which the model was trained on"));
+  }
+  if (!feed.layout.inputs.Has(Input::kAtomicNumbers)) return feed;
+  for (const std::uint32_t number : dataset.classes) {
+    if (number < feed.classes.size() && feed.classes[number] >= 0) continue;
+    return absl::FailedPreconditionError(absl::StrCat(dataset.reference, " has atomic number ", number,
+                                                      ", and ", trained.dataset.reference,
+                                                      ", which the model was trained on, has not"));
+  }
+  return feed;
+}
+
 }  // namespace packtrain::trainer

@@ -28,12 +28,25 @@ struct ChosenInputs {
   FeedOptions feed;
 };
 
+// A feed and the data set that it was chosen for.
+struct TrainedFeed {
+  client::DatasetInfo dataset;
+  FeedOptions feed;
+};
+
 // For a training on `split`. INVALID_ARGUMENT: fewer classes or edge types asked for than the data set has,
 // none where it does not say how many it has, or a target where nothing that is chosen reads one.
 // FAILED_PRECONDITION: the data set lacks an input of each of the needs, has tokens without words, or does not
 // know the degrees of its nodes. Other codes as ChooseTargets.
 absl::StatusOr<ChosenInputs> ChooseInputs(const client::DatasetInfo& dataset, const std::string& split,
                                           const InputRequest& request);
+
+// What brings a model that was trained with the feed `trained` its inputs, without labels, of batches of
+// another data set, or the same. `needs` are the model's; of the optional ones those that the data set has.
+// Classes are those of the training. FAILED_PRECONDITION: the data set lacks a field, has it in another width
+// or with other words, or has atoms that the training's had not.
+absl::StatusOr<FeedOptions> FeedForOthers(const client::DatasetInfo& dataset, const InputNeeds& needs,
+                                          const TrainedFeed& trained);
 
 }  // namespace packtrain::trainer
 

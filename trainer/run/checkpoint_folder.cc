@@ -93,22 +93,22 @@ absl::StatusOr<CheckpointFolder> CheckpointFolder::Open(const std::string& path)
                                    lock.status().message()));
 }
 
-absl::StatusOr<std::optional<std::string>> CheckpointFolder::Read() const {
-  const File opened(file(), O_RDONLY);
+absl::StatusOr<std::optional<std::string>> CheckpointFolder::ReadFile(const std::string& file) {
+  const File opened(file, O_RDONLY);
   if (opened.fd() < 0 && errno == ENOENT) return std::nullopt;
   struct stat status {};
-  if (opened.fd() < 0 || fstat(opened.fd(), &status) != 0) return SystemError(file());
-  if (!S_ISREG(status.st_mode)) return absl::DataLossError(absl::StrCat(file(), " is not a plain file"));
+  if (opened.fd() < 0 || fstat(opened.fd(), &status) != 0) return SystemError(file);
+  if (!S_ISREG(status.st_mode)) return absl::DataLossError(absl::StrCat(file, " is not a plain file"));
   if (status.st_size == 0) {
     return absl::DataLossError(
-        absl::StrCat(file(), " is corrupt: it is empty; delete it, or restore it from a copy"));
+        absl::StrCat(file, " is corrupt: it is empty; delete it, or restore it from a copy"));
   }
   if (status.st_size > kMaxBytes) {
     return absl::DataLossError(
-        absl::StrCat(file(), " is no checkpoint: it has ", status.st_size, " bytes, of at most ", kMaxBytes));
+        absl::StrCat(file, " is no checkpoint: it has ", status.st_size, " bytes, of at most ", kMaxBytes));
   }
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-  if (!ReadAll(opened.fd(), bytes)) return SystemError(file());
+  if (!ReadAll(opened.fd(), bytes)) return SystemError(file);
   return bytes;
 }
 

@@ -22,12 +22,13 @@ class CheckpointFolder {
   // has it open; names its process and host. Fails where it cannot be written to.
   static absl::StatusOr<CheckpointFolder> Open(const std::string& path);
 
-  // Of the checkpoint.
-  std::string file() const { return (path_ / "checkpoint.bin").string(); }
+  // Of the checkpoint in folder `path`, whether it is open or not.
+  static std::string FileIn(const std::filesystem::path& path) { return (path / "checkpoint.bin").string(); }
+  std::string file() const { return FileIn(path_); }
 
-  // The bytes of the checkpoint; nullopt: there is none. DATA_LOSS: an empty file, or more than a checkpoint
-  // has.
-  absl::StatusOr<std::optional<std::string>> Read() const;
+  // The bytes of such a file; nullopt: there is none. DATA_LOSS: an empty file, or more than a checkpoint has.
+  static absl::StatusOr<std::optional<std::string>> ReadFile(const std::string& file);
+  absl::StatusOr<std::optional<std::string>> Read() const { return ReadFile(file()); }
 
   // Durable when it returns OK. After a failure, or when killed, the former checkpoint is there, or this one.
   absl::Status Write(std::string_view bytes) const;

@@ -46,23 +46,29 @@ absl::Status GatherUnsent(client::UnsentRecords& unsent, GradientSync& sync) {
   return absl::OkStatus();
 }
 
-// nullopt: there is none, or no folder.
-absl::StatusOr<std::optional<Checkpoint>> ReadCheckpoint(const std::optional<CheckpointFolder>& folder) {
-  if (!folder) return std::nullopt;
-  ABSL_ASSIGN_OR_RETURN(const std::optional<std::string> bytes, folder->Read());
-  if (!bytes) return std::nullopt;
-  absl::StatusOr<Checkpoint> checkpoint = DecodeCheckpoint(*bytes);
-  if (checkpoint.ok()) return *std::move(checkpoint);
-  return absl::Status(checkpoint.status().code(),
-                      absl::StrCat(folder->file(), " cannot be used: ", checkpoint.status().message()));
+absl::Status CheckCount(const std::vector<float>& values, const FlatParameters& parameters) {
+  const auto count = static_cast<std::size_t>(parameters.values().numel());
+  if (values.size() == count) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the checkpoint's model has ", values.size(), " parameters, this program's has ", count));
 }
 
 }  // namespace
 
+absl::StatusOr<std::optional<Checkpoint>> ReadCheckpoint(const std::string& file) {
+  ABSL_ASSIGN_OR_RETURN(const std::optional<std::string> bytes, CheckpointFolder::ReadFile(file));
+  if (!bytes) return std::nullopt;
+  absl::StatusOr<Checkpoint> checkpoint = DecodeCheckpoint(*bytes);
+  if (checkpoint.ok()) return *std::move(checkpoint);
+  return absl::Status(checkpoint.status().code(),
+                      absl::StrCat(file, " cannot be used: ", checkpoint.status().message()));
+}
+
 // Rank 0 alone has its unsent records: it alone passes them on, and they may be many.
 absl::StatusOr<std::optional<Checkpoint>> LoadCheckpoint(const std::optional<CheckpointFolder>& folder,
                                                          GradientSync& sync) {
-  absl::StatusOr<std::optional<Checkpoint>> read = ReadCheckpoint(folder);
+  absl::StatusOr<std::optional<Checkpoint>> read = std::nullopt;
+  if (folder) read = ReadCheckpoint(folder->file());
   ABSL_RETURN_IF_ERROR(sync.AllSucceed(read.status()));
   client::UnsentRecords unsent;
   std::string bytes;
@@ -88,17 +94,20 @@ absl::Status SaveCheckpoint(Checkpoint checkpoint, const FlatParameters& paramet
   return folder->Write(EncodeCheckpoint(checkpoint));
 }
 
-absl::Status RestoreModel(const Checkpoint& checkpoint, FlatParameters& parameters, Adam& adam) {
-  const auto count = static_cast<std::size_t>(parameters.values().numel());
-  for (const std::vector<float>* values :
-       {&checkpoint.parameters, &checkpoint.adam_mean, &checkpoint.adam_square}) {
-    if (values->size() == count) continue;
-    return absl::FailedPreconditionError(
-        absl::StrCat("the checkpoint's model has ", values->size(), " parameters, this program's has ", count));
-  }
+absl::Status RestoreParameters(const Checkpoint& checkpoint, FlatParameters& parameters) {
+  ABSL_RETURN_IF_ERROR(CheckCount(checkpoint.parameters, parameters));
   const at::NoGradGuard no_grad;
   at::Tensor target = parameters.values();
   target.copy_(TensorOf(checkpoint.parameters));
+  return absl::OkStatus();
+}
+
+absl::Status RestoreModel(const Checkpoint& checkpoint, FlatParameters& parameters, Adam& adam) {
+  for (const std::vector<float>* values :
+       {&checkpoint.parameters, &checkpoint.adam_mean, &checkpoint.adam_square}) {
+    ABSL_RETURN_IF_ERROR(CheckCount(*values, parameters));
+  }
+  ABSL_RETURN_IF_ERROR(RestoreParameters(checkpoint, parameters));
   adam.Restore(TensorOf(checkpoint.adam_mean), TensorOf(checkpoint.adam_square), checkpoint.position.steps);
   return absl::OkStatus();
 }

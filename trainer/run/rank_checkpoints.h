@@ -3,6 +3,7 @@
 #define PACKTRAIN_TRAINER_RUN_RANK_CHECKPOINTS_H_
 
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -13,6 +14,10 @@
 #include "trainer/run/checkpoint_folder.h"
 
 namespace packtrain::trainer {
+
+// The checkpoint that is `file`, or was when it was opened; nullopt: there is none. DATA_LOSS,
+// FAILED_PRECONDITION: it cannot be used.
+absl::StatusOr<std::optional<Checkpoint>> ReadCheckpoint(const std::string& file);
 
 // All ranks make these calls together; `folder` is read on rank 0 alone. ABORTED: another rank is gone, or has
 // failed at its part.
@@ -27,7 +32,8 @@ absl::StatusOr<std::optional<Checkpoint>> LoadCheckpoint(const std::optional<Che
 absl::Status SaveCheckpoint(Checkpoint checkpoint, const FlatParameters& parameters, const Adam& adam,
                             const std::optional<CheckpointFolder>& folder, GradientSync& sync);
 
-// FAILED_PRECONDITION: the checkpoint's model has another number of parameters.
+// FAILED_PRECONDITION: the checkpoint's model has another number of parameters; both.
+absl::Status RestoreParameters(const Checkpoint& checkpoint, FlatParameters& parameters);
 absl::Status RestoreModel(const Checkpoint& checkpoint, FlatParameters& parameters, Adam& adam);
 
 }  // namespace packtrain::trainer
