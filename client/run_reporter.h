@@ -79,7 +79,7 @@ struct RunDescription {
   RunEnvironment environment = {};
 };
 
-// Metrics of the model on one split, in the target's unit.
+// Metrics of the model on one split; errors in the target's unit, NaN of a task without targets.
 struct Evaluation {
   std::uint64_t step = 0;
   std::string split;
@@ -91,6 +91,8 @@ struct Evaluation {
   std::uint64_t duration_ns = 0;
   // Of rank 0, that made it; absent: that of the reporter to which it is added.
   std::optional<std::uint32_t> attempt = std::nullopt;
+  std::optional<double> accuracy = std::nullopt;  // 0 .. 1, of a choice among nodes
+  std::optional<double> constant_accuracy = std::nullopt;
 };
 
 // A reading of the process and its device. Negative: not readable here.

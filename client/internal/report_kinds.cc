@@ -18,6 +18,8 @@ v1::Evaluation ToMessage(const Evaluation& evaluation) {
   message.set_constant_rmse(evaluation.constant_rmse);
   message.set_duration_ns(evaluation.duration_ns);
   if (evaluation.attempt.has_value()) message.set_attempt(*evaluation.attempt);
+  if (evaluation.accuracy.has_value()) message.set_accuracy(*evaluation.accuracy);
+  if (evaluation.constant_accuracy.has_value()) message.set_constant_accuracy(*evaluation.constant_accuracy);
   return message;
 }
 
@@ -101,7 +103,10 @@ std::vector<Evaluation> EvaluationKind::FromRequest(const v1::ReportEvaluationRe
            .constant_mae = message.constant_mae(),
            .constant_rmse = message.constant_rmse(),
            .duration_ns = message.duration_ns(),
-           .attempt = message.has_attempt() ? std::optional(message.attempt()) : std::nullopt}};
+           .attempt = message.has_attempt() ? std::optional(message.attempt()) : std::nullopt,
+           .accuracy = message.has_accuracy() ? std::optional(message.accuracy()) : std::nullopt,
+           .constant_accuracy =
+               message.has_constant_accuracy() ? std::optional(message.constant_accuracy()) : std::nullopt}};
 }
 
 v1::ReportEvaluationRequest EvaluationKind::ToRequest(const Sender& sender,

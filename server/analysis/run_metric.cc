@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -35,6 +36,18 @@ QuantileReaders AllQuantiles() {
           {"stddev", &v1::Quantiles::stddev}};
 }
 
+using EvaluationReaders = std::map<std::string_view, double (*)(const v1::Evaluation&)>;
+
+// NaN where the task has no such metric.
+EvaluationReaders AllEvaluationMetrics() {
+  return {{"accuracy",
+           [](const v1::Evaluation& e) {
+             return e.has_accuracy() ? e.accuracy() : std::numeric_limits<double>::quiet_NaN();
+           }},
+          {"mae", [](const v1::Evaluation& e) { return e.mae(); }},
+          {"rmse", [](const v1::Evaluation& e) { return e.rmse(); }}};
+}
+
 template <typename Map>
 std::string Names(const Map& map) {
   return absl::StrJoin(map, ", ", [](std::string* out, const auto& entry) { out->append(entry.first); });
@@ -44,7 +57,7 @@ absl::Status UnknownMetric(std::string_view name) {
   return absl::InvalidArgumentError(absl::StrCat(
       "unknown metric ", std::string(name), "; known are seconds_per_graph, seconds_per_epoch, ",
       "joules_per_graph, PHASE.QUANTILE with PHASE one of ", Names(AllPhases()), " and QUANTILE one of ",
-      Names(AllQuantiles()), ", and train, val or test with .mae or .rmse"));
+      Names(AllQuantiles()), ", and train, val or test with .accuracy, .mae or .rmse"));
 }
 
 // The steady steps of a run, of which there is at least one.
@@ -98,16 +111,18 @@ RunMetric::Reader RunMetric::PhaseQuantile(std::string_view phase, std::string_v
   };
 }
 
-RunMetric::Reader RunMetric::SplitError(std::string_view split, std::string_view error) {
+RunMetric::Reader RunMetric::SplitMetric(std::string_view split, std::string_view metric) {
+  const EvaluationReaders readers = AllEvaluationMetrics();
+  const auto found = readers.find(metric);
   const bool known_split = std::find(std::begin(kSplits), std::end(kSplits), split) != std::end(kSplits);
-  if (!known_split || (error != "mae" && error != "rmse")) return {};
-  return [split = std::string(split), rmse = error == "rmse"](const LoadedRun& run) -> absl::StatusOr<double> {
+  if (!known_split || found == readers.end()) return {};
+  return [split = std::string(split), read = found->second](const LoadedRun& run) -> absl::StatusOr<double> {
     const auto last = std::find_if(run.evaluations.rbegin(), run.evaluations.rend(),
                                    [&split](const v1::Evaluation& e) { return e.split() == split; });
     if (last == run.evaluations.rend()) {
       return absl::FailedPreconditionError(absl::StrCat("it has no evaluation on ", split));
     }
-    return rmse ? last->rmse() : last->mae();
+    return read(*last);
   };
 }
 
@@ -122,7 +137,7 @@ absl::StatusOr<RunMetric> RunMetric::Parse(std::string_view name) {
   const std::string_view left = name.substr(0, dot);
   const std::string_view right = name.substr(dot + 1);
   if (Reader reader = PhaseQuantile(left, right)) return RunMetric(name, false, kSteps, std::move(reader));
-  if (Reader reader = SplitError(left, right)) return RunMetric(name, false, kEvaluations, std::move(reader));
+  if (Reader reader = SplitMetric(left, right)) return RunMetric(name, false, kEvaluations, std::move(reader));
   return UnknownMetric(name);
 }
 

@@ -19,8 +19,8 @@ namespace packtrain::analysis {
 class RunMetric {
  public:
   // "seconds_per_graph" (also for an empty name), "seconds_per_epoch", "joules_per_graph",
-  // "PHASE.QUANTILE", "SPLIT.mae", "SPLIT.rmse"; see CompareRunsRequest. INVALID_ARGUMENT: none of them; the
-  // message lists them.
+  // "PHASE.QUANTILE", "SPLIT.mae", "SPLIT.rmse", "SPLIT.accuracy"; see CompareRunsRequest. INVALID_ARGUMENT:
+  // none of them; the message lists them.
   static absl::StatusOr<RunMetric> Parse(std::string_view name);
 
   const std::string& name() const { return name_; }
@@ -39,7 +39,7 @@ class RunMetric {
   RunMetric(std::string_view name, bool is_speed, RunParts parts, Reader reader);
 
   static Reader PhaseQuantile(std::string_view phase, std::string_view quantile);
-  static Reader SplitError(std::string_view split, std::string_view error);
+  static Reader SplitMetric(std::string_view split, std::string_view metric);
 
   std::string name_;
   bool is_speed_ = true;

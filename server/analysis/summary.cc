@@ -96,12 +96,13 @@ std::uint64_t StepsWithoutLoss(const std::vector<RankStep>& steps) {
 }
 
 void CountLeftOut(const LoadedRun& run, v1::SummarizeRunResponse& summary) {
-  const auto has_no_error = [](const v1::Evaluation& evaluation) {
+  const auto has_no_metric = [](const v1::Evaluation& evaluation) {
+    if (evaluation.has_accuracy()) return !std::isfinite(evaluation.accuracy());
     return !std::isfinite(evaluation.mae()) || !std::isfinite(evaluation.rmse());
   };
   summary.set_losses_left_out(StepsWithoutLoss(run.of_ranks));
   summary.set_evaluations_left_out(
-      static_cast<std::uint64_t>(std::ranges::count_if(run.evaluations, has_no_error)));
+      static_cast<std::uint64_t>(std::ranges::count_if(run.evaluations, has_no_metric)));
 }
 
 void SetFromSamples(const LoadedRun& run, v1::SummarizeRunResponse& summary) {

@@ -50,6 +50,11 @@ absl::Status CheckCount(std::string_view what, std::size_t count) {
                                                  ", at most ", kMaxBlockRows, " are taken at once"));
 }
 
+absl::Status CheckShare(std::string_view what, double share) {
+  if (share >= 0 && share <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(std::string(what), " is ", share, ", not one of 0 to 1"));
+}
+
 absl::Status CheckTime(std::string_view what, std::int64_t time_ns) {
   if (time_ns >= 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(std::string(what), " is ", time_ns, ", before 1970"));
@@ -156,7 +161,12 @@ absl::Status ValidateSteps(const std::vector<wire::StepRecord>& steps) {
 }
 
 absl::Status ValidateEvaluation(const v1::Evaluation& evaluation) {
-  return CheckNamed("split", evaluation.split());
+  ABSL_RETURN_IF_ERROR(CheckNamed("split", evaluation.split()));
+  if (evaluation.has_accuracy()) {
+    ABSL_RETURN_IF_ERROR(CheckShare("accuracy", evaluation.accuracy()));
+  }
+  if (!evaluation.has_constant_accuracy()) return absl::OkStatus();
+  return CheckShare("constant_accuracy", evaluation.constant_accuracy());
 }
 
 absl::Status ValidateSamples(const std::vector<v1::Sample>& samples) {

@@ -101,13 +101,15 @@ TEST(RunReporter, SendsAPartOfABlockAfterAWhile) {
 TEST(RunReporter, SendsEvaluationsSamplesAndEvents) {
   Served served;
   const auto reporter = served.Start(Options(4));
-  reporter->AddEvaluation({.step = 9, .split = "val", .graphs = 3, .mae = 0.25, .rmse = 0.5});
+  reporter->AddEvaluation({.step = 9, .split = "val", .graphs = 3, .mae = 0.25, .rmse = 0.5, .accuracy = 0.75});
   reporter->AddSample({.time_ns = 7, .rss_bytes = 4096});
   reporter->AddEvent({.name = "checkpoint", .start_ns = 5, .duration_ns = 3});
   EXPECT_THAT(reporter->Flush(), IsOk());
   ASSERT_THAT(served.runs.evaluations(), SizeIs(1));
   EXPECT_EQ(served.runs.evaluations()[0].split(), "val");
   EXPECT_EQ(served.runs.evaluations()[0].mae(), 0.25);
+  EXPECT_EQ(served.runs.evaluations()[0].accuracy(), 0.75);
+  EXPECT_FALSE(served.runs.evaluations()[0].has_constant_accuracy());
   ASSERT_THAT(served.runs.samples(), SizeIs(1));
   EXPECT_EQ(served.runs.samples()[0].rss_bytes(), 4096u);
   EXPECT_FALSE(served.runs.samples()[0].has_device_use());

@@ -98,6 +98,10 @@ class Trained(unittest.TestCase):
         self.assertTrue(0 <= trained["val"]["accuracy"] <= 1)
         self.assertGreater(trained["val"]["cross_entropy"], 0)
         self.assertIn("accuracy", trained["constant_predictor"])
+        (point,) = self.node.run("run", "curve", trained["run"]).json
+        self.assertEqual(point["accuracy"], trained["val"]["accuracy"])
+        self.assertEqual(point["constant_predictor"]["accuracy"], trained["constant_predictor"]["accuracy"])
+        self.assertEqual(self.node.run("run", "summary", trained["run"]).json["evaluations_left_out"], 0)
         types = len(self.node.run("dataset", "show", "programs").json["vocabularies"]["edge_type"]["words"])
         other = run["settings"]["other"]
         self.assertEqual((other["readout"], other["adjacency"], other["edge_types"]), ("choice", "sparse", str(2 * types)))

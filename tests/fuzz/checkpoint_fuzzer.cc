@@ -46,12 +46,13 @@ void Decode(std::string_view file) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   packtrain::fuzz::Input input(data, size);
-  const std::uint8_t kind = input.Byte() % 5;
+  const std::uint8_t kind = input.Byte() % 6;
   const std::string_view bytes = input.Rest();
   if (kind == 0) trainer::DecodeUnsent(bytes).status().IgnoreError();
   if (kind == 1) Decode(bytes);
   if (kind == 2) Decode(Framed(1, bytes));
   if (kind == 3) Decode(Framed(2, bytes));
   if (kind == 4) Decode(Framed(3, bytes));
+  if (kind == 5) Decode(Framed(4, bytes));
   return 0;
 }

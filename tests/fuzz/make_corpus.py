@@ -328,6 +328,7 @@ def checkpoint_seeds():
     evaluation = struct.pack("<Q", 10) + text("val") + struct.pack("<Q4dQ", 278, 0.1, 0.2, 0.3, 0.4, 5)
     of_format_1 = steps + struct.pack("<Q", 1) + evaluation
     unsent = struct.pack("<I", 21) + of_format_1 + struct.pack("<I", 1)
+    with_accuracies = unsent + struct.pack("<dQ", 0.75, 2**64 - 1)
     lost = struct.pack("<QIIQ", 1, 1, 0, 70)
     settings = struct.pack("<Q", 2) + text("model") + text("schnet") + text("seed") + text("7")
     position = struct.pack("<4QIQIQ", 20, 1, 3, 9, 2, 1, 4, 2)
@@ -340,16 +341,17 @@ def checkpoint_seeds():
         "whole": b"\2" + content,
         "whole_of_format_2": b"\3" + head + histogram + unsent + weights,
         "whole_of_format_3": b"\4" + head + histogram + unsent + lost + weights,
+        "whole_of_format_4": b"\5" + head + histogram + with_accuracies + lost + weights,
         "buckets_that_fall": b"\3" + head + struct.pack("<QQIQIQ", 31, 2, 10, 1, 7, 3) + unsent + weights,
         "more_step_columns": b"\0" + struct.pack("<I", 22) + of_format_1,
         "one_byte_short": b"\2" + content[:-1],
         "one_byte_more": b"\2" + content + b"\0",
         "empty_content": b"\2",
-        "unsent": b"\0" + unsent + lost,
+        "unsent": b"\0" + with_accuracies + lost,
         "nothing_unsent": b"\0" + struct.pack("<I", 21) + bytes(24),
         "counts_above_the_bytes": b"\0" + struct.pack("<I", 21) + struct.pack("<QIIQ", 2**64 - 1, 0, 0, 2**63),
         "wrong_checksum": b"\1PTRAINCK" + struct.pack("<IQ", 1, len(content)) + content + bytes(4),
-        "other_format": b"\1PTRAINCK" + struct.pack("<IQ", 4, 0) + bytes(4),
+        "other_format": b"\1PTRAINCK" + struct.pack("<IQ", 5, 0) + bytes(4),
         "no_checkpoint": b"\1PK",
     }
 

@@ -160,7 +160,7 @@ TEST(Checkpoint, NoSizeThatItStatesTakesMemory) {
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedByName) {
   std::string bytes = EncodeCheckpoint(Sample());
-  for (const char format : {'\0', '\4'}) {
+  for (const char format : {'\0', '\5'}) {
     bytes[8] = format;
     EXPECT_THAT(
         DecodeCheckpoint(Sealed(bytes)),
@@ -203,6 +203,23 @@ TEST(Checkpoint, OfTheSecondFormatIsReadAsOneThatLostNothing) {
   Checkpoint completed = *read;
   completed.unsent.lost = Sample().unsent.lost;
   EXPECT_EQ(EncodeCheckpoint(completed), EncodeCheckpoint(Sample()));
+}
+
+TEST(Checkpoint, OfTheThirdFormatIsReadAsOneWithoutAccuracies) {
+  const absl::StatusOr<Checkpoint> read =
+      DecodeCheckpoint(BytesOf(ReadFile(PACKTRAIN_GOLDEN "/checkpoint_3.hex")));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->unsent.evaluations.front().accuracy, std::nullopt);
+  EXPECT_EQ(EncodeCheckpoint(*read), EncodeCheckpoint(Sample()));
+}
+
+TEST(Checkpoint, KeepsTheAccuracyOfAnUnsentEvaluation) {
+  Checkpoint checkpoint = Sample();
+  checkpoint.unsent.evaluations.front().accuracy = 0.75;
+  const absl::StatusOr<Checkpoint> read = DecodeCheckpoint(EncodeCheckpoint(checkpoint));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->unsent.evaluations.front().accuracy, 0.75);
+  EXPECT_EQ(read->unsent.evaluations.front().constant_accuracy, std::nullopt);
 }
 
 // The number of step columns stands before the unsent steps.

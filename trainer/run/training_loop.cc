@@ -3,8 +3,10 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,12 +44,14 @@ bool IsShort(const wire::BatchHeader& header, std::uint32_t graphs_aimed_at) {
   return header.empty || (header.step + 1 == header.epoch_steps && header.real.graphs < graphs_aimed_at);
 }
 
-// NaN where the task has no such metric: a record of an evaluation has a place for errors alone.
+// NaN where the task has no such metric.
 Metric MetricOf(const SplitMetrics& metrics, std::string_view name) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const Metric* metric = metrics.Find(name);
   return metric == nullptr ? Metric{.name = name, .value = kUnknown, .constant = kUnknown} : *metric;
 }
+
+std::optional<double> IfKnown(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
 
 // "MAE 0.5  RMSE 0.7  (constant predictor: 1, 2)".
 std::string Describe(const SplitMetrics& metrics) {
@@ -309,6 +313,7 @@ void TrainingLoop::ReportEvaluation(const std::string& split, std::uint64_t dura
   if (options_.world.rank != 0) return;
   const SplitMetrics& split_metrics = splits_.at(split);
   const Metric mae = MetricOf(split_metrics, "mae"), rmse = MetricOf(split_metrics, "rmse");
+  const Metric accuracy = MetricOf(split_metrics, "accuracy");
   parts_.reporter.AddEvaluation({.step = steps(),
                                  .split = split,
                                  .graphs = split_metrics.graphs,
@@ -316,7 +321,9 @@ void TrainingLoop::ReportEvaluation(const std::string& split, std::uint64_t dura
                                  .rmse = rmse.value,
                                  .constant_mae = mae.constant,
                                  .constant_rmse = rmse.constant,
-                                 .duration_ns = duration_ns});
+                                 .duration_ns = duration_ns,
+                                 .accuracy = IfKnown(accuracy.value),
+                                 .constant_accuracy = IfKnown(accuracy.constant)});
   Progress(absl::StrCat("step ", steps(), "  ", split, "  ", Describe(split_metrics)));
 }
 

@@ -196,7 +196,7 @@ void AddRunCompare(CLI::App& run, Invocation& invocation) {
       ->required();
   compare->add_option("--metric", flags->metric,
                       "seconds_per_graph (default), seconds_per_epoch, joules_per_graph, PHASE.QUANTILE, "
-                      "SPLIT.mae, SPLIT.rmse");
+                      "SPLIT.mae, SPLIT.rmse, SPLIT.accuracy");
   compare
       ->add_option(
           "--allow-mixed", flags->allow_mixed,

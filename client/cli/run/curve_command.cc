@@ -17,7 +17,10 @@ std::string ShortNumber(double value) { return FormatNumber(value, 6); }
 // Exact for programs, short for people.
 Table CurveTable(const v1::ListEvaluationsResponse& response, OutputFormat format) {
   const JsonRules rules = {
-      .fields = {{"Evaluation.duration_ns", Seconds("seconds")}, {"Evaluation.attempt", Omit()}}};
+      .fields = {{"Evaluation.duration_ns", Seconds("seconds")}, {"Evaluation.attempt", Omit()}},
+      .first_keys = {{"Evaluation",
+                      {"step", "split", "graphs", "mae", "rmse", "accuracy", "constant_mae", "constant_rmse",
+                       "constant_accuracy"}}}};
   const Json rows = MessageToJson(response, rules)["evaluations"];
   return TableOf(rows, KeysOf(MessageToJson(v1::Evaluation(), rules)),
                  format == OutputFormat::kCsv ? FormatExact : ShortNumber);

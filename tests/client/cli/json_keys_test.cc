@@ -142,7 +142,7 @@ TEST(JsonKeysTest, OfASummary) { EXPECT_EQ(KeysIn(SummaryToJson(SampleRun())), "
 
 TEST(JsonKeysTest, OfAnEvaluation) {
   EXPECT_EQ(KeysIn(MessageToJson(v1::Evaluation(), RunRules())),
-            "step split graphs mae rmse constant_predictor{mae rmse} seconds attempt");
+            "step split graphs mae rmse accuracy constant_predictor{mae rmse accuracy} seconds attempt");
 }
 
 TEST(JsonKeysTest, OfAComparison) {

@@ -205,6 +205,7 @@ TEST_F(Comparisons, MetricsOfPhasesEpochsAndErrorsAreMeasured) {
       evaluation.set_step(step);
       evaluation.set_mae(static_cast<double>(scale * 10 * step));
       evaluation.set_rmse(static_cast<double>(scale * scale * step));
+      evaluation.set_accuracy(static_cast<double>(scale * step) / 1000);
       run.AddEvaluation(evaluation);
     }
   };
@@ -229,6 +230,8 @@ TEST_F(Comparisons, MetricsOfPhasesEpochsAndErrorsAreMeasured) {
   EXPECT_EQ(compare("forward.mean").verdict(), v1::VERDICT_FASTER);
   EXPECT_THAT(compare("forward.mean").sentence(),
               StartsWith("forward.mean of dynamic is 2.00x smaller than that of static-multiple (95 % "));
+  EXPECT_THAT(compare("test.accuracy").sentence(),
+              StartsWith("test.accuracy of dynamic is 2.00x smaller than that of static-multiple (95 % "));
   EXPECT_THAT(compare("test.mae").sentence(),
               StartsWith("test.mae of dynamic is 2.00x smaller than that of static-multiple (95 % "));
 }

@@ -160,6 +160,12 @@ TEST(Summary, LossesAndEvaluationsThatAreNoFiniteNumbersAreCounted) {
     evaluation.set_rmse(rmse);
     run.AddEvaluation(evaluation);
   }
+  v1::Evaluation choice;
+  choice.set_step(9);
+  choice.set_split("val");
+  choice.set_mae(std::nan(""));
+  choice.set_accuracy(0.5);
+  run.AddEvaluation(choice);
   run.record().set_lost_records(12);
   const v1::SummarizeRunResponse summary = SummaryOf(run);
   EXPECT_EQ(summary.losses_left_out(), 2u);

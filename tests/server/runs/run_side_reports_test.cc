@@ -1,6 +1,8 @@
 // The contract of RunStore: evaluations, samples, events and corrupt graphs.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "tests/server/runs/run_store_conformance.h"
 #include "tests/testing/status_matchers.h"
 
@@ -71,6 +73,16 @@ TEST_F(RunStoreConformance, BadEvaluationsAreRefused) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("has no attempt 1")));
   EXPECT_THAT(store_->AddEvaluation(rank.run, TestEvaluation(0, "", 1)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("split is empty")));
+  for (const double share : {-0.25, 1.5, std::nan("")}) {
+    v1::Evaluation evaluation = TestEvaluation(0, "val", 1);
+    evaluation.set_accuracy(share);
+    EXPECT_THAT(store_->AddEvaluation(rank.run, evaluation),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("accuracy is ")));
+    evaluation.set_accuracy(1);
+    evaluation.set_constant_accuracy(share);
+    EXPECT_THAT(store_->AddEvaluation(rank.run, evaluation),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("constant_accuracy is ")));
+  }
   EXPECT_THAT(store_->AddEvaluation("nobody", TestEvaluation(0, "val", 1)),
               StatusIs(absl::StatusCode::kNotFound));
 }
