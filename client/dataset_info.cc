@@ -128,6 +128,7 @@ absl::StatusOr<std::vector<std::string>> GetSourceIds(Connection& connection, co
   ABSL_ASSIGN_OR_RETURN(*request.mutable_spec(), wire::ToMessage(spec));
   request.set_dataset(dataset);
   request.set_index(index);
+  request.set_without_checksum(true);
   const auto stub = v1::PlanService::NewStub(ChannelOf(connection));
   ABSL_ASSIGN_OR_RETURN(
       const v1::GetPlannedBatchResponse batch,

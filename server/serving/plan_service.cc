@@ -1,5 +1,7 @@
 #include "server/serving/plan_service.h"
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -87,26 +89,35 @@ absl::Status PlanService::DescribeBatch(const grpc::ServerContext& context,
   const std::uint32_t world_size = wire::WorldSizeOrDefault(request.world_size());
   ABSL_ASSIGN_OR_RETURN(std::shared_ptr<const batches::EpochPlan> plan,
                         plans_.Get(resolved, request.epoch(), {.size = world_size}));
-  ABSL_ASSIGN_OR_RETURN(batching::PlannedBatch batch, plan->plan->BatchAt(request.index()));
-
-  ABSL_ASSIGN_OR_RETURN(batches::BatchBuilder builder,
-                        batches::BatchBuilder::Create(resolved.dataset, max_batch_bytes_, memory_));
+  ABSL_ASSIGN_OR_RETURN(const batching::PlannedBatch batch, plan->plan->BatchAt(request.index()));
   const std::uint64_t answer_bytes = batch.graphs.size() * kAnswerBytesOfAGraph;
   ABSL_ASSIGN_OR_RETURN(const Memory answer_memory, Reserve(context, answer_bytes));
-  ABSL_ASSIGN_OR_RETURN(Memory body_memory, Reserve(context, builder.ReservedBytes(batch)));
-  const batches::EpochPosition position{.epoch = request.epoch(),
-                                        .epoch_steps = plan->plan->steps(),
-                                        .world_size = world_size,
-                                        .fingerprint = resolved.fingerprint};
-  ABSL_ASSIGN_OR_RETURN(batches::BuiltBatch built, builder.Build(batch, position, std::move(body_memory)));
-
+  if (!request.without_checksum()) {
+    const batches::EpochPosition position{.epoch = request.epoch(),
+                                          .epoch_steps = plan->plan->steps(),
+                                          .world_size = world_size,
+                                          .fingerprint = resolved.fingerprint};
+    ABSL_ASSIGN_OR_RETURN(const std::uint32_t checksum, ChecksumOf(context, resolved.dataset, batch, position));
+    response.set_body_crc32c(checksum);
+  }
   response.set_index(batch.index);
   response.set_step(batch.step);
   response.set_rank(batch.rank);
   *response.mutable_padded() = wire::ToMessage(batch.padded);
-  response.set_body_crc32c(built.header.body_crc32c);
   response.set_fingerprint(resolved.fingerprint);
   return AddGraphs(*resolved.dataset, batch.graphs, response);
+}
+
+absl::StatusOr<std::uint32_t> PlanService::ChecksumOf(const grpc::ServerContext& context,
+                                                      const std::shared_ptr<const storage::Dataset>& dataset,
+                                                      const batching::PlannedBatch& batch,
+                                                      const batches::EpochPosition& position) const {
+  ABSL_ASSIGN_OR_RETURN(batches::BatchBuilder builder,
+                        batches::BatchBuilder::Create(dataset, max_batch_bytes_, memory_));
+  ABSL_ASSIGN_OR_RETURN(Memory body_memory, Reserve(context, builder.ReservedBytes(batch)));
+  ABSL_ASSIGN_OR_RETURN(const batches::BuiltBatch built,
+                        builder.Build(batch, position, std::move(body_memory)));
+  return built.header.body_crc32c;
 }
 
 }  // namespace packtrain::serving

@@ -32,6 +32,11 @@ class PlanService final : public PackedService<v1::PlanService> {
   absl::Status DescribePlan(const v1::GetPlanRequest& request, v1::GetPlanResponse& response);
   absl::Status DescribeBatch(const grpc::ServerContext& context, const v1::GetPlannedBatchRequest& request,
                              v1::GetPlannedBatchResponse& response);
+  // Of the body as it is sent.
+  absl::StatusOr<std::uint32_t> ChecksumOf(const grpc::ServerContext& context,
+                                           const std::shared_ptr<const storage::Dataset>& dataset,
+                                           const batching::PlannedBatch& batch,
+                                           const batches::EpochPosition& position) const;
 
   storage::GraphStore& store_;
   batches::PlanCache& plans_;

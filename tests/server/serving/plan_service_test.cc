@@ -83,6 +83,12 @@ TEST_F(PlanServiceTest, APlannedBatchHasTheChecksumOfTheOneServed) {
   EXPECT_THAT(planned->source_ids(), SizeIs(header.real.graphs));
   EXPECT_EQ(planned->source_ids(0), ManyMolecules(60)[stream.batches[1].graphs()[0]].id);
   EXPECT_THAT(planned->n_node(), SizeIs(header.real.graphs));
+  v1::GetPlannedBatchResponse expected = *planned;
+  expected.clear_body_crc32c();
+  request.set_without_checksum(true);
+  const auto without = client_->GetPlannedBatch(request);
+  ASSERT_THAT(without, IsOk());
+  EXPECT_EQ(without->SerializeAsString(), expected.SerializeAsString());
 }
 
 TEST_F(PlanServiceTest, ABatchPastTheEpochIsOutOfRange) {
