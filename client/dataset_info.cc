@@ -33,7 +33,8 @@ SplitInfo ToSplitInfo(const v1::Split& split, const v1::Schema& schema) {
                             .unit = UnitOf(schema, target.target()),
                             .count = target.count(),
                             .mean = target.mean(),
-                            .stddev = target.stddev()});
+                            .stddev = target.stddev(),
+                            .median = target.has_median() ? std::optional(target.median()) : std::nullopt});
   }
   if (split.has_mean_log_degree()) info.mean_log_degree = split.mean_log_degree();
   return info;

@@ -16,13 +16,15 @@
 
 namespace packtrain::client {
 
-// Mean and population deviation of one target over the graphs of a split that have it.
+// Mean, population deviation and median of one target over the graphs of a split that have it.
 struct TargetStatistics {
   std::string target;
   std::string unit;
   std::uint64_t count = 0;
   double mean = 0;
   double stddev = 0;
+  // Absent: no graph has it, or the data set was sealed before this was counted.
+  std::optional<double> median = std::nullopt;
 };
 
 struct SplitInfo {

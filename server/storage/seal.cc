@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -29,6 +31,8 @@ constexpr std::size_t kVersionDigits = 16;
 constexpr std::uint64_t kSplitBytesOfAGraph = 16;
 // Of an index of ids: the split of a graph; and what a list of graphs leaves behind when it grows.
 constexpr std::uint64_t kIdIndexBytesOfAGraph = 16;
+// Of a target: the values that its median is sought in.
+constexpr std::uint64_t kTargetBytesOfAGraph = sizeof(double);
 // Of a bin of a histogram: counted, and in each of the descriptions below.
 constexpr std::uint64_t kBytesOfABin = 320;
 // Copies of the description: the data set's, the stored one, its bytes, and that of the answer.
@@ -199,27 +203,35 @@ v1::CountSummary Summarize(const records::GraphColumn& counts) {
   return summary;
 }
 
+// Of at least one value; orders them in another way.
+double Median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return std::midpoint(*std::max_element(values.begin(), middle), *middle);
+}
+
 v1::TargetStatistics Statistics(const records::DatasetContent& content, std::size_t column,
                                 std::span<const std::uint32_t> graphs) {
-  std::uint64_t count = 0;
+  std::vector<double> values;
+  values.reserve(graphs.size());
   double sum = 0;
   for (const std::uint32_t graph : graphs) {
     const double value = content.target(graph, column);
     if (std::isnan(value)) continue;
-    ++count;
+    values.push_back(value);
     sum += value;
-  }
-  const double mean = count == 0 ? 0 : sum / static_cast<double>(count);
-  double squares = 0;
-  for (const std::uint32_t graph : graphs) {
-    const double deviation = content.target(graph, column) - mean;
-    if (!std::isnan(deviation)) squares += deviation * deviation;
   }
   v1::TargetStatistics statistics;
   statistics.set_target(content.schema().targets(static_cast<int>(column)).name());
-  statistics.set_count(count);
+  statistics.set_count(values.size());
+  if (values.empty()) return statistics;
+  const double mean = sum / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
   statistics.set_mean(mean);
-  statistics.set_stddev(count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count)));
+  statistics.set_stddev(std::sqrt(squares / static_cast<double>(values.size())));
+  statistics.set_median(Median(values));
   return statistics;
 }
 
@@ -294,6 +306,7 @@ std::uint64_t SealBytes(const records::DatasetContent& content, const v1::SealDa
   std::uint64_t bytes_of_a_graph = sizeof(std::uint32_t);  // of the split of all
   if (request.split_case() != v1::SealDatasetRequest::SPLIT_NOT_SET) bytes_of_a_graph += kSplitBytesOfAGraph;
   if (request.split_case() == v1::SealDatasetRequest::kByIds) bytes_of_a_graph += kIdIndexBytesOfAGraph;
+  if (!content.schema().targets().empty()) bytes_of_a_graph += kTargetBytesOfAGraph;
   std::uint64_t bins = MaxBins(content.n_node()) + MaxBins(content.n_edge());
   if (records::IsRenumbered(content.schema())) {
     bins += MaxBins(content.bandwidth()) + MaxBins(content.bandwidth_as_read());

@@ -353,6 +353,7 @@ grpc::Status ScriptedDatasets::GetDataset(grpc::ServerContext*, const v1::GetDat
   statistics.set_count(9);
   statistics.set_mean(-3.5);
   statistics.set_stddev(0.25);
+  statistics.set_median(-3.25);
   all.set_mean_log_degree(1.25);
   v1::Field& token = *dataset.mutable_schema()->add_fields();
   token.set_name("token");

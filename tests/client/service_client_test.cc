@@ -266,6 +266,7 @@ TEST(DatasetInfo, HasReferenceSplitsTargetsClassesAndWords) {
   EXPECT_EQ(all->targets[0].count, 9u);
   EXPECT_EQ(all->targets[0].mean, -3.5);
   EXPECT_EQ(all->targets[0].stddev, 0.25);
+  EXPECT_EQ(all->targets[0].median, -3.25);
   EXPECT_EQ(all->mean_log_degree, 1.25);
   ASSERT_NE(info->FindField("token"), nullptr);
   EXPECT_EQ(info->FindField("token")->words, 3u);

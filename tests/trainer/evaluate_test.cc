@@ -35,7 +35,7 @@ TEST(Evaluate, CountsEachGraphThatHasTheTarget) {
         predicted[static_cast<std::int64_t>(i)].item<double>() * target.scale + target.mean - molecules[i].y[1];
     absolute += std::abs(error) / 4;
     square += error * error / 4;
-    constant += std::abs(molecules[i].y[1] - target.mean) / 4;
+    constant += std::abs(molecules[i].y[1] - target.median) / 4;
     constant_square += std::pow(molecules[i].y[1] - target.mean, 2) / 4;
   }
   HostFeed feed = MakeFeed("dipole");

@@ -1,9 +1,12 @@
 #include "tests/trainer/molecules.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "tests/proto/wire/sample_batches.h"
@@ -17,15 +20,19 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 client::TargetStatistics StatisticsOf(const std::string& name, const std::string& unit, std::size_t column) {
   client::TargetStatistics statistics{.target = name, .unit = unit, .count = 0, .mean = 0, .stddev = 0};
   double square = 0;
+  std::vector<double> values;
   for (const Molecule& molecule : Molecules()) {
     if (std::isnan(molecule.y[column])) continue;
     ++statistics.count;
+    values.push_back(molecule.y[column]);
     statistics.mean += molecule.y[column];
     square += molecule.y[column] * molecule.y[column];
   }
   const auto count = static_cast<double>(statistics.count);
   statistics.mean /= count;
   statistics.stddev = std::sqrt(square / count - statistics.mean * statistics.mean);
+  std::ranges::sort(values);
+  statistics.median = std::midpoint(values[(values.size() - 1) / 2], values[values.size() / 2]);
   return statistics;
 }
 

@@ -161,6 +161,14 @@ TEST(Target, ThatIsConstantIsNotScaled) {
   EXPECT_EQ(ChooseTargets(info, "train", "energy")->front().scale, 1);
 }
 
+TEST(Target, HasTheMeanForItsMedianWhereThatIsNotKnown) {
+  client::DatasetInfo info = MoleculesInfo();
+  info.splits[1].targets[0].median = 2.5;
+  EXPECT_EQ(ChooseTargets(info, "train", "energy")->front().median, 2.5);
+  info.splits[1].targets[0].median = std::nullopt;
+  EXPECT_EQ(ChooseTargets(info, "train", "energy")->front().median, info.splits[1].targets[0].mean);
+}
+
 TEST(Split, IsTrainWhereThereIsOne) {
   client::DatasetInfo info = MoleculesInfo();
   EXPECT_EQ(*ResolveSplit(info, ""), "train");

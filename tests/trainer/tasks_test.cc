@@ -32,7 +32,7 @@ GraphTensors FourTargets() {
   return graphs;
 }
 
-Target OfScale3() { return {.name = "gap", .unit = "eV", .mean = 7, .scale = 3}; }
+Target OfScale3() { return {.name = "gap", .unit = "eV", .mean = 7, .scale = 3, .median = 10}; }
 
 // FourTargets beside one that the first two graphs have.
 GraphTensors TwoTargetsEach() {
@@ -62,7 +62,7 @@ TEST(Regression, LossIsTheSumOverKnownTargetsBesideTheirNumber) {
   EXPECT_TRUE(gradient_of(absolute).equal(at::tensor({1.0f, 0.0f, 1.0f, 0.0f})));
 }
 
-TEST(Regression, MetricsAreInTheUnitOfTheTargetBesideTheMean) {
+TEST(Regression, MetricsAreInTheUnitOfTheTargetBesideThoseOfMedianAndMean) {
   const std::unique_ptr<Task> task = kAbsoluteError.create({OfScale3()});
   EXPECT_EQ(task->outputs(), Rows::kGraphs);
   const at::Tensor sums = task->MetricSumsOf(at::tensor({3.0f, kNaN, -1.0f, kNaN}).unsqueeze(1), FourTargets());
@@ -70,7 +70,7 @@ TEST(Regression, MetricsAreInTheUnitOfTheTargetBesideTheMean) {
   const SplitMetrics metrics = task->MetricsOf(sums);
   EXPECT_EQ(metrics.graphs, 2);
   EXPECT_DOUBLE_EQ(metrics.Find("mae")->value, 3 * (2 + 1) / 2.0);
-  EXPECT_DOUBLE_EQ(metrics.Find("mae")->constant, 3 * (1 + 2) / 2.0);
+  EXPECT_DOUBLE_EQ(metrics.Find("mae")->constant, 3 * (0 + 3) / 2.0);
   EXPECT_DOUBLE_EQ(metrics.Find("rmse")->value, 3 * std::sqrt((4 + 1) / 2.0));
   EXPECT_DOUBLE_EQ(metrics.Find("rmse")->constant, 3 * std::sqrt((1 + 4) / 2.0));
   EXPECT_EQ(metrics.Find("accuracy"), nullptr);
@@ -86,14 +86,14 @@ TEST(Regression, LossOfSeveralTargetsIsOverTheValuesThatAreKnown) {
 }
 
 TEST(Regression, MetricsOfEachTargetAreInItsUnitAndThoseOfAllInDeviations) {
-  const Target second = {.name = "U0", .unit = "Ha", .mean = -1, .scale = 10};
+  const Target second = {.name = "U0", .unit = "Ha", .mean = -1, .scale = 10, .median = 9};
   const std::unique_ptr<Task> task = kSquaredError.create({OfScale3(), second});
   const at::Tensor sums = task->MetricSumsOf(OutputsForTwo(), TwoTargetsEach());
   ASSERT_EQ(sums.sizes(), at::IntArrayRef({task->metric_sums()}));
   const SplitMetrics metrics = task->MetricsOf(sums);
   EXPECT_EQ(metrics.graphs, 3) << "graphs that have any of the targets";
   EXPECT_DOUBLE_EQ(metrics.Find("mae")->value, (2 + 1 + 1 + 5) / 4.0);
-  EXPECT_DOUBLE_EQ(metrics.Find("mae")->constant, (1 + 2 + 3 + 1) / 4.0);
+  EXPECT_DOUBLE_EQ(metrics.Find("mae")->constant, (0 + 3 + 2 + 0) / 4.0);
   EXPECT_DOUBLE_EQ(metrics.Find("rmse")->value, std::sqrt((4 + 1 + 1 + 25) / 4.0));
   EXPECT_DOUBLE_EQ(metrics.Find("rmse")->constant, std::sqrt((1 + 4 + 9 + 1) / 4.0));
   ASSERT_EQ(metrics.targets.size(), 2);
@@ -105,7 +105,7 @@ TEST(Regression, MetricsOfEachTargetAreInItsUnitAndThoseOfAllInDeviations) {
   EXPECT_EQ(energy.unit, "Ha");
   EXPECT_EQ(energy.graphs, 2);
   EXPECT_DOUBLE_EQ(energy.metrics[0].value, 10 * (1 + 5) / 2.0);
-  EXPECT_DOUBLE_EQ(energy.metrics[0].constant, 10 * (3 + 1) / 2.0);
+  EXPECT_DOUBLE_EQ(energy.metrics[0].constant, 10 * (2 + 0) / 2.0);
   EXPECT_DOUBLE_EQ(energy.metrics[1].value, 10 * std::sqrt((1 + 25) / 2.0));
 }
 

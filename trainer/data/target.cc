@@ -69,7 +69,8 @@ absl::StatusOr<Target> Normalised(const client::DatasetInfo& dataset, const clie
                 .column = column,
                 .columns = split.targets.size(),
                 .mean = chosen.mean,
-                .scale = chosen.stddev > 0 ? chosen.stddev : 1};
+                .scale = chosen.stddev > 0 ? chosen.stddev : 1,
+                .median = chosen.median.value_or(chosen.mean)};
 }
 
 }  // namespace

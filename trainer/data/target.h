@@ -21,7 +21,8 @@ struct Target {
   std::size_t column = 0;   // of field `y`
   std::size_t columns = 1;  // of field `y`
   double mean = 0;
-  double scale = 1;  // the deviation, or 1 where all values are equal
+  double scale = 1;   // the deviation, or 1 where all values are equal
+  double median = 0;  // the mean where the data set does not know it
 
   double Normalise(double value) const { return (value - mean) / scale; }
 };

@@ -46,9 +46,10 @@ class Regression final : public Task {
     const at::Tensor targets = graphs.targets.to(at::kDouble);  // 0, the mean, where it is not known
     const at::Tensor difference = outputs.to(at::kDouble) - targets;
     const at::Tensor error = at::where(known, difference, at::zeros({}, difference.options()));
-    const at::Tensor of_targets =
-        at::stack({known.to(at::kDouble), error.abs(), error.square(), targets.abs(), targets.square()}, 2)
-            .sum(0);  // [T, kErrorSums]
+    const at::Tensor of_targets = at::stack({known.to(at::kDouble), error.abs(), error.square(),
+                                             FromMedians(targets, known).abs(), targets.square()},
+                                            2)
+                                      .sum(0);  // [T, kErrorSums]
     return at::cat({known.any(1).sum().to(at::kDouble).view({1}), of_targets.view({-1})});
   }
 
@@ -76,6 +77,16 @@ class Regression final : public Task {
   }
 
  private:
+  // What is left of [G, T] normalised values without the medians; 0 where they are not known. The medians are
+  // arguments of kernels, not a tensor: this may be captured.
+  at::Tensor FromMedians(const at::Tensor& values, const at::Tensor& known) const {
+    const at::Tensor gaps = values.clone();
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      gaps.select(1, static_cast<std::int64_t>(i)).sub_(targets_[i].Normalise(targets_[i].median));
+    }
+    return gaps.mul_(known);
+  }
+
   const std::vector<Target> targets_;
   const Distance distance_;
 };

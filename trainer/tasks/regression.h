@@ -1,6 +1,7 @@
-// Regression on a graph: a number for each target, beside the training split's mean as the constant answer.
-// Metrics: mae and rmse. Those of one target are in its unit. Those of several targets together are of
-// normalised values, that is in standard deviations of the training split, over all values that are known.
+// Regression on a graph: a number for each target. Metrics: mae beside that of the training split's median,
+// rmse beside that of its mean, which are the constant answers that are best in each. Those of one target are
+// in its unit. Those of several targets together are of normalised values, that is in standard deviations of
+// the training split, over all values that are known.
 #ifndef PACKTRAIN_TRAINER_TASKS_REGRESSION_H_
 #define PACKTRAIN_TRAINER_TASKS_REGRESSION_H_
 

@@ -65,11 +65,12 @@ TEST(JsonKeysTest, OfADataset) {
   split.set_name("train");
   split.add_targets();
   dataset.mutable_lineage()->add_sources();
-  EXPECT_EQ(KeysIn(MessageToJson(dataset, DatasetRules())),
-            "name version graphs nodes{total mean p50 p99 max} edges{total mean p50 p99 max} "
-            "histogram{nodes[count graphs] edges} edge_builder bytes fields[name scope dtype dims unit] "
-            "targets[name unit] splits{train{graphs targets[name count mean stddev] mean_log_degree}} classes "
-            "lineage{sources[name bytes sha256] edges derived_from command program_version imported_at_ms}");
+  EXPECT_EQ(
+      KeysIn(MessageToJson(dataset, DatasetRules())),
+      "name version graphs nodes{total mean p50 p99 max} edges{total mean p50 p99 max} "
+      "histogram{nodes[count graphs] edges} edge_builder bytes fields[name scope dtype dims unit] "
+      "targets[name unit] splits{train{graphs targets[name count mean stddev median] mean_log_degree}} "
+      "classes lineage{sources[name bytes sha256] edges derived_from command program_version imported_at_ms}");
 }
 
 TEST(JsonKeysTest, OfARenumberedDataset) {

@@ -135,6 +135,20 @@ TYPED_TEST(GraphStoreConformanceTest, CountsStatisticsOverThoseThatHaveTheTarget
   EXPECT_EQ(energy.count(), 2u);
   EXPECT_DOUBLE_EQ(energy.mean(), (-4.75 - 10.08) / 2);
   EXPECT_DOUBLE_EQ(energy.stddev(), (10.08 - 4.75) / 2);
+  EXPECT_DOUBLE_EQ(energy.median(), (-4.75 - 10.08) / 2);
+}
+
+TYPED_TEST(GraphStoreConformanceTest, TheMedianIsTheValueInTheMiddleOrTheMeanOfTwo) {
+  std::vector<Molecule> molecules = SampleMolecules();
+  const std::vector<double> energies = {7, -1, 100, 3, std::numeric_limits<double>::quiet_NaN()};
+  for (std::size_t i = 0; i < energies.size(); ++i) molecules[i].energy = energies[i];
+  v1::SealDatasetRequest request = SealAs("molecules");
+  for (const std::size_t i : {0, 1, 2}) request.mutable_by_ids()->add_train(molecules[i].id);
+  request.mutable_by_ids()->add_val(molecules[4].id);
+  const v1::Dataset dataset = this->MustImport(molecules, request);
+  EXPECT_EQ(dataset.splits(0).targets(0).median(), 5);
+  EXPECT_EQ(dataset.splits(1).targets(0).median(), 7);
+  EXPECT_FALSE(dataset.splits(2).targets(0).has_median()) << "no graph of val has the target";
 }
 
 TYPED_TEST(GraphStoreConformanceTest, ReadingPastTheEndIsOutOfRange) {
