@@ -131,7 +131,10 @@ void AddFormFlags(CLI::App& app, ModelFlags& flags) {
                  "Types of edges of ggnn, each and its reverse counted [twice those of the data set]")
       ->check(base::CountBetween(1, kMaxEdgeTypes))
       ->group(kModelGroup);
-  app.add_option("--adjacency", flags.adjacency, "How ggnn sums over edges: sparse")
+  app.add_option(
+         "--adjacency", flags.adjacency,
+         "How ggnn sums over edges, with equal results: sparse, or banded, by products of the blocks of "
+         "--policy supergraph [sparse]")
       ->type_name("NAME")
       ->group(kModelGroup);
 }

@@ -248,12 +248,21 @@ absl::Status CheckNodeCounts(std::span<const std::uint32_t> n_node) {
   return absl::DataLossError(absl::StrCat("batch: graph ", none - n_node.begin(), " has no node"));
 }
 
-absl::Status CheckFullEdges(const Counts& counts) {
+// Blocks of 0 nodes: the batch has none.
+absl::Status CheckBandwidth(std::uint64_t bandwidth, std::uint32_t block_nodes) {
+  if (block_nodes == 0 || bandwidth <= block_nodes) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("batch: an edge joins nodes ", bandwidth, " apart, in blocks of ", block_nodes));
+}
+
+absl::Status CheckFullEdges(const Counts& counts, std::uint32_t block_nodes) {
   for (std::size_t k = 0; k < counts.n_node.size(); ++k) {
     const std::uint64_t n = counts.n_node[k];
-    if (counts.n_edge[k] == n * (n - 1)) continue;
-    return absl::DataLossError(absl::StrCat("batch: graph ", k, " of ", n, " nodes has ", counts.n_edge[k],
-                                            " edges, not all ", n * (n - 1)));
+    if (counts.n_edge[k] != n * (n - 1)) {
+      return absl::DataLossError(absl::StrCat("batch: graph ", k, " of ", n, " nodes has ", counts.n_edge[k],
+                                              " edges, not all ", n * (n - 1)));
+    }
+    ABSL_RETURN_IF_ERROR(CheckBandwidth(n - 1, block_nodes));
   }
   return absl::OkStatus();
 }
@@ -307,10 +316,21 @@ GraphPlace FindBadEdges(const Endpoints<T>& all, const Counts& counts) {
 }
 
 template <typename T>
-absl::Status CheckStoredEdges(const Batch& batch, const Counts& counts) {
+std::uint64_t BandwidthOf(const Endpoints<T>& edges) {
+  T bandwidth = 0;
+  for (std::size_t k = 0; k < edges.senders.size(); ++k) {
+    const auto [low, high] = std::minmax({edges.senders[k], edges.receivers[k]});
+    bandwidth = std::max(bandwidth, static_cast<T>(high - low));
+  }
+  return bandwidth;
+}
+
+template <typename T>
+absl::Status CheckStoredEdges(const Batch& batch, const Counts& counts, std::uint32_t block_nodes) {
   const Endpoints<T> all{*batch.Elements<T>(kSendersSection), *batch.Elements<T>(kReceiversSection)};
   const auto [k, first_edge] = FindBadEdges(all, counts);
-  if (k == counts.n_node.size()) return absl::OkStatus();
+  if (k == counts.n_node.size())
+    return block_nodes == 0 ? absl::OkStatus() : CheckBandwidth(BandwidthOf(all), block_nodes);
   const Endpoints<T> edges = all.Of(first_edge, counts.n_edge[k]);
   const EdgeFacts<T> facts = FactsOf(edges.receivers, edges.senders);
   if (facts.largest >= counts.n_node[k]) return BadEndpoint(k, facts.largest, counts.n_node[k]);
@@ -319,14 +339,15 @@ absl::Status CheckStoredEdges(const Batch& batch, const Counts& counts) {
 }
 
 absl::Status CheckEdges(const Batch& batch, const Counts& counts) {
-  if (batch.header().edge_rule == EdgeRule::kFull) return CheckFullEdges(counts);
+  const std::uint32_t block_nodes = batch.header().padded.block_nodes;
+  if (batch.header().edge_rule == EdgeRule::kFull) return CheckFullEdges(counts, block_nodes);
   switch (SizeOf(batch.FindSection(kSendersSection)->dtype)) {
     case 1:
-      return CheckStoredEdges<std::uint8_t>(batch, counts);
+      return CheckStoredEdges<std::uint8_t>(batch, counts, block_nodes);
     case 2:
-      return CheckStoredEdges<std::uint16_t>(batch, counts);
+      return CheckStoredEdges<std::uint16_t>(batch, counts, block_nodes);
     default:
-      return CheckStoredEdges<std::uint32_t>(batch, counts);
+      return CheckStoredEdges<std::uint32_t>(batch, counts, block_nodes);
   }
 }
 

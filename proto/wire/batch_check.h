@@ -28,7 +28,8 @@ absl::Status CheckSlotBytes(const Shape& padded, std::uint64_t max_bytes);
 absl::Status CheckHeader(const BatchHeader& header, std::uint64_t max_body_bytes);
 
 // The counts of the graphs add up to `real`, every endpoint is a node of its graph, edges ascend by receiver,
-// then sender, bytes between sections are 0, and no corrupt graph is in the batch.
+// then sender, and join nodes at most `padded.block_nodes` apart where the slots are blocks; bytes between
+// sections are 0, and no corrupt graph is in the batch.
 // The header must have passed CheckHeader.
 absl::Status CheckContent(const Batch& batch);
 

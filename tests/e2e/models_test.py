@@ -7,7 +7,7 @@ import unittest
 
 from harness import DATA, DataNode, Result, program
 
-BATCHES = ["--policy", "dynamic", "--threads", "1", "--lr", "1e-3"]
+SETTINGS = ["--threads", "1", "--lr", "1e-3"]
 SPLIT = ["--split-permille", "700,150,150"]
 
 
@@ -35,7 +35,7 @@ class Describe(unittest.TestCase):
         for arguments, part in ((["ggnn", "--classes", 5], "--edge-types"), (["mpeu"], "--classes"),
                                 (["schnet", "--classes", 5, "--readout", "max"], "schnet has mean"),
                                 (["pna", "--edge-types", 4], "pna has no types of edges"),
-                                (["ggnn", "--classes", 5, "--edge-types", 4, "--adjacency", "banded"], "ggnn has sparse")):
+                                (["ggnn", "--classes", 5, "--edge-types", 4, "--adjacency", "dense"], "ggnn has sparse, banded")):
             with self.subTest(model=arguments):
                 result = describe("--model", *arguments)
                 self.assertEqual(result.code, 2, result)
@@ -51,7 +51,8 @@ class Trained(unittest.TestCase):
                                   *SPLIT]),
                    ("crystals", ["extxyz", DATA / "crystals" / "mp_sample.extxyz", "--edges", "knn:12",
                                  "--missing-target", "nan"]),
-                   ("programs", ["jsonl", DATA / "jsonl" / "great.jsonl.gz", "--split-permille", "500,500,0"]))
+                   ("programs", ["jsonl", DATA / "jsonl" / "great.jsonl.gz", "--split-permille", "500,500,0", "--renumber",
+                                 "rcm"]))
         for name, arguments in imports:
             imported = cls.node.run("import", *arguments, "--name", name)
             assert imported.code == 0, imported
@@ -62,9 +63,9 @@ class Trained(unittest.TestCase):
     def tearDownClass(cls):
         cls.node.__exit__()
 
-    def train(self, dataset, model, *arguments, steps=6, graphs=8):
-        (result,) = self.node.train("--dataset", dataset, "--model", model, *BATCHES, "--graphs", graphs, "--steps", steps,
-                                    *arguments)
+    def train(self, dataset, model, *arguments, steps=6, graphs=8, policy=None):
+        policy = policy or ["--policy", "dynamic", "--graphs", graphs]
+        (result,) = self.node.train("--dataset", dataset, "--model", model, *SETTINGS, *policy, "--steps", steps, *arguments)
         return result
 
     def trained(self, *arguments, **others):
@@ -105,6 +106,18 @@ class Trained(unittest.TestCase):
         types = len(self.node.run("dataset", "show", "programs").json["vocabularies"]["edge_type"]["words"])
         other = run["settings"]["other"]
         self.assertEqual((other["readout"], other["adjacency"], other["edge_types"]), ("choice", "sparse", str(2 * types)))
+
+    def test_ggnn_trains_on_supergraphs_by_banded_sums_as_by_sparse_ones(self):
+        policy = ["--policy", "supergraph", "--blocks", 8, "--block-nodes", 32, "--oversize", "alone"]
+        (sparse, _), (banded, run) = (self.trained("programs", "ggnn", "--hidden", 8, "--adjacency", adjacency, policy=policy)
+                                      for adjacency in ("sparse", "banded"))
+        self.assertEqual(run["settings"]["other"]["adjacency"], "banded")
+        self.assertAlmostEqual(banded["loss"], sparse["loss"], delta=1e-4)
+        for metric in ("accuracy", "cross_entropy", "graphs"):
+            self.assertAlmostEqual(banded["val"][metric], sparse["val"][metric], delta=1e-3, msg=metric)
+        refused = self.train("programs", "ggnn", "--adjacency", "banded")
+        self.assertEqual(refused.code, 2, refused)
+        self.assertIn("--policy supergraph", refused.err)
 
     def test_ggnn_learns_a_target_of_molecules(self):
         trained, run = self.trained("molecules", "ggnn", "--hidden", 16)

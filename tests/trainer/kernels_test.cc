@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/kernels/banded_product.h"
 #include "trainer/kernels/distances.h"
 #include "trainer/kernels/edge_product.h"
 #include "trainer/kernels/gaussians.h"
@@ -179,6 +180,60 @@ TEST(EdgeProduct, OfBf16RoundsTheWeightsButNotTheirGradient) {
   EXPECT_LT(RelativeError(x.grad().to(at::kDouble), wide_d_y.mm(rounded.t())), once);
   EXPECT_LT(RelativeError(weights.grad(), wide_x.t().mm(wide_d_y)),
             ErrorBound({.unit = kF32Roundoff, .chain = 500}));
+}
+
+// A[to, type, from], f64 [N, P, N], of edges that are counted one by one.
+at::Tensor DenseAdjacency(const TypedEdges& edges, const BandSizes& sizes) {
+  at::Tensor counts = at::zeros({sizes.nodes, sizes.types, sizes.nodes}, at::kDouble);
+  for (std::int64_t e = 0; e < edges.from.numel(); ++e) {
+    counts[edges.to[e].item<std::int64_t>()][edges.types[e].item<std::int64_t>()]
+          [edges.from[e].item<std::int64_t>()] += 1;
+  }
+  return counts;
+}
+
+// Any, of nodes at most S apart, some of them there several times.
+TypedEdges EdgesInBand(const BandSizes& sizes, std::int64_t number) {
+  const at::Tensor from = at::randint(sizes.nodes, {number}, at::kInt);
+  const at::Tensor step = at::randint(-sizes.block_nodes, sizes.block_nodes + 1, {number}, at::kInt);
+  return {.from = from,
+          .to = (from + step).clamp(0, sizes.nodes - 1),
+          .types = at::randint(sizes.types, {number}, at::kInt)};
+}
+
+TEST(BandedProduct, IsTheSumOverEdgesWithItsGradient) {
+  at::manual_seed(11);
+  for (const BandSizes sizes : {BandSizes{.nodes = 12, .block_nodes = 3, .types = 2},
+                                BandSizes{.nodes = 10, .block_nodes = 5, .types = 3},
+                                BandSizes{.nodes = 7, .block_nodes = 7, .types = 1},
+                                BandSizes{.nodes = 4, .block_nodes = 1, .types = 4}}) {
+    const TypedEdges edges = EdgesInBand(sizes, 90);
+    const at::Tensor dense = DenseAdjacency(edges, sizes);
+    const at::Tensor nodes = at::randn({sizes.nodes, 5}, at::kDouble).requires_grad_();
+    const at::Tensor product = BandedProduct(MakeAdjacencyBlocks(edges, sizes, at::kDouble), nodes);
+    const at::Tensor expected = at::einsum("ipj,jh->iph", {dense, nodes.detach()}).flatten(1);
+    EXPECT_TRUE(at::allclose(product, expected, 1e-12, 1e-12)) << sizes.block_nodes;
+    const at::Tensor d_product = at::randn_like(product);
+    product.backward(d_product);
+    const at::Tensor by_type = d_product.view({sizes.nodes, sizes.types, 5});
+    EXPECT_TRUE(at::allclose(nodes.grad(), at::einsum("ipj,iph->jh", {dense, by_type}), 1e-12, 1e-12))
+        << sizes.block_nodes;
+  }
+}
+
+// One of length S + 1 from the last node of a block.
+TEST(BandedProduct, LosesAnEdgeThatReachesBeyondTheNextBlock) {
+  constexpr BandSizes kSizes = {.nodes = 9, .block_nodes = 3, .types = 1};
+  const at::Tensor nodes = at::arange(1, 10, at::kDouble).unsqueeze(1);
+  const auto sum_at = [&](int from, int to) {
+    const TypedEdges edge = {.from = at::tensor({from}, at::kInt),
+                             .to = at::tensor({to}, at::kInt),
+                             .types = at::tensor({0}, at::kInt)};
+    return BandedProduct(MakeAdjacencyBlocks(edge, kSizes, at::kDouble), nodes).sum().item<double>();
+  };
+  EXPECT_EQ(sum_at(2, 5), 3);
+  EXPECT_EQ(sum_at(2, 6), 0);
+  EXPECT_EQ(sum_at(6, 2), 0);
 }
 
 }  // namespace

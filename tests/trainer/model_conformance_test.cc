@@ -33,6 +33,7 @@ constexpr std::uint32_t kSeed = 7;
 struct ModelFacts {
   std::string_view name;
   std::string_view readout;
+  std::string_view adjacency = {};
   bool with_optional = false;              // inputs, where the model reads such
   std::array<std::int64_t, 2> parameters;  // with 5 and with 74 classes, 9 node features and 20 edge types
   // In the tests of all else; 0: those of the model. A model with kinks is to be so small that none lies near.
@@ -106,7 +107,23 @@ constexpr std::array kFacts = {
                .bf16_roundings = 0,
                .bf16_terms = 1},
     ModelFacts{.name = "ggnn",
+               .readout = "choice",
+               .adjacency = kBanded,
+               .parameters = {427'776, 436'608},
+               .hidden = 16,
+               .layers = 4,
+               .bf16_roundings = 0,
+               .bf16_terms = 1},
+    ModelFacts{.name = "ggnn",
                .readout = "mean",
+               .parameters = {444'033, 452'865},
+               .hidden = 16,
+               .layers = 4,
+               .bf16_roundings = 0,
+               .bf16_terms = 1},
+    ModelFacts{.name = "ggnn",
+               .readout = "mean",
+               .adjacency = kBanded,
                .parameters = {444'033, 452'865},
                .hidden = 16,
                .layers = 4,
@@ -134,6 +151,7 @@ class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
     return entry_.create({.sizes = sizes,
                           .token_classes = testing::MoleculesTokens().of_token,
                           .readout = GetParam().readout,
+                          .adjacency = GetParam().adjacency,
                           .hidden = GetParam().hidden,
                           .layers = GetParam().layers,
                           .seed = seed,
@@ -151,11 +169,22 @@ class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
     return testing::TensorsOf(batch,
                               {.inputs = Inputs() | form_.task.labels, .sizes = testing::MoleculesSizes()});
   }
-  GraphTensors TensorsOf(std::span<const Molecule> molecules) const { return TensorsOf(BatchOf(molecules)); }
+  // Without padding; where a model needs blocks, as one of them.
+  GraphTensors TensorsOf(std::span<const Molecule> molecules) const {
+    GraphTensors graphs = TensorsOf(BatchOf(molecules));
+    if (IsBanded()) graphs.block_nodes = graphs.graph_of_node.size(0);
+    return graphs;
+  }
 
   // Molecules() with padding of each kind.
   GraphTensors Padded() const {
-    return TensorsOf(BatchOf(Molecules(), {.graphs = kGraphs + 2, .nodes = 64, .edges = 128}));
+    return TensorsOf(BatchOf(
+        Molecules(), {.graphs = kGraphs + 2, .nodes = 64, .edges = 128, .block_nodes = IsBanded() ? 4u : 0u}));
+  }
+
+  GraphTensors Empty() const {
+    const wire::Shape blocks = {.graphs = 4, .nodes = 8, .block_nodes = 4};
+    return TensorsOf(BatchOf({}, IsBanded() ? blocks : wire::Shape{.graphs = 4}));
   }
 
   // The same with anything in the inputs of the padding; the labels stay as a feed brings them.
@@ -211,6 +240,8 @@ class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
 
  private:
   InputSet Inputs() const { return GetParam().with_optional ? form_.inputs | form_.optional : form_.inputs; }
+
+  bool IsBanded() const { return GetParam().adjacency == kBanded; }
 
   bool IsInput(const GraphMember& member) const {
     const GraphTensors inputs =
@@ -268,7 +299,7 @@ TEST_P(ModelConformance, GarbageInThePaddingChangesNoBit) {
 }
 
 TEST_P(ModelConformance, AnEmptyBatchHasNoGradient) {
-  const at::Tensor outputs_of_none = OutcomeOf(TensorsOf(BatchOf({}, {.graphs = 4})), 0).gradient;
+  const at::Tensor outputs_of_none = OutcomeOf(Empty(), 0).gradient;
   EXPECT_EQ(outputs_of_none.abs().max().item<float>(), 0);
 }
 
@@ -368,18 +399,24 @@ TEST_P(ModelConformance, InBf16GarbageInThePaddingChangesNoBit) {
 
 INSTANTIATE_TEST_SUITE_P(Models, ModelConformance, ::testing::ValuesIn(kFacts), [](const auto& test) {
   return absl::StrCat(std::string(test.param.name), "_", std::string(test.param.readout),
+                      test.param.adjacency == kBanded ? "_banded" : "",
                       test.param.with_optional ? "_with_optional_inputs" : "");
 });
 
 TEST(Models, AllHaveFactsForEachForm) {
-  const auto has_facts = [](const ModelEntry& entry, const ModelForm& form, bool with_optional) {
+  const auto has_facts = [](const ModelEntry& entry, const ModelForm& form, bool with_optional,
+                            std::string_view adjacency = {}) {
     return std::ranges::any_of(kFacts, [&](const ModelFacts& facts) {
-      return facts.name == entry.name && facts.readout == form.readout && facts.with_optional == with_optional;
+      return facts.name == entry.name && facts.readout == form.readout &&
+             facts.with_optional == with_optional && facts.adjacency == adjacency;
     });
   };
   for (const ModelEntry& entry : Models()) {
     for (const ModelForm& form : entry.forms) {
       EXPECT_TRUE(has_facts(entry, form, false)) << entry.name << ' ' << form.readout;
+      for (std::size_t other = 1; other < entry.adjacencies.size(); ++other)
+        EXPECT_TRUE(has_facts(entry, form, false, entry.adjacencies[other]))
+            << entry.name << ' ' << form.readout;
       EXPECT_EQ(has_facts(entry, form, true), form.optional != InputSet{}) << entry.name << ' ' << form.readout;
     }
   }

@@ -129,8 +129,10 @@ TEST(Models, FlagsThatAModelDoesNotHaveAreRefusedByName) {
       check("painn", {.adjacency = "sparse"}),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--adjacency: painn has nothing to choose")));
   EXPECT_THAT(check("ggnn", {.adjacency = "sparse", .edge_types = 20}), IsOk());
-  EXPECT_THAT(check("ggnn", {.adjacency = "dense"}),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--adjacency dense: ggnn has sparse")));
+  EXPECT_THAT(check("ggnn", {.adjacency = "banded"}), IsOk());
+  EXPECT_THAT(
+      check("ggnn", {.adjacency = "dense"}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--adjacency dense: ggnn has sparse, banded")));
   EXPECT_THAT(check("mpeu", {.edge_types = 20}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--edge-types: mpeu has no types")));
 }

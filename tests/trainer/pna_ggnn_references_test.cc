@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -192,6 +193,63 @@ TEST(Ggnn, OfProgramsIsItsDefinition) {
     scores.push_back(of.Times(Joined(Joined(nodes[node], slot), Times(nodes[node], slot)), "score")[0]);
   }
   ExpectEqual(model->Forward(sample.graphs), scores);
+}
+
+// Nodes in 5 blocks of 8, as one graph, with edges of up to 8.
+GraphTensors MakeBand() {
+  at::manual_seed(9);
+  GraphTensors graphs;
+  graphs.senders = at::randint(40, {150}, at::kInt);
+  graphs.receivers = (graphs.senders + at::randint(-8, 9, {150}, at::kInt)).clamp(0, 39);
+  graphs.edge_types = at::randint(3, {150}, at::kInt);
+  graphs.graph_of_node = at::zeros({40}, at::kInt);
+  graphs.n_node = at::tensor({40}, at::kInt);
+  graphs.classes = at::randint(3, {40}, at::kInt);
+  graphs.tokens = at::randint(5, {40}, at::kInt);
+  graphs.is_slot = (at::arange(40) == 17).to(at::kInt);
+  graphs.block_nodes = 8;
+  return graphs;
+}
+
+// All parameters after `steps` of Adam.
+at::Tensor Trained(Model& model, const GraphTensors& graphs, int steps) {
+  std::vector<at::Tensor> parameters = model.parameters();
+  at::Tensor mean = at::zeros({CountParameters(model)}, at::kDouble), square = mean.clone();
+  for (int step = 1; step <= steps; ++step) {
+    const at::Tensor gradient = GradientOf((model.Forward(graphs) - 1).square().sum(), model);
+    const at::NoGradGuard no_grad;
+    mean.lerp_(gradient, 0.1);
+    square.lerp_(gradient.square(), 0.001);
+    const at::Tensor mean_now = mean / (1 - std::pow(0.9, step)),
+                     square_now = square / (1 - std::pow(0.999, step));
+    std::int64_t first = 0;
+    for (at::Tensor& parameter : parameters) {
+      const at::Tensor change = mean_now / (square_now.sqrt() + 1e-8);
+      parameter.add_(change.narrow(0, first, parameter.numel()).view_as(parameter), -1e-3);
+      first += parameter.numel();
+    }
+  }
+  std::vector<at::Tensor> rows;
+  for (const at::Tensor& parameter : parameters) rows.push_back(parameter.detach().flatten());
+  return at::cat(rows);
+}
+
+TEST(Ggnn, BandedAndSparseSumsTrainTheSameModel) {
+  const GraphTensors graphs = MakeBand();
+  for (const char* readout : {"mean", "choice"}) {
+    const auto trained = [&](std::string_view adjacency, int steps) {
+      const auto model = MakeModel("ggnn", {.sizes = {.classes = 3, .edge_types = 6},
+                                            .token_classes = {2, 0, 2, 1, 2},
+                                            .readout = readout,
+                                            .adjacency = adjacency,
+                                            .hidden = 8,
+                                            .layers = 8});
+      return Trained(*model, graphs, steps);
+    };
+    const at::Tensor sparse = trained("sparse", 100);
+    EXPECT_GT(RelativeError(sparse, trained("sparse", 0)), 1e-2) << readout;
+    EXPECT_LT(RelativeError(trained("banded", 100), sparse), 1e-9) << readout;
+  }
 }
 
 // Of GREAT: 4,049 tokens and one class for all others; ten types of edges.

@@ -101,6 +101,7 @@ std::span<const GraphMember> GraphMembers() { return kMembers; }
 
 GraphTensors NewGraphTensors(const wire::Shape& padded, const InputLayout& layout, at::Device device) {
   GraphTensors tensors;
+  tensors.block_nodes = padded.block_nodes;
   const Maker maker(padded, device);
   maker.AddTopology(tensors);
   maker.AddInputs(layout, tensors);

@@ -24,6 +24,8 @@ struct GraphTensors {
   at::Tensor in_degree = {};      // f32 [N, 1], real edges that end in the node, but at least 1
   at::Tensor graph_of_node = {};  // i32 [N]
   at::Tensor n_node = {};         // i32 [G], real nodes; 0 for padding
+  // S of a supergraph, whose real edges reach no further than the next block of S nodes; else 0.
+  std::int64_t block_nodes = 0;
 
   // The inputs that the model and its task declare; the others are undefined. All are 0 for padding.
   at::Tensor classes = {};    // i32 [N], row of the embedding

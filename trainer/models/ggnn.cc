@@ -2,9 +2,11 @@
 
 #include <torch/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "trainer/kernels/banded_product.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/parameter_maker.h"
 
@@ -32,16 +34,14 @@ GatedUnit MakeGatedUnit(ParameterMaker& make, const std::string& name, std::int6
   return unit;
 }
 
-// Where the messages of a batch come from and where they go: along each edge, and back.
-struct Routes {
-  at::Tensor from;  // i32 [2E], a row among those of all nodes and types
-  at::Tensor to;    // i32 [2E], a node
-};
+// [N, H] to [N, H], the sum over types p of A_p h W_p of the states h of a batch's nodes.
+using NeighbourSum = std::function<at::Tensor(const at::Tensor& nodes)>;
 
 class Ggnn final : public Model {
  public:
   explicit Ggnn(const ModelOptions& options)
       : chooses_(options.readout == "choice"),
+        banded_(options.adjacency == kBanded),
         hidden_(options.hidden),
         steps_(options.layers),
         types_(options.sizes.edge_types) {
@@ -60,11 +60,9 @@ class Ggnn final : public Model {
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
-    const Routes routes = RoutesOf(graphs);
-    const at::Tensor weights = at::cat(type_weights_, 1);  // [H, P H]
+    const NeighbourSum sum = banded_ ? BandedSum(graphs) : SparseSum(graphs);
     at::Tensor nodes = at::embedding(embedding_, ClassesOf(graphs));
-    for (std::int64_t step = 0; step < steps_; ++step)
-      nodes = unit_(SumNeighbours(nodes, weights, routes), nodes);
+    for (std::int64_t step = 0; step < steps_; ++step) nodes = unit_(sum(nodes), nodes);
     return chooses_ ? ScoresOf(nodes, graphs) : MeanOverNodes(PredictionsOf(nodes), graphs);
   }
 
@@ -74,17 +72,31 @@ class Ggnn final : public Model {
     return chooses_ ? class_of_token_.index_select(0, graphs.tokens).to(at::kLong) : graphs.classes;
   }
 
-  // Type t has matrix 2t along its edges, and 2t + 1 back.
-  Routes RoutesOf(const GraphTensors& graphs) const {
-    const at::Tensor along = graphs.senders * types_ + graphs.edge_types * 2;
-    const at::Tensor back = graphs.receivers * types_ + graphs.edge_types * 2 + 1;
-    return {.from = at::cat({along, back}), .to = at::cat({graphs.receivers, graphs.senders})};
+  // Messages go along each edge and back: type t has matrix 2t along its edges, and 2t + 1 back.
+  static TypedEdges BothWays(const GraphTensors& graphs) {
+    const at::Tensor along = graphs.edge_types * 2;
+    return {.from = at::cat({graphs.senders, graphs.receivers}),
+            .to = at::cat({graphs.receivers, graphs.senders}),
+            .types = at::cat({along, along + 1})};
   }
 
-  // [N, H], the sum over types p of A_p h W_p.
-  at::Tensor SumNeighbours(const at::Tensor& nodes, const at::Tensor& weights, const Routes& routes) const {
-    const at::Tensor of_types = nodes.mm(weights).view({nodes.size(0) * types_, hidden_});
-    return at::zeros_like(nodes).index_add(0, routes.to, of_types.index_select(0, routes.from));
+  NeighbourSum SparseSum(const GraphTensors& graphs) const {
+    const TypedEdges edges = BothWays(graphs);
+    return [this, rows = edges.from * types_ + edges.types, to = edges.to,
+            weights = at::cat(type_weights_, 1)](const at::Tensor& nodes) {
+      const at::Tensor of_types = nodes.mm(weights).view({nodes.size(0) * types_, hidden_});
+      return at::zeros_like(nodes).index_add(0, to, of_types.index_select(0, rows));
+    };
+  }
+
+  NeighbourSum BandedSum(const GraphTensors& graphs) const {
+    TORCH_CHECK(graphs.block_nodes > 0, "a banded sum over the nodes of a batch without blocks");
+    const BandSizes sizes = {
+        .nodes = graphs.graph_of_node.size(0), .block_nodes = graphs.block_nodes, .types = types_};
+    return [blocks = MakeAdjacencyBlocks(BothWays(graphs), sizes, embedding_.scalar_type()),
+            weights = at::cat(type_weights_, 0)](const at::Tensor& nodes) {
+      return BandedProduct(blocks, nodes).mm(weights);
+    };
   }
 
   // [N], w . [h, s, h s] of the state h of the node and s of its graph's slot; s is 0 where there is none.
@@ -102,6 +114,7 @@ class Ggnn final : public Model {
   }
 
   const bool chooses_;
+  const bool banded_;
   const std::int64_t hidden_;
   const std::int64_t steps_;
   const std::int64_t types_;

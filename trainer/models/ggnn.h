@@ -20,7 +20,7 @@ inline constexpr ModelForm kGgnnForms[] = {
     {.readout = "choice", .inputs = {Input::kTokens, Input::kEdgeTypes, Input::kCandidates}, .task = kChoice},
     {.readout = "mean", .inputs = {Input::kAtomicNumbers, Input::kEdgeTypes}, .task = kSquaredError}};
 
-inline constexpr std::string_view kGgnnAdjacencies[] = {"sparse"};
+inline constexpr std::string_view kGgnnAdjacencies[] = {"sparse", kBanded};
 
 inline constexpr ModelEntry kGgnn = {.name = "ggnn",
                                      .forms = kGgnnForms,

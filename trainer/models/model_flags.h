@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace packtrain::trainer {
+
+// Of --adjacency: sums over neighbours as products of blocks, for batches that have blocks.
+inline constexpr std::string_view kBanded = "banded";
 
 // Absent: what the model, or the data set, says.
 struct ModelFlags {

@@ -157,6 +157,7 @@ class Session {
   absl::Status LoadData() {
     ABSL_ASSIGN_OR_RETURN(entry_, FindModel(options_.model));
     ABSL_RETURN_IF_ERROR(CheckFlags(options_.model_flags, *entry_));
+    ABSL_RETURN_IF_ERROR(CheckBlocks());
     const std::vector<ModelForm> forms = FormsFor(options_.model_flags, *entry_);
     ABSL_ASSIGN_OR_RETURN(std::shared_ptr<client::Connection> connection, Connect(options_.server));
     ABSL_ASSIGN_OR_RETURN(data_,
@@ -170,6 +171,12 @@ class Session {
     feed_ = device_->NewFeed(data_.feed);
     model_options_ = OptionsOfModel(forms[data_.need]);
     return absl::OkStatus();
+  }
+
+  absl::Status CheckBlocks() const {
+    if (options_.model_flags.adjacency != kBanded || options_.spec.policy == wire::Policy::kSupergraph)
+      return absl::OkStatus();
+    return absl::InvalidArgumentError("--adjacency banded: only batches of --policy supergraph have blocks");
   }
 
   InputRequest InputsToAskFor(const std::vector<ModelForm>& forms) const {

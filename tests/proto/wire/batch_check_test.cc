@@ -218,6 +218,22 @@ TEST(CheckContent, RefusesEdgesThatDoNotAscendByReceiverThenSender) {
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("graph 0 do not ascend")));
 }
 
+TEST(CheckContent, RefusesEdgesThatReachBeyondTheNextBlock) {
+  const auto check = [](PlainBatch batch, std::uint32_t block_nodes) {
+    batch.header.padded.block_nodes = block_nodes;
+    return CheckContentOf(batch);
+  };
+  const auto refused = [](const char* message) {
+    return StatusIs(absl::StatusCode::kDataLoss, HasSubstr(message));
+  };
+  for (DType endpoints : {DType::kU8, DType::kU16, DType::kU32}) {
+    EXPECT_THAT(check(StoredBatch(endpoints), 2), IsOk());
+    EXPECT_THAT(check(StoredBatch(endpoints), 1), refused("joins nodes 2 apart, in blocks of 1"));
+  }
+  EXPECT_THAT(check(FullBatch({3, 1, 29}), 28), IsOk());
+  EXPECT_THAT(check(FullBatch({3, 1, 29}), 27), refused("joins nodes 28 apart, in blocks of 27"));
+}
+
 TEST(CheckContent, TakesSeveralEdgesBetweenTwoNodes) {
   PlainBatch batch = StoredBatch(DType::kU8);
   batch.Set("senders", 1, std::uint8_t{2});
