@@ -315,7 +315,8 @@ void AddPredictFlags(CLI::App& app, PredictLine& line) {
 void RequireRun(const TrainingOptions& options) {
   if (options.dataset.empty()) throw CLI::RequiredError("--dataset");
   if (!options.spec.policy) throw CLI::RequiredError("--policy");
-  if (options.spec.graphs == 0) throw CLI::RequiredError("--graphs");
+  if (options.spec.graphs == 0 && options.spec.policy != wire::Policy::kSupergraph)
+    throw CLI::RequiredError("--graphs");
   if (options.steps == 0) throw CLI::RequiredError("--steps");
   if (options.warmup_steps >= options.steps)
     throw CLI::ValidationError("--warmup-steps", "there are to be fewer than --steps");

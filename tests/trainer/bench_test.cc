@@ -2,7 +2,13 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <gmock/gmock.h>
+#include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/types.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "tests/testing/status_matchers.h"
 #include "trainer/selftest/precision_errors.h"
@@ -82,6 +88,34 @@ TEST(TimeSteps, RefusesWhatTheDeviceOrTheProgramLacks) {
   EXPECT_THAT(TimeSteps(bench, {}, *OpenCpu()), StatusIs(absl::StatusCode::kNotFound));
 }
 
+std::string ContentOf(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(WriteBatch, WritesADictionaryOfTensors) {
+  const std::string file = ::testing::TempDir() + "packtrain_bench_batch.pt";
+  ASSERT_THAT(WriteBatch(kSmall, file), IsOk());
+  const std::string content = ContentOf(file);
+  std::filesystem::remove(file);
+  const c10::IValue read = torch::jit::pickle_load({content.begin(), content.end()});
+  const auto tensor = [batch = read.toGenericDict()](const char* name) { return batch.at(name).toTensor(); };
+  EXPECT_EQ(read.toGenericDict().size(), 8);
+  EXPECT_TRUE(
+      tensor("receivers").equal(at::tensor({0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 6, 7}, at::kLong)));
+  EXPECT_TRUE(tensor("graph_of_node").equal(at::tensor({0, 0, 0, 1, 1, 1, 2, 2}, at::kLong)));
+  EXPECT_TRUE(tensor("mask").equal(at::tensor({1.0f, 1.0f, 0.0f})));
+  EXPECT_EQ(tensor("target").sizes(), at::IntArrayRef({3}));
+  EXPECT_EQ(tensor("classes").scalar_type(), at::kLong);
+  const at::Tensor positions = tensor("positions");
+  EXPECT_TRUE(
+      tensor("vectors").equal(positions.index({tensor("senders")}) - positions.index({tensor("receivers")})));
+}
+
+TEST(WriteBatch, SaysWhereItCannotWrite) {
+  EXPECT_FALSE(WriteBatch(kSmall, ::testing::TempDir() + "packtrain_no_folder/batch.pt").ok());
+}
+
 TEST(BenchCases, HaveNamesOfTheirOwnAndFit) {
   std::vector<std::string> names;
   for (const BenchCase& bench : BenchCases()) {
@@ -91,7 +125,7 @@ TEST(BenchCases, HaveNamesOfTheirOwnAndFit) {
     EXPECT_LE(bench.real.edges, bench.padded.edges);
   }
   EXPECT_EQ(names.front(), "bench: schnet, 576 nodes, 9984 edges, eager, plain, f32");
-  EXPECT_EQ(names.size(), 16);
+  EXPECT_EQ(names.size(), 48);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
 }

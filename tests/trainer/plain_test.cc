@@ -372,6 +372,15 @@ TEST(CommandLine, WithoutWhatARunNeedsIsWrongUsage) {
   }
 }
 
+TEST(CommandLine, SupergraphsNeedBlocksAndNoNumberOfGraphs) {
+  std::vector<const char*> words = {"--dataset", "great", "--model",       "ggnn", "--policy", "supergraph",
+                                    "--steps",   "9",     "--block-nodes", "16",   "--blocks", "8"};
+  const CommandLine line = Parse(words);
+  ASSERT_FALSE(line.exit_code.has_value());
+  EXPECT_EQ(line.options.training.spec.blocks, 8);
+  EXPECT_EQ(line.options.training.spec.block_nodes, 16);
+}
+
 TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
   for (const std::vector<const char*>& extra :
        std::vector<std::vector<const char*>>{{"--world-size", "2"},

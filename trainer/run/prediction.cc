@@ -52,9 +52,9 @@ class TrainedSettings {
     return absl::SimpleAtoi(Text(flag), &number) && number > 0 ? std::optional(number) : std::nullopt;
   }
 
+  // Without --adjacency, which is for batches with blocks and changes no prediction.
   ModelFlags Flags() const {
     return {.readout = IfAny(Text("--readout")),
-            .adjacency = IfAny(Text("--adjacency")),
             .hidden = Number("--hidden"),
             .layers = Number("--layers"),
             .edge_types = Number("--edge-types")};
@@ -122,8 +122,6 @@ absl::StatusOr<LoadedModel> LoadModel(const Checkpoint& checkpoint, client::Conn
   LoadedModel loaded{.model = entry.create({.sizes = chosen.feed.layout.sizes,
                                             .token_classes = chosen.feed.token_classes.of_token,
                                             .readout = form.readout,
-                                            .adjacency = flags.adjacency ? std::string_view(*flags.adjacency)
-                                                                         : std::string_view(),
                                             .hidden = flags.hidden.value_or(0),
                                             .layers = flags.layers.value_or(0),
                                             .kernels = device.kernels()}),

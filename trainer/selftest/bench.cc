@@ -1,6 +1,7 @@
 #include "trainer/selftest/bench.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/types.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/whole_file.h"
 #include "trainer/engine/precision.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/engine/trained_model.h"
@@ -34,6 +36,12 @@ wire::Shape FullGraphs(std::uint32_t graphs) {
 
 const char* EngineName(const BenchCase& bench) { return bench.captured ? "captured" : "eager"; }
 const char* KernelsName(const BenchCase& bench) { return bench.fused ? "fused" : "plain"; }
+
+// On the host.
+GraphTensors GraphsOf(const BenchCase& bench) {
+  return MakeFullGraphs({.real = bench.real, .padded = bench.padded, .classes = kClasses},
+                        at::detail::createCPUGenerator(/*seed_val=*/1));
+}
 
 // One training on the same graphs for ever. Used by one thread.
 class Bench {
@@ -60,9 +68,7 @@ class Bench {
   Bench(const BenchCase& bench, at::Device device, std::unique_ptr<GradientSync> sync,
         std::unique_ptr<TrainedModel> trained)
       : case_(bench),
-        graphs_(CopyTo(MakeFullGraphs({.real = bench.real, .padded = bench.padded, .classes = kClasses},
-                                      at::detail::createCPUGenerator(/*seed_val=*/1)),
-                       device)),
+        graphs_(CopyTo(GraphsOf(bench), device)),
         sync_(std::move(sync)),
         trained_(std::move(trained)) {}
 
@@ -155,11 +161,33 @@ std::string NameOf(const BenchCase& bench) {
 std::vector<BenchCase> BenchCases() {
   std::vector<BenchCase> cases;
   for (const wire::Shape& padded : {wire::Shape{32, 576, 9'984}, wire::Shape{128, 2'304, 39'936}}) {
-    const BenchCase bench = {.model = "schnet", .real = FullGraphs(padded.graphs - 1), .padded = padded};
-    AddCases(bench, /*captured=*/false, "f32", cases);
-    for (const char* precision : {"f32", "tf32", "bf16"}) AddCases(bench, /*captured=*/true, precision, cases);
+    for (const char* model : {"schnet", "mpeu", "painn"}) {
+      const BenchCase bench = {.model = model, .real = FullGraphs(padded.graphs - 1), .padded = padded};
+      AddCases(bench, /*captured=*/false, "f32", cases);
+      for (const char* precision : {"f32", "tf32", "bf16"})
+        AddCases(bench, /*captured=*/true, precision, cases);
+    }
   }
   return cases;
+}
+
+absl::Status WriteBatch(const BenchCase& bench, const std::string& file) {
+  const GraphTensors graphs = GraphsOf(bench);
+  const at::Tensor vectors =
+      graphs.positions.index_select(0, graphs.senders) - graphs.positions.index_select(0, graphs.receivers);
+  c10::Dict<std::string, at::Tensor> batch;
+  batch.insert("classes", graphs.classes.to(at::kLong));
+  batch.insert("positions", graphs.positions);
+  batch.insert("senders", graphs.senders.to(at::kLong));
+  batch.insert("receivers", graphs.receivers.to(at::kLong));
+  batch.insert("vectors", vectors);
+  batch.insert("graph_of_node", graphs.graph_of_node.to(at::kLong));
+  batch.insert("target", graphs.targets.flatten());
+  batch.insert("mask", graphs.weights.flatten());
+  const std::vector<char> bytes = torch::jit::pickle_save(batch);
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<base::WholeFile> out, base::WholeFile::Create(file));
+  ABSL_RETURN_IF_ERROR(out->Write({bytes.data(), bytes.size()}));
+  return out->Commit();
 }
 
 absl::StatusOr<Json> TimeSteps(const BenchCase& bench, const BenchOptions& options, const Device& device) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/wire/batch_layout.h"
 #include "trainer/engine/device.h"
@@ -26,9 +27,16 @@ struct BenchCase {
 // Such as "bench: schnet, 576 nodes, 9984 edges, captured, fused, f32".
 std::string NameOf(const BenchCase& bench);
 
-// Graphs of 18 nodes, at most 31 in 576 nodes and 9,984 edges and at most 127 in 2,304 and 39,936: QM9 under
-// `dynamic`. Both engines with both kernels in f32, and the captured one in tf32 and bf16.
+// The models of positions. Graphs of 18 nodes, at most 31 in 576 nodes and 9,984 edges and at most 127 in 2,304
+// and 39,936: QM9 under `dynamic`. Both engines with both kernels in f32, and the captured one in tf32 and
+// bf16.
 std::vector<BenchCase> BenchCases();
+
+// Writes the batch that the steps of `bench` are made on, of N nodes, E edges and G graphs with their padding,
+// as a dictionary of tensors that Python's torch.load reads: classes i64 [N], positions f32 [N, 3], senders and
+// receivers i64 [E], vectors f32 [E, 3] (from the receiver to the sender), graph_of_node i64 [N], target f32
+// [G], mask f32 [G] (1: a real graph). Errors as those of base::WholeFile.
+absl::Status WriteBatch(const BenchCase& bench, const std::string& file);
 
 struct BenchOptions {
   std::uint64_t warm_up = 20;  // steps before those that count

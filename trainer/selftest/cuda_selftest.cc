@@ -3,9 +3,11 @@
 #include <array>
 #include <memory>
 #include <regex>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -34,6 +36,7 @@ constexpr int kUsage = 2;
 struct SelftestOptions {
   std::regex only{""};  // a default one finds nothing
   bool bench = false;
+  std::string batch_file;
 };
 
 std::array<std::span<const Check>, 5> CheckLists() {
@@ -52,7 +55,11 @@ void AddFlags(CLI::App& app, SelftestOptions& options) {
          },
          "Run the checks and the timings whose names this finds [all]")
       ->type_name("REGEX");
-  app.add_flag("--bench", options.bench, "Time training steps, too");
+  CLI::Option* bench = app.add_flag("--bench", options.bench, "Time training steps, too");
+  app.add_option("--write-batch", options.batch_file,
+                 "Write the batch that the timed steps are made on, for torch.load; --only must leave one")
+      ->needs(bench)
+      ->type_name("FILE");
 }
 
 void RunChecks(const std::regex& only, Selftest& selftest) {
@@ -76,19 +83,42 @@ absl::Status AddRow(const BenchCase& bench, Json& table) {
   return row.status();
 }
 
-Json RunBench(const std::regex& only, Selftest& selftest) {
-  Json table = Json::array();
+std::vector<BenchCase> ChosenCases(const std::regex& only) {
+  std::vector<BenchCase> chosen;
   for (const BenchCase& bench : BenchCases()) {
-    const std::string name = NameOf(bench);
-    if (std::regex_search(name, only)) selftest.Try(name, [&] { return AddRow(bench, table); });
+    if (std::regex_search(NameOf(bench), only)) chosen.push_back(bench);
   }
+  return chosen;
+}
+
+Json RunBench(const std::vector<BenchCase>& cases, Selftest& selftest) {
+  Json table = Json::array();
+  for (const BenchCase& bench : cases) selftest.Try(NameOf(bench), [&] { return AddRow(bench, table); });
   return table;
 }
 
+// Cases of one shape have one batch. INVALID_ARGUMENT: they have none, or several.
+absl::Status WriteBatchOf(const std::vector<BenchCase>& cases, const std::string& file) {
+  std::set<wire::Shape> shapes;
+  for (const BenchCase& bench : cases) shapes.insert(bench.padded);
+  if (shapes.size() == 1) return WriteBatch(cases.front(), file);
+  return absl::InvalidArgumentError(absl::StrCat("--write-batch ", file, ": --only leaves timings on ",
+                                                 shapes.size(),
+                                                 " batches; let it name one, such as '576 nodes'"));
+}
+
 int Run(const SelftestOptions& options) {
+  const std::vector<BenchCase> cases = options.bench ? ChosenCases(options.only) : std::vector<BenchCase>();
+  if (!options.batch_file.empty()) {
+    const absl::Status written = WriteBatchOf(cases, options.batch_file);
+    if (!written.ok()) {
+      PrintFailure(PACKTRAIN_PROGRAM, written, /*json=*/false);
+      return absl::IsInvalidArgument(written) ? kUsage : kFailed;
+    }
+  }
   Selftest selftest(PrintProgress);
   RunChecks(options.only, selftest);
-  const Json table = options.bench ? RunBench(options.only, selftest) : Json::array();
+  const Json table = RunBench(cases, selftest);
   Json result = selftest.ToJson();
   result["table"] = table;
   const absl::Status printed = PrintResult(result);
