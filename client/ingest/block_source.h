@@ -19,10 +19,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/ingest/label_table.h"
 #include "client/ingest/ledger.h"
 #include "packtrain/v1/dataset.pb.h"
 
@@ -60,6 +63,10 @@ class BlockSource {
   // Behind the end: why the header does not fit all that was read, for people. Then nothing that was given
   // counts, and Begin reads everything again and gives another header. Empty: it fits.
   virtual std::string WhyBeginAgain() const { return ""; }
+
+  // Behind the end: what became of the labels, as counted in the graphs that were given, but for those at
+  // `refused`, which ascend and count from 0.
+  virtual std::vector<LabelUse> Labels(std::span<const std::uint64_t> refused) const = 0;
 
   // Fills in splits, lineage, and a name or version that the source knows. To be called behind the end;
   // `ledger` has what was refused by both ends.

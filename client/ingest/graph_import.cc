@@ -58,6 +58,11 @@ absl::Status Mismatch(const GraphField& field, const std::string& record, bool f
                      : absl::StrCat("the ", record, " has a ", noun, ", but the first ", record, " has none"));
 }
 
+// As messages have it.
+std::string PlaceOf(const ReadRecord& record) {
+  return PlaceText(FormatOrigin(record.Place()), record.graph.id);
+}
+
 absl::Status NoGraphs(const Ledger& ledger) {
   const std::string why =
       ledger.refused().empty() ? "" : absl::StrCat("; the first: ", ledger.refused().front().message);
@@ -92,7 +97,7 @@ GraphImport::GraphImport(ImportOptions options, Inputs inputs)
     : options_(std::move(options)),
       inputs_(std::move(inputs.list)),
       splits_(std::move(inputs.splits)),
-      targets_(options_.targets, std::move(inputs.table), options_.missing_target_nan),
+      targets_(options_.targets, std::move(inputs.table), options_.missing_target_nan, options_.skip_refused),
       names_(inputs_->files()) {}
 
 absl::Status GraphImport::ReadWords() {
@@ -182,7 +187,7 @@ absl::Status GraphImport::Assume() {
   for (const ReadRecord& record : head_) {
     if (!record.refusal.ok() || record.file->layout != first->file->layout) continue;
     targets_.Read(record.graph, record.file->layout.labels_are_cells);
-    targets_.Count();
+    targets_.Count([&record] { return PlaceOf(record); });
     NoteUnits(record.graph);
     NotePresent(record, &record == &*first);
   }
@@ -273,12 +278,14 @@ absl::StatusOr<bool> GraphImport::Step() {
   }
   ledger_.AddRead();
   absl::Status status = record_.refusal;
+  targets_.LookUp(record_.graph.id, status.ok());
   if (status.ok()) {
     status = Fit();
+    if (status.ok() && !only_counts_) status = NoteSplit(record_.graph.split);
     if (!status.ok()) status = RefusedAt(record_.Place(), std::move(status));
   }
   if (status.ok() && !only_counts_) {
-    NoteSplit(record_.graph.split);
+    targets_.Keep();
     builder_->Add(record_.graph, y_, record_.Place());
     ++sent_;
     if (!record_.graph.remark.empty())
@@ -288,14 +295,23 @@ absl::StatusOr<bool> GraphImport::Step() {
   return true;
 }
 
-void GraphImport::NoteSplit(const std::string& split) {
-  if (split == "train") own_splits_.add_train(sent_);
-  if (split == "val") own_splits_.add_val(sent_);
-  if (split == "test") own_splits_.add_test(sent_);
+absl::Status GraphImport::NoteSplit(const std::string& split) {
+  if (splits_ || options_.random_split || split.empty()) return absl::OkStatus();
+  if (split == "train") {
+    own_splits_.add_train(sent_);
+  } else if (split == "val") {
+    own_splits_.add_val(sent_);
+  } else if (split == "test") {
+    own_splits_.add_test(sent_);
+  } else {
+    return Refusal("bad_split", absl::StrCat("the split ", Shown(split),
+                                             " is none of 'train', 'val' and 'test' (--split-file "
+                                             "and --split-permille split without those of the source)"));
+  }
+  return absl::OkStatus();
 }
 
 bool GraphImport::has_own_splits() const {
-  if (splits_ || options_.random_split) return false;
   return own_splits_.train_size() + own_splits_.val_size() + own_splits_.test_size() > 0;
 }
 
@@ -324,11 +340,11 @@ absl::Status GraphImport::Fit() {
   if (!IsUtf8(record_.graph.id)) return Refusal("not_utf8", "the id is not UTF-8");
   ABSL_RETURN_IF_ERROR(CheckFields());
   targets_.Read(record_.graph, record_.file->layout.labels_are_cells);
-  if (!is_counted_) targets_.Count();
+  if (!is_counted_) targets_.Count([this] { return PlaceOf(record_); });
   if (const std::string doubt = has_read_all_ ? "" : targets_.doubt(); !doubt.empty()) {
     ABSL_RETURN_IF_ERROR(FoundWrong(doubt, "--targets names the targets"));
   }
-  return only_counts_ ? absl::OkStatus() : targets_.Take(record_.graph.id, &y_);
+  return only_counts_ ? absl::OkStatus() : targets_.Take(&y_);
 }
 
 absl::Status GraphImport::CheckFields() {
@@ -387,9 +403,12 @@ absl::Status GraphImport::End() {
   if (layout_ && !has_read_all_ && targets_.WouldChooseOtherwise()) {
     ABSL_RETURN_IF_ERROR(FoundWrong("other labels are targets, or in another order", "--targets names them"));
   }
-  ledger_.SetLabels(targets_.Uses());
+  ledger_.SetJoin(targets_.join_use());
   for (const PassedOver& files : inputs_->passed_over()) ledger_.AddPassedOver(files);
-  if (wrong_.empty()) return refusal_ ? *refusal_ : absl::OkStatus();
+  if (wrong_.empty()) {
+    if (refusal_) return *refusal_;
+    return sent_ == 0 || options_.is_part ? absl::OkStatus() : targets_.CheckFound();
+  }
   has_read_all_ = true;
   return targets_.Choose();
 }

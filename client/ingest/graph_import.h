@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,9 @@ namespace packtrain::ingest {
 // and fields that may be absent, is assumed from the first 1,000 records or 1 MiB. Where a later graph shows
 // that this was wrong, the rest is read for what it says of that only, and everything is read again. Refusals,
 // besides those of the format's reader: "not_utf8", "too_many_targets", "missing_target", "bad_target",
-// "not_finite", "FIELD_mismatch" for an optional field that the first graph has and this one lacks, or the
-// reverse, and "fields_mismatch" in a file of other fields than those before it. Used by one thread at a time.
+// "not_finite", "bad_split" for a split of the source that is none of train, val and test, "FIELD_mismatch" for
+// an optional field that the first graph has and this one lacks, or the reverse, and "fields_mismatch" in a
+// file of other fields than those before it. Used by one thread at a time.
 class GraphImport : public BlockSource {
  public:
   // Reads split file and table of targets, and finds every file; nothing else yet. Errors name the file.
@@ -52,6 +54,10 @@ class GraphImport : public BlockSource {
   // A list of splits may name graphs that were refused. Splits of the files themselves hold where the options
   // ask for none.
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
+
+  std::vector<LabelUse> Labels(std::span<const std::uint64_t> refused) const override {
+    return targets_.Uses(refused);
+  }
 
   bool has_own_splits() const override;
 
@@ -86,8 +92,8 @@ class GraphImport : public BlockSource {
 
   // Takes a record into the block, or refuses it; false at the end.
   absl::StatusOr<bool> Step();
-  // Of the graph that is sent next.
-  void NoteSplit(const std::string& split);
+  // Of the graph that is sent next. Refusal "bad_split".
+  absl::Status NoteSplit(const std::string& split);
   // The next record, from `head_` or the files; false at the end.
   absl::StatusOr<bool> NextRecord();
   // Checks the record against the layout and fills `y_`.

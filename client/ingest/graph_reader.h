@@ -68,18 +68,30 @@ using FieldValues = std::variant<std::vector<std::uint8_t>, std::vector<std::uin
                                  std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<float>,
                                  std::vector<double>, std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
 
+// What a label is to a record. All but words are without text, and no targets; the import tells of them.
+enum class LabelForm : std::uint8_t {
+  kWord,     // a number, truth or text
+  kPerNode,  // values of each node or edge that are not stored, such as a column `forces`
+  kArray,    // a list of so many `rows`; values of nodes or edges where every graph has one for each
+  kObject,   // names with values
+};
+
 // A named word of a record, such as `energy=-1.5` in a comment or a cell of a table: a target, where it is a
 // number and wanted. Views, valid until the reader reads on.
 struct Label {
   std::string_view name;
   std::string_view text;
-  bool structural = false;  // says what the graph is; a target only where its name was asked for
-  // Stands for values of each node or edge that are not stored, such as a column `forces`; without text. The
-  // import tells of it.
-  bool per_node = false;
+  // Says what the graph is, and is stored as such: the import does not tell of it, and it is a target only
+  // where its name was asked for.
+  bool structural = false;
+  LabelForm form = LabelForm::kWord;
   std::string_view unit = {};  // that the format or the record states
   // The source says that it is a target, which it stays where it is missing in every graph.
   bool is_target = false;
+  // Describes the record or how it was measured, such as the R factor of a crystal: a target only where its
+  // name was asked for.
+  bool descriptive = false;
+  std::uint64_t rows = 0;  // of kArray
 };
 
 // Texts, end to end.
@@ -106,7 +118,7 @@ struct SourceGraph {
   std::uint64_t line = 0;    // on which the record begins, from 1; 0 where the file has no lines
   std::string id;            // that the source gives the graph; empty: none. UTF-8 is not promised
   std::string title;  // what may name the graph where the source gives no id, as the first word of a comment
-  std::string split;  // of the source: "train", "val" or "test"; empty: none
+  std::string split;  // as the source calls it; empty: none
   std::uint32_t n_node = 0;
   std::vector<FieldValues> fields;       // by field of the layout; an optional field that is absent is empty
   std::vector<std::uint32_t> senders;    // as long as `receivers`; empty where records bring no edges

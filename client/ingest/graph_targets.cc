@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
@@ -16,12 +17,37 @@ namespace {
 // As many as a server takes.
 constexpr std::size_t kMaxTargets = 1024;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kShownBytes = 40;
 constexpr char kAllowMissing[] = " (--missing-target nan stores it without)";
+// How many names and ids a message shows.
+constexpr std::size_t kNamesShown = 20;
+constexpr std::size_t kIdsShown = 3;
 
-std::string Shortened(std::string_view word) {
-  return word.size() <= kShownBytes ? std::string(word)
-                                    : absl::StrCat(std::string(word.substr(0, kShownBytes)), "...");
+std::string Listed(std::vector<std::string> names) {
+  const std::size_t more = names.size() - std::min(names.size(), kNamesShown);
+  names.resize(names.size() - more);
+  return absl::StrCat(absl::StrJoin(names, ", "), more > 0 ? absl::StrCat(" and ", more, " more") : "");
+}
+
+// The first ids of the table.
+std::string FirstIds(const TargetTable& table) {
+  std::vector<std::string> ids;
+  for (std::size_t row = 0; row < std::min(table.rows(), kIdsShown); ++row) ids.push_back(Shown(table.id(row)));
+  if (ids.size() < table.rows()) ids.emplace_back("...");
+  return absl::StrJoin(ids, ", ");
+}
+
+// What a label is that is no number, as the end of a sentence about a target.
+std::string NoNumber(const LabelTable::Reading& reading) {
+  switch (reading.text.kind) {
+    case LabelText::Kind::kArray:
+      return "is an array, and not a number";
+    case LabelText::Kind::kObject:
+      return "is an object, and not a number";
+    case LabelText::Kind::kPerNode:
+      return "has values of nodes or edges, and not a number";
+    default:
+      return absl::StrCat("is not a number: ", Shown(reading.word));
+  }
 }
 
 absl::Status CheckNames(const std::vector<std::string>& names) {
@@ -38,16 +64,35 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
 }  // namespace
 
 GraphTargets::GraphTargets(std::vector<std::string> wanted, std::optional<TargetTable> table,
-                           bool allow_missing)
+                           bool allow_missing, bool may_drop)
     : wanted_(std::move(wanted)),
       table_(std::move(table)),
       allow_missing_(allow_missing),
       is_given_(table_ || !wanted_.empty()),
-      labels_(allow_missing) {}
+      labels_(allow_missing),
+      kept_(may_drop),
+      kept_columns_(may_drop) {}
 
 void GraphTargets::Restart() {
   labels_.Restart();
   doubtful_.reset();
+  kept_.Restart();
+  kept_columns_.Restart();
+  row_.reset();
+  met_.assign(table_ ? table_->rows() : 0, false);
+  graphs_ = graphs_without_row_ = 0;
+  first_graphs_.clear();
+}
+
+void GraphTargets::LookUp(std::string_view id, bool is_graph) {
+  if (!table_) return;
+  row_ = table_->Find(id);
+  if (row_) met_[row_->number] = true;
+  if (!is_graph) return;
+  ++graphs_;
+  if (row_) return;
+  ++graphs_without_row_;
+  if (first_graphs_.size() < kIdsShown) first_graphs_.push_back(AsUtf8(std::string(id)));
 }
 
 void GraphTargets::Read(const SourceGraph& graph, bool labels_are_cells) {
@@ -67,8 +112,8 @@ std::optional<std::size_t> GraphTargets::TargetOf(std::size_t label) const {
   return target_of_[label] - 1;
 }
 
-void GraphTargets::Count() {
-  labels_.Count();
+void GraphTargets::Count(absl::FunctionRef<std::string()> place) {
+  labels_.Count(place);
   if (is_given_ || !chosen_ || doubtful_) return;
   std::size_t found = 0;
   for (const LabelTable::Reading& reading : readings_) {
@@ -101,23 +146,23 @@ std::string GraphTargets::doubt() const {
 
 bool GraphTargets::WouldChooseOtherwise() const { return !is_given_ && labels_.Targets() != names_; }
 
-absl::Status GraphTargets::Take(std::string_view id, std::vector<double>* values) const {
+absl::Status GraphTargets::Take(std::vector<double>* values) const {
   values->clear();
-  ABSL_RETURN_IF_ERROR(table_ ? Join(id, values) : TakeLabels(values));
+  ABSL_RETURN_IF_ERROR(table_ ? Join(values) : TakeLabels(values));
   return Check(*values);
 }
 
-absl::Status GraphTargets::Join(std::string_view id, std::vector<double>* values) const {
-  const std::optional<TargetTable::Row> row = table_->Find(id);
-  if (!row && !allow_missing_) {
-    return Refusal("missing_target", absl::StrCat("no row of ", table_->file(), " has this id", kAllowMissing));
+absl::Status GraphTargets::Join(std::vector<double>* values) const {
+  if (!row_ && !allow_missing_) {
+    return Refusal("missing_target", absl::StrCat("no row of ", table_->file(), " has this id; its column '",
+                                                  table_->key(), "' has ", FirstIds(*table_), kAllowMissing));
   }
-  if (!row) {
+  if (!row_) {
     values->assign(names_.size(), kMissing);
     return absl::OkStatus();
   }
-  ABSL_RETURN_IF_ERROR(table_->Check(*row));
-  values->assign(row->values.begin(), row->values.end());
+  ABSL_RETURN_IF_ERROR(table_->Check(*row_));
+  values->assign(row_->values.begin(), row_->values.end());
   return absl::OkStatus();
 }
 
@@ -126,9 +171,8 @@ absl::Status GraphTargets::TakeLabels(std::vector<double>* values) const {
   for (const LabelTable::Reading& reading : readings_) {
     const std::optional<std::size_t> target = TargetOf(reading.label);
     if (!target || reading.text.kind == LabelText::Kind::kMissing) continue;
-    if (reading.text.kind == LabelText::Kind::kText) {
-      return Refusal("bad_target", absl::StrCat("target '", names_[*target], "' is not a number: '",
-                                                Shortened(reading.word), "'"));
+    if (reading.text.kind != LabelText::Kind::kNumber) {
+      return Refusal("bad_target", absl::StrCat("target '", names_[*target], "' ", NoNumber(reading)));
     }
     (*values)[*target] = reading.text.number;
   }
@@ -141,35 +185,133 @@ absl::Status GraphTargets::Check(const std::vector<double>& values) const {
     if (std::isinf(values[column])) {
       return Refusal("not_finite", absl::StrCat("target '", name, "' is not finite"));
     }
-    if (std::isnan(values[column]) && !allow_missing_) {
-      return Refusal("missing_target", absl::StrCat("target '", name, "' is missing", kAllowMissing));
-    }
+    if (std::isnan(values[column]) && !allow_missing_) return Missing(name);
   }
   return absl::OkStatus();
 }
 
-std::vector<LabelUse> GraphTargets::Uses() const {
-  std::vector<LabelUse> uses = table_ ? table_->uses() : UsesOfTargets();
+absl::Status GraphTargets::Missing(const std::string& name) const {
+  if (table_ || labels_.Find(name)) {
+    return Refusal("missing_target", absl::StrCat("target '", name, "' is missing", kAllowMissing));
+  }
+  return Refusal(
+      "missing_target",
+      absl::StrCat("target '", name, "' is missing, as in every graph read so far (--targets); ", Offered()));
+}
+
+void GraphTargets::Keep() {
+  found_.clear();
+  for (const LabelTable::Reading& reading : readings_) {
+    if (reading.text.kind == LabelText::Kind::kMissing) continue;
+    found_.push_back(
+        {static_cast<std::uint32_t>(reading.label), reading.text.kind == LabelText::Kind::kNumber});
+  }
+  kept_.Add(found_);
+  if (!table_) return;
+  found_.clear();
+  for (std::size_t column = 0; row_ && column < row_->cells.size(); ++column) {
+    const LabelText::Kind kind = row_->cells[column];
+    if (kind == LabelText::Kind::kMissing) continue;
+    found_.push_back({static_cast<std::uint32_t>(column), kind == LabelText::Kind::kNumber});
+  }
+  kept_columns_.Add(found_);
+}
+
+bool GraphTargets::IsNowhere(std::size_t target) const {
+  if (table_) return kept_columns_.CountsWithout({}).Of(target).numbers == 0;
+  const std::optional<std::size_t> label = labels_.Find(names_[target]);
+  return !label || (!labels_.is_declared(*label) && kept_.CountsWithout({}).Of(*label).numbers == 0);
+}
+
+absl::Status GraphTargets::CheckFound() const {
+  if (table_ && graphs_ > 0 && graphs_without_row_ == graphs_) {
+    return Refusal(
+        "no_row",
+        absl::StrCat("no row of ", table_->file(), " is of any of the ", graphs_, " graphs: its column '",
+                     table_->key(), "' has ", FirstIds(*table_), ", and the ids of the graphs are ",
+                     absl::StrJoin(first_graphs_, ", "), graphs_ > first_graphs_.size() ? ", ..." : "",
+                     " (--key names the column of the ids)"));
+  }
+  for (std::size_t target = 0; target < wanted_.size(); ++target) {
+    if (!IsNowhere(target)) continue;
+    return Refusal("no_such_target",
+                   absl::StrCat("no graph has target '", wanted_[target], "' (--targets); ", Offered()));
+  }
+  return absl::OkStatus();
+}
+
+std::string GraphTargets::Offered() const {
+  std::vector<std::string> names;
+  if (table_) {
+    const KeptLabels::Counts kept = kept_columns_.CountsWithout({});
+    for (std::size_t column = 0; column < table_->columns().size(); ++column) {
+      if (kept.Of(column).numbers > 0) names.push_back(AsUtf8(table_->columns()[column].name));
+    }
+  } else {
+    for (std::size_t label = 0; label < labels_.size(); ++label) {
+      const bool is_offered = labels_.numbers(label) > 0 && !labels_.is_structural(label);
+      if (is_offered) names.push_back(AsUtf8(labels_.name(label)));
+    }
+  }
+  return names.empty() ? "nothing else is a number" : absl::StrCat("numbers are: ", Listed(std::move(names)));
+}
+
+std::vector<LabelUse> GraphTargets::Uses(std::span<const std::uint64_t> refused) const {
+  const KeptLabels::Counts kept = kept_.CountsWithout(refused);
+  std::vector<LabelUse> uses = table_ ? UsesOfColumns(refused) : UsesOfTargets(kept);
   for (std::size_t label = 0; label < labels_.size(); ++label) {
     if (TargetOf(label) || labels_.is_structural(label)) continue;
-    LabelUse use = labels_.UseOf(label);
+    LabelUse use = labels_.UseOf(label, kept.Of(label), kept.graphs);
     use.used = false;
-    if (is_given_ && use.reason != kPerNode) use.reason = table_ ? "joined" : "not_named";
+    const bool can_be_named = use.reason != kPerNode && use.reason != kArray && use.reason != kObject;
+    if (is_given_ && can_be_named) use.reason = table_ ? "joined" : "not_named";
     uses.push_back(std::move(use));
   }
   return uses;
 }
 
-std::vector<LabelUse> GraphTargets::UsesOfTargets() const {
+std::vector<LabelUse> GraphTargets::UsesOfColumns(std::span<const std::uint64_t> refused) const {
+  const KeptLabels::Counts kept = kept_columns_.CountsWithout(refused);
+  std::vector<LabelUse> uses;
+  for (const TargetTable::Column& column : table_->columns()) {
+    const KeptLabels::Count count = kept.Of(uses.size());
+    uses.push_back({.name = AsUtf8(column.name),
+                    .found = count.found,
+                    .graphs = kept.graphs,
+                    .used = column.reason.empty(),
+                    .reason = column.reason,
+                    .no_numbers = count.found - count.numbers,
+                    .first_no_number = AsUtf8(column.first_no_number)});
+  }
+  return uses;
+}
+
+std::vector<LabelUse> GraphTargets::UsesOfTargets(const KeptLabels::Counts& kept) const {
   std::vector<LabelUse> uses;
   for (const std::string& name : names_) {
     const std::optional<std::size_t> label = labels_.Find(name);
-    LabelUse use = label ? labels_.UseOf(*label) : LabelUse{.name = name, .graphs = labels_.graphs()};
+    LabelUse use = label ? labels_.UseOf(*label, kept.Of(*label), kept.graphs)
+                         : LabelUse{.name = name, .graphs = kept.graphs};
     use.used = true;
     use.reason.clear();
     uses.push_back(std::move(use));
   }
   return uses;
+}
+
+std::optional<JoinUse> GraphTargets::join_use() const {
+  if (!table_) return std::nullopt;
+  JoinUse use = {.file = table_->file(),
+                 .graphs = graphs_,
+                 .graphs_without_row = graphs_without_row_,
+                 .first_graphs = first_graphs_,
+                 .rows = table_->rows()};
+  for (std::size_t row = 0; row < met_.size(); ++row) {
+    if (met_[row]) continue;
+    ++use.rows_without_graph;
+    if (use.first_rows.size() < kIdsShown) use.first_rows.push_back(AsUtf8(table_->id(row)));
+  }
+  return use;
 }
 
 }  // namespace packtrain::ingest

@@ -23,9 +23,11 @@ struct ImportOptions {
   std::vector<std::string> paths;  // at least one; files, and folders where the format has extensions
   ReadOptions read;
   std::uint64_t limit = 0;  // read this many records; 0: all
-  // Names of the targets; empty: all labels with a number in the first graph, or all columns of numbers in
-  // `join`.
+  // Names of the targets; empty: those that label_table.h finds, or all columns of numbers in `join`.
   std::vector<std::string> targets;
+  // What is read is a part of a data set: other parts may have what it lacks of `targets` and of rows of
+  // `join`.
+  bool is_part = false;
   // Take targets from this table; `targets` of it is not used.
   std::optional<JoinOptions> join;
   bool missing_target_nan = false;  // otherwise a graph without a target is refused

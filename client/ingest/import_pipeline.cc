@@ -1,5 +1,6 @@
 #include "client/ingest/import_pipeline.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/block_feed.h"
@@ -21,6 +23,16 @@ namespace {
 RefusedGraph ToLedger(const v1::RefusedGraph& graph) {
   return {ParseOrigin(graph.origin()), graph.source_id(), graph.reason(),
           RefusalText(graph.origin(), graph.source_id(), graph.message()), graph.position()};
+}
+
+// Among the graphs sent, ascending.
+std::vector<std::uint64_t> RefusedPositions(const Ledger& ledger) {
+  std::vector<std::uint64_t> positions;
+  for (const RefusedGraph& graph : ledger.refused()) {
+    if (graph.position) positions.push_back(*graph.position);
+  }
+  std::ranges::sort(positions);
+  return positions;
 }
 
 // Positions of graphs are known only where all refused ones are.
@@ -48,6 +60,7 @@ absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Run(BlockSink& sink, co
   ledger_ = source_->ledger();
   if (!staged.ok()) return staged;
   TakeRefused(*staged);
+  ledger_.SetLabels(source_->Labels(RefusedPositions(ledger_)));
   ABSL_RETURN_IF_ERROR(CheckSplits(*source_, ledger_));
   return staged;
 }

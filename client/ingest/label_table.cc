@@ -22,12 +22,38 @@ bool IsMissingWord(std::string_view text) {
   });
 }
 
-// The name as a message can carry it.
-std::string AsUtf8(std::string name) {
-  if (IsUtf8(name)) return name;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) > 127; }, '?');
-  return name;
+// 1 and 0 of a truth.
+std::optional<double> ParseTruth(std::string_view text) {
+  const absl::string_view word(text.data(), text.size());
+  if (word == "T" || absl::EqualsIgnoreCase(word, "true")) return 1;
+  if (word == "F" || absl::EqualsIgnoreCase(word, "false")) return 0;
+  return std::nullopt;
+}
+
+// The text between brackets that belong together; nullopt: there are none around it.
+std::optional<std::string_view> Unbracketed(std::string_view text) {
+  constexpr std::string_view kPairs[] = {"[]", "{}", "()"};
+  for (const std::string_view pair : kPairs) {
+    if (text.size() >= 2 && text.front() == pair[0] && text.back() == pair[1]) {
+      return text.substr(1, text.size() - 2);
+    }
+  }
+  return std::nullopt;
+}
+
+// Whether the text is several numbers or truths between blanks, or any number of them in brackets, where commas
+// may stand between them, too.
+bool IsArray(std::string_view text) {
+  const bool in_brackets = Unbracketed(text).has_value();
+  const std::string_view between = in_brackets ? " \t\r\n,[]{}()" : " \t";
+  std::size_t values = 0;
+  for (std::size_t at = text.find_first_not_of(between); at != text.npos; ++values) {
+    const std::size_t end = std::min(text.find_first_of(between, at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (!ParseDouble(word) && !ParseTruth(word)) return false;
+    at = text.find_first_not_of(between, end);
+  }
+  return in_brackets || values > 1;
 }
 
 }  // namespace
@@ -36,12 +62,37 @@ LabelText ReadLabelText(std::string_view text) {
   text = Trim(text);
   const std::optional<double> number = ParseDouble(text);
   if (number && !std::isnan(*number)) return {LabelText::Kind::kNumber, *number};
-  return {number || IsMissingWord(text) ? LabelText::Kind::kMissing : LabelText::Kind::kText};
+  if (number || IsMissingWord(text)) return {LabelText::Kind::kMissing};
+  if (const std::optional<double> truth = ParseTruth(text)) return {LabelText::Kind::kNumber, *truth};
+  return {IsArray(text) ? LabelText::Kind::kArray : LabelText::Kind::kText};
 }
+
+namespace {
+
+LabelText ReadLabel(const Label& label, const SourceGraph& graph) {
+  switch (label.form) {
+    case LabelForm::kPerNode:
+      return {LabelText::Kind::kPerNode};
+    case LabelForm::kObject:
+      return {LabelText::Kind::kObject};
+    case LabelForm::kArray: {
+      const bool fits = label.rows == graph.n_node || label.rows == graph.senders.size();
+      return {fits ? LabelText::Kind::kPerNode : LabelText::Kind::kArray};
+    }
+    case LabelForm::kWord:
+      break;
+  }
+  return ReadLabelText(label.text);
+}
+
+}  // namespace
 
 void LabelTable::Restart() {
   graphs_ = 0;
-  for (CountedLabel& label : labels_) label.numbers = label.texts = 0;
+  for (CountedLabel& label : labels_) {
+    label.numbers = label.texts = label.objects = label.arrays = label.per_nodes = 0;
+    label.first_no_number.clear();
+  }
 }
 
 std::span<const LabelTable::Reading> LabelTable::Read(const SourceGraph& graph, bool labels_are_cells) {
@@ -52,9 +103,7 @@ std::span<const LabelTable::Reading> LabelTable::Read(const SourceGraph& graph, 
     if (!place || labels_[*place].last_graph == reads_) continue;
     labels_[*place].last_graph = reads_;
     const Label& label = graph.labels[k];
-    readings_.push_back({.label = *place,
-                         .text = label.per_node ? LabelText{LabelText::Kind::kText} : ReadLabelText(label.text),
-                         .word = label.text});
+    readings_.push_back({.label = *place, .text = ReadLabel(label, graph), .word = label.text});
   }
   return readings_;
 }
@@ -74,20 +123,43 @@ std::optional<std::size_t> LabelTable::Add(const Label& label, bool is_cell) {
   labels_.push_back({.name = std::string(label.name),
                      .is_cell = is_cell,
                      .is_structural = label.structural,
-                     .is_per_node = label.per_node,
+                     .is_descriptive = label.descriptive,
                      .is_declared = label.is_target,
                      .is_utf8 = IsUtf8(label.name)});
   place_of_[labels_.back().name] = labels_.size() - 1;
   return labels_.size() - 1;
 }
 
-void LabelTable::Count() {
+void LabelTable::Count(absl::FunctionRef<std::string()> place) {
   ++graphs_;
   for (const Reading& reading : readings_) {
     CountedLabel& label = labels_[reading.label];
-    label.numbers += reading.text.kind == LabelText::Kind::kNumber ? 1 : 0;
-    label.texts += reading.text.kind == LabelText::Kind::kText ? 1 : 0;
+    std::uint64_t* const counter = CounterOf(reading.text.kind, &label);
+    if (counter == nullptr) continue;
+    ++*counter;
+    if (counter == &label.numbers || !label.first_no_number.empty()) continue;
+    label.first_no_number = place();
+    if (!reading.word.empty()) absl::StrAppend(&label.first_no_number, ": ", Shown(reading.word));
   }
+}
+
+// Null of what is missing.
+std::uint64_t* LabelTable::CounterOf(LabelText::Kind kind, CountedLabel* label) {
+  switch (kind) {
+    case LabelText::Kind::kNumber:
+      return &label->numbers;
+    case LabelText::Kind::kText:
+      return &label->texts;
+    case LabelText::Kind::kArray:
+      return &label->arrays;
+    case LabelText::Kind::kObject:
+      return &label->objects;
+    case LabelText::Kind::kPerNode:
+      return &label->per_nodes;
+    case LabelText::Kind::kMissing:
+      break;
+  }
+  return nullptr;
 }
 
 std::optional<std::size_t> LabelTable::Find(std::string_view name) const {
@@ -99,12 +171,18 @@ std::optional<std::size_t> LabelTable::Find(std::string_view name) const {
 bool LabelTable::IsTarget(std::size_t label) const { return WhyNoTarget(labels_[label]).empty(); }
 
 std::string_view LabelTable::WhyNoTarget(const CountedLabel& label) const {
-  if (label.is_per_node) return kPerNode;
   if (!label.is_utf8) return "not_utf8";
   if (label.is_structural) return "structural";
-  if (label.numbers + label.texts == 0) return label.is_declared ? "" : "empty";
-  if (label.is_cell) return label.numbers > label.texts ? "" : "text";
-  if (label.texts > 0) return "text";
+  const std::uint64_t no_numbers = label.no_numbers();
+  if (label.numbers + no_numbers == 0) return label.is_declared ? "" : "empty";
+  const bool is_number = label.is_cell ? label.numbers > no_numbers : no_numbers == 0;
+  if (!is_number) {
+    if (label.texts > 0) return kText;
+    if (label.objects > 0) return kObject;
+    return label.arrays > 0 ? kArray : kPerNode;
+  }
+  if (label.is_descriptive) return "descriptive";
+  if (label.is_cell) return "";
   return allow_missing_ || label.numbers == graphs_ ? "" : "missing_in_some";
 }
 
@@ -120,20 +198,22 @@ std::vector<std::string> LabelTable::Targets() const {
     }
   }
   std::sort(keys.begin(), keys.end(), [](const CountedLabel* a, const CountedLabel* b) {
-    return a->numbers != b->numbers ? a->numbers > b->numbers : a->name < b->name;
+    return a->numbers != b->numbers ? a->numbers > b->numbers : NaturalLess(a->name, b->name);
   });
   for (const CountedLabel* key : keys) names.push_back(key->name);
   return names;
 }
 
-LabelUse LabelTable::UseOf(std::size_t label) const {
+LabelUse LabelTable::UseOf(std::size_t label, const KeptLabels::Count& kept, std::uint64_t graphs) const {
   const CountedLabel& counted = labels_[label];
   const std::string_view reason = WhyNoTarget(counted);
   return {.name = AsUtf8(counted.name),
-          .found = counted.numbers + counted.texts,
-          .graphs = graphs_,
+          .found = kept.found,
+          .graphs = graphs,
           .used = reason.empty(),
-          .reason = std::string(reason)};
+          .reason = std::string(reason),
+          .no_numbers = kept.found - kept.numbers,
+          .first_no_number = AsUtf8(counted.first_no_number)};
 }
 
 }  // namespace packtrain::ingest

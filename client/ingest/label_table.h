@@ -1,10 +1,13 @@
 // What the labels of all graphs of an import are, and which of them are targets by default.
 //
 // A key is a target if it is a number in every graph; where targets may be missing, if it is a number in some
-// graph and missing or a number in all others. Keys go by the number of graphs that have them, then by name. A
-// column of a table is a target if more than half of its cells that are not empty are numbers. Columns keep
-// their order. What the source itself declares to be a target is one even where it is missing in every graph.
-// So the targets depend on the whole input, and not on which graph comes first.
+// graph and missing or a number in all others. Keys go by the number of graphs that have them, then by name,
+// y_2 before y_10. A column of a table is a target if more than half of its cells that are not empty are
+// numbers. Columns keep their order. What the source itself declares to be a target is one even where it is
+// missing in every graph. What only describes the record is none unless its name is asked for. So the targets
+// depend on the whole input, and not on which graph comes first.
+//
+// Truths are the numbers 1 and 0 in every format. An array is no number, whatever its length.
 #ifndef PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
 #define PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
 
@@ -17,33 +20,46 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "client/ingest/graph_reader.h"
+#include "client/ingest/kept_labels.h"
 
 namespace packtrain::ingest {
 
-// A label's text: a number, nothing, or a word of any other kind.
+// What a label is in a graph: a number, nothing, or anything else.
 struct LabelText {
-  enum class Kind : std::uint8_t { kNumber, kMissing, kText };
+  enum class Kind : std::uint8_t { kNumber, kMissing, kText, kArray, kObject, kPerNode };
 
   Kind kind = Kind::kMissing;
   double number = 0;  // of kNumber; may be infinite
 };
 
-// An empty text, "-", "None", "N/A", "#N/A" and "NaN", however they are capitalized, are missing.
+// An empty text, "-", "None", "N/A", "#N/A" and "NaN", however they are capitalized, are missing. "T", "F",
+// "true" and "false", the last two however they are capitalized, are 1 and 0. Several numbers between blanks,
+// or between commas in brackets, are an array.
 LabelText ReadLabelText(std::string_view text);
 
+// Reasons why a label is no target.
+inline constexpr char kText[] = "text";
+inline constexpr char kArray[] = "array";
+inline constexpr char kObject[] = "object";
 inline constexpr char kPerNode[] = "per_node";
 
 // What an import tells of a label.
 struct LabelUse {
   std::string name;          // UTF-8
-  std::uint64_t found = 0;   // graphs that have it
-  std::uint64_t graphs = 0;  // of so many
+  std::uint64_t found = 0;   // graphs that are stored and have it
+  std::uint64_t graphs = 0;  // of so many that are stored
   bool used = false;         // it is a target
-  // Why it is none: "text", "empty" (missing in every graph), "missing_in_some" (--missing-target nan makes it
-  // one), "not_named" by --targets, "joined" (targets are those of --join), "per_node" (values of nodes or
-  // edges, which are not stored), "not_utf8" (its name).
+  // Why it is none: "text", "array" or "object" (in some graph; several of these: the first one), "empty"
+  // (missing in every graph), "missing_in_some" (--missing-target nan makes it one), "not_named" by --targets,
+  // "joined" (targets are those of --join), "per_node" (values of nodes or edges, which are not stored),
+  // "descriptive" (--targets makes it one), "not_utf8" (its name).
   std::string reason = {};
+  // Of those found, the graphs in which it is no number, and of all that were read the first of these, as
+  // "FILE:LINE: frame 3 (ID): 'WORD'"; empty: it is a number in all.
+  std::uint64_t no_numbers = 0;
+  std::string first_no_number = {};
   // Of a join of files: which of them have no such target, by name. Empty: all have it, or there is no join.
   std::vector<std::string> lacking_files = {};
 
@@ -67,8 +83,8 @@ class LabelTable {
 
   // Reads the labels of a graph, the first one of each name. Labels beyond 10,000 names are not read.
   std::span<const Reading> Read(const SourceGraph& graph, bool labels_are_cells);
-  // Counts the labels that were read last.
-  void Count();
+  // Counts the labels that were read last; `place` says where, as "FILE:LINE: frame 3 (ID)".
+  void Count(absl::FunctionRef<std::string()> place);
 
   // The place of a name; nullopt: no graph has it so far.
   std::optional<std::size_t> Find(std::string_view name) const;
@@ -81,28 +97,36 @@ class LabelTable {
   std::size_t size() const { return labels_.size(); }
   const std::string& name(std::size_t label) const { return labels_[label].name; }
   bool is_structural(std::size_t label) const { return labels_[label].is_structural; }
-  // Those counted.
-  std::uint64_t graphs() const { return graphs_; }
+  bool is_declared(std::size_t label) const { return labels_[label].is_declared; }
+  // Graphs in which it is a number, of those counted.
+  std::uint64_t numbers(std::size_t label) const { return labels_[label].numbers; }
 
-  // `used` is IsTarget.
-  LabelUse UseOf(std::size_t label) const;
+  // What is told of a label that `kept` was found of in `graphs`; `used` is IsTarget.
+  LabelUse UseOf(std::size_t label, const KeptLabels::Count& kept, std::uint64_t graphs) const;
 
  private:
   struct CountedLabel {
     std::string name;
     bool is_cell = false;
     bool is_structural = false;
-    bool is_per_node = false;
+    bool is_descriptive = false;
     bool is_declared = false;  // as a target
     bool is_utf8 = true;
     std::uint64_t numbers = 0;
     std::uint64_t texts = 0;
+    std::uint64_t objects = 0;
+    std::uint64_t arrays = 0;
+    std::uint64_t per_nodes = 0;
+    std::string first_no_number = {};
     std::uint64_t last_graph = 0;  // by number of calls of Read
+
+    std::uint64_t no_numbers() const { return texts + objects + arrays + per_nodes; }
   };
 
   // The place of a label that is the k-th of its graph; nullopt beyond the limit.
   std::optional<std::size_t> PlaceOf(const Label& label, std::size_t k, bool is_cell);
   std::optional<std::size_t> Add(const Label& label, bool is_cell);
+  static std::uint64_t* CounterOf(LabelText::Kind kind, CountedLabel* label);
   // A reason of LabelUse, or "structural"; empty: it is one.
   std::string_view WhyNoTarget(const CountedLabel& label) const;
 

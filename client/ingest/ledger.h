@@ -17,6 +17,7 @@
 #include "client/ingest/label_table.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/source_files.h"
+#include "client/ingest/target_table.h"
 #include "proto/base/whole_file.h"
 
 namespace packtrain::ingest {
@@ -50,6 +51,8 @@ class Ledger {
   void DropRemarks(const std::set<std::string>& origins);
   // What became of the labels, behind the last graph.
   void SetLabels(std::vector<LabelUse> labels) { labels_ = std::move(labels); }
+  // How the graphs met the rows of --join, likewise.
+  void SetJoin(std::optional<JoinUse> join) { join_ = std::move(join); }
   // Files of a folder or an archive that are not of the format.
   void AddPassedOver(PassedOver files) { passed_over_.push_back(std::move(files)); }
 
@@ -64,6 +67,7 @@ class Ledger {
   const std::vector<RemarkedGraph>& remarked() const { return remarked_; }
   const std::map<std::string, std::uint64_t>& stored_by_remark() const { return by_remark_; }
   const std::vector<LabelUse>& labels() const { return labels_; }
+  const std::optional<JoinUse>& join() const { return join_; }
 
   // Files that were passed over, in all and by folder or archive.
   std::uint64_t passed_over() const;
@@ -82,6 +86,7 @@ class Ledger {
   std::vector<RemarkedGraph> remarked_;
   std::map<std::string, std::uint64_t> by_remark_;
   std::vector<LabelUse> labels_;
+  std::optional<JoinUse> join_;
   std::vector<PassedOver> passed_over_;
 };
 

@@ -64,9 +64,12 @@ absl::Status WithPlace(const absl::Status& refusal, std::string_view id) {
   return Refusal(ReasonOf(refusal), RefusalText(std::string(*place), id, {message.data(), message.size()}));
 }
 
+std::string PlaceText(std::string_view place, std::string_view id) {
+  return id.empty() ? std::string(place) : absl::StrCat(std::string(place), " (", std::string(id), ")");
+}
+
 std::string RefusalText(std::string_view place, std::string_view id, std::string_view message) {
-  const std::string name = id.empty() ? "" : absl::StrCat(" (", std::string(id), ")");
-  return absl::StrCat(std::string(place), name, ": ", std::string(message));
+  return absl::StrCat(PlaceText(place, id), ": ", std::string(message));
 }
 
 }  // namespace packtrain::ingest

@@ -32,6 +32,9 @@ absl::Status RefusedAt(const Origin& place, absl::Status status);
 // place, whose message names the file by itself, stays as it is.
 absl::Status WithPlace(const absl::Status& refusal, std::string_view id);
 
+// "PLACE (ID)", without an empty id.
+std::string PlaceText(std::string_view place, std::string_view id);
+
 // "PLACE (ID): MESSAGE", without an empty id: what people are told of a refused graph.
 std::string RefusalText(std::string_view place, std::string_view id, std::string_view message);
 

@@ -46,35 +46,33 @@ class TargetTable::Builder {
   }
 
  private:
-  struct Column {
-    std::size_t position;
+  struct Cells {
+    std::size_t position;   // of the column
+    bool is_named = false;  // by --targets
     std::vector<double> values = {};
+    std::vector<LabelText::Kind> kinds = {};
     std::size_t numbers = 0;
     std::size_t texts = 0;
+    std::size_t arrays = 0;
+    std::string first_no_number = {};
     std::vector<std::pair<std::size_t, std::string>> bad_cells = {};  // by row
   };
 
   absl::Status ReadHeader() {
     ABSL_ASSIGN_OR_RETURN(bool more, csv_.Next(&header_));
     if (!more) return Refusal("empty_file", absl::StrCat(csv_.path(), ": the table has no header"));
+    header_line_ = csv_.row_line();
     if (!options_.key.empty()) {
       ABSL_ASSIGN_OR_RETURN(std::size_t key, PositionOf(options_.key, "--key"));
       key_ = key;
     }
-    return options_.targets.empty() ? TakeAllColumns() : TakeNamedColumns();
-  }
-
-  absl::Status TakeAllColumns() {
-    for (std::size_t position = 0; position < header_.size(); ++position) {
-      if (position != key_) columns_.push_back({position});
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status TakeNamedColumns() {
     for (const std::string& name : options_.targets) {
       ABSL_ASSIGN_OR_RETURN(std::size_t position, PositionOf(name, "--targets"));
-      columns_.push_back({position});
+      columns_.push_back({.position = position, .is_named = true});
+    }
+    for (std::size_t position = 0; position < header_.size(); ++position) {
+      const bool is_taken = std::ranges::find(columns_, position, &Cells::position) != columns_.end();
+      if (position != key_ && !is_taken) columns_.push_back({.position = position});
     }
     return absl::OkStatus();
   }
@@ -103,20 +101,25 @@ class TargetTable::Builder {
       return Bad("duplicate_key",
                  absl::StrCat("'", row[key_], "' was there before, in line ", table_.lines_[entry->second]));
     }
-    for (Column& column : columns_) AddCell(row[column.position], &column);
+    table_.ids_.push_back(&entry->first);
+    for (Cells& column : columns_) AddCell(row[column.position], &column);
     table_.lines_.push_back(csv_.row_line());
     return absl::OkStatus();
   }
 
-  void AddCell(const std::string& cell, Column* column) {
+  void AddCell(const std::string& cell, Cells* column) {
     const LabelText text = ReadLabelText(cell);
+    column->kinds.push_back(text.kind);
     if (text.kind == LabelText::Kind::kNumber) {
       ++column->numbers;
       column->values.push_back(text.number);
     } else if (text.kind == LabelText::Kind::kMissing) {
       column->values.push_back(kMissing);
     } else {
-      ++column->texts;
+      ++(text.kind == LabelText::Kind::kArray ? column->arrays : column->texts);
+      if (column->first_no_number.empty()) {
+        column->first_no_number = absl::StrCat(csv_.path(), ":", csv_.row_line(), ": ", Shown(cell));
+      }
       if (column->bad_cells.size() < kMaxBadCells) {
         column->bad_cells.emplace_back(table_.lines_.size(), cell.substr(0, kMaxShownBytes));
       }
@@ -124,48 +127,55 @@ class TargetTable::Builder {
     }
   }
 
-  bool IsTarget(const Column& column) const {
-    return !options_.targets.empty() || column.numbers > column.texts;
+  // A reason of LabelUse; empty: the column is a target.
+  std::string_view WhyNoTarget(const Cells& column) const {
+    if (!options_.targets.empty()) return column.is_named ? "" : "not_named";
+    if (column.numbers > column.texts + column.arrays) return "";
+    if (column.texts > 0) return kText;
+    return column.arrays > 0 ? kArray : "empty";
   }
 
   absl::StatusOr<TargetTable> Finish() {
-    AddUses();
-    std::erase_if(columns_, [this](const Column& column) { return !IsTarget(column); });
-    if (columns_.empty()) {
+    const auto others = std::stable_partition(
+        columns_.begin(), columns_.end(), [this](const Cells& column) { return WhyNoTarget(column).empty(); });
+    const auto targets = static_cast<std::size_t>(others - columns_.begin());
+    if (targets == 0) {
       return Refusal("no_targets",
                      absl::StrCat(csv_.path(), ": no column of numbers beside '", header_[key_], "'"));
     }
+    ABSL_RETURN_IF_ERROR(CheckHeader(targets));
     table_.file_ = csv_.path();
-    for (Column& column : columns_) {
-      for (auto& [row, text] : column.bad_cells) {
-        table_.bad_cells_[{row, table_.names_.size()}] = std::move(text);
-      }
-      table_.names_.push_back(header_[column.position]);
+    table_.key_ = header_[key_];
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+      Cells& column = columns_[k];
+      const std::string& name = header_[column.position];
+      table_.columns_.push_back({name, std::string(WhyNoTarget(column)), std::move(column.first_no_number)});
+      if (k >= targets) continue;
+      table_.names_.push_back(name);
+      for (auto& [row, text] : column.bad_cells) table_.bad_cells_[{row, k}] = std::move(text);
     }
     for (std::size_t row = 0; row < table_.lines_.size(); ++row) {
-      for (const Column& column : columns_) table_.values_.push_back(column.values[row]);
+      for (std::size_t k = 0; k < targets; ++k) table_.values_.push_back(columns_[k].values[row]);
+      for (const Cells& column : columns_) table_.cells_.push_back(column.kinds[row]);
     }
     return std::move(table_);
   }
 
-  void AddUses() {
-    std::vector<bool> taken(header_.size());
-    taken[key_] = true;
-    for (const Column& column : columns_) {
-      taken[column.position] = true;
-      const bool used = IsTarget(column);
-      const char* const reason = used ? "" : column.texts > 0 ? "text" : "empty";
-      table_.uses_.push_back(
-          {header_[column.position], column.numbers + column.texts, table_.lines_.size(), used, reason});
+  // A line of values in place of the names would be one row lost.
+  absl::Status CheckHeader(std::size_t targets) const {
+    if (!options_.key.empty() || !options_.targets.empty()) return absl::OkStatus();
+    std::size_t numbers = 0;
+    for (std::size_t k = 0; k < targets; ++k) {
+      const LabelText text = ReadLabelText(header_[columns_[k].position]);
+      if (text.kind == LabelText::Kind::kText || text.kind == LabelText::Kind::kArray) return absl::OkStatus();
+      numbers += text.kind == LabelText::Kind::kNumber ? 1 : 0;
     }
-    for (std::size_t position = 0; position < header_.size(); ++position) {
-      if (!taken[position]) {
-        table_.uses_.push_back(
-            {.name = header_[position], .graphs = table_.lines_.size(), .reason = "not_named"});
-      }
-    }
-    std::stable_partition(table_.uses_.begin(), table_.uses_.end(),
-                          [](const LabelUse& use) { return use.used; });
+    if (numbers == 0) return absl::OkStatus();
+    return Refusal("no_header",
+                   absl::StrCat(csv_.path(), ":", header_line_, ": the table begins with values, ",
+                                Shown(absl::StrJoin(header_, ",")),
+                                ", and not with a line of the names of its columns (where these are the names, "
+                                "--key says which of them is that of the ids)"));
   }
 
   absl::Status Bad(std::string_view reason, const std::string& what) const {
@@ -176,7 +186,8 @@ class TargetTable::Builder {
   CsvReader& csv_;
   std::vector<std::string> header_;
   std::size_t key_ = 0;
-  std::vector<Column> columns_;
+  std::uint64_t header_line_ = 0;
+  std::vector<Cells> columns_;
   TargetTable table_;
 };
 
@@ -188,7 +199,9 @@ absl::StatusOr<TargetTable> TargetTable::Read(const JoinOptions& options, const 
 std::optional<TargetTable::Row> TargetTable::Find(std::string_view id) const {
   const auto row = row_of_.find(absl::string_view(id.data(), id.size()));
   if (row == row_of_.end()) return std::nullopt;
-  return Row{row->second, std::span(values_).subspan(row->second * names_.size(), names_.size())};
+  const std::size_t number = row->second;
+  return Row{number, std::span(values_).subspan(number * names_.size(), names_.size()),
+             std::span(cells_).subspan(number * columns_.size(), columns_.size())};
 }
 
 absl::Status TargetTable::Check(const Row& row) const {

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -50,9 +51,28 @@ std::optional<Real> ParseReal(std::string_view word) {
   return std::nullopt;
 }
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// The digits at the front of `text`, of which leading zeros are not kept. Cuts them off.
+std::string_view CutDigits(std::string_view* text) {
+  std::size_t end = 0;
+  while (end < text->size() && IsDigit((*text)[end])) ++end;
+  std::string_view digits = text->substr(0, end);
+  text->remove_prefix(end);
+  while (digits.starts_with('0')) digits.remove_prefix(1);
+  return digits;
+}
+
 }  // namespace
 
 bool IsUtf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
+
+std::string AsUtf8(std::string text) {
+  if (IsUtf8(text)) return text;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 127; }, '?');
+  return text;
+}
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
@@ -75,6 +95,23 @@ std::optional<std::uint64_t> ParseCount(std::string_view word) {
   const std::from_chars_result result = std::from_chars(word.data(), end, value);
   if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
   return value;
+}
+
+bool NaturalLess(std::string_view a, std::string_view b) {
+  std::string_view rest_a = a, rest_b = b;
+  while (!rest_a.empty() && !rest_b.empty()) {
+    if (IsDigit(rest_a.front()) && IsDigit(rest_b.front())) {
+      const std::string_view digits_a = CutDigits(&rest_a), digits_b = CutDigits(&rest_b);
+      if (digits_a.size() != digits_b.size()) return digits_a.size() < digits_b.size();
+      if (digits_a != digits_b) return digits_a < digits_b;
+    } else {
+      if (rest_a.front() != rest_b.front()) return rest_a.front() < rest_b.front();
+      rest_a.remove_prefix(1);
+      rest_b.remove_prefix(1);
+    }
+  }
+  // Names that differ in leading zeros only are told apart by their bytes.
+  return rest_a.empty() && rest_b.empty() ? a < b : rest_a.empty() && !rest_b.empty();
 }
 
 }  // namespace packtrain::ingest

@@ -15,6 +15,9 @@ inline bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 // Text that a message of the protocol can carry.
 bool IsUtf8(std::string_view text);
 
+// `text`, with a "?" for each byte beyond ASCII where it is not UTF-8.
+std::string AsUtf8(std::string text);
+
 std::string_view Trim(std::string_view text);
 
 // `text` in quotes for a message, shortened.
@@ -39,6 +42,9 @@ std::optional<float> ParseFloat(std::string_view word);
 
 // A whole word of decimal digits. nullopt: anything else, or above 2^64 - 1.
 std::optional<std::uint64_t> ParseCount(std::string_view word);
+
+// Whether `a` comes before `b` in an order that takes digits side by side as numbers: y_2 before y_10.
+bool NaturalLess(std::string_view a, std::string_view b);
 
 }  // namespace packtrain::ingest
 

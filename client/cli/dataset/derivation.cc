@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/dataset/empty_splits.h"
+#include "client/cli/dataset/split_counts.h"
 #include "client/cli/service_call.h"
 #include "proto/wire/full_name.h"
 
@@ -31,14 +32,15 @@ absl::StatusOr<ExitCode> Derive(v1::DeriveDatasetRequest request, const GlobalOp
       output.Note(note);
     }
   }
-  output.Print({{"dataset", dataset.name()},
-                {"version", dataset.version()},
-                {"unchanged", response->unchanged()},
-                {"derived_from", dataset.lineage().derived_from()},
-                {"graphs", dataset.graphs()},
-                {"edges", dataset.edges().total()}},
+  const SplitCounts splits = SplitsOf(dataset);
+  Json json = {{"dataset", dataset.name()},          {"version", dataset.version()},
+               {"unchanged", response->unchanged()}, {"derived_from", dataset.lineage().derived_from()},
+               {"graphs", dataset.graphs()},         {"edges", dataset.edges().total()}};
+  AddSplits(splits, &json);
+  output.Print(json,
                absl::StrCat(wire::FullName(dataset), response->unchanged() ? " was there already\n" : "\n",
-                            Count(dataset.graphs()), " graphs, ", Count(dataset.edges().total()), " edges\n"));
+                            Count(dataset.graphs()), " graphs, ", Count(dataset.edges().total()), " edges\n",
+                            TextOf(splits)));
   return ExitCode::kDone;
 }
 

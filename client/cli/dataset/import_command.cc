@@ -19,10 +19,12 @@
 #include "client/cli/dataset/import_flags.h"
 #include "client/cli/dataset/import_report.h"
 #include "client/cli/dataset/server_sink.h"
+#include "client/cli/dataset/split_counts.h"
 #include "client/connection.h"
 #include "client/failure.h"
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/formats/native_part.h"
+#include "client/ingest/formats/native_source.h"
 #include "client/ingest/import_identity.h"
 #include "client/ingest/import_pipeline.h"
 #include "client/ingest/ledger.h"
@@ -143,6 +145,7 @@ absl::StatusOr<ExitCode> Import(const ImportFlags& flags, const ingest::Format& 
 
 struct PartResult {
   std::uint64_t stored = 0;
+  SplitCounts splits;
   std::uint64_t bytes = 0;
   double seconds = 0;
 };
@@ -155,8 +158,9 @@ absl::StatusOr<PartResult> WritePart(ingest::ImportPipeline& pipeline, const std
   ingest::LocalRecords records(*part);
   ABSL_ASSIGN_OR_RETURN(const v1::ImportGraphsResponse staged,
                         pipeline.Run(records, {output.messages(), base::IsTerminal(STDERR_FILENO)}));
-  ABSL_RETURN_IF_ERROR(part->Commit(pipeline.SealRequest(staged, "")));
-  return PartResult{staged.staged(), part->bytes(),
+  const v1::SealDatasetRequest seal = pipeline.SealRequest(staged, "");
+  ABSL_RETURN_IF_ERROR(part->Commit(seal));
+  return PartResult{staged.staged(), SplitsOf(seal, staged.staged()), part->bytes(),
                     std::chrono::duration<double>(Clock::now() - start).count()};
 }
 
@@ -164,13 +168,14 @@ void PrintPart(const std::string& path, const PartResult& part, const ingest::Le
   Json json = JsonOf(ledger);
   json["part"] = path;
   json["stored"] = part.stored;
+  AddSplits(part.splits, &json);
   json["bytes"] = part.bytes;
   json["seconds"] = part.seconds;
   json["graphs_per_second"] = static_cast<double>(part.stored) / part.seconds;
-  output.Print(json,
-               absl::StrCat("stored ", FormatCount(static_cast<double>(part.stored)), " of ",
-                            FormatCount(static_cast<double>(ledger.read())), " graphs, ",
-                            FormatBytes(static_cast<double>(part.bytes)), " in ", path, "\n", TextOf(ledger)));
+  output.Print(json, absl::StrCat("stored ", FormatCount(static_cast<double>(part.stored)), " of ",
+                                  FormatCount(static_cast<double>(ledger.read())), " graphs, ",
+                                  FormatBytes(static_cast<double>(part.bytes)), " in ", path, "\n",
+                                  TextOf(ledger), TextOf(part.splits)));
 }
 
 absl::StatusOr<ExitCode> ImportPart(const ImportFlags& flags, const ingest::Format& format,
@@ -198,6 +203,10 @@ absl::StatusOr<ExitCode> CheckAndImport(const CLI::App& command, const ImportFla
   std::error_code error;
   if (const auto once = ReadOnlyOnce(flags); flags.go_on && once && std::filesystem::exists(*once, error)) {
     return UsageError(output, absl::StrCat("--continue reads everything again, which ", *once, " cannot be"));
+  }
+  if (flags.name.empty()) {
+    const std::string why = ingest::WhyNameIsNeeded(ImportOptionsOf(flags, global));
+    if (!why.empty()) return UsageError(output, absl::StrCat("--name is required: ", why));
   }
   if (format.open_graphs != nullptr) {
     ABSL_RETURN_IF_ERROR(client::CheckServerAddress(global.server));

@@ -80,7 +80,9 @@ void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, 
                                ingest::NamesOf(ExtensionsOf(formats)), " files; gzip and xz too"))
       ->required()
       ->option_text("... REQUIRED");
-  command.add_option("--name", flags.name, "Name of the data set")->check(CLI::Validator(CheckName, ""));
+  command
+      .add_option("--name", flags.name, "Name of the data set (required, but for a file of `dataset export`)")
+      ->check(CLI::Validator(CheckName, ""));
   command
       .add_option("-o,--output", flags.output,
                   "Write a part to this file, without a server; `packtrain import native PART...` joins parts")
@@ -102,13 +104,18 @@ void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, 
 
 void AddTargetFlags(CLI::App& command, ImportFlags& flags) {
   command
-      .add_option("--targets", flags.targets,
-                  "Targets, in this order (default: all columns or keys with numbers)")
+      .add_option(
+          "--targets", flags.targets,
+          "Targets, in this order (default: all columns or keys with numbers; a truth is 1 or 0, an array is "
+          "none). One that no graph has is refused")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B");
-  CLI::Option* join = command.add_option("--join", flags.join, "Take targets from this CSV file, by id")
-                          ->option_text("FILE.csv");
+  CLI::Option* join =
+      command
+          .add_option("--join", flags.join,
+                      "Take targets from this CSV file, by id; its first line names the columns")
+          ->option_text("FILE.csv");
   command.add_option("--key", flags.key, "Column of the CSV file with the ids (default: the first)")
       ->needs(join)
       ->option_text("COLUMN");
@@ -132,7 +139,9 @@ void AddSplitFlags(CLI::App& command, ImportFlags& flags) {
       ->check(base::CountBetween(0, std::numeric_limits<std::uint32_t>::max()))
       ->needs(permille)
       ->option_text("S");
-  command.add_option("--split-file", flags.split_file, "Split by ids: lines `train ID`, `val ID`, `test ID`")
+  command
+      .add_option("--split-file", flags.split_file,
+                  "Split by ids: lines `train ID`, `val ID`, `test ID`; graphs that it leaves out are in none")
       ->excludes(permille)
       ->option_text("IDS");
 }
@@ -243,8 +252,8 @@ std::string CheckImportFlags(const CLI::App& command, const ingest::Format& form
   }
   if (std::string wrong = CheckRenumber(format, flags); !wrong.empty()) return wrong;
   if (!flags.output.empty()) return CheckFlagsOfPart(command);
-  const bool is_copy = format.open_blocks != nullptr && flags.paths.size() == 1;
-  if (flags.name.empty() && !is_copy) return "--name is required";
+  const bool may_be_copy = format.open_blocks != nullptr && flags.paths.size() == 1;
+  if (flags.name.empty() && !may_be_copy) return "--name is required";
   if (flags.name.empty() && flags.go_on)
     return "--continue needs --name, under which the server keeps an import";
   const std::vector<std::uint32_t>& permille = flags.split_permille;
@@ -259,6 +268,7 @@ ingest::ImportOptions ImportOptionsOf(const ImportFlags& flags, const GlobalOpti
   options.paths = flags.paths;
   options.read = {flags.limits, flags.of_format};
   options.limit = flags.limit;
+  options.is_part = !flags.output.empty();
   for (const std::string& name : flags.targets) options.targets.emplace_back(ingest::Trim(name));
   if (!flags.join.empty()) options.join = ingest::JoinOptions{flags.join, flags.key, {}};
   options.missing_target_nan = flags.missing_target == "nan";

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/dataset/split_counts.h"
 #include "proto/wire/full_name.h"
 
 namespace packtrain::cli {
@@ -31,10 +32,41 @@ Json ToJson(const std::vector<LabelUse>& labels) {
                 {"found", label.found},
                 {"used", label.used},
                 {"reason", label.used ? Json() : Json(label.reason)}};
+    if (!label.first_no_number.empty()) {
+      use["no_numbers"] = label.no_numbers;
+      use["first_no_number"] = label.first_no_number;
+    }
     if (!label.lacking_files.empty()) use["lacking_files"] = label.lacking_files;
     json.push_back(std::move(use));
   }
   return json;
+}
+
+Json ToJson(const std::optional<ingest::JoinUse>& join) {
+  if (!join) return nullptr;
+  return {{"file", join->file},
+          {"graphs", join->graphs},
+          {"graphs_without_row", join->graphs_without_row},
+          {"first_graphs_without_row", join->first_graphs},
+          {"rows", join->rows},
+          {"rows_without_graph", join->rows_without_graph},
+          {"first_rows_without_graph", join->first_rows}};
+}
+
+// "3 of 40 graphs have no row in t.csv: a, b, c", or nothing where there are none.
+std::string Unmet(std::uint64_t count, std::uint64_t of, const std::string& what,
+                  const std::vector<std::string>& first) {
+  if (count == 0) return "";
+  return absl::StrCat(Count(count), " of ", Count(of), what, ": ", absl::StrJoin(first, ", "),
+                      count > first.size() ? ", ...\n" : "\n");
+}
+
+std::string ToText(const std::optional<ingest::JoinUse>& join) {
+  if (!join) return "";
+  return absl::StrCat(Unmet(join->graphs_without_row, join->graphs,
+                            absl::StrCat(" graphs have no row in ", join->file), join->first_graphs),
+                      Unmet(join->rows_without_graph, join->rows,
+                            absl::StrCat(" rows of ", join->file, " have no graph"), join->first_rows));
 }
 
 // The first target, which is learnt where none is named.
@@ -55,22 +87,42 @@ std::string LackedBy(const LabelUse& label) {
                       ": parts that are made with the same --targets have the same");
 }
 
+// Reasons that say what a value is which is no number.
+bool IsOfValue(const std::string& reason) {
+  return reason == ingest::kText || reason == ingest::kArray || reason == ingest::kObject ||
+         reason == ingest::kPerNode;
+}
+
+// A reason, for people.
+std::string WordsOf(const std::string& reason) {
+  const std::map<std::string, std::string> words = {
+      {ingest::kText, "text"},
+      {ingest::kArray, "an array"},
+      {ingest::kObject, "an object"},
+      {ingest::kPerNode, "values of nodes or edges"},
+      {"empty", "without a value"},
+      {"missing_in_some", "--missing-target nan makes it one"},
+      {"descriptive", "describes the record; --targets makes it one"},
+      {"not_named", "not named by --targets"},
+      {"joined", "the targets are those of --join"},
+      {"not_utf8", "its name is not UTF-8"}};
+  const auto word = words.find(reason);
+  return word == words.end() ? reason : word->second;
+}
+
 // What is said of a label, for people, in front of its name and behind it.
 std::pair<std::string, std::string> Verdict(const LabelUse& label) {
-  if (label.used) return {"target", FoundIn(label) + LackedBy(label)};
-  if (label.reason == "missing_in_some") {
-    return {"no target", absl::StrCat(FoundIn(label), "; --missing-target nan makes it one", LackedBy(label))};
+  if (label.used) {
+    return {"target",
+            absl::StrCat(FoundIn(label), label.found == 0 ? "; no graph has it" : "", LackedBy(label))};
   }
-  if (label.reason == ingest::kPerNode) {
-    return {"not stored", absl::StrCat(FoundIn(label), "; values of nodes or edges")};
-  }
-  const std::map<std::string, std::string> words = {{"text", "text"},
-                                                    {"empty", "without a value"},
-                                                    {"not_named", "not named by --targets"},
-                                                    {"joined", "the targets are those of --join"},
-                                                    {"not_utf8", "its name is not UTF-8"}};
-  const auto word = words.find(label.reason);
-  return {"no target", absl::StrCat(FoundIn(label), "; ", word == words.end() ? label.reason : word->second)};
+  const bool is_mixed = IsOfValue(label.reason) && label.no_numbers < label.found;
+  return {
+      label.reason == ingest::kPerNode ? "not stored" : "no target",
+      absl::StrCat(
+          FoundIn(label), "; ", WordsOf(label.reason),
+          is_mixed ? absl::StrCat(" in ", Count(label.no_numbers), ", first in ", label.first_no_number) : "",
+          LackedBy(label))};
 }
 
 // Labels of which the same is said share a line.
@@ -93,7 +145,10 @@ std::string ToText(const std::vector<LabelUse>& labels) {
     absl::StrAppend(&text, verdict.first, " ", absl::StrJoin(names, ", "),
                     more > 0 ? absl::StrCat(" and ", more, " more") : "", " (", verdict.second, ")\n");
   }
-  return text;
+  if (labels.empty()) return "no targets: nothing read is a label (--join takes targets from a table)\n";
+  const bool has_targets =
+      std::any_of(labels.begin(), labels.end(), [](const LabelUse& label) { return label.used; });
+  return has_targets ? text : absl::StrCat(text, "no targets: no label is one\n");
 }
 
 std::string ToText(const std::vector<ingest::PassedOver>& sources) {
@@ -114,6 +169,7 @@ Json JsonOf(const ingest::Ledger& ledger) {
           {"refused_by_reason", ToJson(ledger.refused_by_reason())},
           {"refused_truncated", ledger.unlisted() > 0},
           {"passed_over", ledger.passed_over()},
+          {"join", ToJson(ledger.join())},
           {"labels", ToJson(ledger.labels())}};
 }
 
@@ -125,7 +181,13 @@ std::string TextOf(const ingest::Ledger& ledger) {
   for (const auto& [reason, count] : ledger.refused_by_reason()) {
     absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
   }
-  return absl::StrCat(text, ToText(ledger.passed_over_by_source()), ToText(ledger.labels()));
+  absl::StrAppend(&text, ToText(ledger.passed_over_by_source()), ToText(ledger.join()),
+                  ToText(ledger.labels()));
+  if (ledger.unlisted() > 0) {
+    absl::StrAppend(&text, "labels are counted in ", Count(ledger.unlisted()),
+                    " refused graphs as well, which the ", "server does not list\n");
+  }
+  return text;
 }
 
 Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
@@ -136,6 +198,7 @@ Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
   json["version"] = dataset.version();
   json["unchanged"] = result.sealed.unchanged();
   json["stored"] = result.stored;
+  AddSplits(SplitsOf(dataset), &json);
   json["continued_at"] = result.continued_at;
   json["default_target"] = target == nullptr ? Json() : Json(*target);
   json["seconds"] = result.seconds;
@@ -149,7 +212,8 @@ std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
       wire::FullName(dataset), result.sealed.unchanged() ? " was there already\n" : "\n", "stored ",
       Count(result.stored), " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()),
       " nodes, ", Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
-      FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n", TextOf(ledger));
+      FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n", TextOf(ledger),
+      TextOf(SplitsOf(dataset)));
   if (const std::string* target = DefaultTarget(dataset)) {
     absl::StrAppend(&text, "training learns ", *target, " unless --target names another\n");
   }

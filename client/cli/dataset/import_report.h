@@ -20,7 +20,7 @@ struct ImportResult {
 
 // What was read, and what became of it.
 Json JsonOf(const ingest::Ledger& ledger);
-// A line for each remark and reason, and for what became of labels.
+// A line for each remark and reason, for how rows and graphs of a join met, and for what became of labels.
 std::string TextOf(const ingest::Ledger& ledger);
 
 Json ToJson(const ImportResult& result, const ingest::Ledger& ledger);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,28 +29,33 @@ namespace {
 // Of the sum of what rounding leaves of one: "0.9999", "1.000(3)".
 constexpr double kFullOccupancy = 1e-3;
 
+// Beginnings of tags whose values are stored as the cell.
+constexpr std::string_view kStructuralTags[] = {"_cell_length_", "_cell_angle_"};
+
 // Beginnings of tags of the IUCr's dictionaries, and of programs that measure and refine.
-constexpr std::string_view kStructuralTags[] = {
+constexpr std::string_view kDescriptiveTags[] = {
     "_atom_",    "_audit_",  "_cell_",   "_ccdc_",   "_chemical_", "_citation_",    "_cod_",      "_computing_",
     "_database", "_diffrn_", "_exptl_",  "_geom_",   "_iucr_",     "_journal_",     "_olex2_",    "_oxdiff_",
     "_pd_",      "_publ_",   "_refine_", "_reflns_", "_shelx_",    "_space_group_", "_symmetry_", "_vrf_"};
 
-bool IsStructural(std::string_view tag) {
-  return std::ranges::any_of(kStructuralTags, [tag](std::string_view beginning) {
+bool BeginsAsAny(std::string_view tag, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings, [tag](std::string_view beginning) {
     return absl::StartsWithIgnoreCase(absl::string_view(tag.data(), tag.size()),
                                       absl::string_view(beginning.data(), beginning.size()));
   });
 }
 
-// Without the standard uncertainty of its last digits: "1.23(4)" is 1.23.
-std::optional<double> NumberOf(std::string_view word) {
+// A number without the standard uncertainty of its last digits, "1.23" of "1.23(4)"; any other word as it is.
+std::string_view WithoutUncertainty(std::string_view word) {
   const std::size_t bracket = word.find('(');
-  if (bracket != std::string_view::npos) {
-    if (!word.ends_with(')') || !ParseCount(word.substr(bracket + 1, word.size() - bracket - 2)))
-      return std::nullopt;
-    word = word.substr(0, bracket);
-  }
-  const std::optional<double> value = ParseDouble(word);
+  const bool has_one = bracket != word.npos && word.ends_with(')') &&
+                       ParseCount(word.substr(bracket + 1, word.size() - bracket - 2)) &&
+                       ParseDouble(word.substr(0, bracket));
+  return has_one ? word.substr(0, bracket) : word;
+}
+
+std::optional<double> NumberOf(std::string_view word) {
+  const std::optional<double> value = ParseDouble(WithoutUncertainty(word));
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
@@ -208,7 +214,10 @@ class CifParser : public RecordParser {
       if (value == text.npos) return;
       at = value + pair.value.size();
       const std::string_view name = text.substr(tag, pair.tag.size());
-      graph->labels.push_back({name, Unquoted(text.substr(value, pair.value.size())), IsStructural(name)});
+      graph->labels.push_back({.name = name,
+                               .text = WithoutUncertainty(Unquoted(text.substr(value, pair.value.size()))),
+                               .structural = BeginsAsAny(name, kStructuralTags),
+                               .descriptive = BeginsAsAny(name, kDescriptiveTags)});
     }
   }
 

@@ -16,11 +16,12 @@
 namespace packtrain::ingest {
 
 // The fields of CrystalLayout, with the first vector along x and the second in the plane of x and y. Pairs
-// outside of loops are labels, by their tags; those of the dictionaries of the IUCr that say what was measured
-// and how are structural. A structure's title is the name of its block. Reasons of refusals, besides those of
-// LineReader::Next, ReadCifBlock and OperationsOfBlock: empty_file, not_cif, block_too_long, no_cell, bad_cell,
-// no_nodes, no_coordinates, unknown_coordinate, not_a_number, partial_occupancy, unknown_symbol,
-// too_many_atoms. Never fails.
+// outside of loops are labels, by their tags, without standard uncertainties; those of the dictionaries of the
+// IUCr, which say what was measured and how, are descriptive, and lengths and angles of the cell structural. A
+// structure's title is the name of its block. Reasons of refusals, besides those of LineReader::Next,
+// ReadCifBlock and OperationsOfBlock: empty_file, not_cif, block_too_long, no_cell, bad_cell, no_nodes,
+// no_coordinates, unknown_coordinate, not_a_number, partial_occupancy, unknown_symbol, too_many_atoms. Never
+// fails.
 absl::StatusOr<std::unique_ptr<GraphReader>> OpenCif(std::unique_ptr<ByteSource> file,
                                                      const ReadOptions& options);
 

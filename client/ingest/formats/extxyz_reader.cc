@@ -156,7 +156,8 @@ class ExtxyzParser final : public RecordParser {
     }
     const std::string_view properties = FindSetting(pairs_, "Properties").value_or("");
     for (const auto& [begin, size] : properties_.other_names) {
-      graph->labels.push_back({.name = properties.substr(begin, size), .text = {}, .per_node = true});
+      graph->labels.push_back(
+          {.name = properties.substr(begin, size), .text = {}, .form = LabelForm::kPerNode});
     }
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/ingest/formats/joined_words.h"
+#include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
 #include "server/records/schema.h"
 
@@ -90,7 +91,7 @@ v1::Schema JoinedTargets::JoinedSchema(bool allow_missing) const {
   };
   if (!graphs_.empty()) {
     std::sort(targets.begin(), targets.end(), [&](const v1::Target& a, const v1::Target& b) {
-      return graphs(a) != graphs(b) ? graphs(a) > graphs(b) : a.name() < b.name();
+      return graphs(a) != graphs(b) ? graphs(a) > graphs(b) : NaturalLess(a.name(), b.name());
     });
   }
   for (const v1::Target& target : targets) {
@@ -100,23 +101,45 @@ v1::Schema JoinedTargets::JoinedSchema(bool allow_missing) const {
   return schema;
 }
 
+void JoinedTargets::Keep(const records::RecordLayout& layout, const v1::Schema& schema,
+                         const v1::RecordBlock& block) {
+  std::vector<std::uint32_t> places;
+  for (const v1::Target& target : schema.targets()) {
+    const auto place = std::ranges::find(targets_, target.name(), &v1::Target::name);
+    places.push_back(static_cast<std::uint32_t>(place - targets_.begin()));
+  }
+  const std::optional<std::size_t> field = layout.FindField(records::kTargetField);
+  std::vector<KeptLabels::Found> found;
+  for (const std::string& bytes : block.records()) {
+    found.clear();
+    if (field) {
+      const absl::StatusOr<records::RecordView> record =
+          records::RecordView::Parse(layout, std::as_bytes(std::span(bytes)));
+      const std::byte* value = record.ok() ? record->field(*field).data() : nullptr;
+      for (std::size_t k = 0; value != nullptr && k < places.size(); ++k, value += sizeof(double)) {
+        if (!std::isnan(ValueAt(value))) found.push_back({places[k], true});
+      }
+    }
+    kept_.Add(found);
+  }
+}
+
 std::vector<LabelUse> JoinedTargets::Uses(const v1::Schema& joined, const std::vector<std::string>& paths,
-                                          const std::vector<std::uint64_t>& graphs) const {
+                                          std::span<const std::uint64_t> refused) const {
+  const KeptLabels::Counts kept = kept_.CountsWithout(refused);
   std::vector<LabelUse> uses;
-  for (const v1::Target& target : targets_) {
+  for (std::size_t place = 0; place < targets_.size(); ++place) {
     LabelUse use;
-    use.name = target.name();
-    const std::vector<std::size_t>& with_target = files_.at(target.name());  // ascending
+    use.name = targets_[place].name();
+    use.found = kept.Of(place).found;
+    use.graphs = kept.graphs;
+    const std::vector<std::size_t>& with_target = files_.at(use.name);  // ascending
     for (std::size_t file = 0; file < count_; ++file) {
-      use.graphs += graphs[file];
-      if (std::binary_search(with_target.begin(), with_target.end(), file)) {
-        use.found += graphs[file];
-      } else {
+      if (!std::binary_search(with_target.begin(), with_target.end(), file)) {
         use.lacking_files.push_back(paths[file]);
       }
     }
-    use.used = std::any_of(joined.targets().begin(), joined.targets().end(),
-                           [&](const v1::Target& other) { return other.name() == target.name(); });
+    use.used = std::ranges::find(joined.targets(), use.name, &v1::Target::name) != joined.targets().end();
     if (!use.used) use.reason = "missing_in_some";
     uses.push_back(std::move(use));
   }

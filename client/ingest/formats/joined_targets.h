@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/ingest/kept_labels.h"
 #include "client/ingest/label_table.h"
 #include "packtrain/v1/dataset.pb.h"
 #include "server/records/graph_record.h"
@@ -37,13 +39,17 @@ class JoinedTargets {
                      const v1::RecordBlock& block);
 
   // The schema of the join: that of the first file with the targets of the join, without words. They go by the
-  // number of graphs that were counted with them, then by name; where none was counted, in the order of the
-  // files.
+  // number of graphs that were counted with them, then by name, y_2 before y_10; where none was counted, in the
+  // order of the files.
   v1::Schema JoinedSchema(bool allow_missing) const;
 
-  // The targets of the files and what became of them; `paths` and numbers of `graphs` of each file.
+  // Counts the records of a file as graphs that are sent, by the targets that they have. One that is no record
+  // of the schema has none.
+  void Keep(const records::RecordLayout& layout, const v1::Schema& schema, const v1::RecordBlock& block);
+  // The targets of the files in the order in which they came, and what became of them, as counted in the graphs
+  // that were kept but for those at `refused`; `paths` of each file.
   std::vector<LabelUse> Uses(const v1::Schema& joined, const std::vector<std::string>& paths,
-                             const std::vector<std::uint64_t>& graphs) const;
+                             std::span<const std::uint64_t> refused) const;
 
  private:
   v1::Schema first_;
@@ -53,6 +59,7 @@ class JoinedTargets {
   std::optional<int> place_;                               // of the targets' field, where a file has one
   bool is_uniform_ = true;
   std::map<std::string, std::uint64_t> graphs_;  // with a target, by its name; empty: not counted
+  KeptLabels kept_{/*remembers=*/true};          // by place in `targets_`
 };
 
 // Turns the records of a file into those of a join. Used by one thread.

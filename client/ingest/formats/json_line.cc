@@ -34,6 +34,13 @@ absl::Status ParseError(simdjson::error_code error, std::string_view line, std::
   return Refusal("bad_json", absl::StrCat("the line is not JSON: ", simdjson::error_message(error)));
 }
 
+// JsonArray::size is cut off at 24 bits.
+std::uint64_t RowsOf(JsonArray array) {
+  std::uint64_t rows = 0;
+  for ([[maybe_unused]] const JsonValue row : array) ++rows;
+  return rows;
+}
+
 std::string DigitsOf(double number) {
   char digits[32];
   return std::string(digits, std::to_chars(digits, digits + sizeof(digits), number).ptr);
@@ -189,10 +196,22 @@ std::optional<std::string> TextOfLabel(JsonValue value) {
 
 void AddLabel(std::string_view name, JsonValue value, LabelList* labels) {
   const std::optional<std::string> text = TextOfLabel(value);
+  JsonArray array;
   if (text) {
     labels->Add(name, *text);
+  } else if (value.get(array) == simdjson::SUCCESS) {
+    labels->AddArray(name, RowsOf(array));
   } else {
-    labels->AddPerNode(name);
+    labels->AddObject(name);
+  }
+}
+
+void TakeSplit(JsonValue value, SourceGraph* graph, LabelList* labels) {
+  std::string_view split;
+  if (value.get(split) == simdjson::SUCCESS) {
+    graph->split = split;
+  } else if (!value.is_null()) {
+    AddLabel(kSplitKey, value, labels);
   }
 }
 

@@ -65,8 +65,14 @@ std::vector<std::uint32_t> DimsOf(JsonValue value);
 // null. nullopt: a list or an object.
 std::optional<std::string> TextOfLabel(JsonValue value);
 
-// Adds a number, truth or text as a label, anything else as values of each node that are not stored.
+// Adds a value of any kind as a label.
 void AddLabel(std::string_view name, JsonValue value, LabelList* labels);
+
+// The key of the split that a record is in.
+inline constexpr std::string_view kSplitKey = "split";
+
+// The value of kSplitKey: a text is what the record calls its split, null none, anything else a label.
+void TakeSplit(JsonValue value, SourceGraph* graph, LabelList* labels);
 
 }  // namespace packtrain::ingest
 

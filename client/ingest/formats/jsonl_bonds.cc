@@ -71,6 +71,8 @@ class BondForm final : public JsonlForm {
         ABSL_ASSIGN_OR_RETURN(graph->id, IdOf(value));
       } else if (key == "targets") {
         return AddTargets(value, labels);
+      } else if (key == kSplitKey) {
+        TakeSplit(value, graph, &labels);
       } else {
         AddLabel(key, value, &labels);
       }

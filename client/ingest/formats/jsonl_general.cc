@@ -1,7 +1,6 @@
 #include "client/ingest/formats/jsonl_general.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -21,8 +20,6 @@ std::optional<std::size_t> Position(const GraphLayout& layout, std::string_view 
   if (field == layout.fields.end()) return std::nullopt;
   return static_cast<std::size_t>(field - layout.fields.begin());
 }
-
-constexpr std::array<std::string_view, 3> kSplits = {"train", "val", "test"};
 
 // The number of rows of one kind: the first that says it is believed.
 class RowCount {
@@ -93,17 +90,10 @@ class GeneralRecord {
     if (key == "y") return TakeColumns(value);
     if (key == "n_node" || key == "n_edge") return TakeCount(key, value);
     if (key == "schema") return absl::OkStatus();
-    if (key == "split") return TakeSplit(key, value);
     if (key == "senders" || key == "receivers") return TakeEnds(key, value);
     if (const std::optional<std::size_t> field = Position(layout_, key)) return TakeField(*field, value);
-    AddLabel(key, value, &labels_);
-    return absl::OkStatus();
-  }
-
-  absl::Status TakeSplit(std::string_view key, JsonValue value) {
-    std::string_view split;
-    if (value.get(split) == simdjson::SUCCESS && std::ranges::find(kSplits, split) != kSplits.end()) {
-      graph_.split = split;
+    if (key == kSplitKey) {
+      TakeSplit(value, &graph_, &labels_);
     } else {
       AddLabel(key, value, &labels_);
     }

@@ -114,6 +114,8 @@ class TokenForm final : public ProgramForm {
       if (field) continue;
       if (key == "error_location") {
         labels.Add(key, TextOfLabel(value).value_or(""), /*structural=*/true);
+      } else if (key == kSplitKey) {
+        TakeSplit(value, graph, &labels);
       } else {
         AddLabel(key, value, &labels);
       }
@@ -197,6 +199,8 @@ class TreeForm final : public ProgramForm {
           key == "HoleNode" || key == "SlotDummyNode" || key == "LastTokenBeforeHole" || key == "slotTokenIdx";
       if (node) {
         labels.Add(key, TextOfLabel(value).value_or(""), /*structural=*/true);
+      } else if (key == kSplitKey) {
+        TakeSplit(value, graph, &labels);
       } else if (key != "id" && key != "ContextGraph" && key != "SymbolCandidates" &&
                  key != "LastUseOfVariablesInScope") {
         AddLabel(key, value, &labels);

@@ -8,7 +8,13 @@ void LabelList::Add(std::string_view name, std::string_view text, bool structura
   Append({.name = name, .text = text, .structural = structural});
 }
 
-void LabelList::AddPerNode(std::string_view name) { Append({.name = name, .text = "", .per_node = true}); }
+void LabelList::AddArray(std::string_view name, std::uint64_t rows) {
+  Append({.name = name, .text = "", .form = LabelForm::kArray, .rows = rows});
+}
+
+void LabelList::AddObject(std::string_view name) {
+  Append({.name = name, .text = "", .form = LabelForm::kObject});
+}
 
 void LabelList::AddTarget(std::string_view name, std::string_view text, std::string_view unit) {
   Append({.name = name, .text = text, .unit = unit, .is_target = true});

@@ -4,6 +4,7 @@
 #define PACKTRAIN_CLIENT_INGEST_FORMATS_LABEL_LIST_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -17,8 +18,9 @@ class LabelList {
   void Add(std::string_view name, std::string_view text, bool structural = false);
   // A column that the source declares to be a target.
   void AddTarget(std::string_view name, std::string_view text, std::string_view unit);
-  // Values of each node or edge that are not stored.
-  void AddPerNode(std::string_view name);
+  // A list of so many rows.
+  void AddArray(std::string_view name, std::uint64_t rows);
+  void AddObject(std::string_view name);
 
   // Moves all of them to a graph.
   void MoveTo(SourceGraph* graph);

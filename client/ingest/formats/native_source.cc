@@ -61,7 +61,20 @@ absl::Status AtFile(const std::string& path, const absl::Status& status) {
 
 bool AsksForASplit(const ImportOptions& options) { return options.random_split || !options.split_file.empty(); }
 
+// Whether the file of this header, which is that of the only one of an import, is copied with its name.
+bool IsCopied(const v1::Dataset& header, const ImportOptions& options) {
+  return !header.version().empty() && !AsksForASplit(options);
+}
+
 }  // namespace
+
+std::string WhyNameIsNeeded(const ImportOptions& options) {
+  const absl::StatusOr<std::unique_ptr<NativeFile>> file = NativeFile::Open(options.paths.front());
+  if (!file.ok() || IsCopied((*file)->dataset(), options)) return "";
+  const bool is_part = (*file)->dataset().version().empty();
+  return absl::StrCat(options.paths.front(), is_part ? " is a part, which has no name of its own"
+                                                     : " is split anew, and so is no longer what it is named");
+}
 
 absl::StatusOr<std::unique_ptr<BlockSource>> NativeSource::Open(const ImportOptions& options) {
   std::unique_ptr<NativeSource> source(new NativeSource(options));
@@ -84,7 +97,7 @@ absl::Status NativeSource::ReadHeaders() {
     ABSL_RETURN_IF_ERROR(AtFile(path, words_.Add(schema)));
   }
   schema_ = dataset_.schema();
-  is_copy_ = options_.paths.size() == 1 && !dataset_.version().empty() && !AsksForASplit(options_);
+  is_copy_ = options_.paths.size() == 1 && IsCopied(dataset_, options_);
   if (!is_copy_) return Join();
   if (dataset_.splits_size() > 1) splits_.emplace();  // even where all three are empty
   return absl::OkStatus();
@@ -120,6 +133,9 @@ absl::Status NativeSource::CountTargets() {
 absl::Status NativeSource::OpenFile() {
   ABSL_ASSIGN_OR_RETURN(file_, NativeFile::Open(options_.paths[next_++]));
   const v1::Schema& schema = file_->dataset().schema();
+  absl::StatusOr<records::RecordLayout> layout = records::RecordLayout::Create(schema);
+  if (!layout.ok()) return AtFile(options_.paths[next_ - 1], layout.status());
+  layout_ = *std::move(layout);
   word_converter_.reset();
   target_converter_.reset();
   if (is_copy_) return absl::OkStatus();
@@ -142,6 +158,7 @@ absl::Status NativeSource::Convert(v1::RecordBlock* block) {
           return Refuse(before + static_cast<std::uint64_t>(place), id, refusal);
         }));
   }
+  if (!targets_.IsUniform()) targets_.Keep(*layout_, file_->dataset().schema(), *block);
   return target_converter_ ? target_converter_->Convert(block) : absl::OkStatus();
 }
 
@@ -167,10 +184,7 @@ absl::StatusOr<v1::ImportHeader> NativeSource::Begin() {
 
 absl::StatusOr<bool> NativeSource::Next(Block* block) {
   ABSL_ASSIGN_OR_RETURN(const bool more, NextBlock(block));
-  if (!more) {
-    if (!targets_.IsUniform()) ledger_.SetLabels(targets_.Uses(schema_, options_.paths, graphs_));
-    return false;
-  }
+  if (!more) return false;
   const std::uint64_t graphs = GraphsOf(*block);
   ledger_.AddRead(graphs);
   if (auto* const records = std::get_if<v1::RecordBlock>(block)) {
@@ -188,7 +202,7 @@ absl::StatusOr<bool> NativeSource::NextBlock(Block* block) {
     }
     const bool takes_splits = is_copy_ || (file_->dataset().version().empty() && !AsksForASplit(options_));
     PackedRecords packed;
-    ABSL_ASSIGN_OR_RETURN(const bool more, file_->Next(&message, converts() ? nullptr : &packed));
+    ABSL_ASSIGN_OR_RETURN(const bool more, file_->Next(&message, reads_records() ? nullptr : &packed));
     if (!packed.bytes.empty()) {
       *block = std::move(packed);
       return true;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,10 @@
 
 namespace packtrain::ingest {
 
+// Why an import of one file needs a name of its own, for people; empty: the file has one, or cannot be read, as
+// the import itself will tell.
+std::string WhyNameIsNeeded(const ImportOptions& options);
+
 // One file with a version is a copy: its schema, records, splits and lineage are handed on as they are, and the
 // version that it states is asked for: nothing is stored unless that comes out. Anything else is a join: the
 // records of all files in the order of the files, as one import of all their sources would store them, with the
@@ -39,6 +44,9 @@ class NativeSource : public BlockSource {
 
   absl::StatusOr<v1::ImportHeader> Begin() override;
   absl::StatusOr<bool> Next(Block* block) override;
+  std::vector<LabelUse> Labels(std::span<const std::uint64_t> refused) const override {
+    return targets_.Uses(schema_, options_.paths, refused);
+  }
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
 
   bool has_own_splits() const override { return !is_copy_ && splits_.has_value(); }
@@ -59,8 +67,8 @@ class NativeSource : public BlockSource {
   absl::Status OpenFile();
   // The next block; false behind the last file.
   absl::StatusOr<bool> NextBlock(Block* block);
-  // Whether records of the open file become others.
-  bool converts() const { return word_converter_ || target_converter_; }
+  // Whether records of the open file become others, or what they know is counted.
+  bool reads_records() const { return word_converter_ || target_converter_ || !targets_.IsUniform(); }
   void CloseFile();
   // Turns records of the open file into those of the join.
   absl::Status Convert(v1::RecordBlock* block);
@@ -78,8 +86,9 @@ class NativeSource : public BlockSource {
   bool is_copy_ = false;
   std::uint64_t total_bytes_ = 0;
 
-  std::size_t next_ = 0;              // file to be opened
-  std::unique_ptr<NativeFile> file_;  // null: none is open
+  std::size_t next_ = 0;                         // file to be opened
+  std::unique_ptr<NativeFile> file_;             // null: none is open
+  std::optional<records::RecordLayout> layout_;  // of its records
   // Of its records; none: the words, or the targets, stay as they are.
   std::optional<WordConverter> word_converter_;
   std::optional<TargetConverter> target_converter_;

@@ -251,7 +251,7 @@ class PoscarParser : public RecordParser {
       }
       velocities = velocities || !IsBlankLine(lines[*line]);
     }
-    if (velocities) graph->labels.push_back({.name = "velocities", .text = "", .per_node = true});
+    if (velocities) graph->labels.push_back({.name = "velocities", .text = "", .form = LabelForm::kPerNode});
     return absl::OkStatus();
   }
 

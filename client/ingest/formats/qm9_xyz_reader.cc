@@ -113,7 +113,7 @@ absl::Status ReadTail(std::string_view text, SourceGraph* graph) {
   if (text.empty()) return Refusal("truncated_frame", "the file ends without the line of InChI");
   AddTexts(NextLine(&text), "inchi", "inchi_relaxed", graph);
   for (const std::string_view name : {"mulliken_charge", "frequencies"}) {
-    graph->labels.push_back({.name = name, .text = {}, .per_node = true});
+    graph->labels.push_back({.name = name, .text = {}, .form = LabelForm::kPerNode});
   }
   return absl::OkStatus();
 }

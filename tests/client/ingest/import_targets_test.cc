@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/graph_import.h"
@@ -40,7 +42,7 @@ TEST_F(ImportTargetsTest, KeysWithNumbersInEveryFrameAreTheTargets) {
   const Imported imported = ImportText("1\nid=7 c=-2e3 b=word a=1 d=\"1 2\"\nC 1 2 3\n").value();
   EXPECT_THAT(imported.Targets(), ElementsAre("a", "c"));
   EXPECT_THAT(imported.Column<double>("y"), ElementsAre(1, -2000));
-  EXPECT_THAT(Labels(), ElementsAre("a 1/1", "c 1/1", "b 1/1 text", "d 1/1 text"));
+  EXPECT_THAT(Labels(), ElementsAre("a 1/1", "c 1/1", "b 1/1 text", "d 1/1 array"));
 }
 
 TEST_F(ImportTargetsTest, AKeyThatTheFirstFrameLacksIsATargetOnlyWhereTargetsMayBeMissing) {
@@ -148,6 +150,103 @@ TEST_F(ImportTargetsTest, IdMissingInTheTableIsRefusedOrNan) {
   EXPECT_THAT(ImportText(kThree, options), Refused("missing_target", "frame 2 (b): no row of"));
   options.missing_target_nan = true;
   EXPECT_THAT(ImportText(kThree, options).value().Column<double>("y"), ElementsAre(1, IsNan(), 3));
+}
+
+TEST_F(ImportTargetsTest, JoinedTargetsAreCountedInGraphs) {
+  ImportOptions options = Join("id,e,note\na,1,x\nc,3,2\nz,,y\ny,4,\n");
+  options.missing_target_nan = true;
+  ASSERT_THAT(ImportText(kThree, options), testing::IsOk());
+  EXPECT_THAT(Labels(), ElementsAre("e 2/3", "note 2/3 text", "e 3/3 joined"));
+  const JoinUse& join = *ledger().join();
+  EXPECT_EQ(join.graphs, 3u);
+  EXPECT_EQ(join.graphs_without_row, 1u);
+  EXPECT_THAT(join.first_graphs, ElementsAre("b"));
+  EXPECT_EQ(join.rows, 4u);
+  EXPECT_EQ(join.rows_without_graph, 2u);
+  EXPECT_THAT(join.first_rows, ElementsAre("z", "y"));
+  options.limit = 1;
+  ASSERT_THAT(ImportText(kThree, options), testing::IsOk());
+  EXPECT_THAT(Labels(), ElementsAre("e 1/1", "note 1/1 text", "e 1/1 joined"));
+  EXPECT_EQ(ledger().join()->rows_without_graph, 3u);
+  options.targets = {"e"};
+  ASSERT_THAT(ImportText(kThree, options), testing::IsOk());
+  EXPECT_THAT(Labels(), ElementsAre("e 1/1", "note 1/1 not_named", "e 1/1 joined"));
+}
+
+TEST_F(ImportTargetsTest, ARowOfARefusedGraphHasAGraph) {
+  ImportOptions options = Join("id,e\na,1\nb,2\n");
+  options.skip_refused = true;
+  ASSERT_THAT(ImportText("1\nid=a\nC 1 2 3\n1\nid=b\nC nan 2 3\n", options), testing::IsOk());
+  EXPECT_THAT(Labels(), ElementsAre("e 1/1"));
+  EXPECT_EQ(ledger().join()->rows_without_graph, 0u);
+}
+
+TEST_F(ImportTargetsTest, ATableOfOtherGraphsIsRefusedButForAPart) {
+  ImportOptions options = Join("name,e\nm1,1\nm2,3\n");
+  EXPECT_THAT(
+      ImportText(kThree, options),
+      Refused("missing_target", "no row of " + folder_.PathOf("t.csv") +
+                                    " has this id; its column 'name' has 'm1', 'm2' (--missing-target"));
+  options.missing_target_nan = true;
+  EXPECT_THAT(ImportText(kThree, options),
+              Refused("no_row",
+                      "is of any of the 3 graphs: its column 'name' has 'm1', 'm2', and the ids of the "
+                      "graphs are a, b, c (--key"));
+  options.is_part = true;
+  ASSERT_THAT(ImportText(kThree, options), testing::IsOk());
+  EXPECT_THAT(Labels(), ElementsAre("e 0/3", "e 3/3 joined"));
+}
+
+TEST_F(ImportTargetsTest, ATargetThatNoGraphHasIsRefusedButForAPart) {
+  ImportOptions options;
+  options.targets = {"gap", "U_0"};
+  const std::string two = "1\nid=a gap=1 U0=2\nC 1 2 3\n1\nid=b gap=1 U0=2 T=x\nC 1 2 3\n";
+  EXPECT_THAT(ImportText(two, options),
+              Refused("missing_target",
+                      "frame 1 (a): target 'U_0' is missing, as in every graph read so far "
+                      "(--targets); numbers are: gap, U0"));
+  options.missing_target_nan = true;
+  EXPECT_THAT(ImportText(two, options),
+              Refused("no_such_target", "no graph has target 'U_0' (--targets); numbers are: gap, U0"));
+  options.is_part = true;
+  ASSERT_THAT(ImportText(two, options), testing::IsOk());
+  EXPECT_THAT(Labels(), ElementsAre("gap 2/2", "U_0 0/2", "U0 2/2 not_named", "T 1/2 not_named"));
+  ImportOptions joined = Join("id,e,f\na,,1\nb,,2\n");
+  joined.targets = {"e"};
+  joined.missing_target_nan = true;
+  EXPECT_THAT(ImportText(two, joined), Refused("no_such_target", "numbers are: f"));
+}
+
+TEST_F(ImportTargetsTest, LabelsAreCountedInGraphsThatAreStored) {
+  ImportOptions options;
+  options.skip_refused = true;
+  ASSERT_THAT(
+      ImportText("1\nid=a e=1 f=x\nC 1 2 3\n1\nid=b e=2 f=3\nC nan 2 3\n1\nid=c e=3 f=4\nC 1 2 3\n", options),
+      testing::IsOk());
+  EXPECT_THAT(Labels(), ElementsAre("e 2/2", "f 2/2 text"));
+  const std::vector<LabelUse> uses = import_->Labels(std::vector<std::uint64_t>{0});
+  EXPECT_EQ(uses[0].found, 1u);
+  EXPECT_EQ(uses[0].graphs, 1u);
+  EXPECT_EQ(uses[1].no_numbers, 0u);
+}
+
+TEST_F(ImportTargetsTest, TheFirstTextAmongNumbersIsToldByFileLineAndGraph) {
+  ASSERT_THAT(ImportText(kThree), testing::IsOk());
+  EXPECT_EQ(import_->Labels({})[0].no_numbers, 1u);
+  EXPECT_EQ(import_->Labels({})[0].first_no_number, folder_.PathOf("m.xyz") + ":7: frame 3 (c): 'x'");
+}
+
+TEST_F(ImportTargetsTest, TruthsAreTargets) {
+  const Imported imported = ImportText("1\nid=a stable=T\nC 1 2 3\n1\nid=b stable=False\nC 1 2 3\n").value();
+  EXPECT_THAT(imported.Targets(), ElementsAre("stable"));
+  EXPECT_THAT(imported.Column<double>("y"), ElementsAre(1, 0));
+}
+
+TEST_F(ImportTargetsTest, AnArrayThatIsNamedIsRefusedAsOne) {
+  ImportOptions options;
+  options.targets = {"dipole"};
+  EXPECT_THAT(ImportText("1\nid=a dipole=\"0 0 1\"\nC 1 2 3\n", options),
+              Refused("bad_target", "target 'dipole' is an array, and not a number"));
 }
 
 TEST_F(ImportTargetsTest, NamedTargetsAreTakenFromTheTable) {

@@ -175,6 +175,37 @@ TEST_F(OwnSplitsTest, TheFirstOfGraphsWithOneIdKeepsItsSplit) {
   EXPECT_THAT(seal.by_index().val(), ElementsAre(1));
 }
 
+TEST_F(OwnSplitsTest, EveryFormOfJsonLinesMayNameSplits) {
+  const std::string bonds = R"({"id":"b","node_features":[[1,2]],"graph":[],"targets":[1],"split":"val"})";
+  const std::string tokens =
+      R"({"id":"t","source_tokens":["a"],"edges":[],"has_bug":false,"repair_targets":[],"split":"val"})";
+  const std::string none = R"({"id":"n","z":[6],"split":null})";
+  for (const std::string& line : {bonds, tokens}) {
+    ImportOptions options;
+    options.paths = {folder_.Write("m.jsonl", line + "\n")};
+    EXPECT_THAT(Import(RefusingSink({}), options, "jsonl").value().by_index().val(), ElementsAre(0)) << line;
+  }
+  ImportOptions options;
+  options.paths = {folder_.Write("m.jsonl", none + "\n")};
+  EXPECT_EQ(Import(RefusingSink({}), options, "jsonl")->split_case(), v1::SealDatasetRequest::SPLIT_NOT_SET);
+}
+
+TEST_F(OwnSplitsTest, AnUnknownSplitIsRefusedUnlessAnotherIsAskedFor) {
+  ImportOptions options;
+  options.paths = {folder_.Write("m.jsonl",
+                                 "{\"id\":\"a\",\"z\":[6],\"split\":\"train\"}\n"
+                                 "{\"id\":\"b\",\"z\":[6],\"split\":\"dev\"}\n")};
+  ImportPipeline pipeline(*FindFormat("jsonl"), options);
+  std::ostringstream progress;
+  RefusingSink sink({});
+  EXPECT_THAT(
+      pipeline.Run(sink, {progress}),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("m.jsonl:2: record 2 (b): the split 'dev' is none of 'train', 'val' and 'test'")));
+  options.random_split = RandomSplit{{800, 100, 100}, 7};
+  EXPECT_EQ(Import(RefusingSink({}), options, "jsonl")->split_case(), v1::SealDatasetRequest::kFractions);
+}
+
 TEST_F(OwnSplitsTest, RefusedGraphsThatAreNotListedEndTheImport) {
   RefusingSink sink({1});
   sink.HideRefused();

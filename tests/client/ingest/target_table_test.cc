@@ -119,12 +119,34 @@ TEST_F(TargetTableTest, AnOddCellAmongNumbersRefusesItsRowAlone) {
 TEST_F(TargetTableTest, ColumnsWithoutMoreNumbersThanWordsAreNotUsed) {
   const TargetTable table = Read("id,half,gap,none\nw,1,1,-\nx,word,2,\n").value();
   EXPECT_THAT(table.names(), ElementsAre("gap"));
-  ASSERT_EQ(table.uses().size(), 3u);
-  EXPECT_EQ(table.uses()[0].name, "gap");
-  EXPECT_TRUE(table.uses()[0].used);
-  EXPECT_EQ(table.uses()[0].found, 2u);
-  EXPECT_EQ(table.uses()[1].reason, "text");
-  EXPECT_EQ(table.uses()[2].reason, "empty");
+  ASSERT_EQ(table.columns().size(), 3u);
+  EXPECT_EQ(table.columns()[0].name, "gap");
+  EXPECT_EQ(table.columns()[0].reason, "");
+  EXPECT_EQ(table.columns()[1].reason, "text");
+  EXPECT_EQ(table.columns()[1].first_no_number, folder_.PathOf("t.csv") + ":3: 'word'");
+  EXPECT_EQ(table.columns()[2].reason, "empty");
+  using enum LabelText::Kind;
+  EXPECT_THAT(table.Find("w")->cells, ElementsAre(kNumber, kNumber, kMissing));
+  EXPECT_THAT(table.Find("x")->cells, ElementsAre(kNumber, kText, kMissing));
+}
+
+TEST_F(TargetTableTest, TruthsAreNumbersAndArraysAreNone) {
+  const TargetTable table = Read("id,stable,dipole\nw,True,1 2 3\nx,False,[1 2 3]\n").value();
+  EXPECT_THAT(table.names(), ElementsAre("stable"));
+  EXPECT_THAT(table.Find("w")->values, ElementsAre(1));
+  EXPECT_THAT(table.Find("x")->values, ElementsAre(0));
+  EXPECT_EQ(table.columns()[1].reason, "array");
+}
+
+TEST_F(TargetTableTest, ATableWithoutAHeaderIsRefused) {
+  EXPECT_THAT(Read("w,1.5,2\nx,3,4\n"),
+              Refused("no_header", "t.csv:1: the table begins with values, 'w,1.5,2'"));
+  EXPECT_THAT(Read("\nw,CCO,1.5,\nx,CC,3,4\n"), Refused("no_header", "t.csv:2: "));
+  EXPECT_THAT(Read("id,e\nx,1\n"), testing::IsOk());
+  // Columns that are numbered are named where one of them is asked for.
+  EXPECT_THAT(Read("id,0,1\nx,1,2\n"), Refused("no_header", "--key"));
+  EXPECT_THAT(Read("id,0,1\nx,1,2\n", "id")->names(), ElementsAre("0", "1"));
+  EXPECT_THAT(Read("id,0,1\nx,1,2\n", "", {"1"})->names(), ElementsAre("1"));
 }
 
 TEST_F(TargetTableTest, KeyIsTheFirstColumnUnlessNamed) {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "client/ingest/elements.h"
 
@@ -80,6 +82,16 @@ TEST(ElementsTest, SymbolsAndNumbersAreKnown) {
 TEST(ElementsTest, OtherWordsAreNot) {
   for (const char* word : {"", "X", "D", "CL", "cl", "Xx", "C1", "Uue", "0", "119", "256", "-6", "6.0", "{"}) {
     EXPECT_EQ(AtomicNumber(word), 0) << word;
+  }
+}
+
+TEST(TextTest, DigitsAreOrderedAsNumbers) {
+  const std::vector<std::string> ordered = {"",    "2",  "10",   "a",   "a1b3", "a1b20",
+                                            "a02", "a2", "a02b", "a10", "aa",   "b1"};
+  for (std::size_t a = 0; a < ordered.size(); ++a) {
+    for (std::size_t b = 0; b < ordered.size(); ++b) {
+      EXPECT_EQ(NaturalLess(ordered[a], ordered[b]), a < b) << ordered[a] << " " << ordered[b];
+    }
   }
 }
 

@@ -56,6 +56,12 @@ class ImportCommandTest : public ::testing::Test {
                                  server_->address(), "--json"});
     return RunLine(std::move(flags));
   }
+  // The same, without --json.
+  Printed ImportForPeople(std::string_view text, std::vector<std::string> flags = {}) {
+    flags.insert(flags.begin(), {"import", "extxyz", folder_.Write("m.xyz", text), "--name", "mols", "--server",
+                                 server_->address()});
+    return RunLine(std::move(flags));
+  }
   absl::StatusOr<client::DatasetInfo> Stored(const std::string& name = "mols") {
     client::ConnectionOptions options;
     options.server = server_->address();
@@ -93,15 +99,77 @@ TEST_F(ImportCommandTest, SampleOfQm9IsStoredWithTargetsAndSplits) {
 TEST_F(ImportCommandTest, SaysWhatBecameOfEachLabel) {
   constexpr char kLabels[] = "1\nid=a gap=1 energy=2 name=x\nC 1 2 3\n1\nid=b name=y gap=2\nC 1 2 3\n";
   const nlohmann::json result = Import(kLabels).Json();
-  EXPECT_EQ(result["labels"], nlohmann::json::parse(R"([{"name":"gap","found":2,"used":true,"reason":null},
+  nlohmann::json labels = nlohmann::json::parse(R"([{"name":"gap","found":2,"used":true,"reason":null},
                                       {"name":"energy","found":1,"used":false,"reason":"missing_in_some"},
-                                      {"name":"name","found":2,"used":false,"reason":"text"}])"));
+                                      {"name":"name","found":2,"used":false,"reason":"text","no_numbers":2}])");
+  labels[2]["first_no_number"] = folder_.PathOf("m.xyz") + ":1: frame 1 (a): 'x'";
+  EXPECT_EQ(result["labels"], labels);
   EXPECT_EQ(result["default_target"], "gap");
   const Printed printed = RunLine({"import", "extxyz", folder_.PathOf("m.xyz"), "--name", "mols", "--server",
                                    server_->address(), "--missing-target", "nan"});
   EXPECT_THAT(printed.out, HasSubstr("\ntarget gap (in 2 of 2)\ntarget energy (in 1 of 2)\n"
                                      "no target name (in 2 of 2; text)\n"
                                      "training learns gap unless --target names another\n"));
+}
+
+TEST_F(ImportCommandTest, SaysWhereTextStandsAmongNumbersAndWhatArraysAre) {
+  const Printed printed =
+      ImportForPeople("1\nid=a e=1 d=\"1 2 3\"\nC 1 2 3\n1\nid=b e=oops d=\"1 2 3\"\nC 1 2 3\n");
+  EXPECT_THAT(printed.out,
+              HasSubstr("\nno target e (in 2 of 2; text in 1, first in " + folder_.PathOf("m.xyz") +
+                        ":4: frame 2 (b): 'oops')\nno target d (in 2 of 2; an array)\n"
+                        "no targets: no label is one\n"));
+  EXPECT_THAT(ImportForPeople("1\nid=a\nC 1 2 3\n").out, HasSubstr("\nno targets: nothing read is a label"));
+}
+
+TEST_F(ImportCommandTest, TagsOfCifAreOffered) {
+  const Printed printed =
+      RunLine({"import", "cif", kData + "/cif/mp-66.cif", "--name", "c", "--server", server_->address()});
+  EXPECT_THAT(printed.out,
+              HasSubstr("\nno target _symmetry_Int_Tables_number, _cell_volume, _cell_formula_units_Z "
+                        "(in 1 of 1; describes the record; --targets makes it one)\n"))
+      << printed.err;
+  const Printed named = RunLine({"import", "cif", kData + "/cif/mp-66.cif", "--name", "c", "--targets",
+                                 "_cell_volume", "--server", server_->address()});
+  EXPECT_THAT(named.out, HasSubstr("\ntarget _cell_volume (in 1 of 1)\n")) << named.err;
+}
+
+TEST_F(ImportCommandTest, JoinSaysWhichGraphsAndRowsAreAlone) {
+  const std::string csv = folder_.Write("t.csv", "id,e\na,1\nx,2\ny,3\n");
+  const Printed printed = ImportForPeople(kThree, {"--join", csv, "--missing-target", "nan"});
+  EXPECT_THAT(printed.out, HasSubstr("\n2 of 3 graphs have no row in " + csv + ": b, c\n2 of 3 rows of " + csv +
+                                     " have no graph: x, y\ntarget e (in 1 of 3)\n"))
+      << printed.err;
+  const nlohmann::json result = Import(kThree, {"--join", csv, "--missing-target", "nan"}).Json();
+  EXPECT_EQ(result["labels"][0]["found"], 1);
+  EXPECT_EQ(result["join"], (nlohmann::json{{"file", csv},
+                                            {"graphs", 3},
+                                            {"graphs_without_row", 2},
+                                            {"first_graphs_without_row", {"b", "c"}},
+                                            {"rows", 3},
+                                            {"rows_without_graph", 2},
+                                            {"first_rows_without_graph", {"x", "y"}}}));
+  EXPECT_EQ(Stored().value().FindSplit("all")->targets[0].count, 1u);
+}
+
+TEST_F(ImportCommandTest, AJoinOrTargetOfNoGraphStoresNothing) {
+  const std::string csv = folder_.Write("t.csv", "id,e\nx,1\n");
+  const Printed joined = Import(kThree, {"--join", csv, "--missing-target", "nan"});
+  EXPECT_EQ(joined.exit_code, 1);
+  EXPECT_THAT(joined.Json()["error"]["message"].get<std::string>(), HasSubstr("is of any of the 3 graphs"));
+  const Printed typo = Import(kThree, {"--targets", "egnery", "--missing-target", "nan"});
+  EXPECT_EQ(typo.exit_code, 1);
+  EXPECT_THAT(typo.Json()["error"]["message"].get<std::string>(), HasSubstr("no graph has target 'egnery'"));
+  ExpectNothingStored();
+}
+
+// Refused by the server: the second one of an id.
+TEST_F(ImportCommandTest, LabelsAreCountedInTheGraphsThatAreStored) {
+  const std::string text = "1\nid=a e=1 f=1\nC 1 2 3\n1\nid=a e=2 g=1\nC 1 2 3\n1\nid=b e=3\nC 1 2 3\n";
+  const Printed printed = ImportForPeople(text, {"--on-error", "skip", "--missing-target", "nan"});
+  EXPECT_THAT(
+      printed.out,
+      HasSubstr("\ntarget e (in 2 of 2)\ntarget f (in 1 of 2)\ntarget g (in 0 of 2; no graph has it)\n"));
 }
 
 // The server has nothing left of what was sent before everything was read again.
@@ -373,6 +441,18 @@ TEST_F(ImportCommandTest, SplitFileDecidesTheSplits) {
   ASSERT_EQ(Import(kThree, {"--split-file", folder_.Write("s", "train a\ntrain c\nval b\n")}).exit_code, 0);
   EXPECT_EQ(GraphsOfSplit("train"), 2u);
   EXPECT_EQ(GraphsOfSplit("val"), 1u);
+}
+
+TEST_F(ImportCommandTest, GraphsInNoSplitAreCounted) {
+  const std::string split = folder_.Write("s", "train a\n");
+  const nlohmann::json result = Import(kThree, {"--split-file", split}).Json();
+  EXPECT_EQ(result["splits"], (nlohmann::json{{"train", 1}, {"val", 0}, {"test", 0}}));
+  EXPECT_EQ(result["in_no_split"], 2);
+  EXPECT_THAT(ImportForPeople(kThree, {"--split-file", split}).out,
+              HasSubstr("\nsplits: train 1, val 0, test 0; 2 graphs are in none\n"));
+  const nlohmann::json whole = Import(kThree).Json();
+  EXPECT_EQ(whole["splits"], nlohmann::json::object());
+  EXPECT_EQ(whole["in_no_split"], nullptr);
 }
 
 TEST_F(ImportCommandTest, SplitFileMayNameGraphsThatWereSkipped) {

@@ -345,5 +345,41 @@ TEST_F(PartCommandTest, RefusedGraphsAreLeftOutOfThePart) {
   EXPECT_THAT(testing::ReadFile(ledger), HasSubstr("not_finite"));
 }
 
+TEST_F(PartCommandTest, APartAloneNeedsAName) {
+  const std::string part = MakePart(WriteMolecules("a.xyz", 0, 3), {});
+  const Printed printed = RunLine({"import", "native", part, "--server", server_->address()});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("--name is required: " + part + " is a part"));
+  EXPECT_EQ(Import("native", {part}, {"--name", "a"}).exit_code, 0);
+  const std::string exported = folder_.PathOf("a.packtrain");
+  ASSERT_EQ(
+      RunLine({"dataset", "export", "a", "--format", "native", "-o", exported, "--server", server_->address()})
+          .exit_code,
+      0);
+  EXPECT_EQ(Import("native", {exported}, {}).exit_code, 0);
+  const Printed split = Import("native", {exported}, {"--split-permille", "500,250,250"});
+  EXPECT_EQ(split.exit_code, 2);
+  EXPECT_THAT(split.out, HasSubstr("--name is required"));
+}
+
+TEST_F(PartCommandTest, TargetsOfFilesAreAlwaysTold) {
+  const std::string a = folder_.Write("a.xyz", "1\nid=a e=1\nC 1 2 3\n1\nid=b e=2\nH 1 2 3\n");
+  const std::string part = MakePart(a, {"--targets", "e,f", "--missing-target", "nan"});
+  const Printed joined = RunLine({"import", "native", part, part, "--name", "joined", "--on-error", "skip",
+                                  "--missing-target", "nan", "--server", server_->address()});
+  EXPECT_THAT(joined.out, HasSubstr("\ntarget e (in 2 of 2)\ntarget f (in 0 of 2; no graph has it)\n"))
+      << joined.err;
+}
+
+TEST_F(PartCommandTest, SplitsOfAPartAreCounted) {
+  const std::string lines = folder_.Write("a.jsonl",
+                                          "{\"id\":\"a\",\"z\":[6],\"split\":\"train\"}\n"
+                                          "{\"id\":\"b\",\"z\":[6]}\n");
+  const nlohmann::json part =
+      RunLine({"import", "jsonl", lines, "-o", folder_.PathOf("part"), "--json"}).Json();
+  EXPECT_EQ(part["splits"]["train"], 1);
+  EXPECT_EQ(part["in_no_split"], 1);
+}
+
 }  // namespace
 }  // namespace packtrain::cli

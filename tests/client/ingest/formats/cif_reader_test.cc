@@ -107,17 +107,18 @@ TEST_F(CifReaderTest, AtomsAreMultipliedByTheSymmetryHoweverItIsStated) {
   EXPECT_TRUE(IsAtEnd());
 }
 
-TEST_F(CifReaderTest, PairsAreLabelsAndThoseOfTheDictionariesStructural) {
+TEST_F(CifReaderTest, PairsAreLabelsAndThoseOfTheDictionariesDescriptive) {
   Open(TestData("cif/symmetry.cif"));
   ASSERT_THAT(ReadNext(), IsOk());
-  const auto label = [](const char* name, const char* text, bool structural) {
-    return AllOf(Field(&Label::name, name), Field(&Label::text, text), Field(&Label::structural, structural));
+  const auto label = [](const char* name, const char* text, bool structural, bool descriptive) {
+    return AllOf(Field(&Label::name, name), Field(&Label::text, text), Field(&Label::structural, structural),
+                 Field(&Label::descriptive, descriptive));
   };
-  EXPECT_THAT(graph_.labels, Contains(label("_gap", "3.0", false)));
-  EXPECT_THAT(graph_.labels, Contains(label("_exptl_crystal_density_diffrn", "4.25", true)));
-  EXPECT_THAT(graph_.labels, Contains(label("_cell_length_a", "4.594(3)", true)));
+  EXPECT_THAT(graph_.labels, Contains(label("_gap", "3.0", false, false)));
+  EXPECT_THAT(graph_.labels, Contains(label("_exptl_crystal_density_diffrn", "4.25", false, true)));
+  EXPECT_THAT(graph_.labels, Contains(label("_cell_length_a", "4.594", true, true)));
   ASSERT_THAT(ReadNext(), IsOk());
-  EXPECT_THAT(graph_.labels, Contains(label("_symmetry_space_group_name_H-M", "F m -3 m", true)));
+  EXPECT_THAT(graph_.labels, Contains(label("_symmetry_space_group_name_H-M", "F m -3 m", false, true)));
 }
 
 TEST_F(CifReaderTest, ABlockWithoutSymmetryIsRefused) {

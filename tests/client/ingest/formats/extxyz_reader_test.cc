@@ -73,7 +73,7 @@ class ExtxyzReaderTest : public ::testing::Test {
     std::vector<std::string> labels;
     for (const Label& label : frame_.labels) {
       std::string text(label.name);
-      if (label.per_node) {
+      if (label.form == LabelForm::kPerNode) {
         EXPECT_EQ(label.text, "");
         text += " per node";
       } else {

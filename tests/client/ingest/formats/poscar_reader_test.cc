@@ -106,7 +106,7 @@ TEST_F(PoscarReaderTest, VelocitiesAreToldAndNotStored) {
     ASSERT_THAT(Read(structure + tail), IsOk());
     ASSERT_EQ(graph_.labels.size(), 1u);
     EXPECT_EQ(graph_.labels[0].name, "velocities");
-    EXPECT_TRUE(graph_.labels[0].per_node);
+    EXPECT_EQ(graph_.labels[0].form, LabelForm::kPerNode);
     EXPECT_TRUE(IsAtEnd());
   }
 }

@@ -40,7 +40,7 @@ class Qm9XyzReaderTest : public ::testing::Test {
     std::vector<std::string> labels;
     for (const Label& label : molecule_->labels) {
       std::string text(label.name);
-      if (!label.per_node) text += "=" + std::string(label.text);
+      if (label.form == LabelForm::kWord) text += "=" + std::string(label.text);
       if (!label.unit.empty()) text += " " + std::string(label.unit);
       labels.push_back(text);
     }
