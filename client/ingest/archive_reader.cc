@@ -22,6 +22,8 @@ namespace packtrain::ingest {
 namespace {
 
 constexpr std::size_t kBufferBytes = 256 << 10;
+// What the library says of bytes that are none of the formats asked for.
+constexpr std::string_view kUnknownFormat = "Unrecognized archive format";
 // Zeros that end a tar archive; one block is half of what the standard asks for.
 constexpr std::uint64_t kTarEndBytes = 512;
 
@@ -78,6 +80,8 @@ class ArchiveReader::Input {
   virtual absl::StatusOr<bool> EndsWell() = 0;
   // False for an archive of no members that the library would call no archive.
   virtual absl::StatusOr<bool> MayHaveMembers() { return true; }
+  // Why the library knows no archive in it.
+  virtual std::string_view WhyUnknown() const = 0;
   virtual bool can_seek() const { return false; }
   virtual std::int64_t Seek(std::int64_t /*offset*/, int /*whence*/) { return ARCHIVE_FATAL; }
 
@@ -90,6 +94,7 @@ class ArchiveReader::TarInput final : public ArchiveReader::Input {
   explicit TarInput(std::unique_ptr<ByteSource> tar) : tar_(std::move(tar)) {}
 
   const std::string& path() const override { return tar_->path(); }
+  std::string_view WhyUnknown() const override { return "the file is cut off, or is no tar archive"; }
   // Archives may have been written one behind the other.
   int Support(archive* reader) const override {
     const int supported = archive_read_support_format_tar(reader);
@@ -131,6 +136,10 @@ class ArchiveReader::ZipInput final : public ArchiveReader::Input {
     ABSL_ASSIGN_OR_RETURN(const std::size_t count, zip_->ReadAt(offset_, out));
     offset_ += count;
     return count;
+  }
+
+  std::string_view WhyUnknown() const override {
+    return "the file is cut off, or is no zip archive: it does not end with a list of members";
   }
 
   absl::StatusOr<bool> EndsWell() override { return true; }
@@ -333,6 +342,10 @@ absl::Status ArchiveReader::Failed() const {
   ABSL_RETURN_IF_ERROR(impl_->input_status);
   const char* const text = archive_error_string(impl_->reader.get());
   const std::string what = text == nullptr ? "it is no archive" : text;
+  if (what.find(kUnknownFormat) != std::string::npos) {
+    return Refusal("truncated_archive",
+                   absl::StrCat(impl_->member_path, ": ", std::string(impl_->input->WhyUnknown())));
+  }
   const bool cut = what.find("runcated") != std::string::npos;
   return Refusal(
       cut ? "truncated_archive" : "corrupt_archive",

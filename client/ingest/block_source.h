@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -27,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "client/ingest/label_table.h"
 #include "client/ingest/ledger.h"
+#include "client/ingest/origin.h"
 #include "packtrain/v1/dataset.pb.h"
 
 namespace packtrain::ingest {
@@ -65,8 +67,8 @@ class BlockSource {
   virtual std::string WhyBeginAgain() const { return ""; }
 
   // Behind the end: what became of the labels, as counted in the graphs that were given, but for those at
-  // `refused`, which ascend and count from 0.
-  virtual std::vector<LabelUse> Labels(std::span<const std::uint64_t> refused) const = 0;
+  // `refused`, which ascend and count from 0. Absent: the graphs were passed on without a look into them.
+  virtual std::optional<std::vector<LabelUse>> Labels(std::span<const std::uint64_t> refused) const = 0;
 
   // Fills in splits, lineage, and a name or version that the source knows. To be called behind the end;
   // `ledger` has what was refused by both ends.
@@ -74,6 +76,10 @@ class BlockSource {
 
   // Whether Describe takes splits from what was read, which needs each refused graph's position in the ledger.
   virtual bool has_own_splits() const { return false; }
+
+  // The place of the graph at a position among those sent, from 0, where blocks do not tell it; to be called
+  // when nothing is read any more.
+  virtual std::optional<Origin> OriginOf(std::uint64_t /*position*/) const { return std::nullopt; }
 
   // What was read and refused so far.
   virtual const Ledger& ledger() const = 0;

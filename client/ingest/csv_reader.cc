@@ -69,16 +69,19 @@ absl::Status CsvReader::ReadQuoted(std::string_view* rest, std::string* field) {
 
 absl::Status CsvReader::ContinueRow(std::string_view* rest) {
   ABSL_ASSIGN_OR_RETURN(bool more, lines_->Next(rest));
-  if (!more) return Bad("a quoted field does not end");
+  if (!more) return LeavingRest(Bad("a quoted field does not end"));
   row_bytes_ += rest->size() + 1;
   if (row_bytes_ <= max_row_bytes_) return absl::OkStatus();
-  return Refusal("line_too_long",
-                 absl::StrCat(path(), ":", row_line_, ": the row is longer than ", max_row_bytes_,
-                              " bytes (--max-line-bytes); is a quote left open?"));
+  return LeavingRest(
+      Refusal("line_too_long", absl::StrCat(path(), ":", row_line_, ": the row is longer than ", max_row_bytes_,
+                                            " bytes (--max-line-bytes); is a quote left open?")));
 }
 
 absl::Status CsvReader::Bad(const char* what) const {
-  return Refusal("bad_csv", absl::StrCat(path(), ":", row_line_, ": ", what));
+  const std::uint64_t last = lines_->line_number();
+  return Refusal("bad_csv",
+                 absl::StrCat(path(), ":", row_line_, ": ", what,
+                              last > row_line_ ? absl::StrCat("; the row reaches to line ", last) : ""));
 }
 
 }  // namespace packtrain::ingest

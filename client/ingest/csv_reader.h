@@ -26,8 +26,8 @@ class CsvReader {
   CsvReader(std::unique_ptr<LineReader> lines, const ReadLimits& limits, char delimiter = ',');
 
   // Reads the next row into `fields`; false at the end. Refusals: those of LineReader::Next,
-  // "line_too_long" also for a row of several lines, and "bad_csv" for a quote without an end or text behind a
-  // closing quote.
+  // "line_too_long" also for a row of several lines, and "bad_csv" for a quote without an end, both of which
+  // leave the rest, or text behind a closing quote.
   absl::StatusOr<bool> Next(std::vector<std::string>* fields);
 
   // Line on which the last row began, from 1.

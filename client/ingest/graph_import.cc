@@ -291,7 +291,7 @@ absl::StatusOr<bool> GraphImport::Step() {
     if (!record_.graph.remark.empty())
       ledger_.AddRemark({record_.Place(), record_.graph.id, record_.graph.remark});
   }
-  ABSL_RETURN_IF_ERROR(IsRefusal(status) ? Refuse(WithPlace(status, record_.graph.id)) : status);
+  ABSL_RETURN_IF_ERROR(IsRefusal(status) ? Refuse(status) : status);
   return true;
 }
 
@@ -376,12 +376,18 @@ bool GraphImport::HasSameFields() {
 }
 
 absl::Status GraphImport::Refuse(const absl::Status& refusal) {
-  ledger_.AddRefused({record_.Place(), record_.graph.id, ReasonOf(refusal), std::string(refusal.message())});
+  const Origin record = record_.Place();
+  const absl::Status told = WithPlace(refusal, record, record_.graph.id);
+  ledger_.AddRefused({.origin = PlaceOf(refusal, record),
+                      .id = record_.graph.id,
+                      .reason = ReasonOf(refusal),
+                      .message = std::string(told.message()),
+                      .leaves_rest = LeavesRest(refusal)});
   if (options_.skip_refused) return absl::OkStatus();
   const bool is_for_target = record_.refusal.ok() && record_.file->layout.labels_are_cells;
-  if (!is_for_target || has_read_all_ || !targets_.may_change()) return refusal;
+  if (!is_for_target || has_read_all_ || !targets_.may_change()) return told;
   // The column may turn out to be text.
-  refusal_ = refusal;
+  refusal_ = told;
   only_counts_ = true;
   return absl::OkStatus();
 }

@@ -55,7 +55,7 @@ class GraphImport : public BlockSource {
   // ask for none.
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
 
-  std::vector<LabelUse> Labels(std::span<const std::uint64_t> refused) const override {
+  std::optional<std::vector<LabelUse>> Labels(std::span<const std::uint64_t> refused) const override {
     return targets_.Uses(refused);
   }
 

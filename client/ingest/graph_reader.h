@@ -92,6 +92,9 @@ struct Label {
   // name was asked for.
   bool descriptive = false;
   std::uint64_t rows = 0;  // of kArray
+  // Where it stands, where that is another file than its record's, as in a folder.
+  std::string_view file = {};
+  std::uint64_t line = 0;
 };
 
 // Texts, end to end.
@@ -114,6 +117,7 @@ struct SourceGraph {
     return std::get<std::vector<T>>(fields[k]);
   }
 
+  std::string file;          // that the record begins in, where the reader reads a folder; empty: the reader's
   std::uint64_t record = 0;  // in its file, from 1
   std::uint64_t line = 0;    // on which the record begins, from 1; 0 where the file has no lines
   std::string id;            // that the source gives the graph; empty: none. UTF-8 is not promised
@@ -140,7 +144,8 @@ class GraphReader {
   // Reads the next record into `graph`, which was made for this layout; false at the end of the file, and then
   // ever after. A refusal (refusal.h) says why a record is no graph; it has a place (RefusedAt), or its message
   // names the file, and `graph` has the record's number, line and the id that it would have had. A further call
-  // goes on behind the record, or is false where what follows cannot be understood. A file without a record is
+  // goes on behind the record, or is false where what follows cannot be understood: then the refusal is one of
+  // LeavingRest. A file without a record is
   // refused as "empty_file". What is not UTF-8, endpoints out of range, NaN and infinity in fields may be left
   // to the server. Any other error ends the import.
   virtual absl::StatusOr<bool> Next(SourceGraph* graph) = 0;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
@@ -59,6 +60,11 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
     if (!IsUtf8(name)) return Refusal("not_utf8", "the name of a target is not UTF-8");
   }
   return absl::OkStatus();
+}
+
+// A refusal at the place of a label that has one of its own.
+absl::Status AtLabel(const LabelTable::Reading& label, absl::Status refusal) {
+  return label.file.empty() ? refusal : RefusedAt({std::string(label.file), "", 0, label.line}, refusal);
 }
 
 }  // namespace
@@ -172,7 +178,12 @@ absl::Status GraphTargets::TakeLabels(std::vector<double>* values) const {
     const std::optional<std::size_t> target = TargetOf(reading.label);
     if (!target || reading.text.kind == LabelText::Kind::kMissing) continue;
     if (reading.text.kind != LabelText::Kind::kNumber) {
-      return Refusal("bad_target", absl::StrCat("target '", names_[*target], "' ", NoNumber(reading)));
+      return AtLabel(reading,
+                     Refusal("bad_target", absl::StrCat("target '", names_[*target], "' ", NoNumber(reading))));
+    }
+    if (std::isinf(reading.text.number)) {
+      return AtLabel(reading,
+                     Refusal("not_finite", absl::StrCat("target '", names_[*target], "' is not finite")));
     }
     (*values)[*target] = reading.text.number;
   }

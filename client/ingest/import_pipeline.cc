@@ -11,18 +11,34 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "client/ingest/block_feed.h"
 #include "client/ingest/graph_import.h"
 #include "client/ingest/origin.h"
+#include "client/ingest/refusal.h"
+#include "client/ingest/text.h"
+#include "proto/base/error_details.h"
 #include "proto/base/progress.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 namespace {
 
-RefusedGraph ToLedger(const v1::RefusedGraph& graph) {
-  return {ParseOrigin(graph.origin()), graph.source_id(), graph.reason(),
-          RefusalText(graph.origin(), graph.source_id(), graph.message()), graph.position()};
+RefusedGraph ToLedger(const v1::RefusedGraph& graph, const BlockSource& source) {
+  Origin origin = ParseOrigin(graph.origin());
+  if (graph.origin().empty()) origin = source.OriginOf(graph.position()).value_or(origin);
+  const std::string text = RefusalText(PlaceText(origin), graph.source_id(), graph.message());
+  return {std::move(origin), graph.source_id(), graph.reason(), text, graph.position()};
+}
+
+// What ended an import, with the place of the graph that is to blame where the sink did not know it.
+absl::Status Located(const absl::Status& failure, const BlockSource& source) {
+  const std::optional<std::uint64_t> position = ParseCount(base::MetadataOf(failure, "position"));
+  const std::optional<Origin> origin = position ? source.OriginOf(*position) : std::nullopt;
+  if (!origin) return failure;
+  const absl::string_view rest = absl::StripPrefix(failure.message(), absl::StrCat("graph ", *position + 1));
+  return WithMessage(failure, absl::StrCat(PlaceText(*origin), rest));
 }
 
 // Among the graphs sent, ascending.
@@ -58,7 +74,7 @@ absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Run(BlockSink& sink, co
   ABSL_ASSIGN_OR_RETURN(source_, OpenSource(format_, options_));
   absl::StatusOr<v1::ImportGraphsResponse> staged = Send(sink, display);
   ledger_ = source_->ledger();
-  if (!staged.ok()) return staged;
+  if (!staged.ok()) return Located(staged.status(), *source_);
   TakeRefused(*staged);
   ledger_.SetLabels(source_->Labels(RefusedPositions(ledger_)));
   ABSL_RETURN_IF_ERROR(CheckSplits(*source_, ledger_));
@@ -97,7 +113,7 @@ void ImportPipeline::TakeRefused(const v1::ImportGraphsResponse& staged) {
   for (const v1::RefusedGraph& graph : staged.refused()) {
     origins.insert(graph.origin());
     --unlisted[graph.reason()];
-    ledger_.AddRefused(ToLedger(graph));
+    ledger_.AddRefused(ToLedger(graph, *source_));
   }
   for (const auto& [reason, graphs] : unlisted) ledger_.AddUnlisted(reason, graphs);
   ledger_.DropRemarks(origins);

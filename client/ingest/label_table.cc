@@ -103,7 +103,11 @@ std::span<const LabelTable::Reading> LabelTable::Read(const SourceGraph& graph, 
     if (!place || labels_[*place].last_graph == reads_) continue;
     labels_[*place].last_graph = reads_;
     const Label& label = graph.labels[k];
-    readings_.push_back({.label = *place, .text = ReadLabel(label, graph), .word = label.text});
+    readings_.push_back({.label = *place,
+                         .text = ReadLabel(label, graph),
+                         .word = label.text,
+                         .file = label.file,
+                         .line = label.line});
   }
   return readings_;
 }

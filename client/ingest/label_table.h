@@ -74,6 +74,8 @@ class LabelTable {
     std::size_t label;  // its place in this table
     LabelText text;
     std::string_view word;  // as it was read; valid as long as the graph's labels
+    std::string_view file;  // of the label, as `line`
+    std::uint64_t line;
   };
 
   explicit LabelTable(bool allow_missing) : allow_missing_(allow_missing) {}

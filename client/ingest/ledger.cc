@@ -26,9 +26,10 @@ std::string ToJsonLine(const RemarkedGraph& graph) {
 }
 
 std::string ToJsonLine(const RefusedGraph& graph) {
-  const Json line = {{"file", graph.origin.file}, {"frame", graph.origin.record},
-                     {"line", graph.origin.line}, {"id", graph.id},
-                     {"reason", graph.reason},    {"message", graph.message}};
+  Json line = {{"file", graph.origin.file}, {"frame", graph.origin.record},
+               {"line", graph.origin.line}, {"id", graph.id},
+               {"reason", graph.reason},    {"message", graph.message}};
+  if (graph.leaves_rest) line["rest_unread"] = true;
   return LineOf(line);
 }
 
@@ -60,6 +61,14 @@ void Ledger::DropRemarks(const std::set<std::string>& origins) {
     if (drops && --by_remark_[graph.remark] == 0) by_remark_.erase(graph.remark);
     return drops;
   });
+}
+
+std::vector<Origin> Ledger::unread() const {
+  std::vector<Origin> places;
+  for (const RefusedGraph& graph : refused_) {
+    if (graph.leaves_rest) places.push_back(graph.origin);
+  }
+  return places;
 }
 
 std::uint64_t Ledger::passed_over() const {

@@ -28,6 +28,7 @@ struct RefusedGraph {
   std::string reason;
   std::string message;
   std::optional<std::uint64_t> position = std::nullopt;  // among the graphs sent, from 0; none: it was not sent
+  bool leaves_rest = false;  // its file is not read on behind it: whatever graphs follow are not counted
 };
 
 // A graph that is stored, and what is odd about it.
@@ -49,8 +50,8 @@ class Ledger {
   void AddRemark(RemarkedGraph graph);
   // Takes back the remarks on graphs that were not stored after all.
   void DropRemarks(const std::set<std::string>& origins);
-  // What became of the labels, behind the last graph.
-  void SetLabels(std::vector<LabelUse> labels) { labels_ = std::move(labels); }
+  // What became of the labels, behind the last graph; absent where nobody has looked at them.
+  void SetLabels(std::optional<std::vector<LabelUse>> labels) { labels_ = std::move(labels); }
   // How the graphs met the rows of --join, likewise.
   void SetJoin(std::optional<JoinUse> join) { join_ = std::move(join); }
   // Files of a folder or an archive that are not of the format.
@@ -63,10 +64,12 @@ class Ledger {
   std::uint64_t unlisted() const { return unlisted_; }
   std::uint64_t refused_graphs() const { return refused_.size() + unlisted_; }
   const std::map<std::string, std::uint64_t>& refused_by_reason() const { return by_reason_; }
+  // From where on a file was not read, of each such file.
+  std::vector<Origin> unread() const;
 
   const std::vector<RemarkedGraph>& remarked() const { return remarked_; }
   const std::map<std::string, std::uint64_t>& stored_by_remark() const { return by_remark_; }
-  const std::vector<LabelUse>& labels() const { return labels_; }
+  const std::optional<std::vector<LabelUse>>& labels() const { return labels_; }
   const std::optional<JoinUse>& join() const { return join_; }
 
   // Files that were passed over, in all and by folder or archive.
@@ -74,8 +77,10 @@ class Ledger {
   const std::vector<PassedOver>& passed_over_by_source() const { return passed_over_; }
 
   // One JSON object a listed refused graph and line: file, frame (the record's number, whatever its format
-  // calls a record), line, id, reason, message; then those stored with a remark: file, frame, line, id, remark;
-  // then the folders and archives of which files were passed over: file, passed_over, names (the first few).
+  // calls a record), line, id, reason, message, and `rest_unread` true where the file is not read on behind it;
+  // file and line are those of what is wrong, which may stand behind the record's first line; then those stored
+  // with a remark: file, frame, line, id, remark; then the folders and archives of which files were passed
+  // over: file, passed_over, names (the first few).
   std::string ToJsonLines() const;
 
  private:
@@ -85,7 +90,7 @@ class Ledger {
   std::map<std::string, std::uint64_t> by_reason_;
   std::vector<RemarkedGraph> remarked_;
   std::map<std::string, std::uint64_t> by_remark_;
-  std::vector<LabelUse> labels_;
+  std::optional<std::vector<LabelUse>> labels_;
   std::optional<JoinUse> join_;
   std::vector<PassedOver> passed_over_;
 };

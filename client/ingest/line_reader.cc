@@ -33,6 +33,8 @@ absl::StatusOr<bool> LineReader::Next(std::string_view* line) {
     return true;
   }
   absl::StatusOr<bool> found = FindLine(line);
+  // A file of which nothing was read is refused as a whole.
+  if (!found.ok() && line_number_ > 0) return LeavingRest(found.status());
   if (found.ok() && *found) Accept(line);
   return found;
 }
@@ -74,14 +76,13 @@ absl::StatusOr<bool> LineReader::FindLine(std::string_view* line) {
 
 absl::Status LineReader::CheckLine(std::string_view line) {
   if (line.size() > max_line_bytes_) {
-    return Refusal("line_too_long",
-                   absl::StrCat(path(), ": line ", line_number_ + 1, " is longer than ", max_line_bytes_,
-                                " bytes (--max-line-bytes); nothing is read from there on"));
+    return LeavingRest(
+        Refusal("line_too_long", absl::StrCat(path(), ": line ", line_number_ + 1, " is longer than ",
+                                              max_line_bytes_, " bytes (--max-line-bytes)")));
   }
   if (nul_.Find(buffer_, begin_, end_) >= begin_ + line.size()) return absl::OkStatus();
-  return Refusal("nul_byte",
-                 absl::StrCat(path(), ": line ", line_number_ + 1,
-                              " holds a NUL byte; is the file text? Nothing is read from there on"));
+  return LeavingRest(Refusal(
+      "nul_byte", absl::StrCat(path(), ": line ", line_number_ + 1, " holds a NUL byte; is the file text?")));
 }
 
 absl::StatusOr<bool> LineReader::Refill() {

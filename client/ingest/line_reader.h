@@ -34,7 +34,7 @@ class LineReader {
 
   // The next line without its end ("\n", "\r\n" or "\r"), and without a UTF-8 byte order mark; false at the
   // end of the file. Valid until the next call. Refusals: those of ByteSource::Read, "line_too_long", and
-  // "nul_byte" for a line that holds one; nothing can be read behind either.
+  // "nul_byte" for a line that holds one; they leave the rest, unless nothing was read before.
   absl::StatusOr<bool> Next(std::string_view* line);
   // Makes the next call of Next give the same line again; its view stays valid.
   void Unread();

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
@@ -82,7 +83,11 @@ class LocalRecords::Maker {
     if (refusal) return refusal;
     const std::optional<std::string> id =
         ids_.Take(graph.source_id, [this](std::string_view candidate) { return taken_.Contains(candidate); });
-    if (!id) return records::Refusal{records::refusal_reason::kDuplicateId, "the source id came before"};
+    if (!id) {
+      return records::Refusal{records::refusal_reason::kDuplicateId,
+                              absl::StrCat("the source id '", std::string(graph.source_id),
+                                           "' came before; --duplicate-ids number would tell them apart")};
+    }
     taken_.Add(*id);
     id_ = *id;
     graph.source_id = id_;

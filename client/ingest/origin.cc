@@ -50,6 +50,13 @@ Origin ParseOrigin(std::string_view text) {
   return {std::string(file), std::string(*word), *record, *line};
 }
 
+std::string PlaceText(const Origin& origin) {
+  std::string text = origin.file;
+  if (origin.line > 0) absl::StrAppend(&text, ":", origin.line);
+  if (origin.record > 0) absl::StrAppend(&text, ": ", origin.record_word, " ", origin.record);
+  return text;
+}
+
 absl::Status RefusedAt(const Origin& place, absl::Status status) {
   if (IsRefusal(status) && !status.GetPayload(kPlaceType)) {
     status.SetPayload(kPlaceType, absl::Cord(FormatOrigin(place)));
@@ -57,11 +64,27 @@ absl::Status RefusedAt(const Origin& place, absl::Status status) {
   return status;
 }
 
+Origin PlaceOf(const absl::Status& refusal, const Origin& record) {
+  const absl::optional<absl::Cord> own = refusal.GetPayload(kPlaceType);
+  if (!own) return record;
+  Origin place = ParseOrigin(std::string(*own));
+  if (place.record > 0) return place;
+  place.record_word = record.record_word;
+  place.record = record.record;
+  return place;
+}
+
 absl::Status WithPlace(const absl::Status& refusal, std::string_view id) {
-  const absl::optional<absl::Cord> place = refusal.GetPayload(kPlaceType);
-  if (!place) return refusal;
+  return WithPlace(refusal, Origin(), id);
+}
+
+absl::Status WithPlace(const absl::Status& refusal, const Origin& record, std::string_view id) {
+  if (!refusal.GetPayload(kPlaceType)) return refusal;
   const absl::string_view message = refusal.message();
-  return Refusal(ReasonOf(refusal), RefusalText(std::string(*place), id, {message.data(), message.size()}));
+  absl::Status told = WithMessage(
+      refusal, RefusalText(PlaceText(PlaceOf(refusal, record)), id, {message.data(), message.size()}));
+  told.ErasePayload(kPlaceType);
+  return told;
 }
 
 std::string PlaceText(std::string_view place, std::string_view id) {

@@ -24,13 +24,22 @@ std::string FormatOrigin(const Origin& origin);
 // The reverse; any other text becomes the file.
 Origin ParseOrigin(std::string_view text);
 
+// The same for people: without what is unknown.
+std::string PlaceText(const Origin& origin);
+
 // A refusal (refusal.h) with the place of what it refuses, unless it has one already; its message stays
 // without. Any other status as it is.
 absl::Status RefusedAt(const Origin& place, absl::Status status);
 
+// Where the refusal of a record is: its own place, whose record is this one where it names none, or that of the
+// record.
+Origin PlaceOf(const absl::Status& refusal, const Origin& record);
+
 // A refusal with its place and the id of the graph in its message, as RefusalText has them. One without a
 // place, whose message names the file by itself, stays as it is.
 absl::Status WithPlace(const absl::Status& refusal, std::string_view id);
+// The same, with a place as PlaceOf finds it.
+absl::Status WithPlace(const absl::Status& refusal, const Origin& record, std::string_view id);
 
 // "PLACE (ID)", without an empty id.
 std::string PlaceText(std::string_view place, std::string_view id);

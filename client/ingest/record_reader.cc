@@ -166,6 +166,7 @@ class RecordReader final : public GraphReader {
     if (HeldBytes(record) > kChunkBytes) record = Chunk::Record(layout());
     record.graph.Clear();
     record.raw.text.clear();
+    record.raw.leaves_rest = false;
     return record;
   }
 
@@ -174,6 +175,7 @@ class RecordReader final : public GraphReader {
       Chunk::Record& record = chunk.records[k];
       if (!record.status.ok()) continue;
       record.status = RefusedAt(record.raw.origin, parser.Parse(record.raw, &record.graph));
+      if (record.raw.leaves_rest) record.status = LeavingRest(record.status);
     }
   }
 

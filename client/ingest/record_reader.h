@@ -29,8 +29,9 @@ namespace packtrain::ingest {
 
 // A record as it lies in its file. Made to be cut into again and again, so that cutting allocates nothing.
 struct RawRecord {
-  Origin origin;     // its file, number and first line
-  std::string text;  // in whatever form the parser of the format wants it
+  Origin origin;             // its file, number and first line
+  std::string text;          // in whatever form the parser of the format wants it
+  bool leaves_rest = false;  // a refusal of it leaves the rest (refusal.h): no further record was found
 };
 
 // Cuts one file into records. Used by one thread at a time.

@@ -14,6 +14,7 @@ void ReadRecord::KeepLabels() {
     text.insert(text.end(), label.name.begin(), label.name.end());
     text.insert(text.end(), label.text.begin(), label.text.end());
     text.insert(text.end(), label.unit.begin(), label.unit.end());
+    text.insert(text.end(), label.file.begin(), label.file.end());
   }
   kept_labels_ = std::move(text);
   std::string_view rest(kept_labels_.data(), kept_labels_.size());
@@ -24,6 +25,8 @@ void ReadRecord::KeepLabels() {
     rest.remove_prefix(label.text.size());
     label.unit = rest.substr(0, label.unit.size());
     rest.remove_prefix(label.unit.size());
+    label.file = rest.substr(0, label.file.size());
+    rest.remove_prefix(label.file.size());
   }
 }
 
@@ -76,6 +79,7 @@ void RecordStream::Reset(ReadRecord* record) const {
   }
   record->file = file_;
   record->graph.Clear();
+  record->graph.file.clear();
   record->graph.record = record->graph.line = 0;
   record->has_id = record->is_only = false;
 }

@@ -39,7 +39,9 @@ struct ReadRecord {
   bool is_only = false;  // its file holds no other record
   absl::Status refusal;  // why it is no graph; OK: it is one
 
-  Origin Place() const { return {file->path, file->layout.record_word, graph.record, graph.line}; }
+  Origin Place() const {
+    return {graph.file.empty() ? file->path : graph.file, file->layout.record_word, graph.record, graph.line};
+  }
   // Makes the labels outlast the next call of Next.
   void KeepLabels();
 

@@ -15,6 +15,14 @@ absl::Status Refusal(std::string_view reason, std::string_view message);
 // Whether Refusal made it: what was read is bad, and reading may go on.
 bool IsRefusal(const absl::Status& status);
 
+// The refusal with another message.
+absl::Status WithMessage(const absl::Status& refusal, std::string_view message);
+
+// A refusal behind which its file is not read on; its message says so. Any other status as it is.
+absl::Status LeavingRest(absl::Status status);
+// Whether LeavingRest made it.
+bool LeavesRest(const absl::Status& status);
+
 // The word given to Refusal; "unreadable" for any other error.
 std::string ReasonOf(const absl::Status& status);
 

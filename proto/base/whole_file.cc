@@ -65,6 +65,7 @@ WholeFile::~WholeFile() {
 }
 
 absl::StatusOr<std::unique_ptr<WholeFile>> WholeFile::Create(std::string path) {
+  if (path == "-") return CannotWrite(path, "name a file; standard output is /dev/stdout, and ./- such a file");
   std::error_code error;
   const std::filesystem::file_status there = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(there)) return CannotWrite(path, "it is a folder");

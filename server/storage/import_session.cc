@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/enum_check.h"
+#include "proto/base/error_details.h"
 #include "proto/base/status_macros.h"
 #include "server/records/utf8.h"
 
@@ -126,7 +127,7 @@ absl::Status ImportSession::AddAll(std::span<const std::string_view> records) {
         records::RecordView::Parse(layout_, std::as_bytes(std::span(bytes)));
     if (!record.ok()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("graph ", response_.received(), ": ", record.status().message()));
+          absl::StrCat("graph ", response_.received() + 1, ": ", record.status().message()));
     }
     ABSL_RETURN_IF_ERROR(Receive(*record));
   }
@@ -188,7 +189,7 @@ absl::StatusOr<std::optional<records::Refusal>> ImportSession::Complete(records:
 }
 
 absl::Status ImportSession::OfGraph(const absl::Status& failure, std::string_view source_id) const {
-  return Prefixed(failure, absl::StrCat("graph ", response_.received(), " '", Shown(source_id), "'"));
+  return Prefixed(failure, absl::StrCat("graph ", response_.received() + 1, " '", Shown(source_id), "'"));
 }
 
 std::uint64_t ImportSession::memory_bytes() const { return kept_bytes() + working_.bytes(); }
@@ -207,10 +208,13 @@ absl::Status ImportSession::Stage(std::span<const std::byte> record) {
 absl::Status ImportSession::Refuse(const records::GraphView& graph, std::string_view origin,
                                    const records::Refusal& refusal) {
   if (!skip_bad_graphs_) {
-    const std::string where = origin.empty() ? "" : absl::StrCat(" at ", std::string(origin));
-    return absl::InvalidArgumentError(absl::StrCat("graph ", response_.received(), " '", Shown(graph.source_id),
-                                                   "'", where, ": ", refusal.message, " (",
-                                                   std::string(refusal.reason), ")"));
+    const std::string where =
+        origin.empty() ? absl::StrCat("graph ", response_.received() + 1) : std::string(origin);
+    return base::WithReason(
+        absl::InvalidArgumentError(absl::StrCat(where, " (", Shown(graph.source_id), "): ", refusal.message,
+                                                " (", std::string(refusal.reason), ")")),
+        "GRAPH_REFUSED",
+        {{"position", absl::StrCat(response_.received())}, {"reason", std::string(refusal.reason)}});
   }
   ++(*response_.mutable_refused_by_reason())[std::string(refusal.reason)];
   if (!response_.refused_truncated()) List(graph, origin, refusal);

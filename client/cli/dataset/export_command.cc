@@ -21,6 +21,8 @@
 namespace packtrain::cli {
 namespace {
 
+constexpr char kStandardOutput[] = "-";
+
 struct ExportFlags {
   std::string dataset;
   std::string format;
@@ -102,9 +104,13 @@ Json ToJson(const ExportFlags& flags, const ExportWriter& writer, double seconds
 }
 
 absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& global, Output& output) {
+  if (flags.file == kStandardOutput && flags.format != "jsonl") {
+    return UsageError(output, "--output -: a native file is no text for standard output; name a file");
+  }
   const auto start = std::chrono::steady_clock::now();
   ABSL_ASSIGN_OR_RETURN(const std::shared_ptr<client::Connection> connection, Connect(global));
-  const absl::StatusOr<std::unique_ptr<base::WholeFile>> file = base::WholeFile::Create(flags.file);
+  const std::string path = flags.file == kStandardOutput ? "/dev/stdout" : flags.file;
+  const absl::StatusOr<std::unique_ptr<base::WholeFile>> file = base::WholeFile::Create(path);
   if (!file.ok()) return DataError(output, file.status());
   client::ServiceClient services(connection);
   v1::ExportDatasetRequest request;
@@ -139,7 +145,8 @@ absl::StatusOr<ExitCode> Export(const ExportFlags& flags, const GlobalOptions& g
 void AddDatasetExport(CLI::App& dataset, Invocation& invocation) {
   CLI::App* command = AddCommand(dataset, "export", "Writes a data set to a file",
                                  {"packtrain dataset export qm9 --format native -o qm9.packtrain",
-                                  "packtrain dataset export qm9@0123456789abcdef --format jsonl -o qm9.jsonl"});
+                                  "packtrain dataset export qm9@0123456789abcdef --format jsonl -o qm9.jsonl",
+                                  "packtrain dataset export qm9 --format jsonl -o - | head -n 1"});
   const auto flags = std::make_shared<ExportFlags>();
   command->add_option("DATASET", flags->dataset, "NAME or NAME@VERSION")->required();
   command
@@ -152,7 +159,9 @@ void AddDatasetExport(CLI::App& dataset, Invocation& invocation) {
       ->required()
       ->check(CLI::IsMember({"native", "jsonl"}))
       ->option_text("native|jsonl");
-  command->add_option("-o,--output", flags->file, "File to write; it is there whole or not at all")
+  command
+      ->add_option("-o,--output", flags->file,
+                   "File to write; it is there whole or not at all. - with jsonl: standard output")
       ->required()
       ->option_text("FILE");
   OnChosen(*command, invocation, WithFlags(flags, Export));

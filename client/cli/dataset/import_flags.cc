@@ -248,7 +248,7 @@ std::string CheckImportFlags(const CLI::App& command, const ingest::Format& form
                              std::span<const ingest::Format> formats, const ImportFlags& flags) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0 || HasMeaning(option->get_name(), format, formats)) continue;
-    return absl::StrCat(option->get_name(), " has no meaning for a ", std::string(format.name), " file");
+    return absl::StrCat(option->get_name(), " has no meaning for files of format ", std::string(format.name));
   }
   if (std::string wrong = CheckRenumber(format, flags); !wrong.empty()) return wrong;
   if (!flags.output.empty()) return CheckFlagsOfPart(command);

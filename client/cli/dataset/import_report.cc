@@ -151,6 +151,16 @@ std::string ToText(const std::vector<LabelUse>& labels) {
   return has_targets ? text : absl::StrCat(text, "no targets: no label is one\n");
 }
 
+std::string ToText(const std::vector<ingest::Origin>& unread) {
+  std::string text;
+  for (std::size_t k = 0; k < std::min(unread.size(), kNamesShown); ++k) {
+    absl::StrAppend(&text, "the rest of ", unread[k].file, " was not read, from line ", unread[k].line,
+                    " on; what graphs it holds is not counted\n");
+  }
+  if (unread.size() <= kNamesShown) return text;
+  return absl::StrCat(text, "... and that of ", unread.size() - kNamesShown, " more files\n");
+}
+
 std::string ToText(const std::vector<ingest::PassedOver>& sources) {
   std::string text;
   for (const ingest::PassedOver& files : sources) {
@@ -163,14 +173,18 @@ std::string ToText(const std::vector<ingest::PassedOver>& sources) {
 }  // namespace
 
 Json JsonOf(const ingest::Ledger& ledger) {
+  Json unread = Json::array();
+  for (const ingest::Origin& place : ledger.unread())
+    unread.push_back({{"file", place.file}, {"line", place.line}});
   return {{"read", ledger.read()},
           {"stored_by_remark", ToJson(ledger.stored_by_remark())},
           {"refused", ledger.refused_graphs()},
           {"refused_by_reason", ToJson(ledger.refused_by_reason())},
           {"refused_truncated", ledger.unlisted() > 0},
+          {"rest_unread", std::move(unread)},
           {"passed_over", ledger.passed_over()},
           {"join", ToJson(ledger.join())},
-          {"labels", ToJson(ledger.labels())}};
+          {"labels", ledger.labels() ? ToJson(*ledger.labels()) : Json::array()}};
 }
 
 std::string TextOf(const ingest::Ledger& ledger) {
@@ -181,8 +195,8 @@ std::string TextOf(const ingest::Ledger& ledger) {
   for (const auto& [reason, count] : ledger.refused_by_reason()) {
     absl::StrAppend(&text, "refused ", Count(count), ": ", reason, "\n");
   }
-  absl::StrAppend(&text, ToText(ledger.passed_over_by_source()), ToText(ledger.join()),
-                  ToText(ledger.labels()));
+  absl::StrAppend(&text, ToText(ledger.unread()), ToText(ledger.passed_over_by_source()), ToText(ledger.join()),
+                  ledger.labels() ? ToText(*ledger.labels()) : "");
   if (ledger.unlisted() > 0) {
     absl::StrAppend(&text, "labels are counted in ", Count(ledger.unlisted()),
                     " refused graphs as well, which the ", "server does not list\n");

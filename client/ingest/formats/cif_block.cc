@@ -86,7 +86,7 @@ absl::StatusOr<CifBlock> ReadCifBlock(const std::string& text) {
     if (document.blocks.size() == 1) return PlainBlock(document.blocks.front());
     return Refusal("bad_cif", absl::StrCat("a line begins ", document.blocks.size(), " blocks"));
   } catch (const std::exception& error) {
-    return Refusal("bad_cif", absl::StrCat("counted from the beginning of the block, ", error.what()));
+    return Refusal("bad_cif", error.what());
   }
 }
 

@@ -36,8 +36,8 @@ struct CifBlock {
   std::string Find(std::string_view tag) const;
 };
 
-// `text` is one block. Refusal "bad_cif": it breaks a rule of the format; the message counts lines from the
-// first of the text.
+// `text` is one block. Refusal "bad_cif": it breaks a rule of the format; the message is Gemmi's, "line:3:1:
+// ..", which counts lines from the first of the text.
 absl::StatusOr<CifBlock> ReadCifBlock(const std::string& text);
 
 // What a symmetry operation does to fractional coordinates: rows of a matrix, and what is added.

@@ -65,18 +65,33 @@ absl::StatusOr<bool> CifCutter::FindBlock() {
     if (!more.ok()) return End(more.status());
     if (!*more) return false;
     if (BeginsBlock(line_)) return true;
-    if (IsComment(line_)) continue;
-    return End(RefusedAt(
-        {lines_->path(), kCifRecordWord, records_ + 1, lines_->line_number()},
-        Refusal("not_cif", absl::StrCat("expected data_ and the name of a block, found ", Shown(line_)))));
+    if (!IsComment(line_)) return PassOver();
+  }
+}
+
+absl::Status CifCutter::PassOver() {
+  const absl::Status refusal = RefusedAt(
+      {lines_->path(), kCifRecordWord, ++records_, lines_->line_number()},
+      Refusal("not_cif", absl::StrCat("expected data_ and the name of a block, found ", Shown(line_))));
+  while (true) {
+    const absl::StatusOr<bool> more = lines_->Next(&line_);
+    if (!more.ok() || !*more) return End(LeavingRest(refusal));
+    if (!BeginsBlock(line_)) continue;
+    lines_->Unread();
+    return WithMessage(refusal, absl::StrCat(refusal.message(), "; the next block is read from line ",
+                                             lines_->line_number() + 1, " on"));
   }
 }
 
 absl::Status CifCutter::CutBlock(RawRecord* record) {
   bool in_text_field = false, too_long = false;
+  std::uint64_t text_field_line = 0;  // on which it begins
   do {
     // A text field begins and ends with a semicolon in the first column.
-    if (line_.starts_with(';')) in_text_field = !in_text_field;
+    if (line_.starts_with(';')) {
+      in_text_field = !in_text_field;
+      text_field_line = lines_->line_number();
+    }
     too_long = too_long || record->text.size() + line_.size() >= max_block_bytes_;
     if (!too_long) record->text.append(line_).push_back('\n');
     const absl::StatusOr<bool> more = lines_->Next(&line_);
@@ -87,6 +102,12 @@ absl::Status CifCutter::CutBlock(RawRecord* record) {
       break;
     }
   } while (true);
+  if (in_text_field) {
+    return End(LeavingRest(
+        RefusedAt({record->origin.file, kCifRecordWord, records_, text_field_line},
+                  Refusal("bad_cif", absl::StrCat("the text field that begins here, in block ",
+                                                  Shown(NameOfCifBlock(record->text)), ", has no end")))));
+  }
   if (!too_long) return absl::OkStatus();
   return RefusedAt(
       record->origin,

@@ -25,12 +25,15 @@ class CifCutter : public RecordCutter {
   CifCutter(std::unique_ptr<LineReader> lines, const ReadLimits& limits)
       : lines_(std::move(lines)), max_block_bytes_(kMaxBlockLines * limits.max_line_bytes) {}
 
-  // Refusals, besides those of LineReader::Next: empty_file, not_cif, block_too_long.
+  // Refusals, besides those of LineReader::Next: empty_file; not_cif for text before the first block, which is
+  // read on at; block_too_long; bad_cif, which leaves the rest, for a text field without an end.
   absl::StatusOr<bool> Next(RawRecord* record) override;
 
  private:
   // Goes to the line that begins the next block; false at the end.
   absl::StatusOr<bool> FindBlock();
+  // Refuses what stands before the next block, and passes over it.
+  absl::Status PassOver();
   // The block that begins with the line read last.
   absl::Status CutBlock(RawRecord* record);
   absl::Status End(absl::Status status);

@@ -18,6 +18,7 @@
 #include "client/ingest/formats/cif_cutter.h"
 #include "client/ingest/formats/cif_symmetry.h"
 #include "client/ingest/formats/crystal_layout.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/record_reader.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
@@ -157,6 +158,20 @@ std::string_view Unquoted(std::string_view value) {
   return value;
 }
 
+// A refusal whose message is Gemmi's, "line:3:1: parse error", at this line of the block that begins at
+// `place`.
+absl::Status AtItsLine(Origin place, const absl::Status& refusal) {
+  constexpr std::string_view kLine = "line:";
+  const std::string message(refusal.message());
+  const std::size_t text = message.find(": ");
+  if (!message.starts_with(kLine) || text == message.npos) return refusal;
+  const std::size_t digits = message.find_first_not_of("0123456789", kLine.size()) - kLine.size();
+  const std::optional<std::uint64_t> line = ParseCount(std::string_view(message).substr(kLine.size(), digits));
+  if (!line || *line == 0) return refusal;
+  place.line += *line - 1;
+  return RefusedAt(place, WithMessage(refusal, message.substr(text + 2)));
+}
+
 class CifParser : public RecordParser {
  public:
   explicit CifParser(std::uint64_t max_atoms) : max_atoms_(max_atoms) {}
@@ -165,7 +180,9 @@ class CifParser : public RecordParser {
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     graph->title = NameOfCifBlock(record.text);
-    ABSL_ASSIGN_OR_RETURN(const CifBlock block, ReadCifBlock(record.text));
+    const absl::StatusOr<CifBlock> read = ReadCifBlock(record.text);
+    if (!read.ok()) return AtItsLine(record.origin, read.status());
+    const CifBlock& block = *read;
     ABSL_ASSIGN_OR_RETURN(const CellParameters cell, ReadCell(block));
     ABSL_RETURN_IF_ERROR(CheckSites(block));
     ABSL_ASSIGN_OR_RETURN(const auto vectors, VectorsOf(cell));

@@ -16,6 +16,11 @@ void LabelList::AddObject(std::string_view name) {
   Append({.name = name, .text = "", .form = LabelForm::kObject});
 }
 
+void LabelList::AddCell(std::string_view name, std::string_view text, std::string_view file,
+                        std::uint64_t line) {
+  Append({.name = name, .text = text, .file = file, .line = line});
+}
+
 void LabelList::AddTarget(std::string_view name, std::string_view text, std::string_view unit) {
   Append({.name = name, .text = text, .unit = unit, .is_target = true});
 }

@@ -16,6 +16,8 @@ namespace packtrain::ingest {
 class LabelList {
  public:
   void Add(std::string_view name, std::string_view text, bool structural = false);
+  // A cell of another file than the graph's; `file` outlasts the graph.
+  void AddCell(std::string_view name, std::string_view text, std::string_view file, std::uint64_t line);
   // A column that the source declares to be a target.
   void AddTarget(std::string_view name, std::string_view text, std::string_view unit);
   // A list of so many rows.

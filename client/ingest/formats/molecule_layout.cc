@@ -46,7 +46,9 @@ absl::StatusOr<MoleculeOptions> MoleculeOptionsOf(const ReadOptions& options, Mo
 
 std::vector<FormatFlag> MoleculeFlags(std::vector<FormatFlag> more) {
   std::vector<FormatFlag> flags = std::move(more);
-  flags.push_back({"--id", "COLUMN", "Column of a table, or property of a record, with the ids of the graphs"});
+  flags.push_back({"--id", "COLUMN",
+                   "Column of a table, or property of a record, with the ids of the graphs; a graph without "
+                   "one is refused"});
   flags.push_back({kHydrogens, "keep|add|remove",
                    "Hydrogens that become nodes: those written as atoms, all, or none that the valence implies "
                    "(sdf: keep; smiles: remove)"});

@@ -121,8 +121,7 @@ absl::Status CheckMolecule(const RDKit::RWMol& molecule, const MoleculeOptions& 
 absl::Status Read(const MoleculeText& text, const MoleculeOptions& options, SourceGraph* graph) {
   Molecule molecule = text.make();
   if (molecule == nullptr) {
-    return text.is_molfile ? Refusal("bad_molfile", "RDKit reads no molecule from it")
-                           : Refusal("bad_smiles", "RDKit reads no molecule from it");
+    return Refusal(text.is_molfile ? "bad_molfile" : "bad_smiles", "RDKit reads no molecule from it");
   }
   ABSL_RETURN_IF_ERROR(CheckMolecule(*molecule, options));
   bool sanitized = true;
@@ -186,6 +185,22 @@ absl::Status CheckCoordinates(std::string_view extension, std::size_t atoms) {
   return Refusal("bad_cxsmiles", absl::StrCat("coordinates of ", places, " atoms for ", atoms, " atoms"));
 }
 
+// Cuts " on line 12" out of what RDKit says.
+std::string CutLine(std::string message, std::size_t* line) {
+  for (const std::string_view mark : {" on line ", " at line ", " line "}) {
+    const std::size_t at = message.rfind(mark);
+    if (at == message.npos) continue;
+    const std::size_t begin = at + mark.size();
+    const std::size_t end = std::min(message.find_first_not_of("0123456789", begin), message.size());
+    const std::optional<std::uint64_t> number =
+        ParseCount(std::string_view(message).substr(begin, end - begin));
+    if (!number) continue;
+    *line = static_cast<std::size_t>(*number);
+    return message.erase(at, end - at);
+  }
+  return message;
+}
+
 // RDKit makes room for as many atoms as a V3000 file announces, before it reads one.
 absl::Status CheckCountsLine(std::string_view text) {
   constexpr std::string_view kCounts = "M  V30 COUNTS";
@@ -230,12 +245,14 @@ absl::Status ReadSmiles(std::string_view smiles, std::string_view extension, con
   return coordinates;
 }
 
-absl::Status ReadMolfile(const std::string& text, const MoleculeOptions& options, SourceGraph* graph) {
+absl::Status ReadMolfile(const std::string& text, const MoleculeOptions& options, SourceGraph* graph,
+                         std::size_t* line) {
   ABSL_RETURN_IF_ERROR(CheckCountsLine(text));
   const auto make = [&] {
     return Molecule(RDKit::MolBlockToMol(text, /*sanitize=*/false, /*removeHs=*/false));
   };
-  return ReadCatching({make, /*is_molfile=*/true}, "bad_molfile", options, graph);
+  const absl::Status status = ReadCatching({make, /*is_molfile=*/true}, "bad_molfile", options, graph);
+  return status.ok() ? status : WithMessage(status, CutLine(std::string(status.message()), line));
 }
 
 }  // namespace packtrain::ingest

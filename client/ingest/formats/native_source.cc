@@ -17,6 +17,8 @@
 namespace packtrain::ingest {
 namespace {
 
+constexpr char kRecordWord[] = "graph";
+
 constexpr std::size_t kDataTypePrefixBytes = std::string_view("DATA_TYPE_").size();
 
 // As "z, pos", or with the types "z U8, pos F32 [3] angstrom".
@@ -92,6 +94,7 @@ absl::Status NativeSource::ReadHeaders() {
     total_bytes_ += file->bytes();
     if (graphs_.empty()) dataset_ = file->dataset();
     graphs_.push_back(0);
+    refused_.emplace_back();
     const v1::Schema& schema = file->dataset().schema();
     if (!targets_.Add(schema)) return Differs(path, schema, options_.paths.front(), dataset_.schema());
     ABSL_RETURN_IF_ERROR(AtFile(path, words_.Add(schema)));
@@ -163,8 +166,8 @@ absl::Status NativeSource::Convert(v1::RecordBlock* block) {
 }
 
 absl::Status NativeSource::Refuse(std::uint64_t place, std::string_view id, const absl::Status& refusal) {
-  refused_.push_back(place);
-  const Origin origin = {options_.paths[next_ - 1], "graph", place + 1, 0};
+  refused_[next_ - 1].push_back(place);
+  const Origin origin = {options_.paths[next_ - 1], kRecordWord, place + 1, 0};
   const absl::Status located = WithPlace(RefusedAt(origin, refusal), id);
   ledger_.AddRefused({origin, std::string(id), ReasonOf(located), std::string(located.message())});
   return options_.skip_refused ? absl::OkStatus() : located;
@@ -224,8 +227,7 @@ void NativeSource::CloseFile() {
   const v1::Lineage& lineage = file_->dataset().lineage();
   sources_.insert(sources_.end(), lineage.sources().begin(), lineage.sources().end());
   closed_bytes_ += file_->consumed_bytes();
-  sent_ += graphs_[next_ - 1] - refused_.size();
-  refused_.clear();
+  sent_ += graphs_[next_ - 1] - refused_[next_ - 1].size();
   file_.reset();
 }
 
@@ -235,11 +237,24 @@ absl::Status NativeSource::AddSplit(const v1::SplitBlock& block) {
       {"train", splits_->mutable_train()}, {"val", splits_->mutable_val()}, {"test", splits_->mutable_test()}};
   for (const auto& [name, graphs] : lists) {
     if (block.split() != name) continue;
-    AddPositionsLeft(block.graphs(), refused_, sent_, graphs);
+    AddPositionsLeft(block.graphs(), refused_[next_ - 1], sent_, graphs);
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrCat("the file has a split '", block.split(), "'; known are train, val and test"));
+}
+
+std::optional<Origin> NativeSource::OriginOf(std::uint64_t position) const {
+  for (std::size_t file = 0; file < graphs_.size(); ++file) {
+    const std::uint64_t sent = graphs_[file] - refused_[file].size();
+    if (position >= sent) {
+      position -= sent;
+      continue;
+    }
+    for (const std::uint64_t refused : refused_[file]) position += refused <= position ? 1 : 0;
+    return Origin{options_.paths[file], kRecordWord, position + 1, 0};
+  }
+  return std::nullopt;
 }
 
 void NativeSource::Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const {

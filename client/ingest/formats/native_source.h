@@ -44,10 +44,14 @@ class NativeSource : public BlockSource {
 
   absl::StatusOr<v1::ImportHeader> Begin() override;
   absl::StatusOr<bool> Next(Block* block) override;
-  std::vector<LabelUse> Labels(std::span<const std::uint64_t> refused) const override {
+  // Of files that have the same targets nothing is read but records as they are.
+  std::optional<std::vector<LabelUse>> Labels(std::span<const std::uint64_t> refused) const override {
+    if (targets_.IsUniform()) return std::nullopt;
     return targets_.Uses(schema_, options_.paths, refused);
   }
   void Describe(const Ledger& ledger, v1::SealDatasetRequest* seal) const override;
+
+  std::optional<Origin> OriginOf(std::uint64_t position) const override;
 
   bool has_own_splits() const override { return !is_copy_ && splits_.has_value(); }
 
@@ -92,12 +96,12 @@ class NativeSource : public BlockSource {
   // Of its records; none: the words, or the targets, stay as they are.
   std::optional<WordConverter> word_converter_;
   std::optional<TargetConverter> target_converter_;
-  std::vector<std::uint64_t> graphs_;  // of each file
+  std::vector<std::uint64_t> graphs_;                // of each file
+  std::vector<std::vector<std::uint64_t>> refused_;  // here, of each file, by position in it
   std::uint64_t closed_bytes_ = 0;
   // Read so far, as positions among the graphs sent.
   std::optional<v1::SplitByIndex> splits_;
   std::uint64_t sent_ = 0;               // graphs of the files before the open one
-  std::vector<std::uint64_t> refused_;   // graphs of the open file, by position
   std::vector<v1::SourceFile> sources_;  // of the files read so far
   Ledger ledger_;
 };

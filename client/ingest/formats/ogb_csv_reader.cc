@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,6 +15,7 @@
 #include "client/ingest/formats/label_list.h"
 #include "client/ingest/formats/row_file.h"
 #include "client/ingest/formats/step_files_reader.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
@@ -25,6 +29,13 @@ struct SplitFile {
   std::string_view name;
   const char* split;
 };
+
+// A row of a split.
+struct ListedGraph {
+  const SplitFile* file;
+  std::uint64_t line;
+};
+
 constexpr SplitFile kSplitFiles[] = {{"train.csv", "train"}, {"valid.csv", "val"}, {"test.csv", "test"}};
 
 // Appends the last `elements` elements once more.
@@ -93,6 +104,7 @@ class OgbCsvReader final : public StepFilesReader {
   // Reads the numbers of a split's graphs, counted from 0.
   absl::Status ReadSplit(InputFolder& folder, const SplitFile& file) {
     ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<RowFile> rows, OpenFile(folder, file.name, false));
+    if (rows != nullptr) split_paths_[file.name] = rows->path();
     while (rows != nullptr) {
       ABSL_ASSIGN_OR_RETURN(const bool more, rows->Next());
       if (!more) break;
@@ -101,7 +113,7 @@ class OgbCsvReader final : public StepFilesReader {
       if (rows->cells().size() > 1) {
         return rows->Locate(Refusal("bad_split", "a row of a split must be the number of one graph"), 0);
       }
-      if (!splits_.emplace(static_cast<std::uint32_t>(*graph), file.split).second) {
+      if (!splits_.emplace(static_cast<std::uint32_t>(*graph), ListedGraph{&file, rows->line()}).second) {
         return rows->Locate(Refusal("bad_split", absl::StrCat("graph ", *graph, " is in two splits")), 0);
       }
     }
@@ -115,9 +127,10 @@ class OgbCsvReader final : public StepFilesReader {
     ABSL_ASSIGN_OR_RETURN(const bool more, node_counts_->Next());
     if (!more) return AtTheEnd();
     ++graphs_;
+    graph->file = node_counts_->path();
     graph->line = node_counts_->line();
-    if (const auto split = splits_.find(static_cast<std::uint32_t>(graphs_ - 1)); split != splits_.end()) {
-      graph->split = split->second;
+    if (const auto listed = splits_.find(static_cast<std::uint32_t>(graphs_ - 1)); listed != splits_.end()) {
+      graph->split = listed->second.file->split;
     }
     ABSL_RETURN_IF_ERROR(edge_counts_->NextRequired("graphs"));
     const absl::StatusOr<std::int64_t> nodes = node_counts_->Whole(0, 0, kMaxCount);
@@ -200,7 +213,8 @@ class OgbCsvReader final : public StepFilesReader {
     ABSL_RETURN_IF_ERROR(labels_->NextRequired("graphs"));
     LabelList list;
     for (std::size_t k = 0; k < label_names_.size(); ++k) {
-      list.Add(label_names_[k], k < labels_->cells().size() ? labels_->cells()[k] : std::string_view());
+      const std::string_view cell = k < labels_->cells().size() ? labels_->cells()[k] : std::string_view();
+      list.AddCell(label_names_[k], cell, labels_->path(), labels_->line());
     }
     list.MoveTo(graph);
     return absl::OkStatus();
@@ -209,13 +223,9 @@ class OgbCsvReader final : public StepFilesReader {
   // All files must end with the table of nodes, and splits list no graphs but its own.
   absl::StatusOr<bool> AtTheEnd() {
     if (graphs_ == 0) {
-      return Refusal("empty_file", absl::StrCat(node_counts_->path(), ": the file lists no graph"));
+      return node_counts_->Locate(Refusal("empty_file", "the file lists no graph"), 0);
     }
-    for (const auto& [graph, split] : splits_) {
-      if (graph < graphs_) continue;
-      return Refusal("bad_split", absl::StrCat(node_counts_->path(), ": the split '", split, "' lists graph ",
-                                               graph, ", but the last one is ", graphs_ - 1));
-    }
+    ABSL_RETURN_IF_ERROR(CheckSplits());
     for (RowFile* rows :
          {edge_counts_.get(), edges_.get(), labels_.get(), node_features_.get(), edge_features_.get()}) {
       if (rows == nullptr) continue;
@@ -225,12 +235,28 @@ class OgbCsvReader final : public StepFilesReader {
     return false;
   }
 
+  absl::Status CheckSplits() const {
+    const auto is_before = [](const auto& a, const auto& b) {
+      return std::pair(a.second.file, a.second.line) < std::pair(b.second.file, b.second.line);
+    };
+    std::optional<std::pair<std::uint32_t, ListedGraph>> first;
+    for (const auto& listed : splits_) {
+      if (listed.first >= graphs_ && (!first || is_before(listed, *first))) first = listed;
+    }
+    if (!first) return absl::OkStatus();
+    const auto& [graph, listed] = *first;
+    return RefusedAt({split_paths_.at(listed.file->name), layout_.record_word, 0, listed.line},
+                     Refusal("bad_split", absl::StrCat("the split '", listed.file->split, "' lists graph ",
+                                                       graph, ", but the last one is ", graphs_ - 1)));
+  }
+
   const ReadLimits limits_;
   bool add_inverse_ = false;
   std::unique_ptr<RowFile> node_counts_, edge_counts_, edges_;
   std::unique_ptr<RowFile> labels_, node_features_, edge_features_;  // may be null
   std::vector<std::string> label_names_;
-  absl::flat_hash_map<std::uint32_t, const char*> splits_;  // by graph, from 0
+  absl::flat_hash_map<std::uint32_t, ListedGraph> splits_;  // by graph, from 0
+  std::map<std::string_view, std::string> split_paths_;     // by name of the file
 };
 
 }  // namespace

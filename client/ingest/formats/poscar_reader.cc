@@ -80,8 +80,7 @@ class PoscarCutter : public RecordCutter {
 
   absl::Status CutStructure(RawRecord* record) {
     const absl::StatusOr<PoscarHead> head = ParsePoscarHead(Ahead());
-    // What follows a head that cannot be read cannot be told from it.
-    if (!head.ok()) return TakeRest(&record->text);
+    if (!head.ok()) return PassOver(record);
     const std::uint64_t atoms = head->atoms();
     const bool too_many = atoms > max_atoms_;
     std::string* const text = too_many ? nullptr : &record->text;
@@ -98,21 +97,22 @@ class PoscarCutter : public RecordCutter {
 
   // Takes what stands between the atoms and the next structure.
   absl::Status TakeTail(std::string* text) {
-    for (bool may_begin = true;;) {
+    while (true) {
       ABSL_RETURN_IF_ERROR(LookAhead(kMaxHeadLines).status());
-      if (ahead_.empty()) return absl::OkStatus();
-      if (may_begin && AtomsOfHead(Ahead())) return absl::OkStatus();
-      may_begin = IsBlankLine(ahead_.front());
+      if (ahead_.empty() || AtomsOfHead(Ahead())) return absl::OkStatus();
       ABSL_RETURN_IF_ERROR(Take(text).status());
     }
   }
 
-  // The first lines are enough to say what is wrong.
-  absl::Status TakeRest(std::string* text) {
-    for (std::size_t line = 0;; ++line) {
-      ABSL_ASSIGN_OR_RETURN(const bool more, Take(line < kMaxHeadLines ? text : nullptr));
-      if (!more) return absl::OkStatus();
+  // Takes all up to the next structure, or the end. The first lines are enough to say what is wrong.
+  absl::Status PassOver(RawRecord* record) {
+    for (std::size_t line = 0; line == 0 || !AtomsOfHead(Ahead()); ++line) {
+      ABSL_RETURN_IF_ERROR(Take(line < kMaxHeadLines ? &record->text : nullptr).status());
+      ABSL_RETURN_IF_ERROR(LookAhead(kMaxHeadLines).status());
+      record->leaves_rest = ahead_.empty() && line >= kMaxHeadLines;
+      if (ahead_.empty()) return absl::OkStatus();
     }
+    return absl::OkStatus();
   }
 
   const std::unique_ptr<LineReader> lines_;

@@ -73,7 +73,7 @@ absl::StatusOr<bool> RowFile::Next() {
       ABSL_ASSIGN_OR_RETURN(more, lines_->Next(&text));
     }
     if (!more) return false;
-    return Refusal("blank_row", absl::StrCat(Here(), "there is a blank line before this row"));
+    return Locate(Refusal("blank_row", "there is a blank line before this row"), 0);
   }
   while (true) {
     const std::size_t comma = text.find(',');
@@ -86,7 +86,8 @@ absl::StatusOr<bool> RowFile::Next() {
 absl::Status RowFile::NextRequired(std::string_view what) {
   ABSL_ASSIGN_OR_RETURN(const bool more, Next());
   if (more) return absl::OkStatus();
-  return Refusal("short_file", absl::StrCat(Here(), "the file ends, but there are more ", std::string(what)));
+  return Locate(Refusal("short_file", absl::StrCat("the file ends, but there are more ", std::string(what))),
+                0);
 }
 
 absl::Status RowFile::CheckColumns() const {
@@ -115,11 +116,8 @@ absl::StatusOr<std::int64_t> RowFile::Whole(std::size_t cell, std::int64_t min, 
 }
 
 absl::Status RowFile::Locate(const absl::Status& refusal, std::uint64_t graph) const {
-  if (graph > 0) return RefusedAt({path(), "graph", graph, line()}, refusal);
-  return Refusal(ReasonOf(refusal), absl::StrCat(Here(), absl::string_view(refusal.message())));
+  return RefusedAt({path(), "graph", graph, line()}, refusal);
 }
-
-std::string RowFile::Here() const { return absl::StrCat(path(), ":", line(), ": "); }
 
 std::string_view WithoutPacking(std::string_view name) {
   for (const std::string_view ending : {".gz", ".xz"}) {

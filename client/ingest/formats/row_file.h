@@ -50,7 +50,7 @@ class RowFile {
   // The cell as a whole number of `min` to `max`, or "not_a_number" or "bad_row".
   absl::StatusOr<std::int64_t> Whole(std::size_t cell, std::int64_t min, std::int64_t max) const;
 
-  // `refusal` of the graph of this number, at this row. 0: of the row alone, which the message then names.
+  // `refusal` of the graph of this number, or where it is 0 of whichever graph is being read, at this row.
   absl::Status Locate(const absl::Status& refusal, std::uint64_t graph) const;
 
   const std::string& path() const { return lines_->path(); }
@@ -59,8 +59,6 @@ class RowFile {
  private:
   explicit RowFile(std::unique_ptr<LineReader> lines) : lines_(std::move(lines)) {}
   absl::Status CheckColumns() const;
-  // "PATH:LINE: ", of the row read last.
-  std::string Here() const;
 
   const std::unique_ptr<LineReader> lines_;
   std::size_t columns_ = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/ingest/formats/molecule_layout.h"
 #include "client/ingest/formats/molecule_parser.h"
 #include "client/ingest/formats/sdf_data_items.h"
@@ -54,6 +55,12 @@ class SdfCutter final : public RecordCutter {
       if (!status.ok()) return EndWith(status);
       if (!is_filled_) continue;
       ++records_;
+      if (second_end_ > 0) {
+        return RefusedAt({lines_->path(), kRecordWord, records_, second_end_},
+                         Refusal("missing_record_end",
+                                 absl::StrCat("a second molfile ends in the record that begins on line ",
+                                              record->origin.line, "; is a line $$$$ missing between them?")));
+      }
       if (!is_too_long_) return true;
       return RefusedAt(record->origin,
                        Refusal("record_too_long", absl::StrCat("the record is longer than ", max_record_bytes_,
@@ -72,6 +79,7 @@ class SdfCutter final : public RecordCutter {
     is_too_long_ = false;
     in_molfile_ = true;
     to_skip_ = 0;
+    second_end_ = 0;
   }
 
   // Appends the lines up to the end of the record, each with "\n".
@@ -92,7 +100,10 @@ class SdfCutter final : public RecordCutter {
     }
     if (in_molfile_) to_skip_ = LinesToSkip(line);
     if (to_skip_ > 0) return;
-    if (line.starts_with(kMolfileEnd)) in_molfile_ = false;
+    if (line.starts_with(kMolfileEnd)) {
+      if (!in_molfile_ && second_end_ == 0) second_end_ = lines_->line_number();
+      in_molfile_ = false;
+    }
     if (!Trim(line).empty()) is_filled_ = true;
     is_too_long_ = is_too_long_ || text->size() + line.size() >= max_record_bytes_;
     if (!is_too_long_) text->append(line).push_back('\n');
@@ -114,6 +125,7 @@ class SdfCutter final : public RecordCutter {
   bool is_too_long_ = false;  // the text has a part of the record only
   bool in_molfile_ = true;    // no data item yet
   std::uint64_t to_skip_ = 0;
+  std::uint64_t second_end_ = 0;  // line on which another molfile ends; 0: none does
 };
 
 class SdfParser final : public RecordParser {
@@ -126,6 +138,7 @@ class SdfParser final : public RecordParser {
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     const std::string_view text = record.text;
     std::string_view title = text.substr(0, text.find('\n'));
+    const std::string_view whole_title = Trim(title);
     graph->title = NextWord(&title);
     const std::size_t end = EndOfMolfile(text);
     absl::Status items = ReadDataItems(text.substr(end), &items_);
@@ -136,11 +149,29 @@ class SdfParser final : public RecordParser {
         graph->labels.push_back({item.name, item.text});
       }
     }
-    ABSL_RETURN_IF_ERROR(ReadMolfile(std::string(text.substr(0, end)), options_, graph));
-    return items;
+    std::size_t line = 0;
+    absl::Status molfile = ReadMolfile(std::string(text.substr(0, end)), options_, graph, &line);
+    if (!molfile.ok()) return RefuseMolfile(record.origin, whole_title, line, molfile);
+    ABSL_RETURN_IF_ERROR(items);
+    return id_.empty() || !graph->id.empty() ? absl::OkStatus() : NoId();
   }
 
  private:
+  // `line` of the molfile, from 1; 0: none in particular.
+  static absl::Status RefuseMolfile(Origin place, std::string_view title, std::size_t line,
+                                    const absl::Status& refusal) {
+    if (line > 0) place.line += line - 1;
+    if (title.empty() || !IsRefusal(refusal)) return RefusedAt(place, refusal);
+    return RefusedAt(place, WithMessage(refusal, absl::StrCat(refusal.message(), ", in ", Shown(title))));
+  }
+
+  absl::Status NoId() const {
+    std::vector<std::string> names;
+    for (const DataItem& item : items_) names.emplace_back(item.name);
+    return Refusal("no_id", absl::StrCat("the record has no data item '", id_, "' (--id) with a text, but ",
+                                         names.empty() ? "none" : absl::StrJoin(names, ", ")));
+  }
+
   static std::size_t EndOfMolfile(std::string_view text) {
     const std::size_t before = text.find("\nM  END");
     return before == text.npos ? text.size() : std::min(text.find('\n', before + 1), text.size() - 1) + 1;

@@ -151,7 +151,14 @@ class SmilesParser final : public RecordParser {
       if (k == columns_->smiles || k == columns_->id) continue;
       graph->labels.push_back({columns_->names[k], cells_[k]});
     }
-    return ReadSmiles(cell.smiles, cell.extension, options_, graph);
+    const absl::Status status = ReadSmiles(cell.smiles, cell.extension, options_, graph);
+    if (IsRefusal(status) && !cell.smiles.empty()) {
+      return WithMessage(status, absl::StrCat(status.message(), ": ", Shown(cells_[columns_->smiles])));
+    }
+    ABSL_RETURN_IF_ERROR(status);
+    if (!columns_->id || !graph->id.empty()) return absl::OkStatus();
+    return Refusal("no_id",
+                   absl::StrCat("the cell of column '", columns_->names[*columns_->id], "' (--id) is empty"));
   }
 
   // What follows a SMILES is a name.

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/ingest/graph_reader.h"
+#include "client/ingest/refusal.h"
 
 namespace packtrain::ingest {
 
@@ -21,7 +22,8 @@ class StepFilesReader : public GraphReader {
     refused_ = absl::OkStatus();
     absl::StatusOr<bool> more = ReadGraph(graph);
     ended_ = !more.ok() || !*more;
-    if (!more.ok() || !refused_.ok()) return more.ok() ? refused_ : more.status();
+    if (!more.ok()) return LeavingRest(more.status());
+    if (!refused_.ok()) return refused_;
     return more;
   }
 

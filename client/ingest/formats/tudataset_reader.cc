@@ -112,7 +112,7 @@ class TudatasetReader final : public StepFilesReader {
   absl::Status FirstNode() {
     ABSL_ASSIGN_OR_RETURN(const bool more, indicator_->Next());
     if (more) return TakeIndicator();
-    return Refusal("empty_file", absl::StrCat(indicator_->path(), ": the file lists no node"));
+    return indicator_->Locate(Refusal("empty_file", "the file lists no node"), 0);
   }
 
   // Reads the graph of the next node into `graph_of_next_`.
@@ -127,6 +127,7 @@ class TudatasetReader final : public StepFilesReader {
     graph->record = graphs_ + 1;
     if (!graph_of_next_) return AtTheEnd();
     ++graphs_;
+    graph->file = indicator_->path();
     graph->line = indicator_->line();
     ABSL_RETURN_IF_ERROR(ReadNodes(graph));
     ABSL_RETURN_IF_ERROR(ReadEdges(graph));
@@ -241,7 +242,8 @@ class TudatasetReader final : public StepFilesReader {
     if (rows == nullptr) return absl::OkStatus();
     ABSL_RETURN_IF_ERROR(rows->NextRequired("graphs"));
     for (std::size_t k = 0; k < names.size(); ++k) {
-      list.Add(names[k], k < rows->cells().size() ? rows->cells()[k] : std::string_view());
+      const std::string_view cell = k < rows->cells().size() ? rows->cells()[k] : std::string_view();
+      list.AddCell(names[k], cell, rows->path(), rows->line());
     }
     return absl::OkStatus();
   }

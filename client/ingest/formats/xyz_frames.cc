@@ -17,11 +17,37 @@ namespace {
 constexpr std::size_t kRowBytes = 1024;
 constexpr int kQm9TailLines = 3;
 constexpr int kVectors = 3;
+constexpr std::string_view kInChI = "InChI=";
 
 // The line of properties in a file of QM9: "gdb", an index, numbers.
 bool IsQm9Comment(std::string_view comment) {
   std::string_view rest = comment;
   return NextWord(&rest) == "gdb" && ParseCount(NextWord(&rest)) && ParseDouble(NextWord(&rest));
+}
+
+// A word and three numbers.
+bool IsAtomRow(std::string_view line) {
+  if (NextWord(&line).empty()) return false;
+  for (int k = 0; k < 3; ++k) {
+    if (!ParseDouble(NextWord(&line))) return false;
+  }
+  return true;
+}
+
+// Whether two lines have as many words, of which the same are numbers.
+bool AreAlike(std::string_view line, std::string_view other) {
+  while (true) {
+    const std::string_view word = NextWord(&line), other_word = NextWord(&other);
+    if (word.empty() || other_word.empty()) return word.empty() && other_word.empty();
+    if (ParseDouble(word).has_value() != ParseDouble(other_word).has_value()) return false;
+  }
+}
+
+// Of a text whose lines end in "\n".
+std::string_view LastLine(std::string_view text) {
+  if (text.empty()) return text;
+  text.remove_suffix(1);
+  return text.substr(text.rfind('\n') + 1);
 }
 
 }  // namespace
@@ -48,8 +74,10 @@ absl::StatusOr<bool> XyzCutter::Next(RawRecord* record) {
   record->origin.record = ++frames_;
   too_long_ = false;
   std::string_view line;
-  const absl::StatusOr<bool> more = NextFilled(&line);
-  record->origin.line = lines_->line_number();
+  const std::optional<Line> ahead = std::exchange(count_, std::nullopt);
+  if (ahead) line = ahead->text;
+  const absl::StatusOr<bool> more = ahead ? true : NextFilled(&line);
+  record->origin.line = ahead ? ahead->number : lines_->line_number();
   if (!more.ok()) return EndWith(more.status());
   if (!*more) {
     ended_ = true;
@@ -57,10 +85,11 @@ absl::StatusOr<bool> XyzCutter::Next(RawRecord* record) {
     return Refusal("empty_file", absl::StrCat(lines_->path(), ": the file holds no frame"));
   }
   const std::optional<std::uint64_t> count = FrameCount(line);
-  if (!count) return EndWith(BadCount(line, *record));
+  if (!count) return BadCount(line, *record);
   Append(line, 0, record);
   ABSL_RETURN_IF_ERROR(CutComment(record));
   ABSL_RETURN_IF_ERROR(CutRows(*count, record));
+  ABSL_RETURN_IF_ERROR(CheckEnd(*count, *record));
   if (!too_long_) return true;
   return RefusedAt(record->origin,
                    Refusal("frame_too_long", absl::StrCat("the rows of the frame are too long: together they "
@@ -76,12 +105,56 @@ absl::StatusOr<bool> XyzCutter::NextFilled(std::string_view* line) {
   }
 }
 
-absl::Status XyzCutter::BadCount(std::string_view line, const RawRecord& record) const {
-  if (behind_qm9_) return NotQm9(record);
-  return RefusedAt(
-      record.origin,
-      Refusal("bad_count", absl::StrCat("expected the number of atoms, found ", Shown(line),
-                                        frames_ > 1 ? "; is the count of the frame before too low?" : "")));
+absl::Status XyzCutter::BadCount(std::string_view line, const RawRecord& record) {
+  if (behind_qm9_) return EndWith(NotQm9(record));
+  return PassOver(RefusedAt(
+      record.origin, Refusal("bad_count", absl::StrCat("expected the number of atoms, found ", Shown(line)))));
+}
+
+absl::Status XyzCutter::CheckEnd(std::uint64_t count, const RawRecord& record) {
+  std::string_view line;
+  const absl::StatusOr<bool> more = lines_->Next(&line);
+  if (!more.ok() || !*more) return absl::OkStatus();  // the next frame meets it again
+  Origin place = record.origin;
+  place.line = lines_->line_number();
+  if (!FrameCount(line) && IsOneMore(line, record.text)) {
+    return PassOver(RefusedAt(
+        place, Refusal("count_too_low",
+                       absl::StrCat("the count is ", count, ", and one more row follows: ", Shown(line)))));
+  }
+  lines_->Unread();
+  return absl::OkStatus();
+}
+
+bool XyzCutter::IsOneMore(std::string_view line, std::string_view frame) const {
+  const std::string_view last = LastLine(frame);
+  if (tail_ == XyzTail::kQm9) return !Trim(line).empty() && !last.starts_with(kInChI);
+  return AreAlike(line, last);
+}
+
+absl::Status XyzCutter::PassOver(absl::Status refusal) {
+  const absl::StatusOr<bool> found = FindCount();
+  if (found.ok() && *found) {
+    return WithMessage(
+        refusal, absl::StrCat(refusal.message(), "; the next frame is read from line ", count_->number, " on"));
+  }
+  return EndWith(LeavingRest(std::move(refusal)));
+}
+
+absl::StatusOr<bool> XyzCutter::FindCount() {
+  std::string_view line;
+  while (true) {
+    ABSL_ASSIGN_OR_RETURN(bool more, NextFilled(&line));
+    if (!more) return false;
+    if (!FrameCount(line)) continue;
+    Line count = {std::string(line), lines_->line_number()};
+    ABSL_ASSIGN_OR_RETURN(more, lines_->Next(&line));
+    if (!more) return false;
+    lines_->Unread();
+    if (IsAtomRow(line)) continue;
+    count_ = std::move(count);
+    return true;
+  }
 }
 
 absl::Status XyzCutter::NotQm9(const RawRecord& record) const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -27,13 +28,17 @@ enum class XyzTail {
 // A frame's text is its lines, each with "\n" behind it, as far as the file has them. A row that is a whole
 // number and nothing else is the count of the next frame: it is the last line of its frame, and the next frame
 // begins with it as well. The rows of a frame with more than `max_atoms` atoms are left out.
+//
+// Behind a frame that is refused for lines that belong to none, the next one begins at a line with a count that
+// is followed by no row of an atom: a comment may be a whole number, too.
 class XyzCutter : public RecordCutter {
  public:
   XyzCutter(std::unique_ptr<LineReader> lines, const ReadLimits& limits, XyzTail tail);
 
   // Refusals, besides those of LineReader::Next, after which nothing more is read: "empty_file"; "bad_count"
-  // where a frame should begin and no count is, nothing is read behind it; "frame_too_long". INVALID_ARGUMENT,
-  // no refusal: the file is one of QM9, whose format is another.
+  // where a frame should begin and no count is, "count_too_low" where a row like those of the frame follows
+  // them; they say where the next frame begins, or leave the rest where none does; "frame_too_long".
+  // INVALID_ARGUMENT, no refusal: the file is one of QM9, whose format is another.
   absl::StatusOr<bool> Next(RawRecord* record) override;
 
  private:
@@ -43,11 +48,25 @@ class XyzCutter : public RecordCutter {
   absl::Status CutRows(std::uint64_t count, RawRecord* record);
   absl::Status CutTail(RawRecord* record);
   absl::Status CutVectors(RawRecord* record);
+  // Refuses a frame that is followed by one row more than its count says.
+  absl::Status CheckEnd(std::uint64_t count, const RawRecord& record);
+  // Whether a line behind a frame belongs to it.
+  bool IsOneMore(std::string_view line, std::string_view frame) const;
+  // Passes over the lines up to the next frame, and says so in `refusal`.
+  absl::Status PassOver(absl::Status refusal);
+  // Goes to the next frame; false where there is none.
+  absl::StatusOr<bool> FindCount();
   void Append(std::string_view line, std::uint64_t count, RawRecord* record);
-  absl::Status BadCount(std::string_view line, const RawRecord& record) const;
+  absl::Status BadCount(std::string_view line, const RawRecord& record);
   absl::Status NotQm9(const RawRecord& record) const;
   // Nothing after `status` can be read.
   absl::Status EndWith(absl::Status status);
+
+  // A line that was read ahead.
+  struct Line {
+    std::string text;
+    std::uint64_t number;
+  };
 
   const std::unique_ptr<LineReader> lines_;
   const std::uint64_t max_atoms_;
@@ -55,8 +74,9 @@ class XyzCutter : public RecordCutter {
   const XyzTail tail_;
   std::uint64_t frames_ = 0;
   bool ended_ = false;
-  bool too_long_ = false;    // the frame being cut
-  bool behind_qm9_ = false;  // the comment of the frame before is one of QM9
+  std::optional<Line> count_;  // of the next frame, where it was looked for; the line behind it is unread
+  bool too_long_ = false;      // the frame being cut
+  bool behind_qm9_ = false;    // the comment of the frame before is one of QM9
 };
 
 // A line that holds nothing but a count, and so begins a frame.

@@ -160,7 +160,8 @@ TEST_F(ArchiveReaderTest, ZipCutAnywhereIsRefused) {
   for (std::size_t size = 4; size < zip.size(); size += 5) {
     const auto outcomes = Outcomes("cut.zip", zip.substr(0, size));
     ASSERT_EQ(outcomes.size(), 1u) << size;
-    EXPECT_THAT(status_, Refused(outcomes.back().second, "cut.zip"));
+    EXPECT_THAT(status_, Refused("truncated_archive", "cut.zip: the file is cut off, or is no zip archive"))
+        << size;
   }
 }
 

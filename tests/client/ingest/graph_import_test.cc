@@ -89,7 +89,8 @@ TEST_F(GraphImportTest, SkippedGraphsStandInTheLedger) {
   EXPECT_EQ(ledger().read(), 5u);
   EXPECT_THAT(Reasons(), ElementsAre(Pair("bad_count", 1), Pair("not_finite", 1), Pair("unknown_symbol", 1)));
   EXPECT_EQ(ledger().refused()[1].id, "worse");
-  EXPECT_EQ(ledger().refused()[1].origin, (Origin{folder_.PathOf("m.xyz"), "frame", 3, 7}));
+  EXPECT_EQ(ledger().refused()[1].origin, (Origin{folder_.PathOf("m.xyz"), "frame", 3, 9}));
+  EXPECT_THAT(ledger().unread(), ElementsAre(Origin{folder_.PathOf("m.xyz"), "frame", 5, 13}));
 }
 
 TEST_F(GraphImportTest, FirstRefusalStopsAndStandsInTheLedger) {

@@ -50,6 +50,19 @@ TEST(LedgerTest, EachRefusedGraphIsALineOfJsonWhateverItsFileIsCalled) {
       "\"message\":\"again\"}\n");
 }
 
+TEST(LedgerTest, FileThatIsNotReadOnIsTold) {
+  Ledger ledger = TwoRefused();
+  ledger.AddRefused({.origin = {"b.xyz", "frame", 5, 19},
+                     .id = "b:5",
+                     .reason = "bad_count",
+                     .message = "no count",
+                     .leaves_rest = true});
+  EXPECT_THAT(ledger.unread(), ElementsAre(Origin{"b.xyz", "frame", 5, 19}));
+  EXPECT_THAT(ledger.ToJsonLines(),
+              ::testing::EndsWith(R"("reason":"bad_count","message":"no count","rest_unread":true})"
+                                  "\n"));
+}
+
 TEST(LedgerTest, GraphsStoredWithARemarkFollowTheRefusedOnes) {
   Ledger ledger;
   ledger.AddRemark({Origin{"a.sdf", "molecule", 2, 9}, "m-2", "unsanitized"});

@@ -40,6 +40,29 @@ TEST(OriginTest, FirstPlaceOfARefusalStays) {
   EXPECT_EQ(WithPlace(told, "other"), told);
 }
 
+TEST(OriginTest, PeopleAreToldWhatIsKnown) {
+  EXPECT_EQ(PlaceText({"a.xyz", "frame", 2, 9}), "a.xyz:9: frame 2");
+  EXPECT_EQ(PlaceText({"a.packtrain", "graph", 2, 0}), "a.packtrain: graph 2");
+  EXPECT_EQ(PlaceText({"a.csv", "", 0, 9}), "a.csv:9");
+  EXPECT_EQ(PlaceText({"a.csv", "", 0, 0}), "a.csv");
+}
+
+TEST(OriginTest, PlaceWithoutARecordIsThatOfTheRecordBeingRead) {
+  const Origin record = {"folder/nodes.csv", "graph", 3, 9};
+  const absl::Status refusal = RefusedAt({"folder/labels.csv", "", 0, 4}, Refusal("bad_target", "no number"));
+  EXPECT_EQ(PlaceOf(refusal, record), (Origin{"folder/labels.csv", "graph", 3, 4}));
+  EXPECT_EQ(WithPlace(refusal, record, "g").message(), "folder/labels.csv:4: graph 3 (g): no number");
+  EXPECT_EQ(PlaceOf(Refusal("empty_file", "nothing"), record), record);
+}
+
+TEST(OriginTest, RefusalThatLeavesTheRestSaysSoOnce) {
+  const absl::Status refusal = LeavingRest(LeavingRest(Refusal("nul_byte", "a: line 3 holds a NUL byte")));
+  EXPECT_EQ(refusal.message(), "a: line 3 holds a NUL byte; nothing is read from there on");
+  EXPECT_TRUE(LeavesRest(WithPlace(RefusedAt({"a", "line", 3, 3}, refusal), "")));
+  EXPECT_EQ(ReasonOf(refusal), "nul_byte");
+  EXPECT_FALSE(LeavesRest(LeavingRest(absl::UnavailableError("gone"))));
+}
+
 TEST(OriginTest, OnlyRefusalsHaveAPlace) {
   const Origin place = {"a.xyz", "frame", 2, 9};
   EXPECT_TRUE(RefusedAt(place, absl::OkStatus()).ok());

@@ -145,6 +145,11 @@ TEST_F(WholeFileTest, WritesToAnOpenFileAsItIs) {
   ::close(held);
 }
 
+TEST_F(WholeFileTest, DashNamesNoFile) {
+  EXPECT_THAT(WholeFile::Create("-").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("standard output is /dev/stdout")));
+}
+
 TEST_F(WholeFileTest, WhatCannotBeWrittenIsNamed) {
   const std::string nowhere = folder_.PathOf("none/file");
   EXPECT_THAT(WholeFile::Create(nowhere).status(),

@@ -161,7 +161,7 @@ TEST_F(ExportTest, RecordsThatAreNoneAreRefused) {
   v1::ImportHeader header = Header("radius:1.2");
   header.set_build_edges(false);
   session = ImportSession::Begin(store_, header).value();
-  EXPECT_THAT(session->Add(block), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("graph 0")));
+  EXPECT_THAT(session->Add(block), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("graph 1")));
 }
 
 TEST_F(ExportTest, ASplitByIndexNamesGraphsThatThereAreAndEachOnce) {

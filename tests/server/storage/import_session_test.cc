@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "proto/base/error_details.h"
 #include "tests/server/storage/import_session_testing.h"
 #include "tests/server/storage/store_testing.h"
 #include "tests/testing/fake_graph_store.h"
@@ -92,10 +93,16 @@ TEST_F(ImportSessionTest, StopEndsAtTheFirstBadGraphAndSaysWhich) {
   molecules[3].pos[1][2] = std::numeric_limits<float>::quiet_NaN();
   v1::GraphBlock block = BlockOf(molecules);
   for (int frame = 0; frame < 5; ++frame) block.add_origins("molecules.xyz:frame " + std::to_string(frame));
+  const absl::Status refused = Begin(Header())->Add(block);
+  EXPECT_THAT(refused,
+              StatusIs(absl::StatusCode::kInvalidArgument, AllOf(HasSubstr("molecules.xyz:frame 3 (ammonia): "),
+                                                                 HasSubstr("'pos'"), HasSubstr("not_finite"))));
+  EXPECT_EQ(base::ReasonOf(refused), "GRAPH_REFUSED");
+  EXPECT_EQ(base::MetadataOf(refused, "position"), "3");
+  EXPECT_EQ(base::MetadataOf(refused, "reason"), "not_finite");
+  block.clear_origins();
   EXPECT_THAT(Begin(Header())->Add(block),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       AllOf(HasSubstr("graph 3"), HasSubstr("'ammonia'"), HasSubstr("molecules.xyz:frame 3"),
-                             HasSubstr("'pos'"), HasSubstr("not_finite"))));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("graph 4 (ammonia): ")));
 }
 
 TEST_F(ImportSessionTest, SkipListsBadGraphsAndStagesTheOthers) {

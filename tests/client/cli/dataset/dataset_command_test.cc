@@ -115,6 +115,7 @@ TEST_F(DatasetCommandTest, WrongUsageIsTwo) {
       {{"dataset", "delete", "d"}, "say --yes"},
       {{"dataset", "export", "d", "--format", "native"}, "--output"},
       {{"dataset", "export", "d", "--format", "xml", "-o", "f"}, "xml"},
+      {{"dataset", "export", "d", "--format", "native", "-o", "-"}, "--output -: a native file is no text"},
       {{"import", "native", "f", "g"}, "--name is required"},
       {{"import", "native", "f", "-o", "g"}, "--output has no meaning"},
       {{"import", "extxyz", "f", "-o", "g", "--name", "d"}, "--name is for the join"},
@@ -273,6 +274,18 @@ TEST_F(ExportTest, FullEdgesAreNotWrittenOut) {
   EXPECT_FALSE(graph.contains("senders"));
   EXPECT_EQ(graph["pos"], nlohmann::json::parse("[[1.5,2,0.1],[0,0,-1]]"));
   EXPECT_EQ(graph["z"], nlohmann::json::parse("[6,1]"));
+}
+
+TEST_F(ExportTest, LinesGoToStandardOutput) {
+  folder_.Write("two.xyz", "2\nid=a\nC 1.5 2 0.1\nH 0 0 -1\n");
+  ASSERT_EQ(Run({"import", "extxyz", folder_.PathOf("two.xyz"), "--name", "two"}).exit_code, 0);
+  ::testing::internal::CaptureStdout();
+  const Printed printed = Run({"dataset", "export", "two", "--format", "jsonl", "-o", "-"});
+  const std::string written = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(printed.out, "");
+  EXPECT_EQ(nlohmann::json::parse(written)["id"], "a");
+  EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
 TEST_F(ExportTest, ThatCannotBeWrittenLeavesNothing) {

@@ -364,6 +364,23 @@ TEST_F(ImportCommandTest, SkippedGraphsAreCountedListedAndEndInFour) {
   EXPECT_EQ(duplicate["id"], "a");
 }
 
+TEST_F(ImportCommandTest, FileThatIsNotReadOnIsTold) {
+  const std::string text = std::string(kThree) + "rubbish\n";
+  const Printed printed = Import(text, {"--on-error", "skip"});
+  ASSERT_EQ(printed.exit_code, 4) << printed.out;
+  EXPECT_EQ(printed.Json()["rest_unread"],
+            (nlohmann::json::array({{{"file", folder_.PathOf("m.xyz")}, {"line", 10}}})));
+  EXPECT_THAT(printed.err, HasSubstr("found 'rubbish'; nothing is read from there on"));
+}
+
+TEST_F(ImportCommandTest, RefusalOfTheServerCountsAsTheFileDoes) {
+  const Printed printed = Import(std::string(kThree) + "1\nid=a\nC 1 2 3\n");
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(
+      printed.Json()["error"]["message"].get<std::string>(),
+      ::testing::StartsWith(folder_.PathOf("m.xyz") + ":10: frame 4 (a): the source id 'a' came before"));
+}
+
 TEST_F(ImportCommandTest, FiftyThousandDuplicatesAreAllListed) {
   const std::string ledger = folder_.PathOf("refused.jsonl");
   const Printed printed = Import(SameMolecule(50'001), {"--on-error", "skip", "--ledger", ledger});

@@ -82,7 +82,7 @@ TEST_F(ImportFlagsTest, FlagOfAFormatReachesItsReader) {
 
 TEST_F(ImportFlagsTest, FlagOfAnotherFormatHasNoMeaning) {
   EXPECT_EQ(Parse({"sdf", "a.sdf", "--name", "a", "--smiles", "mol"}),
-            "--smiles has no meaning for a sdf file");
+            "--smiles has no meaning for files of format sdf");
 }
 
 TEST_F(ImportFlagsTest, FlagOfWordsTakesNoOthers) {
@@ -119,7 +119,7 @@ TEST_F(ImportFlagsTest, NumberingNeedsEdgesToBeNamedWhereRecordsBringNone) {
 }
 
 TEST_F(ImportFlagsTest, WholeDataSetsAreNotRenumbered) {
-  EXPECT_EQ(Parse({"whole", "a", "--renumber", "rcm"}), "--renumber has no meaning for a whole file");
+  EXPECT_EQ(Parse({"whole", "a", "--renumber", "rcm"}), "--renumber has no meaning for files of format whole");
 }
 
 TEST_F(ImportFlagsTest, AWholeDataSetHasItsOwnNameUnlessOneIsGiven) {
@@ -128,7 +128,7 @@ TEST_F(ImportFlagsTest, AWholeDataSetHasItsOwnNameUnlessOneIsGiven) {
 }
 
 TEST_F(ImportFlagsTest, WholeDataSetsTakeNoOtherFlag) {
-  EXPECT_EQ(Parse({"whole", "a", "--limit", "3"}), "--limit has no meaning for a whole file");
+  EXPECT_EQ(Parse({"whole", "a", "--limit", "3"}), "--limit has no meaning for files of format whole");
 }
 
 TEST_F(ImportFlagsTest, SeveralPartsNeedAName) {

@@ -329,6 +329,27 @@ TEST_F(PartCommandTest, IdsThatPartsShareAreRefusedOrNumberedByTheJoin) {
   EXPECT_EQ(numbered.Json()["stored"], 6) << numbered.out;
 }
 
+TEST_F(PartCommandTest, RefusalOfAJoinNamesThePartAndItsGraph) {
+  const std::string a = MakePart(WriteMolecules("a.xyz", 0, 3), {}),
+                    b = MakePart(WriteMolecules("b.xyz", 1, 3), {});
+  const Printed stopped = Import("native", {a, b}, {"--name", "joined"});
+  EXPECT_EQ(stopped.exit_code, 1);
+  EXPECT_THAT(stopped.Json()["error"]["message"].get<std::string>(),
+              ::testing::StartsWith(
+                  absl::StrCat(b, ": graph 1 (m1): the source id 'm1' came before; --duplicate-ids")));
+  const Printed skipped = Import("native", {a, b}, {"--name", "joined", "--on-error", "skip"});
+  EXPECT_EQ(skipped.exit_code, 4);
+  EXPECT_THAT(skipped.err, HasSubstr(absl::StrCat("refused: ", b, ": graph 2 (m2): ")));
+}
+
+TEST_F(PartCommandTest, RepeatedIdNamesTheFlag) {
+  const std::string source = folder_.Write("twice.xyz", "1\nid=a\nC 1 2 3\n1\nid=a\nC 1 2 3\n");
+  const Printed printed = RunLine({"import", "extxyz", source, "-o", folder_.PathOf("part")});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.err,
+              HasSubstr("twice.xyz:4: frame 2 (a): the source id 'a' came before; --duplicate-ids number"));
+}
+
 TEST_F(PartCommandTest, RefusedGraphsAreLeftOutOfThePart) {
   const std::string source =
       folder_.Write("bad.xyz", "1\nid=a\nC 1 2 3\n1\nid=b\nC nan 2 3\n1\nid=a\nC 1 2 3\n");

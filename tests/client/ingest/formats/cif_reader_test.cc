@@ -183,9 +183,25 @@ TEST_F(CifReaderTest, WhatIsNoCifIsRefused) {
   EXPECT_THAT(Read(",material_id,cif\n0,mp-1,\"data_x\n\"\n"),
               Refused("not_cif", "x.cif:1: block 1: expected data_"));
   EXPECT_THAT(Read("# nothing\n\n"), Refused("empty_file", "x.cif"));
-  EXPECT_THAT(Read("data_x\nloop_\n_a\n_b\n1 2 3\n"), Refused("bad_cif", "x.cif:1: block 1 (x)"));
-  EXPECT_THAT(Read("data_x\n_a 1\n_A 2\n"), Refused("bad_cif", "block 1"));
-  EXPECT_THAT(Read("data_x\n_a\n;never ends\n"), Refused("bad_cif", "block 1"));
+  EXPECT_THAT(Read("# x\ndata_x\nloop_\n_a\n_b\n1 2 3\n"),
+              Refused("bad_cif", "x.cif:3: block 1 (x): Wrong number of values in the loop"));
+  EXPECT_THAT(Read("# x\ndata_x\n_a 1\n_A 2\n"), Refused("bad_cif", "x.cif:4: block 1 (x): duplicate tag _A"));
+}
+
+TEST_F(CifReaderTest, BlocksBehindOtherTextAreRead) {
+  EXPECT_THAT(Read("a table\nof crystals\n" + Block("C1 0 0 0 1\n")),
+              Refused("not_cif",
+                      "x.cif:1: block 1: expected data_ and the name of a block, found 'a table'; the next "
+                      "block is read from line 3 on"));
+  EXPECT_THAT(ReadNext(), IsOk());
+}
+
+TEST_F(CifReaderTest, TextFieldWithoutAnEndLeavesTheRest) {
+  const absl::Status read = Read("data_x\n_a\n;never ends\n" + Block("C1 0 0 0 1\n"));
+  EXPECT_TRUE(LeavesRest(read));
+  EXPECT_THAT(read, Refused("bad_cif",
+                            "x.cif:3: block 1: the text field that begins here, in block 'x', has no end; "
+                            "nothing is read from there on"));
 }
 
 TEST_F(CifReaderTest, MoreAtomsThanAllowedAreRefused) {

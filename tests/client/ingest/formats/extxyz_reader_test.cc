@@ -208,7 +208,7 @@ TEST_F(ExtxyzReaderTest, FrameOfNoAtomsIsRefused) {
   EXPECT_THAT(OutcomesOf("0\na\n1\nb\nC 1 2 3\n"), ElementsAre("no_nodes", "b"));
 }
 
-TEST_F(ExtxyzReaderTest, CountThatIsNoNumberEndsTheFile) {
+TEST_F(ExtxyzReaderTest, CountThatIsNoNumberIsRefused) {
   for (const char* count : {"x", "-1", "1.0", "3 4", "C 1 2 3"}) {
     EXPECT_THAT(ReadFirst(std::string(count) + "\na\nC 1 2 3\n"), Refused("bad_count", "mol.xyz:1: frame 1"))
         << count;
@@ -216,8 +216,44 @@ TEST_F(ExtxyzReaderTest, CountThatIsNoNumberEndsTheFile) {
   }
 }
 
-TEST_F(ExtxyzReaderTest, CountTooLowShowsAtTheNextFrame) {
-  EXPECT_THAT(OutcomesOf("1\na\nC 1 2 3\nC 4 5 6\n1\nb\nC 1 2 3\n"), ElementsAre("a", "bad_count"));
+TEST_F(ExtxyzReaderTest, RowBehindThoseThatAreCountedRefusesTheFrameAlone) {
+  constexpr char kText[] = "1\na\nC 1 2 3\nC 4 5 6\n\n1\nb\nC 1 2 3\n1\nc\nC 1 2 3\n";
+  EXPECT_THAT(OutcomesOf(kText), ElementsAre("count_too_low", "b", "c"));
+  EXPECT_THAT(ReadFirst(kText),
+              Refused("count_too_low",
+                      "mol.xyz:4: frame 1: the count is 1, and one more row follows: 'C 4 5 6'; "
+                      "the next frame is read from line 6 on"));
+}
+
+TEST_F(ExtxyzReaderTest, FileIsReadOnBehindACountThatIsNone) {
+  constexpr char kBad[] = "1 atoms\na\nC 1 2 3\n";
+  constexpr char kGood[] = "1\nb\nC 1 2 3\n";
+  EXPECT_THAT(OutcomesOf(std::string(kGood) + kBad + kGood + kGood), ElementsAre("b", "bad_count", "b", "b"));
+  EXPECT_THAT(ReadFirst(std::string(kBad) + kGood),
+              Refused("bad_count", "found '1 atoms'; the next frame is read from line 4 on"));
+}
+
+TEST_F(ExtxyzReaderTest, WholeNumberAsACommentIsNoCountToReadOnFrom) {
+  constexpr char kBad[] = "2 atoms\n2\nC 1 2 3\nC 4 5 6\nC 7 8 9\n";
+  EXPECT_THAT(OutcomesOf(std::string(kBad) + "1\nb\nC 1 2 3\n"), ElementsAre("bad_count", "b"));
+}
+
+TEST_F(ExtxyzReaderTest, RestWithoutAFrameIsLeft) {
+  const absl::StatusOr<bool> read = ReadFirst("x\na\nC 1 2 3\n");
+  EXPECT_TRUE(LeavesRest(read.status()));
+  EXPECT_THAT(read, Refused("bad_count",
+                            "mol.xyz:1: frame 1: expected the number of atoms, found 'x'; nothing is "
+                            "read from there on"));
+}
+
+TEST_F(ExtxyzReaderTest, OneRowTooManyAmongTwentyFramesCostsOneFrame) {
+  std::string text;
+  for (int k = 0; k < 20; ++k) {
+    text += "2\nf" + std::to_string(k) + "\nC 1 2 3\nH 1 2 4\n" + (k == 4 ? "H 1 2 5\n" : "");
+  }
+  const std::vector<std::string> outcomes = OutcomesOf(text);
+  ASSERT_EQ(outcomes.size(), 20u);
+  for (int k = 0; k < 20; ++k) EXPECT_EQ(outcomes[k], k == 4 ? "count_too_low" : "f" + std::to_string(k));
 }
 
 TEST_F(ExtxyzReaderTest, CountTooHighIsSeenAtTheNextCount) {

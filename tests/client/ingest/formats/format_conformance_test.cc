@@ -140,8 +140,32 @@ TEST_P(FormatConformanceTest, DamagedFileEndsInGraphsAndRefusals) {
       EXPECT_FALSE(absl::IsInternal(result.status)) << at << ": " << result.status;
       if (!result.status.ok()) continue;
       EXPECT_EQ(result.ledger.read(), result.graphs.size() + result.ledger.refused_graphs()) << at;
+      const bool tells_all = result.graphs.size() >= 3 || result.ledger.refused_graphs() > 0;
+      EXPECT_TRUE(tells_all || !sample_.why_records_may_merge.empty()) << at << ": '" << byte << "'";
     }
   }
+}
+
+TEST_P(FormatConformanceTest, BehindALineThatBelongsToNoRecordIsReadOnOrTheLedgerSaysSo) {
+  if (sample_.reason.empty()) GTEST_SKIP() << "the format takes a file whole or not at all";
+  const ReadResult result = Read(sample_.stray_line, /*skip_refused=*/true);
+  EXPECT_THAT(result.status, IsOk());
+  EXPECT_GE(result.ledger.refused_graphs(), 1u);
+  const std::vector<SentGraph> three = Three();
+  for (const SentGraph& graph : result.graphs) EXPECT_THAT(three, ::testing::Contains(graph));
+  if (result.ledger.unread().empty()) {
+    EXPECT_THAT(result.graphs, ::testing::Contains(three[2]));
+  } else {
+    EXPECT_THAT(result.ledger.refused().back().message, HasSubstr("nothing is read from there on"));
+    EXPECT_GT(result.ledger.unread().back().line, 0u);
+  }
+}
+
+TEST_P(FormatConformanceTest, FileThatEndsInTheMiddleOfItsBytesIsToldAsUnread) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  const ReadResult result = Read(sample_.three + '\0' + sample_.three, /*skip_refused=*/true);
+  ASSERT_EQ(result.ledger.unread().size(), 1u);
+  EXPECT_THAT(result.ledger.unread()[0].file, ::testing::EndsWith(sample_.file_name));
 }
 
 TEST_P(FormatConformanceTest, EmptyFileIsRefusedByName) {

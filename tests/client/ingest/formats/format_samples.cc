@@ -24,6 +24,7 @@ FormatSample Extxyz() {
   sample.one = first;
   sample.second_is_bad = first + "1\nid=b e=-4\nN 7 nan 9\n" + last;
   sample.reason = "not_finite";
+  sample.stray_line = first + "H 4 5 6\n1\nid=b e=-4\nN 7 8 9\n" + last;
   sample.latin1_comment = first + "1\nid=b e=-4 note=\"caf\xe9\"\nN 7 8 9\n" + last;
   sample.latin1_id = first + "1\nid=caf\xe9 e=-4\nN 7 8 9\n" + last;
   return sample;
@@ -44,6 +45,7 @@ FormatSample Qm9Xyz() {
   sample.one = first;
   sample.second_is_bad = first + record("2", "N 7 nan 9 0\n", "") + last;
   sample.reason = "not_finite";
+  sample.stray_line = first + "H 4 5 6 0\n" + record("2", "N 7 8 9 0\n", "") + last;
   const auto second_by = [&](std::string_view from, const std::string& to) {
     std::string second = record("2", "N 7 8 9 0\n", "");
     return first + second.replace(second.find(from), from.size(), to) + last;
@@ -66,6 +68,7 @@ FormatSample Jsonl() {
   sample.one = first;
   sample.second_is_bad = first + molecule("b", "7", "[0,1]") + last;
   sample.reason = "edge_out_of_range";
+  sample.stray_line = first + "{\n" + molecule("b", "7", "") + last;
   sample.why_no_latin1_comment = "JSON is UTF-8";
   sample.latin1_id = first + molecule("caf\xe9", "7", "") + last;
   return sample;
@@ -87,6 +90,7 @@ FormatSample Cif() {
   sample.one = first;
   sample.second_is_bad = first + CifOf("b", "-4", "N1 0.125 ? 0\n") + last;
   sample.reason = "unknown_coordinate";
+  sample.stray_line = first + "stray\n" + CifOf("b", "-4", "N1 0.125 0 0\n") + last;
   sample.latin1_comment = first + "# caf\xe9\n" + CifOf("b", "-4", "N1 0.125 0 0\n# caf\xe9\n") + last;
   sample.why_no_latin1_id = "a block's name of other bytes than ASCII is no CIF, and refused as bad_cif";
   return sample;
@@ -103,6 +107,7 @@ FormatSample Poscar() {
   sample.one = first;
   sample.second_is_bad = first + second + "nan 0\n" + last;
   sample.reason = "not_finite";
+  sample.stray_line = first + "0 0 0.25\n" + second + "0 0\n" + last;
   sample.latin1_comment = first + "b caf\xe9" + second.substr(1) + "0 0\n" + last;
   sample.latin1_id = first + "caf\xe9" + second.substr(1) + "0 0\n" + last;
   return sample;
@@ -117,6 +122,8 @@ FormatSample Smiles() {
   sample.id_of_one = "m";
   sample.second_is_bad = "CC=O a\nC(N b\nc1ccoc1 c\n";
   sample.reason = "bad_smiles";
+  sample.stray_line = "CC=O a\nstray\nC#N b\nc1ccoc1 c\n";
+  sample.why_records_may_merge = "a name may hold anything";
   sample.latin1_comment = "CC=O a\nC#N b caf\xe9\nc1ccoc1 c\n";
   sample.latin1_id = "CC=O a\nC#N caf\xe9\nc1ccoc1 c\n";
   return sample;
@@ -144,6 +151,7 @@ FormatSample Sdf() {
   sample.id_of_one = "m";
   sample.second_is_bad = first + ChainMolfile("b", {"Qx"}) + last;
   sample.reason = "bad_molfile";
+  sample.stray_line = first + "stray\n" + ChainMolfile("b", {"N"}) + last;
   sample.latin1_comment = first + ChainMolfile("b caf\xe9", {"N"}) + last;
   sample.latin1_id = first + ChainMolfile("caf\xe9", {"N"}) + last;
   return sample;

@@ -32,6 +32,8 @@ struct FormatSample {
   // at all.
   std::string second_is_bad = {};
   std::string reason = {};
+  // As `three`, with a line between the first two records that belongs to neither.
+  std::string stray_line = {};
   bool is_text = true;  // may be packed, and end its lines in any way
   // As `three`, but with bytes that are not UTF-8: where they mean nothing, as in a comment; and in the id of
   // the second record, which is refused as "not_utf8". Empty: the format has no such place, for the reason
@@ -40,6 +42,8 @@ struct FormatSample {
   std::string latin1_id = {};
   std::string why_no_latin1_comment = {};
   std::string why_no_latin1_id = {};
+  // Why a record that runs into the next one may be a sound one; empty: it is refused.
+  std::string why_records_may_merge = {};
 };
 
 // Fails the test that asks for a format without a sample.

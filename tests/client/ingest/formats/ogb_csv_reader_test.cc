@@ -100,7 +100,8 @@ TEST_F(SmallOgbCsvTest, SplitOfAGraphThatDoesNotExistIsRefused) {
   folder_.Write("test.csv", "1\n2\n");
   FolderGraphs read = Read();
   EXPECT_THAT(read.Outcomes(), ElementsAre("stored", "stored", "bad_split"));
-  EXPECT_THAT(read.statuses[2], Refused("bad_split", "the split 'test' lists graph 2, but the last one is 1"));
+  EXPECT_THAT(read.statuses[2],
+              Refused("bad_split", "test.csv:1: the split 'test' lists graph 2, but the last one is 1"));
 }
 
 TEST_F(SmallOgbCsvTest, ColumnBehindTheEndsIsNotDropped) {

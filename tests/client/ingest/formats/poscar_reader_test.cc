@@ -120,6 +120,20 @@ TEST_F(PoscarReaderTest, WhatTheHeadDoesNotCountIsRefused) {
   EXPECT_THAT(Read("x\n1\n" + kVectors + "C\n0\nDirect\n"), Refused("no_nodes", "no atoms"));
 }
 
+TEST_F(PoscarReaderTest, StructureBehindOneThatIsRefusedIsRead) {
+  const std::string good = "y\n1\n" + kVectors + "O\n1\nDirect\n0 0 0\n";
+  EXPECT_THAT(Read("x\n1\n" + kVectors + "C\n1\nDirect\n0 0 0\n0.5 0.5 0.5\n" + good),
+              Refused("extra_rows", "x.vasp:10: structure 1 (x)"));
+  EXPECT_THAT(ReadNext(), IsOk());
+  EXPECT_THAT(Read("x\none\n" + kVectors + "C\n1\nDirect\n0 0 0\n" + good), Refused("bad_scale", "'one'"));
+  EXPECT_THAT(ReadNext(), IsOk());
+}
+
+TEST_F(PoscarReaderTest, HeadThatCannotBeReadBeforeNoOtherLeavesTheRest) {
+  const std::string bad = "x\none\n" + kVectors + "C\n1\nDirect\n0 0 0\n";
+  EXPECT_TRUE(LeavesRest(Read(bad + bad)));
+}
+
 TEST_F(PoscarReaderTest, ElementsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(Read("x\n1\n" + kVectors + "C\n1\nDirect\n0 0 0 Si\n"), Refused("contradiction", "element 14"));
   EXPECT_THAT(Read("x\n1\n" + kVectors + "C Xx\n1 1\nDirect\n0 0 0\n0 0 0\n"),

@@ -20,6 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::MoleculeCounts;
 using testing::MoleculeRecord;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -79,11 +80,12 @@ TEST_F(SdfReaderTest, MoleculesThatRdkitDoesNotSanitizeAreStoredAndRemarked) {
 }
 
 TEST_F(SdfReaderTest, CountsThatAreTooHighAreRefused) {
-  for (const char* file : {"sdErrors3.sdf", "sdErrors4.sdf"}) {
+  for (const char* place : {"sdErrors3.sdf:12", "sdErrors4.sdf:18"}) {
+    const std::string file = std::string(place).substr(0, 13);
     const std::vector<MoleculeRecord> records = ReadSample(file);
     ASSERT_THAT(records, SizeIs(1)) << file;
     EXPECT_EQ(records[0].refused, "bad_molfile") << file;
-    EXPECT_THAT(records[0].message, HasSubstr(absl::StrCat(file, ":1: molecule 1 (Bad): "))) << file;
+    EXPECT_THAT(records[0].message, HasSubstr(absl::StrCat(place, ": molecule 1 (Bad): "))) << file;
   }
 }
 
@@ -144,6 +146,35 @@ TEST_F(SdfReaderTest, IdComesFromAnItem) {
   const std::vector<MoleculeRecord> records = ReadSample("sdErrors2.sdf", {{"--id", "ID"}});
   EXPECT_EQ(records[0].id, "Lig2");
   EXPECT_THAT(records[0].labels, IsEmpty());
+}
+
+TEST_F(SdfReaderTest, RecordWithoutTheIdThatIsAskedForIsRefused) {
+  const std::vector<MoleculeRecord> records =
+      Read(absl::StrCat(kV2000, "> <ID>\na\n\n$$$$\n", kV2000, "> <other>\nb\n\n$$$$\n"), {{"--id", "ID"}});
+  ASSERT_THAT(records, SizeIs(2));
+  EXPECT_EQ(records[0].id, "a");
+  EXPECT_EQ(records[1].refused, "no_id");
+  EXPECT_THAT(records[1].message, HasSubstr("no data item 'ID' (--id) with a text, but other"));
+}
+
+TEST_F(SdfReaderTest, MissingEndOfARecordHidesNoMolecule) {
+  const std::vector<MoleculeRecord> records =
+      Read(absl::StrCat(kV2000, "> <a>\n1\n\n", kV2000, "$$$$\n", kV2000));
+  ASSERT_THAT(records, SizeIs(2));
+  EXPECT_EQ(records[0].refused, "missing_record_end");
+  EXPECT_THAT(records[0].message, HasSubstr("in the record that begins on line 1; is a line $$$$ missing"));
+  EXPECT_EQ(records[1].refused, "");
+}
+
+TEST_F(SdfReaderTest, LineThatIsWrongIsThatOfTheFile) {
+  const std::string bad = absl::StrReplaceAll(kV2000, {{"  3  2  0", "  4  2  0"}});
+  const std::vector<MoleculeRecord> records = Read(absl::StrCat(kV2000, "$$$$\n", bad));
+  ASSERT_THAT(records, SizeIs(2));
+  EXPECT_EQ(records[1].refused, "bad_molfile");
+  EXPECT_THAT(records[1].message,
+              HasSubstr("mols.sdf:19: molecule 2 (hcn): RDKit: Atom line too short: '  1  2  3', "
+                        "in 'hcn of a test'"));
+  EXPECT_THAT(records[1].message, Not(HasSubstr(" line 8")));
 }
 
 TEST_F(SdfReaderTest, DataItemsAreLabels) {

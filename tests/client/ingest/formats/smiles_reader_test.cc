@@ -244,6 +244,30 @@ TEST_F(SmilesReaderTest, FileWithoutAnyKnownColumnIsRefusedByTheFlag) {
   EXPECT_EQ(RefusalOf("smiles,a,a\nC,1,2\n"), "column_twice");
 }
 
+TEST_F(SmilesReaderTest, RefusalShowsTheSmiles) {
+  EXPECT_THAT(Read("C(N a\n")[0].message,
+              HasSubstr("mols.csv:1: molecule 1 (a): RDKit reads no molecule from it: 'C(N'"));
+  const std::string shown = absl::StrCat("'", std::string(40, 'C'), "...'");
+  EXPECT_THAT(Read(absl::StrCat("smiles\n", std::string(50, 'C'), "(\n"))[0].message, HasSubstr(shown));
+}
+
+TEST_F(SmilesReaderTest, RowWithoutTheIdThatIsAskedForIsRefused) {
+  const std::vector<MoleculeRecord> records = Read("name,smiles\n,C\na,CC\n", {{"--id", "name"}});
+  ASSERT_THAT(records, SizeIs(2));
+  EXPECT_EQ(records[0].refused, "no_id");
+  EXPECT_THAT(records[0].message, HasSubstr("the cell of column 'name' (--id) is empty"));
+  EXPECT_EQ(records[1].id, "a");
+}
+
+TEST_F(SmilesReaderTest, OpenQuoteSaysThatNothingBehindItIsRead) {
+  const std::vector<MoleculeRecord> records = Read("smiles,a\nC,1\nCC,\"2\nCCC,3\nCCCC,4\n");
+  ASSERT_THAT(records, SizeIs(2));
+  EXPECT_EQ(records[1].refused, "bad_csv");
+  EXPECT_THAT(records[1].message,
+              HasSubstr("mols.csv:3: a quoted field does not end; the row reaches to line 5; nothing "
+                        "is read from there on"));
+}
+
 TEST_F(SmilesReaderTest, RowsOfOtherLengthsAreRefused) {
   const std::vector<MoleculeRecord> records = Read("smiles,a,b\nC,1\nCC,1,2\nC,1,2,3\n");
   ASSERT_THAT(records, SizeIs(3));

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "client/ingest/formats/format_table.h"
 #include "tests/client/ingest/formats/folder_graphs.h"
+#include "tests/client/ingest/formats/read_file.h"
 #include "tests/client/ingest/refused.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_file.h"
@@ -19,6 +21,7 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::FolderGraphs;
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::Refused;
 using testing::TestData;
@@ -138,6 +141,22 @@ TEST_F(SmallTudatasetTest, FilesThatDoNotGoInStepAreRefused) {
   EXPECT_THAT(Read().Outcomes(), ElementsAre("stored", "stored", "long_file"));
   Write("node_labels", "0\n\n2\n3\n");
   EXPECT_THAT(Read().Outcomes(), ElementsAre("blank_row"));
+}
+
+TEST_F(SmallTudatasetTest, RefusalsNameTheFileAndLineThatIsWrong) {
+  Write("graph_labels", "0\nx\n");
+  ImportOptions options;
+  options.skip_refused = true;
+  options.targets = {"label"};
+  options.paths = {folder_.PathOf("")};
+  const Ledger named = testing::ReadBy(*FindFormat("tudataset"), options).ledger;
+  ASSERT_EQ(named.refused().size(), 1u);
+  EXPECT_EQ(named.refused()[0].origin, (Origin{folder_.PathOf("DS_graph_labels.txt"), "graph", 2, 2}));
+  EXPECT_THAT(named.refused()[0].message, HasSubstr("DS_graph_labels.txt:2: graph 2 ("));
+  Write("node_labels", "0\n1\n2\n");
+  const Ledger short_file = testing::ReadBy(*FindFormat("tudataset"), options).ledger;
+  EXPECT_THAT(short_file.unread(), ElementsAre(Origin{folder_.PathOf("DS_node_labels.txt"), "graph", 2, 3}));
+  EXPECT_THAT(short_file.refused().back().message, HasSubstr("DS_node_labels.txt:3: graph 2 ("));
 }
 
 TEST_F(SmallTudatasetTest, GraphsMustFollowEachOther) {
