@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,7 @@
 #include "client/internal/retry.h"
 #include "client/internal/unary_call.h"
 #include "google/protobuf/descriptor.h"
-#include "packtrain/v1/admin.grpc.pb.h"
+#include "packtrain/v1/admin.pb.h"
 #include "packtrain/v1/dataset.grpc.pb.h"
 #include "packtrain/v1/run.grpc.pb.h"
 #include "proto/base/status_macros.h"
@@ -168,16 +169,16 @@ class GrpcImportStream final : public ImportStream {
   bool finished_ = false;
 };
 
-// The unary method that takes and answers such messages, as gRPC names it; empty: there is none in the
-// request's file.
-std::string MethodOf(const google::protobuf::Descriptor& request,
-                     const google::protobuf::Descriptor& response) {
+// The method that takes and answers such messages, as gRPC names it: a unary one, or one that answers with a
+// stream. Empty: there is none in the request's file.
+std::string MethodOf(const google::protobuf::Descriptor& request, const google::protobuf::Descriptor& response,
+                     bool answers_with_stream = false) {
   const google::protobuf::FileDescriptor& file = *request.file();
   for (int k = 0; k < file.service_count(); ++k) {
     for (int m = 0; m < file.service(k)->method_count(); ++m) {
       const google::protobuf::MethodDescriptor& method = *file.service(k)->method(m);
       if (method.input_type() != &request || method.output_type() != &response) continue;
-      if (method.client_streaming() || method.server_streaming()) continue;
+      if (method.client_streaming() || method.server_streaming() != answers_with_stream) continue;
       return absl::StrCat("/", file.service(k)->full_name(), "/", method.name());
     }
   }
@@ -211,28 +212,44 @@ absl::Status WalkPages(const ConnectionOptions& options, Stub& stub,
   }
 }
 
-// Reads a whole stream that `open(&context)` opens.
-template <typename Response, typename Open, typename Take>
-absl::Status ReadAll(std::chrono::seconds deadline, Open open, Take take) {
+// Decodes a message of a stream. DATA_LOSS: it is none.
+template <typename Response>
+absl::Status Decode(grpc::ByteBuffer& packed, Response& response) {
+  if (grpc::SerializationTraits<Response>::Deserialize(&packed, &response).ok()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("the server sent a message that is no valid ", response.GetTypeName(),
+                                          ", or holds text that is not UTF-8"));
+}
+
+// Reads the whole stream that the method of such messages answers with. A message that cannot be decoded ends
+// it: a reader of gRPC that decodes says of such a one only that there are no more, and then waits for the end
+// that the server, which waits for room to send, never comes to.
+template <typename Response, typename Request, typename Take>
+absl::Status ReadAll(grpc::Channel& channel, std::chrono::seconds deadline, const Request& request, Take take) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + deadline);
-  const auto reader = open(&context);
+  const std::string method =
+      MethodOf(*Request::descriptor(), *Response::descriptor(), /*answers_with_stream=*/true);
+  const std::unique_ptr<RawReader> reader = OpenRawReader(channel, context, method.c_str(), request);
   absl::Status taken;
   Response response;
-  while (taken.ok() && reader->Read(&response)) taken = take(response);
+  grpc::ByteBuffer packed;
+  while (taken.ok() && reader->Read(&packed)) {
+    taken = Decode(packed, response);
+    if (taken.ok()) taken = take(response);
+  }
   if (!taken.ok()) context.TryCancel();
   const absl::Status ended = OutcomeOf(reader->Finish());
   return taken.ok() ? ended : taken;
 }
 
 // The same, repeated while the server is away, until the first message has come.
-template <typename Response, typename Open, typename Take>
-absl::Status ReadUntilTaken(const ConnectionOptions& options, Open open, Take take) {
+template <typename Response, typename Request, typename Take>
+absl::Status ReadUntilTaken(Connection& connection, const Request& request, Take take) {
   StopSignal never_stopped;
-  Retry retry(options, never_stopped);
+  Retry retry(connection.options(), never_stopped);
   bool taken = false;
   while (true) {
-    absl::Status status = ReadAll<Response>(kListing, open, [&](Response& response) {
+    absl::Status status = ReadAll<Response>(*ChannelOf(connection), kListing, request, [&](Response& response) {
       taken = true;
       return take(response);
     });
@@ -245,13 +262,10 @@ absl::Status ReadUntilTaken(const ConnectionOptions& options, Open open, Take ta
 
 struct ServiceClient::Stubs {
   explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
-      : dataset(v1::DatasetService::NewStub(channel)),
-        run(v1::RunService::NewStub(channel)),
-        admin(v1::AdminService::NewStub(channel)) {}
+      : dataset(v1::DatasetService::NewStub(channel)), run(v1::RunService::NewStub(channel)) {}
 
   const std::unique_ptr<v1::DatasetService::Stub> dataset;
   const std::unique_ptr<v1::RunService::Stub> run;
-  const std::unique_ptr<v1::AdminService::Stub> admin;
 };
 
 ServiceClient::ServiceClient(std::shared_ptr<Connection> connection)
@@ -331,9 +345,7 @@ absl::StatusOr<v1::DeleteDatasetResponse> ServiceClient::DeleteDataset(
 
 absl::Status ServiceClient::ExportDataset(const v1::ExportDatasetRequest& request,
                                           absl::FunctionRef<absl::Status(v1::ExportDatasetResponse&)> take) {
-  return ReadUntilTaken<v1::ExportDatasetResponse>(
-      connection_->options(),
-      [&](grpc::ClientContext* context) { return stubs_->dataset->ExportDataset(context, request); }, take);
+  return ReadUntilTaken<v1::ExportDatasetResponse>(*connection_, request, take);
 }
 
 absl::StatusOr<std::vector<v1::Run>> ServiceClient::ListRuns(const std::string& where) {
@@ -351,16 +363,11 @@ absl::StatusOr<std::vector<v1::Run>> ServiceClient::ListRuns(const std::string& 
 
 absl::Status ServiceClient::ListSteps(const v1::ListStepsRequest& request,
                                       absl::FunctionRef<absl::Status(const v1::ListStepsResponse&)> take) {
-  return ReadUntilTaken<v1::ListStepsResponse>(
-      connection_->options(),
-      [&](grpc::ClientContext* context) { return stubs_->run->ListSteps(context, request); }, take);
+  return ReadUntilTaken<v1::ListStepsResponse>(*connection_, request, take);
 }
 
 absl::Status ServiceClient::Fsck(absl::FunctionRef<absl::Status(const v1::FsckResponse&)> take) {
-  const auto open = [this](grpc::ClientContext* context) {
-    return stubs_->admin->Fsck(context, v1::FsckRequest());
-  };
-  return ReadAll<v1::FsckResponse>(kCheck, open, take);
+  return ReadAll<v1::FsckResponse>(*ChannelOf(*connection_), kCheck, v1::FsckRequest(), take);
 }
 
 absl::StatusOr<std::unique_ptr<ImportStream>> ImportStream::Open(std::shared_ptr<Connection> connection,

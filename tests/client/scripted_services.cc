@@ -308,6 +308,15 @@ grpc::Status ScriptedDatasets::DeleteDataset(grpc::ServerContext*, const v1::Del
   return NextAnswer();
 }
 
+grpc::Status ScriptedDatasets::ExportDataset(grpc::ServerContext*, const v1::ExportDatasetRequest*,
+                                             grpc::ServerWriter<v1::ExportDatasetResponse>* writer) {
+  v1::ExportDatasetResponse message;
+  message.mutable_columns()->add_source_ids("\xff");
+  message.mutable_columns()->add_columns()->set_data(std::string(100'000, 'x'));
+  while (writer->Write(message)) continue;
+  return grpc::Status::CANCELLED;
+}
+
 void ScriptedDatasets::AnswerWith(std::deque<grpc::Status> statuses) {
   const base::MutexLock lock(mutex_);
   answers_ = std::move(statuses);

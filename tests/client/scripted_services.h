@@ -156,6 +156,9 @@ class ScriptedDatasets final : public v1::DatasetService::Service {
                            v1::SealDatasetResponse* response) override;
   grpc::Status DeleteDataset(grpc::ServerContext* context, const v1::DeleteDatasetRequest* request,
                              v1::DeleteDatasetResponse* response) override;
+  // Sends messages with an id that is not UTF-8 for as long as the client takes them.
+  grpc::Status ExportDataset(grpc::ServerContext* context, const v1::ExportDatasetRequest* request,
+                             grpc::ServerWriter<v1::ExportDatasetResponse>* writer) override;
   // Knows "qm9" only.
   grpc::Status GetDataset(grpc::ServerContext* context, const v1::GetDatasetRequest* request,
                           v1::GetDatasetResponse* response) override;

@@ -190,6 +190,19 @@ TEST(ServiceClient, StopsListingStepsWhenTheTakerFails) {
   EXPECT_EQ(taken, 2);
 }
 
+TEST(ServiceClient, EndsAStreamWithAMessageThatItCannotDecode) {
+  Served served;
+  int taken = 0;
+  const auto take = [&](v1::ExportDatasetResponse&) {
+    ++taken;
+    return absl::OkStatus();
+  };
+  EXPECT_THAT(served.client.ExportDataset({}, take),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       AllOf(HasSubstr("packtrain.v1.ExportDatasetResponse"), HasSubstr("not UTF-8"))));
+  EXPECT_EQ(taken, 0);
+}
+
 TEST(ImportStream, SendsBlocksAndReturnsTheAnswer) {
   Served served;
   const auto stream = ImportStream::Open(served.connection, v1::ImportHeader());
