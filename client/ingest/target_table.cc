@@ -91,6 +91,9 @@ class TargetTable::Builder {
   }
 
   absl::Status AddRow(const std::vector<std::string>& row) {
+    if (row == header_) {
+      return Bad("second_header", "the header comes a second time; were two tables put into one file?");
+    }
     if (row.size() != header_.size()) {
       return Bad("ragged_row",
                  absl::StrCat("the row has ", row.size(), " fields, the header ", header_.size()));
@@ -151,6 +154,10 @@ class TargetTable::Builder {
       const std::string& name = header_[column.position];
       table_.columns_.push_back({name, std::string(WhyNoTarget(column)), std::move(column.first_no_number)});
       if (k >= targets) continue;
+      if (std::ranges::find(table_.names_, name) != table_.names_.end()) {
+        return Refusal("no_column",
+                       absl::StrCat(csv_.path(), ": two columns of numbers are called '", name, "'"));
+      }
       table_.names_.push_back(name);
       for (auto& [row, text] : column.bad_cells) table_.bad_cells_[{row, k}] = std::move(text);
     }

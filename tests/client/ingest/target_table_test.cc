@@ -163,6 +163,10 @@ TEST_F(TargetTableTest, BadTablesAreRefused) {
   EXPECT_THAT(Read("id,a\nx,1\n", "name"), Refused("no_column", "no column 'name' (--key); there are: id, a"));
   EXPECT_THAT(Read("id,a\nx,1\n", "", {"gap"}), Refused("no_column", "no column 'gap' (--targets)"));
   EXPECT_THAT(Read("id,a,a\nx,1,2\n", "", {"a"}), Refused("no_column", "two columns"));
+  EXPECT_THAT(Read("id,a,a\nx,1,2\n"), Refused("no_column", "two columns of numbers are called 'a'"));
+  EXPECT_THAT(Read("id,a,,\nx,1,,\n").value().names(), ElementsAre("a"));
+  EXPECT_THAT(Read("id,a\nx,1\nid,a\ny,2\n"),
+              Refused("second_header", "t.csv:3: the header comes a second time"));
   EXPECT_THAT(Read("id,a\nx,word\n"), Refused("no_targets", "no column of numbers beside 'id'"));
   EXPECT_THAT(Read("id,a\nx,1\n\ny\n"), Refused("ragged_row", "t.csv:4: the row has 1 fields, the header 2"));
   EXPECT_THAT(Read("id,a\nx,1\ny,2\nx,3\n"),
