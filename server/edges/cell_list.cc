@@ -53,7 +53,7 @@ double CellList::Sort(std::span<const Point> nodes, double width) {
   }
   const std::size_t cells = static_cast<std::size_t>(axes_[0].cells) * axes_[1].cells * axes_[2].cells;
   MakeRoom(begins_, cells + 1);
-  begins_.resize(cells + 1);
+  begins_.assign(cells + 1, 0);
   for (const Point& node : nodes) ++begins_[CellOf(node) + 1];
   for (std::size_t cell = 0; cell < cells; ++cell) begins_[cell + 1] += begins_[cell];
   MakeRoom(nodes_, nodes.size());

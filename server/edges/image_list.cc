@@ -36,6 +36,8 @@ absl::Status ImageList::Sort(std::span<const Point> nodes, const Lattice& lattic
 void ImageList::Wrap(std::span<const Point> nodes) {
   MakeRoom(coordinates_, nodes.size());
   MakeRoom(home_shifts_, nodes.size());
+  coordinates_.clear();
+  home_shifts_.clear();
   rounding_ = std::max(1e-9, lattice_->rounding());
   for (const Point& node : nodes) {
     std::array<double, 3> at = lattice_->CoordinatesOf(node);
@@ -89,7 +91,7 @@ void ImageList::Fill() {
   };
   const auto bins = static_cast<std::size_t>(axes_[0].bins * axes_[1].bins * axes_[2].bins);
   MakeRoom(begins_, bins + 2);
-  begins_.resize(bins + 2);
+  begins_.assign(bins + 2, 0);
   for (const auto& at : coordinates_) ++begins_[bin_of(at) + 2];
   for (std::size_t bin = 2; bin < begins_.size(); ++bin) begins_[bin] += begins_[bin - 1];
   MakeRoom(nodes_, coordinates_.size());

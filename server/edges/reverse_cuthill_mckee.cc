@@ -12,8 +12,9 @@ void ReverseCuthillMckee::Number(std::uint32_t n_node, std::span<const std::uint
   FindNeighbours(n_node, senders, receivers);
   for (std::uint32_t node = 0; node < n_node; ++node) SortByDegree(node);
   MakeRoom(is_found_, n_node);
-  is_found_.resize(n_node);
+  is_found_.assign(n_node, 0);
   MakeRoom(order_, n_node);
+  order_.clear();
   for (std::uint32_t node = 0; node < n_node; ++node) {
     if (is_found_[node] == 0) NumberComponent(node);
   }
@@ -22,7 +23,7 @@ void ReverseCuthillMckee::Number(std::uint32_t n_node, std::span<const std::uint
 void ReverseCuthillMckee::FindNeighbours(std::uint32_t n_node, std::span<const std::uint32_t> senders,
                                          std::span<const std::uint32_t> receivers) {
   MakeRoom(begins_, std::size_t{n_node} + 1);
-  begins_.resize(std::size_t{n_node} + 1);
+  begins_.assign(std::size_t{n_node} + 1, 0);
   for (std::size_t e = 0; e < senders.size(); ++e) {
     if (senders[e] == receivers[e]) continue;
     ++begins_[senders[e] + 1];
@@ -32,7 +33,7 @@ void ReverseCuthillMckee::FindNeighbours(std::uint32_t n_node, std::span<const s
   MakeRoom(neighbours_, begins_.back());
   neighbours_.resize(begins_.back());
   MakeRoom(degrees_, n_node);
-  degrees_.resize(n_node);
+  degrees_.assign(n_node, 0);
   for (std::size_t e = 0; e < senders.size(); ++e) {
     const std::uint32_t a = senders[e], b = receivers[e];
     if (a == b) continue;

@@ -74,12 +74,12 @@ class WorkingMemory {
   std::uint64_t taken_ = 0;  // no less
 };
 
-// Empties a list or string and gives it room for `size` elements; where it had less, the old place is free
-// before the new one is taken.
+// Gives a list or string room for `size` elements and no more. Where it had less it is emptied, and its old
+// place is free before the new one is taken.
 template <typename List>
 void MakeRoom(List& list, std::size_t size) {
-  if (list.capacity() < size) list = List();
-  list.clear();
+  if (list.capacity() >= size) return;
+  list = List();
   list.reserve(size);
 }
 

@@ -53,6 +53,8 @@ void EdgeOrder::Permute(const GraphView& graph) {
                    [&](std::uint32_t a, std::uint32_t b) { return Rank(graph, a) < Rank(graph, b); });
   edges::MakeRoom(senders_, order_.size());
   edges::MakeRoom(receivers_, order_.size());
+  senders_.clear();
+  receivers_.clear();
   for (const std::uint32_t edge : order_) {
     senders_.push_back(graph.senders[edge]);
     receivers_.push_back(graph.receivers[edge]);

@@ -11,6 +11,7 @@ namespace {
 void Rename(std::span<const std::uint32_t> nodes, std::span<const std::uint32_t> numbers,
             std::vector<std::uint32_t>& out) {
   edges::MakeRoom(out, nodes.size());
+  out.clear();
   for (const std::uint32_t node : nodes) out.push_back(numbers[node]);
 }
 

@@ -7,6 +7,7 @@ namespace packtrain::records {
 void OrderRows(std::string_view rows, std::size_t row_bytes, std::span<const std::uint32_t> order,
                std::string& out) {
   edges::MakeRoom(out, order.size() * row_bytes);
+  out.clear();
   for (const std::uint32_t row : order) out.append(rows.substr(row * row_bytes, row_bytes));
 }
 
