@@ -84,18 +84,19 @@ absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Run(BlockSink& sink, co
 absl::StatusOr<v1::ImportGraphsResponse> ImportPipeline::Send(BlockSink& sink, const ProgressDisplay& display) {
   while (true) {
     ABSL_ASSIGN_OR_RETURN(const v1::ImportHeader header, source_->Begin());
-    ABSL_RETURN_IF_ERROR(sink.Begin(header));
-    ABSL_RETURN_IF_ERROR(SendBlocks(sink, display));
+    ABSL_RETURN_IF_ERROR(SendBlocks(header, sink, display));
     const std::string why = source_->WhyBeginAgain();
     if (why.empty()) return sink.Finish();
     display.out << "import: reads everything again, because " << why << '\n';
   }
 }
 
-absl::Status ImportPipeline::SendBlocks(BlockSink& sink, const ProgressDisplay& display) {
+absl::Status ImportPipeline::SendBlocks(const v1::ImportHeader& header, BlockSink& sink,
+                                        const ProgressDisplay& display) {
   base::Progress progress(display.out, display.terminal, {"import", "graphs", source_->total_bytes()},
                           std::chrono::steady_clock::now);
   BlockFeed feed(*source_);
+  ABSL_RETURN_IF_ERROR(sink.Begin(header));
   while (true) {
     ABSL_ASSIGN_OR_RETURN(std::optional<ReadBlock> next, feed.Next());
     if (!next) return absl::OkStatus();

@@ -52,7 +52,8 @@ class ImportPipeline {
 
  private:
   absl::StatusOr<v1::ImportGraphsResponse> Send(BlockSink& sink, const ProgressDisplay& display);
-  absl::Status SendBlocks(BlockSink& sink, const ProgressDisplay& display);
+  // Begins `sink`, while the first blocks are read, and sends all.
+  absl::Status SendBlocks(const v1::ImportHeader& header, BlockSink& sink, const ProgressDisplay& display);
   void TakeRefused(const v1::ImportGraphsResponse& staged);
 
   const Format& format_;

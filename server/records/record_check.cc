@@ -55,14 +55,14 @@ bool RecordCheck::IsAsStored(const RecordView& record) {
 
 bool RecordCheck::TakeSections(const RecordView& record) {
   sections_.clear();
-  char gaps = 0;
+  bool gaps_are_zero = true;
   record.ForEachSection([&](std::span<const std::byte> bytes) {
     const std::string_view section(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     sections_.push_back(section);
     for (std::size_t at = section.size(); at < AlignedRecordBytes(section.size()); ++at)
-      gaps |= section.data()[at];
+      gaps_are_zero &= section.data()[at] == 0;
   });
-  return gaps == 0;
+  return gaps_are_zero;
 }
 
 bool RecordCheck::HasSoundEdges(const RecordView& record) const {

@@ -34,7 +34,7 @@ absl::StatusOr<storage::ImportMessage> ImportCall::Unpack(const MethodBound& bou
                                                           const limits::MemoryBudget::Wait& wait) {
   const auto block = records::FindPackedBlock(taken_.view(), v1::ImportGraphsRequest::kRecordsFieldNumber);
   if (block) {
-    const std::uint64_t bytes = taken_.bytes.size() + block->count * sizeof(records_[0]);
+    const std::uint64_t bytes = taken_.bytes.size() + block->count * sizeof(std::string_view);
     ABSL_RETURN_IF_ERROR(taken_.memory.Resize(bytes, wait));
     records_ = records::RecordsOf(*block);
     return storage::ImportMessage(records_, bytes);

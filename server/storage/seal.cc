@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/base/content_hash.h"
@@ -187,8 +188,9 @@ std::uint64_t MaxBins(const records::GraphColumn& counts) {
 }
 
 v1::CountSummary Summarize(const records::GraphColumn& counts) {
-  std::map<std::uint32_t, std::uint64_t> bins;
-  for (std::size_t graph = 0; graph < counts.size(); ++graph) ++bins[counts[graph]];
+  absl::flat_hash_map<std::uint32_t, std::uint64_t> found;
+  for (std::size_t graph = 0; graph < counts.size(); ++graph) ++found[counts[graph]];
+  const std::map<std::uint32_t, std::uint64_t> bins(found.begin(), found.end());
   v1::CountSummary summary;
   for (const auto& [count, graphs] : bins) {
     v1::CountBin& bin = *summary.add_histogram();

@@ -30,7 +30,7 @@ absl::Status StagingQueue::Add(std::span<const std::byte> record) {
   if (size > kChunkBytes) {  // is not copied
     ABSL_RETURN_IF_ERROR(AwaitWritten());
     note_(record);
-    const absl::Status written = write_(record, std::span(&size, 1));
+    absl::Status written = write_(record, std::span(&size, 1));
     const base::MutexLock lock(mutex_);
     failure_ = written;
     return written;
@@ -91,7 +91,7 @@ absl::Status StagingQueue::WriteHere() {
     ABSL_RETURN_IF_ERROR(failure_);
   }
   note_(std::as_bytes(std::span(filling_.records)));
-  const absl::Status written = WriteChunk(std::exchange(filling_, {}));
+  absl::Status written = WriteChunk(std::exchange(filling_, {}));
   const base::MutexLock lock(mutex_);
   failure_ = written;
   return written;

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <variant>
 
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/import_pipeline.h"
@@ -14,12 +13,6 @@ namespace {
 
 using packtrain::fuzz::Expect;
 namespace ingest = packtrain::ingest;
-namespace v1 = packtrain::v1;
-
-std::uint64_t GraphsOf(const v1::GraphBlock& block) { return static_cast<std::uint64_t>(block.n_node_size()); }
-std::uint64_t GraphsOf(const v1::RecordBlock& block) {
-  return static_cast<std::uint64_t>(block.records_size());
-}
 
 ingest::ImportOptions OptionsFor(const std::string& path, const ingest::Format& format) {
   ingest::ImportOptions options;
@@ -41,7 +34,7 @@ bool ReadOnce(ingest::BlockSource& source) {
     const absl::StatusOr<bool> more = source.Next(&block);
     if (!more.ok()) return false;
     if (!*more) break;
-    graphs += std::visit([](const auto& content) { return GraphsOf(content); }, block);
+    graphs += ingest::GraphsOf(block);
   }
   if (!source.WhyBeginAgain().empty()) return true;
   Expect(source.ledger().read() == graphs + source.ledger().refused_graphs(),

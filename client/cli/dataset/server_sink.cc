@@ -15,6 +15,14 @@ std::string Count(std::uint64_t graphs) { return FormatCount(static_cast<double>
 
 }  // namespace
 
+absl::Status SendBlock(ingest::Block block, client::ImportStream& stream) {
+  if (auto* const packed = std::get_if<ingest::PackedRecords>(&block)) {
+    return stream.WritePacked(std::move(packed->bytes), packed->begin, packed->graphs);
+  }
+  if (auto* const records = std::get_if<v1::RecordBlock>(&block)) return stream.Write(std::move(*records));
+  return stream.Write(std::move(std::get<v1::GraphBlock>(block)));
+}
+
 ServerSink::~ServerSink() {
   if (stream_ != nullptr) stream_->Drop();
 }
@@ -76,11 +84,7 @@ absl::Status ServerSink::Write(ingest::Block block) {
     return absl::InternalError(absl::StrCat(
         "the import was cut into blocks in another way when it broke off, at ", "graph ", continue_at_));
   }
-  if (auto* const packed = std::get_if<ingest::PackedRecords>(&block)) {
-    return stream_->WritePacked(std::move(packed->bytes), packed->begin, packed->graphs);
-  }
-  if (auto* const records = std::get_if<v1::RecordBlock>(&block)) return stream_->Write(std::move(*records));
-  return stream_->Write(std::move(std::get<v1::GraphBlock>(block)));
+  return SendBlock(std::move(block), *stream_);
 }
 
 absl::StatusOr<v1::ImportGraphsResponse> ServerSink::Finish() {

@@ -24,6 +24,9 @@ enum class GoOn {
                // name
 };
 
+// Sends a block, whichever it holds. Codes as ImportStream::Write.
+absl::Status SendBlock(ingest::Block block, client::ImportStream& stream);
+
 // Connects when the import begins. Codes as ImportGraphs and SealDataset. Used by one thread. Destroyed before
 // Finish, where no failure of the server has ended it, it has the server drop the import.
 class ServerSink : public ingest::BlockSink {

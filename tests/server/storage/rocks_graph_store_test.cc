@@ -20,6 +20,7 @@
 #include "server/storage/graph_database.h"
 #include "server/storage/key_schema.h"
 #include "tests/server/storage/store_testing.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::storage {
@@ -86,8 +87,8 @@ TEST_F(RocksGraphStoreTest, AReopenedStoreHasWhatWasSealed) {
 
 TEST_F(RocksGraphStoreTest, ADroppedImportLeavesNoFile) {
   const auto store = OpenStore();
-  std::unique_ptr<DatasetWriter> writer = Stage(*store, SampleMolecules());
-  EXPECT_THAT(FilesIn(staging()), SizeIs(1));
+  std::unique_ptr<DatasetWriter> writer = Stage(*store, ManyMolecules(5000));  // more than waits in memory
+  EXPECT_TRUE(testing::Eventually([this] { return FilesIn(staging()).size() == 1; }));
   writer.reset();
   EXPECT_THAT(FilesIn(staging()), IsEmpty());
 }
@@ -254,15 +255,15 @@ TEST_F(RocksGraphStoreTest, SealsAtOneTimeOfEqualContentStoreItOnce) {
 }
 
 TEST_F(RocksGraphStoreTest, FilesRollOverWithoutATrace) {
-  const std::vector<Molecule> molecules = ManyMolecules(2000);
+  const std::vector<Molecule> molecules = ManyMolecules(5000);
   const auto store = OpenStore({.database = {}, .staging_file_bytes = 64 << 10});
   std::unique_ptr<DatasetWriter> writer = Stage(*store, molecules);
-  EXPECT_GT(FilesIn(staging()).size(), 3u);
+  EXPECT_TRUE(testing::Eventually([this] { return FilesIn(staging()).size() > 3; }));
   const auto sealed = writer->Seal(SealAs("molecules"));
   ASSERT_THAT(sealed, IsOk());
-  const auto records = Read(**store->Open("molecules"), FirstGraphs(2000));
+  const auto records = Read(**store->Open("molecules"), FirstGraphs(5000));
   ASSERT_THAT(records, IsOk());
-  for (std::uint32_t k = 0; k < 2000; ++k) EXPECT_EQ((*records)[k], RecordOf(molecules[k]));
+  for (std::uint32_t k = 0; k < 5000; ++k) EXPECT_EQ((*records)[k], RecordOf(molecules[k]));
 
   const TemporaryFolder other;
   const auto unrolled = RocksGraphStore::Open(other.path(), {});

@@ -9,11 +9,11 @@
 #include <sstream>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "client/cli/dataset/import_flags.h"
+#include "client/cli/dataset/server_sink.h"
 #include "client/connection.h"
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/import_identity.h"
@@ -59,7 +59,7 @@ class BreakingSink : public ingest::BlockSink {
   }
   absl::Status Write(ingest::Block block) override {
     if (readings_left_ == 0 && blocks_left_-- == 0) return absl::CancelledError("broken off");
-    return std::visit([&](auto& content) { return stream_->Write(std::move(content)); }, block);
+    return SendBlock(std::move(block), *stream_);
   }
   absl::StatusOr<v1::ImportGraphsResponse> Finish() override { return stream_->Finish(); }
 
