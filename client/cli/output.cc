@@ -202,6 +202,18 @@ Table TableOf(const Json& list, const std::vector<std::string>& keys,
   return table;
 }
 
+Table WithoutEmptyColumns(const Table& table) {
+  Table filled{{}, std::vector<std::vector<std::string>>(table.rows.size())};
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    const auto is_empty = [column](const std::vector<std::string>& row) { return row[column].empty(); };
+    if (!table.rows.empty() && std::all_of(table.rows.begin(), table.rows.end(), is_empty)) continue;
+    filled.columns.push_back(table.columns[column]);
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      filled.rows[row].push_back(table.rows[row][column]);
+  }
+  return filled;
+}
+
 std::string FormatBytes(double bytes) {
   static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

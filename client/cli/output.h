@@ -50,6 +50,10 @@ std::vector<std::string> KeysOf(const Json& object);
 Table TableOf(const Json& list, const std::vector<std::string>& keys,
               const std::function<std::string(double)>& format_real = FormatExact);
 
+// Without the columns whose cells are empty in every row; a table without rows keeps all. For people: programs
+// count on every column.
+Table WithoutEmptyColumns(const Table& table);
+
 enum class OutputFormat { kText, kJson, kCsv };
 
 // Data on one stream, messages on another. Used by one thread.

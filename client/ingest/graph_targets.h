@@ -7,9 +7,9 @@
 //   ABSL_RETURN_IF_ERROR(targets.Choose());
 //   targets.LookUp(graph.id, true);
 //   targets.Read(graph, cells); targets.Count(place);   // all others
-//   if (!targets.doubt().empty()) ...                    // Choose again behind the last graph, and read all
-//   again targets.Take(&values); targets.Keep();                                      // where the graph is
-//   sent
+//   if (!targets.doubt().empty()) ...   // Choose again behind the last graph, and read all again
+//   targets.Take(&values);
+//   targets.Keep();                     // where the graph is sent
 #ifndef PACKTRAIN_CLIENT_INGEST_GRAPH_TARGETS_H_
 #define PACKTRAIN_CLIENT_INGEST_GRAPH_TARGETS_H_
 

@@ -122,17 +122,17 @@ class Budget(unittest.TestCase):
 
     def test_edges_and_numberings_that_do_not_fit_are_refused_before_they_are_made(self):
         rcm, as_read = dataset_pb2.RENUMBERING_RCM, dataset_pb2.RENUMBERING_UNSPECIFIED
-        self.assert_does_not_fit("graph 0 'a': building its edges", self.import_points, "radius:5", 12_000)
-        self.assert_does_not_fit("graph 0 'a': building its edges", self.import_points, "knn:5000", 8_000)
-        self.assert_does_not_fit("graph 0 'a': renumbering its nodes", self.import_nodes, 60_000_000, rcm)
+        self.assert_does_not_fit("graph 1 'a': building its edges", self.import_points, "radius:5", 12_000)
+        self.assert_does_not_fit("graph 1 'a': building its edges", self.import_points, "knn:5000", 8_000)
+        self.assert_does_not_fit("graph 1 'a': renumbering its nodes", self.import_nodes, 60_000_000, rcm)
         with self.assertRaises(grpc.RpcError) as refused:
             self.import_nodes(2**32 - 1, rcm)
         self.assertEqual(refused.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
         self.assertIn("too_large", refused.exception.details())
         self.seal(self.import_points("full", 12_000), "points")
         self.seal(self.import_nodes(60_000_000, as_read), "nodes")
-        self.assert_does_not_fit("graph 0 'a': building its edges", self.derive, "points", edges="radius:5")
-        self.assert_does_not_fit("graph 0 'a': renumbering its nodes", self.derive, "nodes", renumber=rcm)
+        self.assert_does_not_fit("graph 1 'a': building its edges", self.derive, "points", edges="radius:5")
+        self.assert_does_not_fit("graph 1 'a': renumbering its nodes", self.derive, "nodes", renumber=rcm)
         self.derive("points", edges="knn:5")
         self.assert_held()
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "server/edges/working_memory.h"
 #include "server/records/dataset_content.h"
 #include "server/records/edge_order.h"
 #include "server/records/graph_record.h"
@@ -50,8 +51,9 @@ void CheckBothWays(const RecordLayout& layout, const RecordView& record) {
   const GraphView graph = graphs.Of(record);
   const bool valid = !validator.Check(graph).has_value();
   std::string made;
-  packtrain::records::EdgeOrder order;
-  const bool made_again = valid && EncodeRecord(layout, order.Sorted(layout, graph), made).ok() &&
+  packtrain::edges::WorkingMemory memory;
+  packtrain::records::EdgeOrder order(layout, memory);
+  const bool made_again = valid && EncodeRecord(layout, order.Sorted(graph).value(), made).ok() &&
                           std::ranges::equal(std::as_bytes(std::span(made)), record.bytes());
   Expect(RecordCheck(layout, validator).IsAsStored(record) == made_again, "equal graphs have equal records");
 }

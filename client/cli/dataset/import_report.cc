@@ -170,6 +170,19 @@ std::string ToText(const std::vector<ingest::PassedOver>& sources) {
   return text;
 }
 
+// What the server has counted.
+std::vector<LabelUse> TargetsOf(const v1::Dataset& dataset) {
+  std::vector<LabelUse> uses;
+  for (const v1::Split& split : dataset.splits()) {
+    if (split.name() != "all") continue;
+    for (const v1::TargetStatistics& target : split.targets()) {
+      uses.push_back(
+          {.name = target.target(), .found = target.count(), .graphs = split.graphs(), .used = true});
+    }
+  }
+  return uses;
+}
+
 }  // namespace
 
 Json JsonOf(const ingest::Ledger& ledger) {
@@ -208,6 +221,7 @@ Json ToJson(const ImportResult& result, const ingest::Ledger& ledger) {
   const v1::Dataset& dataset = result.sealed.dataset();
   const std::string* target = DefaultTarget(dataset);
   Json json = JsonOf(ledger);
+  if (!ledger.labels()) json["labels"] = ToJson(TargetsOf(dataset));
   json["dataset"] = dataset.name();
   json["version"] = dataset.version();
   json["unchanged"] = result.sealed.unchanged();
@@ -227,7 +241,7 @@ std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
       Count(result.stored), " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()),
       " nodes, ", Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
       FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n", TextOf(ledger),
-      TextOf(SplitsOf(dataset)));
+      ledger.labels() ? "" : ToText(TargetsOf(dataset)), TextOf(SplitsOf(dataset)));
   if (const std::string* target = DefaultTarget(dataset)) {
     absl::StrAppend(&text, "training learns ", *target, " unless --target names another\n");
   }

@@ -28,19 +28,20 @@ Table CountsTable(const v1::Dataset& dataset) {
   return table;
 }
 
+// Data sets of older servers know no medians.
 Table SplitsTable(const v1::Dataset& dataset) {
   Table table{{"split", "graphs", "target", "known", "mean", "deviation", "median"}, {}};
   for (const v1::Split& split : dataset.splits()) {
     const std::string graphs = FormatCount(static_cast<double>(split.graphs()));
-    if (split.targets().empty()) table.rows.push_back({split.name(), graphs, "-", "-", "-", "-", "-"});
+    if (split.targets().empty()) table.rows.push_back({split.name(), graphs, "-", "-", "-", "-", ""});
     for (const v1::TargetStatistics& target : split.targets()) {
       table.rows.push_back({split.name(), graphs, target.target(),
                             FormatCount(static_cast<double>(target.count())), FormatNumber(target.mean(), 6),
                             FormatNumber(target.stddev(), 6),
-                            target.has_median() ? FormatNumber(target.median(), 6) : "-"});
+                            target.has_median() ? FormatNumber(target.median(), 6) : ""});
     }
   }
-  return table;
+  return WithoutEmptyColumns(table);
 }
 
 // Names of edge types fit into a line; of a vocabulary of programs the number is told.

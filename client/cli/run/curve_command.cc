@@ -1,6 +1,7 @@
 // packtrain run curve
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "client/cli/commands.h"
@@ -22,8 +23,9 @@ Table CurveTable(const v1::ListEvaluationsResponse& response, OutputFormat forma
                       {"step", "split", "graphs", "mae", "rmse", "accuracy", "constant_mae", "constant_rmse",
                        "constant_accuracy"}}}};
   const Json rows = MessageToJson(response, rules)["evaluations"];
-  return TableOf(rows, KeysOf(MessageToJson(v1::Evaluation(), rules)),
-                 format == OutputFormat::kCsv ? FormatExact : ShortNumber);
+  const std::vector<std::string> keys = KeysOf(MessageToJson(v1::Evaluation(), rules));
+  if (format == OutputFormat::kCsv) return TableOf(rows, keys);
+  return WithoutEmptyColumns(TableOf(rows, keys, ShortNumber));
 }
 
 absl::StatusOr<ExitCode> ShowCurve(const std::string& run, const GlobalOptions& global, Output& output) {

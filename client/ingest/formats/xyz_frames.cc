@@ -43,6 +43,21 @@ bool AreAlike(std::string_view line, std::string_view other) {
   }
 }
 
+bool HoldsNumbersOnly(std::string_view line) {
+  for (std::string_view word = NextWord(&line); !word.empty(); word = NextWord(&line)) {
+    if (!ParseDouble(word)) return false;
+  }
+  return true;
+}
+
+// The first line behind the rows of a frame.
+std::string_view FirstOfTail(std::string_view frame, std::uint64_t count) {
+  NextLine(&frame);
+  NextLine(&frame);
+  for (std::uint64_t row = 0; row < count && !frame.empty(); ++row) NextLine(&frame);
+  return NextLine(&frame);
+}
+
 // Of a text whose lines end in "\n".
 std::string_view LastLine(std::string_view text) {
   if (text.empty()) return text;
@@ -118,6 +133,13 @@ absl::Status XyzCutter::CheckEnd(std::uint64_t count, const RawRecord& record) {
   Origin place = record.origin;
   place.line = lines_->line_number();
   if (!FrameCount(line) && IsOneMore(line, record.text)) {
+    // A row where the frequencies should be is refused when the molecule has been read as far as its name.
+    if (tail_ == XyzTail::kQm9 && !HoldsNumbersOnly(FirstOfTail(record.text, count))) {
+      const absl::StatusOr<bool> found = FindCount();
+      if (!found.ok()) return EndWith(found.status());
+      ended_ = !*found;
+      return absl::OkStatus();
+    }
     return PassOver(RefusedAt(
         place, Refusal("count_too_low",
                        absl::StrCat("the count is ", count, ", and one more row follows: ", Shown(line)))));
@@ -151,7 +173,7 @@ absl::StatusOr<bool> XyzCutter::FindCount() {
     ABSL_ASSIGN_OR_RETURN(more, lines_->Next(&line));
     if (!more) return false;
     lines_->Unread();
-    if (IsAtomRow(line)) continue;
+    if (IsAtomRow(line) && !IsQm9Comment(line)) continue;
     count_ = std::move(count);
     return true;
   }

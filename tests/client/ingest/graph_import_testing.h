@@ -85,7 +85,8 @@ class GraphImportTest : public ::testing::Test {
   // "energy 2/3 missing_in_some" of each label, without the reason where it is a target.
   std::vector<std::string> Labels() const {
     std::vector<std::string> labels;
-    for (const ingest::LabelUse& use : *import_->Labels({})) {
+    const std::vector<ingest::LabelUse> uses = import_->Labels({}).value();
+    for (const ingest::LabelUse& use : uses) {
       labels.push_back(
           absl::StrCat(use.name, " ", use.found, "/", use.graphs, use.used ? "" : " ", use.reason));
     }

@@ -224,7 +224,7 @@ TEST_F(ImportTargetsTest, LabelsAreCountedInGraphsThatAreStored) {
       ImportText("1\nid=a e=1 f=x\nC 1 2 3\n1\nid=b e=2 f=3\nC nan 2 3\n1\nid=c e=3 f=4\nC 1 2 3\n", options),
       testing::IsOk());
   EXPECT_THAT(Labels(), ElementsAre("e 2/2", "f 2/2 text"));
-  const std::vector<LabelUse> uses = import_->Labels(std::vector<std::uint64_t>{0});
+  const std::vector<LabelUse> uses = import_->Labels(std::vector<std::uint64_t>{0}).value();
   EXPECT_EQ(uses[0].found, 1u);
   EXPECT_EQ(uses[0].graphs, 1u);
   EXPECT_EQ(uses[1].no_numbers, 0u);
@@ -232,8 +232,9 @@ TEST_F(ImportTargetsTest, LabelsAreCountedInGraphsThatAreStored) {
 
 TEST_F(ImportTargetsTest, TheFirstTextAmongNumbersIsToldByFileLineAndGraph) {
   ASSERT_THAT(ImportText(kThree), testing::IsOk());
-  EXPECT_EQ(import_->Labels({})[0].no_numbers, 1u);
-  EXPECT_EQ(import_->Labels({})[0].first_no_number, folder_.PathOf("m.xyz") + ":7: frame 3 (c): 'x'");
+  const std::vector<LabelUse> uses = import_->Labels({}).value();
+  EXPECT_EQ(uses[0].no_numbers, 1u);
+  EXPECT_EQ(uses[0].first_no_number, folder_.PathOf("m.xyz") + ":7: frame 3 (c): 'x'");
 }
 
 TEST_F(ImportTargetsTest, TruthsAreTargets) {

@@ -104,11 +104,11 @@ TEST(LabelTableTest, OneTextAmongNumbersIsToldByItsPlace) {
 
 TEST(LabelTableTest, AListIsOfNodesWhereItIsAsLongAsTheyAreManyInEveryGraph) {
   const auto list = [](std::uint64_t rows) {
-    return Label{.name = "q", .form = LabelForm::kArray, .rows = rows};
+    return Label{.name = "q", .text = "", .form = LabelForm::kArray, .rows = rows};
   };
   EXPECT_EQ(Judged(Counted({{list(3)}, {list(3)}}), 0), "q per_node");
   EXPECT_EQ(Judged(Counted({{list(3)}, {list(2)}}), 0), "q array");
-  EXPECT_EQ(Judged(Counted({{{.name = "o", .form = LabelForm::kObject}}}), 0), "o object");
+  EXPECT_EQ(Judged(Counted({{{.name = "o", .text = "", .form = LabelForm::kObject}}}), 0), "o object");
 }
 
 TEST(LabelTableTest, WhatDescribesTheRecordIsNoTargetUnlessItIsNamed) {

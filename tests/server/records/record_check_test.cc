@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/edges/working_memory.h"
 #include "server/records/edge_order.h"
 #include "server/records/record_graph.h"
 #include "tests/testing/sample_chains.h"
@@ -38,7 +39,8 @@ class Checked {
       : layout_(RecordLayout::Create(schema).value()),
         validator_(layout_, missing_target),
         check_(layout_, validator_),
-        graphs_(layout_, layout_) {}
+        graphs_(layout_, layout_),
+        order_(layout_, memory_) {}
 
   bool IsAsStored(const std::string& record) {
     const auto view = RecordView::Parse(layout_, AsBytes(record));
@@ -52,7 +54,7 @@ class Checked {
     const GraphView graph = graphs_.Of(*view);
     std::string made;
     return !validator_.Check(graph).has_value() &&
-           EncodeRecord(layout_, order_.Sorted(layout_, graph), made).ok() && made == record;
+           EncodeRecord(layout_, order_.Sorted(graph).value(), made).ok() && made == record;
   }
 
   // Of nodes 0 .. n_node - 1 without any element but 0, and these edges.
@@ -92,6 +94,7 @@ class Checked {
   const GraphValidator validator_;
   RecordCheck check_;
   RecordGraph graphs_;
+  edges::WorkingMemory memory_;
   EdgeOrder order_;
 };
 

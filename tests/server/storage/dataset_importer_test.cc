@@ -302,14 +302,14 @@ class SmallImporterTest : public DatasetImporterTest {
 TEST_F(SmallImporterTest, EdgesThatDoNotFitAreRefusedByGraphLimitAndFlag) {
   for (const char* const edges : {"radius:5", "knn:5000"}) {
     ExpectAboveMemory(Import({PointsHeader(edges), Points("few", 300), Points("many", 8000), End(2)}).status(),
-                      "graph 1 'many': building its edges: ");
+                      "graph 2 'many': building its edges: ");
   }
   EXPECT_THAT(Import({PointsHeader("radius:5"), Points("few", 300), Points("more", 500), End(2)}), IsOk());
 }
 
 TEST_F(SmallImporterTest, ANumberingThatDoesNotFitIsRefusedByGraphLimitAndFlag) {
   ExpectAboveMemory(Import(Nodes(10'000'000, v1::RENUMBERING_RCM)).status(),
-                    "graph 0 'nodes': renumbering its nodes: ");
+                    "graph 1 'nodes': renumbering its nodes: ");
   EXPECT_THAT(Import(Nodes(std::numeric_limits<std::uint32_t>::max(), v1::RENUMBERING_RCM)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("too_large")));
   EXPECT_EQ(memory_->used_bytes(), 0u);
@@ -322,7 +322,7 @@ TEST_F(SmallImporterTest, AGraphTooLargeToStoreIsRefusedByGraphLimitAndFlag) {
   header.mutable_header()->set_build_edges(false);
   few.mutable_block()->add_n_edge(0);
   large.mutable_block()->add_n_edge(0);
-  ExpectAboveMemory(Import({header, few, large, End(2)}).status(), "graph 1 'large': ");
+  ExpectAboveMemory(Import({header, few, large, End(2)}).status(), "graph 2 'large': ");
 }
 
 TEST_F(SmallImporterTest, DerivationsAreRefusedInTheSameWay) {
@@ -335,13 +335,13 @@ TEST_F(SmallImporterTest, DerivationsAreRefusedInTheSameWay) {
   seal(Nodes(10'000'000, v1::RENUMBERING_UNSPECIFIED), "nodes");
   v1::DeriveDatasetRequest request = Derivation();
   request.set_dataset("points");
-  ExpectAboveMemory(importer_->Derive(request).status(), "graph 0 'many': building its edges: ");
+  ExpectAboveMemory(importer_->Derive(request).status(), "graph 1 'many': building its edges: ");
   request.set_edges("knn:3");
   EXPECT_THAT(importer_->Derive(request), IsOk());
   request.set_dataset("nodes");
   request.clear_edges();
   request.set_renumber(v1::RENUMBERING_RCM);
-  ExpectAboveMemory(importer_->Derive(request).status(), "graph 0 'nodes': renumbering its nodes: ");
+  ExpectAboveMemory(importer_->Derive(request).status(), "graph 1 'nodes': renumbering its nodes: ");
 }
 
 TEST_F(DatasetImporterTest, ADerivationEndsWithItsClient) {

@@ -68,6 +68,10 @@ constexpr char kFieldsOfAllTypes[] =
     "\\\"z\\\"\"]},\"edges\":{\"senders\":[],"
     "\"receivers\":[],\"h\":[]},\"graph\":{\"q\":7},\"y\":[null,null]}\n";
 
+constexpr char kTargetOfNone[] =
+    "{\"id\":\"a\",\"nodes\":{\"z\":[6]},\"targets\":{\"mu\":null,\"e\":1.5}}\n"
+    "{\"id\":\"b\",\"nodes\":{\"z\":[1]},\"targets\":{\"mu\":null,\"e\":null}}\n";
+
 constexpr char kFieldsCalledLikeKeys[] =
     "{\"id\":\"a\",\"nodes\":{\"id\":[1,2],\"nodes\":[0.5,1],\"z\":[6,1]},\"edges\":{\"senders\":[0],"
     "\"receivers\":[1],\"edges\":[3],\"targets\":[4]},\"graph\":{\"split\":[1,2],\"schema\":8,\"graph\":9}}\n";
@@ -81,11 +85,7 @@ constexpr char kSplits[] =
 
 const Source kSources[] = {
     {"NumbersOfAllSizes", "extxyz", "m.xyz", kMolecules, {"--edges", "full", "--missing-target", "nan"}},
-    {"TargetThatNoGraphHas",
-     "extxyz",
-     "m.xyz",
-     kMolecules,
-     {"--edges", "full", "--targets", "mu,e", "--missing-target", "nan"}},
+    {"TargetThatNoGraphHas", "jsonl", "m.jsonl", kTargetOfNone, {"--missing-target", "nan"}},
     {"UnitsOfTargets", "qm9-xyz", "qm9/raw_xyz", "", {"--edges", "knn:3"}},
     {"Crystals", "extxyz", "crystals/mp_sample.extxyz", "", {"--edges", "knn:12"}},
     {"BondsOfMolfiles", "sdf", "sdf/gdb_sample.sdf", "", {"--on-error", "skip"}},

@@ -101,7 +101,7 @@ TEST_F(SmallOgbCsvTest, SplitOfAGraphThatDoesNotExistIsRefused) {
   FolderGraphs read = Read();
   EXPECT_THAT(read.Outcomes(), ElementsAre("stored", "stored", "bad_split"));
   EXPECT_THAT(read.statuses[2],
-              Refused("bad_split", "test.csv:1: the split 'test' lists graph 2, but the last one is 1"));
+              Refused("bad_split", "test.csv:2: the split 'test' lists graph 2, but the last one is 1"));
 }
 
 TEST_F(SmallOgbCsvTest, ColumnBehindTheEndsIsNotDropped) {

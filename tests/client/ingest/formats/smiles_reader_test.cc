@@ -245,8 +245,8 @@ TEST_F(SmilesReaderTest, FileWithoutAnyKnownColumnIsRefusedByTheFlag) {
 }
 
 TEST_F(SmilesReaderTest, RefusalShowsTheSmiles) {
-  EXPECT_THAT(Read("C(N a\n")[0].message,
-              HasSubstr("mols.csv:1: molecule 1 (a): RDKit reads no molecule from it: 'C(N'"));
+  EXPECT_THAT(Read("C x\nC(N a\n")[1].message,
+              HasSubstr("mols.csv:2: molecule 2 (a): RDKit reads no molecule from it: 'C(N'"));
   const std::string shown = absl::StrCat("'", std::string(40, 'C'), "...'");
   EXPECT_THAT(Read(absl::StrCat("smiles\n", std::string(50, 'C'), "(\n"))[0].message, HasSubstr(shown));
 }
