@@ -185,12 +185,12 @@ absl::Status CheckCoordinates(std::string_view extension, std::size_t atoms) {
   return Refusal("bad_cxsmiles", absl::StrCat("coordinates of ", places, " atoms for ", atoms, " atoms"));
 }
 
-// Cuts " on line 12" out of what RDKit says.
+// Cuts " on line 12", or " on line12", out of what RDKit says.
 std::string CutLine(std::string message, std::size_t* line) {
-  for (const std::string_view mark : {" on line ", " at line ", " line "}) {
+  for (const std::string_view mark : {" on line", " at line", " line"}) {
     const std::size_t at = message.rfind(mark);
     if (at == message.npos) continue;
-    const std::size_t begin = at + mark.size();
+    const std::size_t begin = std::min(message.find_first_not_of(' ', at + mark.size()), message.size());
     const std::size_t end = std::min(message.find_first_not_of("0123456789", begin), message.size());
     const std::optional<std::uint64_t> number =
         ParseCount(std::string_view(message).substr(begin, end - begin));

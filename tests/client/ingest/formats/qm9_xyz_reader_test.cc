@@ -56,6 +56,15 @@ class Qm9XyzReaderTest : public ::testing::Test {
 constexpr char kHead[] = "gdb 7\t1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\t13\t14\t15\t\n";
 constexpr char kTail[] = "\nC\tC\t\nInChI=1S/CH4/h1H4\tInChI=1S/CH4/h1H4\n";
 
+TEST_F(Qm9XyzReaderTest, RowTooManyRefusesItsMoleculeAlone) {
+  const std::string row = "C 0 0 0 0.5\n", good = std::string("1\n") + kHead + row + kTail;
+  ASSERT_THAT(ReadFirstOf(std::string("1\n") + kHead + row + row + kTail + good),
+              Refused("count_too_low", "m.xyz:4: frame 1 (gdb_7): "));
+  ASSERT_TRUE(reader_->Next(&*molecule_).value());
+  EXPECT_EQ(molecule_->line, 8u);
+  EXPECT_FALSE(reader_->Next(&*molecule_).value());
+}
+
 TEST_F(Qm9XyzReaderTest, PropertiesAreLabelsWithTheirUnits) {
   ASSERT_TRUE(ReadFirst(TestData("qm9/raw_xyz/dsgdb9nsd_000001.xyz")).value());
   EXPECT_EQ(molecule_->id, "");
