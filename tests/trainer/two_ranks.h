@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -33,6 +34,8 @@ inline std::uint16_t FreePort() {
 // Two ranks of this process, each driven by a thread of its own.
 template <typename RankZero, typename RankOne>
 void WithTwoRanks(RankZero rank_zero, RankOne rank_one) {
+  // As the trainer does: a rank may write to one that has gone.
+  std::signal(SIGPIPE, SIG_IGN);
   trainer::World world;
   world.size = 2;
   world.master_port = FreePort();
