@@ -104,8 +104,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--listen", options.listen, "HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one")
       ->capture_default_str();
   app.add_option("--metrics-port", options.metrics_port,
-                 "Answer Prometheus' scrapes, GET /metrics, on this port of 127.0.0.1, or on HOST:PORT or "
-                 "[IPV6]:PORT; port 0 takes a free one")
+                 "Answer Prometheus' scrapes, GET /metrics, on this port of 127.0.0.1, or on HOST:PORT by "
+                 "IPv4; port 0 takes a free one")
       ->check(NotEmpty());
   app.add_option("--memory", options.memory_bytes,
                  "Memory for the whole process, in bytes or such as 512M or 8G; calls for which there is none "

@@ -63,7 +63,7 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
 }
 
 // A refusal at the place of a label that has one of its own.
-absl::Status AtLabel(const LabelTable::Reading& label, absl::Status refusal) {
+absl::Status AtLabel(const LabelTable::Reading& label, const absl::Status& refusal) {
   return label.file.empty() ? refusal : RefusedAt({std::string(label.file), "", 0, label.line}, refusal);
 }
 

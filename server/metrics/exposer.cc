@@ -34,10 +34,7 @@ constexpr char kThreads[] = "2";
 // Time after which a silent connection is closed. While such connections hold both threads, scrapes wait.
 constexpr char kPatienceMs[] = "2000";
 
-std::string HostPort(const std::string& host, int port) {
-  return host.find(':') == std::string::npos ? absl::StrCat(host, ":", port)
-                                             : absl::StrCat("[", host, "]:", port);
-}
+std::string HostPort(const std::string& host, int port) { return absl::StrCat(host, ":", port); }
 
 absl::Status CannotListen(const std::string& address, std::string_view reason) {
   return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address,
@@ -49,6 +46,7 @@ using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 absl::StatusOr<AddressList> Resolve(const std::string& host, std::uint16_t port) {
   addrinfo hints{};
+  hints.ai_family = AF_INET;  // Debian builds civetweb, the HTTP server, without IPv6
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
@@ -66,23 +64,15 @@ std::string NumbersOf(const addrinfo& address) {
   return HostPort(host.data(), std::atoi(port.data()));
 }
 
-struct SocketAddress {
-  sockaddr_storage bytes{};
-  socklen_t size = 0;
-};
-
-SocketAddress WithPort(const addrinfo& address, std::uint16_t port) {
-  SocketAddress copy;
-  copy.size = address.ai_addrlen;
-  std::memcpy(&copy.bytes, address.ai_addr, address.ai_addrlen);
-  // The port lies at the same place for IPv6.
-  reinterpret_cast<sockaddr_in*>(&copy.bytes)->sin_port = htons(port);
+sockaddr_in WithPort(const addrinfo& address, std::uint16_t port) {
+  sockaddr_in copy = *reinterpret_cast<const sockaddr_in*>(address.ai_addr);
+  copy.sin_port = htons(port);
   return copy;
 }
 
 // Finds out why nothing can listen there, which the HTTP server does not tell.
 std::string WhyNot(const addrinfo& address) {
-  const int probe = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return std::strerror(errno);
   const int on = 1;
   setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -104,7 +94,7 @@ class Scrape final : public prometheus::Collectable {
 // Connects to `address` every 10 ms until it is stopped.
 class Knocking {
  public:
-  explicit Knocking(const SocketAddress& address)
+  explicit Knocking(const sockaddr_in& address)
       : thread_([address](const std::stop_token& stop) {
           std::mutex mutex;
           std::condition_variable_any stopped;
@@ -117,9 +107,9 @@ class Knocking {
         }) {}
 
  private:
-  static void Knock(const SocketAddress& address) {
-    const int knock = socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    (void)connect(knock, reinterpret_cast<const sockaddr*>(&address.bytes), address.size);
+  static void Knock(const sockaddr_in& address) {
+    const int knock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    (void)connect(knock, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
     close(knock);
   }
 
@@ -153,7 +143,7 @@ class HttpExposer final : public Exposer {
   std::optional<prometheus::Exposer> exposer_;
   const std::uint16_t port_;
   const std::string address_;
-  const SocketAddress listen_;
+  const sockaddr_in listen_;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace packtrain::metrics {
 // Start, Serve and destruction by one thread; scrapes are answered on threads of its own.
 class Exposer {
  public:
-  // Listens; answers 404 until Serve. `host` is a name or a number of IPv4 or IPv6, without brackets; port 0
+  // Listens; answers 404 until Serve. `host` is a name that has an IPv4 address, or such an address; port 0
   // takes a free one. FAILED_PRECONDITION: the address cannot be had; the message says why and names
   // --metrics-port.
   static absl::StatusOr<std::unique_ptr<Exposer>> Start(const std::string& host, std::uint16_t port);

@@ -53,16 +53,19 @@ absl::StatusOr<ListenAddress> ListenAddress::ParseMetricsPort(std::string_view t
   if (const std::optional<std::uint16_t> port = ParsePort(text)) {
     return ListenAddress{.host = "127.0.0.1", .port = *port};
   }
-  if (std::optional<ListenAddress> address = ParseHostPort(text)) return *std::move(address);
+  std::optional<ListenAddress> address = ParseHostPort(text);
+  if (address && !address->IsIpv6()) return *std::move(address);
   return absl::InvalidArgumentError(absl::StrCat("--metrics-port '", std::string(text),
-                                                 "': it takes PORT (0 to 65535), HOST:PORT or [IPV6]:PORT"));
+                                                 "': it takes PORT (0 to 65535) or HOST:PORT, by IPv4 alone"));
 }
+
+bool ListenAddress::IsIpv6() const { return !unix_socket && host.find(':') != std::string::npos; }
 
 bool ListenAddress::IsLocal() const { return unix_socket || IsLoopback(host); }
 
 std::string ListenAddress::ToString() const {
   if (unix_socket) return absl::StrCat("unix:", host);
-  if (host.find(':') != std::string::npos) return absl::StrCat("[", host, "]:", port);
+  if (IsIpv6()) return absl::StrCat("[", host, "]:", port);
   return absl::StrCat(host, ":", port);
 }
 

@@ -18,9 +18,11 @@ struct ListenAddress {
 
   // INVALID_ARGUMENT: none of the three forms; the message names --listen.
   static absl::StatusOr<ListenAddress> Parse(std::string_view text);
-  // The same for --metrics-port, which takes PORT, on loopback, in place of unix:PATH.
+  // The same for --metrics-port: PORT, on loopback, or HOST:PORT.
   static absl::StatusOr<ListenAddress> ParseMetricsPort(std::string_view text);
 
+  // The host is an address of IPv6.
+  bool IsIpv6() const;
   // Only programs on this machine can reach it.
   bool IsLocal() const;
   // As gRPC and clients write it.

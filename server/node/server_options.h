@@ -14,7 +14,7 @@ struct ServerOptions {
   std::filesystem::path data;
   // HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one.
   std::string listen = "127.0.0.1:7077";
-  // Where scrapes are answered: PORT on loopback, HOST:PORT or [IPV6]:PORT; port 0 takes a free one. Empty:
+  // Where scrapes are answered: PORT on loopback or HOST:PORT, by IPv4; port 0 takes a free one. Empty:
   // scrapes are not answered, and RocksDB keeps no statistics.
   std::string metrics_port;
   // HOST:PORT or unix:PATH of the server whose data sets this one copies; empty: the server is not a replica.

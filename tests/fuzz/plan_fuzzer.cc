@@ -234,7 +234,7 @@ void CheckPadded(const Scenario& scenario, const PlannedBatch& batch) {
   Expect(padded.nodes > real.nodes || (whole_blocks && padded.nodes == real.nodes),
          "a padding node is to spare");
   Expect((padded.block_nodes > 0) == scenario.has_blocks(), "supergraphs have blocks");
-  if (!scenario.has_blocks()) return;
+  if (padded.block_nodes == 0) return;
   Expect(padded.nodes % padded.block_nodes == 0, "blocks are whole");
   for (const std::uint32_t graph : batch.graphs) {
     Expect(scenario.bandwidth.at(graph) <= padded.block_nodes, "no graph is wider than a block");

@@ -226,13 +226,13 @@ absl::StatusOr<ExitCode> Plan(const PlanFlags& flags, const GlobalOptions& globa
 }  // namespace
 
 void AddPlan(CLI::App& program, Invocation& invocation) {
-  CLI::App* plan = AddCommand(program, "plan", "Shows how a policy would batch one epoch",
-                              {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
-                               "packtrain plan --dataset qm9 --policy packed --graphs 127 --batch 0",
-                               "packtrain plan --dataset qm9 --policy packed --graphs 127 --tune",
-                               "packtrain plan --dataset programs --policy supergraph --blocks 64 "
-                               "--block-nodes 128 --table",
-                               "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
+  CLI::App* plan =
+      AddCommand(program, "plan", "Shows how a policy would batch one epoch",
+                 {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
+                  "packtrain plan --dataset qm9 --policy packed --graphs 127 --batch 0",
+                  "packtrain plan --dataset qm9 --policy packed --graphs 127 --tune",
+                  "packtrain plan --dataset c --policy supergraph --blocks 64 --block-nodes 128 --table",
+                  "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
   const auto flags = std::make_shared<PlanFlags>();
   CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");
   CLI::Option* sizes = plan->add_option("--sizes", flags->sizes,

@@ -22,7 +22,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
-using ::testing::HasSubstr;
 
 // Graphs with bandwidths.
 class SupergraphTest : public PlanTest {

@@ -92,6 +92,8 @@ TEST(ExposerTest, AnAddressThatCannotBeHadIsNamedWithTheFlag) {
   EXPECT_THAT(Exposer::Start("no such host", 0),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("no such host"), HasSubstr("--metrics-port"))));
+  EXPECT_THAT(Exposer::Start("::1", 0), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                                 AllOf(HasSubstr("::1"), HasSubstr("--metrics-port"))));
 }
 
 }  // namespace

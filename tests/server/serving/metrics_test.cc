@@ -217,7 +217,8 @@ TEST(MetricsPortTest, IsChosenByTheFlagAndLoopbackUnlessToldOtherwise) {
     EXPECT_THAT((*server)->server().metrics_address(), ::testing::StartsWith(start));
     EXPECT_THAT((*server)->server().metrics_address(), Not(::testing::EndsWith(":0")));
   }
-  for (const char* port : {"metrics", "65536", "-1", ":9464", "host:", "::1:9464", "unix:/tmp/socket"}) {
+  for (const char* port :
+       {"metrics", "65536", "-1", ":9464", "host:", "::1:9464", "[::1]:9464", "unix:/tmp/socket"}) {
     options.metrics_port = port;
     EXPECT_THAT(TestServer::Start(options),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--metrics-port")))
