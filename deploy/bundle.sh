@@ -2,7 +2,7 @@
 # Packs what a GPU machine without a network needs to run packtrain: packtraind, packtrain, packtrain-trainer-cuda,
 # the Debian libraries they use, a script that starts them, and the sample of QM9. The GPU machine brings glibc 2.36
 # or newer, libstdc++ of GCC 12 or newer, a driver for CUDA 13, and `torch` 2.11 of any Python.
-# usage: bundle.sh [-o FILE]     FILE is a .tar.gz; default .bundle/packtrain-bundle.tar.gz
+# usage: bundle.sh [-o FILE]     FILE is a .tar.xz; default .bundle/packtrain-bundle.tar.xz
 set -euo pipefail
 readonly from=$PWD
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ readonly PROGRAMS=(packtraind packtrain packtrain-trainer-cuda) LIMIT_BYTES=3000
 readonly OF_THE_SYSTEM='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libstdc\+\+|libgcc_s)\.so'
 readonly OF_TORCH='^lib(torch|c10|cu|nv|nccl|gomp)[^/]*\.so'
 
-file=.bundle/packtrain-bundle.tar.gz
+file=.bundle/packtrain-bundle.tar.xz
 while [ $# -gt 0 ]; do
   case "$1" in
     -o) file=$(cd "$from" && realpath -m "${2:?bundle.sh: -o needs a FILE}"); shift 2 ;;
@@ -74,7 +74,7 @@ cp LICENSE "$stage/"
 cp -r tests/data/qm9 "$stage/data/"
 check
 mkdir -p "$(dirname "$file")"
-tar -C "$room" --sort=name --owner=0 --group=0 --numeric-owner -cf - packtrain-bundle | gzip -9 >"$file"
+tar -C "$room" --sort=name --owner=0 --group=0 --numeric-owner -cf - packtrain-bundle | xz -T0 >"$file"
 size=$(stat -c %s "$file")
 [ "$size" -le $LIMIT_BYTES ] || fail "$file has $size bytes, above the limit of $LIMIT_BYTES"
 say "$file: $((size / 1000)) kB"
