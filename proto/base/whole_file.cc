@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
@@ -36,12 +37,35 @@ std::FILE* OpenUnnamed(const std::string& path) {
   return file;
 }
 
-// Whether it stands for an open file: one of /proc/PID/fd, or a link to one.
-bool IsOpenFile(const std::filesystem::path& path) {
+// The open file in /proc/PID/fd that `path` names, or links to as /dev/stdout does; empty where it does
+// neither.
+std::filesystem::path OpenFileOf(const std::filesystem::path& path) {
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::weakly_canonical(path.parent_path(), error);
-  const std::filesystem::path link = std::filesystem::read_symlink(path, error);
-  return folder.native().starts_with("/proc/") || link.native().starts_with("/proc/");
+  for (const std::filesystem::path& named : {path, std::filesystem::read_symlink(path, error)}) {
+    const std::filesystem::path folder = std::filesystem::weakly_canonical(named.parent_path(), error);
+    if (folder.native().starts_with("/proc/")) return folder / named.filename();
+  }
+  return {};
+}
+
+// The descriptor by which this program writes to it; -1 where there is none.
+int OwnDescriptor(const std::filesystem::path& open_file) {
+  std::error_code error;
+  int number = -1;
+  if (open_file.parent_path() != std::filesystem::weakly_canonical("/proc/self/fd", error)) return -1;
+  if (!absl::SimpleAtoi(open_file.filename().native(), &number)) return -1;
+  const int flags = ::fcntl(number, F_GETFL);
+  return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? -1 : number;
+}
+
+// Written to where its writer stands, else behind what it holds. Null, as fopen, where it cannot be written.
+std::FILE* OpenAsItIs(const std::filesystem::path& path, const std::filesystem::path& open_file) {
+  const int own = OwnDescriptor(open_file);
+  if (own < 0) return std::fopen(path.c_str(), "ab");
+  const int copy = ::fcntl(own, F_DUPFD_CLOEXEC, 0);
+  std::FILE* const file = copy < 0 ? nullptr : ::fdopen(copy, "wb");
+  if (file == nullptr && copy >= 0) ::close(copy);
+  return file;
 }
 
 // Where a link leads, also one that leads nowhere yet.
@@ -69,8 +93,9 @@ absl::StatusOr<std::unique_ptr<WholeFile>> WholeFile::Create(std::string path) {
   std::error_code error;
   const std::filesystem::file_status there = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(there)) return CannotWrite(path, "it is a folder");
-  if (std::filesystem::is_other(there) || IsOpenFile(path)) {
-    std::FILE* const file = std::fopen(path.c_str(), "wb");
+  const std::filesystem::path open_file = OpenFileOf(path);
+  if (std::filesystem::is_other(there) || !open_file.empty()) {
+    std::FILE* const file = OpenAsItIs(path, open_file);
     return Of(std::move(path), file, Place::kAsItIs);
   }
   path = Followed(std::move(path));

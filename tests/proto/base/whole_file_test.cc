@@ -145,6 +145,22 @@ TEST_F(WholeFileTest, WritesToAnOpenFileAsItIs) {
   ::close(held);
 }
 
+TEST_F(WholeFileTest, GoesOnWhereTheOpenFileStands) {
+  const std::string target = folder_.Write("held", "before ");
+  const int held = ::open(target.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  ASSERT_GE(held, 0);
+  const std::string path = "/dev/fd/" + std::to_string(held);
+  EXPECT_THAT(WholeFile::Create(path), IsOk());  // and writes nothing
+  EXPECT_EQ(ReadFile(target), "before ");
+  const auto file = WholeFile::Create(path);
+  ASSERT_THAT(file, IsOk());
+  EXPECT_THAT((*file)->Write("bytes"), IsOk());
+  EXPECT_THAT((*file)->Commit(), IsOk());
+  EXPECT_EQ(::write(held, " after", 6), 6);
+  EXPECT_EQ(ReadFile(target), "before bytes after");
+  ::close(held);
+}
+
 TEST_F(WholeFileTest, DashNamesNoFile) {
   EXPECT_THAT(WholeFile::Create("-").status(),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("standard output is /dev/stdout")));
