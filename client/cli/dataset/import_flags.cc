@@ -69,16 +69,27 @@ std::vector<std::string_view> ExtensionsOf(std::span<const ingest::Format> forma
   return all;
 }
 
+// The file that "-" names.
+CLI::Validator StandardInput() {
+  return {[](std::string& path) {
+            if (path == "-") path = "/dev/stdin";
+            return std::string();
+          },
+          ""};
+}
+
 void AddSourceFlags(CLI::App& command, std::span<const ingest::Format> formats, ImportFlags& flags) {
   command.add_option("FORMAT", flags.format, DescribeFormats(formats))
       ->required()
       ->check(CLI::IsMember(NamesOf(formats)))
       ->option_text("REQUIRED");
   command
-      .add_option("FILE", flags.paths,
-                  absl::StrCat("Files, and folders or tar and zip archives of ",
-                               ingest::NamesOf(ExtensionsOf(formats)), " files; gzip and xz too"))
+      .add_option(
+          "FILE", flags.paths,
+          absl::StrCat("Files, and folders or tar and zip archives of ", ingest::NamesOf(ExtensionsOf(formats)),
+                       " files; gzip and xz too; - is standard input"))
       ->required()
+      ->transform(StandardInput())
       ->option_text("... REQUIRED");
   command
       .add_option("--name", flags.name, "Name of the data set (required, but for a file of `dataset export`)")

@@ -183,6 +183,11 @@ std::vector<LabelUse> TargetsOf(const v1::Dataset& dataset) {
   return uses;
 }
 
+std::string TextOfTargets(const v1::Dataset& dataset) {
+  const std::vector<LabelUse> targets = TargetsOf(dataset);
+  return targets.empty() ? "no targets: the files hold none\n" : ToText(targets);
+}
+
 }  // namespace
 
 Json JsonOf(const ingest::Ledger& ledger) {
@@ -241,7 +246,7 @@ std::string ToText(const ImportResult& result, const ingest::Ledger& ledger) {
       Count(result.stored), " of ", Count(ledger.read()), " graphs, ", Count(dataset.nodes().total()),
       " nodes, ", Count(dataset.edges().total()), " edges in ", FormatNumber(result.seconds, 3), " s (",
       FormatCount(static_cast<double>(result.stored) / result.seconds), " graphs/s)\n", TextOf(ledger),
-      ledger.labels() ? "" : ToText(TargetsOf(dataset)), TextOf(SplitsOf(dataset)));
+      ledger.labels() ? "" : TextOfTargets(dataset), TextOf(SplitsOf(dataset)));
   if (const std::string* target = DefaultTarget(dataset)) {
     absl::StrAppend(&text, "training learns ", *target, " unless --target names another\n");
   }

@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 #include <cstdlib>
 
 #include <algorithm>
@@ -94,6 +96,19 @@ TEST_F(ImportCommandTest, SampleOfQm9IsStoredWithTargetsAndSplits) {
   ASSERT_EQ(info.FindSplit("all")->targets.size(), 2u);
   EXPECT_EQ(info.FindSplit("all")->targets[0].target, "binding energy");
   EXPECT_EQ(info.FindSplit("all")->targets[1].target, "dipole x");
+}
+
+TEST_F(ImportCommandTest, DashIsStandardInput) {
+  const int file = ::open(folder_.Write("m.xyz", kThree).c_str(), O_RDONLY | O_CLOEXEC);
+  const int kept = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+  ASSERT_EQ(::dup2(file, STDIN_FILENO), STDIN_FILENO);
+  const Printed printed =
+      RunLine({"import", "extxyz", "-", "--name", "mols", "--json", "--server", server_->address()});
+  ::dup2(kept, STDIN_FILENO);
+  ::close(kept);
+  ::close(file);
+  ASSERT_EQ(printed.exit_code, 0) << printed.out << printed.err;
+  EXPECT_EQ(printed.Json()["stored"], 3);
 }
 
 TEST_F(ImportCommandTest, SaysWhatBecameOfEachLabel) {

@@ -287,6 +287,13 @@ TEST_F(PartCommandTest, TargetsOfAJoinAreThoseOfOneImport) {
   }
 }
 
+TEST_F(PartCommandTest, JoinOfPartsWithoutTargetsSaysThatTheyHoldNone) {
+  const std::string part = MakePart(folder_.Write("a.xyz", "1\nid=a e=1\nC 1 2 3\n1\nid=b\nH 1 2 3\n"), {});
+  const Printed joined =
+      RunLine({"import", "native", part, "--name", "joined", "--server", server_->address()});
+  EXPECT_THAT(joined.out, HasSubstr("\nno targets: the files hold none\n"));
+}
+
 // A number in all graphs of a part and in half of those of the next, which so has no such target.
 TEST_F(PartCommandTest, TargetThatAPartLacksIsToldByThePartAndFoundInAllByTargets) {
   const std::string a = folder_.Write("a.xyz", "1\nid=a e=1 gap=2\nC 1 2 3\n1\nid=b e=2 gap=3\nH 1 2 3\n");
