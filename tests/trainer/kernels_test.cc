@@ -13,6 +13,7 @@
 #include "trainer/kernels/gaussians.h"
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/kernels/sum_messages.h"
+#include "trainer/kernels/vector_messages.h"
 #include "trainer/selftest/precision_errors.h"
 
 namespace packtrain::trainer {
@@ -108,6 +109,25 @@ TEST(PlainKernels, MessagesAreSummedOverIncomingEdges) {
   sums.backward(Column({1, 10, 100}));
   EXPECT_TRUE(at::equal(nodes.grad(), Column({100 * 13, 7, 11})));
   EXPECT_TRUE(at::equal(filter.grad(), Column({3, 5, 100 * 2})));
+}
+
+TEST(PlainKernels, MessagesWithVectorsAreThoseOfTheDefinition) {
+  const EdgeGeometry edges = MakeEdgeGeometry(Column({1, 2, 3}), at::eye(3), KernelForm::kPlain);
+  const at::Tensor sent = at::tensor({1.f, 4.f, 7.f, 2.f, 5.f, 8.f, 3.f, 6.f, 9.f}).view({3, 3});
+  const at::Tensor weights = at::tensor({10.f, 100.f, 1000.f}).view({1, 3});
+  const auto receive = [&](const at::Tensor& vectors) {
+    return ReceiveMessages({.scalars = Column({2, 3, 5}), .vectors = vectors}, sent, weights, edges,
+                           ThreeNodes(), KernelForm::kPlain);
+  };
+  const at::Tensor before = at::diag(at::tensor({1.f, 2.f, 3.f})).view({3, 3, 1});
+  const VectorStates received = receive(before);
+  EXPECT_TRUE(at::equal(received.scalars, Column({2 + 2 * 10 + 3 * 20, 3, 5 + 1 * 30})));
+  EXPECT_TRUE(at::equal(received.vectors, at::tensor({1.f + 8 * 1000, 2.f * 5 * 100 + 9 * 2000, 3.f * 6 * 200,
+                                                      0.f, 2.f, 0.f, 1.f * 4 * 300, 0.f, 3.f + 7 * 3000})
+                                              .view({3, 3, 1})));
+  const VectorStates first = receive(at::Tensor());
+  EXPECT_TRUE(at::equal(first.scalars, received.scalars));
+  EXPECT_TRUE(at::equal(first.vectors, receive(at::zeros({3, 3, 1})).vectors));
 }
 
 TEST(PlainKernels, GaussiansNeverReachNumbersThatAreNotNormal) {

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "trainer/kernels/edge_orders.cuh"
+
 namespace packtrain::trainer {
 
 // The padded sizes; a node and an edge have rows of C = `columns` elements.
@@ -14,18 +16,6 @@ struct MessageSizes {
   std::int64_t nodes = 0;
   std::int64_t edges = 0;
   std::int64_t columns = 0;
-};
-
-// Pointers to device memory, with the meaning that the members of GraphTensors of these names have.
-struct EdgesByReceiver {
-  const std::int32_t* receiver_start = nullptr;
-  const std::int32_t* senders = nullptr;
-};
-struct EdgesBySender {
-  const std::int32_t* sender_start = nullptr;
-  const std::int32_t* by_sender = nullptr;
-  const std::int32_t* receivers = nullptr;
-  const std::int32_t* real = nullptr;
 };
 
 // What is summed and its gradient, in device memory. Rows of padding edges of `filter`, and of padding nodes

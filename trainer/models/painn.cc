@@ -2,37 +2,23 @@
 
 #include <torch/types.h>
 
-#include <array>
 #include <numbers>
 #include <string>
 #include <vector>
 
 #include "trainer/kernels/distances.h"
-#include "trainer/kernels/edge_product.h"
-#include "trainer/kernels/sum_messages.h"
+#include "trainer/kernels/vector_messages.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/parameter_maker.h"
 
 namespace packtrain::trainer {
 namespace {
 
-constexpr std::int64_t kRadial = 20;   // radial functions
+constexpr std::int64_t kRadial = 20;  // radial functions
+static_assert(kRadial + 1 == kFusedRadialTerms);
 constexpr double kCutoff = 6;          // angstrom
 constexpr double kMinDistance = 1e-6;  // angstrom, of padding edges and atoms at one place
 constexpr double kMinSquare = 1e-8;    // under the root of a vector's length
-constexpr std::size_t kAxes = 3;
-
-// What messages read of the edges.
-struct Edges {
-  at::Tensor radial;                         // [E, 21], the radial functions and 1, times the cutoff
-  std::array<at::Tensor, kAxes> directions;  // f32 [E, 1], along each axis, from the receiver to the sender
-};
-
-// States of the nodes.
-struct States {
-  at::Tensor scalars;  // f32 [N, C]
-  at::Tensor vectors;  // f32 [3, N, C]; undefined where all are 0
-};
 
 // Lin(silu(Lin x)).
 struct SiluMlp {
@@ -70,8 +56,8 @@ class Painn final : public Model {
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
-    const Edges edges = ExpandEdges(graphs);
-    States states = {.scalars = at::embedding(embedding_, graphs.classes), .vectors = {}};
+    const EdgeGeometry edges = GeometryOf(graphs);
+    VectorStates states = {.scalars = at::embedding(embedding_, graphs.classes), .vectors = {}};
     for (const Layer& layer : layers_) states = Update(layer, Receive(layer, states, edges, graphs));
     return MeanOverNodes(readout_(states.scalars), graphs);
   }
@@ -86,52 +72,33 @@ class Painn final : public Model {
     return layer;
   }
 
-  Edges ExpandEdges(const GraphTensors& graphs) const {
+  EdgeGeometry GeometryOf(const GraphTensors& graphs) const {
     const at::Tensor vectors = EdgeVectors(graphs);
     const at::Tensor distances = vectors.square().sum(1, /*keepdim=*/true).sqrt().clamp_min(kMinDistance);
     const at::Tensor angles = distances * (std::numbers::pi / kCutoff);
     const at::Tensor cutoff = at::where(distances < kCutoff, angles.cos().add(1).mul(0.5), 0);
     const at::Tensor radial = (angles * orders_).sin() / distances;
-    return {.radial = (at::cat({radial, at::ones_like(distances)}, 1) * cutoff).to(edge_type_),
-            .directions = {vectors.narrow(1, 0, 1) / distances, vectors.narrow(1, 1, 1) / distances,
-                           vectors.narrow(1, 2, 1) / distances}};
+    const at::Tensor terms = at::cat({radial, at::ones_like(distances)}, 1) * cutoff;
+    return MakeEdgeGeometry(terms.to(edge_type_), vectors / distances, kernels_);
   }
 
-  // (Lin r) times the cutoff, [E, 3C]: the cutoff and the 1 among the radial functions make one product of it.
-  at::Tensor FilterOf(const Layer& layer, const Edges& edges) const {
-    return EdgeProduct(edges.radial, at::cat({layer.filter.weights, layer.filter.bias.unsqueeze(0)}));
-  }
-
-  // The states with what the neighbours send. A message is in three parts: one for the scalars, one that scales
-  // the sender's vectors, and one along the edge.
-  States Receive(const Layer& layer, const States& states, const Edges& edges,
-                 const GraphTensors& graphs) const {
-    const std::vector<at::Tensor> sent = layer.message(states.scalars).split(channels_, 1);
-    const std::vector<at::Tensor> filter = FilterOf(layer, edges).split(channels_, 1);
-    const auto sum = [&](const at::Tensor& nodes, const at::Tensor& of_edges) {
-      return SumMessages(nodes, of_edges, graphs, kernels_);
-    };
-    std::vector<at::Tensor> vectors;
-    for (std::size_t axis = 0; axis < kAxes; ++axis) {
-      at::Tensor received = sum(sent[2], filter[2] * edges.directions[axis].to(edge_type_));
-      if (states.vectors.defined()) {
-        const at::Tensor before = states.vectors[static_cast<std::int64_t>(axis)];
-        received = received + before + sum(before * sent[1], filter[1]);
-      }
-      vectors.push_back(std::move(received));
-    }
-    return {.scalars = states.scalars + sum(sent[0], filter[0]), .vectors = at::stack(vectors)};
+  // The states with what the neighbours send. The filters are (Lin r) times the cutoff: the cutoff and the 1
+  // among the radial functions make one product of it.
+  VectorStates Receive(const Layer& layer, const VectorStates& states, const EdgeGeometry& edges,
+                       const GraphTensors& graphs) const {
+    const at::Tensor weights = at::cat({layer.filter.weights, layer.filter.bias.unsqueeze(0)});
+    return ReceiveMessages(states, layer.message(states.scalars), weights, edges, graphs, kernels_);
   }
 
   // Each node for itself: vectors are mixed and scaled, and scalars learn of them what does not turn.
-  States Update(const Layer& layer, const States& states) const {
+  VectorStates Update(const Layer& layer, const VectorStates& states) const {
     const std::vector<at::Tensor> mixed = states.vectors.matmul(layer.mixing).split(channels_, 2);
     const at::Tensor &u = mixed[0], &v = mixed[1];
-    const at::Tensor length = (v.square().sum(0) + kMinSquare).sqrt();
+    const at::Tensor length = (v.square().sum(1) + kMinSquare).sqrt();
     const std::vector<at::Tensor> gates =
         layer.update(at::cat({states.scalars, length}, 1)).split(channels_, 1);
-    return {.scalars = states.scalars + gates[2] + gates[1] * (u * v).sum(0),
-            .vectors = states.vectors + u * gates[0]};
+    return {.scalars = states.scalars + gates[2] + gates[1] * (u * v).sum(1),
+            .vectors = states.vectors + u * gates[0].unsqueeze(1)};
   }
 
   const KernelForm kernels_;

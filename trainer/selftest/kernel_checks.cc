@@ -21,6 +21,7 @@
 #include "trainer/kernels/gaussians.h"
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/kernels/sum_messages.h"
+#include "trainer/kernels/vector_messages.h"
 #include "trainer/models/model.h"
 #include "trainer/selftest/precision_errors.h"
 #include "trainer/selftest/random_graphs.h"
@@ -181,6 +182,100 @@ absl::Status MessagesNeedNoAlignment() {
   return absl::OkStatus();
 }
 
+// Of ReceiveMessages, by these names; `vectors` may be undefined.
+struct VectorInputs {
+  at::Tensor scalars, vectors, sent, weights;
+  EdgeGeometry edges;
+  at::Tensor d_scalars, d_vectors;
+};
+
+VectorInputs MakeVectorInputs(const RandomGraphsOptions& options, std::int64_t columns,
+                              at::ScalarType edge_type, bool has_vectors) {
+  const at::Generator random = Random(static_cast<std::uint64_t>(columns));
+  const wire::Shape &real = options.real, &padded = options.padded;
+  const auto of_nodes = [&](std::int64_t width) {
+    return Rows(padded.nodes, real.nodes, width, /*offset=*/0, at::kFloat, random);
+  };
+  const auto vectors = [&] { return of_nodes(3 * columns).view({padded.nodes, 3, columns}); };
+  const at::Tensor radial = Rows(padded.edges, real.edges, kFusedRadialTerms, 0, edge_type, random);
+  const at::Tensor directions = Rows(padded.edges, real.edges, 3, 0, at::kFloat, random);
+  return {.scalars = of_nodes(columns),
+          .vectors = has_vectors ? vectors() : at::Tensor(),
+          .sent = of_nodes(3 * columns),
+          .weights = at::randn({kFusedRadialTerms, 3 * columns}, random).to(kCard),
+          .edges = MakeEdgeGeometry(radial, directions, KernelForm::kFused),
+          .d_scalars = of_nodes(columns),
+          .d_vectors = vectors()};
+}
+
+// What was received, and the gradients of all inputs; those of undefined ones are undefined.
+std::vector<at::Tensor> RunVectorMessages(KernelForm kernels, const VectorInputs& inputs,
+                                          const GraphTensors& graphs) {
+  const auto leaf = [](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.detach().requires_grad_() : tensor;
+  };
+  const VectorStates states = {.scalars = leaf(inputs.scalars), .vectors = leaf(inputs.vectors)};
+  const at::Tensor sent = leaf(inputs.sent), weights = leaf(inputs.weights);
+  const VectorStates received = ReceiveMessages(states, sent, weights, inputs.edges, graphs, kernels);
+  std::vector<at::Tensor> leaves = {states.scalars, sent, weights};
+  if (states.vectors.defined()) leaves.push_back(states.vectors);
+  std::vector<at::Tensor> results =
+      torch::autograd::grad({received.scalars, received.vectors}, leaves, {inputs.d_scalars, inputs.d_vectors});
+  results.push_back(received.scalars.detach());
+  results.push_back(received.vectors.detach());
+  return results;
+}
+
+// Of the real part, in f64.
+std::vector<at::Tensor> ExpectVectorMessages(const RandomGraphsOptions& options, const VectorInputs& inputs,
+                                             const GraphTensors& graphs) {
+  const auto part = [](const at::Tensor& rows, std::int64_t real) {
+    return rows.defined() ? rows.narrow(0, 0, real).to(at::kDouble) : rows;
+  };
+  const std::int64_t nodes = options.real.nodes, edges = options.real.edges;
+  return RunVectorMessages(KernelForm::kPlain,
+                           {.scalars = part(inputs.scalars, nodes),
+                            .vectors = part(inputs.vectors, nodes),
+                            .sent = part(inputs.sent, nodes),
+                            .weights = inputs.weights.to(inputs.edges.radial.scalar_type()).to(at::kDouble),
+                            .edges = {.radial = part(inputs.edges.radial, edges),
+                                      .directions = part(inputs.edges.directions, edges),
+                                      .rows = {}},
+                            .d_scalars = part(inputs.d_scalars, nodes),
+                            .d_vectors = part(inputs.d_vectors, nodes)},
+                           WithoutPadding(graphs, options.real));
+}
+
+absl::Status CheckVectorMessages(const RandomGraphsOptions& options, std::int64_t columns,
+                                 at::ScalarType edge_type, bool has_vectors) {
+  const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(16)), kCard);
+  const VectorInputs inputs = MakeVectorInputs(options, columns, edge_type, has_vectors);
+  SoilMemory(options, 3 * columns);
+  const std::vector<at::Tensor> got = RunVectorMessages(KernelForm::kFused, inputs, graphs);
+  const std::vector<at::Tensor> again = RunVectorMessages(KernelForm::kFused, inputs, graphs);
+  const std::vector<at::Tensor> expected = ExpectVectorMessages(options, inputs, graphs);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::string name = absl::StrCat(NameOf(options), ", ", columns, " columns, ", at::toString(edge_type),
+                                          has_vectors ? "" : ", no vectors", ", result ", i);
+    absl::Status status = RequireClose(name, got[i].narrow(0, 0, expected[i].size(0)), expected[i]);
+    if (status.ok()) status = RequireSameBits(name, got[i], again[i]);
+    ABSL_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status VectorMessagesArePlain() {
+  for (const RandomGraphsOptions& options : Shapes()) {
+    for (const std::int64_t columns : kColumns) {
+      for (const bool has_vectors : {false, true}) {
+        ABSL_RETURN_IF_ERROR(CheckVectorMessages(options, columns, at::kFloat, has_vectors));
+      }
+    }
+    ABSL_RETURN_IF_ERROR(CheckVectorMessages(options, 300, at::kBFloat16, /*has_vectors=*/true));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckDistances(const RandomGraphsOptions& options) {
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(3)), kCard);
   SoilMemory(options, 1);
@@ -300,35 +395,37 @@ std::vector<at::Tensor> RunModel(const std::string& name, KernelForm kernels, at
   return results;
 }
 
-absl::Status CheckSchNet(const RandomGraphsOptions& options, at::ScalarType edge_type, double tolerance) {
+absl::Status CheckModel(const std::string& model, const RandomGraphsOptions& options, at::ScalarType edge_type,
+                        double tolerance) {
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(8)), kCard);
   const std::int64_t real_graphs = options.real.graphs;
   SoilMemory(options, 64);
-  const std::vector<at::Tensor> got = RunModel("schnet", KernelForm::kFused, edge_type, graphs, real_graphs);
+  const std::vector<at::Tensor> got = RunModel(model, KernelForm::kFused, edge_type, graphs, real_graphs);
   const std::vector<at::Tensor> expected =
-      RunModel("schnet", KernelForm::kPlain, at::kDouble, WithoutPadding(graphs, options.real), real_graphs);
+      RunModel(model, KernelForm::kPlain, at::kDouble, WithoutPadding(graphs, options.real), real_graphs);
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const std::string name = absl::StrCat(NameOf(options), ", result ", i);
+    const std::string name = absl::StrCat(model, ", ", NameOf(options), ", result ", i);
     ABSL_RETURN_IF_ERROR(RequireClose(name, got[i], expected[i], tolerance));
   }
   return absl::OkStatus();
 }
 
-absl::Status SchNetIsPlain(at::ScalarType edge_type, double tolerance) {
+absl::Status ModelIsPlain(const std::string& model, at::ScalarType edge_type, double tolerance) {
   for (const RandomGraphsOptions& options :
        {RandomGraphsOptions{.real = {1, 1, 0}, .padded = {2, 8, 16}},
         RandomGraphsOptions{.real = {5, 90, 1500}, .padded = {6, 100, 1600}},
         RandomGraphsOptions{.real = {127, 2250, 38000}, .padded = {128, 2304, 39936}}}) {
-    ABSL_RETURN_IF_ERROR(CheckSchNet(options, edge_type, tolerance));
+    ABSL_RETURN_IF_ERROR(CheckModel(model, options, edge_type, tolerance));
   }
   return absl::OkStatus();
 }
 
-absl::Status SchNetInF32IsPlain() { return SchNetIsPlain(at::kFloat, 1e-4); }
+absl::Status SchNetInF32IsPlain() { return ModelIsPlain("schnet", at::kFloat, 1e-4); }
+absl::Status PainnInF32IsPlain() { return ModelIsPlain("painn", at::kFloat, 1e-4); }
 absl::Status SchNetInBf16IsNearPlain() {
   SetPrecision("bf16", kCard).value();
   // Five roundings in each of three layers, forth and back; in a single element few terms average.
-  return SchNetIsPlain(at::kBFloat16, ErrorBound({.unit = kBf16Roundoff, .chain = 2 * 3 * 5}));
+  return ModelIsPlain("schnet", at::kBFloat16, ErrorBound({.unit = kBf16Roundoff, .chain = 2 * 3 * 5}));
 }
 
 // Runs `body` once as it is and once into a graph, on a stream of its own, as a capture needs it.
@@ -366,16 +463,19 @@ absl::Status OneCaptureServesAllRealSizes() {
   return status;
 }
 
-constexpr std::array<Check, 10> kChecks = {
+constexpr std::array<Check, 12> kChecks = {
     {{"kernels: sums of messages and both gradients are the plain ones, twice the same", MessagesOfF32ArePlain},
      {"kernels: those of a filter in bf16 are the plain ones in f64, twice the same", MessagesOfBf16ArePlain},
      {"kernels: sums of messages need no alignment", MessagesNeedNoAlignment},
      {"kernels: sums of messages captured once serve all real sizes", OneCaptureServesAllRealSizes},
+     {"kernels: messages with vectors and their gradients are the plain ones, twice the same",
+      VectorMessagesArePlain},
      {"kernels: distances are the plain ones", DistancesArePlain},
      {"kernels: Gaussians are the plain ones", GaussiansArePlain},
      {"kernels: shifted softplus and its gradient are the plain ones", SoftplusIsPlain},
      {"kernels: products in bf16 are rounded once, the gradient of weights never", EdgeProductsAreRoundedOnce},
      {"kernels: SchNet and its gradients are the plain ones", SchNetInF32IsPlain},
+     {"kernels: PaiNN and its gradients are the plain ones", PainnInF32IsPlain},
      {"kernels: SchNet in bf16 and its gradients are near the plain ones in f64", SchNetInBf16IsNearPlain}}};
 
 }  // namespace
