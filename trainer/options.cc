@@ -235,6 +235,12 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
       ->check(CLI::IsMember({"stop", "skip"}))
       ->default_str("stop")
       ->group(kRunGroup);
+  CLI::Option* step_files =
+      app.add_option("--write-steps", options.step_files,
+                     "Write the parameters before the first step, and the batch of each step, to files of "
+                     "torch.load in this folder, so that another program can repeat a short training")
+          ->type_name("DIR")
+          ->group(kRunGroup);
   app.add_flag("--synthetic", options.synthetic,
                "Serve the first batches again and again from where the step reads them, each captured by "
                "itself: 64, or "
@@ -242,6 +248,7 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
                "without it "
                "takes longer is the cost of input. Labels the run input=synthetic")
       ->excludes(checkpoint)
+      ->excludes(step_files)
       ->group(kRunGroup);
 }
 
@@ -254,8 +261,8 @@ void AddDeviceFlags(CLI::App& app, Options& options) {
   app.add_option(
          "--precision", options.training.precision,
          "f32; bf16, which keeps data of edges in bfloat16 and all else in f32; or on a GPU tf32, f32 with "
-         "10 bits of mantissa in the factors of matrix products")
-      ->check(CLI::IsMember({"f32", "tf32", "bf16"}))
+         "10 bits of mantissa in the factors of matrix products; or on a CPU, for checks, f64 throughout")
+      ->check(CLI::IsMember({"f32", "tf32", "bf16", "f64"}))
       ->capture_default_str()
       ->group(kRunGroup);
   app.add_option_function<std::string>(
@@ -320,6 +327,8 @@ void RequireRun(const TrainingOptions& options) {
   if (options.steps == 0) throw CLI::RequiredError("--steps");
   if (options.warmup_steps >= options.steps)
     throw CLI::ValidationError("--warmup-steps", "there are to be fewer than --steps");
+  if (options.precision == "f64" && !options.checkpoint.folder.empty())
+    throw CLI::ValidationError("--precision", "a checkpoint holds f32, not f64");
 }
 
 // The label that tells synthetic runs from others.

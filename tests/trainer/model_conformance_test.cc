@@ -320,14 +320,6 @@ TEST_P(ModelConformance, TheOrderOfGraphsAndNodesIsIrrelevant) {
   ExpectClose(backward.gradient, forward.gradient);
 }
 
-GraphTensors InF64(GraphTensors graphs) {
-  for (const GraphMember& member : GraphMembers()) {
-    at::Tensor& tensor = graphs.*member.tensor;
-    if (tensor.defined() && tensor.is_floating_point()) tensor = tensor.to(at::kDouble);
-  }
-  return graphs;
-}
-
 // Moves all parameters by `step` times `direction`.
 void Move(const Model& model, const at::Tensor& direction, double step) {
   const at::NoGradGuard no_grad;

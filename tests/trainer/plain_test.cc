@@ -403,6 +403,8 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--resume"},
                                              {"--checkpoint-every", "5"},
                                              {"--synthetic", "--checkpoint", "DIR"},
+                                             {"--synthetic", "--write-steps", "DIR"},
+                                             {"--precision", "f64", "--checkpoint", "DIR"},
                                              {"--checkpoint", "", "--resume"},
                                              {"--checkpoint=", "--resume"},
                                              {"--checkpoint", "DIR", "--checkpoint-every", "0"}}) {
@@ -420,13 +422,15 @@ TEST(CommandLine, LeavesTheLabelInputToSynthetic) {
   EXPECT_EQ(Parse(words).exit_code, 2);
 }
 
-TEST(Precision, OfTheCpuIsF32OrBf16) {
+TEST(Precision, OfTheCpuIsF32Bf16OrF64) {
   EXPECT_EQ(SetPrecision("f32", at::kCPU).value(), at::kFloat);
   EXPECT_EQ(SetPrecision("bf16", at::kCPU).value(), at::kBFloat16);
+  EXPECT_EQ(SetPrecision("f64", at::kCPU).value(), at::kDouble);
+  EXPECT_THAT(SetPrecision("f64", at::kCUDA), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--device cpu")));
   EXPECT_THAT(SetPrecision("tf32", at::kCPU),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--precision tf32: the CPU has")));
   EXPECT_THAT(SetPrecision("f16", at::kCPU),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("there are f32, tf32 and bf16")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("there are f32, tf32, bf16 and f64")));
 }
 
 TEST(CommandLine, DescribeNeedsNoRun) {

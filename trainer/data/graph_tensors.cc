@@ -109,6 +109,15 @@ GraphTensors NewGraphTensors(const wire::Shape& padded, const InputLayout& layou
   return tensors;
 }
 
+GraphTensors InF64(const GraphTensors& graphs) {
+  GraphTensors wide = graphs;
+  for (const GraphMember& member : GraphMembers()) {
+    at::Tensor& tensor = wide.*member.tensor;
+    if (tensor.defined() && tensor.is_floating_point()) tensor = tensor.to(at::kDouble);
+  }
+  return wide;
+}
+
 // One launch for each type, where the device has launches.
 void CopyGraphTensors(const GraphTensors& from, const GraphTensors& to) {
   for (const at::ScalarType type : {at::kFloat, at::kInt}) {

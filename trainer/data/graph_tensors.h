@@ -65,6 +65,9 @@ std::span<const GraphMember> GraphMembers();
 // Uninitialised, for a batch of shape `padded`: the topology, the inputs of `layout`, and on a GPU the orders.
 GraphTensors NewGraphTensors(const wire::Shape& padded, const InputLayout& layout, at::Device device);
 
+// All tensors of `graphs`; those of floating point in f64.
+GraphTensors InF64(const GraphTensors& graphs);
+
 // Copies every element, both of one shape and layout and on one device; on a GPU the copy is enqueued.
 void CopyGraphTensors(const GraphTensors& from, const GraphTensors& to);
 

@@ -26,7 +26,8 @@ class HostClock final : public StepClock {
   }
   void Mark(Moment moment) override { step_.moment_ns[static_cast<std::size_t>(moment)] = Now(); }
   void MarkEnd(const at::Tensor& sums) override {
-    std::copy_n(sums.const_data_ptr<float>(), step_.sums.size(), step_.sums.begin());
+    const at::Tensor wide = sums.to(at::kDouble);
+    std::copy_n(wide.const_data_ptr<double>(), step_.sums.size(), step_.sums.begin());
     Mark(Moment::kEnd);
   }
   void Close() override { closed_.push_back(step_); }

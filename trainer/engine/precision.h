@@ -13,8 +13,8 @@ namespace packtrain::trainer {
 
 // Sets how Torch multiplies matrices from now on in this process, and returns the type of a model's edge-sized
 // data. `precision`: f32; tf32, which shortens the factors of all products of f32 to 10 bits of mantissa; bf16,
-// which keeps edge-sized data in bf16. Sums are of f32 under each. INVALID_ARGUMENT: `device` has no such
-// precision.
+// which keeps edge-sized data in bf16; f64, on a CPU, in which all is f64. Sums are of f32 under the others.
+// INVALID_ARGUMENT: `device` has no such precision.
 absl::StatusOr<at::ScalarType> SetPrecision(const std::string& precision, at::Device device);
 
 }  // namespace packtrain::trainer

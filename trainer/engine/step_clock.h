@@ -17,7 +17,7 @@ namespace packtrain::trainer {
 // What a step left behind.
 struct StepReading {
   std::array<std::int64_t, kMoments> moment_ns{};  // of one clock, whose zero means nothing
-  std::array<float, kStepSums> sums{};             // of all ranks
+  std::array<double, kStepSums> sums{};            // of all ranks
 
   std::int64_t at(Moment moment) const { return moment_ns[static_cast<std::size_t>(moment)]; }
 };
@@ -34,7 +34,7 @@ class StepClock {
   // Begins the next step, and marks kCopy.
   virtual void Begin() = 0;
   virtual void Mark(Moment moment) = 0;
-  // Keeps all ranks' `sums`, f32 [kStepSums], and marks kEnd.
+  // Keeps all ranks' `sums`, [kStepSums] of the parameters' type, and marks kEnd.
   virtual void MarkEnd(const at::Tensor& sums) = 0;
   // All work of the step has been issued.
   virtual void Close() = 0;

@@ -13,8 +13,8 @@ std::uint64_t Elapsed(std::int64_t from, std::int64_t to) {
 
 // Of the step; NaN where no rank had a term.
 double MeanLoss(const StepReading& reading) {
-  const float terms = reading.sums[kTerms];
-  return terms > 0 ? double{reading.sums[kLoss]} / terms : std::numeric_limits<double>::quiet_NaN();
+  const double terms = reading.sums[kTerms];
+  return terms > 0 ? reading.sums[kLoss] / terms : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace

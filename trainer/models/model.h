@@ -52,7 +52,8 @@ struct ModelOptions {
   std::int64_t layers = 0;                       // 0: ModelEntry::layers
   std::uint32_t seed = 0;                        // equal seeds give equal parameters
   KernelForm kernels = KernelForm::kPlain;
-  // Of edge-sized data and the factors of its products. bf16: all else, parameters and sums too, is f32.
+  // Of edge-sized data and the factors of its products. bf16: all else, parameters and sums too, is f32. f64:
+  // so is all else (wide_model.h).
   at::ScalarType edge_type = at::kFloat;
 };
 

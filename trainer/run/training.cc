@@ -106,8 +106,8 @@ class Session {
                             &Session::MakeEvaluator, &Session::ReachRunServer}) {
       ABSL_RETURN_IF_ERROR(RunOnAll(part));
     }
-    for (const Part part : {&Session::AgreeOnRun, &Session::Resume, &Session::StartReporter,
-                            &Session::TrainAndEvaluate, &Session::EndAsDone}) {
+    for (const Part part : {&Session::AgreeOnRun, &Session::Resume, &Session::OpenStepFiles,
+                            &Session::StartReporter, &Session::TrainAndEvaluate, &Session::EndAsDone}) {
       ABSL_RETURN_IF_ERROR(RunPart(part));
     }
     return absl::OkStatus();
@@ -294,6 +294,13 @@ class Session {
                                                    checkpoint.position.steps));
   }
 
+  absl::Status OpenStepFiles() {
+    if (options_.step_files.empty()) return absl::OkStatus();
+    ABSL_ASSIGN_OR_RETURN(step_files_,
+                          StepFiles::Create(options_.step_files, options_.world, trained_->model()));
+    return absl::OkStatus();
+  }
+
   absl::Status ReachRunServer() {
     ABSL_ASSIGN_OR_RETURN(run_connection_,
                           options_.run_server.empty() ? data_.connection : Connect(options_.run_server));
@@ -376,7 +383,8 @@ class Session {
                        .evaluator = *evaluator_,
                        .sync = *sync_,
                        .reporter = *reporter_,
-                       .folder = folder_},
+                       .folder = folder_,
+                       .step_files = step_files_},
                       options_, std::move(state_), stop_);
     const absl::Status trained = loop.Run();
     steps_made_ = loop.steps();
@@ -453,6 +461,7 @@ class Session {
   std::optional<std::stop_callback<std::function<void()>>> hurry_;  // of the reporter, once asked to stop
   bool waited_in_vain_ = false;                                     // for the server, by the reporter
   std::optional<CheckpointFolder> folder_;
+  std::optional<StepFiles> step_files_;
   Checkpoint state_;                         // what the training goes on from
   std::optional<std::uint64_t> steps_made_;  // in all; absent until the loop has ended
   TrainingResult result_;

@@ -134,7 +134,11 @@ absl::Status TrainingLoop::MakeStep(TrainingBatches& batches) {
 // To where the next step reads them.
 absl::Status TrainingLoop::BringInputs(TrainingBatches& batches) const {
   StepEngine& engine = parts_.trained.engine();
-  if (batches.resident() == nullptr) return batches.Expand(engine.InputsFor(batches.header().padded));
+  if (batches.resident() == nullptr) {
+    const GraphTensors& inputs = engine.InputsFor(batches.header().padded);
+    ABSL_RETURN_IF_ERROR(batches.Expand(inputs));
+    return parts_.step_files ? parts_.step_files->Write(issued_steps(), inputs) : absl::OkStatus();
+  }
   engine.ReadInPlace(*batches.resident());
   return absl::OkStatus();
 }

@@ -24,6 +24,7 @@
 #include "trainer/run/checkpoint.h"
 #include "trainer/run/checkpoint_folder.h"
 #include "trainer/run/evaluation.h"
+#include "trainer/run/step_files.h"
 #include "trainer/run/step_statistics.h"
 #include "trainer/run/training.h"
 
@@ -38,6 +39,7 @@ struct TrainingParts {
   GradientSync& sync;
   client::RunReporter& reporter;
   const std::optional<CheckpointFolder>& folder;  // of rank 0, where checkpoints are wanted
+  const std::optional<StepFiles>& step_files;     // where they are wanted
 };
 
 // One rank's part. Used by one thread.

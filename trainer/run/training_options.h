@@ -48,13 +48,14 @@ struct TrainingOptions {
   std::uint64_t evaluate_every = 0;  // 0: only at the end
   CheckpointOptions checkpoint;
   std::string device = "cpu";
-  std::string precision = "f32";  // f32, tf32, bf16: see SetPrecision
+  std::string precision = "f32";  // f32, tf32, bf16, f64: see SetPrecision
   std::optional<bool> captured;   // absent: where the device and the ranks can
   std::size_t max_captures = EngineOptions().max_captures;
   bool plain_kernels = false;  // Torch's operators in place of kernels of ours
   std::uint64_t read_ahead_mib = kReadAheadMib;
   client::OnCorrupt on_corrupt = client::OnCorrupt::kStop;
   bool synthetic = false;  // serve the first batches again and again, as if input cost nothing
+  std::string step_files;  // folder of StepFiles; empty: none are written
   std::map<std::string, std::string> labels;
   World world;
   // Ends the process, whose device waits for ever for a rank that is gone; `status` says which. Called on

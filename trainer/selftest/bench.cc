@@ -1,8 +1,6 @@
 #include "trainer/selftest/bench.h"
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <caffe2/serialize/inline_container.h>
-#include <torch/csrc/jit/serialization/pickler.h>
 #include <torch/types.h>
 
 #include <algorithm>
@@ -12,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/whole_file.h"
+#include "trainer/data/tensor_file.h"
 #include "trainer/engine/precision.h"
 #include "trainer/engine/step_timeline.h"
 #include "trainer/engine/trained_model.h"
@@ -145,33 +143,6 @@ void AddCases(BenchCase bench, bool captured, const std::string& precision, std:
   }
 }
 
-using TensorsByName = c10::Dict<std::string, at::Tensor>;
-
-// A file of torch.load. With the types of aggregates, as torch::jit::pickle_save writes them, torch.load would
-// only read it with weights_only=False.
-std::string FileOf(const TensorsByName& tensors) {
-  std::string pickled;
-  torch::jit::Pickler pickler([&pickled](const char* bytes, std::size_t size) { pickled.append(bytes, size); },
-                              /*tensor_table=*/nullptr, /*type_renamer=*/nullptr,
-                              /*memoized_class_types=*/nullptr,
-                              /*get_tensor_id=*/nullptr, /*tag_aggregates=*/false);
-  pickler.protocol();
-  pickler.pushIValue(tensors);
-  pickler.stop();
-  std::string file;
-  caffe2::serialize::PyTorchStreamWriter writer([&file](const void* bytes, std::size_t size) {
-    file.append(static_cast<const char*>(bytes), size);
-    return size;
-  });
-  writer.writeRecord("data.pkl", pickled.data(), pickled.size());
-  std::size_t number = 0;
-  for (const at::Tensor& tensor : pickler.tensorData()) {
-    writer.writeRecord(absl::StrCat("data/", number++), tensor.storage().data(), tensor.storage().nbytes());
-  }
-  writer.writeEndOfFile();
-  return file;
-}
-
 Json ToJson(const PrecisionErrors& errors) {
   return {{"predictions", errors.predictions},
           {"loss", errors.loss},
@@ -203,18 +174,15 @@ absl::Status WriteBatch(const BenchCase& bench, const std::string& file) {
   const GraphTensors graphs = GraphsOf(bench);
   const at::Tensor vectors =
       graphs.positions.index_select(0, graphs.senders) - graphs.positions.index_select(0, graphs.receivers);
-  TensorsByName batch;
-  batch.insert("classes", graphs.classes.to(at::kLong));
-  batch.insert("positions", graphs.positions);
-  batch.insert("senders", graphs.senders.to(at::kLong));
-  batch.insert("receivers", graphs.receivers.to(at::kLong));
-  batch.insert("vectors", vectors);
-  batch.insert("graph_of_node", graphs.graph_of_node.to(at::kLong));
-  batch.insert("target", graphs.targets.flatten());
-  batch.insert("mask", graphs.weights.flatten());
-  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<base::WholeFile> out, base::WholeFile::Create(file));
-  ABSL_RETURN_IF_ERROR(out->Write(FileOf(batch)));
-  return out->Commit();
+  return WriteTensors({{"classes", graphs.classes.to(at::kLong)},
+                       {"positions", graphs.positions},
+                       {"senders", graphs.senders.to(at::kLong)},
+                       {"receivers", graphs.receivers.to(at::kLong)},
+                       {"vectors", vectors},
+                       {"graph_of_node", graphs.graph_of_node.to(at::kLong)},
+                       {"target", graphs.targets.flatten()},
+                       {"mask", graphs.weights.flatten()}},
+                      file);
 }
 
 absl::StatusOr<Json> TimeSteps(const BenchCase& bench, const BenchOptions& options, const Device& device) {

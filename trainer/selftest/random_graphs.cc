@@ -130,15 +130,6 @@ void CopyInto(const GraphTensors& from, const GraphTensors& into) {
   }
 }
 
-GraphTensors InF64(const GraphTensors& graphs) {
-  GraphTensors wide = graphs;
-  for (const GraphMember& member : GraphMembers()) {
-    at::Tensor& tensor = wide.*member.tensor;
-    if (tensor.defined() && tensor.is_floating_point()) tensor = tensor.to(at::kDouble);
-  }
-  return wide;
-}
-
 GraphTensors WithoutPadding(const GraphTensors& graphs, const wire::Shape& real) {
   const std::map<Rows, std::int64_t> real_rows = {
       {Rows::kGraphs, real.graphs}, {Rows::kNodes, real.nodes}, {Rows::kEdges, real.edges}};

@@ -32,9 +32,6 @@ GraphTensors MakeFullGraphs(const RandomGraphsOptions& options, at::Generator ra
 // All tensors of `graphs`, on `device`.
 GraphTensors CopyTo(const GraphTensors& graphs, at::Device device);
 
-// All tensors of `graphs`; those of floating point in f64.
-GraphTensors InF64(const GraphTensors& graphs);
-
 // Copies what `from` has into the tensors of `into`, where there are such.
 void CopyInto(const GraphTensors& from, const GraphTensors& into);
 
