@@ -24,13 +24,15 @@ const float* FloatsOrNull(const at::Tensor& tensor) { return tensor.defined() ? 
 
 class ReceiveMessagesFunction : public torch::autograd::Function<ReceiveMessagesFunction> {
  public:
-  // `vectors_in` may be undefined.
+  // `vectors_in` may be undefined. The weights are rounded as the plain form rounds them; their gradient is
+  // not.
   static variable_list forward(AutogradContext* context, const at::Tensor& scalars_in,
                                const at::Tensor& vectors_in, const at::Tensor& sent_in,
-                               const at::Tensor& weights_in, const at::Tensor& geometry,
+                               const at::Tensor& weights_in, const EdgeGeometry& edge_geometry,
                                const GraphTensors& graphs) {
-    const at::Tensor scalars = scalars_in.contiguous(), sent = sent_in.contiguous(),
-                     weights = weights_in.contiguous();
+    const at::Tensor scalars = scalars_in.contiguous(), sent = sent_in.contiguous();
+    const at::Tensor weights = weights_in.to(edge_geometry.radial.scalar_type()).to(at::kFloat).contiguous();
+    const at::Tensor& geometry = edge_geometry.rows;
     const at::Tensor vectors = vectors_in.defined() ? vectors_in.contiguous() : at::Tensor();
     context->save_for_backward({vectors, sent, weights, geometry, graphs.sender_start, graphs.by_sender,
                                 graphs.receivers, graphs.real});
@@ -83,10 +85,8 @@ class ReceiveMessagesFunction : public torch::autograd::Function<ReceiveMessages
 
 VectorStates FusedReceiveMessages(const VectorStates& states, const at::Tensor& sent, const at::Tensor& weights,
                                   const EdgeGeometry& edges, const GraphTensors& graphs) {
-  // What the plain form rounds with edge-sized data.
-  const at::Tensor rounded = weights.to(edges.radial.scalar_type()).to(at::kFloat);
   const variable_list received =
-      ReceiveMessagesFunction::apply(states.scalars, states.vectors, sent, rounded, edges.rows, graphs);
+      ReceiveMessagesFunction::apply(states.scalars, states.vectors, sent, weights, edges, graphs);
   return {.scalars = received[0], .vectors = received[1]};
 }
 
