@@ -298,6 +298,13 @@ TEST(StoreRendezvous, AServiceOfAnotherProtocolIsSaidToBeOneWithWhatItAnswers) {
                        HasSubstr("another service listens there: it answers 'HTTP/1.1 400 Bad Request")));
 }
 
+TEST(StoreRendezvous, WhatAServiceHasAnsweredIsToldThoughItIsSilentThen) {
+  int asked = 0;  // of the serving thread
+  const OtherService http([&asked](int) { return std::string(asked++ == 0 ? "HTTP/1.1 400" : ""); });
+  EXPECT_THAT(GradientSync::Connect(WorldOf(1, 2, http.port()), Options(std::chrono::seconds(1))),
+              StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("it answers 'HTTP/1.1 400'")));
+}
+
 TEST(StoreRendezvous, RankZeroSaysAtOnceThatItsPortIsTaken) {
   const OtherService other(Always(""));
   const absl::StatusOr<std::unique_ptr<GradientSync>> sync =

@@ -100,16 +100,18 @@ std::string ExpectedAnswer() {
   return bytes;
 }
 
-absl::Status OtherService(std::string_view what) {
-  return absl::UnavailableError(absl::StrCat("another service listens there: it ", std::string(what)));
+std::string OtherService(std::string_view what) {
+  return absl::StrCat("another service listens there: it ", std::string(what));
 }
 
-// UNAVAILABLE: what came is not the answer of a store.
+// FAILED_PRECONDITION: what came is not the answer of a store.
 absl::Status CheckAnswer(std::string_view answer) {
   if (answer == ExpectedAnswer()) return absl::OkStatus();
-  if (answer.empty()) return OtherService("closes the connection");
-  return OtherService(
-      absl::StrCat("answers '", absl::CHexEscape(absl::string_view(answer.data(), answer.size())), "'"));
+  const std::string what =
+      answer.empty()
+          ? "closes the connection"
+          : absl::StrCat("answers '", absl::CHexEscape(absl::string_view(answer.data(), answer.size())), "'");
+  return absl::FailedPreconditionError(OtherService(what));
 }
 
 // What comes first, up to 48 bytes; empty: the end. DEADLINE_EXCEEDED: nothing comes.
@@ -120,7 +122,8 @@ absl::StatusOr<std::string> Receive(int fd, Clock::time_point deadline, const st
   return std::string(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
 }
 
-// UNAVAILABLE: no store answers at `address`; says why. CANCELLED: asked to stop. Takes at most `limit` for the
+// UNAVAILABLE: nobody listens at `address`; says why. DEADLINE_EXCEEDED: who listens does not answer.
+// FAILED_PRECONDITION: it answers as no store does. CANCELLED: asked to stop. Takes at most `limit` for the
 // connection, and as much for the answer.
 absl::Status AskStore(const addrinfo& address, milliseconds limit, const Meeting& meeting) {
   const auto within = [&](milliseconds timeout) {
@@ -131,7 +134,8 @@ absl::Status AskStore(const addrinfo& address, milliseconds limit, const Meeting
   const std::string greeting = Greeting();
   if (send(connection.fd(), greeting.data(), greeting.size(), MSG_NOSIGNAL) < 0) return CheckAnswer("");
   const absl::StatusOr<std::string> answer = Receive(connection.fd(), within(kAnswerTimeout), meeting.stop());
-  if (absl::IsDeadlineExceeded(answer.status())) return OtherService("does not answer");
+  if (absl::IsDeadlineExceeded(answer.status()))
+    return absl::DeadlineExceededError(OtherService("does not answer"));
   ABSL_RETURN_IF_ERROR(answer.status());
   return CheckAnswer(*answer);
 }
@@ -165,17 +169,19 @@ absl::StatusOr<StoreAddress> StoreAddress::Resolve(const World& world, milliseco
   }
 }
 
-// An address that swallows what is sent to it leaves the others a part of the time.
+// An address that swallows what is sent to it leaves the others a part of the time. The last question may have
+// had no time for an answer, so one that came before is what is told.
 absl::Status StoreAddress::AwaitStore(const Meeting& meeting) const {
   const int addresses = Count(addresses_.get());
+  absl::Status told;
   while (true) {
     const milliseconds limit = TimeUntil(meeting.deadline()) / addresses;
-    absl::Status status;
     for (const addrinfo* address = addresses_.get(); address != nullptr; address = address->ai_next) {
-      status = AskStore(*address, limit, meeting);
-      if (!absl::IsUnavailable(status)) return status;
+      const absl::Status status = AskStore(*address, limit, meeting);
+      if (status.ok() || absl::IsCancelled(status)) return status;
+      if (absl::IsFailedPrecondition(status) || !absl::IsFailedPrecondition(told)) told = status;
     }
-    if (Clock::now() >= meeting.deadline()) return absl::DeadlineExceededError(status.message());
+    if (Clock::now() >= meeting.deadline()) return absl::DeadlineExceededError(told.message());
     ABSL_RETURN_IF_ERROR(Pause(kPollInterval, meeting.stop()));
   }
 }
