@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/ingest/first_bytes.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
@@ -268,7 +269,8 @@ absl::StatusOr<std::shared_ptr<PackedBytes>> ArchiveReader::Next() {
   if (impl_->ended || impl_->budget->is_exceeded()) return nullptr;
   if (impl_->reader == nullptr) {
     ABSL_ASSIGN_OR_RETURN(const bool may_have_members, impl_->input->MayHaveMembers());
-    if (!may_have_members) return EndWith(CheckEnd());
+    impl_->ended = !may_have_members;
+    if (impl_->ended) return CheckEnd();
     if (absl::Status status = Open(); !status.ok()) return EndWith(std::move(status));
   }
   while (true) {
@@ -293,11 +295,12 @@ absl::StatusOr<std::shared_ptr<PackedBytes>> ArchiveReader::Next() {
 absl::StatusOr<bool> ArchiveReader::NextHeader() {
   const Utf8Locale locale;
   const int result = archive_read_next_header(impl_->reader.get(), &impl_->entry);
+  impl_->member_path = impl_->input->path();
   if (result == ARCHIVE_EOF) return false;
   if (result < ARCHIVE_WARN) return Failed();
   if (++impl_->entries > impl_->limits.max_members) {
-    return Refusal("too_many_members", absl::StrCat(impl_->input->path(), ": the archive has more than ",
-                                                    impl_->limits.max_members, " members (--max-members)"));
+    return Refused("too_many_members", absl::StrCat("the archive has more than ", impl_->limits.max_members,
+                                                    " members (--max-members)"));
   }
   const char* const name = archive_entry_pathname(impl_->entry);
   impl_->name = name != nullptr && IsUtf8(name) ? WithoutDotSlash(name) : "";
@@ -307,31 +310,26 @@ absl::StatusOr<bool> ArchiveReader::NextHeader() {
 }
 
 absl::Status ArchiveReader::CheckMember() const {
-  const auto refused = [this](const char* reason, const char* what) {
-    return Refusal(reason, absl::StrCat(impl_->member_path, ": ", what));
-  };
-  if (impl_->name.empty()) return refused("member_name", "the member's name is empty or not UTF-8");
-  if (IsUnsafe(impl_->name)) return refused("unsafe_name", "the member's name leads out of the archive");
+  if (impl_->name.empty()) return Refused("member_name", "the member's name is empty or not UTF-8");
+  if (IsUnsafe(impl_->name)) return Refused("unsafe_name", "the member's name leads out of the archive");
   if (archive_entry_filetype(impl_->entry) != AE_IFREG || archive_entry_hardlink(impl_->entry) != nullptr) {
-    return refused("archive_link", "the member is a link or a device; only plain files are read");
+    return Refused("archive_link", "the member is a link or a device; only plain files are read");
   }
   if (archive_entry_is_data_encrypted(impl_->entry) != 0) {
-    return refused("encrypted_archive", "the member is encrypted");
+    return Refused("encrypted_archive", "the member is encrypted");
   }
   return absl::OkStatus();
 }
 
 absl::Status ArchiveReader::CheckEnd() {
-  impl_->member_path = impl_->input->path();
-  ABSL_ASSIGN_OR_RETURN(const bool ends_well, impl_->input->EndsWell());
-  const std::string& path = impl_->input->path();
-  if (!ends_well) {
-    return Refusal("truncated_archive",
-                   absl::StrCat(path, ": the archive ends too early; is the file complete?"));
+  const absl::StatusOr<bool> ends_well = impl_->input->EndsWell();
+  if (!ends_well.ok()) return EndWith(ends_well.status());
+  if (!*ends_well) {
+    return EndWith(Refused("truncated_archive", "the archive ends too early; is the file complete?"));
   }
-  if (impl_->entries == 0) return Refusal("empty_archive", absl::StrCat(path, ": the archive has no member"));
+  if (impl_->entries == 0) return Refused("empty_archive", "the archive has no member");
   if (impl_->members == 0) {
-    return Refusal("no_members", absl::StrCat(path, ": the archive holds no ", NamesOf(impl_->extensions),
+    return Refused("no_members", absl::StrCat("the archive holds no ", NamesOf(impl_->extensions),
                                               " file, but ", impl_->passed_over.count,
                                               impl_->passed_over.count == 1 ? " other" : " others"));
   }
@@ -343,18 +341,21 @@ absl::Status ArchiveReader::Failed() const {
   const char* const text = archive_error_string(impl_->reader.get());
   const std::string what = text == nullptr ? "it is no archive" : text;
   if (what.find(kUnknownFormat) != std::string::npos) {
-    return Refusal("truncated_archive",
-                   absl::StrCat(impl_->member_path, ": ", std::string(impl_->input->WhyUnknown())));
+    return Refused("truncated_archive", impl_->input->WhyUnknown());
   }
   const bool cut = what.find("runcated") != std::string::npos;
-  return Refusal(
-      cut ? "truncated_archive" : "corrupt_archive",
-      absl::StrCat(impl_->member_path, ": the archive is ", cut ? "cut off" : "corrupt", ": ", what));
+  return Refused(cut ? "truncated_archive" : "corrupt_archive",
+                 absl::StrCat("the archive is ", cut ? "cut off" : "corrupt", ": ", what));
 }
 
+absl::Status ArchiveReader::Refused(std::string_view reason, std::string_view what) const {
+  return RefusedAt(WholeFile(impl_->member_path), Refusal(reason, what));
+}
+
+// What was read before is no archive that is refused as a whole.
 absl::Status ArchiveReader::EndWith(absl::Status status) {
   impl_->ended = true;
-  return status;
+  return impl_->entries > 0 ? LeavingRest(std::move(status)) : status;
 }
 
 absl::StatusOr<FileOrArchive> OpenFileOrArchive(std::shared_ptr<DiskFile> file,
@@ -362,9 +363,9 @@ absl::StatusOr<FileOrArchive> OpenFileOrArchive(std::shared_ptr<DiskFile> file,
                                                 const ReadLimits& limits) {
   const std::string_view packed(file->available().data(), file->available().size());
   if (IsZip(packed) && !file->is_regular()) {
-    return Refusal("zip_from_pipe", absl::StrCat(file->path(),
-                                                 ": a zip archive is read by the list at its end, "
-                                                 "which a pipe does not allow"));
+    return RefusedAt(
+        WholeFile(file->path()),
+        Refusal("zip_from_pipe", "a zip archive is read by the list at its end, which a pipe does not allow"));
   }
   if (IsZip(packed)) return FileOrArchive{nullptr, ArchiveReader::OfZip(std::move(file), extensions, limits)};
   const std::string path = file->path();

@@ -36,11 +36,12 @@ class ArchiveReader {
   // The next member, whose path is ARCHIVE/NAME; null behind the last. It can be read until the next call.
   // Refusals of a member, behind which the next call goes on: "unsafe_name" (absolute, or with ".."),
   // "archive_link" (links and devices), "member_name" (no UTF-8), "encrypted_archive". Refusals of the archive,
-  // behind which there is nothing: "truncated_archive", "corrupt_archive", "too_many_members", "empty_archive",
-  // "no_members" (none with such an ending), and those of ByteSource::Read.
+  // behind which there is nothing: "truncated_archive", "corrupt_archive", "too_many_members", and those of
+  // ByteSource::Read, which leave the rest where a member was met before; "empty_archive", "no_members" (none
+  // with such an ending).
   absl::StatusOr<std::shared_ptr<PackedBytes>> Next();
 
-  // Of the member that Next gave or refused last.
+  // Of the member that Next gave or refused last; the archive's own, where that was refused.
   const std::string& member_path() const;
 
   // What may still be unpacked, to be spent by whoever reads members. Next gives none once it is exceeded.
@@ -65,6 +66,8 @@ class ArchiveReader {
   absl::Status CheckEnd();
   absl::Status CheckMember() const;
   absl::Status Failed() const;
+  // At the member, or at the archive where it stands at none.
+  absl::Status Refused(std::string_view reason, std::string_view what) const;
   absl::Status EndWith(absl::Status status);
 
   const std::unique_ptr<Impl> impl_;

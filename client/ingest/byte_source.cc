@@ -8,16 +8,23 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/disk_file.h"
 #include "client/ingest/first_bytes.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
 
-absl::Status UnpackBudget::Spend(std::uint64_t bytes, const std::string& path) {
+std::uint64_t UnpackBudget::Spend(std::uint64_t bytes) {
+  const std::uint64_t left = max_bytes_ - std::min(max_bytes_, spent_bytes_);
   spent_bytes_ += bytes;
-  if (spent_bytes_ <= max_bytes_) return absl::OkStatus();
-  return Refusal("unpacked_limit", absl::StrCat(path, ": holds more than ", max_bytes_,
-                                                " bytes when unpacked (--max-unpacked-bytes)"));
+  return std::min(bytes, left);
+}
+
+absl::Status UnpackBudget::Exceeded(const std::string& path) const {
+  return RefusedAt(WholeFile(path),
+                   Refusal("unpacked_limit", absl::StrCat("more than ", max_bytes_,
+                                                          " bytes when unpacked, of the file or its archive "
+                                                          "(--max-unpacked-bytes)")));
 }
 
 absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path,
@@ -68,10 +75,12 @@ absl::StatusOr<std::size_t> ByteSource::ReadArchive(std::span<char> out) {
 }
 
 absl::StatusOr<std::size_t> ByteSource::ReadOn(std::span<char> out) {
+  if (budget_->is_exceeded()) return budget_->Exceeded(path());
   ABSL_RETURN_IF_ERROR(packed_->Fill());
   ABSL_ASSIGN_OR_RETURN(const std::size_t count, unpacker_->Read(*packed_, out));
-  ABSL_RETURN_IF_ERROR(budget_->Spend(count, path()));
-  return count;
+  const std::uint64_t within = budget_->Spend(count);
+  if (within == 0 && count > 0) return budget_->Exceeded(path());
+  return static_cast<std::size_t>(within);
 }
 
 }  // namespace packtrain::ingest

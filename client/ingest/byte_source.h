@@ -21,8 +21,10 @@ class UnpackBudget {
  public:
   explicit UnpackBudget(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // The refusal "unpacked_limit", which names `path`, where that is more than was left.
-  absl::Status Spend(std::uint64_t bytes, const std::string& path);
+  // How many of `bytes` are within what was left.
+  std::uint64_t Spend(std::uint64_t bytes);
+  // The refusal "unpacked_limit" of `path`, which was to have more than was left.
+  absl::Status Exceeded(const std::string& path) const;
   bool is_exceeded() const { return spent_bytes_ > max_bytes_; }
 
  private:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
@@ -73,15 +74,17 @@ absl::Status CsvReader::ContinueRow(std::string_view* rest) {
   row_bytes_ += rest->size() + 1;
   if (row_bytes_ <= max_row_bytes_) return absl::OkStatus();
   return LeavingRest(
-      Refusal("line_too_long", absl::StrCat(path(), ":", row_line_, ": the row is longer than ", max_row_bytes_,
-                                            " bytes (--max-line-bytes); is a quote left open?")));
+      RefusedAt({path(), "", 0, row_line_},
+                Refusal("line_too_long", absl::StrCat("the row is longer than ", max_row_bytes_,
+                                                      " bytes (--max-line-bytes); is a quote left open?"))));
 }
 
 absl::Status CsvReader::Bad(const char* what) const {
   const std::uint64_t last = lines_->line_number();
-  return Refusal("bad_csv",
-                 absl::StrCat(path(), ":", row_line_, ": ", what,
-                              last > row_line_ ? absl::StrCat("; the row reaches to line ", last) : ""));
+  return RefusedAt(
+      {path(), "", 0, row_line_},
+      Refusal("bad_csv",
+              absl::StrCat(what, last > row_line_ ? absl::StrCat("; the row reaches to line ", last) : "")));
 }
 
 }  // namespace packtrain::ingest

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
@@ -59,7 +60,7 @@ std::string SizeInPointer(std::string_view head) {
 }
 
 absl::Status Refused(std::string_view reason, const std::string& path, std::string_view what) {
-  return Refusal(reason, absl::StrCat(path, ": ", absl::string_view(what.data(), what.size())));
+  return RefusedAt(WholeFile(path), Refusal(reason, what));
 }
 
 }  // namespace

@@ -58,9 +58,12 @@ absl::Status Mismatch(const GraphField& field, const std::string& record, bool f
                      : absl::StrCat("the ", record, " has a ", noun, ", but the first ", record, " has none"));
 }
 
-// As messages have it.
-std::string PlaceOf(const ReadRecord& record) {
-  return PlaceText(FormatOrigin(record.Place()), record.graph.id);
+// Of a label, as messages have it.
+std::string PlaceOf(const ReadRecord& record, const LabelTable::Reading& label) {
+  Origin place = record.Place();
+  if (!label.file.empty()) place.file = label.file;
+  if (label.line > 0) place.line = label.line;
+  return PlaceText(FormatOrigin(place), record.graph.id);
 }
 
 absl::Status NoGraphs(const Ledger& ledger) {
@@ -187,7 +190,7 @@ absl::Status GraphImport::Assume() {
   for (const ReadRecord& record : head_) {
     if (!record.refusal.ok() || record.file->layout != first->file->layout) continue;
     targets_.Read(record.graph, record.file->layout.labels_are_cells);
-    targets_.Count([&record] { return PlaceOf(record); });
+    targets_.Count([&record](const LabelTable::Reading& label) { return PlaceOf(record, label); });
     NoteUnits(record.graph);
     NotePresent(record, &record == &*first);
   }
@@ -337,10 +340,15 @@ absl::StatusOr<bool> GraphImport::NextRecord() {
 }
 
 absl::Status GraphImport::Fit() {
-  if (!IsUtf8(record_.graph.id)) return Refusal("not_utf8", "the id is not UTF-8");
+  if (!IsUtf8(record_.graph.id)) {
+    return RefusedAt({"", "", 0, std::max(record_.graph.id_line, record_.graph.line)},
+                     Refusal("not_utf8", "the id is not UTF-8"));
+  }
   ABSL_RETURN_IF_ERROR(CheckFields());
   targets_.Read(record_.graph, record_.file->layout.labels_are_cells);
-  if (!is_counted_) targets_.Count([this] { return PlaceOf(record_); });
+  if (!is_counted_) {
+    targets_.Count([this](const LabelTable::Reading& label) { return PlaceOf(record_, label); });
+  }
   if (const std::string doubt = has_read_all_ ? "" : targets_.doubt(); !doubt.empty()) {
     ABSL_RETURN_IF_ERROR(FoundWrong(doubt, "--targets names the targets"));
   }
@@ -377,7 +385,7 @@ bool GraphImport::HasSameFields() {
 
 absl::Status GraphImport::Refuse(const absl::Status& refusal) {
   const Origin record = record_.Place();
-  absl::Status told = WithPlace(refusal, record, record_.graph.id);
+  const absl::Status told = WithPlace(RefusedAt(record, refusal), record, record_.graph.id);
   ledger_.AddRefused({.origin = PlaceOf(refusal, record),
                       .id = record_.graph.id,
                       .reason = ReasonOf(refusal),

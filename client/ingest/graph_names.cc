@@ -68,6 +68,7 @@ void GraphNames::Restart() {
 }
 
 void GraphNames::Name(ReadRecord* record) {
+  if (record->graph.record == 0) return;
   if (record->file->number != file_) BeginFile(*record->file);
   if (record->has_id) return;
   if (record->is_only) {

@@ -33,6 +33,7 @@ SourceGraph::SourceGraph(const GraphLayout& layout) : words(layout.fields.size()
 void SourceGraph::Clear() {
   id.clear();
   title.clear();
+  id_line = 0;
   remark.clear();
   split.clear();
   n_node = 0;

@@ -91,8 +91,11 @@ struct Label {
   // Describes the record or how it was measured, such as the R factor of a crystal: a target only where its
   // name was asked for.
   bool descriptive = false;
+  // Whether it is a label is not clear, as with `g norm= 0.01`: where it is a number, likewise.
+  bool doubtful = false;
   std::uint64_t rows = 0;  // of kArray
-  // Where it stands, where that is another file than its record's, as in a folder.
+  // Where it stands: the file, where that is another one than its record's, as in a folder, and the line, where
+  // that is not the record's first.
   std::string_view file = {};
   std::uint64_t line = 0;
 };
@@ -122,7 +125,8 @@ struct SourceGraph {
   std::uint64_t line = 0;    // on which the record begins, from 1; 0 where the file has no lines
   std::string id;            // that the source gives the graph; empty: none. UTF-8 is not promised
   std::string title;  // what may name the graph where the source gives no id, as the first word of a comment
-  std::string split;  // as the source calls it; empty: none
+  std::uint64_t id_line = 0;  // on which id and title stand; 0: on `line`
+  std::string split;          // as the source calls it; empty: none
   std::uint32_t n_node = 0;
   std::vector<FieldValues> fields;       // by field of the layout; an optional field that is absent is empty
   std::vector<std::uint32_t> senders;    // as long as `receivers`; empty where records bring no edges
@@ -142,12 +146,12 @@ class GraphReader {
   virtual const GraphLayout& layout() const = 0;
 
   // Reads the next record into `graph`, which was made for this layout; false at the end of the file, and then
-  // ever after. A refusal (refusal.h) says why a record is no graph; it has a place (RefusedAt), or its message
-  // names the file, and `graph` has the record's number, line and the id that it would have had. A further call
-  // goes on behind the record, or is false where what follows cannot be understood: then the refusal is one of
-  // LeavingRest. A file without a record is
-  // refused as "empty_file". What is not UTF-8, endpoints out of range, NaN and infinity in fields may be left
-  // to the server. Any other error ends the import.
+  // ever after. A refusal (refusal.h) says why a record is no graph; it is at the place of what is wrong
+  // (RefusedAt), or without one at that of the record, and `graph` has the record's number, line and the id
+  // that it would have had. A further call goes on behind the record, or is false where what follows cannot be
+  // understood: then the refusal is one of LeavingRest. A file without a record is refused as "empty_file".
+  // What is not UTF-8, endpoints out of range, NaN and infinity in fields may be left to the server. Any other
+  // error ends the import.
   virtual absl::StatusOr<bool> Next(SourceGraph* graph) = 0;
 };
 

@@ -64,7 +64,7 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
 
 // A refusal at the place of a label that has one of its own.
 absl::Status AtLabel(const LabelTable::Reading& label, const absl::Status& refusal) {
-  return label.file.empty() ? refusal : RefusedAt({std::string(label.file), "", 0, label.line}, refusal);
+  return label.line == 0 ? refusal : RefusedAt({std::string(label.file), "", 0, label.line}, refusal);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ std::optional<std::size_t> GraphTargets::TargetOf(std::size_t label) const {
   return target_of_[label] - 1;
 }
 
-void GraphTargets::Count(absl::FunctionRef<std::string()> place) {
+void GraphTargets::Count(LabelTable::PlaceOfReading place) {
   labels_.Count(place);
   if (is_given_ || !chosen_ || doubtful_) return;
   std::size_t found = 0;
@@ -202,12 +202,15 @@ absl::Status GraphTargets::Check(const std::vector<double>& values) const {
 }
 
 absl::Status GraphTargets::Missing(const std::string& name) const {
-  if (table_ || labels_.Find(name)) {
-    return Refusal("missing_target", absl::StrCat("target '", name, "' is missing", kAllowMissing));
+  const std::string what = absl::StrCat("target '", name, "' is missing");
+  if (table_) return Refusal("missing_target", absl::StrCat(table_->PlaceOf(*row_), ": ", what, kAllowMissing));
+  if (const std::optional<std::size_t> label = labels_.Find(name)) {
+    const absl::Status refusal = Refusal("missing_target", absl::StrCat(what, kAllowMissing));
+    const auto reading = std::ranges::find(readings_, *label, &LabelTable::Reading::label);
+    return reading == readings_.end() ? refusal : AtLabel(*reading, refusal);
   }
-  return Refusal(
-      "missing_target",
-      absl::StrCat("target '", name, "' is missing, as in every graph read so far (--targets); ", Offered()));
+  return Refusal("missing_target",
+                 absl::StrCat(what, ", as in every graph read so far (--targets); ", Offered()));
 }
 
 void GraphTargets::Keep() {

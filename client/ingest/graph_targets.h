@@ -21,7 +21,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "client/ingest/graph_reader.h"
 #include "client/ingest/kept_labels.h"
@@ -46,8 +45,8 @@ class GraphTargets {
   void LookUp(std::string_view id, bool is_graph);
   // Reads the labels of a graph.
   void Read(const SourceGraph& graph, bool labels_are_cells);
-  // Counts the graph that was read last; `place` says where, as "FILE:LINE: frame 3 (ID)".
-  void Count(absl::FunctionRef<std::string()> place);
+  // Counts the graph that was read last.
+  void Count(LabelTable::PlaceOfReading place);
 
   // Makes targets of those labels that are targets by all that was counted, unless names or a table were given.
   // Refusal "too_many_targets".
@@ -81,7 +80,7 @@ class GraphTargets {
   absl::Status Join(std::vector<double>* values) const;
   absl::Status TakeLabels(std::vector<double>* values) const;
   absl::Status Check(const std::vector<double>& values) const;
-  // Refusal of a graph without target `name`.
+  // Refusal of a graph without target `name`, whose row is known where there is a table.
   absl::Status Missing(const std::string& name) const;
   void MapNewLabels();
   std::optional<std::size_t> TargetOf(std::size_t label) const;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/ingest/disk_file.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/text.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"
@@ -64,9 +65,10 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const Format& format, const Imp
       files.push_back(path);  // an archive
       continue;
     }
-    ABSL_ASSIGN_OR_RETURN(const FoundFiles found,
-                          FindFilesBelow(path, format.extensions, options.read.limits.max_members));
-    for (const std::string& name : found.files) files.push_back((fs::path(path) / name).string());
+    const absl::StatusOr<FoundFiles> found =
+        FindFilesBelow(path, format.extensions, options.read.limits.max_members);
+    if (!found.ok()) return WithPlace(found.status(), "");
+    for (const std::string& name : found->files) files.push_back((fs::path(path) / name).string());
   }
   return files;
 }

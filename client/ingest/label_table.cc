@@ -108,6 +108,8 @@ std::span<const LabelTable::Reading> LabelTable::Read(const SourceGraph& graph, 
                          .word = label.text,
                          .file = label.file,
                          .line = label.line});
+    const bool is_number = readings_.back().text.kind == LabelText::Kind::kNumber;
+    labels_[*place].is_doubtful |= label.doubtful && is_number;
   }
   return readings_;
 }
@@ -134,7 +136,7 @@ std::optional<std::size_t> LabelTable::Add(const Label& label, bool is_cell) {
   return labels_.size() - 1;
 }
 
-void LabelTable::Count(absl::FunctionRef<std::string()> place) {
+void LabelTable::Count(PlaceOfReading place) {
   ++graphs_;
   for (const Reading& reading : readings_) {
     CountedLabel& label = labels_[reading.label];
@@ -142,7 +144,7 @@ void LabelTable::Count(absl::FunctionRef<std::string()> place) {
     if (counter == nullptr) continue;
     ++*counter;
     if (counter == &label.numbers || !label.first_no_number.empty()) continue;
-    label.first_no_number = place();
+    label.first_no_number = place(reading);
     if (!reading.word.empty()) absl::StrAppend(&label.first_no_number, ": ", Shown(reading.word));
   }
 }
@@ -186,6 +188,7 @@ std::string_view LabelTable::WhyNoTarget(const CountedLabel& label) const {
     return label.arrays > 0 ? kArray : kPerNode;
   }
   if (label.is_descriptive) return "descriptive";
+  if (label.is_doubtful) return "doubtful";
   if (label.is_cell) return "";
   return allow_missing_ || label.numbers == graphs_ ? "" : "missing_in_some";
 }

@@ -4,8 +4,8 @@
 // graph and missing or a number in all others. Keys go by the number of graphs that have them, then by name,
 // y_2 before y_10. A column of a table is a target if more than half of its cells that are not empty are
 // numbers. Columns keep their order. What the source itself declares to be a target is one even where it is
-// missing in every graph. What only describes the record is none unless its name is asked for. So the targets
-// depend on the whole input, and not on which graph comes first.
+// missing in every graph. What only describes the record, or is not clearly a label, is none unless its name is
+// asked for. So the targets depend on the whole input, and not on which graph comes first.
 //
 // Truths are the numbers 1 and 0 in every format. An array is no number, whatever its length.
 #ifndef PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
@@ -54,7 +54,7 @@ struct LabelUse {
   // Why it is none: "text", "array" or "object" (in some graph; several of these: the first one), "empty"
   // (missing in every graph), "missing_in_some" (--missing-target nan makes it one), "not_named" by --targets,
   // "joined" (targets are those of --join), "per_node" (values of nodes or edges, which are not stored),
-  // "descriptive" (--targets makes it one), "not_utf8" (its name).
+  // "descriptive", "doubtful" (--targets makes it one), "not_utf8" (its name).
   std::string reason = {};
   // Of those found, the graphs in which it is no number, and of all that were read the first of these, as
   // "FILE:LINE: frame 3 (ID): 'WORD'"; empty: it is a number in all.
@@ -74,7 +74,7 @@ class LabelTable {
     std::size_t label;  // its place in this table
     LabelText text;
     std::string_view word;  // as it was read; valid as long as the graph's labels
-    std::string_view file;  // of the label, as `line`
+    std::string_view file;  // as Label::file and Label::line
     std::uint64_t line;
   };
 
@@ -85,8 +85,10 @@ class LabelTable {
 
   // Reads the labels of a graph, the first one of each name. Labels beyond 10,000 names are not read.
   std::span<const Reading> Read(const SourceGraph& graph, bool labels_are_cells);
-  // Counts the labels that were read last; `place` says where, as "FILE:LINE: frame 3 (ID)".
-  void Count(absl::FunctionRef<std::string()> place);
+  // Says where a label was read, as "FILE:LINE: frame 3 (ID)".
+  using PlaceOfReading = absl::FunctionRef<std::string(const Reading&)>;
+  // Counts the labels that were read last.
+  void Count(PlaceOfReading place);
 
   // The place of a name; nullopt: no graph has it so far.
   std::optional<std::size_t> Find(std::string_view name) const;
@@ -112,6 +114,7 @@ class LabelTable {
     bool is_cell = false;
     bool is_structural = false;
     bool is_descriptive = false;
+    bool is_doubtful = false;  // in some graph in which it is a number
     bool is_declared = false;  // as a target
     bool is_utf8 = true;
     std::uint64_t numbers = 0;

@@ -17,18 +17,25 @@ std::string LineOf(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
+// Without what there is not.
+Json ToJson(const Origin& origin, const std::string& id) {
+  Json line = {{"file", origin.file}};
+  if (origin.record > 0) line["frame"] = origin.record;
+  if (origin.line > 0) line["line"] = origin.line;
+  if (!id.empty()) line["id"] = id;
+  return line;
+}
+
 std::string ToJsonLine(const RemarkedGraph& graph) {
-  return LineOf({{"file", graph.origin.file},
-                 {"frame", graph.origin.record},
-                 {"line", graph.origin.line},
-                 {"id", graph.id},
-                 {"remark", graph.remark}});
+  Json line = ToJson(graph.origin, graph.id);
+  line["remark"] = graph.remark;
+  return LineOf(line);
 }
 
 std::string ToJsonLine(const RefusedGraph& graph) {
-  Json line = {{"file", graph.origin.file}, {"frame", graph.origin.record},
-               {"line", graph.origin.line}, {"id", graph.id},
-               {"reason", graph.reason},    {"message", graph.message}};
+  Json line = ToJson(graph.origin, graph.id);
+  line["reason"] = graph.reason;
+  line["message"] = graph.message;
   if (graph.leaves_rest) line["rest_unread"] = true;
   return LineOf(line);
 }

@@ -24,7 +24,7 @@ namespace packtrain::ingest {
 
 struct RefusedGraph {
   Origin origin;
-  std::string id;
+  std::string id;  // empty: it is no graph, as of an archive
   std::string reason;
   std::string message;
   std::optional<std::uint64_t> position = std::nullopt;  // among the graphs sent, from 0; none: it was not sent
@@ -78,7 +78,8 @@ class Ledger {
 
   // One JSON object a listed refused graph and line: file, frame (the record's number, whatever its format
   // calls a record), line, id, reason, message, and `rest_unread` true where the file is not read on behind it;
-  // file and line are those of what is wrong, which may stand behind the record's first line; then those stored
+  // file and line are those of what is wrong, which may stand behind the record's first line. A file, folder or
+  // archive as a whole has neither frame nor line, and an archive no id. Then those stored
   // with a remark: file, frame, line, id, remark; then the folders and archives of which files were passed
   // over: file, passed_over, names (the first few).
   std::string ToJsonLines() const;

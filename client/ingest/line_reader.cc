@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
@@ -33,15 +34,19 @@ absl::StatusOr<bool> LineReader::Next(std::string_view* line) {
     return true;
   }
   absl::StatusOr<bool> found = FindLine(line);
-  // A file of which nothing was read is refused as a whole.
-  if (!found.ok() && line_number_ > 0) return LeavingRest(found.status());
-  if (found.ok() && *found) Accept(line);
+  if (!found.ok()) return AtThisLine(found.status());
+  if (*found) Accept(line);
   return found;
 }
 
 void LineReader::Unread() {
   unread_ = true;
   --line_number_;
+}
+
+absl::Status LineReader::AtThisLine(absl::Status refusal) const {
+  if (source_->content() != ByteSource::Content::kData) return refusal;
+  return LeavingRest(RefusedElsewhere({path(), "", 0, line_number_ + 1}, std::move(refusal)));
 }
 
 std::size_t LineReader::NextByte::Find(const std::vector<char>& buffer, std::size_t from, std::size_t end) {
@@ -76,13 +81,11 @@ absl::StatusOr<bool> LineReader::FindLine(std::string_view* line) {
 
 absl::Status LineReader::CheckLine(std::string_view line) {
   if (line.size() > max_line_bytes_) {
-    return LeavingRest(
-        Refusal("line_too_long", absl::StrCat(path(), ": line ", line_number_ + 1, " is longer than ",
-                                              max_line_bytes_, " bytes (--max-line-bytes)")));
+    return Refusal("line_too_long",
+                   absl::StrCat("the line is longer than ", max_line_bytes_, " bytes (--max-line-bytes)"));
   }
   if (nul_.Find(buffer_, begin_, end_) >= begin_ + line.size()) return absl::OkStatus();
-  return LeavingRest(Refusal(
-      "nul_byte", absl::StrCat(path(), ": line ", line_number_ + 1, " holds a NUL byte; is the file text?")));
+  return Refusal("nul_byte", "the line holds a NUL byte; is the file text?");
 }
 
 absl::StatusOr<bool> LineReader::Refill() {

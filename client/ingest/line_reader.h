@@ -34,7 +34,8 @@ class LineReader {
 
   // The next line without its end ("\n", "\r\n" or "\r"), and without a UTF-8 byte order mark; false at the
   // end of the file. Valid until the next call. Refusals: those of ByteSource::Read, "line_too_long", and
-  // "nul_byte" for a line that holds one; they leave the rest, unless nothing was read before.
+  // "nul_byte" for a line that holds one. They are at the line that cannot be read and leave the rest, but for
+  // a file that is no data, which is refused as a whole.
   absl::StatusOr<bool> Next(std::string_view* line);
   // Makes the next call of Next give the same line again; its view stays valid.
   void Unread();
@@ -60,6 +61,8 @@ class LineReader {
   };
 
   absl::StatusOr<bool> FindLine(std::string_view* line);
+  // Why the line behind the last one cannot be read.
+  absl::Status AtThisLine(absl::Status refusal) const;
   absl::Status CheckLine(std::string_view line);
   // Keeps what is unread, moves it to the front and reads on. False at the end of the file.
   absl::StatusOr<bool> Refill();

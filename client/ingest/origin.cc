@@ -1,6 +1,7 @@
 #include "client/ingest/origin.h"
 
 #include <optional>
+#include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
@@ -29,12 +30,6 @@ std::optional<std::uint64_t> CutCount(std::string_view* text, std::string_view m
   return tail ? ParseCount(*tail) : std::nullopt;
 }
 
-Origin OnlyFile(std::string_view text) {
-  Origin origin;
-  origin.file = text;
-  return origin;
-}
-
 }  // namespace
 
 std::string FormatOrigin(const Origin& origin) {
@@ -46,7 +41,8 @@ Origin ParseOrigin(std::string_view text) {
   const std::optional<std::uint64_t> record = CutCount(&file, " ");
   const std::optional<std::string_view> word = CutTail(&file, kBeforeWord);
   const std::optional<std::uint64_t> line = CutCount(&file, ":");
-  if (!record || !word || word->find(' ') != std::string_view::npos || !line) return OnlyFile(text);
+  if (!record || !word || word->find(' ') != std::string_view::npos || !line)
+    return WholeFile(std::string(text));
   return {std::string(file), std::string(*word), *record, *line};
 }
 
@@ -57,10 +53,20 @@ std::string PlaceText(const Origin& origin) {
   return text;
 }
 
+Origin WholeFile(std::string path) {
+  Origin place;
+  place.file = std::move(path);
+  return place;
+}
+
+bool IsWholeFile(const Origin& place) { return place.record == 0 && place.line == 0; }
+
 absl::Status RefusedAt(const Origin& place, absl::Status status) {
-  if (IsRefusal(status) && !status.GetPayload(kPlaceType)) {
-    status.SetPayload(kPlaceType, absl::Cord(FormatOrigin(place)));
-  }
+  return status.GetPayload(kPlaceType) ? status : RefusedElsewhere(place, std::move(status));
+}
+
+absl::Status RefusedElsewhere(const Origin& place, absl::Status status) {
+  if (IsRefusal(status)) status.SetPayload(kPlaceType, absl::Cord(FormatOrigin(place)));
   return status;
 }
 
@@ -68,7 +74,8 @@ Origin PlaceOf(const absl::Status& refusal, const Origin& record) {
   const absl::optional<absl::Cord> own = refusal.GetPayload(kPlaceType);
   if (!own) return record;
   Origin place = ParseOrigin(std::string(*own));
-  if (place.record > 0) return place;
+  if (place.record > 0 || IsWholeFile(place)) return place;
+  if (place.file.empty()) place.file = record.file;
   place.record_word = record.record_word;
   place.record = record.record;
   return place;
@@ -81,8 +88,9 @@ absl::Status WithPlace(const absl::Status& refusal, std::string_view id) {
 absl::Status WithPlace(const absl::Status& refusal, const Origin& record, std::string_view id) {
   if (!refusal.GetPayload(kPlaceType)) return refusal;
   const absl::string_view message = refusal.message();
-  absl::Status told = WithMessage(
-      refusal, RefusalText(PlaceText(PlaceOf(refusal, record)), id, {message.data(), message.size()}));
+  const Origin place = PlaceOf(refusal, record);
+  if (IsWholeFile(place)) id = {};
+  absl::Status told = WithMessage(refusal, RefusalText(PlaceText(place), id, {message.data(), message.size()}));
   told.ErasePayload(kPlaceType);
   return told;
 }

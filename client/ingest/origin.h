@@ -27,16 +27,22 @@ Origin ParseOrigin(std::string_view text);
 // The same for people: without what is unknown.
 std::string PlaceText(const Origin& origin);
 
+// The place of what is of no line and no record: a file, an archive or a folder as a whole.
+Origin WholeFile(std::string path);
+bool IsWholeFile(const Origin& place);
+
 // A refusal (refusal.h) with the place of what it refuses, unless it has one already; its message stays
 // without. Any other status as it is.
 absl::Status RefusedAt(const Origin& place, absl::Status status);
+// The same, whatever place it has.
+absl::Status RefusedElsewhere(const Origin& place, absl::Status status);
 
-// Where the refusal of a record is: its own place, whose record is this one where it names none, or that of the
-// record.
+// Where the refusal of a record is: its own place, whose file and record are those of this record where it
+// names none and is no whole file, or the place of the record.
 Origin PlaceOf(const absl::Status& refusal, const Origin& record);
 
-// A refusal with its place and the id of the graph in its message, as RefusalText has them. One without a
-// place, whose message names the file by itself, stays as it is.
+// A refusal with its place and the id of the graph in its message, as RefusalText has them; of a whole file
+// without the id. One without a place stays as it is.
 absl::Status WithPlace(const absl::Status& refusal, std::string_view id);
 // The same, with a place as PlaceOf finds it.
 absl::Status WithPlace(const absl::Status& refusal, const Origin& record, std::string_view id);

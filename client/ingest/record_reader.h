@@ -39,9 +39,8 @@ class RecordCutter {
  public:
   virtual ~RecordCutter() = default;
 
-  // Cuts the next record off; false at the end of the file, and then ever after. A refusal, with its place or a
-  // message that names the file, and any other error are as those of GraphReader::Next: the origin is that of
-  // the refused record.
+  // Cuts the next record off; false at the end of the file, and then ever after. A refusal and any other error
+  // are as those of GraphReader::Next: the origin is that of the refused record.
   virtual absl::StatusOr<bool> Next(RawRecord* record) = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
@@ -117,8 +118,9 @@ absl::StatusOr<FoundFiles> FindFilesBelow(const std::string& folder,
       found.passed_over.front().Add(name);
     }
     if (found.files.size() + found.passed_over.front().count > max_files) {
-      return Refusal("too_many_members", absl::StrCat(folder, ": there are more than ", max_files,
-                                                      " files in the folder (--max-members)"));
+      return RefusedAt(WholeFile(folder),
+                       Refusal("too_many_members", absl::StrCat("there are more than ", max_files,
+                                                                " files in the folder (--max-members)")));
     }
   }
   return Finished(std::move(found), folder, error, extensions);

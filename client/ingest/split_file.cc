@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
@@ -23,8 +24,9 @@ class SplitReader {
       if (!more) break;
       ABSL_RETURN_IF_ERROR(Add(Trim(line)));
     }
-    if (line_of_.empty())
-      return Refusal("empty_file", absl::StrCat(lines_.path(), ": the file lists no graph"));
+    if (line_of_.empty()) {
+      return RefusedAt(WholeFile(lines_.path()), Refusal("empty_file", "the file lists no graph"));
+    }
     return std::move(lists_);
   }
 
@@ -50,7 +52,7 @@ class SplitReader {
   }
 
   absl::Status Bad(std::string_view reason, const std::string& what) const {
-    return Refusal(reason, absl::StrCat(lines_.path(), ":", lines_.line_number(), ": ", what));
+    return RefusedAt({lines_.path(), "", 0, lines_.line_number()}, Refusal(reason, what));
   }
 
   LineReader& lines_;
@@ -62,7 +64,9 @@ class SplitReader {
 
 absl::StatusOr<SplitLists> ReadSplitFile(const std::string& path, const ReadLimits& limits) {
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> lines, LineReader::Open(path, limits));
-  return SplitReader(*lines).Read();
+  absl::StatusOr<SplitLists> lists = SplitReader(*lines).Read();
+  if (!lists.ok()) return WithPlace(lists.status(), "");
+  return lists;
 }
 
 }  // namespace packtrain::ingest

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/ingest/csv_reader.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
@@ -60,7 +61,7 @@ class TargetTable::Builder {
 
   absl::Status ReadHeader() {
     ABSL_ASSIGN_OR_RETURN(bool more, csv_.Next(&header_));
-    if (!more) return Refusal("empty_file", absl::StrCat(csv_.path(), ": the table has no header"));
+    if (!more) return Whole("empty_file", "the table has no header");
     header_line_ = csv_.row_line();
     if (!options_.key.empty()) {
       ABSL_ASSIGN_OR_RETURN(std::size_t key, PositionOf(options_.key, "--key"));
@@ -80,12 +81,11 @@ class TargetTable::Builder {
   absl::StatusOr<std::size_t> PositionOf(const std::string& name, const char* flag) const {
     const auto found = std::find(header_.begin(), header_.end(), name);
     if (found == header_.end()) {
-      return Refusal("no_column", absl::StrCat(csv_.path(), ": no column '", name, "' (", flag,
-                                               "); there are: ", absl::StrJoin(header_, ", ")));
+      return Whole("no_column", absl::StrCat("no column '", name, "' (", flag,
+                                             "); there are: ", absl::StrJoin(header_, ", ")));
     }
     if (std::find(found + 1, header_.end(), name) != header_.end()) {
-      return Refusal("no_column",
-                     absl::StrCat(csv_.path(), ": two columns are called '", name, "' (", flag, ")"));
+      return Whole("no_column", absl::StrCat("two columns are called '", name, "' (", flag, ")"));
     }
     return static_cast<std::size_t>(found - header_.begin());
   }
@@ -143,8 +143,7 @@ class TargetTable::Builder {
         columns_.begin(), columns_.end(), [this](const Cells& column) { return WhyNoTarget(column).empty(); });
     const auto targets = static_cast<std::size_t>(others - columns_.begin());
     if (targets == 0) {
-      return Refusal("no_targets",
-                     absl::StrCat(csv_.path(), ": no column of numbers beside '", header_[key_], "'"));
+      return Whole("no_targets", absl::StrCat("no column of numbers beside '", header_[key_], "'"));
     }
     ABSL_RETURN_IF_ERROR(CheckHeader(targets));
     table_.file_ = csv_.path();
@@ -155,8 +154,7 @@ class TargetTable::Builder {
       table_.columns_.push_back({name, std::string(WhyNoTarget(column)), std::move(column.first_no_number)});
       if (k >= targets) continue;
       if (std::ranges::find(table_.names_, name) != table_.names_.end()) {
-        return Refusal("no_column",
-                       absl::StrCat(csv_.path(), ": two columns of numbers are called '", name, "'"));
+        return Whole("no_column", absl::StrCat("two columns of numbers are called '", name, "'"));
       }
       table_.names_.push_back(name);
       for (auto& [row, text] : column.bad_cells) table_.bad_cells_[{row, k}] = std::move(text);
@@ -178,15 +176,19 @@ class TargetTable::Builder {
       numbers += text.kind == LabelText::Kind::kNumber ? 1 : 0;
     }
     if (numbers == 0) return absl::OkStatus();
-    return Refusal("no_header",
-                   absl::StrCat(csv_.path(), ":", header_line_, ": the table begins with values, ",
-                                Shown(absl::StrJoin(header_, ",")),
-                                ", and not with a line of the names of its columns (where these are the names, "
-                                "--key says which of them is that of the ids)"));
+    return RefusedAt(
+        {csv_.path(), "", 0, header_line_},
+        Refusal("no_header",
+                absl::StrCat("the table begins with values, ", Shown(absl::StrJoin(header_, ",")),
+                             ", and not with a line of the names of its columns (where these are the names, "
+                             "--key says which of them is that of the ids)")));
   }
 
   absl::Status Bad(std::string_view reason, const std::string& what) const {
-    return Refusal(reason, absl::StrCat(csv_.path(), ":", csv_.row_line(), ": ", what));
+    return RefusedAt({csv_.path(), "", 0, csv_.row_line()}, Refusal(reason, what));
+  }
+  absl::Status Whole(std::string_view reason, const std::string& what) const {
+    return RefusedAt(WholeFile(csv_.path()), Refusal(reason, what));
   }
 
   const JoinOptions& options_;
@@ -200,7 +202,9 @@ class TargetTable::Builder {
 
 absl::StatusOr<TargetTable> TargetTable::Read(const JoinOptions& options, const ReadLimits& limits) {
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<CsvReader> csv, CsvReader::Open(options.file, limits));
-  return Builder(options, *csv).Build();
+  absl::StatusOr<TargetTable> table = Builder(options, *csv).Build();
+  if (!table.ok()) return WithPlace(table.status(), "");
+  return table;
 }
 
 std::optional<TargetTable::Row> TargetTable::Find(std::string_view id) const {
@@ -211,6 +215,8 @@ std::optional<TargetTable::Row> TargetTable::Find(std::string_view id) const {
              std::span(cells_).subspan(number * columns_.size(), columns_.size())};
 }
 
+std::string TargetTable::PlaceOf(const Row& row) const { return absl::StrCat(file_, ":", lines_[row.number]); }
+
 absl::Status TargetTable::Check(const Row& row) const {
   for (std::size_t k = 0; k < row.values.size(); ++k) {
     const bool is_bad = IsBad(row.values[k]);
@@ -218,8 +224,8 @@ absl::Status TargetTable::Check(const Row& row) const {
     const auto text = bad_cells_.find({row.number, k});
     const std::string shown = text == bad_cells_.end() ? "the cell" : absl::StrCat("'", text->second, "'");
     return Refusal(is_bad ? "bad_target" : "not_finite",
-                   absl::StrCat(file_, ":", lines_[row.number], ": ", shown, " in column '", names_[k],
-                                "' is not ", is_bad ? "a number" : "finite"));
+                   absl::StrCat(PlaceOf(row), ": ", shown, " in column '", names_[k], "' is not ",
+                                is_bad ? "a number" : "finite"));
   }
   return absl::OkStatus();
 }

@@ -42,9 +42,9 @@ struct JoinUse {
 // read; thread-safe.
 class TargetTable {
  public:
-  // Reads the whole file. Errors of CsvReader, and refusals: "empty_file", "no_header" (the first line has
-  // numbers where it should name targets, and no column was asked for by name), "no_column" (a named column
-  // does not exist, or exists twice), "no_targets", "ragged_row", "duplicate_key".
+  // Reads the whole file. Errors of CsvReader, and refusals, with their place in the message: "empty_file",
+  // "no_header" (the first line has numbers where it should name targets, and no column was asked for by name),
+  // "no_column" (a named column does not exist, or exists twice), "no_targets", "ragged_row", "duplicate_key".
   static absl::StatusOr<TargetTable> Read(const JoinOptions& options, const ReadLimits& limits);
 
   const std::string& file() const { return file_; }
@@ -71,6 +71,8 @@ class TargetTable {
   // nullopt where no row has this id.
   std::optional<Row> Find(std::string_view id) const;
 
+  // "FILE:LINE" of a row.
+  std::string PlaceOf(const Row& row) const;
   // Refusals "bad_target" and "not_finite" of a row, with file, line and column.
   absl::Status Check(const Row& row) const;
 

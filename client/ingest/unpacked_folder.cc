@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ingest/archive_reader.h"
 #include "client/ingest/disk_file.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
@@ -160,9 +161,10 @@ absl::StatusOr<Extent> CopyTo(ScratchFile& scratch, PackedBytes& member, UnpackB
   while (true) {
     ABSL_RETURN_IF_ERROR(member.Fill());
     if (member.available().empty()) return Extent{begin, scratch.size() - begin};
-    ABSL_RETURN_IF_ERROR(budget.Spend(member.available().size(), member.path()));
+    const std::size_t bytes = member.available().size();
+    if (budget.Spend(bytes) < bytes) return budget.Exceeded(member.path());
     ABSL_RETURN_IF_ERROR(scratch.Append(member.available()));
-    member.Consume(member.available().size());
+    member.Consume(bytes);
   }
 }
 
@@ -170,7 +172,8 @@ absl::StatusOr<Extent> CopyTo(ScratchFile& scratch, PackedBytes& member, UnpackB
 absl::Status NoFolder(ByteSource& file) {
   char byte;
   ABSL_RETURN_IF_ERROR(file.Read({&byte, 1}).status());
-  return Refusal("no_folder", absl::StrCat(file.path(), ": expected a folder, or a tar or zip archive of one"));
+  return RefusedAt(WholeFile(file.path()),
+                   Refusal("no_folder", "expected a folder, or a tar or zip archive of one"));
 }
 
 }  // namespace
@@ -191,8 +194,8 @@ absl::StatusOr<std::unique_ptr<InputFolder>> UnpackFolder(const std::string& arc
     ABSL_ASSIGN_OR_RETURN(const Extent extent, CopyTo(*scratch, *member, *reader->budget()));
     std::string name = member->path().substr(archive.size() + 1);
     if (!extents.try_emplace(name, extent).second) {
-      return Refusal("duplicate_member",
-                     absl::StrCat(member->path(), ": the archive has two members of this name"));
+      return RefusedAt(WholeFile(member->path()),
+                       Refusal("duplicate_member", "the archive has two members of this name"));
     }
     found.files.push_back(std::move(name));
   }

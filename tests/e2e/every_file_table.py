@@ -118,12 +118,12 @@ AWKWARD = [
     bad("awkward/rdkit/empty.sdf", "sdf", "empty.sdf"),
     bad("awkward/rdkit/empty2.sdf", "sdf", "empty2.sdf"),
     bad("awkward/rdkit/empty.smi", "smiles", "empty.smi"),
-    bad("awkward/rdkit/nonexistant.xyz", "extxyz", "no atoms"),
+    bad("awkward/rdkit/nonexistant.xyz", "extxyz", "nonexistant.xyz:1: frame 1 (nonexistant): the frame has no atoms"),
     bad("awkward/rdkit/Issue3482695.sdf", "sdf", "Issue3482695.sdf"),
     good("awkward/rdkit/missingCR.sdf", "sdf", 1, 1, 0),
     bad("awkward/rdkit/mol_noatoms.mol2", "sdf", "mol_noatoms.mol2"),
     bad("awkward/rdkit/mol_nomol.mol2", "sdf", "mol_nomol.mol2"),
-    bad("awkward/rdkit/sdErrors1.sdf", "sdf", "sdErrors1.sdf"),
+    bad("awkward/rdkit/sdErrors1.sdf", "sdf", "sdErrors1.sdf:15: molecule 1 (sdErrors1): the data item has no name"),
     good("awkward/rdkit/sdErrors2.sdf", "sdf", 1, 6, 10),
     bad("awkward/rdkit/sdErrors3.sdf", "sdf", "sdErrors3.sdf"),
     bad("awkward/rdkit/sdErrors4.sdf", "sdf", "sdErrors4.sdf"),
@@ -177,8 +177,10 @@ REPORTS = [
     *[Row((f"reports/cells/mols.xyz",), "extxyz", 40, 40, flags=("--join", f"reports/cells/{name}.csv", "--key", "id",
                                                                  "--missing-target", "nan"), targets=("energy", "gap"))
       for name in ("None", "na", "dash", "hash", "upper", "d")],
-    *[bad("reports/cells/mols.xyz", "extxyz", f"{name}.csv", "--on-error", "stop", "--join", f"reports/cells/{name}.csv",
+    *[bad("reports/cells/mols.xyz", "extxyz", f"{name}.csv:25: ", "--on-error", "stop", "--join", f"reports/cells/{name}.csv",
           "--key", "id", "--missing-target", "nan") for name in ("comma", "unit")],
+    *[bad("reports/cells/mols.xyz", "extxyz", f"{name}.csv:25: target 'energy' is missing", "--on-error", "stop",
+          "--join", f"reports/cells/{name}.csv", "--key", "id") for name in ("None", "na", "dash", "hash", "upper")],
 ]
 
 ROWS = [*QM9, *CRYSTALS, *MOLECULES, *PROGRAMS, *FOLDERS, *AWKWARD, *REPORTS]

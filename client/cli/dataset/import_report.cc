@@ -103,6 +103,7 @@ std::string WordsOf(const std::string& reason) {
       {"empty", "without a value"},
       {"missing_in_some", "--missing-target nan makes it one"},
       {"descriptive", "describes the record; --targets makes it one"},
+      {"doubtful", "not clearly a key and its value; --targets makes it one"},
       {"not_named", "not named by --targets"},
       {"joined", "the targets are those of --join"},
       {"not_utf8", "its name is not UTF-8"}};
@@ -154,8 +155,9 @@ std::string ToText(const std::vector<LabelUse>& labels) {
 std::string ToText(const std::vector<ingest::Origin>& unread) {
   std::string text;
   for (std::size_t k = 0; k < std::min(unread.size(), kNamesShown); ++k) {
-    absl::StrAppend(&text, "the rest of ", unread[k].file, " was not read, from line ", unread[k].line,
-                    " on; what graphs it holds is not counted\n");
+    absl::StrAppend(&text, "the rest of ", unread[k].file, " was not read",
+                    unread[k].line > 0 ? absl::StrCat(", from line ", unread[k].line, " on") : "",
+                    "; what graphs it holds is not counted\n");
   }
   if (unread.size() <= kNamesShown) return text;
   return absl::StrCat(text, "... and that of ", unread.size() - kNamesShown, " more files\n");
@@ -192,8 +194,11 @@ std::string TextOfTargets(const v1::Dataset& dataset) {
 
 Json JsonOf(const ingest::Ledger& ledger) {
   Json unread = Json::array();
-  for (const ingest::Origin& place : ledger.unread())
-    unread.push_back({{"file", place.file}, {"line", place.line}});
+  for (const ingest::Origin& place : ledger.unread()) {
+    Json rest = {{"file", place.file}};
+    if (place.line > 0) rest["line"] = place.line;
+    unread.push_back(std::move(rest));
+  }
   return {{"read", ledger.read()},
           {"stored_by_remark", ToJson(ledger.stored_by_remark())},
           {"refused", ledger.refused_graphs()},

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/ingest/line_reader.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/content_hash.h"
 #include "proto/base/status_macros.h"
@@ -96,7 +97,7 @@ absl::StatusOr<SizeList> ReadSizes(const std::string& path, bool bandwidths) {
     if (ingest::ReasonOf(more.status()) == "line_too_long") {
       return AtLine(path, reader->line_number() + 1, absl::InvalidArgumentError(LineForm(bandwidths)));
     }
-    ABSL_RETURN_IF_ERROR(more.status());
+    if (!more.ok()) return ingest::WithPlace(more.status(), "");
     if (!*more) break;
     if (IsBlank(line)) continue;
     ABSL_RETURN_IF_ERROR(

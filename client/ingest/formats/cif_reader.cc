@@ -191,7 +191,7 @@ class CifParser : public RecordParser {
     for (const CifSite& site : block.sites) {
       ABSL_RETURN_IF_ERROR(AddSite(site, operations, vectors, graph));
     }
-    AddLabels(block, record.text, graph);
+    AddLabels(block, record, graph);
     return absl::OkStatus();
   }
 
@@ -222,19 +222,25 @@ class CifParser : public RecordParser {
   }
 
   // Labels are views into the text, in which pairs stand in their order.
-  static void AddLabels(const CifBlock& block, std::string_view text, SourceGraph* graph) {
+  static void AddLabels(const CifBlock& block, const RawRecord& record, SourceGraph* graph) {
+    const std::string_view text = record.text;
+    std::uint64_t line = record.origin.line;
     std::size_t at = 0;
     for (const CifBlock::Pair& pair : block.pairs) {
       const std::size_t tag = text.find(pair.tag, at);
       if (tag == text.npos) return;
       const std::size_t value = text.find(pair.value, tag + pair.tag.size());
       if (value == text.npos) return;
+      line += static_cast<std::uint64_t>(std::ranges::count(text.substr(at, value - at), '\n'));
+      const std::uint64_t value_line = line;
+      line += static_cast<std::uint64_t>(std::ranges::count(pair.value, '\n'));
       at = value + pair.value.size();
       const std::string_view name = text.substr(tag, pair.tag.size());
       graph->labels.push_back({.name = name,
                                .text = WithoutUncertainty(Unquoted(text.substr(value, pair.value.size()))),
                                .structural = BeginsAsAny(name, kStructuralTags),
-                               .descriptive = BeginsAsAny(name, kDescriptiveTags)});
+                               .descriptive = BeginsAsAny(name, kDescriptiveTags),
+                               .line = value_line});
     }
   }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/ingest/refusal.h"
@@ -59,6 +60,8 @@ std::size_t FindClosing(std::string_view text, char closing) {
   return std::string_view::npos;
 }
 
+bool IsPair(const KeyValue& pair) { return pair.has_value && !pair.is_doubtful; }
+
 bool IsNumber(std::string_view word) { return ParseDouble(word).has_value(); }
 
 // A word, without a comma behind it where it is a number.
@@ -90,35 +93,107 @@ std::string_view CutKey(std::string_view* rest) {
   return key;
 }
 
-// Cuts `key: number` off, `key` with its colon; false where `rest` does not go on with a number.
-bool CutColonPair(std::string_view key, std::string_view* rest, KeyValue* pair) {
-  if (key.size() < 2 || !key.ends_with(':')) return false;
-  std::string_view behind = *rest;
-  const std::string_view number = CutBareValue(&behind);
-  if (!IsNumber(number)) return false;
-  *pair = {key.substr(0, key.size() - 1), number, true};
-  *rest = behind;
-  return true;
+// Whether `rest` goes on with a sign that makes a key of the word in front of it.
+bool GoesOnAsPair(std::string_view rest) {
+  rest = SkipBlanks(rest);
+  return rest.starts_with('=') || (rest.starts_with(':') && (rest.size() == 1 || IsBlank(rest[1])));
 }
 
-// Cuts the next pair or word off, neither of which is empty.
-absl::StatusOr<KeyValue> CutPair(std::string_view* rest, bool* spaced) {
-  KeyValue pair;
-  pair.key = CutKey(rest);
-  const std::size_t before = rest->size();
-  *rest = SkipBlanks(*rest);
-  *spaced = rest->size() < before;
-  if (!rest->starts_with('=')) {
-    CutColonPair(pair.key, rest, &pair);
-    return pair;
+// Splits a comment, word by word.
+class CommentSplitter {
+ public:
+  CommentSplitter(std::string_view comment, std::vector<KeyValue>* pairs) : rest_(comment), pairs_(*pairs) {
+    pairs_.clear();
   }
-  const std::string_view value = SkipBlanks(rest->substr(1));
-  *spaced = *spaced || value.size() + 1 < rest->size();
-  *rest = value;
-  ABSL_ASSIGN_OR_RETURN(pair.value, CutValue(rest));
-  pair.has_value = true;
-  return pair;
-}
+
+  absl::Status Split() {
+    for (rest_ = SkipBlanks(rest_); !rest_.empty(); rest_ = SkipBlanks(rest_)) {
+      const std::string_view key = CutKey(&rest_);
+      if (SkipBlanks(rest_).starts_with('=')) {
+        ABSL_RETURN_IF_ERROR(TakeEquals(key));
+      } else if (!TakeColon(key) && !TakeWholeWord(key)) {
+        AddWord(key);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // `rest_` goes on with the "=" behind the key.
+  absl::Status TakeEquals(std::string_view key) {
+    const std::size_t size = rest_.size();
+    rest_ = SkipBlanks(rest_).substr(1);
+    const bool blank_before = rest_.size() + 1 < size, blank_behind = SkipBlanks(rest_).size() < rest_.size();
+    rest_ = SkipBlanks(rest_);
+    ABSL_ASSIGN_OR_RETURN(const std::string_view value, CutValue(&rest_));
+    if ((blank_before || blank_behind) && !word_before_.empty() && IsNumber(value)) {
+      AddDoubtful(WholeName(key), value);
+    } else {
+      AddPair(key, value);
+    }
+    return absl::OkStatus();
+  }
+
+  // "key:" or "key" in front of " :", and a word; false where that is not what stands there.
+  bool TakeColon(std::string_view word) {
+    std::string_view key = word, behind = rest_;
+    if (word.ends_with(':')) {
+      key.remove_suffix(1);
+    } else if (GoesOnAsPair(behind)) {
+      behind = SkipBlanks(behind).substr(1);
+    } else {
+      return false;
+    }
+    const std::string_view value = CutBareValue(&behind);
+    const bool is_number = IsNumber(value);
+    const bool is_key = value.ends_with(':') || value.find('=') != value.npos || GoesOnAsPair(behind);
+    if (key.empty() || value.empty() || (is_key && !is_number)) return false;
+    if (!is_number) pairs_.push_back({.key = word});
+    if (is_number && word_before_.empty()) {
+      AddPair(key, value);
+    } else {
+      AddDoubtful(word_before_.empty() ? key : WholeName(key), value);
+    }
+    rest_ = behind;
+    return true;
+  }
+
+  // "key:number"; false where the word is none.
+  bool TakeWholeWord(std::string_view word) {
+    const std::size_t colon = word.find(':');
+    if (colon == word.npos || !absl::ascii_isalpha(static_cast<unsigned char>(word[0]))) return false;
+    std::string_view value = word.substr(colon + 1);
+    value = CutBareValue(&value);
+    if (!IsNumber(value)) return false;
+    pairs_.push_back({.key = word});
+    AddDoubtful(word.substr(0, colon), value);
+    return true;
+  }
+
+  void AddWord(std::string_view word) {
+    pairs_.push_back({.key = word});
+    word_before_ = word;
+  }
+  void AddPair(std::string_view key, std::string_view value) {
+    pairs_.push_back({.key = key, .value = value, .has_value = true});
+    word_before_ = {};
+  }
+  void AddDoubtful(std::string_view key, std::string_view value) {
+    AddPair(key, value);
+    pairs_.back().is_doubtful = true;
+  }
+
+  // With the word in front of it, unless that may be the title.
+  std::string_view WholeName(std::string_view key) const {
+    if (word_before_.data() == pairs_.front().key.data()) return key;
+    const char* const begin = word_before_.data();
+    return {begin, static_cast<std::size_t>(key.data() + key.size() - begin)};
+  }
+
+  std::string_view rest_;
+  std::vector<KeyValue>& pairs_;
+  std::string_view word_before_;  // plain, right in front of `rest_`; empty: there is none
+};
 
 std::string_view CutField(std::string_view* rest) {
   const std::size_t end = std::min(rest->find(':'), rest->size());
@@ -199,30 +274,19 @@ class PropertyReader {
 }  // namespace
 
 absl::Status ParseComment(std::string_view comment, std::vector<KeyValue>* pairs) {
-  pairs->clear();
-  bool behind_word = false;
-  for (std::string_view rest = SkipBlanks(comment); !rest.empty(); rest = SkipBlanks(rest)) {
-    const std::string_view all = rest;
-    bool spaced = false;
-    ABSL_ASSIGN_OR_RETURN(KeyValue pair, CutPair(&rest, &spaced));
-    const bool end_of_name = pair.has_value && spaced && behind_word && IsNumber(pair.value);
-    if (end_of_name) pair = {all.substr(0, all.size() - rest.size()), {}, false};
-    behind_word = !pair.has_value && !end_of_name;
-    pairs->push_back(pair);
-  }
-  return absl::OkStatus();
+  return CommentSplitter(comment, pairs).Split();
 }
 
 std::optional<std::string_view> FindKey(const std::vector<KeyValue>& pairs, std::string_view key) {
   for (const KeyValue& pair : pairs) {
-    if (pair.has_value && pair.key == key) return pair.value;
+    if (IsPair(pair) && pair.key == key) return pair.value;
   }
   return std::nullopt;
 }
 
 std::optional<std::string_view> FindSetting(const std::vector<KeyValue>& pairs, std::string_view key) {
   for (const KeyValue& pair : pairs) {
-    if (pair.has_value && absl::EqualsIgnoreCase(View(pair.key), View(key))) return pair.value;
+    if (IsPair(pair) && absl::EqualsIgnoreCase(View(pair.key), View(key))) return pair.value;
   }
   return std::nullopt;
 }

@@ -64,10 +64,12 @@ absl::Status BadVectors(std::string_view row) {
                                              "VEC3 with three finite numbers each"));
 }
 
-// The cell that rows VEC1, VEC2 and VEC3 make.
-absl::StatusOr<PeriodicCell> ParseVectors(std::string_view rows) {
+// The cell that rows VEC1, VEC2 and VEC3 make. `line` is the one in front of them, and becomes that of the last
+// one read.
+absl::StatusOr<PeriodicCell> ParseVectors(std::string_view rows, std::uint64_t* line) {
   PeriodicCell cell;
   for (std::size_t k = 0; k < 3; ++k) {
+    if (!rows.empty()) ++*line;
     const std::string_view row = NextLine(&rows);
     std::string_view rest = row;
     if (NextWord(&rest) != absl::StrCat("VEC", k + 1)) return BadVectors(row);
@@ -88,7 +90,7 @@ class ExtxyzParser final : public RecordParser {
   const GraphLayout& layout() const override { return layout_; }
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
-    std::uint64_t line = record.origin.line + 1;
+    std::uint64_t line = record.origin.line;
     absl::Status status = ParseFrame(record.text, &line, graph);
     if (status.ok()) return status;
     Origin place = record.origin;
@@ -97,44 +99,53 @@ class ExtxyzParser final : public RecordParser {
   }
 
  private:
-  // `line` is that of the comment, and becomes that of the last row read.
+  // `line` is that of the count, and becomes that of what is refused.
   absl::Status ParseFrame(std::string_view text, std::uint64_t* line, SourceGraph* graph) {
     const std::uint64_t count = FrameCount(NextLine(&text)).value_or(0);
+    const std::uint64_t count_line = *line;
+    if (!text.empty()) ++*line;
+    comment_line_ = *line;
     ABSL_RETURN_IF_ERROR(ReadHead(NextLine(&text), graph));
+    *line = count_line;
     ABSL_RETURN_IF_ERROR(CheckAtomCount(count, max_atoms_));
+    *line = comment_line_;
     AtomRows rows(properties_.columns, text, *line);
     const absl::Status status = rows.Read(count, &graph->Values<std::uint8_t>(kZ), &graph->Values<float>(kPos));
     *line = rows.line();
     ABSL_RETURN_IF_ERROR(status);
     graph->n_node = static_cast<std::uint32_t>(count);
     if (!rows.rest().empty()) {
-      ABSL_ASSIGN_OR_RETURN(cell_, ParseVectors(rows.rest()));
+      ABSL_ASSIGN_OR_RETURN(cell_, ParseVectors(rows.rest(), line));
     }
+    *line = comment_line_;
     return StoreCell(graph);
   }
 
   absl::Status ReadHead(std::string_view comment, SourceGraph* graph) {
     cell_.reset();
     angstrom_of_pos_ = 1;
-    if (IsIpiComment(comment)) return ReadIpiHead(comment);
+    graph->id_line = comment_line_;
+    if (IsIpiComment(comment)) return ReadIpiHead(comment, graph);
     const absl::Status status = ParseComment(comment, &pairs_);
     graph->id = FindKey(pairs_, "id").value_or("");
     if (!pairs_.empty() && !pairs_.front().has_value) graph->title = pairs_.front().key;
     ABSL_RETURN_IF_ERROR(status);
     ABSL_RETURN_IF_ERROR(ReadProperties(FindSetting(pairs_, "Properties").value_or("")));
-    AddLabels(graph);
+    AddLabels(/*descriptive=*/false, graph);
     if (const std::optional<std::string_view> lattice = FindSetting(pairs_, "Lattice")) {
       ABSL_ASSIGN_OR_RETURN(cell_, ParseCell(*lattice, FindSetting(pairs_, "pbc")));
     }
     return absl::OkStatus();
   }
 
-  absl::Status ReadIpiHead(std::string_view comment) {
+  absl::Status ReadIpiHead(std::string_view comment, SourceGraph* graph) {
     pairs_.clear();
     ABSL_RETURN_IF_ERROR(ReadProperties(""));
     ABSL_ASSIGN_OR_RETURN(const IpiHead head, ParseIpiComment(comment));
     cell_ = head.cell;
     angstrom_of_pos_ = head.angstrom_of_pos;
+    ABSL_RETURN_IF_ERROR(ParseComment(head.rest, &pairs_));
+    AddLabels(/*descriptive=*/true, graph);
     return absl::OkStatus();
   }
 
@@ -147,12 +158,19 @@ class ExtxyzParser final : public RecordParser {
     return absl::OkStatus();
   }
 
-  void AddLabels(SourceGraph* graph) const {
+  // `descriptive`: what the comment says is of the file's program, and not of the molecule.
+  void AddLabels(bool descriptive, SourceGraph* graph) const {
     for (const KeyValue& pair : pairs_) {
-      if (pair.has_value) graph->labels.push_back({pair.key, pair.value, IsStructural(pair.key)});
+      if (!pair.has_value) continue;
+      graph->labels.push_back({.name = pair.key,
+                               .text = pair.value,
+                               .structural = !pair.is_doubtful && IsStructural(pair.key),
+                               .descriptive = descriptive,
+                               .doubtful = pair.is_doubtful,
+                               .line = comment_line_});
     }
     if (pairs_.size() == 1 && !pairs_[0].has_value && ParseDouble(pairs_[0].key)) {
-      graph->labels.push_back({"energy", pairs_[0].key});
+      graph->labels.push_back({.name = "energy", .text = pairs_[0].key, .line = comment_line_});
     }
     const std::string_view properties = FindSetting(pairs_, "Properties").value_or("");
     for (const auto& [begin, size] : properties_.other_names) {
@@ -186,6 +204,7 @@ class ExtxyzParser final : public RecordParser {
   const GraphLayout layout_;
 
   // Of the frame being read.
+  std::uint64_t comment_line_ = 0;
   std::vector<KeyValue> pairs_;
   std::optional<PeriodicCell> cell_;
   double angstrom_of_pos_ = 1;

@@ -91,6 +91,7 @@ absl::StatusOr<IpiHead> ParseIpiComment(std::string_view comment) {
   }
   ABSL_ASSIGN_OR_RETURN(const CellNumbers numbers, ReadNumbers(&rest));
   IpiHead head;
+  head.rest = rest;
   double angstrom_of_cell = kAngstromOfBohr;  // i-PI works in atomic units
   bool has_positions = false;
   std::string_view name, unit;

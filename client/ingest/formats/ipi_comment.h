@@ -14,6 +14,7 @@ namespace packtrain::ingest {
 struct IpiHead {
   PeriodicCell cell;             // periodic in all directions
   double angstrom_of_pos = 1.0;  // what a coordinate's unit is in angstrom
+  std::string_view rest;         // of the comment, behind the numbers of the cell
 };
 
 // Whether a comment is one of i-PI.

@@ -9,6 +9,7 @@
 #include "client/ingest/formats/jsonl_form.h"
 #include "client/ingest/formats/jsonl_general.h"
 #include "client/ingest/line_reader.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/record_reader.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
@@ -64,7 +65,7 @@ class LineCutter final : public RecordCutter {
     }
     if (records_ > 0) return false;
     record->origin = {lines_->path(), "record", ++records_, 0};
-    return Refusal("empty_file", absl::StrCat(lines_->path(), ": the file holds no record"));
+    return RefusedAt(WholeFile(lines_->path()), Refusal("empty_file", "the file holds no record"));
   }
 
   const std::unique_ptr<LineReader> lines_;

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/first_bytes.h"
+#include "client/ingest/origin.h"
 #include "proto/base/crc32c.h"
 #include "proto/base/status_macros.h"
 #include "server/records/packed_records.h"
@@ -78,7 +79,7 @@ absl::Status NativeFile::ReadMagic() {
   if (read && magic.starts_with(kNativeMagic.substr(0, kNativeMagic.size() - 1))) {
     return Invalid("the file is of a native format that this program does not know; it reads format 1");
   }
-  ABSL_RETURN_IF_ERROR(CheckNoLfsPointer(Head(), path_));
+  ABSL_RETURN_IF_ERROR(WithPlace(CheckNoLfsPointer(Head(), path_), ""));
   return Invalid("this is no file of `packtrain dataset export --format native`");
 }
 

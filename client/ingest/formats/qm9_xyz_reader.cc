@@ -134,9 +134,12 @@ class Qm9XyzParser final : public RecordParser {
   // `line` is that of the count, and becomes that of what is refused.
   absl::Status ParseFrame(std::string_view text, std::uint64_t* line, SourceGraph* graph) const {
     const std::uint64_t count = FrameCount(NextLine(&text)).value_or(0);
-    ++*line;
+    if (text.empty()) return Refusal("truncated_frame", "the file ends without the line of properties");
+    graph->id_line = *line + 1;
+    const absl::Status counted = CheckAtomCount(count, max_atoms_);
+    if (counted.ok()) ++*line;
     ABSL_RETURN_IF_ERROR(ReadProperties(NextLine(&text), graph));
-    ABSL_RETURN_IF_ERROR(CheckAtomCount(count, max_atoms_));
+    ABSL_RETURN_IF_ERROR(counted);
     constexpr AtomColumns kColumns = {.count = 5};
     AtomRows rows(kColumns, text, *line);
     const absl::Status status = rows.Read(count, &graph->Values<std::uint8_t>(kZ), &graph->Values<float>(kPos));

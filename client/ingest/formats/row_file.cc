@@ -116,7 +116,7 @@ absl::StatusOr<std::int64_t> RowFile::Whole(std::size_t cell, std::int64_t min, 
 }
 
 absl::Status RowFile::Locate(const absl::Status& refusal, std::uint64_t graph) const {
-  return RefusedAt({path(), "graph", graph, line()}, refusal);
+  return RefusedAt({path(), "graph", graph, std::max<std::uint64_t>(line(), 1)}, refusal);
 }
 
 std::string_view WithoutPacking(std::string_view name) {
@@ -132,8 +132,9 @@ absl::StatusOr<std::string> FindOne(const InputFolder& folder, std::string_view 
     const std::string_view unpacked = WithoutPacking(name);
     if (unpacked.substr(unpacked.rfind('/') + 1) != file) continue;
     if (!found.empty()) {
-      return Refusal("several_data_sets",
-                     absl::StrCat(folder.path(), ": there are several data sets, with ", found, " and ", name));
+      return RefusedAt(WholeFile(folder.path()),
+                       Refusal("several_data_sets",
+                               absl::StrCat("there are several data sets, with ", found, " and ", name)));
     }
     found = name;
   }

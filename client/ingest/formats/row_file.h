@@ -50,7 +50,8 @@ class RowFile {
   // The cell as a whole number of `min` to `max`, or "not_a_number" or "bad_row".
   absl::StatusOr<std::int64_t> Whole(std::size_t cell, std::int64_t min, std::int64_t max) const;
 
-  // `refusal` of the graph of this number, or where it is 0 of whichever graph is being read, at this row.
+  // `refusal` of the graph of this number, or where it is 0 of whichever graph is being read, at this row, or
+  // where a first one should be.
   absl::Status Locate(const absl::Status& refusal, std::uint64_t graph) const;
 
   const std::string& path() const { return lines_->path(); }

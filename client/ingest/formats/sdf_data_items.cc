@@ -37,6 +37,7 @@ class ItemReader {
   explicit ItemReader(std::vector<DataItem>* items) : items_(*items) { items_.clear(); }
 
   absl::Status Add(std::string_view line) {
+    ++line_;
     const bool header = line.starts_with('>') && (last_ == kBlank || (last_ == kHeader && IsWholeHeader(line)));
     const bool blank = Trim(line).empty();
     last_ = header ? kHeader : blank ? kBlank : kText;
@@ -49,27 +50,32 @@ class ItemReader {
     return absl::OkStatus();
   }
 
+  std::size_t line() const { return line_; }
+
  private:
   enum Line { kBlank, kHeader, kText };
 
   absl::Status Begin(std::string_view header) {
     const std::string_view name = Trim(NameOf(header));
     if (name.empty()) return Bad("the data item has no name in", header);
-    items_.push_back({name, {}});
+    items_.push_back({name, {}, line_});
     return absl::OkStatus();
   }
 
   std::vector<DataItem>& items_;
+  std::size_t line_ = 0;  // that was added last
   Line last_ = kBlank;
 };
 
 }  // namespace
 
-absl::Status ReadDataItems(std::string_view lines, std::vector<DataItem>* items) {
+absl::Status ReadDataItems(std::string_view lines, std::vector<DataItem>* items, std::size_t* line) {
   ItemReader reader(items);
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    ABSL_RETURN_IF_ERROR(reader.Add(lines.substr(0, end)));
+    absl::Status status = reader.Add(lines.substr(0, end));
+    *line = reader.line();
+    ABSL_RETURN_IF_ERROR(status);
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   return absl::OkStatus();

@@ -27,6 +27,7 @@ constexpr char kRecordWord[] = "molecule";
 constexpr std::string_view kRecordEnd = "$$$$";
 constexpr std::string_view kMolfileEnd = "M  END";
 constexpr std::string_view kSkip = "S  SKP";
+constexpr std::string_view kSkipNone = "S  SKP  0";
 constexpr std::size_t kSkipDigits = 3;
 // More than an atom, with its bonds, takes in any molfile.
 constexpr std::uint64_t kAtomBytes = 256;
@@ -68,7 +69,7 @@ class SdfCutter final : public RecordCutter {
     }
     if (records_ > 0) return false;
     ++records_;
-    return Refusal("empty_file", absl::StrCat(lines_->path(), ": the file holds no molecule"));
+    return RefusedAt(WholeFile(lines_->path()), Refusal("empty_file", "the file holds no molecule"));
   }
 
  private:
@@ -93,13 +94,15 @@ class SdfCutter final : public RecordCutter {
     }
   }
 
+  // In place of lines that are to be skipped, and of the one that says so, stand lines that mean nothing.
   void Take(std::string_view line, std::string* text) {
     if (to_skip_ > 0) {
       --to_skip_;
-      return;
+      line = kSkipNone;
+    } else if (in_molfile_) {
+      to_skip_ = LinesToSkip(line);
+      if (to_skip_ > 0) line = kSkipNone;
     }
-    if (in_molfile_) to_skip_ = LinesToSkip(line);
-    if (to_skip_ > 0) return;
     if (line.starts_with(kMolfileEnd)) {
       if (!in_molfile_ && second_end_ == 0) second_end_ = lines_->line_number();
       in_molfile_ = false;
@@ -141,22 +144,32 @@ class SdfParser final : public RecordParser {
     const std::string_view whole_title = Trim(title);
     graph->title = NextWord(&title);
     const std::size_t end = EndOfMolfile(text);
-    absl::Status items = ReadDataItems(text.substr(end), &items_);
-    for (const DataItem& item : items_) {
-      if (!id_.empty() && item.name == id_) {
-        graph->id = item.text;
-      } else {
-        graph->labels.push_back({item.name, item.text});
-      }
+    const std::string_view molfile = text.substr(0, end);
+    std::size_t item_line = 0, line = 0;
+    const absl::Status items = ReadDataItems(text.substr(end), &items_, &item_line);
+    const auto before = record.origin.line + static_cast<std::uint64_t>(std::ranges::count(molfile, '\n')) - 1;
+    TakeItems(before, graph);
+    absl::Status read = ReadMolfile(std::string(molfile), options_, graph, &line);
+    if (!read.ok()) return RefuseMolfile(record.origin, whole_title, line, read);
+    if (!items.ok()) {
+      return RefusedAt({record.origin.file, kRecordWord, record.origin.record, before + item_line}, items);
     }
-    std::size_t line = 0;
-    absl::Status molfile = ReadMolfile(std::string(text.substr(0, end)), options_, graph, &line);
-    if (!molfile.ok()) return RefuseMolfile(record.origin, whole_title, line, molfile);
-    ABSL_RETURN_IF_ERROR(items);
     return id_.empty() || !graph->id.empty() ? absl::OkStatus() : NoId();
   }
 
  private:
+  // The id and the labels; `line` is the one in front of the data items.
+  void TakeItems(std::uint64_t line, SourceGraph* graph) const {
+    for (const DataItem& item : items_) {
+      if (!id_.empty() && item.name == id_) {
+        graph->id = item.text;
+        graph->id_line = line + item.line + 1;
+      } else {
+        graph->labels.push_back({.name = item.name, .text = item.text, .line = line + item.line});
+      }
+    }
+  }
+
   // `line` of the molfile, from 1; 0: none in particular.
   static absl::Status RefuseMolfile(Origin place, std::string_view title, std::size_t line,
                                     const absl::Status& refusal) {

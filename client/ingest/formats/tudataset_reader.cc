@@ -12,6 +12,7 @@
 #include "client/ingest/formats/label_list.h"
 #include "client/ingest/formats/row_file.h"
 #include "client/ingest/formats/step_files_reader.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
@@ -37,14 +38,15 @@ absl::StatusOr<std::string> FindPrefix(const InputFolder& folder) {
     if (!unpacked.ends_with(kEdges)) continue;
     if (!prefix.empty()) {
       const std::string_view other = unpacked.substr(0, unpacked.size() - kEdges.size());
-      return Refusal("several_data_sets",
-                     absl::StrCat(folder.path(), ": there are several data sets, '", prefix, "' and '",
-                                  std::string(other), "'; name the folder of one"));
+      return RefusedAt(
+          WholeFile(folder.path()),
+          Refusal("several_data_sets", absl::StrCat("there are several data sets, '", prefix, "' and '",
+                                                    std::string(other), "'; name the folder of one")));
     }
     prefix = unpacked.substr(0, unpacked.size() - kEdges.size());
   }
   if (!prefix.empty()) return prefix;
-  return Refusal("missing_file", absl::StrCat(folder.path(), ": there is no file DS_A.txt"));
+  return RefusedAt(WholeFile(folder.path()), Refusal("missing_file", "there is no file DS_A.txt"));
 }
 
 // A file whose rows go in step with nodes or edges, and the field that they fill.
@@ -73,9 +75,10 @@ class TudatasetReader final : public StepFilesReader {
     };
     ABSL_ASSIGN_OR_RETURN(indicator_, open("graph_indicator"));
     if (indicator_ == nullptr) {
-      return Refusal("missing_file",
-                     absl::StrCat(folder.path(), ": there is no file ", prefix,
-                                  "_graph_indicator.txt, which says how many nodes a graph has"));
+      return RefusedAt(
+          WholeFile(folder.path()),
+          Refusal("missing_file", absl::StrCat("there is no file ", prefix,
+                                               "_graph_indicator.txt, which says how many nodes a graph has")));
     }
     ABSL_ASSIGN_OR_RETURN(edges_, open("A"));
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<RowFile> rows, open("node_labels"));
@@ -112,7 +115,7 @@ class TudatasetReader final : public StepFilesReader {
   absl::Status FirstNode() {
     ABSL_ASSIGN_OR_RETURN(const bool more, indicator_->Next());
     if (more) return TakeIndicator();
-    return indicator_->Locate(Refusal("empty_file", "the file lists no node"), 0);
+    return RefusedAt(WholeFile(indicator_->path()), Refusal("empty_file", "the file lists no node"));
   }
 
   // Reads the graph of the next node into `graph_of_next_`.

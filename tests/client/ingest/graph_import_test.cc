@@ -71,7 +71,7 @@ TEST_F(GraphImportTest, OriginsNameFileLineAndFrame) {
 
 TEST_F(GraphImportTest, TextThatIsNotUtf8IsRefused) {
   constexpr char kBadId[] = "1\nid=a\nC 1 2 3\n1\nid=b\xff\nC 1 2 3\n1\nid=c\nC 1 2 3\n";
-  EXPECT_THAT(ImportText(kBadId), Refused("not_utf8", "m.xyz:4: frame 2 (b\xff): the id"));
+  EXPECT_THAT(ImportText(kBadId), Refused("not_utf8", "m.xyz:5: frame 2 (b\xff): the id"));
   EXPECT_THAT(ImportText(kBadId, SkipRefused()), IsOk());
   EXPECT_EQ(Reasons().at("not_utf8"), 1);
   EXPECT_THAT(ImportText("1\nid=a e\xff=1.5\nC 1 2 3\n").value().Targets(), ElementsAre());

@@ -152,6 +152,37 @@ TEST_F(ImportTargetsTest, IdMissingInTheTableIsRefusedOrNan) {
   EXPECT_THAT(ImportText(kThree, options).value().Column<double>("y"), ElementsAre(1, IsNan(), 3));
 }
 
+TEST_F(ImportTargetsTest, CellMissingInTheTableIsNamedByItsLine) {
+  EXPECT_THAT(ImportText(kThree, Join("id,e\na,1\nc,3\nb,N/A\n")),
+              Refused("missing_target", "m.xyz:4: frame 2 (b): " + folder_.PathOf("t.csv") +
+                                            ":4: target 'e' is missing (--missing-target"));
+}
+
+TEST_F(ImportTargetsTest, TargetThatIsWrongIsNamedByItsLine) {
+  ImportOptions options;
+  options.targets = {"e"};
+  EXPECT_THAT(ImportText(kThree, options), Refused("bad_target", "m.xyz:8: frame 3 (c): target 'e'"));
+  EXPECT_THAT(ImportText("1\nid=a e=1\nC 1 2 3\n1\nid=b e=None\nC 1 2 3\n", options),
+              Refused("missing_target", "m.xyz:5: frame 2 (b): target 'e'"));
+}
+
+TEST_F(ImportTargetsTest, WhatHasTheFormOfAPairIsToldOf) {
+  ASSERT_THAT(ImportText("1\nid=a e: 1 xtb: 6.6.1 g norm= 0.5\nC 1 2 3\n"), testing::IsOk());
+  EXPECT_THAT(Labels(), ElementsAre("e 1/1", "xtb 1/1 text", "g norm 1/1 doubtful"));
+  ImportOptions options;
+  options.targets = {"g norm"};
+  EXPECT_THAT(ImportText("1\nid=a e: 1 g norm= 0.5\nC 1 2 3\n", options).value().Column<double>("y"),
+              ElementsAre(0.5));
+}
+
+TEST_F(ImportTargetsTest, KeyThatIsDoubtfulInAnyGraphIsNoTargetWhicheverComesFirst) {
+  const std::string clear = "1\nid=a energy=1\nC 1 2 3\n", doubtful = "1\nb energy:2\nC 1 2 3\n";
+  for (const std::string& text : {clear + doubtful, doubtful + clear}) {
+    EXPECT_THAT(ImportText(text).value().Targets(), ElementsAre());
+    EXPECT_THAT(Labels(), ElementsAre("energy 2/2 doubtful"));
+  }
+}
+
 TEST_F(ImportTargetsTest, JoinedTargetsAreCountedInGraphs) {
   ImportOptions options = Join("id,e,note\na,1,x\nc,3,2\nz,,y\ny,4,\n");
   options.missing_target_nan = true;

@@ -24,7 +24,7 @@ LabelTable Counted(const std::vector<Row>& graphs, bool allow_missing = false, b
     graph.labels = labels;
     table.Read(graph, cells);
     ++place;
-    table.Count([place] { return std::to_string(place); });
+    table.Count([place](const LabelTable::Reading&) { return std::to_string(place); });
   }
   return table;
 }
@@ -114,6 +114,10 @@ TEST(LabelTableTest, AListIsOfNodesWhereItIsAsLongAsTheyAreManyInEveryGraph) {
 TEST(LabelTableTest, WhatDescribesTheRecordIsNoTargetUnlessItIsNamed) {
   EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "1", .descriptive = true}}}), 0), "r descriptive");
   EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "x", .descriptive = true}}}), 0), "r text");
+  EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "1"}}, {{.name = "r", .text = "1", .doubtful = true}}}), 0),
+            "r doubtful");
+  EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "1"}}, {{.name = "r", .text = "-", .doubtful = true}}}), 0),
+            "r missing_in_some");
 }
 
 TEST(LabelTableTest, DigitsInNamesAreOrderedAsNumbers) {

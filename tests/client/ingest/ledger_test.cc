@@ -50,6 +50,17 @@ TEST(LedgerTest, EachRefusedGraphIsALineOfJsonWhateverItsFileIsCalled) {
       "\"message\":\"again\"}\n");
 }
 
+TEST(LedgerTest, WhatThereIsNotIsLeftOut) {
+  Ledger ledger;
+  ledger.AddRefused({WholeFile("a.tar"), "", "too_many_members", "a.tar: many"});
+  ledger.AddRefused({Origin{"a.packtrain", "graph", 2, 0}, "g", "duplicate_id", "again"});
+  EXPECT_EQ(ledger.ToJsonLines(),
+            R"({"file":"a.tar","reason":"too_many_members","message":"a.tar: many"})"
+            "\n"
+            R"({"file":"a.packtrain","frame":2,"id":"g","reason":"duplicate_id","message":"again"})"
+            "\n");
+}
+
 TEST(LedgerTest, FileThatIsNotReadOnIsTold) {
   Ledger ledger = TwoRefused();
   ledger.AddRefused({.origin = {"b.xyz", "frame", 5, 19},

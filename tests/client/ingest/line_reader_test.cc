@@ -88,7 +88,7 @@ TEST_F(LineReaderTest, LongestLineIsTheLimit) {
   EXPECT_THAT(ReadLines(folder_.Write("a", "short\n" + line + "\n"), limits).value(),
               ElementsAre("short", line));
   EXPECT_THAT(ReadLines(folder_.Write("a", "short\n" + line + "x\n"), limits),
-              Refused("line_too_long", "line 2"));
+              Refused("line_too_long", ":2: the line is longer than"));
 }
 
 TEST_F(LineReaderTest, LineWithoutEndIsRefusedBeforeItIsRead) {

@@ -52,12 +52,23 @@ TEST(OriginTest, PlaceWithoutARecordIsThatOfTheRecordBeingRead) {
   const absl::Status refusal = RefusedAt({"folder/labels.csv", "", 0, 4}, Refusal("bad_target", "no number"));
   EXPECT_EQ(PlaceOf(refusal, record), (Origin{"folder/labels.csv", "graph", 3, 4}));
   EXPECT_EQ(WithPlace(refusal, record, "g").message(), "folder/labels.csv:4: graph 3 (g): no number");
-  EXPECT_EQ(PlaceOf(Refusal("empty_file", "nothing"), record), record);
+  EXPECT_EQ(PlaceOf(RefusedAt({"", "", 0, 4}, Refusal("bad_target", "no number")), record),
+            (Origin{"folder/nodes.csv", "graph", 3, 4}));
+  EXPECT_EQ(PlaceOf(Refusal("no_id", "nothing"), record), record);
+}
+
+TEST(OriginTest, WholeFileHasNoRecord) {
+  const Origin record = {"a.xyz", "frame", 1, 0};
+  const absl::Status refusal = RefusedAt(WholeFile("a: b.xyz"), Refusal("empty_file", "nothing"));
+  EXPECT_EQ(PlaceOf(refusal, record), WholeFile("a: b.xyz"));
+  EXPECT_EQ(WithPlace(refusal, record, "a").message(), "a: b.xyz: nothing");
+  const absl::Status at_line = RefusedElsewhere({"a.xyz", "", 0, 3}, refusal);
+  EXPECT_EQ(WithPlace(at_line, record, "a").message(), "a.xyz:3: frame 1 (a): nothing");
 }
 
 TEST(OriginTest, RefusalThatLeavesTheRestSaysSoOnce) {
-  const absl::Status refusal = LeavingRest(LeavingRest(Refusal("nul_byte", "a: line 3 holds a NUL byte")));
-  EXPECT_EQ(refusal.message(), "a: line 3 holds a NUL byte; nothing is read from there on");
+  const absl::Status refusal = LeavingRest(LeavingRest(Refusal("nul_byte", "the line holds a NUL byte")));
+  EXPECT_EQ(refusal.message(), "the line holds a NUL byte; nothing is read from there on");
   EXPECT_TRUE(LeavesRest(WithPlace(RefusedAt({"a", "line", 3, 3}, refusal), "")));
   EXPECT_EQ(ReasonOf(refusal), "nul_byte");
   EXPECT_FALSE(LeavesRest(LeavingRest(absl::UnavailableError("gone"))));
@@ -67,8 +78,8 @@ TEST(OriginTest, OnlyRefusalsHaveAPlace) {
   const Origin place = {"a.xyz", "frame", 2, 9};
   EXPECT_TRUE(RefusedAt(place, absl::OkStatus()).ok());
   EXPECT_EQ(RefusedAt(place, absl::UnavailableError("gone")), absl::UnavailableError("gone"));
-  const absl::Status file = Refusal("empty_file", "a.xyz: the file holds no frame");
-  EXPECT_EQ(WithPlace(file, "a"), file);
+  const absl::Status unplaced = Refusal("too_many_targets", "2,000 targets");
+  EXPECT_EQ(WithPlace(unplaced, "a"), unplaced);
 }
 
 }  // namespace

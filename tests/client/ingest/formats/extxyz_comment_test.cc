@@ -20,31 +20,31 @@ std::vector<KeyValue> Parse(std::string_view comment) {
   return pairs;
 }
 
+auto Word(const char* word) { return FieldsAre(word, "", false, false); }
+auto Pair(const char* key, const char* value) { return FieldsAre(key, value, true, false); }
+auto Doubtful(const char* key, const char* value) { return FieldsAre(key, value, true, true); }
+
 TEST(ExtxyzCommentTest, PairsAreSplit) {
   EXPECT_THAT(Parse(R"(id=mp-1 pbc="T T F"  energy=-1.5)"),
-              ElementsAre(FieldsAre("id", "mp-1", true), FieldsAre("pbc", "T T F", true),
-                          FieldsAre("energy", "-1.5", true)));
+              ElementsAre(Pair("id", "mp-1"), Pair("pbc", "T T F"), Pair("energy", "-1.5")));
 }
 
 TEST(ExtxyzCommentTest, PlainWordsHaveNoValue) {
-  EXPECT_THAT(Parse("dsgdb9nsd_000001"), ElementsAre(FieldsAre("dsgdb9nsd_000001", "", false)));
+  EXPECT_THAT(Parse("dsgdb9nsd_000001"), ElementsAre(Word("dsgdb9nsd_000001")));
 }
 
 TEST(ExtxyzCommentTest, QuotesAndBracketsHoldBlanks) {
-  EXPECT_THAT(
-      Parse(R"(a='x y' b={1 2} c=[3, 4] d="say \"hi\" =" e="")"),
-      ElementsAre(FieldsAre("a", "x y", true), FieldsAre("b", "1 2", true), FieldsAre("c", "3, 4", true),
-                  FieldsAre("d", R"(say \"hi\" =)", true), FieldsAre("e", "", true)));
+  EXPECT_THAT(Parse(R"(a='x y' b={1 2} c=[3, 4] d="say \"hi\" =" e="")"),
+              ElementsAre(Pair("a", "x y"), Pair("b", "1 2"), Pair("c", "3, 4"), Pair("d", R"(say \"hi\" =)"),
+                          Pair("e", "")));
 }
 
 TEST(ExtxyzCommentTest, BlanksMayStandAroundTheEqualsSign) {
-  EXPECT_THAT(Parse("energy = -1.5 id= x"),
-              ElementsAre(FieldsAre("energy", "-1.5", true), FieldsAre("id", "x", true)));
+  EXPECT_THAT(Parse("energy = -1.5 id= x"), ElementsAre(Pair("energy", "-1.5"), Pair("id", "x")));
 }
 
 TEST(ExtxyzCommentTest, QuotesInPlainWordsMeanNothing) {
-  EXPECT_THAT(Parse("5'-phosphate \"x"),
-              ElementsAre(FieldsAre("5'-phosphate", "", false), FieldsAre("\"x", "", false)));
+  EXPECT_THAT(Parse("5'-phosphate \"x"), ElementsAre(Word("5'-phosphate"), Word("\"x")));
 }
 
 TEST(ExtxyzCommentTest, ValueWithoutEndIsRefused) {
@@ -56,26 +56,53 @@ TEST(ExtxyzCommentTest, ValueWithoutEndIsRefused) {
 
 TEST(ExtxyzCommentTest, NestedBracketsAreOneValue) {
   EXPECT_THAT(Parse("a=[[1, 2], [3, 4]] b={{x} y}"),
-              ElementsAre(FieldsAre("a", "[1, 2], [3, 4]", true), FieldsAre("b", "{x} y", true)));
+              ElementsAre(Pair("a", "[1, 2], [3, 4]"), Pair("b", "{x} y")));
 }
 
 TEST(ExtxyzCommentTest, NumberBehindAColonBelongsToTheWordBeforeIt) {
-  EXPECT_THAT(Parse("energy: -5.07 gnorm: 5e-5 xtb: 6.6.1"),
-              ElementsAre(FieldsAre("energy", "-5.07", true), FieldsAre("gnorm", "5e-5", true),
-                          FieldsAre("xtb:", "", false), FieldsAre("6.6.1", "", false)));
-  EXPECT_THAT(Parse("i = 5, E = -17.25"),
-              ElementsAre(FieldsAre("i", "5", true), FieldsAre("E", "-17.25", true)));
+  EXPECT_THAT(Parse("energy: -5.07, gnorm: 5e-5"), ElementsAre(Pair("energy", "-5.07"), Pair("gnorm", "5e-5")));
+  EXPECT_THAT(Parse("energy : -5.07 gap :\t1"), ElementsAre(Pair("energy", "-5.07"), Pair("gap", "1")));
+  EXPECT_THAT(Parse("i = 5, E = -17.25"), ElementsAre(Pair("i", "5"), Pair("E", "-17.25")));
+}
+
+TEST(ExtxyzCommentTest, TextBehindAColonMakesADoubtfulPairOfTheWordBeforeIt) {
+  EXPECT_THAT(Parse("energy: -5.07 xtb: 6.6.1"),
+              ElementsAre(Pair("energy", "-5.07"), Word("xtb:"), Doubtful("xtb", "6.6.1")));
+  EXPECT_THAT(Parse("made by: Anna"), ElementsAre(Word("made"), Word("by:"), Doubtful("by", "Anna")));
+  EXPECT_THAT(Parse("ethane : gas"), ElementsAre(Word("ethane"), Doubtful("ethane", "gas")));
+}
+
+TEST(ExtxyzCommentTest, WhatFollowsAColonMayBeAKeyItself) {
+  EXPECT_THAT(Parse("SCF: energy= -5"), ElementsAre(Word("SCF:"), Doubtful("energy", "-5")));
+  EXPECT_THAT(Parse("SCF: energy = -5"), ElementsAre(Word("SCF:"), Doubtful("energy", "-5")));
+  EXPECT_THAT(Parse("SCF: energy: -5"), ElementsAre(Word("SCF:"), Doubtful("energy", "-5")));
+  EXPECT_THAT(Parse("SCF: e=-5"), ElementsAre(Word("SCF:"), Pair("e", "-5")));
+  EXPECT_THAT(Parse("end: :"), ElementsAre(Word("end:"), Word(":")));
+}
+
+TEST(ExtxyzCommentTest, NumberInAWordWithAColonIsADoubtfulPair) {
+  EXPECT_THAT(Parse("energy:-5.07, e=1"),
+              ElementsAre(Word("energy:-5.07,"), Doubtful("energy", "-5.07"), Pair("e", "1")));
+  EXPECT_THAT(Parse("12:30 species:S:1 http://a.b :5 a:"),
+              ElementsAre(Word("12:30"), Word("species:S:1"), Word("http://a.b"), Word(":5"), Word("a:")));
 }
 
 TEST(ExtxyzCommentTest, LastWordOfALongerNameIsNoKey) {
   EXPECT_THAT(Parse("Etot= -76.4 g norm= 0.01 gap= 0.3"),
-              ElementsAre(FieldsAre("Etot", "-76.4", true), FieldsAre("g", "", false),
-                          FieldsAre("norm= 0.01", "", false), FieldsAre("gap", "0.3", true)));
-  EXPECT_THAT(Parse("total energy: -5"),
-              ElementsAre(FieldsAre("total", "", false), FieldsAre("energy: -5", "", false)));
-  EXPECT_THAT(
-      Parse("word id= x norm=0.5"),
-      ElementsAre(FieldsAre("word", "", false), FieldsAre("id", "x", true), FieldsAre("norm", "0.5", true)));
+              ElementsAre(Pair("Etot", "-76.4"), Word("g"), Doubtful("g norm", "0.01"), Pair("gap", "0.3")));
+  EXPECT_THAT(Parse("the total energy: -5"),
+              ElementsAre(Word("the"), Word("total"), Doubtful("total energy", "-5")));
+  EXPECT_THAT(Parse("word id= x norm=0.5"), ElementsAre(Word("word"), Pair("id", "x"), Pair("norm", "0.5")));
+}
+
+TEST(ExtxyzCommentTest, FirstWordIsNoPartOfALongerName) {
+  EXPECT_THAT(Parse("ethane energy: -5"), ElementsAre(Word("ethane"), Doubtful("energy", "-5")));
+}
+
+TEST(ExtxyzCommentTest, DoubtfulPairsAreNoSettings) {
+  const std::vector<KeyValue> pairs = Parse("a id: 5 Lattice: x");
+  EXPECT_EQ(FindKey(pairs, "id"), std::nullopt);
+  EXPECT_EQ(FindSetting(pairs, "lattice"), std::nullopt);
 }
 
 TEST(ExtxyzCommentTest, SettingsAreFoundInAnyCase) {

@@ -77,7 +77,9 @@ class ExtxyzReaderTest : public ::testing::Test {
         EXPECT_EQ(label.text, "");
         text += " per node";
       } else {
-        text += "=" + std::string(label.text) + (label.structural ? " structural" : "");
+        text += "=" + std::string(label.text) + (label.structural ? " structural" : "") +
+                (label.descriptive ? " descriptive" : "") + (label.doubtful ? " doubtful" : "");
+        EXPECT_EQ(label.line, frame_.line + 1);
       }
       labels.push_back(text);
     }
@@ -313,6 +315,15 @@ TEST_F(ExtxyzReaderTest, TruncatedGzipEndsTheFileNamingIt) {
   EXPECT_THAT(more, Refused("truncated_gzip", "cut.xyz.gz"));
 }
 
+TEST_F(ExtxyzReaderTest, RefusalsNameTheLineThatIsWrong) {
+  EXPECT_THAT(ReadFirst("0"), Refused("no_nodes", "mol.xyz:1: frame 1"));
+  EXPECT_THAT(ReadFirst("\n1001\nid=a\n"), Refused("too_many_atoms", "mol.xyz:2: frame 1 (a)"));
+  EXPECT_THAT(ReadFirst("1\n"), Refused("truncated_frame", "mol.xyz:1: frame 1"));
+  EXPECT_THAT(ReadFirst("1\na pbc=\"T T T\"\nC 1 2 3\n"), Refused("bad_pbc", "mol.xyz:2: frame 1"));
+  EXPECT_THAT(ReadFirst("1\na\nC 1 2 3\nVEC1 1 0 0\nVEC2 0 1\nVEC3 0 0 1\n"),
+              Refused("bad_lattice", "mol.xyz:5: frame 1"));
+}
+
 TEST_F(ExtxyzReaderTest, LineAboveTheLimitEndsTheFile) {
   EXPECT_THAT(OutcomesOf("1\na\nC 1 2 3\n1\n" + std::string(2 << 20, 'x') + "\nC 1 2 3\n"),
               ElementsAre("a", "line_too_long"));
@@ -362,9 +373,10 @@ TEST_F(ExtxyzReaderTest, CommentThatIsOneNumberIsTheEnergy) {
 
 TEST_F(ExtxyzReaderTest, NumbersBehindAWordAreLabels) {
   ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/etot.xyz")).value());
-  EXPECT_THAT(Labels(), ElementsAre("Etot=-76.400"));
+  EXPECT_THAT(Labels(), ElementsAre("Etot=-76.400", ::testing::StartsWith("g norm=")));
+  EXPECT_THAT(Labels()[1], ::testing::EndsWith(" doubtful"));
   ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/xtbopt.xyz")).value());
-  EXPECT_THAT(Labels(), ElementsAre("energy=-5.07054444061", "gnorm=0.000057"));
+  EXPECT_THAT(Labels(), ElementsAre("energy=-5.07054444061", "gnorm=0.000057", "xtb=6.6.1 doubtful"));
   ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/titled.xyz")).value());
   EXPECT_THAT(Labels(), IsEmpty());
   EXPECT_EQ(frame_.title, "Frame");

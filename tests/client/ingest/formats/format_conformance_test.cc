@@ -12,6 +12,7 @@
 
 #include "client/ingest/formats/format_table.h"
 #include "client/ingest/graph_reader.h"
+#include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
 #include "tests/client/ingest/archives.h"
 #include "tests/client/ingest/formats/format_samples.h"
@@ -166,6 +167,75 @@ TEST_P(FormatConformanceTest, FileThatEndsInTheMiddleOfItsBytesIsToldAsUnread) {
   const ReadResult result = Read(sample_.three + '\0' + sample_.three, /*skip_refused=*/true);
   ASSERT_EQ(result.ledger.unread().size(), 1u);
   EXPECT_THAT(result.ledger.unread()[0].file, ::testing::EndsWith(sample_.file_name));
+}
+
+// As the lines before the place at which it cannot be read on.
+std::uint64_t LineBehind(const std::string& text) {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+}
+
+TEST_P(FormatConformanceTest, FileThatUnpacksToMoreThanTheLimitIsReadUpToIt) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  for (const std::string& content : {sample_.three, Gzip(sample_.three), testing::Xz(sample_.three)}) {
+    for (std::size_t limit = 0; limit < sample_.three.size(); limit += 7) {
+      ImportOptions options;
+      options.skip_refused = true;
+      options.read.limits.max_unpacked_bytes = limit;
+      const ReadResult result = ReadPath(FileOf(content), options);
+      ASSERT_EQ(result.ledger.refused().size(), 1u) << limit;
+      EXPECT_EQ(result.ledger.refused()[0].reason, "unpacked_limit");
+      EXPECT_EQ(result.ledger.refused()[0].origin.line, LineBehind(sample_.three.substr(0, limit))) << limit;
+      ASSERT_EQ(result.ledger.unread().size(), 1u) << limit;
+      EXPECT_EQ(result.ledger.unread()[0], result.ledger.refused()[0].origin);
+    }
+  }
+}
+
+TEST_P(FormatConformanceTest, LineThatIsTooLongIsNamedAndLeavesTheRest) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  ImportOptions options;
+  options.skip_refused = true;
+  options.read.limits.max_line_bytes = 1000;
+  for (const std::string& before : {std::string(), sample_.three}) {
+    const std::string text = before + std::string(1001, 'x') + "\n";
+    for (const std::string& content : {text, Gzip(text)}) {
+      const ReadResult result = ReadPath(FileOf(content), options);
+      ASSERT_EQ(result.ledger.unread().size(), 1u);
+      EXPECT_EQ(result.ledger.refused().back().reason, "line_too_long");
+      EXPECT_EQ(result.ledger.unread()[0].line, LineBehind(before));
+      EXPECT_GT(result.ledger.unread()[0].record, 0u);
+    }
+  }
+}
+
+TEST_P(FormatConformanceTest, FileThatIsNoDataHasNeitherLineNorRecord) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\n";
+  for (const std::string& content : {pointer, std::string("BZh91AY&SY"),
+                                     std::string("\xff\xfe"
+                                                 "a\0",
+                                                 4)}) {
+    const ReadResult result = Read(content, /*skip_refused=*/true);
+    ASSERT_EQ(result.ledger.refused().size(), 1u);
+    EXPECT_EQ(result.ledger.refused()[0].origin, WholeFile(folder_.PathOf(sample_.file_name)));
+    EXPECT_THAT(result.ledger.unread(), IsEmpty());
+  }
+}
+
+TEST_P(FormatConformanceTest, RefusedArchiveIsNamedWithoutAGraph) {
+  if (!sample_.is_text) GTEST_SKIP() << "the format is no text";
+  ImportOptions options;
+  options.skip_refused = true;
+  options.read.limits.max_members = 1;
+  const std::string path =
+      folder_.Write("a.tar", testing::Tar({{sample_.file_name, sample_.three}, {"b", ""}}));
+  const ReadResult result = ReadPath(path, options);
+  EXPECT_EQ(result.graphs, Three());
+  ASSERT_EQ(result.ledger.refused().size(), 1u);
+  EXPECT_EQ(result.ledger.refused()[0].origin, WholeFile(path));
+  EXPECT_EQ(result.ledger.refused()[0].id, "");
+  EXPECT_EQ(result.ledger.refused()[0].reason, "too_many_members");
+  EXPECT_EQ(result.ledger.unread().size(), 1u);
 }
 
 TEST_P(FormatConformanceTest, EmptyFileIsRefusedByName) {

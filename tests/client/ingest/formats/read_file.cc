@@ -1,14 +1,19 @@
 #include "tests/client/ingest/formats/read_file.h"
 
+#include <gmock/gmock.h>
+
 #include <optional>
+#include <set>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/block_sink.h"
 #include "client/ingest/import_pipeline.h"
+#include "client/ingest/origin.h"
 #include "proto/base/status_macros.h"
 #include "server/records/block_reader.h"
 #include "server/records/edge_filler.h"
@@ -79,6 +84,27 @@ class KeepingSink : public ingest::BlockSink {
   std::vector<SentGraph> graphs_;
 };
 
+// What is refused as a whole, and has no line that would be wrong.
+const std::set<std::string_view> kOfWholeFiles = {
+    "archive",           "corrupt_archive", "corrupt_gzip",      "corrupt_xz",        "duplicate_member",
+    "empty_archive",     "empty_file",      "encrypted_archive", "git_lfs_pointer",   "member_name",
+    "missing_file",      "no_folder",       "no_members",        "several_data_sets", "too_many_members",
+    "truncated_archive", "truncated_gzip",  "truncated_xz",      "unpacked_limit",    "unread_packing",
+    "unsafe_name",       "utf16_text",      "archive_link",      "xz_memory",         "zip_from_pipe"};
+
+// The place of a refusal is whole, and its message begins with it.
+void ExpectPlaced(const ingest::RefusedGraph& graph, bool has_lines) {
+  const ingest::Origin& place = graph.origin;
+  const bool is_whole = ingest::IsWholeFile(place);
+  EXPECT_FALSE(place.file.empty()) << graph.message;
+  EXPECT_TRUE(!is_whole || kOfWholeFiles.contains(graph.reason)) << graph.message;
+  EXPECT_TRUE(is_whole || !has_lines || place.line > 0) << graph.message;
+  EXPECT_TRUE(is_whole || place.record > 0 || graph.id.empty()) << graph.message;
+  EXPECT_THAT(graph.message, ::testing::StartsWith(
+                                 ingest::RefusalText(ingest::PlaceText(place), is_whole ? "" : graph.id, "")));
+  EXPECT_EQ(graph.leaves_rest, graph.message.ends_with("; nothing is read from there on")) << graph.message;
+}
+
 }  // namespace
 
 std::vector<std::string> ReadResult::Ids() const {
@@ -92,6 +118,9 @@ ReadResult ReadBy(const ingest::Format& format, ingest::ImportOptions options) {
   KeepingSink sink;
   ingest::ImportPipeline pipeline(format, std::move(options));
   const absl::Status status = pipeline.Run(sink, {progress}).status();
+  for (const ingest::RefusedGraph& graph : pipeline.ledger().refused()) {
+    ExpectPlaced(graph, /*has_lines=*/format.open_blocks == nullptr);
+  }
   return {status, sink.TakeGraphs(), pipeline.ledger()};
 }
 

@@ -103,7 +103,8 @@ TEST_F(SdfReaderTest, MoleculeWithoutAtomsIsRefused) {
 
 TEST_F(SdfReaderTest, DataItemWithoutANameIsRefused) {
   EXPECT_EQ(ReadSample("sdErrors1.sdf")[0].refused, "bad_property");
-  EXPECT_THAT(ReadSample("sdErrors1.sdf")[0].message, HasSubstr("<ID"));
+  EXPECT_THAT(ReadSample("sdErrors1.sdf")[0].message,
+              HasSubstr("sdErrors1.sdf:15: molecule 1 (Bad): the data"));
 }
 
 TEST_F(SdfReaderTest, LastRecordNeedsNoEnd) {
@@ -126,6 +127,16 @@ TEST_F(SdfReaderTest, LinesToBeSkippedMayHoldTheEndOfARecord) {
   ASSERT_THAT(records, SizeIs(1));
   EXPECT_THAT(records[0].z, ElementsAre(6));
   EXPECT_THAT(records[0].labels, ElementsAre(Pair("prop1", "value")));
+}
+
+TEST_F(SdfReaderTest, LinesBehindThoseToBeSkippedAreCountedAsInTheFile) {
+  const std::string skipping = absl::StrReplaceAll(kV2000, {{"M  END\n", "S  SKP  2\n$$$$\nx\nM  END\n"}});
+  const auto line = [](std::string_view text, std::string_view part) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(text.find(part));
+    return std::to_string(std::count(text.begin(), end, '\n') + 1);
+  };
+  const std::string bad = absl::StrReplaceAll(skipping, {{"M  END\n", "M  END\n>  <ID\nx\n\n"}});
+  EXPECT_THAT(Read(bad)[0].message, HasSubstr(".sdf:" + line(bad, ">  <ID") + ": molecule 1"));
 }
 
 TEST_F(SdfReaderTest, ByteOrderMarkIsNoTitle) {
