@@ -185,7 +185,7 @@ class PoscarParser : public RecordParser {
     absl::Status status = ReadStructure(lines, graph, &line);
     if (status.ok()) return status;
     Origin origin = record.origin;
-    origin.line += line;
+    origin.line += std::min<std::uint64_t>(line, lines.size() - 1);  // the last one, where more are missing
     return RefusedAt(origin, std::move(status));
   }
 

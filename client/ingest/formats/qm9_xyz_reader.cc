@@ -70,7 +70,7 @@ absl::Status CheckProperty(const Property& property, std::string_view word) {
                  absl::StrCat("property ", std::string(property.name), " is ", Shown(word)));
 }
 
-absl::Status ReadProperties(std::string_view line, SourceGraph* graph) {
+absl::Status ReadProperties(std::string_view line, std::uint64_t number, SourceGraph* graph) {
   std::string_view rest = line;
   const std::string_view tag = NextWord(&rest);
   const std::string_view index = NextWord(&rest);
@@ -80,7 +80,8 @@ absl::Status ReadProperties(std::string_view line, SourceGraph* graph) {
     const std::string_view word = NextWord(&rest);
     if (word.empty()) return BadProperties(line, absl::StrCat("it has ", k, " properties"));
     ABSL_RETURN_IF_ERROR(CheckProperty(kProperties[k], word));
-    graph->labels.push_back({.name = kProperties[k].name, .text = word, .unit = kProperties[k].unit});
+    graph->labels.push_back(
+        {.name = kProperties[k].name, .text = word, .unit = kProperties[k].unit, .line = number});
   }
   if (NextWord(&rest).empty()) return absl::OkStatus();
   return BadProperties(line, "it has more than 15 properties");
@@ -97,21 +98,23 @@ absl::Status CheckFrequencies(std::string_view line) {
   return absl::OkStatus();
 }
 
-void AddTexts(std::string_view line, std::string_view name, std::string_view relaxed_name, SourceGraph* graph) {
+void AddTexts(std::string_view line, std::uint64_t number, std::string_view name, std::string_view relaxed_name,
+              SourceGraph* graph) {
   for (const std::string_view label : {name, relaxed_name}) {
     const std::string_view text = NextWord(&line);
-    if (!text.empty()) graph->labels.push_back({.name = label, .text = text});
+    if (!text.empty()) graph->labels.push_back({.name = label, .text = text, .line = number});
   }
 }
 
-// `text` is what stands behind the atoms.
-absl::Status ReadTail(std::string_view text, SourceGraph* graph) {
+// `text` is what stands behind the atoms, on lines behind `line`, which becomes the last one read.
+absl::Status ReadTail(std::string_view text, std::uint64_t* line, SourceGraph* graph) {
   if (text.empty()) return Refusal("truncated_frame", "the file ends without the line of frequencies");
+  ++*line;
   ABSL_RETURN_IF_ERROR(CheckFrequencies(NextLine(&text)));
   if (text.empty()) return Refusal("truncated_frame", "the file ends without the line of SMILES");
-  AddTexts(NextLine(&text), "smiles", "smiles_relaxed", graph);
+  AddTexts(NextLine(&text), ++*line, "smiles", "smiles_relaxed", graph);
   if (text.empty()) return Refusal("truncated_frame", "the file ends without the line of InChI");
-  AddTexts(NextLine(&text), "inchi", "inchi_relaxed", graph);
+  AddTexts(NextLine(&text), ++*line, "inchi", "inchi_relaxed", graph);
   for (const std::string_view name : {"mulliken_charge", "frequencies"}) {
     graph->labels.push_back({.name = name, .text = {}, .form = LabelForm::kPerNode});
   }
@@ -135,19 +138,20 @@ class Qm9XyzParser final : public RecordParser {
   absl::Status ParseFrame(std::string_view text, std::uint64_t* line, SourceGraph* graph) const {
     const std::uint64_t count = FrameCount(NextLine(&text)).value_or(0);
     if (text.empty()) return Refusal("truncated_frame", "the file ends without the line of properties");
-    graph->id_line = *line + 1;
-    const absl::Status counted = CheckAtomCount(count, max_atoms_);
-    if (counted.ok()) ++*line;
-    ABSL_RETURN_IF_ERROR(ReadProperties(NextLine(&text), graph));
-    ABSL_RETURN_IF_ERROR(counted);
+    const std::uint64_t count_line = (*line)++;
+    graph->id_line = *line;
+    ABSL_RETURN_IF_ERROR(ReadProperties(NextLine(&text), *line, graph));
+    if (absl::Status status = CheckAtomCount(count, max_atoms_); !status.ok()) {
+      *line = count_line;
+      return status;
+    }
     constexpr AtomColumns kColumns = {.count = 5};
     AtomRows rows(kColumns, text, *line);
     const absl::Status status = rows.Read(count, &graph->Values<std::uint8_t>(kZ), &graph->Values<float>(kPos));
     *line = rows.line();
     ABSL_RETURN_IF_ERROR(status);
     graph->n_node = static_cast<std::uint32_t>(count);
-    ++*line;
-    return ReadTail(rows.rest(), graph);
+    return ReadTail(rows.rest(), line, graph);
   }
 
   const std::uint64_t max_atoms_;

@@ -265,7 +265,7 @@ TEST_F(ImportTargetsTest, TheFirstTextAmongNumbersIsToldByFileLineAndGraph) {
   ASSERT_THAT(ImportText(kThree), testing::IsOk());
   const std::vector<LabelUse> uses = import_->Labels({}).value();
   EXPECT_EQ(uses[0].no_numbers, 1u);
-  EXPECT_EQ(uses[0].first_no_number, folder_.PathOf("m.xyz") + ":7: frame 3 (c): 'x'");
+  EXPECT_EQ(uses[0].first_no_number, folder_.PathOf("m.xyz") + ":8: frame 3 (c): 'x'");
 }
 
 TEST_F(ImportTargetsTest, TruthsAreTargets) {

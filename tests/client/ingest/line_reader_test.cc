@@ -59,8 +59,9 @@ TEST_F(LineReaderTest, EndsOfLinesMayBePartedByTheEndOfABuffer) {
 
 TEST_F(LineReaderTest, LineWithANulByteIsRefused) {
   using namespace std::string_literals;
-  EXPECT_THAT(ReadLines(folder_.Write("a", "one\ntw\0o\nthree\n"s)), Refused("nul_byte", "a: line 2 holds"));
-  EXPECT_THAT(ReadLines(folder_.Write("a", "one\ntwo\n\0"s)), Refused("nul_byte", "a: line 3 holds"));
+  EXPECT_THAT(ReadLines(folder_.Write("a", "one\ntw\0o\nthree\n"s)),
+              Refused("nul_byte", "a:2: the line holds"));
+  EXPECT_THAT(ReadLines(folder_.Write("a", "one\ntwo\n\0"s)), Refused("nul_byte", "a:3: the line holds"));
 }
 
 TEST_F(LineReaderTest, ByteOrderMarkIsCutOff) {

@@ -117,7 +117,7 @@ TEST_F(ImportCommandTest, SaysWhatBecameOfEachLabel) {
   nlohmann::json labels = nlohmann::json::parse(R"([{"name":"gap","found":2,"used":true,"reason":null},
                                       {"name":"energy","found":1,"used":false,"reason":"missing_in_some"},
                                       {"name":"name","found":2,"used":false,"reason":"text","no_numbers":2}])");
-  labels[2]["first_no_number"] = folder_.PathOf("m.xyz") + ":1: frame 1 (a): 'x'";
+  labels[2]["first_no_number"] = folder_.PathOf("m.xyz") + ":2: frame 1 (a): 'x'";
   EXPECT_EQ(result["labels"], labels);
   EXPECT_EQ(result["default_target"], "gap");
   const Printed printed = RunLine({"import", "extxyz", folder_.PathOf("m.xyz"), "--name", "mols", "--server",
@@ -132,7 +132,7 @@ TEST_F(ImportCommandTest, SaysWhereTextStandsAmongNumbersAndWhatArraysAre) {
       ImportForPeople("1\nid=a e=1 d=\"1 2 3\"\nC 1 2 3\n1\nid=b e=oops d=\"1 2 3\"\nC 1 2 3\n");
   EXPECT_THAT(printed.out,
               HasSubstr("\nno target e (in 2 of 2; text in 1, first in " + folder_.PathOf("m.xyz") +
-                        ":4: frame 2 (b): 'oops')\nno target d (in 2 of 2; an array)\n"
+                        ":5: frame 2 (b): 'oops')\nno target d (in 2 of 2; an array)\n"
                         "no targets: no label is one\n"));
   EXPECT_THAT(ImportForPeople("1\nid=a\nC 1 2 3\n").out, HasSubstr("\nno targets: nothing read is a label"));
 }

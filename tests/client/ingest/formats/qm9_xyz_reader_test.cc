@@ -122,6 +122,9 @@ TEST_F(Qm9XyzReaderTest, FileIsRefusedByWhatItLacks) {
   EXPECT_THAT(ReadFirstOf(std::string("1\n") + kHead + "C 0 0 0\n" + kTail), Refused("short_row", "m.xyz:3"));
   const std::string atoms = std::string("1\n") + kHead + "C 0 0 0 0.5\n";
   EXPECT_THAT(ReadFirstOf(atoms), Refused("truncated_frame", "frequencies"));
+  EXPECT_THAT(ReadFirstOf("0\n"),
+              Refused("truncated_frame", "m.xyz:1: frame 1: the file ends without the line of"));
+  EXPECT_THAT(ReadFirstOf(std::string("0\n") + kHead), Refused("no_nodes", "m.xyz:1: frame 1 (gdb_7)"));
   EXPECT_THAT(ReadFirstOf(atoms + "\n"), Refused("truncated_frame", "SMILES"));
   EXPECT_THAT(ReadFirstOf(atoms + "\nC\tC\n"), Refused("truncated_frame", "InChI"));
 }
