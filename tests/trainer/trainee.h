@@ -78,7 +78,7 @@ class Trainee {
   // Of the squared errors' sum over the batch, and then the sums of a step.
   at::Tensor GradientOf(const wire::Batch& batch, const std::string& target = "energy") {
     EXPECT_THAT(Step(batch, target), testing::IsOk());
-    return at::cat({parameters().gradients() * std::max(last_.sums[kTerms], 1.0f), parameters().sums()});
+    return at::cat({parameters().gradients() * std::max(last_.sums[kTerms], 1.0), parameters().sums()});
   }
 
   Model& model() { return trained_->model(); }
