@@ -28,11 +28,13 @@ void PlainUpdateByAdam(const AdamTensors& adam, const at::Tensor& reduced) {
   Halt(reduced, sums, adam.halted);
   adam.steps.add_(1).sub_(adam.halted);  // the update divides by 1 - beta^steps
   const std::vector<at::Tensor> parameters = Pieces(adam.parameters);
+  // Its scale and its flag are of f32, whatever the parameters are of.
   at::_fused_adam_(parameters, Pieces(gradients), Pieces(adam.mean), Pieces(adam.square),
                    /*max_exp_avg_sqs=*/{}, std::vector<at::Tensor>(parameters.size(), adam.steps), adam.rate,
                    adam.beta1, adam.beta2, /*weight_decay=*/0, adam.epsilon,
-                   /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/sums[kTerms].clamp_min(1),
-                   /*found_inf=*/adam.halted);
+                   /*amsgrad=*/false, /*maximize=*/false,
+                   /*grad_scale=*/sums[kTerms].clamp_min(1).to(at::kFloat),
+                   /*found_inf=*/adam.halted.to(at::kFloat));
 }
 
 }  // namespace

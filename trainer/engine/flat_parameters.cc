@@ -32,7 +32,7 @@ void FlatParameters::Differentiate(const at::Tensor& loss, const std::array<at::
   std::vector<at::Tensor> parts = torch::autograd::grad({loss}, parameters_);
   const at::NoGradGuard no_grad;
   for (at::Tensor& part : parts) part = part.flatten();
-  for (const at::Tensor& sum : sums) parts.push_back(sum.detach().view(1));
+  for (const at::Tensor& sum : sums) parts.push_back(sum.detach().to(reduced_.scalar_type()).view(1));
   at::cat_out(reduced_, parts);
 }
 
