@@ -18,7 +18,7 @@ struct ListenAddress {
 
   // INVALID_ARGUMENT: none of the three forms; the message names --listen.
   static absl::StatusOr<ListenAddress> Parse(std::string_view text);
-  // The same for --metrics-port: PORT, on loopback, or HOST:PORT.
+  // The same for --metrics-port, which takes PORT, on loopback, or HOST:PORT, both of IPv4.
   static absl::StatusOr<ListenAddress> ParseMetricsPort(std::string_view text);
 
   // The host is an address of IPv6.

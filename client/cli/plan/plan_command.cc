@@ -231,7 +231,7 @@ void AddPlan(CLI::App& program, Invocation& invocation) {
                  {"packtrain plan --dataset qm9 --policy dynamic --graphs 127",
                   "packtrain plan --dataset qm9 --policy packed --graphs 127 --batch 0",
                   "packtrain plan --dataset qm9 --policy packed --graphs 127 --tune",
-                  "packtrain plan --dataset c --policy supergraph --blocks 64 --block-nodes 128 --table",
+                  "packtrain plan --dataset programs --policy supergraph --blocks 64 --block-nodes 128 --table",
                   "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
   const auto flags = std::make_shared<PlanFlags>();
   CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");
