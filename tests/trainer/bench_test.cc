@@ -98,7 +98,8 @@ TEST(WriteBatch, WritesADictionaryOfTensors) {
   ASSERT_THAT(WriteBatch(kSmall, file), IsOk());
   const std::string content = ContentOf(file);
   std::filesystem::remove(file);
-  EXPECT_THAT(content, Not(::testing::HasSubstr("torch.jit")));  // whose functions torch.load(weights_only=True) refuses
+  EXPECT_THAT(content,
+              Not(::testing::HasSubstr("torch.jit")));  // whose functions torch.load(weights_only=True) refuses
   const c10::IValue read = torch::jit::pickle_load({content.begin(), content.end()});
   const auto tensor = [batch = read.toGenericDict()](const char* name) { return batch.at(name).toTensor(); };
   EXPECT_EQ(read.toGenericDict().size(), 8);

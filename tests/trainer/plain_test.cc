@@ -426,7 +426,8 @@ TEST(Precision, OfTheCpuIsF32Bf16OrF64) {
   EXPECT_EQ(SetPrecision("f32", at::kCPU).value(), at::kFloat);
   EXPECT_EQ(SetPrecision("bf16", at::kCPU).value(), at::kBFloat16);
   EXPECT_EQ(SetPrecision("f64", at::kCPU).value(), at::kDouble);
-  EXPECT_THAT(SetPrecision("f64", at::kCUDA), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--device cpu")));
+  EXPECT_THAT(SetPrecision("f64", at::kCUDA),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--device cpu")));
   EXPECT_THAT(SetPrecision("tf32", at::kCPU),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--precision tf32: the CPU has")));
   EXPECT_THAT(SetPrecision("f16", at::kCPU),

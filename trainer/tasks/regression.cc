@@ -36,9 +36,8 @@ class Regression final : public Task {
   Loss LossOf(const at::Tensor& outputs, const GraphTensors& graphs) const override {
     const at::Tensor targets = graphs.targets.to(outputs.scalar_type());
     const at::Tensor known = at::where(graphs.weights > 0, outputs, targets);
-    const at::Tensor sum = distance_ == Distance::kSquared
-                               ? at::mse_loss(known, targets, at::Reduction::Sum)
-                               : at::l1_loss(known, targets, at::Reduction::Sum);
+    const at::Tensor sum = distance_ == Distance::kSquared ? at::mse_loss(known, targets, at::Reduction::Sum)
+                                                           : at::l1_loss(known, targets, at::Reduction::Sum);
     return {.sum = sum, .terms = graphs.weights.sum()};
   }
 
