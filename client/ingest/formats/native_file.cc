@@ -22,8 +22,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are little-endian");
 
 constexpr std::size_t kFrameHeaderBytes = 8;
-// What a frame's length says is not trusted further than this before its bytes are there.
-constexpr std::size_t kReadBytes = 1 << 20;
+// So few that they are still in the processor's cache when they are overwritten.
+constexpr std::size_t kReadBytes = 64 << 10;
 
 std::uint32_t ChecksumOf(const std::string& bytes) { return base::Crc32c(std::as_bytes(std::span(bytes))); }
 
@@ -94,6 +94,9 @@ std::string NativeFile::Head() {
 
 absl::Status NativeFile::ReadBytes(std::size_t count, std::string* bytes) {
   bytes->clear();
+  // What a frame's length says is not trusted further than the file reaches.
+  if (count > bytes_ - std::min(bytes_, position_)) return Invalid("the file is cut off");
+  bytes->reserve(count);
   while (bytes->size() < count) {
     const std::size_t before = bytes->size();
     bytes->resize(before + std::min(count - before, kReadBytes));
