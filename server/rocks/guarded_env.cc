@@ -93,6 +93,14 @@ class GuardedFileSystem : public rocksdb::FileSystemWrapper {
     return status;
   }
 
+  // Of sorted files, RocksDB reopens those that it ingests, to sync them once more.
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) override {
+    if (*retired_) return IOStatus::IOError(path, kRetired);
+    if (FileName(path).ends_with(".sst")) return IOStatus::NotSupported(path, "it is synced");
+    return target()->ReopenWritableFile(path, options, file, debug);
+  }
+
   // Not the wrapper's, which takes the file from `base`.
   IOStatus NewLogger(const std::string& path, const IOOptions& options, std::shared_ptr<rocksdb::Logger>* log,
                      IODebugContext* debug) override {

@@ -26,6 +26,9 @@ namespace packtrain::rocks {
 // Retiring: the files can be read on, but nothing is written, renamed or deleted any more, so that the same
 // files can be opened again while iterators of the former opening are left.
 //
+// Ingested files: they are not synced again. Whoever wrote them has done so (SortedFileWriter); their new names
+// are synced with the folder, before the manifest says that they are there.
+//
 // No lock is taken: the folder's is held by the whole database (folder_lock.h), however often it is opened.
 class GuardedEnv {
  public:
