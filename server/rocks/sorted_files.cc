@@ -25,6 +25,15 @@ constexpr std::uint64_t kSpaceCheckBytes = 1 << 20;
 // opens the data set.
 constexpr bool kDropsFromPageCache = false;
 
+// Of each file that is not ended; there are two at a time at the most.
+constexpr std::size_t kBufferBytes = 256 << 10;
+
+rocksdb::EnvOptions WritingOptions() {
+  rocksdb::EnvOptions options;
+  options.writable_file_max_buffer_size = kBufferBytes;
+  return options;
+}
+
 // Of files outside the database, which go on being written while it is opened again.
 rocksdb::Options OptionsOf(const Database& database, const Instance& instance, FamilyId family) {
   rocksdb::Options options = instance.db().GetOptions(instance.handle(family));
@@ -85,10 +94,20 @@ std::vector<rocksdb::IngestExternalFileArg> Arguments(const Instance& instance,
 }  // namespace
 
 struct SortedFileWriter::OpenFile {
-  OpenFile(const Database& database, FamilyId family)
-      : instance(database.instance()),
-        writer(rocksdb::EnvOptions(), OptionsOf(database, *instance, family), instance->handle(family),
+  OpenFile(const Database& database, FamilyId family, std::string file_path)
+      : path(std::move(file_path)),
+        instance(database.instance()),
+        writer(WritingOptions(), OptionsOf(database, *instance, family), instance->handle(family),
                kDropsFromPageCache) {}
+
+  absl::StatusOr<std::uint64_t> End() {
+    rocksdb::ExternalSstFileInfo written;
+    const rocksdb::Status status = writer.Finish(&written);
+    if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", path));
+    return written.file_size;
+  }
+
+  const std::string path;
   const std::shared_ptr<Instance> instance;  // whose family the writer refers to
   rocksdb::SstFileWriter writer;
 };
@@ -116,11 +135,11 @@ SortedFileWriter::~SortedFileWriter() {
   for (const SortedFile& file : files_) std::filesystem::remove(file.path, ignored);
 }
 
-absl::Status SortedFileWriter::BeginFile() {
+absl::Status SortedFileWriter::BeginFile(std::string_view first_key) {
   ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
-  open_file_ = std::make_unique<OpenFile>(*database_, family_);
-  std::string path = SortedFilePath(stem_, files_.size());
-  files_.push_back({family_, path, "", ""});
+  const std::string path = SortedFilePath(stem_, files_.size());
+  open_file_ = std::make_unique<OpenFile>(*database_, family_, path);
+  files_.push_back({family_, path, std::string(first_key), ""});
   return ToStatus(open_file_->writer.Open(path), absl::StrCat("creating ", path));
 }
 
@@ -130,17 +149,6 @@ absl::Status SortedFileWriter::RequireSpace(std::uint64_t bytes) {
   return database_->reserve().Require(std::exchange(unchecked_bytes_, 0));
 }
 
-absl::Status SortedFileWriter::TryEndFile() {
-  rocksdb::ExternalSstFileInfo written;
-  const rocksdb::Status status = open_file_->writer.Finish(&written);
-  open_file_.reset();
-  SortedFile& file = files_.back();
-  file.first_key = std::move(written.smallest_key);
-  file.last_key = std::move(written.largest_key);
-  ended_bytes_ = written.file_size;
-  return ToStatus(status, absl::StrCat("writing ", file.path));
-}
-
 absl::Status SortedFileWriter::Add(std::string_view key, std::string_view value) {
   if (failure_.ok()) failure_ = TryAdd(key, value);
   return failure_;
@@ -148,21 +156,29 @@ absl::Status SortedFileWriter::Add(std::string_view key, std::string_view value)
 
 absl::Status SortedFileWriter::TryAdd(std::string_view key, std::string_view value) {
   if (open_file_ == nullptr) {
-    ABSL_RETURN_IF_ERROR(BeginFile());
+    ABSL_RETURN_IF_ERROR(BeginFile(key));
   }
   ABSL_RETURN_IF_ERROR(RequireSpace(key.size() + value.size()));
   const rocksdb::Status status = open_file_->writer.Put(key, value);
   if (!status.ok()) return ToStatus(status, absl::StrCat("writing ", files_.back().path));
-  return open_file_->writer.FileSize() < file_bytes_ ? absl::OkStatus() : TryEndFile();
+  files_.back().last_key = key;
+  if (open_file_->writer.FileSize() < file_bytes_) return absl::OkStatus();
+  return std::exchange(open_file_, nullptr)->End().status();
 }
 
 absl::StatusOr<std::uint64_t> SortedFileWriter::EndFile() {
+  ABSL_ASSIGN_OR_RETURN(const FileEnd end, TakeFile());
+  absl::StatusOr<std::uint64_t> bytes = end();
+  failure_ = bytes.status();
+  return bytes;
+}
+
+absl::StatusOr<SortedFileWriter::FileEnd> SortedFileWriter::TakeFile() {
   ABSL_RETURN_IF_ERROR(failure_);
-  if (open_file_ == nullptr) return std::uint64_t{0};
+  if (open_file_ == nullptr) return FileEnd([] { return std::uint64_t{0}; });
   // What the file still buffers in memory.
   ABSL_RETURN_IF_ERROR(database_->reserve().Require(kSpaceCheckBytes));
-  ABSL_RETURN_IF_ERROR(failure_ = TryEndFile());
-  return ended_bytes_;
+  return FileEnd([file = std::shared_ptr<OpenFile>(std::move(open_file_))] { return file->End(); });
 }
 
 absl::StatusOr<std::vector<SortedFile>> SortedFileWriter::Finish() {

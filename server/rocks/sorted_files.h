@@ -8,6 +8,7 @@
 #define PACKTRAIN_SERVER_ROCKS_SORTED_FILES_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,6 +51,14 @@ class SortedFileWriter {
   // Ends and syncs the file that is being written, and returns its size; 0 where there is none. The next key
   // begins another one. Codes as Finish.
   absl::StatusOr<std::uint64_t> EndFile();
+
+  // What ends and syncs a file, called once, by any thread, and returns its size; 0 where there is none.
+  using FileEnd = std::function<absl::StatusOr<std::uint64_t>()>;
+  // The first half of EndFile: the next key begins another file while the result ends this one.
+  // RESOURCE_EXHAUSTED: the disk is full; it may be tried again. Where the result has failed, or was not called
+  // before Finish, what Finish returns is worth nothing.
+  absl::StatusOr<FileEnd> TakeFile();
+
   // From now on no file is removed at the end.
   void LeaveFiles() { leaves_files_ = true; }
 
@@ -61,8 +70,7 @@ class SortedFileWriter {
   struct OpenFile;
   absl::Status TryAdd(std::string_view key, std::string_view value);
   absl::Status RequireSpace(std::uint64_t bytes);
-  absl::Status BeginFile();
-  absl::Status TryEndFile();
+  absl::Status BeginFile(std::string_view first_key);
 
   const std::shared_ptr<Database> database_;
   const FamilyId family_;
@@ -70,7 +78,6 @@ class SortedFileWriter {
   const std::uint64_t file_bytes_;
   std::uint64_t unchecked_bytes_ = 0;  // since the last look at the free space
   std::vector<SortedFile> files_;
-  std::uint64_t ended_bytes_ = 0;  // of the file that was ended last
   absl::Status failure_;
   bool leaves_files_ = false;
   std::unique_ptr<OpenFile> open_file_;  // the last file, while it is written

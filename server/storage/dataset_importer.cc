@@ -30,7 +30,8 @@ void LogSealed(const DatasetWriter::SealResult& sealed) {
             {"unchanged", sealed.unchanged ? "true" : "false"}});
 }
 
-// Of a file that is being written and of what waits for it, beside what the session counts.
+// Of a file that is being written, one that is ending, and of what waits for them, beside what the session
+// counts.
 constexpr std::uint64_t kStagingBytes = (2 << 20) + StagingQueue::kMaxBytes;
 
 // Takes what an import holds now.

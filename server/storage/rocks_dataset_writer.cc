@@ -98,7 +98,7 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   // A piece that has ended is kept, whatever comes behind it.
-  ~RocksDatasetWriter() override { queue_.AwaitTasks(); }
+  ~RocksDatasetWriter() override { queue_.AwaitTasks().IgnoreError(); }
 
   absl::Status Append(std::span<const std::byte> record) override {
     ABSL_RETURN_IF_ERROR(content_.AddUnhashed(record));
@@ -118,13 +118,13 @@ class RocksDatasetWriter : public DatasetWriter {
       ABSL_RETURN_IF_ERROR(WriteAll());
     }
     if (folder_ == nullptr || !(all || folder_->IsDue(new_bytes_, piece_bytes_))) return absl::OkStatus();
-    queue_.AwaitTasks();
-    const absl::Status last = std::exchange(piece_added_, absl::OkStatus());
+    ABSL_RETURN_IF_ERROR(queue_.AwaitTasks());
     if (progress.received() == folder_->received()) return absl::OkStatus();
-    if (all) return AddPiece(folder_->PieceOf(progress));
-    ABSL_RETURN_IF_ERROR(last);
+    if (all) return AddPiece(graphs_.EndFile(), folder_->PieceOf(progress));
     piece_bytes_ += std::exchange(new_bytes_, 0);
-    queue_.Then([this, piece = folder_->PieceOf(progress)] { piece_added_ = AddPiece(piece); });
+    queue_.Then([this, piece = std::make_shared<ImportPiece>(folder_->PieceOf(progress))] {
+      return BeginPiece(piece);
+    });
     return absl::OkStatus();
   }
 
@@ -165,11 +165,17 @@ class RocksDatasetWriter : public DatasetWriter {
     return queue_.Drain();
   }
 
-  // Makes what is written a piece.
-  absl::Status AddPiece(const ImportPiece& piece) {
-    ABSL_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, graphs_.EndFile());
+  // On the queue's thread. The result makes what is written a piece, and the next file is written meanwhile.
+  absl::StatusOr<StagingQueue::Rest> BeginPiece(const std::shared_ptr<ImportPiece>& piece) {
+    ABSL_ASSIGN_OR_RETURN(const rocks::SortedFileWriter::FileEnd end, graphs_.TakeFile());
+    return StagingQueue::Rest([this, end, piece] { return AddPiece(end(), std::move(*piece)); });
+  }
+
+  // Makes a piece that ends here; `file_bytes` as SortedFileWriter::EndFile.
+  absl::Status AddPiece(const absl::StatusOr<std::uint64_t>& file_bytes, ImportPiece piece) {
+    ABSL_RETURN_IF_ERROR(file_bytes.status());
     ABSL_RETURN_IF_ERROR(database().reserve().Require(0));
-    folder_->AddPiece(file_bytes, piece);
+    folder_->AddPiece(*file_bytes, std::move(piece));
     return absl::OkStatus();
   }
 
@@ -241,15 +247,15 @@ class RocksDatasetWriter : public DatasetWriter {
   const WriterEnvironment environment_;
   const std::uint64_t storage_id_;
   records::DatasetContent content_;
-  const std::unique_ptr<ImportFolder> folder_;  // null: nothing is kept
+  // Null: nothing is kept. Of the queue's threads while it has a task.
+  const std::unique_ptr<ImportFolder> folder_;
   rocks::SortedFileWriter graphs_;
   bool taken_in_ = false;  // what was staged is in the database
 
   std::uint64_t piece_bytes_ = folder_ == nullptr ? 0 : folder_->file_bytes();
   std::uint64_t new_bytes_ = 0;  // staged behind the last piece
-  // Of the queue's thread; of others while it has no task, or, of `written_`, holds no records.
+  // Of the queue's thread while it holds records, as is graphs_.
   std::uint64_t written_ = content_.graphs();
-  absl::Status piece_added_;
   // Last: it uses all of the above.
   StagingQueue queue_{[this](std::span<const std::byte> records) { content_.HashRecords(records); },
                       [this](std::span<const std::byte> records, std::span<const std::uint32_t> sizes) {

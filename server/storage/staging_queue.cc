@@ -1,9 +1,11 @@
 #include "server/storage/staging_queue.h"
 
-#include <new>
+#include <exception>
+#include <functional>
 #include <system_error>
 
 #include "proto/base/status_macros.h"
+#include "server/limits/guarded.h"
 
 namespace packtrain::storage {
 namespace {
@@ -30,10 +32,7 @@ absl::Status StagingQueue::Add(std::span<const std::byte> record) {
   if (size > kChunkBytes) {  // is not copied
     ABSL_RETURN_IF_ERROR(AwaitWritten());
     note_(record);
-    absl::Status written = write_(record, std::span(&size, 1));
-    const base::MutexLock lock(mutex_);
-    failure_ = written;
-    return written;
+    return FirstFailure(write_(record, std::span(&size, 1)));
   }
   filling_.records.reserve(kChunkBytes);
   filling_.sizes.reserve(kMaxRecords);
@@ -46,14 +45,15 @@ bool StagingQueue::HasRoom(std::size_t record_bytes) const {
   return filling_.records.size() + record_bytes <= kChunkBytes && filling_.sizes.size() < kMaxRecords;
 }
 
-void StagingQueue::Then(std::function<void()> task) {
+void StagingQueue::Then(Task task) {
   filling_.task = std::move(task);
   Push().IgnoreError();  // as what comes next will fail
 }
 
-void StagingQueue::AwaitTasks() {
+absl::Status StagingQueue::AwaitTasks() {
   const base::MutexLock lock(mutex_);
   while (tasks_ > 0) changed_.Wait(mutex_);
+  return failure_;
 }
 
 bool StagingQueue::HoldsRecords() const {
@@ -65,6 +65,7 @@ absl::Status StagingQueue::Drain() {
   if (!thread_.joinable()) return WriteHere();
   ABSL_RETURN_IF_ERROR(Push());
   ABSL_RETURN_IF_ERROR(AwaitWritten());
+  ABSL_RETURN_IF_ERROR(AwaitTasks());
   EndThread();
   return absl::OkStatus();
 }
@@ -91,22 +92,23 @@ absl::Status StagingQueue::WriteHere() {
     ABSL_RETURN_IF_ERROR(failure_);
   }
   note_(std::as_bytes(std::span(filling_.records)));
-  absl::Status written = WriteChunk(std::exchange(filling_, {}));
-  const base::MutexLock lock(mutex_);
-  failure_ = written;
-  return written;
+  const absl::StatusOr<Rest> rest = WriteChunk(std::exchange(filling_, {}));
+  return FirstFailure(rest.ok() && *rest != nullptr ? limits::Guarded(std::ref(*rest)) : rest.status());
 }
 
-absl::Status StagingQueue::WriteChunk(const Chunk& chunk) const {
-  try {
+absl::StatusOr<StagingQueue::Rest> StagingQueue::WriteChunk(const Chunk& chunk) const {
+  return limits::Guarded([&]() -> absl::StatusOr<Rest> {
     if (!chunk.sizes.empty()) {
       ABSL_RETURN_IF_ERROR(write_(std::as_bytes(std::span(chunk.records)), chunk.sizes));
     }
-    if (chunk.task != nullptr) chunk.task();
-    return absl::OkStatus();
-  } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("the system has no memory for what is staged");
-  }
+    return chunk.task == nullptr ? Rest() : chunk.task();
+  });
+}
+
+absl::Status StagingQueue::FirstFailure(const absl::Status& written) {
+  const base::MutexLock lock(mutex_);
+  failure_.Update(written);
+  return failure_;
 }
 
 bool StagingQueue::StartThread() {
@@ -139,10 +141,30 @@ absl::Status StagingQueue::AwaitWritten() {
 }
 
 void StagingQueue::Work() {
+  std::jthread third;
   while (std::optional<Chunk> chunk = Take()) {
-    const absl::Status written = WriteChunk(*chunk);
-    Return(*std::move(chunk), written);
+    if (chunk->task != nullptr && third.joinable()) third.join();
+    const absl::StatusOr<Rest> rest = WriteChunk(*chunk);
+    Return(*std::move(chunk), rest.status());
+    if (rest.ok() && *rest != nullptr) third = StartRest(*rest);
   }
+}
+
+std::jthread StagingQueue::StartRest(const Rest& rest) {
+  try {
+    return std::jthread([this, rest] { DoRest(rest); });
+  } catch (const std::exception&) {
+    DoRest(rest);
+    return {};
+  }
+}
+
+void StagingQueue::DoRest(const Rest& rest) {
+  const absl::Status done = limits::Guarded(std::ref(rest));
+  const base::MutexLock lock(mutex_);
+  failure_.Update(done);
+  --tasks_;
+  changed_.NotifyAll();
 }
 
 std::optional<StagingQueue::Chunk> StagingQueue::Take() {
@@ -163,7 +185,7 @@ void StagingQueue::Return(Chunk chunk, const absl::Status& written) {
   const base::MutexLock lock(mutex_);
   failure_.Update(written);
   --unwritten_;
-  if (had_task) --tasks_;
+  if (had_task && !written.ok()) --tasks_;
   empty_.push_back(std::move(chunk));
   changed_.NotifyAll();
 }

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "proto/base/mutex.h"
 
 namespace packtrain::storage {
 
 // Hands records on in the order in which they come, many at a time. Used by one thread; a second one, which
-// there is from the first full chunk to the next Drain, writes. Destruction drops what is not written.
+// there is from the first full chunk to the next Drain, writes, and a third one does what need not be waited
+// for in order to write on. Destruction drops what is not written.
 class StagingQueue {
  public:
   // Writes records that lie end to end, record k of `sizes[k]` bytes. It is never called twice at a time.
@@ -34,18 +36,22 @@ class StagingQueue {
   StagingQueue(const StagingQueue&) = delete;
   StagingQueue& operator=(const StagingQueue&) = delete;
 
-  // Copies the record; waits while as much is unwritten as may be. Fails as `write` did on a record before:
-  // from the first failure on nothing more is written.
+  // Copies the record; waits while as much is unwritten as may be. Fails as `write` did on a record before, or
+  // a task: from the first failure on nothing more is written, and no task is begun.
   absl::Status Add(std::span<const std::byte> record);
 
-  // Has `task` run behind the writing of all records so far; not where that failed.
-  void Then(std::function<void()> task);
-  // Waits until all of them have returned.
-  void AwaitTasks();
+  // What is left of a task once it has begun.
+  using Rest = std::function<absl::Status()>;
+  // Is called behind the writing of all records so far, before any more are written. The rest is called beside
+  // the writing of those, and has returned before another task begins.
+  using Task = std::function<absl::StatusOr<Rest>()>;
+  void Then(Task task);
+  // Waits until all tasks are done. Fails as Add.
+  absl::Status AwaitTasks();
 
   // Whether Drain would write something.
   bool HoldsRecords() const;
-  // Writes all records, and ends the second thread. Fails as Add.
+  // Writes all records, does all tasks, and ends the other threads. Fails as Add.
   absl::Status Drain();
 
   static constexpr std::size_t kChunkBytes = 256 << 10;
@@ -56,7 +62,7 @@ class StagingQueue {
   struct Chunk {
     std::string records;
     std::vector<std::uint32_t> sizes;
-    std::function<void()> task;  // behind them
+    Task task;  // behind them
   };
 
   bool HasRoom(std::size_t record_bytes) const;
@@ -64,13 +70,16 @@ class StagingQueue {
   absl::Status Push();
   // Writes it here and now. Nothing else may be unwritten.
   absl::Status WriteHere();
-  absl::Status WriteChunk(const Chunk& chunk) const;
+  // Writes it and begins its task, of which it returns the rest; null: it has none.
+  absl::StatusOr<Rest> WriteChunk(const Chunk& chunk) const;
   // False where the system has no thread.
   bool StartThread();
   // Once nothing is unwritten.
   void EndThread();
   // Waits until everything that was handed on is written.
   absl::Status AwaitWritten();
+  // The first failure, which is `written` where there was none before.
+  absl::Status FirstFailure(const absl::Status& written);
 
   // The second thread.
   void Work();
@@ -78,6 +87,9 @@ class StagingQueue {
   std::optional<Chunk> Take();
   // Takes it back.
   void Return(Chunk chunk, const absl::Status& written);
+  // The third thread, which does the rest of a task; none where the system has no thread, and it is done.
+  std::jthread StartRest(const Rest& rest);
+  void DoRest(const Rest& rest);
 
   const Note note_;
   const Write write_;
@@ -89,7 +101,7 @@ class StagingQueue {
   std::deque<Chunk> full_ ABSL_GUARDED_BY(mutex_);
   std::vector<Chunk> empty_ ABSL_GUARDED_BY(mutex_);
   std::size_t unwritten_ ABSL_GUARDED_BY(mutex_) = 0;  // chunks in full_ and in work
-  std::size_t tasks_ ABSL_GUARDED_BY(mutex_) = 0;      // in these
+  std::size_t tasks_ ABSL_GUARDED_BY(mutex_) = 0;      // in these, and one that has begun
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);  // the first one
 };

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "tests/server/rocks/database_testing.h"
@@ -51,6 +55,28 @@ TEST_F(SortedFilesTest, AFileThatIsNotAsItWasWrittenIsNotTakenIn) {
   other.front().last_key = "z";
   EXPECT_THAT(Ingest(*database_, other), StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(Scan(Family::kFiles, ""), IsEmpty());
+}
+
+TEST_F(SortedFilesTest, AFileThatWasTakenEndsWhileTheNextOneIsWritten) {
+  writer_ = std::make_unique<SortedFileWriter>(database_, Family::kFiles, folder_.PathOf("staged"), 1 << 20);
+  const auto none = writer_->TakeFile();
+  ASSERT_THAT(none, IsOk());
+  EXPECT_EQ(*(*none)(), 0u);
+  ASSERT_THAT(writer_->Add("a", kLongValue), IsOk());
+  ASSERT_THAT(writer_->Add("b", kLongValue), IsOk());
+  const auto end = writer_->TakeFile();
+  ASSERT_THAT(end, IsOk());
+  ASSERT_THAT(writer_->Add("c", kLongValue), IsOk());
+  std::optional<absl::StatusOr<std::uint64_t>> bytes;
+  std::thread([&] { bytes = (*end)(); }).join();
+  ASSERT_THAT(*bytes, IsOk());
+  const auto files = writer_->Finish();
+  ASSERT_THAT(files, IsOk());
+  ASSERT_THAT(*files, SizeIs(2));
+  EXPECT_EQ(**bytes, std::filesystem::file_size(files->front().path));
+  EXPECT_EQ(files->front().last_key, "b");
+  EXPECT_THAT(Ingest(*database_, *files), IsOk());
+  EXPECT_THAT(Scan(Family::kFiles, ""), SizeIs(3));
 }
 
 TEST_F(SortedFilesTest, KeysOutOfOrderFailAndGoOnFailing) {

@@ -65,6 +65,19 @@ TEST_F(KeptImportsTest, OneThatWasStagedToItsEndGoesOnWithItsSeal) {
   EXPECT_EQ(GoOn(*store, kGraphs), VersionOfWhole());
 }
 
+TEST_F(KeptImportsTest, PiecesEndInTheirOrderEachWithItsFile) {
+  const auto store = OpenStore();
+  BreakOff(*store, 450);
+  const auto journal = ReadJournal(KeptFolder() / "JOURNAL");
+  ASSERT_THAT(journal, IsOk());
+  ASSERT_THAT(journal->pieces, SizeIs(5));
+  for (std::size_t k = 0; k < journal->pieces.size(); ++k) {
+    const ImportPiece& piece = journal->pieces[k];
+    EXPECT_EQ(piece.progress.received(), std::min<std::size_t>((k + 1) * 100, 450));
+    EXPECT_EQ(piece.file_bytes, fs::file_size(KeptFolder() / ("graphs-" + std::to_string(k) + ".sst")));
+  }
+}
+
 // What a kill leaves: the folder as it is while the import goes on.
 TEST_F(KeptImportsTest, AKilledServerKeepsTheFinishedPieces) {
   const TemporaryFolder left;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <latch>
 #include <new>
 #include <set>
 #include <span>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
@@ -26,6 +28,7 @@ using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 std::span<const std::byte> AsBytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
@@ -144,40 +147,121 @@ TEST(StagingQueueTest, WhoeverAddsWaitsWhileAsMuchIsUnwrittenAsMayBe) {
   EXPECT_EQ(written.records().size(), 5000u);
 }
 
-TEST(StagingQueueTest, ATaskRunsBehindTheRecordsBeforeIt) {
+// A task that calls `begin`, and has nothing left to do.
+template <typename Begin>
+StagingQueue::Task TaskOf(Begin begin) {
+  return [begin] {
+    begin();
+    return StagingQueue::Rest([] { return absl::OkStatus(); });
+  };
+}
+
+// A task with nothing to do but `rest`.
+StagingQueue::Task RestAlone(StagingQueue::Rest rest) {
+  return [rest = std::move(rest)] { return rest; };
+}
+
+TEST(StagingQueueTest, ATaskBeginsBehindTheRecordsBeforeIt) {
   Written written;
   StagingQueue queue(written.Note(), written.Write());
   std::vector<std::size_t> seen;
   const auto look = [&] { seen.push_back(written.records().size()); };
-  queue.Then(look);
+  queue.Then(TaskOf(look));
   for (int k = 0; k < 3; ++k) {
     for (int record = 0; record < 10; ++record) ASSERT_THAT(queue.Add(AsBytes("abc")), IsOk());
-    queue.Then(look);
+    queue.Then(TaskOf(look));
   }
   ASSERT_THAT(queue.Add(AsBytes("abc")), IsOk());
-  queue.AwaitTasks();
+  EXPECT_THAT(queue.AwaitTasks(), IsOk());
   EXPECT_THAT(seen, ElementsAre(0, 10, 20, 30));
   ASSERT_THAT(queue.Drain(), IsOk());
 }
 
-TEST(StagingQueueTest, BehindAFailureNothingIsWrittenAndNoTaskRuns) {
+TEST(StagingQueueTest, RecordsAreWrittenWhileTheRestOfATaskIsUnderWay) {
+  Written written;
+  std::latch may_end(1);
+  bool ended = false;
+  StagingQueue queue(written.Note(), written.Write());
+  queue.Then(RestAlone([&] {
+    may_end.wait();
+    ended = true;
+    return absl::OkStatus();
+  }));
+  // More than may wait to be written.
+  const std::string record(StagingQueue::kChunkBytes, 'x');
+  for (int k = 0; k < 12; ++k) ASSERT_THAT(queue.Add(AsBytes(record)), IsOk());
+  may_end.count_down();
+  ASSERT_THAT(queue.Drain(), IsOk());
+  EXPECT_THAT(written.records(), SizeIs(12));
+  EXPECT_TRUE(ended);
+}
+
+TEST(StagingQueueTest, ATaskBeginsOnceTheOneBeforeItIsDone) {
+  Written written;
+  std::vector<std::string> did;
+  StagingQueue queue(written.Note(), written.Write());
+  for (const char* name : {"a", "b", "c"}) {
+    queue.Then([&did, name]() -> StagingQueue::Rest {
+      did.push_back(absl::StrCat("begin ", name));
+      return [&did, name] {
+        did.push_back(absl::StrCat("end ", name));
+        return absl::OkStatus();
+      };
+    });
+  }
+  ASSERT_THAT(queue.AwaitTasks(), IsOk());
+  EXPECT_THAT(did, ElementsAre("begin a", "end a", "begin b", "end b", "begin c", "end c"));
+}
+
+TEST(StagingQueueTest, BehindAFailureNothingIsWrittenAndNoTaskBegins) {
   for (const auto& [bad, code] : {std::pair("bad", absl::StatusCode::kDataLoss),
                                   std::pair("huge", absl::StatusCode::kResourceExhausted)}) {
     Written written;
     StagingQueue queue(written.Note(), written.Write());
     ASSERT_THAT(queue.Add(AsBytes("a")), IsOk());
     ASSERT_THAT(queue.Add(AsBytes(bad)), IsOk());
-    bool ran = false;
-    queue.Then([&] { ran = true; });
-    queue.AwaitTasks();
-    queue.Then([&] { ran = true; });
+    bool began = false;
+    queue.Then(TaskOf([&] { began = true; }));
+    EXPECT_THAT(queue.AwaitTasks(), StatusIs(code));
+    queue.Then(TaskOf([&] { began = true; }));
     const std::string record(StagingQueue::kChunkBytes, 'x');
     ASSERT_THAT(queue.Add(AsBytes(record)), IsOk());
     EXPECT_THAT(queue.Add(AsBytes(record)), StatusIs(code));
     EXPECT_THAT(queue.Drain(), StatusIs(code));
     EXPECT_THAT(written.records(), ElementsAre("a"));
-    EXPECT_FALSE(ran);
+    EXPECT_FALSE(began);
   }
+}
+
+TEST(StagingQueueTest, AFailureOfATaskOrItsRestIsThatOfWhatComesNext) {
+  const auto fail = [] { return absl::DataLossError("the disk"); };
+  const StagingQueue::Task tasks[] = {fail, RestAlone(fail),
+                                      RestAlone([]() -> absl::Status { throw std::bad_alloc(); })};
+  for (const StagingQueue::Task& task : tasks) {
+    Written written;
+    StagingQueue queue(written.Note(), written.Write());
+    ASSERT_THAT(queue.Add(AsBytes("a")), IsOk());
+    queue.Then(task);
+    const absl::Status failure = queue.AwaitTasks();
+    EXPECT_THAT(failure, ::testing::Not(IsOk()));
+    const std::string record(2 * StagingQueue::kChunkBytes, 'x');
+    EXPECT_EQ(queue.Add(AsBytes(record)), failure);
+    EXPECT_EQ(queue.Drain(), failure);
+    EXPECT_THAT(written.records(), ElementsAre("a"));
+  }
+}
+
+TEST(StagingQueueTest, ADrainFailsAsTheRestOfATaskThatEndsMeanwhile) {
+  Written written;
+  std::latch may_end(1);
+  StagingQueue queue(written.Note(), written.Write());
+  queue.Then(RestAlone([&] {
+    may_end.wait();
+    return absl::DataLossError("the disk");
+  }));
+  std::thread ender([&] { may_end.count_down(); });
+  EXPECT_THAT(queue.Drain(), StatusIs(absl::StatusCode::kDataLoss));
+  ender.join();
 }
 
 TEST(StagingQueueTest, AFailureOfTheCallersOwnWriteStays) {
