@@ -11,7 +11,7 @@ the same since the first half; at the end all that is stored is whole.
 With --memory SIZE the node's budget is that, and hostile clients want more beside the others: hostile_clients.py.
 
 usage: soak.py [--seconds S] [--seed N] [--memory SIZE] [--any-memory]; exit code 0: all of it held. The seed decides which faults come in which order;
-when they meet whom depends on the machine. Needs PACKTRAIN_BIN and PACKTRAIN_TEST_DATA, as ctest sets them. Where the
+when they meet whom depends on the machine. Needs PACKTRAIN_BIN, PACKTRAIN_PROTO and PACKTRAIN_TEST_DATA, as ctest sets them. Where the
 system allows no mounts, the disk is never full.
 """
 import argparse
