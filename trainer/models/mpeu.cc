@@ -64,14 +64,14 @@ class Mpeu final : public Model {
   // [E, C]. The parts of W8 are multiplied apart: those of sender and receiver once a node, not once an edge.
   at::Tensor UpdateEdges(const EdgeUpdate& update, const at::Tensor& nodes, const at::Tensor& edges,
                          const GraphTensors& graphs) const {
-    const auto of_ends = [&](std::int64_t part, const at::Tensor& ends) {
-      const at::Tensor product = nodes.mm(update.first.narrow(0, part * channels_, channels_));
-      return product.to(edges.scalar_type()).index_select(0, ends);
+    const std::int64_t of_edge = update.first.size(0) - 2 * channels_;
+    const std::vector<at::Tensor> parts = update.first.split_with_sizes({channels_, channels_, of_edge});
+    const auto of_ends = [&](const at::Tensor& weights, const at::Tensor& ends) {
+      return nodes.mm(weights).to(edges.scalar_type()).index_select(0, ends);
     };
-    const at::Tensor of_edge = update.first.slice(0, 2 * channels_);
-    const at::Tensor weights = of_edge.size(0) == edges.size(1) ? of_edge : basis_.Widen(of_edge);
+    const at::Tensor weights = of_edge == edges.size(1) ? parts[2] : basis_.Widen(parts[2]);
     const at::Tensor sum =
-        EdgeProduct(edges, weights) + of_ends(0, graphs.senders) + of_ends(1, graphs.receivers);
+        EdgeProduct(edges, weights) + of_ends(parts[0], graphs.senders) + of_ends(parts[1], graphs.receivers);
     return EdgeProduct(ShiftedSoftplus(sum, kernels_), update.second);
   }
 

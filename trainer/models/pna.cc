@@ -98,8 +98,9 @@ class Pna final : public Model {
   // aggregated over what nodes have, and no edge has a message.
   static at::Tensor Aggregate(const Linear& message, const at::Tensor& nodes, const Neighbourhoods& in) {
     const std::int64_t channels = nodes.size(1), rows = nodes.size(0);
-    const at::Tensor own = at::addmm(message.bias, nodes, message.weights.narrow(0, 0, channels));
-    const at::Tensor sent = nodes.mm(message.weights.narrow(0, channels, channels)).index_select(0, in.senders);
+    const std::vector<at::Tensor> weights = message.weights.split(channels);  // of receiver and sender
+    const at::Tensor own = at::addmm(message.bias, nodes, weights[0]);
+    const at::Tensor sent = nodes.mm(weights[1]).index_select(0, in.senders);
     const auto mean_of = [&](const at::Tensor& values) {
       return at::zeros_like(nodes).index_add(0, in.receivers, values) / in.in_degree;
     };
@@ -116,13 +117,15 @@ class Pna final : public Model {
   static at::Tensor Update(const Linear& update, const at::Tensor& nodes, const at::Tensor& aggregates,
                            const Neighbourhoods& in) {
     const std::int64_t channels = nodes.size(1), out = update.bias.size(0);
-    const at::Tensor of_scalers = update.weights.slice(0, channels)
+    const std::vector<at::Tensor> weights =
+        update.weights.split_with_sizes({channels, update.weights.size(0) - channels});
+    const at::Tensor of_scalers = weights[1]
                                       .view({kScalers, kAggregators * channels, out})
                                       .transpose(0, 1)
                                       .reshape({kAggregators * channels, kScalers * out});
     const std::vector<at::Tensor> scaled = aggregates.mm(of_scalers).split(out, 1);
-    return at::addmm(update.bias, nodes, update.weights.narrow(0, 0, channels)) + scaled[0] +
-           scaled[1] * in.amplification + scaled[2] * in.attenuation;
+    return at::addmm(update.bias, nodes, weights[0]) + scaled[0] + scaled[1] * in.amplification +
+           scaled[2] * in.attenuation;
   }
 
   static at::Tensor Apply(const Layer& layer, const at::Tensor& nodes, const Neighbourhoods& in) {
