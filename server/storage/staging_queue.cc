@@ -144,9 +144,11 @@ void StagingQueue::Work() {
   std::jthread third;
   while (std::optional<Chunk> chunk = Take()) {
     if (chunk->task != nullptr && third.joinable()) third.join();
+    DropIfFailed(*chunk);
     const absl::StatusOr<Rest> rest = WriteChunk(*chunk);
-    Return(*std::move(chunk), rest.status());
-    if (rest.ok() && *rest != nullptr) third = StartRest(*rest);
+    const bool has_rest = rest.ok() && *rest != nullptr;
+    Return(*std::move(chunk), rest.status(), has_rest);
+    if (has_rest) third = StartRest(*rest);
   }
 }
 
@@ -173,19 +175,24 @@ std::optional<StagingQueue::Chunk> StagingQueue::Take() {
   if (full_.empty()) return std::nullopt;
   std::optional<Chunk> chunk = std::move(full_.front());
   full_.pop_front();
-  if (!failure_.ok()) chunk->sizes.clear();
-  if (!failure_.ok() && std::exchange(chunk->task, nullptr) != nullptr) --tasks_;
   return chunk;
 }
 
-void StagingQueue::Return(Chunk chunk, const absl::Status& written) {
+void StagingQueue::DropIfFailed(Chunk& chunk) {
+  const base::MutexLock lock(mutex_);
+  if (failure_.ok()) return;
+  chunk.sizes.clear();
+  if (std::exchange(chunk.task, nullptr) != nullptr) --tasks_;
+}
+
+void StagingQueue::Return(Chunk chunk, const absl::Status& written, bool has_rest) {
   chunk.records.clear();
   chunk.sizes.clear();
   const bool had_task = std::exchange(chunk.task, nullptr) != nullptr;
   const base::MutexLock lock(mutex_);
   failure_.Update(written);
   --unwritten_;
-  if (had_task && !written.ok()) --tasks_;
+  if (had_task && !has_rest) --tasks_;
   empty_.push_back(std::move(chunk));
   changed_.NotifyAll();
 }

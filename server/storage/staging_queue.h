@@ -40,7 +40,7 @@ class StagingQueue {
   // a task: from the first failure on nothing more is written, and no task is begun.
   absl::Status Add(std::span<const std::byte> record);
 
-  // What is left of a task once it has begun.
+  // What is left of a task once it has begun; null: nothing.
   using Rest = std::function<absl::Status()>;
   // Is called behind the writing of all records so far, before any more are written. The rest is called beside
   // the writing of those, and has returned before another task begins.
@@ -70,7 +70,7 @@ class StagingQueue {
   absl::Status Push();
   // Writes it here and now. Nothing else may be unwritten.
   absl::Status WriteHere();
-  // Writes it and begins its task, of which it returns the rest; null: it has none.
+  // Writes it and begins its task, of which it returns the rest; null without a task.
   absl::StatusOr<Rest> WriteChunk(const Chunk& chunk) const;
   // False where the system has no thread.
   bool StartThread();
@@ -85,8 +85,10 @@ class StagingQueue {
   void Work();
   // The next chunk; none once there will be none.
   std::optional<Chunk> Take();
-  // Takes it back.
-  void Return(Chunk chunk, const absl::Status& written);
+  // After a failure: it holds neither records nor a task any more.
+  void DropIfFailed(Chunk& chunk);
+  // Takes it back; its task is done where no rest of it is left.
+  void Return(Chunk chunk, const absl::Status& written, bool has_rest);
   // The third thread, which does the rest of a task; none where the system has no thread, and it is done.
   std::jthread StartRest(const Rest& rest);
   void DoRest(const Rest& rest);

@@ -203,7 +203,11 @@ def main():
     with open(options.steps, encoding="utf-8") as file:
         told = {int(row["step"]): float(row["loss"]) for row in csv.DictReader(file)}
     losses = [loss for _, loss in sorted(told.items())]
-    worst = max(abs(mine - other) / abs(other) for mine, other in zip(repeat(options), losses) if math.isfinite(other))
+    repeated = list(repeat(options))
+    if len(repeated) != len(losses):
+        parser.error(f"{len(repeated)} files of steps, but {len(losses)} losses")
+    differences = [abs(mine - other) / abs(other) for mine, other in zip(repeated, losses) if math.isfinite(other)]
+    worst = max(difference if math.isfinite(difference) else math.inf for difference in differences)
     print(json.dumps({"model": options.model, "steps": len(told), "first_loss": losses[0], "last_loss": losses[-1],
                       "max_relative_difference": worst}))
     return 0 if worst <= options.tolerance else 1

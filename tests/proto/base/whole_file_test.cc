@@ -147,8 +147,9 @@ TEST_F(WholeFileTest, WritesToAnOpenFileAsItIs) {
 
 TEST_F(WholeFileTest, GoesOnWhereTheOpenFileStands) {
   const std::string target = folder_.Write("held", "before ");
-  const int held = ::open(target.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int held = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
   ASSERT_GE(held, 0);
+  ASSERT_EQ(::lseek(held, 0, SEEK_END), 7);
   const std::string path = "/dev/fd/" + std::to_string(held);
   EXPECT_THAT(WholeFile::Create(path), IsOk());  // and writes nothing
   EXPECT_EQ(ReadFile(target), "before ");

@@ -264,6 +264,37 @@ TEST(StagingQueueTest, ADrainFailsAsTheRestOfATaskThatEndsMeanwhile) {
   ender.join();
 }
 
+TEST(StagingQueueTest, NothingBeginsBehindATaskWhoseRestFailed) {
+  Written written;
+  std::latch may_fail(1);
+  bool began = false;
+  StagingQueue queue(written.Note(), written.Write());
+  queue.Then(RestAlone([&] {
+    may_fail.wait();
+    return absl::DataLossError("the disk");
+  }));
+  ASSERT_THAT(queue.Add(AsBytes("a")), IsOk());
+  queue.Then([&]() -> absl::StatusOr<StagingQueue::Rest> {
+    began = true;
+    return StagingQueue::Rest();
+  });
+  may_fail.count_down();
+  EXPECT_THAT(queue.AwaitTasks(), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_FALSE(began);
+  EXPECT_THAT(written.records(), ElementsAre());
+}
+
+TEST(StagingQueueTest, ATaskMayHaveNoRest) {
+  Written written;
+  StagingQueue queue(written.Note(), written.Write());
+  queue.Then([] { return StagingQueue::Rest(); });
+  EXPECT_THAT(queue.AwaitTasks(), IsOk());
+  ASSERT_THAT(queue.Add(AsBytes("a")), IsOk());
+  queue.Then([] { return StagingQueue::Rest(); });
+  EXPECT_THAT(queue.Drain(), IsOk());
+  EXPECT_THAT(written.records(), ElementsAre("a"));
+}
+
 TEST(StagingQueueTest, AFailureOfTheCallersOwnWriteStays) {
   Written written;
   StagingQueue queue(written.Note(), written.Write());
