@@ -56,8 +56,9 @@ struct KeptImportsOptions {
 
 class KeptImports;
 
-// The folder of one import under way. Used by one thread. Destroying it keeps the pieces, unless there are
-// none, they are to be dropped, or an import of the same identity has begun anew or been sealed since.
+// The folder of one import under way. Used by one thread at a time, but that IsDue and DropAtEnd may be called
+// beside AddPiece. Destroying it keeps the pieces, unless there are none, they are to be dropped, or an import
+// of the same identity has begun anew or been sealed since.
 class ImportFolder {
  public:
   ~ImportFolder();

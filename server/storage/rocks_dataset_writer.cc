@@ -166,9 +166,12 @@ class RocksDatasetWriter : public DatasetWriter {
   }
 
   // On the queue's thread. The result makes what is written a piece, and the next file is written meanwhile.
+  // Where there is no space to end the file, it goes on, and is the next piece's as well.
   absl::StatusOr<StagingQueue::Rest> BeginPiece(const std::shared_ptr<ImportPiece>& piece) {
-    ABSL_ASSIGN_OR_RETURN(const rocks::SortedFileWriter::FileEnd end, graphs_.TakeFile());
-    return StagingQueue::Rest([this, end, piece] { return AddPiece(end(), std::move(*piece)); });
+    const absl::StatusOr<rocks::SortedFileWriter::FileEnd> taken = graphs_.TakeFile();
+    if (absl::IsResourceExhausted(taken.status())) return StagingQueue::Rest([] { return absl::OkStatus(); });
+    ABSL_RETURN_IF_ERROR(taken.status());
+    return StagingQueue::Rest([this, end = *taken, piece] { return AddPiece(end(), std::move(*piece)); });
   }
 
   // Makes a piece that ends here; `file_bytes` as SortedFileWriter::EndFile.
@@ -247,7 +250,7 @@ class RocksDatasetWriter : public DatasetWriter {
   const WriterEnvironment environment_;
   const std::uint64_t storage_id_;
   records::DatasetContent content_;
-  // Null: nothing is kept. Of the queue's threads while it has a task.
+  // Null: nothing is kept. Of the queue's threads while it has a task, but for IsDue and DropAtEnd.
   const std::unique_ptr<ImportFolder> folder_;
   rocks::SortedFileWriter graphs_;
   bool taken_in_ = false;  // what was staged is in the database
