@@ -341,8 +341,9 @@ absl::StatusOr<bool> GraphImport::NextRecord() {
 
 absl::Status GraphImport::Fit() {
   if (!IsUtf8(record_.graph.id)) {
-    return RefusedAt({"", "", 0, std::max(record_.graph.id_line, record_.graph.line)},
-                     Refusal("not_utf8", "the id is not UTF-8"));
+    const absl::Status refusal = Refusal("not_utf8", "the id is not UTF-8");
+    const std::uint64_t line = std::max(record_.graph.id_line, record_.graph.line);
+    return line == 0 ? refusal : RefusedAt({"", "", 0, line}, refusal);
   }
   ABSL_RETURN_IF_ERROR(CheckFields());
   targets_.Read(record_.graph, record_.file->layout.labels_are_cells);

@@ -91,8 +91,9 @@ struct Label {
   // Describes the record or how it was measured, such as the R factor of a crystal: a target only where its
   // name was asked for.
   bool descriptive = false;
-  // Whether it is a label is not clear, as with `g norm= 0.01`: where it is a number, likewise.
-  bool doubtful = false;
+  // It may be no label, as in `g norm= 0.01`.
+  // Where it is a number, it is a target only if its name was asked for.
+  bool ambiguous = false;
   std::uint64_t rows = 0;  // of kArray
   // Where it stands: the file, where that is another one than its record's, as in a folder, and the line, where
   // that is not the record's first.

@@ -147,7 +147,8 @@ absl::Status GraphTargets::Choose() {
 std::string GraphTargets::doubt() const {
   if (!doubtful_) return "";
   return absl::StrCat("'", labels_.name(*doubtful_), "' ",
-                      TargetOf(*doubtful_) ? "is no number in some graph" : "is a number in further graphs");
+                      TargetOf(*doubtful_) ? "is no number, or not clearly a pair, in some graph"
+                                           : "is a number in further graphs");
 }
 
 bool GraphTargets::WouldChooseOtherwise() const { return !is_given_ && labels_.Targets() != names_; }

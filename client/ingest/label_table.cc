@@ -109,7 +109,7 @@ std::span<const LabelTable::Reading> LabelTable::Read(const SourceGraph& graph, 
                          .file = label.file,
                          .line = label.line});
     const bool is_number = readings_.back().text.kind == LabelText::Kind::kNumber;
-    labels_[*place].is_doubtful |= label.doubtful && is_number;
+    labels_[*place].is_ambiguous |= label.ambiguous && is_number;
   }
   return readings_;
 }
@@ -188,7 +188,7 @@ std::string_view LabelTable::WhyNoTarget(const CountedLabel& label) const {
     return label.arrays > 0 ? kArray : kPerNode;
   }
   if (label.is_descriptive) return "descriptive";
-  if (label.is_doubtful) return "doubtful";
+  if (label.is_ambiguous) return "ambiguous";
   if (label.is_cell) return "";
   return allow_missing_ || label.numbers == graphs_ ? "" : "missing_in_some";
 }

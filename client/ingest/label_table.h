@@ -54,7 +54,7 @@ struct LabelUse {
   // Why it is none: "text", "array" or "object" (in some graph; several of these: the first one), "empty"
   // (missing in every graph), "missing_in_some" (--missing-target nan makes it one), "not_named" by --targets,
   // "joined" (targets are those of --join), "per_node" (values of nodes or edges, which are not stored),
-  // "descriptive", "doubtful" (--targets makes it one), "not_utf8" (its name).
+  // "descriptive", "ambiguous" (--targets makes it one), "not_utf8" (its name).
   std::string reason = {};
   // Of those found, the graphs in which it is no number, and of all that were read the first of these, as
   // "FILE:LINE: frame 3 (ID): 'WORD'"; empty: it is a number in all.
@@ -114,8 +114,8 @@ class LabelTable {
     bool is_cell = false;
     bool is_structural = false;
     bool is_descriptive = false;
-    bool is_doubtful = false;  // in some graph in which it is a number
-    bool is_declared = false;  // as a target
+    bool is_ambiguous = false;  // in some graph in which it is a number
+    bool is_declared = false;   // as a target
     bool is_utf8 = true;
     std::uint64_t numbers = 0;
     std::uint64_t texts = 0;

@@ -103,7 +103,7 @@ std::string WordsOf(const std::string& reason) {
       {"empty", "without a value"},
       {"missing_in_some", "--missing-target nan makes it one"},
       {"descriptive", "describes the record; --targets makes it one"},
-      {"doubtful", "not clearly a key and its value; --targets makes it one"},
+      {"ambiguous", "not clearly a key and its value; --targets makes it one"},
       {"not_named", "not named by --targets"},
       {"joined", "the targets are those of --join"},
       {"not_utf8", "its name is not UTF-8"}};

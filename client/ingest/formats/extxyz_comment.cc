@@ -60,7 +60,7 @@ std::size_t FindClosing(std::string_view text, char closing) {
   return std::string_view::npos;
 }
 
-bool IsPair(const KeyValue& pair) { return pair.has_value && !pair.is_doubtful; }
+bool IsPair(const KeyValue& pair) { return pair.has_value && !pair.is_ambiguous; }
 
 bool IsNumber(std::string_view word) { return ParseDouble(word).has_value(); }
 
@@ -127,7 +127,7 @@ class CommentSplitter {
     rest_ = SkipBlanks(rest_);
     ABSL_ASSIGN_OR_RETURN(const std::string_view value, CutValue(&rest_));
     if ((blank_before || blank_behind) && !word_before_.empty() && IsNumber(value)) {
-      AddDoubtful(WholeName(key), value);
+      AddAmbiguous(WholeName(key), value);
     } else {
       AddPair(key, value);
     }
@@ -152,7 +152,7 @@ class CommentSplitter {
     if (is_number && word_before_.empty()) {
       AddPair(key, value);
     } else {
-      AddDoubtful(word_before_.empty() ? key : WholeName(key), value);
+      AddAmbiguous(word_before_.empty() ? key : WholeName(key), value);
     }
     rest_ = behind;
     return true;
@@ -166,7 +166,7 @@ class CommentSplitter {
     value = CutBareValue(&value);
     if (!IsNumber(value)) return false;
     pairs_.push_back({.key = word});
-    AddDoubtful(word.substr(0, colon), value);
+    AddAmbiguous(word.substr(0, colon), value);
     return true;
   }
 
@@ -178,9 +178,9 @@ class CommentSplitter {
     pairs_.push_back({.key = key, .value = value, .has_value = true});
     word_before_ = {};
   }
-  void AddDoubtful(std::string_view key, std::string_view value) {
+  void AddAmbiguous(std::string_view key, std::string_view value) {
     AddPair(key, value);
-    pairs_.back().is_doubtful = true;
+    pairs_.back().is_ambiguous = true;
   }
 
   // With the word in front of it, unless that may be the title.

@@ -21,22 +21,21 @@ struct KeyValue {
   std::string_view key = {};
   std::string_view value = {};  // without its quotes and blanks around it; escapes are left as they are
   bool has_value = false;       // false: a plain word
-  bool is_doubtful = false;     // it has the form of a pair, and may be none
+  bool is_ambiguous = false;    // it has the form of a pair, and may be none
 };
 
 // Splits a comment into `pairs`, which it overwrites. Values may stand in "..", '..', {..} or [..]; the last
 // two may be nested. `key: number` is a pair, with or without a blank in front of the colon. A comma behind a
-// number is left out. Doubtful pairs are
-// - `word key: value` and `word key= number`, whose key has the word in front of it, as in `g norm`, unless
-// that
-//   is the first one of the comment, which may be a title;
-// - `key: value` of a word that is no number, and `key:number` where the key begins with a letter. Such a key,
-// with
-//   its colon, is a plain word as well, in front of its pair: it may be a title.
+// number is left out. Ambiguous pairs are
+// - `word key: value` and `word key= number`. The key has the word in front of it,
+//   as in `g norm`, unless that is the first one of the comment, which may be a title;
+// - `key: value`, where the value is no number, and `key:number`, where the key begins
+//   with a letter. The key, with its colon, is also a plain word in front of its pair,
+//   as it may be a title.
 // Refusal "bad_comment": a value in quotes or brackets does not end.
 absl::Status ParseComment(std::string_view comment, std::vector<KeyValue>* pairs);
 
-// The value of the first `key` that is not doubtful, or nullopt. FindSetting takes the key in any case, as
+// The value of the first `key` that is not ambiguous, or nullopt. FindSetting takes the key in any case, as
 // "lattice" for "Lattice".
 std::optional<std::string_view> FindKey(const std::vector<KeyValue>& pairs, std::string_view key);
 std::optional<std::string_view> FindSetting(const std::vector<KeyValue>& pairs, std::string_view key);

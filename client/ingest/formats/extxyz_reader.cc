@@ -164,9 +164,9 @@ class ExtxyzParser final : public RecordParser {
       if (!pair.has_value) continue;
       graph->labels.push_back({.name = pair.key,
                                .text = pair.value,
-                               .structural = !pair.is_doubtful && IsStructural(pair.key),
+                               .structural = !pair.is_ambiguous && IsStructural(pair.key),
                                .descriptive = descriptive,
-                               .doubtful = pair.is_doubtful,
+                               .ambiguous = pair.is_ambiguous,
                                .line = comment_line_});
     }
     if (pairs_.size() == 1 && !pairs_[0].has_value && ParseDouble(pairs_[0].key)) {

@@ -168,18 +168,18 @@ TEST_F(ImportTargetsTest, TargetThatIsWrongIsNamedByItsLine) {
 
 TEST_F(ImportTargetsTest, WhatHasTheFormOfAPairIsToldOf) {
   ASSERT_THAT(ImportText("1\nid=a e: 1 xtb: 6.6.1 g norm= 0.5\nC 1 2 3\n"), testing::IsOk());
-  EXPECT_THAT(Labels(), ElementsAre("e 1/1", "xtb 1/1 text", "g norm 1/1 doubtful"));
+  EXPECT_THAT(Labels(), ElementsAre("e 1/1", "xtb 1/1 text", "g norm 1/1 ambiguous"));
   ImportOptions options;
   options.targets = {"g norm"};
   EXPECT_THAT(ImportText("1\nid=a e: 1 g norm= 0.5\nC 1 2 3\n", options).value().Column<double>("y"),
               ElementsAre(0.5));
 }
 
-TEST_F(ImportTargetsTest, KeyThatIsDoubtfulInAnyGraphIsNoTargetWhicheverComesFirst) {
-  const std::string clear = "1\nid=a energy=1\nC 1 2 3\n", doubtful = "1\nb energy:2\nC 1 2 3\n";
-  for (const std::string& text : {clear + doubtful, doubtful + clear}) {
+TEST_F(ImportTargetsTest, KeyThatIsAmbiguousInAnyGraphIsNoTargetWhicheverComesFirst) {
+  const std::string clear = "1\nid=a energy=1\nC 1 2 3\n", ambiguous = "1\nb energy:2\nC 1 2 3\n";
+  for (const std::string& text : {clear + ambiguous, ambiguous + clear}) {
     EXPECT_THAT(ImportText(text).value().Targets(), ElementsAre());
-    EXPECT_THAT(Labels(), ElementsAre("energy 2/2 doubtful"));
+    EXPECT_THAT(Labels(), ElementsAre("energy 2/2 ambiguous"));
   }
 }
 

@@ -114,9 +114,9 @@ TEST(LabelTableTest, AListIsOfNodesWhereItIsAsLongAsTheyAreManyInEveryGraph) {
 TEST(LabelTableTest, WhatDescribesTheRecordIsNoTargetUnlessItIsNamed) {
   EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "1", .descriptive = true}}}), 0), "r descriptive");
   EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "x", .descriptive = true}}}), 0), "r text");
-  EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "1"}}, {{.name = "r", .text = "1", .doubtful = true}}}), 0),
-            "r doubtful");
-  EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "1"}}, {{.name = "r", .text = "-", .doubtful = true}}}), 0),
+  EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "1"}}, {{.name = "r", .text = "1", .ambiguous = true}}}), 0),
+            "r ambiguous");
+  EXPECT_EQ(Judged(Counted({{{.name = "r", .text = "1"}}, {{.name = "r", .text = "-", .ambiguous = true}}}), 0),
             "r missing_in_some");
 }
 

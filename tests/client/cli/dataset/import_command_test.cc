@@ -195,7 +195,9 @@ TEST_F(ImportCommandTest, WhatWasSentBeforeTheTargetsWereKnownLeavesNothingBehin
   }
   const Printed printed = Import(text + "1\nid=last b=2\nC 1 2 3\n");
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  EXPECT_THAT(printed.err, HasSubstr("reads everything again, because 'a' is no number in some graph"));
+  EXPECT_THAT(
+      printed.err,
+      HasSubstr("reads everything again, because 'a' is no number, or not clearly a pair, in some graph"));
   EXPECT_EQ(printed.Json()["read"], 1501);
   EXPECT_EQ(Stored().value().graphs, 1501u);
   ASSERT_EQ(Stored().value().FindSplit("all")->targets.size(), 1u);

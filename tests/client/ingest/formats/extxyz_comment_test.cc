@@ -22,7 +22,7 @@ std::vector<KeyValue> Parse(std::string_view comment) {
 
 auto Word(const char* word) { return FieldsAre(word, "", false, false); }
 auto Pair(const char* key, const char* value) { return FieldsAre(key, value, true, false); }
-auto Doubtful(const char* key, const char* value) { return FieldsAre(key, value, true, true); }
+auto Ambiguous(const char* key, const char* value) { return FieldsAre(key, value, true, true); }
 
 TEST(ExtxyzCommentTest, PairsAreSplit) {
   EXPECT_THAT(Parse(R"(id=mp-1 pbc="T T F"  energy=-1.5)"),
@@ -65,41 +65,41 @@ TEST(ExtxyzCommentTest, NumberBehindAColonBelongsToTheWordBeforeIt) {
   EXPECT_THAT(Parse("i = 5, E = -17.25"), ElementsAre(Pair("i", "5"), Pair("E", "-17.25")));
 }
 
-TEST(ExtxyzCommentTest, TextBehindAColonMakesADoubtfulPairOfTheWordBeforeIt) {
+TEST(ExtxyzCommentTest, TextBehindAColonMakesAnAmbiguousPairOfTheWordBeforeIt) {
   EXPECT_THAT(Parse("energy: -5.07 xtb: 6.6.1"),
-              ElementsAre(Pair("energy", "-5.07"), Word("xtb:"), Doubtful("xtb", "6.6.1")));
-  EXPECT_THAT(Parse("made by: Anna"), ElementsAre(Word("made"), Word("by:"), Doubtful("by", "Anna")));
-  EXPECT_THAT(Parse("ethane : gas"), ElementsAre(Word("ethane"), Doubtful("ethane", "gas")));
+              ElementsAre(Pair("energy", "-5.07"), Word("xtb:"), Ambiguous("xtb", "6.6.1")));
+  EXPECT_THAT(Parse("made by: Anna"), ElementsAre(Word("made"), Word("by:"), Ambiguous("by", "Anna")));
+  EXPECT_THAT(Parse("ethane : gas"), ElementsAre(Word("ethane"), Ambiguous("ethane", "gas")));
 }
 
 TEST(ExtxyzCommentTest, WhatFollowsAColonMayBeAKeyItself) {
-  EXPECT_THAT(Parse("SCF: energy= -5"), ElementsAre(Word("SCF:"), Doubtful("energy", "-5")));
-  EXPECT_THAT(Parse("SCF: energy = -5"), ElementsAre(Word("SCF:"), Doubtful("energy", "-5")));
-  EXPECT_THAT(Parse("SCF: energy: -5"), ElementsAre(Word("SCF:"), Doubtful("energy", "-5")));
+  EXPECT_THAT(Parse("SCF: energy= -5"), ElementsAre(Word("SCF:"), Ambiguous("energy", "-5")));
+  EXPECT_THAT(Parse("SCF: energy = -5"), ElementsAre(Word("SCF:"), Ambiguous("energy", "-5")));
+  EXPECT_THAT(Parse("SCF: energy: -5"), ElementsAre(Word("SCF:"), Ambiguous("energy", "-5")));
   EXPECT_THAT(Parse("SCF: e=-5"), ElementsAre(Word("SCF:"), Pair("e", "-5")));
   EXPECT_THAT(Parse("end: :"), ElementsAre(Word("end:"), Word(":")));
 }
 
-TEST(ExtxyzCommentTest, NumberInAWordWithAColonIsADoubtfulPair) {
+TEST(ExtxyzCommentTest, NumberInAWordWithAColonIsAnAmbiguousPair) {
   EXPECT_THAT(Parse("energy:-5.07, e=1"),
-              ElementsAre(Word("energy:-5.07,"), Doubtful("energy", "-5.07"), Pair("e", "1")));
+              ElementsAre(Word("energy:-5.07,"), Ambiguous("energy", "-5.07"), Pair("e", "1")));
   EXPECT_THAT(Parse("12:30 species:S:1 http://a.b :5 a:"),
               ElementsAre(Word("12:30"), Word("species:S:1"), Word("http://a.b"), Word(":5"), Word("a:")));
 }
 
 TEST(ExtxyzCommentTest, LastWordOfALongerNameIsNoKey) {
   EXPECT_THAT(Parse("Etot= -76.4 g norm= 0.01 gap= 0.3"),
-              ElementsAre(Pair("Etot", "-76.4"), Word("g"), Doubtful("g norm", "0.01"), Pair("gap", "0.3")));
+              ElementsAre(Pair("Etot", "-76.4"), Word("g"), Ambiguous("g norm", "0.01"), Pair("gap", "0.3")));
   EXPECT_THAT(Parse("the total energy: -5"),
-              ElementsAre(Word("the"), Word("total"), Doubtful("total energy", "-5")));
+              ElementsAre(Word("the"), Word("total"), Ambiguous("total energy", "-5")));
   EXPECT_THAT(Parse("word id= x norm=0.5"), ElementsAre(Word("word"), Pair("id", "x"), Pair("norm", "0.5")));
 }
 
 TEST(ExtxyzCommentTest, FirstWordIsNoPartOfALongerName) {
-  EXPECT_THAT(Parse("ethane energy: -5"), ElementsAre(Word("ethane"), Doubtful("energy", "-5")));
+  EXPECT_THAT(Parse("ethane energy: -5"), ElementsAre(Word("ethane"), Ambiguous("energy", "-5")));
 }
 
-TEST(ExtxyzCommentTest, DoubtfulPairsAreNoSettings) {
+TEST(ExtxyzCommentTest, AmbiguousPairsAreNoSettings) {
   const std::vector<KeyValue> pairs = Parse("a id: 5 Lattice: x");
   EXPECT_EQ(FindKey(pairs, "id"), std::nullopt);
   EXPECT_EQ(FindSetting(pairs, "lattice"), std::nullopt);

@@ -78,7 +78,7 @@ class ExtxyzReaderTest : public ::testing::Test {
         text += " per node";
       } else {
         text += "=" + std::string(label.text) + (label.structural ? " structural" : "") +
-                (label.descriptive ? " descriptive" : "") + (label.doubtful ? " doubtful" : "");
+                (label.descriptive ? " descriptive" : "") + (label.ambiguous ? " ambiguous" : "");
         EXPECT_EQ(label.line, frame_.line + 1);
       }
       labels.push_back(text);
@@ -374,9 +374,9 @@ TEST_F(ExtxyzReaderTest, CommentThatIsOneNumberIsTheEnergy) {
 TEST_F(ExtxyzReaderTest, NumbersBehindAWordAreLabels) {
   ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/etot.xyz")).value());
   EXPECT_THAT(Labels(), ElementsAre("Etot=-76.400", ::testing::StartsWith("g norm=")));
-  EXPECT_THAT(Labels()[1], ::testing::EndsWith(" doubtful"));
+  EXPECT_THAT(Labels()[1], ::testing::EndsWith(" ambiguous"));
   ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/xtbopt.xyz")).value());
-  EXPECT_THAT(Labels(), ElementsAre("energy=-5.07054444061", "gnorm=0.000057", "xtb=6.6.1 doubtful"));
+  EXPECT_THAT(Labels(), ElementsAre("energy=-5.07054444061", "gnorm=0.000057", "xtb=6.6.1 ambiguous"));
   ASSERT_TRUE(OpenAndReadFirst(Report("ensemble/titled.xyz")).value());
   EXPECT_THAT(Labels(), IsEmpty());
   EXPECT_EQ(frame_.title, "Frame");
