@@ -299,8 +299,9 @@ absl::StatusOr<bool> ArchiveReader::NextHeader() {
   if (result == ARCHIVE_EOF) return false;
   if (result < ARCHIVE_WARN) return Failed();
   if (++impl_->entries > impl_->limits.max_members) {
-    return Refused("too_many_members", absl::StrCat("the archive has more than ", impl_->limits.max_members,
-                                                    " members (--max-members)"));
+    return RefusedWhole(
+        member_path(), "too_many_members",
+        absl::StrCat("the archive has more than ", impl_->limits.max_members, " members (--max-members)"));
   }
   const char* const name = archive_entry_pathname(impl_->entry);
   impl_->name = name != nullptr && IsUtf8(name) ? WithoutDotSlash(name) : "";
@@ -310,13 +311,16 @@ absl::StatusOr<bool> ArchiveReader::NextHeader() {
 }
 
 absl::Status ArchiveReader::CheckMember() const {
-  if (impl_->name.empty()) return Refused("member_name", "the member's name is empty or not UTF-8");
-  if (IsUnsafe(impl_->name)) return Refused("unsafe_name", "the member's name leads out of the archive");
+  if (impl_->name.empty())
+    return RefusedWhole(member_path(), "member_name", "the member's name is empty or not UTF-8");
+  if (IsUnsafe(impl_->name))
+    return RefusedWhole(member_path(), "unsafe_name", "the member's name leads out of the archive");
   if (archive_entry_filetype(impl_->entry) != AE_IFREG || archive_entry_hardlink(impl_->entry) != nullptr) {
-    return Refused("archive_link", "the member is a link or a device; only plain files are read");
+    return RefusedWhole(member_path(), "archive_link",
+                        "the member is a link or a device; only plain files are read");
   }
   if (archive_entry_is_data_encrypted(impl_->entry) != 0) {
-    return Refused("encrypted_archive", "the member is encrypted");
+    return RefusedWhole(member_path(), "encrypted_archive", "the member is encrypted");
   }
   return absl::OkStatus();
 }
@@ -325,13 +329,15 @@ absl::Status ArchiveReader::CheckEnd() {
   const absl::StatusOr<bool> ends_well = impl_->input->EndsWell();
   if (!ends_well.ok()) return EndWith(ends_well.status());
   if (!*ends_well) {
-    return EndWith(Refused("truncated_archive", "the archive ends too early; is the file complete?"));
+    return EndWith(
+        RefusedWhole(member_path(), "truncated_archive", "the archive ends too early; is the file complete?"));
   }
-  if (impl_->entries == 0) return Refused("empty_archive", "the archive has no member");
+  if (impl_->entries == 0) return RefusedWhole(member_path(), "empty_archive", "the archive has no member");
   if (impl_->members == 0) {
-    return Refused("no_members", absl::StrCat("the archive holds no ", NamesOf(impl_->extensions),
-                                              " file, but ", impl_->passed_over.count,
-                                              impl_->passed_over.count == 1 ? " other" : " others"));
+    return RefusedWhole(
+        member_path(), "no_members",
+        absl::StrCat("the archive holds no ", NamesOf(impl_->extensions), " file, but ",
+                     impl_->passed_over.count, impl_->passed_over.count == 1 ? " other" : " others"));
   }
   return absl::OkStatus();
 }
@@ -341,18 +347,14 @@ absl::Status ArchiveReader::Failed() const {
   const char* const text = archive_error_string(impl_->reader.get());
   const std::string what = text == nullptr ? "it is no archive" : text;
   if (what.find(kUnknownFormat) != std::string::npos) {
-    return Refused("truncated_archive", impl_->input->WhyUnknown());
+    return RefusedWhole(member_path(), "truncated_archive", impl_->input->WhyUnknown());
   }
   const bool cut = what.find("runcated") != std::string::npos;
-  return Refused(cut ? "truncated_archive" : "corrupt_archive",
-                 absl::StrCat("the archive is ", cut ? "cut off" : "corrupt", ": ", what));
+  return RefusedWhole(member_path(), cut ? "truncated_archive" : "corrupt_archive",
+                      absl::StrCat("the archive is ", cut ? "cut off" : "corrupt", ": ", what));
 }
 
-absl::Status ArchiveReader::Refused(std::string_view reason, std::string_view what) const {
-  return RefusedAt(WholeFile(impl_->member_path), Refusal(reason, what));
-}
-
-// What was read before is no archive that is refused as a whole.
+// An archive of which a member was read before is not refused as a whole: the refusal leaves the rest.
 absl::Status ArchiveReader::EndWith(absl::Status status) {
   impl_->ended = true;
   return impl_->entries > 0 ? LeavingRest(std::move(status)) : status;
@@ -363,9 +365,8 @@ absl::StatusOr<FileOrArchive> OpenFileOrArchive(std::shared_ptr<DiskFile> file,
                                                 const ReadLimits& limits) {
   const std::string_view packed(file->available().data(), file->available().size());
   if (IsZip(packed) && !file->is_regular()) {
-    return RefusedAt(
-        WholeFile(file->path()),
-        Refusal("zip_from_pipe", "a zip archive is read by the list at its end, which a pipe does not allow"));
+    return RefusedWhole(file->path(), "zip_from_pipe",
+                        "a zip archive is read by the list at its end, which a pipe does not allow");
   }
   if (IsZip(packed)) return FileOrArchive{nullptr, ArchiveReader::OfZip(std::move(file), extensions, limits)};
   const std::string path = file->path();

@@ -66,8 +66,6 @@ class ArchiveReader {
   absl::Status CheckEnd();
   absl::Status CheckMember() const;
   absl::Status Failed() const;
-  // At the member, or at the archive where it stands at none.
-  absl::Status Refused(std::string_view reason, std::string_view what) const;
   absl::Status EndWith(absl::Status status);
 
   const std::unique_ptr<Impl> impl_;

@@ -9,7 +9,6 @@
 #include "client/ingest/disk_file.h"
 #include "client/ingest/first_bytes.h"
 #include "client/ingest/origin.h"
-#include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
@@ -21,10 +20,9 @@ std::uint64_t UnpackBudget::Spend(std::uint64_t bytes) {
 }
 
 absl::Status UnpackBudget::Exceeded(const std::string& path) const {
-  return RefusedAt(WholeFile(path),
-                   Refusal("unpacked_limit", absl::StrCat("more than ", max_bytes_,
-                                                          " bytes when unpacked, of the file or its archive "
-                                                          "(--max-unpacked-bytes)")));
+  return RefusedWhole(path, "unpacked_limit",
+                      absl::StrCat("the file or its archive holds more than ", max_bytes_,
+                                   " bytes when unpacked (--max-unpacked-bytes)"));
 }
 
 absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path,

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/ingest/origin.h"
-#include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
 
@@ -59,10 +58,6 @@ std::string SizeInPointer(std::string_view head) {
   return bytes ? absl::StrCat(" (", *bytes, " bytes)") : "";
 }
 
-absl::Status Refused(std::string_view reason, const std::string& path, std::string_view what) {
-  return RefusedAt(WholeFile(path), Refusal(reason, what));
-}
-
 }  // namespace
 
 bool IsZip(std::string_view head) {
@@ -75,24 +70,25 @@ bool IsTar(std::string_view head) {
 
 absl::Status CheckNoLfsPointer(std::string_view head, const std::string& path) {
   if (!head.starts_with(kLfsPointer)) return absl::OkStatus();
-  return Refused("git_lfs_pointer", path,
-                 absl::StrCat("a Git LFS pointer in place of the data", SizeInPointer(head),
-                              "; `git lfs pull` fetches them"));
+  return RefusedWhole(path, "git_lfs_pointer",
+                      absl::StrCat("a Git LFS pointer in place of the data", SizeInPointer(head),
+                                   "; `git lfs pull` fetches them"));
 }
 
 absl::Status CheckFirstBytes(std::string_view head, const std::string& path) {
   ABSL_RETURN_IF_ERROR(CheckNoLfsPointer(head, path));
   if (const std::optional<std::string_view> packing = UnreadPacking(head)) {
-    return Refused(
-        "unread_packing", path,
+    return RefusedWhole(
+        path, "unread_packing",
         absl::StrCat("packed with ", std::string(*packing), ", which is not read; gzip, xz, tar and zip are"));
   }
   if (IsZip(head) || IsTar(head)) {
-    return Refused("archive", path,
-                   absl::StrCat("a ", IsZip(head) ? "zip" : "tar", " archive where a file is expected"));
+    return RefusedWhole(path, "archive",
+                        absl::StrCat("a ", IsZip(head) ? "zip" : "tar", " archive where a file is expected"));
   }
   if (IsUtf16(head)) {
-    return Refused("utf16_text", path, "the text is UTF-16 or UTF-32; convert it to UTF-8, as with `iconv`");
+    return RefusedWhole(path, "utf16_text",
+                        "the text is UTF-16 or UTF-32; convert it to UTF-8, as with `iconv`");
   }
   return absl::OkStatus();
 }

@@ -65,6 +65,10 @@ absl::Status RefusedAt(const Origin& place, absl::Status status) {
   return status.GetPayload(kPlaceType) ? status : RefusedElsewhere(place, std::move(status));
 }
 
+absl::Status RefusedWhole(std::string path, std::string_view reason, std::string_view what) {
+  return RefusedAt(WholeFile(std::move(path)), Refusal(reason, what));
+}
+
 absl::Status RefusedElsewhere(const Origin& place, absl::Status status) {
   if (IsRefusal(status)) status.SetPayload(kPlaceType, absl::Cord(FormatOrigin(place)));
   return status;

@@ -34,6 +34,8 @@ bool IsWholeFile(const Origin& place);
 // A refusal (refusal.h) with the place of what it refuses, unless it has one already; its message stays
 // without. Any other status as it is.
 absl::Status RefusedAt(const Origin& place, absl::Status status);
+// A refusal of WholeFile(path); `reason` and `what` as Refusal takes them.
+absl::Status RefusedWhole(std::string path, std::string_view reason, std::string_view what);
 // The same, whatever place it has.
 absl::Status RefusedElsewhere(const Origin& place, absl::Status status);
 

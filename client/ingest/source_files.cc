@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/ingest/origin.h"
-#include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
@@ -118,9 +117,9 @@ absl::StatusOr<FoundFiles> FindFilesBelow(const std::string& folder,
       found.passed_over.front().Add(name);
     }
     if (found.files.size() + found.passed_over.front().count > max_files) {
-      return RefusedAt(WholeFile(folder),
-                       Refusal("too_many_members", absl::StrCat("there are more than ", max_files,
-                                                                " files in the folder (--max-members)")));
+      return RefusedWhole(
+          folder, "too_many_members",
+          absl::StrCat("there are more than ", max_files, " files in the folder (--max-members)"));
     }
   }
   return Finished(std::move(found), folder, error, extensions);

@@ -25,7 +25,7 @@ class SplitReader {
       ABSL_RETURN_IF_ERROR(Add(Trim(line)));
     }
     if (line_of_.empty()) {
-      return RefusedAt(WholeFile(lines_.path()), Refusal("empty_file", "the file lists no graph"));
+      return RefusedWhole(lines_.path(), "empty_file", "the file lists no graph");
     }
     return std::move(lists_);
   }

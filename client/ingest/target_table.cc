@@ -61,7 +61,7 @@ class TargetTable::Builder {
 
   absl::Status ReadHeader() {
     ABSL_ASSIGN_OR_RETURN(bool more, csv_.Next(&header_));
-    if (!more) return Whole("empty_file", "the table has no header");
+    if (!more) return RefusedWhole(csv_.path(), "empty_file", "the table has no header");
     header_line_ = csv_.row_line();
     if (!options_.key.empty()) {
       ABSL_ASSIGN_OR_RETURN(std::size_t key, PositionOf(options_.key, "--key"));
@@ -81,11 +81,13 @@ class TargetTable::Builder {
   absl::StatusOr<std::size_t> PositionOf(const std::string& name, const char* flag) const {
     const auto found = std::find(header_.begin(), header_.end(), name);
     if (found == header_.end()) {
-      return Whole("no_column", absl::StrCat("no column '", name, "' (", flag,
-                                             "); there are: ", absl::StrJoin(header_, ", ")));
+      return RefusedWhole(
+          csv_.path(), "no_column",
+          absl::StrCat("no column '", name, "' (", flag, "); there are: ", absl::StrJoin(header_, ", ")));
     }
     if (std::find(found + 1, header_.end(), name) != header_.end()) {
-      return Whole("no_column", absl::StrCat("two columns are called '", name, "' (", flag, ")"));
+      return RefusedWhole(csv_.path(), "no_column",
+                          absl::StrCat("two columns are called '", name, "' (", flag, ")"));
     }
     return static_cast<std::size_t>(found - header_.begin());
   }
@@ -143,7 +145,8 @@ class TargetTable::Builder {
         columns_.begin(), columns_.end(), [this](const Cells& column) { return WhyNoTarget(column).empty(); });
     const auto targets = static_cast<std::size_t>(others - columns_.begin());
     if (targets == 0) {
-      return Whole("no_targets", absl::StrCat("no column of numbers beside '", header_[key_], "'"));
+      return RefusedWhole(csv_.path(), "no_targets",
+                          absl::StrCat("no column of numbers beside '", header_[key_], "'"));
     }
     ABSL_RETURN_IF_ERROR(CheckHeader(targets));
     table_.file_ = csv_.path();
@@ -154,7 +157,8 @@ class TargetTable::Builder {
       table_.columns_.push_back({name, std::string(WhyNoTarget(column)), std::move(column.first_no_number)});
       if (k >= targets) continue;
       if (std::ranges::find(table_.names_, name) != table_.names_.end()) {
-        return Whole("no_column", absl::StrCat("two columns of numbers are called '", name, "'"));
+        return RefusedWhole(csv_.path(), "no_column",
+                            absl::StrCat("two columns of numbers are called '", name, "'"));
       }
       table_.names_.push_back(name);
       for (auto& [row, text] : column.bad_cells) table_.bad_cells_[{row, k}] = std::move(text);
@@ -186,9 +190,6 @@ class TargetTable::Builder {
 
   absl::Status Bad(std::string_view reason, const std::string& what) const {
     return RefusedAt({csv_.path(), "", 0, csv_.row_line()}, Refusal(reason, what));
-  }
-  absl::Status Whole(std::string_view reason, const std::string& what) const {
-    return RefusedAt(WholeFile(csv_.path()), Refusal(reason, what));
   }
 
   const JoinOptions& options_;

@@ -18,7 +18,6 @@
 #include "client/ingest/archive_reader.h"
 #include "client/ingest/disk_file.h"
 #include "client/ingest/origin.h"
-#include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
@@ -172,8 +171,7 @@ absl::StatusOr<Extent> CopyTo(ScratchFile& scratch, PackedBytes& member, UnpackB
 absl::Status NoFolder(ByteSource& file) {
   char byte;
   ABSL_RETURN_IF_ERROR(file.Read({&byte, 1}).status());
-  return RefusedAt(WholeFile(file.path()),
-                   Refusal("no_folder", "expected a folder, or a tar or zip archive of one"));
+  return RefusedWhole(file.path(), "no_folder", "expected a folder, or a tar or zip archive of one");
 }
 
 }  // namespace
@@ -194,8 +192,7 @@ absl::StatusOr<std::unique_ptr<InputFolder>> UnpackFolder(const std::string& arc
     ABSL_ASSIGN_OR_RETURN(const Extent extent, CopyTo(*scratch, *member, *reader->budget()));
     std::string name = member->path().substr(archive.size() + 1);
     if (!extents.try_emplace(name, extent).second) {
-      return RefusedAt(WholeFile(member->path()),
-                       Refusal("duplicate_member", "the archive has two members of this name"));
+      return RefusedWhole(member->path(), "duplicate_member", "the archive has two members of this name");
     }
     found.files.push_back(std::move(name));
   }

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/ingest/origin.h"
-#include "client/ingest/refusal.h"
 #include "proto/base/status_macros.h"
 
 namespace packtrain::ingest {
@@ -28,10 +27,6 @@ constexpr std::uint64_t kMaxXzBytes = 72 << 20;
 
 bool StartsWith(std::span<const char> bytes, std::string_view magic) {
   return std::string_view(bytes.data(), bytes.size()).starts_with(magic);
-}
-
-absl::Status Refused(const PackedBytes& packed, std::string_view reason, std::string_view what) {
-  return RefusedAt(WholeFile(packed.path()), Refusal(reason, what));
 }
 
 class Plain final : public Unpacker {
@@ -69,7 +64,7 @@ class Gzip final : public Unpacker {
  private:
   absl::StatusOr<std::size_t> End(const PackedBytes& packed) const {
     if (member_ended_) return 0;
-    return Refused(packed, "truncated_gzip", "the gzip data ends too early; is the file complete?");
+    return RefusedWhole(packed.path(), "truncated_gzip", "the gzip data ends too early; is the file complete?");
   }
 
   // Zeros may pad the end of the last member, as tape archives do. True: a member begins or garbage does.
@@ -92,9 +87,9 @@ class Gzip final : public Unpacker {
     unpacked_bytes_ = stream_.total_out;
     member_ended_ = result == Z_STREAM_END;
     if (result == Z_OK || result == Z_STREAM_END) return absl::OkStatus();
-    return Refused(packed, "corrupt_gzip",
-                   absl::StrCat("the gzip data is corrupt after ", unpacked_bytes_, " bytes of a member: ",
-                                stream_.msg == nullptr ? "no valid data" : stream_.msg));
+    return RefusedWhole(packed.path(), "corrupt_gzip",
+                        absl::StrCat("the gzip data is corrupt after ", unpacked_bytes_, " bytes of a member: ",
+                                     stream_.msg == nullptr ? "no valid data" : stream_.msg));
   }
 
   z_stream stream_ = {};
@@ -134,15 +129,15 @@ class Xz final : public Unpacker {
 
   absl::Status Failed(const PackedBytes& packed, lzma_ret result) {
     if (result == LZMA_MEMLIMIT_ERROR) {
-      return Refused(packed, "xz_memory",
-                     absl::StrCat("the xz data needs ", lzma_memusage(&stream_),
-                                  " bytes of memory to unpack, the limit is ", kMaxXzBytes));
+      return RefusedWhole(packed.path(), "xz_memory",
+                          absl::StrCat("the xz data needs ", lzma_memusage(&stream_),
+                                       " bytes of memory to unpack, the limit is ", kMaxXzBytes));
     }
     if (result == LZMA_BUF_ERROR) {
-      return Refused(packed, "truncated_xz", "the xz data ends too early; is the file complete?");
+      return RefusedWhole(packed.path(), "truncated_xz", "the xz data ends too early; is the file complete?");
     }
-    return Refused(packed, "corrupt_xz",
-                   absl::StrCat("the xz data is corrupt after ", stream_.total_out, " bytes"));
+    return RefusedWhole(packed.path(), "corrupt_xz",
+                        absl::StrCat("the xz data is corrupt after ", stream_.total_out, " bytes"));
   }
 
   lzma_stream stream_ = LZMA_STREAM_INIT;

@@ -1,9 +1,10 @@
 """Checks that the manual explains each reason of a refusal. usage: refusal_reasons.py REPOSITORY; prints each broken rule,
 exits 1 if any.
 
-Reasons are the texts in the first argument of Refusal() in client/ingest, those that a source gives a function of its own
-whose parameter `reason` goes there, and the constants of refusal_reason in server/records. The manual has each of them, and
-no others, in the first column of the tables of its section on reasons; FIELD_x stands for reasons that begin with a field.
+Reasons are the texts that Refusal() and RefusedWhole() take as such in client/ingest, those that a source gives a function
+of its own whose parameter `reason` goes there, and the constants of refusal_reason in server/records. The manual has each of
+them, and no others, in the first column of the tables of its section on reasons; FIELD_x stands for reasons that begin with
+a field.
 """
 import pathlib
 import re
@@ -14,6 +15,8 @@ HEADING = "### Reasons of refusals"
 TEXT = re.compile(r'"([a-z0-9_]+)"')
 DEFINITION = re.compile(r"(\w+)(?: = \[\w*\])?\(([^()]*\breason\b[^()]*)\)")
 CONSTANT = re.compile(r'\bk\w+ = "([a-z0-9_]+)"')
+# What makes a refusal, and which of its arguments is the reason.
+MAKERS = {"Refusal": 0, "RefusedWhole": 1}
 # Reasons that come from elsewhere: of the server's checks, and as a status had it.
 ELSEWHERE = {"refusal.reason", "ReasonOf(refusal)"}
 
@@ -48,15 +51,16 @@ def reasons_in(argument):
 
 
 def reasons_of(text):
-    """Those that a source gives, and the first arguments of Refusal() that tell none."""
+    """Those that a source gives, and the arguments in the place of a reason that tell none."""
     found, unknown = set(), set()
-    for argument in (call[0] for call in calls(text, "Refusal")):
+    is_of_maker = any(name in MAKERS for name, _ in DEFINITION.findall(text))
+    for argument in (call[place] for name, place in MAKERS.items() for call in calls(text, name)):
         if reasons_in(argument):
             found |= reasons_in(argument)
         elif argument == "reason":
             passed = {word for given in passed_on(text) for word in reasons_in(given)}
             found |= passed
-            unknown |= set() if passed else {argument}
+            unknown |= set() if passed or is_of_maker else {argument}
         elif argument not in ELSEWHERE and not argument.startswith("std::string_view"):
             unknown.add(argument)
     return found, unknown
@@ -88,7 +92,7 @@ def main(root):
     for source in sorted((root / "client/ingest").rglob("*.cc")):
         found, unknown = reasons_of(source.read_text())
         given |= found
-        broken += [f"{source.relative_to(root)}: Refusal({argument}, ..) tells no reason" for argument in sorted(unknown)]
+        broken += [f"{source.relative_to(root)}: a refusal with {argument} tells no reason" for argument in sorted(unknown)]
     names = explained(root)
     broken += [f"{MANUAL}: does not explain the reason {reason}" for reason in sorted(given - set(names))]
     broken += [f"{MANUAL}: explains {reason}, which is no reason" for reason in sorted(set(names) - given)]

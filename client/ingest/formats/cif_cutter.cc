@@ -49,7 +49,7 @@ absl::StatusOr<bool> CifCutter::Next(RawRecord* record) {
     if (!found) {
       ended_ = true;
       if (records_ > 0) return false;
-      return RefusedAt(WholeFile(lines_->path()), Refusal("empty_file", "the file holds no data_ block"));
+      return RefusedWhole(lines_->path(), "empty_file", "the file holds no data_ block");
     }
     ++records_;
     record->origin.line = lines_->line_number();

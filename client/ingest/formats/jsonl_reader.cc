@@ -65,7 +65,7 @@ class LineCutter final : public RecordCutter {
     }
     if (records_ > 0) return false;
     record->origin = {lines_->path(), "record", ++records_, 0};
-    return RefusedAt(WholeFile(lines_->path()), Refusal("empty_file", "the file holds no record"));
+    return RefusedWhole(lines_->path(), "empty_file", "the file holds no record");
   }
 
   const std::unique_ptr<LineReader> lines_;

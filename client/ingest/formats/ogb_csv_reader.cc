@@ -85,8 +85,7 @@ class OgbCsvReader final : public StepFilesReader {
     ABSL_ASSIGN_OR_RETURN(const std::string name, FindOne(folder, file));
     if (!name.empty()) return RowFile::Open(folder, name, limits_);
     if (!needed) return nullptr;
-    return RefusedAt(WholeFile(folder.path()),
-                     Refusal("missing_file", absl::StrCat("there is no file ", std::string(file))));
+    return RefusedWhole(folder.path(), "missing_file", absl::StrCat("there is no file ", std::string(file)));
   }
 
   absl::StatusOr<std::unique_ptr<RowFile>> OpenFeatures(InputFolder& folder, std::string_view file,
@@ -224,7 +223,7 @@ class OgbCsvReader final : public StepFilesReader {
   // All files must end with the table of nodes, and splits list no graphs but its own.
   absl::StatusOr<bool> AtTheEnd() {
     if (graphs_ == 0) {
-      return RefusedAt(WholeFile(node_counts_->path()), Refusal("empty_file", "the file lists no graph"));
+      return RefusedWhole(node_counts_->path(), "empty_file", "the file lists no graph");
     }
     ABSL_RETURN_IF_ERROR(CheckSplits());
     for (RowFile* rows :

@@ -41,7 +41,7 @@ class PoscarCutter : public RecordCutter {
     if (!more && std::ranges::all_of(ahead_, [](const std::string& line) { return IsBlankLine(line); })) {
       ended_ = true;
       if (records_ > 1) return false;
-      return RefusedAt(WholeFile(lines_->path()), Refusal("empty_file", "the file holds no structure"));
+      return RefusedWhole(lines_->path(), "empty_file", "the file holds no structure");
     }
     ABSL_RETURN_IF_ERROR(CutStructure(record));
     return true;

@@ -132,9 +132,8 @@ absl::StatusOr<std::string> FindOne(const InputFolder& folder, std::string_view 
     const std::string_view unpacked = WithoutPacking(name);
     if (unpacked.substr(unpacked.rfind('/') + 1) != file) continue;
     if (!found.empty()) {
-      return RefusedAt(WholeFile(folder.path()),
-                       Refusal("several_data_sets",
-                               absl::StrCat("there are several data sets, with ", found, " and ", name)));
+      return RefusedWhole(folder.path(), "several_data_sets",
+                          absl::StrCat("there are several data sets, with ", found, " and ", name));
     }
     found = name;
   }

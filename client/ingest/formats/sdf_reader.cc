@@ -69,7 +69,7 @@ class SdfCutter final : public RecordCutter {
     }
     if (records_ > 0) return false;
     ++records_;
-    return RefusedAt(WholeFile(lines_->path()), Refusal("empty_file", "the file holds no molecule"));
+    return RefusedWhole(lines_->path(), "empty_file", "the file holds no molecule");
   }
 
  private:

@@ -54,7 +54,7 @@ absl::StatusOr<SmilesColumns> FirstColumns(SmilesRows& rows, const AskedColumns&
 absl::StatusOr<Head> ReadHead(SmilesRows& rows, const ReadOptions& options) {
   std::vector<std::string> row;
   ABSL_ASSIGN_OR_RETURN(const bool more, rows.Next(&row));
-  if (!more) return RefusedAt(WholeFile(rows.path()), Refusal("empty_file", "the file holds no row"));
+  if (!more) return RefusedWhole(rows.path(), "empty_file", "the file holds no row");
   const Origin place = {rows.path(), kRecordWord, 1, rows.row_line()};
   const std::string smiles = FlagOf(options, "--smiles"), id = FlagOf(options, "--id");
   absl::StatusOr<SmilesColumns> columns = FirstColumns(rows, {smiles, id}, row);
@@ -93,8 +93,7 @@ class SmilesCutter final : public RecordCutter {
 
   absl::StatusOr<bool> End() {
     if (records_ > 0) return EndWith(absl::OkStatus());
-    return EndWith(
-        RefusedAt(WholeFile(rows_->path()), Refusal("empty_file", "the file holds a header and no row")));
+    return EndWith(RefusedWhole(rows_->path(), "empty_file", "the file holds a header and no row"));
   }
 
   absl::StatusOr<bool> EndWith(absl::Status status) {

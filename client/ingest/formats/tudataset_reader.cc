@@ -38,15 +38,14 @@ absl::StatusOr<std::string> FindPrefix(const InputFolder& folder) {
     if (!unpacked.ends_with(kEdges)) continue;
     if (!prefix.empty()) {
       const std::string_view other = unpacked.substr(0, unpacked.size() - kEdges.size());
-      return RefusedAt(
-          WholeFile(folder.path()),
-          Refusal("several_data_sets", absl::StrCat("there are several data sets, '", prefix, "' and '",
-                                                    std::string(other), "'; name the folder of one")));
+      return RefusedWhole(folder.path(), "several_data_sets",
+                          absl::StrCat("there are several data sets, '", prefix, "' and '", std::string(other),
+                                       "'; name the folder of one"));
     }
     prefix = unpacked.substr(0, unpacked.size() - kEdges.size());
   }
   if (!prefix.empty()) return prefix;
-  return RefusedAt(WholeFile(folder.path()), Refusal("missing_file", "there is no file DS_A.txt"));
+  return RefusedWhole(folder.path(), "missing_file", "there is no file DS_A.txt");
 }
 
 // A file whose rows go in step with nodes or edges, and the field that they fill.
@@ -75,10 +74,9 @@ class TudatasetReader final : public StepFilesReader {
     };
     ABSL_ASSIGN_OR_RETURN(indicator_, open("graph_indicator"));
     if (indicator_ == nullptr) {
-      return RefusedAt(
-          WholeFile(folder.path()),
-          Refusal("missing_file", absl::StrCat("there is no file ", prefix,
-                                               "_graph_indicator.txt, which says how many nodes a graph has")));
+      return RefusedWhole(folder.path(), "missing_file",
+                          absl::StrCat("there is no file ", prefix,
+                                       "_graph_indicator.txt, which says how many nodes a graph has"));
     }
     ABSL_ASSIGN_OR_RETURN(edges_, open("A"));
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<RowFile> rows, open("node_labels"));
@@ -115,7 +113,7 @@ class TudatasetReader final : public StepFilesReader {
   absl::Status FirstNode() {
     ABSL_ASSIGN_OR_RETURN(const bool more, indicator_->Next());
     if (more) return TakeIndicator();
-    return RefusedAt(WholeFile(indicator_->path()), Refusal("empty_file", "the file lists no node"));
+    return RefusedWhole(indicator_->path(), "empty_file", "the file lists no node");
   }
 
   // Reads the graph of the next node into `graph_of_next_`.

@@ -97,7 +97,7 @@ absl::StatusOr<bool> XyzCutter::Next(RawRecord* record) {
   if (!*more) {
     ended_ = true;
     if (frames_ > 1) return false;
-    return RefusedAt(WholeFile(lines_->path()), Refusal("empty_file", "the file holds no frame"));
+    return RefusedWhole(lines_->path(), "empty_file", "the file holds no frame");
   }
   const std::optional<std::uint64_t> count = FrameCount(line);
   if (!count) return BadCount(line, *record);
