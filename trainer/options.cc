@@ -214,10 +214,10 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
       ->check(base::CountFrom(1))
       ->needs(checkpoint)
       ->group(kRunGroup);
-  app.add_flag("--resume", options.checkpoint.resume,
-               "Go on from the checkpoint, where there is one; --steps counts all steps")
-      ->needs(checkpoint)
-      ->group(kRunGroup);
+  CLI::Option* resume = app.add_flag("--resume", options.checkpoint.resume,
+                                     "Go on from the checkpoint, where there is one; --steps counts all steps")
+                            ->needs(checkpoint)
+                            ->group(kRunGroup);
   app.add_option("--read-ahead", options.read_ahead_mib,
                  "MiB of memory for batches that have come before they are due; at most 256 batches")
       ->check(base::CountBetween(1, 1 << 20))
@@ -239,6 +239,7 @@ void AddStreamFlags(CLI::App& app, TrainingOptions& options) {
       app.add_option("--write-steps", options.step_files,
                      "Write the parameters before the first step, and the batch of each step, to files of "
                      "torch.load in this folder, so that another program can repeat a short training")
+          ->excludes(resume)
           ->type_name("DIR")
           ->group(kRunGroup);
   app.add_flag("--synthetic", options.synthetic,

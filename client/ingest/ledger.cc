@@ -17,7 +17,7 @@ std::string LineOf(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// Without what there is not.
+// Leaves out the keys that have no value.
 Json ToJson(const Origin& origin, const std::string& id) {
   Json line = {{"file", origin.file}};
   if (origin.record > 0) line["frame"] = origin.record;

@@ -15,8 +15,8 @@ namespace packtrain::base {
 // Written to a file without a name in its folder, which ends with the program however that ends, and put in its
 // place at the end. Where a file system has no such files (NFS), to PATH.partial: that stays when the program
 // is killed, and the next one writes over it. A link is followed. What is there and no file, such as a device,
-// a pipe or what /dev/stdout leads to, is written to as it is, behind what it holds. "-" names none of them.
-// Used by one thread.
+// a pipe or what /dev/stdout leads to, is written to as it is: through a descriptor of this program from where
+// that stands, otherwise behind what it holds. "-" names none of them. Used by one thread.
 class WholeFile {
  public:
   // INVALID_ARGUMENT: it cannot be written; also of Write and Commit. The message names the path.

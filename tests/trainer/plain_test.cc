@@ -404,6 +404,7 @@ TEST(CommandLine, WithAFlagThatIsNotThereIsWrongUsage) {
                                              {"--checkpoint-every", "5"},
                                              {"--synthetic", "--checkpoint", "DIR"},
                                              {"--synthetic", "--write-steps", "DIR"},
+                                             {"--checkpoint", "DIR", "--resume", "--write-steps", "DIR"},
                                              {"--precision", "f64", "--checkpoint", "DIR"},
                                              {"--checkpoint", "", "--resume"},
                                              {"--checkpoint=", "--resume"},

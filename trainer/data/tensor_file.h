@@ -1,7 +1,6 @@
 // Files of tensors by name, which torch.load reads as a dictionary.
 //
-//   ABSL_RETURN_IF_ERROR(WriteTensors({{"senders", graphs.senders}, {"receivers", graphs.receivers}},
-//   "batch.pt"));
+//   ABSL_RETURN_IF_ERROR(WriteTensors({{"senders", graphs.senders}}, "batch.pt"));
 #ifndef PACKTRAIN_TRAINER_DATA_TENSOR_FILE_H_
 #define PACKTRAIN_TRAINER_DATA_TENSOR_FILE_H_
 

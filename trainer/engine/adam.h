@@ -36,7 +36,7 @@ class Adam {
   void BeginStep(std::uint64_t steps);
   // One step, or none, as UpdateByAdam says. May be captured.
   void Step(const at::Tensor& reduced) { UpdateByAdam(tensors_, reduced, kernels_); }
-  // f32 scalar, 1 once no step is made any more.
+  // f32 or f64 scalar, 1 once no step is made any more.
   const at::Tensor& halted() const { return tensors_.halted; }
 
   // Running means of the gradients and of their squares, of the parameters' shape.

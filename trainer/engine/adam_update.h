@@ -9,7 +9,8 @@
 
 namespace packtrain::trainer {
 
-// What an update reads and writes: f32, contiguous, on one device, P parameters.
+// What an update reads and writes: contiguous, of one floating-point type (the fused form: f32), on one device,
+// P parameters.
 struct AdamTensors {
   at::Tensor parameters;  // [P]
   at::Tensor mean;        // [P], running, of the gradients

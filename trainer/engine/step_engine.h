@@ -69,7 +69,7 @@ class StepEngine {
   absl::Status ReduceAndUpdate();
 
   const StepParts parts_;
-  const at::Tensor zero_, one_;  // f32 scalars
+  const at::Tensor zero_, one_;  // f32 or f64 scalars
   std::unique_ptr<ShapeExecutor> executor_;
 };
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
-#include "trainer/models/wide_model.h"
+#include "trainer/models/f64_model.h"
 
 namespace packtrain::trainer {
 namespace {
@@ -17,7 +17,7 @@ std::shared_ptr<Model> MakeModel(const ModelEntry& entry, const TrainedModelOpti
   ModelOptions with_kernels = options.model;
   with_kernels.kernels = KernelsOf(options, device);
   std::shared_ptr<Model> model = entry.create(with_kernels);
-  if (options.model.edge_type == at::kDouble) model = MakeWide(std::move(model));
+  if (options.model.edge_type == at::kDouble) model = MakeF64(std::move(model));
   model->to(device.torch_device());
   return model;
 }

@@ -145,8 +145,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce)
 
 // What the edges that a node begins bring together, for one column: with g the radial terms of an edge and d
 // what is received at its end,
-//   sums[k][t] = sum of p_k * g[t], p = d of the scalars, (d of the vectors) . vectors, (d of the vectors) .
-//   direction scaled     = sum of (d of the vectors) * filter_1
+//   sums[k][t] = sum of p_k * g[t], with
+//     p_0 = d of the scalars,
+//     p_1 = (d of the vectors) . vectors,
+//     p_2 = (d of the vectors) . direction;
+//   scaled = sum of (d of the vectors) * filter_1,
 // from which everything else follows, as what the node has sent is the same for all of them.
 struct SenderSums {
   float sums[kParts][kRadialTerms] = {};

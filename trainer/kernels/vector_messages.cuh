@@ -14,10 +14,9 @@ inline constexpr int kRadialTerms = 21;
 // Of a row of EdgeGeometry::rows: the radial terms and the direction.
 inline constexpr int kGeometryColumns = kRadialTerms + 3;
 
-// The padded sizes; C = `columns`.
+// The padded sizes; C = `columns`, and E is the number of edges.
 struct VectorMessageSizes {
   std::int64_t nodes = 0;
-  std::int64_t edges = 0;
   std::int64_t columns = 0;
 };
 
@@ -28,7 +27,7 @@ struct VectorMessages {
   const float* vectors = nullptr;   // [nodes, 3, C]; null where all are 0
   const float* sent = nullptr;      // [nodes, 3C]
   const float* weights = nullptr;   // [kRadialTerms, 3C]
-  const float* geometry = nullptr;  // [edges, kGeometryColumns], from a multiple of 16 bytes on
+  const float* geometry = nullptr;  // [E, kGeometryColumns], from a multiple of 16 bytes on
 };
 
 // Of the results of a forward pass, and of its inputs.
@@ -44,8 +43,8 @@ struct VectorMessageGradients {
 // Elements of VectorMessageGradients::partial_weights.
 std::int64_t PartialWeights(const VectorMessageSizes& sizes);
 
-// Each writes all of its results, of whatever memory. The order of additions follows from the sizes alone.
-// Nothing is atomic. vector_messages.h has the formulas.
+// Each writes all elements of its results, which may be uninitialised before. The order of additions follows
+// from the sizes alone. Nothing is atomic. vector_messages.h has the formulas.
 
 // One launch. Writes `received_scalars` [nodes, C] and `received_vectors` [nodes, 3, C].
 cudaError_t EnqueueReceiveMessages(const VectorMessageSizes& sizes, const EdgesByReceiver& edges,

@@ -1,5 +1,5 @@
 // Messages between nodes that have vectors, as PaiNN sends them; fused, without writing a filter or a message
-// down.
+// down. In the plain form, what is f32 may be f64, all of it.
 #ifndef PACKTRAIN_TRAINER_KERNELS_VECTOR_MESSAGES_H_
 #define PACKTRAIN_TRAINER_KERNELS_VECTOR_MESSAGES_H_
 

@@ -17,7 +17,7 @@ VectorMessageSizes SizesOf(const at::Tensor& sent, const at::Tensor& weights, co
   TORCH_CHECK(weights.size(0) == kRadialTerms && geometry.size(1) == kGeometryColumns, "the fused form takes ",
               kRadialTerms, " radial terms");
   TORCH_CHECK(sent.size(1) == weights.size(1), "sent and weights have other shapes than [N, 3C] and [K, 3C]");
-  return {.nodes = sent.size(0), .edges = geometry.size(0), .columns = sent.size(1) / 3};
+  return {.nodes = sent.size(0), .columns = sent.size(1) / 3};
 }
 
 const float* FloatsOrNull(const at::Tensor& tensor) { return tensor.defined() ? Floats(tensor) : nullptr; }

@@ -37,9 +37,8 @@ namespace packtrain::trainer {
 // Used by one thread.
 class Model : public torch::nn::Module {
  public:
-  // f32, as the model's task says: a normalised prediction for each graph slot and target, [G, T], or a score
-  // for each node slot, [N].
-  // Those of padding slots mean nothing.
+  // f32 or f64, as the model's task says: a normalised prediction for each graph slot and target, [G, T], or a
+  // score for each node slot, [N]. Those of padding slots mean nothing.
   virtual at::Tensor Forward(const GraphTensors& graphs) = 0;
 };
 
@@ -53,7 +52,7 @@ struct ModelOptions {
   std::uint32_t seed = 0;                        // equal seeds give equal parameters
   KernelForm kernels = KernelForm::kPlain;
   // Of edge-sized data and the factors of its products. bf16: all else, parameters and sums too, is f32. f64:
-  // so is all else (wide_model.h).
+  // so is all else (f64_model.h).
   at::ScalarType edge_type = at::kFloat;
 };
 

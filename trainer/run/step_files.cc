@@ -9,7 +9,7 @@
 namespace packtrain::trainer {
 namespace {
 
-// Without the names of modules that a module is in.
+// The name of a parameter or buffer, without those of the modules that hold it.
 std::string OwnName(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 NamedTensors StateOf(const Model& model) {

@@ -17,6 +17,7 @@
 
 namespace packtrain::trainer {
 
+// Used by one thread.
 class StepFiles {
  public:
   // Makes the folder; rank 0 writes the parameters. INVALID_ARGUMENT: something cannot be written, and says

@@ -1,4 +1,4 @@
-#include "trainer/models/wide_model.h"
+#include "trainer/models/f64_model.h"
 
 #include <torch/types.h>
 
@@ -7,9 +7,9 @@
 namespace packtrain::trainer {
 namespace {
 
-class WideModel final : public Model {
+class F64Model final : public Model {
  public:
-  explicit WideModel(std::shared_ptr<Model> model) : model_(register_module("wide", std::move(model))) {
+  explicit F64Model(std::shared_ptr<Model> model) : model_(register_module("f64", std::move(model))) {
     model_->to(at::kDouble);
   }
 
@@ -21,8 +21,8 @@ class WideModel final : public Model {
 
 }  // namespace
 
-std::shared_ptr<Model> MakeWide(std::shared_ptr<Model> model) {
-  return std::make_shared<WideModel>(std::move(model));
+std::shared_ptr<Model> MakeF64(std::shared_ptr<Model> model) {
+  return std::make_shared<F64Model>(std::move(model));
 }
 
 }  // namespace packtrain::trainer

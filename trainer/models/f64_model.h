@@ -1,6 +1,6 @@
 // Models in f64, for checks.
-#ifndef PACKTRAIN_TRAINER_MODELS_WIDE_MODEL_H_
-#define PACKTRAIN_TRAINER_MODELS_WIDE_MODEL_H_
+#ifndef PACKTRAIN_TRAINER_MODELS_F64_MODEL_H_
+#define PACKTRAIN_TRAINER_MODELS_F64_MODEL_H_
 
 #include <memory>
 
@@ -10,8 +10,8 @@ namespace packtrain::trainer {
 
 // `model`, made for edge-sized data in f64, with its parameters in f64. It takes graphs as they are fed and
 // computes in f64 throughout; so are its outputs.
-std::shared_ptr<Model> MakeWide(std::shared_ptr<Model> model);
+std::shared_ptr<Model> MakeF64(std::shared_ptr<Model> model);
 
 }  // namespace packtrain::trainer
 
-#endif  // PACKTRAIN_TRAINER_MODELS_WIDE_MODEL_H_
+#endif  // PACKTRAIN_TRAINER_MODELS_F64_MODEL_H_
