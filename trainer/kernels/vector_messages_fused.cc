@@ -1,5 +1,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <optional>
+
 #include "trainer/kernels/fused_launch.h"
 #include "trainer/kernels/vector_messages.cuh"
 #include "trainer/kernels/vector_messages.h"
@@ -24,16 +26,16 @@ const float* FloatsOrNull(const at::Tensor& tensor) { return tensor.defined() ? 
 
 class ReceiveMessagesFunction : public torch::autograd::Function<ReceiveMessagesFunction> {
  public:
-  // `vectors_in` may be undefined. The weights are rounded as the plain form rounds them; their gradient is
+  // The weights are rounded as the plain form rounds them; their gradient is
   // not.
   static variable_list forward(AutogradContext* context, const at::Tensor& scalars_in,
-                               const at::Tensor& vectors_in, const at::Tensor& sent_in,
+                               const std::optional<at::Tensor>& vectors_in, const at::Tensor& sent_in,
                                const at::Tensor& weights_in, const EdgeGeometry& edge_geometry,
                                const GraphTensors& graphs) {
     const at::Tensor scalars = scalars_in.contiguous(), sent = sent_in.contiguous();
     const at::Tensor weights = weights_in.to(edge_geometry.radial.scalar_type()).to(at::kFloat).contiguous();
     const at::Tensor& geometry = edge_geometry.rows;
-    const at::Tensor vectors = vectors_in.defined() ? vectors_in.contiguous() : at::Tensor();
+    const at::Tensor vectors = vectors_in ? vectors_in->contiguous() : at::Tensor();
     context->save_for_backward({vectors, sent, weights, geometry, graphs.sender_start, graphs.by_sender,
                                 graphs.receivers, graphs.real});
     const VectorMessageSizes sizes = SizesOf(sent, weights, geometry);
@@ -85,8 +87,11 @@ class ReceiveMessagesFunction : public torch::autograd::Function<ReceiveMessages
 
 VectorStates FusedReceiveMessages(const VectorStates& states, const at::Tensor& sent, const at::Tensor& weights,
                                   const EdgeGeometry& edges, const GraphTensors& graphs) {
+  // Torch takes no undefined tensor in its place.
+  std::optional<at::Tensor> vectors;
+  if (states.vectors.defined()) vectors = states.vectors;
   const variable_list received =
-      ReceiveMessagesFunction::apply(states.scalars, states.vectors, sent, weights, edges, graphs);
+      ReceiveMessagesFunction::apply(states.scalars, vectors, sent, weights, edges, graphs);
   return {.scalars = received[0], .vectors = received[1]};
 }
 
