@@ -11,6 +11,7 @@
 #include "trainer/kernels/distances.h"
 #include "trainer/kernels/edge_product.h"
 #include "trainer/kernels/gaussians.h"
+#include "trainer/kernels/neighbour_statistics.h"
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/kernels/sum_messages.h"
 #include "trainer/kernels/vector_messages.h"
@@ -128,6 +129,28 @@ TEST(PlainKernels, MessagesWithVectorsAreThoseOfTheDefinition) {
   const VectorStates first = receive(at::Tensor());
   EXPECT_TRUE(at::equal(first.scalars, received.scalars));
   EXPECT_TRUE(at::equal(first.vectors, receive(at::zeros({3, 3, 1})).vectors));
+}
+
+TEST(PlainKernels, StatisticsOfNeighboursAreThoseOfTheDefinition) {
+  GraphTensors graphs = ThreeNodes();
+  graphs.in_degree = Column({2, 1, 1});
+  const at::Tensor own = Column({10, 20, 30}).requires_grad_(), sent = Column({1, 2, 5}).requires_grad_();
+  const at::Tensor aggregates =
+      AggregateNeighbours(own, sent, NeighbourhoodsOf(graphs), graphs, KernelForm::kPlain);
+  const at::Tensor expected =
+      at::tensor({13.5f, 12.f, 15.f, 1.5f, 0.f, 0.f, 0.f, 0.f, 31.f, 31.f, 31.f, 0.f}).view({3, 4});
+  EXPECT_TRUE(at::allclose(aggregates, expected)) << aggregates;
+  aggregates.sum().backward();
+  EXPECT_TRUE(at::equal(own.grad(), Column({3, 0, 3}))) << own.grad();
+  EXPECT_TRUE(at::allclose(sent.grad(), Column({3, 1, 2}))) << sent.grad();
+}
+
+TEST(PlainKernels, EqualExtremesOfNeighboursShareTheGradient) {
+  GraphTensors graphs = ThreeNodes();
+  graphs.in_degree = Column({2, 1, 1});
+  const at::Tensor own = Column({0, 0, 0}), sent = Column({1, 2, 2}).requires_grad_();
+  AggregateNeighbours(own, sent, NeighbourhoodsOf(graphs), graphs, KernelForm::kPlain).sum().backward();
+  EXPECT_TRUE(at::allclose(sent.grad(), Column({3, 1.5, 1.5}))) << sent.grad();
 }
 
 TEST(PlainKernels, GaussiansNeverReachNumbersThatAreNotNormal) {

@@ -19,6 +19,7 @@
 #include "trainer/kernels/distances.h"
 #include "trainer/kernels/edge_product.h"
 #include "trainer/kernels/gaussians.h"
+#include "trainer/kernels/neighbour_statistics.h"
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/kernels/sum_messages.h"
 #include "trainer/kernels/vector_messages.h"
@@ -276,6 +277,53 @@ absl::Status VectorMessagesArePlain() {
   return absl::OkStatus();
 }
 
+// The aggregates, and the gradients of `own` and `sent`.
+std::vector<at::Tensor> RunStatistics(KernelForm kernels, const std::array<at::Tensor, 3>& inputs,
+                                      const GraphTensors& graphs) {
+  const at::Tensor own = inputs[0].detach().requires_grad_(), sent = inputs[1].detach().requires_grad_();
+  const at::Tensor aggregates = AggregateNeighbours(own, sent, NeighbourhoodsOf(graphs), graphs, kernels);
+  const auto gradients = torch::autograd::grad({aggregates}, {own, sent}, {inputs[2]});
+  return {aggregates.detach(), gradients[0], gradients[1]};
+}
+
+absl::Status CheckStatistics(const RandomGraphsOptions& options, std::int64_t columns, std::int64_t offset) {
+  const at::Generator random = Random(static_cast<std::uint64_t>(columns));
+  const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, random), kCard);
+  const std::int64_t nodes = options.real.nodes;
+  const auto rows = [&](std::int64_t width) {
+    return Rows(options.padded.nodes, nodes, width, offset, at::kFloat, random);
+  };
+  const std::array<at::Tensor, 3> inputs = {rows(columns), rows(columns), rows(4 * columns)};
+  const auto real = [&](const at::Tensor& of) { return of.narrow(0, 0, nodes).to(at::kDouble); };
+  SoilMemory(options, 4 * columns);
+  const std::vector<at::Tensor> got = RunStatistics(KernelForm::kFused, inputs, graphs);
+  const std::vector<at::Tensor> again = RunStatistics(KernelForm::kFused, inputs, graphs);
+  const std::vector<at::Tensor> expected =
+      RunStatistics(KernelForm::kPlain, {real(inputs[0]), real(inputs[1]), real(inputs[2])},
+                    WithoutPadding(graphs, options.real));
+  // The gradient of a small deviation is large, and as inexact as the distances from the mean.
+  const double tolerances[] = {1e-5, 1e-5, 2e-4};
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::string name =
+        absl::StrCat(NameOf(options), ", ", columns, " columns at ", offset, ", result ", i);
+    absl::Status status = RequireClose(name, got[i].narrow(0, 0, nodes), expected[i], tolerances[i]);
+    if (status.ok())
+      status = RequireClose(name + ", padding", got[i].slice(0, nodes), at::zeros_like(got[i].slice(0, nodes)));
+    if (status.ok()) status = RequireSameBits(name, got[i], again[i]);
+    ABSL_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StatisticsArePlain() {
+  for (const RandomGraphsOptions& options : Shapes()) {
+    for (const std::int64_t columns : kColumns) {
+      ABSL_RETURN_IF_ERROR(CheckStatistics(options, columns, /*offset=*/0));
+    }
+  }
+  return CheckStatistics({.real = {9, 290, 2000}, .padded = {10, 301, 2500}}, 64, /*offset=*/1);
+}
+
 absl::Status CheckDistances(const RandomGraphsOptions& options) {
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(3)), kCard);
   SoilMemory(options, 1);
@@ -463,13 +511,15 @@ absl::Status OneCaptureServesAllRealSizes() {
   return status;
 }
 
-constexpr std::array<Check, 12> kChecks = {
+constexpr std::array<Check, 13> kChecks = {
     {{"kernels: sums of messages and both gradients are the plain ones, twice the same", MessagesOfF32ArePlain},
      {"kernels: those of a filter in bf16 are the plain ones in f64, twice the same", MessagesOfBf16ArePlain},
      {"kernels: sums of messages need no alignment", MessagesNeedNoAlignment},
      {"kernels: sums of messages captured once serve all real sizes", OneCaptureServesAllRealSizes},
      {"kernels: messages with vectors and their gradients are the plain ones, twice the same",
       VectorMessagesArePlain},
+     {"kernels: statistics of neighbours and their gradients are the plain ones, twice the same",
+      StatisticsArePlain},
      {"kernels: distances are the plain ones", DistancesArePlain},
      {"kernels: Gaussians are the plain ones", GaussiansArePlain},
      {"kernels: shifted softplus and its gradient are the plain ones", SoftplusIsPlain},
