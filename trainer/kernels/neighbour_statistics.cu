@@ -77,6 +77,24 @@ struct Statistics {
   Vector mean, min, max, variance;
 };
 
+// Edges whose sum is added up by itself first, so that roundings do not grow with the number of edges of a
+// node.
+constexpr int kChunkEdges = 64;
+
+// add(edge, sum) is the sum with what the edge brings; over the edges from `first` to before `end`.
+template <typename Vector, typename Add>
+__device__ Vector SumOfEdges(int first, int end, Add add) {
+  Vector total = {};
+  for (int begin = first; begin < end; begin += kChunkEdges) {
+    const int chunk_end = min(end, begin + kChunkEdges);
+    Vector sum = {};
+#pragma unroll 4
+    for (int edge = begin; edge < chunk_end; ++edge) sum = add(edge, sum);
+    total = Map(Sum(), total, sum);
+  }
+  return total;
+}
+
 // Of a node with edges `first` to before `end`, at least one.
 template <typename Vector>
 __device__ Statistics<Vector> StatisticsOf(const StatisticsSizes& sizes, const EdgesByReceiver& edges,
@@ -84,20 +102,18 @@ __device__ Statistics<Vector> StatisticsOf(const StatisticsSizes& sizes, const E
   const auto load = [&](int edge) {
     return Load<Vector>(sent, At<Vector>(sizes, __ldg(edges.senders + edge), 1, 0, column));
   };
-  Vector sum = load(first);
-  Statistics<Vector> of = {.mean = {}, .min = sum, .max = sum, .variance = {}};
-#pragma unroll 4
-  for (int edge = first + 1; edge < end; ++edge) {
+  Statistics<Vector> of = {.mean = {}, .min = load(first), .max = load(first), .variance = {}};
+  const Vector sum = SumOfEdges<Vector>(first, end, [&](int edge, Vector part) {
     const Vector x = load(edge);
-    sum = Map(Sum(), sum, x);
     of.min = Map(Least(), of.min, x);
     of.max = Map(Greatest(), of.max, x);
-  }
+    return Map(Sum(), part, x);
+  });
   const float share = 1 / static_cast<float>(end - first);
   of.mean = Map(Scale{share}, sum);
-#pragma unroll 4
-  for (int edge = first; edge < end; ++edge) of.variance = Map(SquaredGap(), load(edge), of.mean, of.variance);
-  of.variance = Map(Scale{share}, of.variance);
+  const Vector squares = SumOfEdges<Vector>(
+      first, end, [&](int edge, Vector part) { return Map(SquaredGap(), load(edge), of.mean, part); });
+  of.variance = Map(Scale{share}, squares);
   return of;
 }
 
