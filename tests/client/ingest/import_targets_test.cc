@@ -126,7 +126,7 @@ TEST_F(ImportTargetsTest, WithoutNumbersThereAreNoTargets) {
 TEST_F(ImportTargetsTest, TargetThatIsNoNumberIsRefused) {
   ImportOptions options;
   options.targets = {"e"};
-  EXPECT_THAT(ImportText(kThree, options), Refused("bad_target", "m.xyz:7: frame 3 (c): target 'e'"));
+  EXPECT_THAT(ImportText(kThree, options), Refused("bad_target", "m.xyz:8: frame 3 (c): target 'e'"));
 }
 
 TEST_F(ImportTargetsTest, MoreTargetsThanASchemaHoldsAreRefused) {
