@@ -48,32 +48,45 @@ std::filesystem::path OpenFileOf(const std::filesystem::path& path) {
   return {};
 }
 
-// The descriptor by which this program writes to it; -1 where there is none.
+// The number of a descriptor of this program; -1 where it is another's.
 int OwnDescriptor(const std::filesystem::path& open_file) {
   std::error_code error;
   int number = -1;
   if (open_file.parent_path() != std::filesystem::weakly_canonical("/proc/self/fd", error)) return -1;
-  if (!absl::SimpleAtoi(open_file.filename().native(), &number)) return -1;
-  const int flags = ::fcntl(number, F_GETFL);
-  return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? -1 : number;
+  return absl::SimpleAtoi(open_file.filename().native(), &number) ? number : -1;
 }
+
+// Whether the program was given it: those that it opens itself are closed where a program starts.
+bool IsInherited(int descriptor) {
+  const int flags = ::fcntl(descriptor, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
+}
+
+bool IsWritable(int descriptor) { return (::fcntl(descriptor, F_GETFL) & O_ACCMODE) != O_RDONLY; }
 
 // Written to where its writer stands, else behind what it holds. Null, as fopen, where it cannot be written.
 std::FILE* OpenAsItIs(const std::filesystem::path& path, const std::filesystem::path& open_file) {
   const int own = OwnDescriptor(open_file);
-  if (own < 0) return std::fopen(path.c_str(), "ab");
+  if (own >= 0 && !IsInherited(own)) {
+    errno = EBADF;
+    return nullptr;
+  }
+  if (own < 0 || !IsWritable(own)) return std::fopen(path.c_str(), "ab");
   const int copy = ::fcntl(own, F_DUPFD_CLOEXEC, 0);
   std::FILE* const file = copy < 0 ? nullptr : ::fdopen(copy, "wb");
   if (file == nullptr && copy >= 0) ::close(copy);
   return file;
 }
 
-// Where a link leads, also one that leads nowhere yet.
+constexpr int kMaxLinks = 40;  // as Linux follows
+
+// Where a link leads, also one that leads to no file yet.
 std::string Followed(std::string path) {
   std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
-  return error ? path : target.string();
+  for (int links = 0; links < kMaxLinks && std::filesystem::is_symlink(path, error); ++links) {
+    path = std::filesystem::path(path).parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path;
 }
 
 }  // namespace

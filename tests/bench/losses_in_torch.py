@@ -157,13 +157,16 @@ def cross_entropy(scores, batch):
         right = candidates & (batch["is_target"] > 0)
         if (own & (batch["is_slot"] > 0)).any() and right.any():
             losses.append(scores[candidates].logsumexp(0) - scores[right].logsumexp(0))
-    return torch.stack(losses).mean() if losses else scores.sum() * 0  # the step has no loss, and moves by its momentum
+    return torch.stack(losses).mean() if losses else None
 
 
 def loss_of(outputs, batch, model):
+    """None where no graph has a label."""
     if outputs.dim() == 1:
         return cross_entropy(outputs, batch)
     known = batch["weights"] > 0
+    if not known.any():
+        return None
     error = (outputs - batch["targets"])[known]
     return (error.abs() if model == "pna" else error.square()).sum() / known.sum()
 
@@ -177,7 +180,7 @@ def load(file):
 
 
 def repeat(options):
-    """Yields the loss of each step."""
+    """Yields the loss of each step, which is no number where no graph has a label."""
     state = load(options.folder / "parameters.pt")
     parameters = [tensor.requires_grad_() for name, tensor in state.items() if name not in BUFFERS]
     adam = torch.optim.Adam(parameters, lr=options.lr)
@@ -185,9 +188,20 @@ def repeat(options):
         batch = load(options.folder / f"step-{step}.rank-0.pt")
         adam.zero_grad()
         loss = loss_of(MODELS[options.model](state, batch, options), batch, options.model)
-        loss.backward()
+        if loss is not None:
+            loss.backward()
+        for parameter in parameters:  # without a gradient, one moves by its momentum
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
         adam.step()
-        yield loss.item()
+        yield math.nan if loss is None else loss.item()
+
+
+def difference(mine, other):
+    """Relative; two losses that are no number are equal."""
+    if math.isnan(mine) or math.isnan(other):
+        return 0 if math.isnan(mine) and math.isnan(other) else math.inf
+    return abs(mine - other) / abs(other)
 
 
 def main():
@@ -206,10 +220,11 @@ def main():
     repeated = list(repeat(options))
     if len(repeated) != len(losses):
         parser.error(f"{len(repeated)} files of steps, but {len(losses)} losses")
-    differences = [abs(mine - other) / abs(other) for mine, other in zip(repeated, losses) if math.isfinite(other)]
-    worst = max(difference if math.isfinite(difference) else math.inf for difference in differences)
-    print(json.dumps({"model": options.model, "steps": len(told), "first_loss": losses[0], "last_loss": losses[-1],
-                      "max_relative_difference": worst}))
+    worst = max(map(difference, repeated, losses))
+    numbers = [loss for loss in losses if math.isfinite(loss)]
+    print(json.dumps({"model": options.model, "steps": len(told), "steps_with_labels": len(numbers),
+                      "first_loss": numbers[0] if numbers else None, "last_loss": numbers[-1] if numbers else None,
+                      "max_relative_difference": worst if math.isfinite(worst) else None}))
     return 0 if worst <= options.tolerance else 1
 
 

@@ -131,7 +131,7 @@ TEST_F(WholeFileTest, FollowsALinkAndKeepsWhoMayRead) {
 
 TEST_F(WholeFileTest, WritesToAnOpenFileAsItIs) {
   const std::string target = folder_.Write("held", "");
-  const int held = ::open(target.c_str(), O_RDONLY | O_CLOEXEC);
+  const int held = ::open(target.c_str(), O_RDONLY);  // as one that the program was started with
   ASSERT_GE(held, 0);
   const std::string link = folder_.PathOf("link");
   std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(held), link);
@@ -147,7 +147,7 @@ TEST_F(WholeFileTest, WritesToAnOpenFileAsItIs) {
 
 TEST_F(WholeFileTest, GoesOnWhereTheOpenFileStands) {
   const std::string target = folder_.Write("held", "before ");
-  const int held = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  const int held = ::open(target.c_str(), O_WRONLY);  // as one that the program was started with
   ASSERT_GE(held, 0);
   ASSERT_EQ(::lseek(held, 0, SEEK_END), 7);
   const std::string path = "/dev/fd/" + std::to_string(held);
@@ -160,6 +160,26 @@ TEST_F(WholeFileTest, GoesOnWhereTheOpenFileStands) {
   EXPECT_EQ(::write(held, " after", 6), 6);
   EXPECT_EQ(ReadFile(target), "before bytes after");
   ::close(held);
+}
+
+TEST_F(WholeFileTest, WhatTheProgramOpenedItselfIsNoFileOfTheUsers) {
+  const std::string target = folder_.Write("held", "before");
+  const int held = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(held, 0);
+  EXPECT_THAT(WholeFile::Create("/dev/fd/" + std::to_string(held)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Bad file descriptor")));
+  ::close(held);
+}
+
+TEST_F(WholeFileTest, ALinkToNoFileYetIsFollowed) {
+  std::filesystem::create_symlink("later", folder_.PathOf("second"));
+  std::filesystem::create_symlink("second", folder_.PathOf("first"));
+  const auto file = WholeFile::Create(folder_.PathOf("first"));
+  ASSERT_THAT(file, IsOk());
+  EXPECT_THAT((*file)->Write("bytes"), IsOk());
+  EXPECT_THAT((*file)->Commit(), IsOk());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_.PathOf("first")));
+  EXPECT_EQ(ReadFile(folder_.PathOf("later")), "bytes");
 }
 
 TEST_F(WholeFileTest, DashNamesNoFile) {
