@@ -25,6 +25,8 @@ bool IsQm9Comment(std::string_view comment) {
   return NextWord(&rest) == "gdb" && ParseCount(NextWord(&rest)) && ParseDouble(NextWord(&rest));
 }
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 // A word and three numbers.
 bool IsAtomRow(std::string_view line) {
   if (NextWord(&line).empty()) return false;
@@ -67,7 +69,11 @@ std::string_view LastLine(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::uint64_t> FrameCount(std::string_view line) { return ParseCount(Trim(line)); }
+std::optional<std::uint64_t> FrameCount(std::string_view line) {
+  const std::string_view word = Trim(line);
+  if (word.empty() || !IsDigit(word.front())) return std::nullopt;  // as of almost every row
+  return ParseCount(word);
+}
 
 std::string_view NextLine(std::string_view* text) {
   const std::size_t end = text->find('\n');
