@@ -82,7 +82,7 @@ absl::Status AtomRows::ExplainSpecies(std::string_view word) const {
 }
 
 absl::Status AtomRows::ExplainRow(std::string_view row) const {
-  if (FrameCount(row)) {
+  if (FrameCount(row) || (columns_.frequencies && IsFrequencies(row))) {
     return Refusal("count_too_high", absl::StrCat("expected an atom, found ", Shown(row),
                                                   "; is the frame's number of atoms too high?"));
   }

@@ -20,6 +20,7 @@ struct AtomColumns {
   std::size_t count = 4;       // a row must have at least this many
   std::size_t number = kNone;  // of atomic numbers beside the species, which must agree
   bool numbers = false;        // the species may be atomic numbers
+  bool frequencies = false;    // a row that IsFrequencies stands behind the last atom
 
   friend bool operator==(const AtomColumns&, const AtomColumns&) = default;
 };

@@ -145,7 +145,7 @@ class Qm9XyzParser final : public RecordParser {
       *line = count_line;
       return status;
     }
-    constexpr AtomColumns kColumns = {.count = 5};
+    constexpr AtomColumns kColumns = {.count = kQm9AtomColumns, .frequencies = true};
     AtomRows rows(kColumns, text, *line);
     const absl::Status status = rows.Read(count, &graph->Values<std::uint8_t>(kZ), &graph->Values<float>(kPos));
     *line = rows.line();

@@ -45,11 +45,13 @@ bool AreAlike(std::string_view line, std::string_view other) {
   }
 }
 
-bool HoldsNumbersOnly(std::string_view line) {
-  for (std::string_view word = NextWord(&line); !word.empty(); word = NextWord(&line)) {
-    if (!ParseDouble(word)) return false;
+// How many numbers a line holds; nullopt where it holds another word.
+std::optional<std::size_t> NumbersOf(std::string_view line) {
+  std::size_t numbers = 0;
+  for (std::string_view word = NextWord(&line); !word.empty(); word = NextWord(&line), ++numbers) {
+    if (!ParseDouble(word)) return std::nullopt;
   }
-  return true;
+  return numbers;
 }
 
 // The first line behind the rows of a frame.
@@ -73,6 +75,11 @@ std::optional<std::uint64_t> FrameCount(std::string_view line) {
   const std::string_view word = Trim(line);
   if (word.empty() || !IsDigit(word.front())) return std::nullopt;  // as of almost every row
   return ParseCount(word);
+}
+
+bool IsFrequencies(std::string_view line) {
+  const std::optional<std::size_t> numbers = NumbersOf(line);
+  return numbers && *numbers != kQm9AtomColumns;
 }
 
 std::string_view NextLine(std::string_view* text) {
@@ -133,6 +140,7 @@ absl::Status XyzCutter::BadCount(std::string_view line, const RawRecord& record)
 }
 
 absl::Status XyzCutter::CheckEnd(std::uint64_t count, const RawRecord& record) {
+  if (count_) return absl::OkStatus();  // the end was found
   std::string_view line;
   const absl::StatusOr<bool> more = lines_->Next(&line);
   if (!more.ok() || !*more) return absl::OkStatus();  // the next frame meets it again
@@ -140,7 +148,7 @@ absl::Status XyzCutter::CheckEnd(std::uint64_t count, const RawRecord& record) {
   place.line = lines_->line_number();
   if (!FrameCount(line) && IsOneMore(line, record.text)) {
     // A row where the frequencies should be is refused when the molecule has been read as far as its name.
-    if (tail_ == XyzTail::kQm9 && !HoldsNumbersOnly(FirstOfTail(record.text, count))) {
+    if (tail_ == XyzTail::kQm9 && !NumbersOf(FirstOfTail(record.text, count))) {
       const absl::StatusOr<bool> found = FindCount();
       if (!found.ok()) return EndWith(found.status());
       ended_ = !*found;
@@ -214,8 +222,26 @@ absl::Status XyzCutter::CutRows(std::uint64_t count, RawRecord* record) {
       lines_->Unread();
       return absl::OkStatus();
     }
+    if (tail_ == XyzTail::kQm9 && IsFrequencies(row)) return PassTail(record);
   }
   return tail_ == XyzTail::kQm9 ? CutTail(record) : CutVectors(record);
+}
+
+absl::Status XyzCutter::PassTail(RawRecord* record) {
+  std::string_view line;
+  // SMILES, InChI, and the count of the next molecule.
+  for (int k = 0; k < kQm9TailLines; ++k) {
+    const absl::StatusOr<bool> more = NextFilled(&line);
+    if (!more.ok() || !*more) return absl::OkStatus();  // the next frame meets it again
+    if (!FrameCount(line)) continue;
+    lines_->Unread();
+    return absl::OkStatus();
+  }
+  lines_->Unread();
+  const absl::StatusOr<bool> found = FindCount();
+  if (!found.ok()) return EndWith(found.status());
+  ended_ = record->leaves_rest = !*found;
+  return absl::OkStatus();
 }
 
 absl::Status XyzCutter::CutTail(RawRecord* record) {

@@ -27,7 +27,9 @@ enum class XyzTail {
 
 // A frame's text is its lines, each with "\n" behind it, as far as the file has them. A row that is a whole
 // number and nothing else is the count of the next frame: it is the last line of its frame, and the next frame
-// begins with it as well. The rows of a frame with more than `max_atoms` atoms are left out.
+// begins with it as well. A molecule of QM9 whose frequencies stand where its count announces an atom ends with
+// them: its SMILES and InChI, and what stands behind them in front of a count, are passed over. The rows of a
+// frame with more than `max_atoms` atoms are left out.
 //
 // Behind a frame that is refused for lines that belong to none, the next one begins at a line with a count that
 // is followed by no row of an atom: a comment may be a whole number, too.
@@ -47,6 +49,9 @@ class XyzCutter : public RecordCutter {
   absl::Status CutComment(RawRecord* record);
   absl::Status CutRows(std::uint64_t count, RawRecord* record);
   absl::Status CutTail(RawRecord* record);
+  // Passes over what stands behind frequencies that come too early. `record` leaves the rest where lines were
+  // passed over that are not of its tail, and no count follows them.
+  absl::Status PassTail(RawRecord* record);
   absl::Status CutVectors(RawRecord* record);
   // Refuses a frame that is followed by one row more than its count says.
   absl::Status CheckEnd(std::uint64_t count, const RawRecord& record);
@@ -81,6 +86,13 @@ class XyzCutter : public RecordCutter {
 
 // A line that holds nothing but a count, and so begins a frame.
 std::optional<std::uint64_t> FrameCount(std::string_view line);
+
+// Columns of the row of an atom in a file of QM9.
+inline constexpr std::size_t kQm9AtomColumns = 5;
+
+// The line of frequencies behind the atoms of a molecule of QM9, empty for a single atom: numbers alone. They
+// are 3 N - 6 or 3 N - 5 for N atoms, and so never as many as the columns of an atom's row.
+bool IsFrequencies(std::string_view line);
 
 // Cuts the next line off a frame's text; empty at the end.
 std::string_view NextLine(std::string_view* text);

@@ -133,7 +133,41 @@ TEST_F(Qm9XyzReaderTest, CountThatIsTooLowOrTooHighIsRefused) {
   EXPECT_THAT(ReadFirstOf(std::string("1\n") + kHead + "C 0 0 0 0.5\nH 0 0 1 0.5\n" + kTail),
               Refused("count_too_low", "m.xyz:4: frame 1 (gdb_7)"));
   EXPECT_THAT(ReadFirstOf(std::string("2\n") + kHead + "C 0 0 0 0.5\n" + kTail),
-              Refused("short_row", "m.xyz:4"));
+              Refused("count_too_high", "m.xyz:4: frame 1 (gdb_7)"));
+}
+
+// Water, with a count that may be wrong.
+std::string Water(const std::string& count) {
+  return count + "\n" + kHead + "O 0 0 0 -0.5\nH 0 0 1 0.2\nH 0 1 0 0.3\n1671.4 3803.6 3907.7\nO\tO\n" +
+         "InChI=1S/H2O/h1H2\tInChI=1S/H2O/h1H2\n";
+}
+
+TEST_F(Qm9XyzReaderTest, CountThatIsTooHighHidesNoOtherMolecule) {
+  for (const char* const count : {"4", "5", "6", "7", "8", "1000"}) {
+    for (const char* const end : {"", "\n"}) {
+      ASSERT_THAT(ReadFirstOf(Water(count) + Water("3") + Water(count) + end),
+                  Refused("count_too_high", "m.xyz:6: frame 1 (gdb_7): expected an atom, found '1671.4"));
+      ASSERT_TRUE(reader_->Next(&*molecule_).value()) << count;
+      EXPECT_EQ(molecule_->line, 9u) << count;
+      const absl::StatusOr<bool> last = NextNamed(*reader_, &*molecule_);
+      EXPECT_THAT(last, Refused("count_too_high", "m.xyz:22: frame 3 (gdb_7): ")) << count;
+      EXPECT_FALSE(LeavesRest(last.status())) << count;
+      EXPECT_FALSE(reader_->Next(&*molecule_).value()) << count;
+    }
+  }
+}
+
+TEST_F(Qm9XyzReaderTest, LinesBehindACountThatIsTooHighArePassedOverUpToTheNextCount) {
+  const std::string bad = Water("4") + "stray\nlines\n";
+  ASSERT_THAT(ReadFirstOf(bad + Water("3")), Refused("count_too_high", "m.xyz:6"));
+  ASSERT_TRUE(reader_->Next(&*molecule_).value());
+  EXPECT_EQ(molecule_->line, 11u);
+  EXPECT_TRUE(LeavesRest(ReadFirstOf(bad).status()));
+}
+
+TEST_F(Qm9XyzReaderTest, AtomicNumberIsNoFrequency) {
+  EXPECT_THAT(ReadFirstOf(std::string("1\n") + kHead + "6 0 0 0 0.5\n" + kTail),
+              Refused("unknown_symbol", "unknown element '6'"));
 }
 
 TEST_F(Qm9XyzReaderTest, PropertyThatIsNoFiniteNumberIsRefused) {
