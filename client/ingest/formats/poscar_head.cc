@@ -72,8 +72,9 @@ absl::StatusOr<Vector> ScaleOf(std::string_view line, const std::array<Vector, 3
   return Vector{factor, factor, factor};
 }
 
-absl::Status ReadVectors(std::span<const std::string_view> lines, PoscarHead* head) {
+absl::Status ReadVectors(std::span<const std::string_view> lines, PoscarHead* head, std::size_t* line) {
   for (std::size_t k = 0; k < 3; ++k) {
+    *line = kVectorLine + k;
     std::string_view rest;
     const std::optional<Vector> vector = ThreeNumbers(lines[kVectorLine + k], &rest);
     if (!vector) {
@@ -82,6 +83,7 @@ absl::Status ReadVectors(std::span<const std::string_view> lines, PoscarHead* he
     }
     head->vectors[k] = *vector;
   }
+  *line = kScaleLine;
   ABSL_ASSIGN_OR_RETURN(head->scale, ScaleOf(lines[kScaleLine], head->vectors));
   for (Vector& vector : head->vectors) {
     for (std::size_t k = 0; k < 3; ++k) vector[k] *= head->scale[k];
@@ -90,8 +92,9 @@ absl::Status ReadVectors(std::span<const std::string_view> lines, PoscarHead* he
 }
 
 // Reads the lines of symbols and of counts, of which the second ends at head->lines.
-absl::Status ReadKinds(std::span<const std::string_view> lines, PoscarHead* head) {
-  std::size_t at = kSymbolsOrCountsLine;
+absl::Status ReadKinds(std::span<const std::string_view> lines, PoscarHead* head, std::size_t* line) {
+  std::size_t& at = *line;
+  at = kSymbolsOrCountsLine;
   std::optional<std::vector<std::uint64_t>> counts = CountsOf(lines[at]);
   const bool names_elements = !counts;
   if (names_elements) {
@@ -100,7 +103,7 @@ absl::Status ReadKinds(std::span<const std::string_view> lines, PoscarHead* head
       return Refusal("unknown_symbol",
                      absl::StrCat("expected element symbols or numbers of atoms, found ", Shown(lines[at])));
     }
-    if (++at >= lines.size()) return Refusal("truncated_file", "the file ends before the numbers of atoms");
+    if (++at >= lines.size()) return Refusal("truncated_file", "the head ends before the numbers of atoms");
     counts = CountsOf(lines[at]);
   } else {
     head->species = SymbolsOf(lines[0]);
@@ -121,11 +124,12 @@ char FirstLetter(std::string_view line) {
   return static_cast<char>(word[0] | 0x20);
 }
 
-absl::Status ReadMode(std::span<const std::string_view> lines, PoscarHead* head) {
+absl::Status ReadMode(std::span<const std::string_view> lines, PoscarHead* head, std::size_t* line) {
   head->is_selective = head->lines < lines.size() && FirstLetter(lines[head->lines]) == 's';
   if (head->is_selective) ++head->lines;
+  *line = head->lines;
   if (head->lines >= lines.size()) {
-    return Refusal("truncated_file", "the file ends before the line that says Direct or Cartesian");
+    return Refusal("truncated_file", "the head ends before the line that says Direct or Cartesian");
   }
   const char mode = FirstLetter(lines[head->lines]);
   if (mode < 'a' || mode > 'z') {
@@ -155,21 +159,35 @@ std::uint64_t PoscarHead::atoms() const {
   return atoms;
 }
 
-absl::StatusOr<PoscarHead> ParsePoscarHead(std::span<const std::string_view> lines) {
+absl::StatusOr<PoscarHead> ParsePoscarHead(std::span<const std::string_view> lines, std::size_t* line) {
   PoscarHead head;
+  *line = lines.size();
   if (lines.size() <= kSymbolsOrCountsLine) {
-    return Refusal("truncated_file", absl::StrCat("the file ends after ", lines.size(), " lines of the head"));
+    return Refusal("truncated_file", absl::StrCat("the head ends after ", lines.size(), " lines"));
   }
-  ABSL_RETURN_IF_ERROR(ReadVectors(lines, &head));
-  ABSL_RETURN_IF_ERROR(ReadKinds(lines, &head));
-  ABSL_RETURN_IF_ERROR(ReadMode(lines, &head));
+  ABSL_RETURN_IF_ERROR(ReadVectors(lines, &head, line));
+  ABSL_RETURN_IF_ERROR(ReadKinds(lines, &head, line));
+  ABSL_RETURN_IF_ERROR(ReadMode(lines, &head, line));
   return head;
 }
 
 std::optional<std::uint64_t> AtomsOfHead(std::span<const std::string_view> lines) {
-  const absl::StatusOr<PoscarHead> head = ParsePoscarHead(lines);
+  std::size_t line = 0;
+  const absl::StatusOr<PoscarHead> head = ParsePoscarHead(lines, &line);
   if (!head.ok()) return std::nullopt;
   return head->atoms();
+}
+
+bool ResemblesHead(std::span<const std::string_view> lines) {
+  const std::size_t end = std::min(lines.size(), kSymbolsOrCountsLine);
+  std::size_t right = 0;
+  for (std::size_t line = kScaleLine; line < end; ++line) {
+    std::string_view rest = lines[line];
+    const bool is_right = line < kVectorLine ? ParseDouble(NextWord(&rest)).has_value()
+                                             : ThreeNumbers(lines[line], &rest).has_value();
+    right += is_right ? 1 : 0;
+  }
+  return right > 0 && 2 * right >= end - kScaleLine;
 }
 
 }  // namespace packtrain::ingest

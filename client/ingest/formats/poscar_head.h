@@ -36,11 +36,15 @@ inline constexpr std::size_t kMaxHeadLines = 9;
 
 // Reads the head at the front of `lines`. VASP 4 has no line of element symbols; they may then stand in the
 // comment, or behind the atoms. Refusals: truncated_file, bad_scale, bad_cell, bad_count, unknown_symbol,
-// bad_mode.
-absl::StatusOr<PoscarHead> ParsePoscarHead(std::span<const std::string_view> lines);
+// bad_mode; `line` becomes the index of the line that is refused, or the number of lines where one is missing.
+absl::StatusOr<PoscarHead> ParsePoscarHead(std::span<const std::string_view> lines, std::size_t* line);
 
 // The number of atoms, where `lines` may be the front of a head; nullopt where they are something else.
 std::optional<std::uint64_t> AtomsOfHead(std::span<const std::string_view> lines);
+
+// Whether a head, perhaps with a wrong line, stands behind the comment in front: a scale and three vectors of
+// which one and at least half are right, as far as there are lines.
+bool ResemblesHead(std::span<const std::string_view> lines);
 
 }  // namespace packtrain::ingest
 

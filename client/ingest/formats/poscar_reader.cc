@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,29 @@ namespace {
 constexpr char kRecordWord[] = "structure";
 
 bool IsBlankLine(std::string_view line) { return Trim(line).empty(); }
+
+bool BeginsWith(std::string_view line, std::string_view word) {
+  const std::string_view front = Trim(line).substr(0, word.size());
+  return absl::EqualsIgnoreCase(absl::string_view(front.data(), front.size()),
+                                absl::string_view(word.data(), word.size()));
+}
+
+// What CONTCAR has behind the atoms: rows of numbers, and lines that say what they are.
+bool BelongsToTail(std::string_view line) {
+  if (BeginsWith(line, "direct") || BeginsWith(line, "cartesian") || BeginsWith(line, "lattice")) return true;
+  for (std::string_view word; !(word = NextWord(&line)).empty();) {
+    if (!ParseDouble(word)) return false;
+  }
+  return true;
+}
+
+// Whether a structure begins with the first of these lines, at least kMaxHeadLines or all that follow: its head
+// can be read, or a comment that is no row stands in front of lines like those of a head.
+bool BeginsStructure(std::span<const std::string_view> lines) {
+  if (AtomsOfHead(lines)) return true;
+  std::string_view rest;
+  return !BelongsToTail(lines.front()) && !ThreeNumbers(lines.front(), &rest) && ResemblesHead(lines);
+}
 
 // Cuts a file behind the atoms of each structure and what follows them up to the next one.
 class PoscarCutter : public RecordCutter {
@@ -79,14 +103,16 @@ class PoscarCutter : public RecordCutter {
   std::vector<std::string_view> Ahead() const { return {ahead_.begin(), ahead_.end()}; }
 
   absl::Status CutStructure(RawRecord* record) {
-    const absl::StatusOr<PoscarHead> head = ParsePoscarHead(Ahead());
+    std::size_t wrong_line = 0;
+    const absl::StatusOr<PoscarHead> head = ParsePoscarHead(Ahead(), &wrong_line);
     if (!head.ok()) return PassOver(record);
     const std::uint64_t atoms = head->atoms();
     const bool too_many = atoms > max_atoms_;
     std::string* const text = too_many ? nullptr : &record->text;
     for (std::uint64_t line = 0; line < head->lines + atoms; ++line) {
-      ABSL_ASSIGN_OR_RETURN(const bool more, Take(text));
-      if (!more) break;
+      ABSL_ASSIGN_OR_RETURN(const bool ended, EndsEarly(line < head->lines));
+      if (ended) break;
+      ABSL_RETURN_IF_ERROR(Take(text).status());
     }
     ABSL_RETURN_IF_ERROR(TakeTail(text));
     if (!too_many) return absl::OkStatus();
@@ -95,24 +121,38 @@ class PoscarCutter : public RecordCutter {
                                                           max_atoms_, " (--max-atoms)")));
   }
 
+  // Whether no line of the head or no row of an atom follows, but the end of the file or the next structure.
+  absl::StatusOr<bool> EndsEarly(bool in_head) {
+    ABSL_RETURN_IF_ERROR(LookAhead(kMaxHeadLines).status());
+    if (ahead_.empty() || in_head) return ahead_.empty();
+    std::string_view row = ahead_.front();
+    return !ParseDouble(NextWord(&row)) && BeginsStructure(Ahead());
+  }
+
   // Takes what stands between the atoms and the next structure.
   absl::Status TakeTail(std::string* text) {
     while (true) {
       ABSL_RETURN_IF_ERROR(LookAhead(kMaxHeadLines).status());
-      if (ahead_.empty() || AtomsOfHead(Ahead())) return absl::OkStatus();
+      if (ahead_.empty() || BeginsStructure(Ahead())) return absl::OkStatus();
       ABSL_RETURN_IF_ERROR(Take(text).status());
     }
   }
 
   // Takes all up to the next structure, or the end. The first lines are enough to say what is wrong.
   absl::Status PassOver(RawRecord* record) {
-    for (std::size_t line = 0; line == 0 || !AtomsOfHead(Ahead()); ++line) {
+    for (std::size_t line = 0; line == 0 || !BeginsBehind(line); ++line) {
       ABSL_RETURN_IF_ERROR(Take(line < kMaxHeadLines ? &record->text : nullptr).status());
       ABSL_RETURN_IF_ERROR(LookAhead(kMaxHeadLines).status());
       record->leaves_rest = ahead_.empty() && line >= kMaxHeadLines;
       if (ahead_.empty()) return absl::OkStatus();
     }
     return absl::OkStatus();
+  }
+
+  // Whether the next structure begins `line` lines behind the beginning of a head that cannot be read. Lines of
+  // that head, and "Direct" behind it, may look like another one with a wrong line.
+  bool BeginsBehind(std::size_t line) const {
+    return line < kMaxHeadLines - 1 ? AtomsOfHead(Ahead()).has_value() : BeginsStructure(Ahead());
   }
 
   const std::unique_ptr<LineReader> lines_;
@@ -131,21 +171,6 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return lines;
-}
-
-bool BeginsWith(std::string_view line, std::string_view word) {
-  const std::string_view front = Trim(line).substr(0, word.size());
-  return absl::EqualsIgnoreCase(absl::string_view(front.data(), front.size()),
-                                absl::string_view(word.data(), word.size()));
-}
-
-// What CONTCAR has behind the atoms: rows of numbers, and lines that say what they are.
-bool BelongsToTail(std::string_view line) {
-  if (BeginsWith(line, "direct") || BeginsWith(line, "cartesian") || BeginsWith(line, "lattice")) return true;
-  for (std::string_view word; !(word = NextWord(&line)).empty();) {
-    if (!ParseDouble(word)) return false;
-  }
-  return true;
 }
 
 // Coordinates of one row, and the element symbol behind them; empty: there is none.
@@ -181,11 +206,11 @@ class PoscarParser : public RecordParser {
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     const std::vector<std::string_view> lines = LinesOf(record.text);
     Name(lines, graph);
-    std::uint64_t line = 0;  // of the record, that is read
+    std::size_t line = 0;  // of the record, that is read
     absl::Status status = ReadStructure(lines, graph, &line);
     if (status.ok()) return status;
     Origin origin = record.origin;
-    origin.line += std::min<std::uint64_t>(line, lines.size() - 1);  // the last one, where more are missing
+    origin.line += std::min(line, lines.size() - 1);  // the last one, where more are missing
     return RefusedAt(origin, std::move(status));
   }
 
@@ -197,16 +222,16 @@ class PoscarParser : public RecordParser {
   }
 
   absl::Status ReadStructure(const std::vector<std::string_view>& lines, SourceGraph* graph,
-                             std::uint64_t* line) {
-    ABSL_ASSIGN_OR_RETURN(const PoscarHead head, ParsePoscarHead(lines));
+                             std::size_t* line) {
+    ABSL_ASSIGN_OR_RETURN(const PoscarHead head, ParsePoscarHead(lines, line));
     if (head.atoms() == 0) return Refusal("no_nodes", "the structure has no atoms");
     ABSL_RETURN_IF_ERROR(writer_.Begin(head.vectors, graph));
     *line = head.lines;
     for (std::size_t kind = 0; kind < head.counts.size(); ++kind) {
       for (std::uint64_t atom = 0; atom < head.counts[kind]; ++atom, ++*line) {
         if (*line == lines.size()) {
-          return Refusal("truncated_file",
-                         absl::StrCat("the file ends after ", graph->n_node, " of ", head.atoms(), " atoms"));
+          return Refusal("truncated_file", absl::StrCat("the structure ends after ", graph->n_node, " of ",
+                                                        head.atoms(), " atoms"));
         }
         ABSL_RETURN_IF_ERROR(ReadAtom(head, kind, lines[*line]));
       }
@@ -238,7 +263,7 @@ class PoscarParser : public RecordParser {
   }
 
   static absl::Status ReadTail(const std::vector<std::string_view>& lines, SourceGraph* graph,
-                               std::uint64_t* line) {
+                               std::size_t* line) {
     if (*line < lines.size() && !IsBlankLine(lines[*line]) && !BeginsWith(lines[*line], "lattice")) {
       return Refusal("extra_rows", absl::StrCat("expected a blank line or the end of the file behind ",
                                                 graph->n_node, " atoms, found ", Shown(lines[*line])));

@@ -131,7 +131,60 @@ TEST_F(PoscarReaderTest, StructureBehindOneThatIsRefusedIsRead) {
 
 TEST_F(PoscarReaderTest, HeadThatCannotBeReadBeforeNoOtherLeavesTheRest) {
   const std::string bad = "x\none\n" + kVectors + "C\n1\nDirect\n0 0 0\n";
-  EXPECT_TRUE(LeavesRest(Read(bad + bad)));
+  EXPECT_TRUE(LeavesRest(Read(bad + "0 0 0.5\n")));
+}
+
+TEST_F(PoscarReaderTest, HeadThatCannotBeReadIsRefusedAloneAtItsLine) {
+  const std::string first = "first\n1\n" + kVectors + "C\n2\nDirect\n0 0 0\n0.5 0.5 0.5\n";
+  const std::string last = "last\n1\n" + kVectors + "O\n1\nDirect\n0 0 0\n";
+  const std::string rows = "Direct\n0 0 0\n0 0 0.5\n";
+  const struct {
+    std::string head;
+    const char* reason;
+    const char* place;
+  } kBroken[] = {{"bad\nabc\n" + kVectors + "Na I\n1 1\n", "bad_scale", ":12: "},
+                 {"bad\n1\n4 0 0\n0 5\n0 0 2\nNa I\n1 1\n", "bad_cell", ":14: "},
+                 {"bad\n1\n" + kVectors + "Qq\n1 1\n", "unknown_symbol", ":16: "},
+                 {"bad\n1\n" + kVectors + "Na I\nx\n", "bad_count", ":17: "},
+                 {"bad\n1\n" + kVectors + "Na I\n1 1\n0 0 0\n", "bad_mode", ":18: "}};
+  for (const auto& [head, reason, place] : kBroken) {
+    for (const char* const between : {"", "\n0 0 0\n0 0 0\n"}) {
+      const bool has_velocities = *between != '\0';
+      ASSERT_THAT(Read(first + between + head + rows + head + rows + last), IsOk()) << reason;
+      EXPECT_THAT(Z(), ElementsAre(6, 6));
+      EXPECT_THAT(ReadNext(), Refused(reason, has_velocities ? "structure 2 (bad)" : place)) << reason;
+      EXPECT_THAT(ReadNext(), Refused(reason, "structure 3 (bad)")) << reason;
+      ASSERT_THAT(ReadNext(), IsOk()) << reason;
+      EXPECT_EQ(graph_.title, "last");
+      EXPECT_TRUE(IsAtEnd());
+    }
+  }
+}
+
+TEST_F(PoscarReaderTest, HeadThatIsCutOffLeavesTheStructureInFrontOfIt) {
+  const std::string first = "first\n1\n" + kVectors + "C\n1\nDirect\n0 0 0\n";
+  for (const std::string& cut :
+       {std::string("cut\n1\n"), "cut\n1\n" + kVectors, "cut\n1\n" + kVectors + "C\n1\n"}) {
+    ASSERT_THAT(Read(first + cut), IsOk());
+    EXPECT_THAT(ReadNext(), Refused("truncated_file", "structure 2 (cut)"));
+    EXPECT_TRUE(IsAtEnd());
+  }
+  ASSERT_THAT(Read(first + "cut\n1\n" + kVectors), IsOk());
+  EXPECT_THAT(ReadNext(), Refused("truncated_file", "x.vasp:14: "));
+  ASSERT_THAT(Read(first + "cut\n1\n" + kVectors + first), IsOk());
+  EXPECT_THAT(ReadNext(),
+              Refused("truncated_file", "x.vasp:14: structure 2 (cut): the head ends after 5 lines"));
+  ASSERT_THAT(ReadNext(), IsOk());
+  EXPECT_TRUE(IsAtEnd());
+}
+
+TEST_F(PoscarReaderTest, CountThatIsTooHighHidesNoOtherStructure) {
+  const std::string other = "other\n1\n" + kVectors + "O\n1\nDirect\n0 0 0\n";
+  EXPECT_THAT(Read("x\n1\n" + kVectors + "C\n3\nDirect\n0 0 0\n0.5 0.5 0.5\n" + other),
+              Refused("truncated_file", "x.vasp:10: structure 1 (x): the structure ends after 2 of 3 atoms"));
+  ASSERT_THAT(ReadNext(), IsOk());
+  EXPECT_EQ(graph_.title, "other");
+  EXPECT_TRUE(IsAtEnd());
 }
 
 TEST_F(PoscarReaderTest, ElementsThatContradictEachOtherAreRefused) {
