@@ -38,8 +38,10 @@ void ReadSites(cif::Block& block, CifBlock* out) {
 
 void ReadOperations(cif::Block& block, CifBlock* out) {
   for (const char* const tag : kOperationTags) {
+    std::size_t row = 0;
     for (const std::string& operation : block.find_values(tag)) {
-      if (!cif::is_null(operation)) out->operations.push_back(cif::as_string(operation));
+      if (!cif::is_null(operation)) out->operations.push_back({cif::as_string(operation), tag, row});
+      ++row;
     }
     if (!out->operations.empty()) return;
   }

@@ -4,6 +4,7 @@
 #define PACKTRAIN_CLIENT_INGEST_FORMATS_CIF_BLOCK_H_
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +27,17 @@ struct CifBlock {
     std::string value;  // as it is spelt, with its quotes
   };
 
+  struct Operation {
+    std::string text;      // "-x, y+1/2, -z", without quotes
+    std::string_view tag;  // under which it stands
+    std::size_t row = 0;   // of the tag's loop, from 0
+  };
+
   std::string name;
   std::vector<Pair> pairs;  // outside of loops, in the order of the block
   std::vector<CifSite> sites;
-  bool has_cartesian_sites = false;     // and no fractional ones
-  std::vector<std::string> operations;  // "-x, y+1/2, -z", without quotes
+  bool has_cartesian_sites = false;  // and no fractional ones
+  std::vector<Operation> operations;
 
   // The value of a tag, in whichever case it is spelt, as the words of a site.
   std::string Find(std::string_view tag) const;

@@ -16,6 +16,7 @@
 #include "client/ingest/elements.h"
 #include "client/ingest/formats/cif_block.h"
 #include "client/ingest/formats/cif_cutter.h"
+#include "client/ingest/formats/cif_lines.h"
 #include "client/ingest/formats/cif_symmetry.h"
 #include "client/ingest/formats/crystal_layout.h"
 #include "client/ingest/origin.h"
@@ -67,13 +68,15 @@ struct CellParameters {
   Vector angles = {};   // degrees
 };
 
-absl::StatusOr<CellParameters> ReadCell(const CifBlock& block) {
+// `wrong` becomes the place of what is refused.
+absl::StatusOr<CellParameters> ReadCell(const CifBlock& block, CifPlace* wrong) {
   constexpr std::array<std::string_view, 3> kLengths = {"_cell_length_a", "_cell_length_b", "_cell_length_c"};
   constexpr std::array<std::string_view, 3> kAngles = {"_cell_angle_alpha", "_cell_angle_beta",
                                                        "_cell_angle_gamma"};
   CellParameters cell;
   for (std::size_t k = 0; k < 3; ++k) {
     const std::string length = block.Find(kLengths[k]), angle = block.Find(kAngles[k]);
+    *wrong = {kLengths[k]};
     if (length.empty()) return Refusal("no_cell", absl::StrCat("the block has no ", std::string(kLengths[k])));
     const std::optional<double> value = NumberOf(length);
     if (!value || *value <= 0) {
@@ -81,6 +84,7 @@ absl::StatusOr<CellParameters> ReadCell(const CifBlock& block) {
                      absl::StrCat(std::string(kLengths[k]), " is no number above 0, but ", Shown(length)));
     }
     cell.lengths[k] = *value;
+    *wrong = {kAngles[k]};
     const std::optional<double> degrees = angle.empty() ? 90 : NumberOf(angle);  // the dictionary's default
     if (!degrees || *degrees <= 0 || *degrees >= 180) {
       return Refusal("bad_cell", absl::StrCat(std::string(kAngles[k]), " is no number between 0 and 180, but ",
@@ -158,16 +162,18 @@ std::string_view Unquoted(std::string_view value) {
   return value;
 }
 
-// A refusal whose message is Gemmi's, "line:3:1: parse error", at this line of the block that begins at
-// `place`.
-absl::Status AtItsLine(Origin place, const absl::Status& refusal) {
-  constexpr std::string_view kLine = "line:";
+// A refusal whose message is Gemmi's, "line:3:1: parse error", at this line of the record. Of a loop with too
+// many or too few values Gemmi has the line on which it begins.
+absl::Status AtItsLine(const RawRecord& record, const absl::Status& refusal) {
+  constexpr std::string_view kLine = "line:", kUnevenLoop = "Wrong number of values in the loop";
   const std::string message(refusal.message());
   const std::size_t text = message.find(": ");
   if (!message.starts_with(kLine) || text == message.npos) return refusal;
   const std::size_t digits = message.find_first_not_of("0123456789", kLine.size()) - kLine.size();
-  const std::optional<std::uint64_t> line = ParseCount(std::string_view(message).substr(kLine.size(), digits));
+  std::optional<std::uint64_t> line = ParseCount(std::string_view(message).substr(kLine.size(), digits));
   if (!line || *line == 0) return refusal;
+  if (message.find(kUnevenLoop) != message.npos) line = LineOfUnevenRow(record.text, *line).value_or(*line);
+  Origin place = record.origin;
   place.line += *line - 1;
   return RefusedAt(place, WithMessage(refusal, message.substr(text + 2)));
 }
@@ -180,22 +186,38 @@ class CifParser : public RecordParser {
 
   absl::Status Parse(const RawRecord& record, SourceGraph* graph) override {
     graph->title = NameOfCifBlock(record.text);
-    const absl::StatusOr<CifBlock> read = ReadCifBlock(record.text);
-    if (!read.ok()) return AtItsLine(record.origin, read.status());
-    const CifBlock& block = *read;
-    ABSL_ASSIGN_OR_RETURN(const CellParameters cell, ReadCell(block));
-    ABSL_RETURN_IF_ERROR(CheckSites(block));
-    ABSL_ASSIGN_OR_RETURN(const auto vectors, VectorsOf(cell));
-    ABSL_ASSIGN_OR_RETURN(const auto operations, OperationsOfBlock(block, cell.angles[0], cell.angles[2]));
-    ABSL_RETURN_IF_ERROR(writer_.Begin(vectors, graph));
-    for (const CifSite& site : block.sites) {
-      ABSL_RETURN_IF_ERROR(AddSite(site, operations, vectors, graph));
+    const absl::StatusOr<CifBlock> block = ReadCifBlock(record.text);
+    if (!block.ok()) return AtItsLine(record, block.status());
+    CifPlace wrong;
+    const absl::Status status = ReadStructure(*block, graph, &wrong);
+    if (!status.ok()) {
+      Origin place = record.origin;
+      place.line += LineOfCifValue(record.text, wrong).value_or(1) - 1;
+      return RefusedAt(place, status);
     }
-    AddLabels(block, record, graph);
+    AddLabels(*block, record, graph);
     return absl::OkStatus();
   }
 
  private:
+  // `wrong` becomes the place of what is refused.
+  absl::Status ReadStructure(const CifBlock& block, SourceGraph* graph, CifPlace* wrong) {
+    ABSL_ASSIGN_OR_RETURN(const CellParameters cell, ReadCell(block, wrong));
+    const CifPlace cell_place = std::exchange(*wrong, {});
+    ABSL_RETURN_IF_ERROR(CheckSites(block));
+    *wrong = cell_place;
+    ABSL_ASSIGN_OR_RETURN(const auto vectors, VectorsOf(cell));
+    ABSL_ASSIGN_OR_RETURN(const auto operations,
+                          OperationsOfBlock(block, cell.angles[0], cell.angles[2], wrong));
+    *wrong = cell_place;
+    ABSL_RETURN_IF_ERROR(writer_.Begin(vectors, graph));
+    for (std::size_t row = 0; row < block.sites.size(); ++row) {
+      *wrong = {"_atom_site_fract_x", row};
+      ABSL_RETURN_IF_ERROR(AddSite(block.sites[row], operations, vectors, graph));
+    }
+    return absl::OkStatus();
+  }
+
   static absl::Status CheckSites(const CifBlock& block) {
     if (!block.sites.empty()) return absl::OkStatus();
     if (!block.has_cartesian_sites) return Refusal("no_nodes", "the block has no atoms");

@@ -75,10 +75,13 @@ std::string Compact(std::string_view text) {
 
 double Determinant(const SymmetryOperation& operation) { return VolumeOf(operation.rotation); }
 
-// A word that the block has under one of `tags`.
-std::string FindAny(const CifBlock& block, std::span<const std::string_view> tags) {
+// A word that the block has under one of `tags`; `found` becomes that tag.
+std::string FindAny(const CifBlock& block, std::span<const std::string_view> tags, std::string_view* found) {
   for (const std::string_view tag : tags) {
-    if (std::string word = block.Find(tag); !word.empty()) return word;
+    std::string word = block.Find(tag);
+    if (word.empty()) continue;
+    *found = tag;
+    return word;
   }
   return "";
 }
@@ -117,18 +120,22 @@ absl::StatusOr<SymmetryOperation> ParseOperation(std::string_view text) {
 }
 
 absl::StatusOr<std::vector<SymmetryOperation>> OperationsOfBlock(const CifBlock& block, double alpha,
-                                                                 double gamma) {
+                                                                 double gamma, CifPlace* wrong) {
   if (block.operations.size() > kMaxOperations) {
+    *wrong = {block.operations[kMaxOperations].tag, block.operations[kMaxOperations].row};
     return Refusal("bad_symmetry", absl::StrCat("the block lists ", block.operations.size(),
                                                 " symmetry operations, the limit is ", kMaxOperations));
   }
   std::vector<SymmetryOperation> operations;
-  for (const std::string& text : block.operations) {
-    ABSL_ASSIGN_OR_RETURN(const SymmetryOperation operation, ParseOperation(text));
+  for (const CifBlock::Operation& listed : block.operations) {
+    *wrong = {listed.tag, listed.row};
+    ABSL_ASSIGN_OR_RETURN(const SymmetryOperation operation, ParseOperation(listed.text));
     operations.push_back(operation);
   }
   if (!operations.empty()) return operations;
-  const std::string name = FindAny(block, kNameTags), number = FindAny(block, kNumberTags);
+  *wrong = {};
+  const std::string number = FindAny(block, kNumberTags, &wrong->tag);
+  const std::string name = FindAny(block, kNameTags, &wrong->tag);
   if (!name.empty()) operations = OperationsOfName(name, alpha, gamma);
   const std::optional<std::uint64_t> group = ParseCount(number);
   if (operations.empty() && group && *group >= 1 && *group <= kSpaceGroups) {

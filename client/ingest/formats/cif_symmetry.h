@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/ingest/formats/cif_block.h"
+#include "client/ingest/formats/cif_lines.h"
 #include "client/ingest/formats/crystal_layout.h"
 
 namespace packtrain::ingest {
@@ -24,9 +25,9 @@ absl::StatusOr<SymmetryOperation> ParseOperation(std::string_view text);
 
 // The operations that a block lists, or else names, or else numbers. Refusals: "no_symmetry" (none of the
 // three; the atoms may then be a part of the cell only), "bad_symmetry" (an operation cannot be read, or the
-// name is unknown and no number stands beside it).
+// name is unknown and no number stands beside it); `wrong` becomes the place of what is refused.
 absl::StatusOr<std::vector<SymmetryOperation>> OperationsOfBlock(const CifBlock& block, double alpha,
-                                                                 double gamma);
+                                                                 double gamma, CifPlace* wrong);
 
 // Fractional coordinates of the different images of a site, in the order of the operations, as they come out
 // (outside of the cell, too). `vectors` are those of the cell, in angstrom.

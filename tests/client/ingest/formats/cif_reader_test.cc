@@ -184,8 +184,41 @@ TEST_F(CifReaderTest, WhatIsNoCifIsRefused) {
               Refused("not_cif", "x.cif:1: block 1: expected data_"));
   EXPECT_THAT(Read("# nothing\n\n"), Refused("empty_file", "x.cif"));
   EXPECT_THAT(Read("# x\ndata_x\nloop_\n_a\n_b\n1 2 3\n"),
-              Refused("bad_cif", "x.cif:3: block 1 (x): Wrong number of values in the loop"));
+              Refused("bad_cif", "x.cif:6: block 1 (x): Wrong number of values in the loop"));
   EXPECT_THAT(Read("# x\ndata_x\n_a 1\n_A 2\n"), Refused("bad_cif", "x.cif:4: block 1 (x): duplicate tag _A"));
+}
+
+TEST_F(CifReaderTest, RefusalsNameTheLineOfWhatIsWrong) {
+  const std::string good =
+      "data_x\n_cell_length_a 4\n_cell_length_b 4\n_cell_length_c 4\nloop_\n_symmetry_equiv_pos_as_xyz\n  'x, "
+      "y, z'\n"
+      "_note\n;two\nlines\n;\nloop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_"
+      "fract_z\n"
+      "_atom_site_occupancy # of C\nC1 0 0 0 1\n# C2\nC2 0 0.5 0 1\nC3 0.5 0 0 1\n";
+  const struct {
+    std::string from, to;
+    const char* reason;
+    const char* place;
+  } kWrong[] = {{"_cell_length_b 4", "_cell_length_b abc", "bad_cell", "x.cif:25: "},
+                {"_cell_length_c 4", "_cell_length_c 4 _cell_angle_beta\n200", "bad_cell", "x.cif:27: "},
+                {"'x, y, z'", "'x, y, q'", "bad_symmetry", "x.cif:29: "},
+                {"'x, y, z'", "?\n_symmetry_space_group_name_H-M 'P nonsense'", "bad_symmetry", "x.cif:30: "},
+                {"C2 0 0.5", "C2 0 zz", "not_a_number", "x.cif:42: "},
+                {"C2 0 0.5", "C2 0 ?", "unknown_coordinate", "x.cif:42: "},
+                {"C2 0 0.5", "Qq2 0 0.5", "unknown_symbol", "x.cif:42: "},
+                {"C2 0 0.5 0 1", "C2 0 0.5 0 0.5", "partial_occupancy", "x.cif:42: "},
+                {"C3 0.5 0 0 1", "C3 0.5 0\n0 0.5", "partial_occupancy", "x.cif:43: "},
+                {"C2 0 0.5 0 1", "C2 0 0.5 0", "bad_cif", "x.cif:42: "},
+                {"C2 0 0.5 0 1", "C2 0 0.5 0 1 'a b'", "bad_cif", "x.cif:42: "},
+                {"C2 0 0.5 0 1\nC3 0.5 0 0 1", "C2 0 0.5 0\nC3 0.5 0 0", "bad_cif", "x.cif:34: "}};
+  for (const auto& [from, to, reason, place] : kWrong) {
+    std::string bad = good;
+    ASSERT_NE(bad.find(from), bad.npos) << from;
+    bad.replace(bad.find(from), from.size(), to);
+    ASSERT_THAT(Read(good + "\n" + bad + good), IsOk());
+    EXPECT_THAT(ReadNext(), Refused(reason, place)) << to;
+    EXPECT_THAT(ReadNext(), IsOk()) << to;
+  }
 }
 
 TEST_F(CifReaderTest, BlocksBehindOtherTextAreRead) {
