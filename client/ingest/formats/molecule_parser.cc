@@ -15,6 +15,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "client/ingest/formats/molecule_fields.h"
+#include "client/ingest/formats/molfile_rows.h"
 #include "client/ingest/refusal.h"
 #include "client/ingest/text.h"
 #include "proto/base/status_macros.h"
@@ -201,6 +202,19 @@ std::string CutLine(std::string message, std::size_t* line) {
   return message;
 }
 
+// What RDKit refuses without a line: a bond that no two atoms can have, or the element of an atom. `line`
+// becomes its line.
+absl::Status AtItsRow(const absl::Status& refusal, const MolfileRows& rows, std::size_t* line) {
+  ABSL_RETURN_IF_ERROR(CheckBonds(rows, line));
+  for (const MolfileRows::Atom& atom : rows.atoms) {
+    const std::string element = absl::StrCat("Element '", std::string(atom.symbol), "' not found");
+    if (refusal.message().find(element) == absl::string_view::npos) continue;
+    *line = atom.line;
+    break;
+  }
+  return refusal;
+}
+
 // RDKit makes room for as many atoms as a V3000 file announces, before it reads one.
 absl::Status CheckCountsLine(std::string_view text) {
   constexpr std::string_view kCounts = "M  V30 COUNTS";
@@ -252,7 +266,9 @@ absl::Status ReadMolfile(const std::string& text, const MoleculeOptions& options
     return Molecule(RDKit::MolBlockToMol(text, /*sanitize=*/false, /*removeHs=*/false));
   };
   const absl::Status status = ReadCatching({make, /*is_molfile=*/true}, "bad_molfile", options, graph);
-  return status.ok() ? status : WithMessage(status, CutLine(std::string(status.message()), line));
+  if (ReasonOf(status) != "bad_molfile") return status;
+  const absl::Status told = WithMessage(status, CutLine(std::string(status.message()), line));
+  return *line > 0 ? told : AtItsRow(told, ReadMolfileRows(text), line);
 }
 
 }  // namespace packtrain::ingest

@@ -30,8 +30,8 @@ bool IsSmiles(std::string_view text);
 absl::Status ReadSmiles(std::string_view smiles, std::string_view extension, const MoleculeOptions& options,
                         SourceGraph* graph);
 
-// A molfile, V2000 or V3000, up to "M  END". "bad_molfile"; then `line`, where RDKit says it, is the line that
-// is wrong, from 1, and otherwise stays.
+// A molfile, V2000 or V3000, up to "M  END". "bad_molfile"; then `line`, which is 0, becomes the line that is
+// wrong, from 1, where RDKit says it or a bond or an element is wrong, and otherwise stays.
 absl::Status ReadMolfile(const std::string& text, const MoleculeOptions& options, SourceGraph* graph,
                          std::size_t* line);
 

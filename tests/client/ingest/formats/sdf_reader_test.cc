@@ -188,6 +188,35 @@ TEST_F(SdfReaderTest, LineThatIsWrongIsThatOfTheFile) {
   EXPECT_THAT(records[1].message, Not(HasSubstr(" line 8")));
 }
 
+// Behind hydrogen cyanide, whose record has 11 lines.
+TEST_F(SdfReaderTest, BondsAndElementsThatAreWrongAreNamedAtTheirLines) {
+  const struct {
+    const char* molfile;
+    const char *from, *to;
+    const char* message;
+  } kWrong[] = {
+      {kV2000, "1.6500 N ", "1.6500 Qq", "mols.sdf:17: molecule 2 (hcn): RDKit: Element 'Qq' not found, in "},
+      {kV2000, "  1  3  1", "  1 99  1",
+       ":20: molecule 2 (hcn): bond 2 joins atoms 1 and 99, but of the 3 atoms none is 99, in "},
+      {kV2000, "  1  2  3", "  0  2  3",
+       ":19: molecule 2 (hcn): bond 1 joins atoms 0 and 2, but of the 3 atoms none is 0, in "},
+      {kV2000, "  1  3  1", "  3  3  1", ":20: molecule 2 (hcn): bond 2 joins atom 3 to itself, in "},
+      {kV2000, "  1  3  1", "  2  1  1",
+       ":20: molecule 2 (hcn): bond 2 joins atoms 2 and 1, as bond 1 does, in "},
+      {kV3000, "2 N 0", "2 Qq 0", ":20: molecule 2 (hcn3): RDKit: Element 'Qq' not found, in "},
+      {kV3000, "2 1 1 3", "2 1 1 99",
+       ":25: molecule 2 (hcn3): bond 2 joins atoms 1 and 99, but of the 3 atoms none is 99"},
+      {kV3000, "2 1 1 3", "2 1 1 1", ":25: molecule 2 (hcn3): bond 2 joins atom 1 to itself"}};
+  for (const auto& [molfile, from, to, message] : kWrong) {
+    const std::string bad = absl::StrReplaceAll(molfile, {{from, to}});
+    const std::vector<MoleculeRecord> records = Read(absl::StrCat(kV2000, "$$$$\n", bad, "$$$$\n", kV2000));
+    ASSERT_THAT(records, SizeIs(3)) << to;
+    EXPECT_EQ(records[1].refused, "bad_molfile") << to;
+    EXPECT_THAT(records[1].message, HasSubstr(message)) << to;
+    EXPECT_EQ(records[2].refused, "") << to;
+  }
+}
+
 TEST_F(SdfReaderTest, DataItemsAreLabels) {
   EXPECT_THAT(LabelsOf("> <a>\n1.5\n\n>  <b c> (4)\ntwo\nlines\n\n"),
               ElementsAre(Pair("a", "1.5"), Pair("b c", "two\nlines")));
