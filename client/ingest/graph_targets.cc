@@ -51,15 +51,10 @@ std::string NoNumber(const LabelTable::Reading& reading) {
   }
 }
 
-absl::Status CheckNames(const std::vector<std::string>& names) {
-  if (names.size() > kMaxTargets) {
-    return Refusal("too_many_targets", absl::StrCat(names.size(), " targets, at most ", kMaxTargets,
-                                                    " are taken (--targets names those that matter)"));
-  }
-  for (const std::string& name : names) {
-    if (!IsUtf8(name)) return Refusal("not_utf8", "the name of a target is not UTF-8");
-  }
-  return absl::OkStatus();
+absl::Status CheckCount(std::size_t targets) {
+  if (targets <= kMaxTargets) return absl::OkStatus();
+  return Refusal("too_many_targets", absl::StrCat(targets, " targets, at most ", kMaxTargets,
+                                                  " are taken (--targets names those that matter)"));
 }
 
 // A refusal at the place of a label that has one of its own.
@@ -135,7 +130,7 @@ void GraphTargets::Count(LabelTable::PlaceOfReading place) {
 
 absl::Status GraphTargets::Choose() {
   std::vector<std::string> names = table_ ? table_->names() : is_given_ ? wanted_ : labels_.Targets();
-  ABSL_RETURN_IF_ERROR(CheckNames(names));
+  ABSL_RETURN_IF_ERROR(CheckCount(names.size()));
   names_ = std::move(names);
   chosen_ = true;
   doubtful_.reset();
@@ -260,12 +255,13 @@ std::string GraphTargets::Offered() const {
   if (table_) {
     const KeptLabels::Counts kept = kept_columns_.CountsWithout({});
     for (std::size_t column = 0; column < table_->columns().size(); ++column) {
-      if (kept.Of(column).numbers > 0) names.push_back(AsUtf8(table_->columns()[column].name));
+      const std::string& name = table_->columns()[column].name;
+      if (kept.Of(column).numbers > 0 && WhyNoTargetName(name).empty()) names.push_back(name);
     }
   } else {
     for (std::size_t label = 0; label < labels_.size(); ++label) {
-      const bool is_offered = labels_.numbers(label) > 0 && !labels_.is_structural(label);
-      if (is_offered) names.push_back(AsUtf8(labels_.name(label)));
+      const bool is_offered = labels_.numbers(label) > 0 && labels_.can_be_named(label);
+      if (is_offered) names.push_back(labels_.name(label));
     }
   }
   return names.empty() ? "nothing else is a number" : absl::StrCat("numbers are: ", Listed(std::move(names)));
@@ -278,8 +274,8 @@ std::vector<LabelUse> GraphTargets::Uses(std::span<const std::uint64_t> refused)
     if (TargetOf(label) || labels_.is_structural(label)) continue;
     LabelUse use = labels_.UseOf(label, kept.Of(label), kept.graphs);
     use.used = false;
-    const bool can_be_named = use.reason != kPerNode && use.reason != kArray && use.reason != kObject;
-    if (is_given_ && can_be_named) use.reason = table_ ? "joined" : "not_named";
+    const bool can_be_number = use.reason != kPerNode && use.reason != kArray && use.reason != kObject;
+    if (is_given_ && can_be_number && labels_.can_be_named(label)) use.reason = table_ ? "joined" : "not_named";
     uses.push_back(std::move(use));
   }
   return uses;
@@ -290,7 +286,7 @@ std::vector<LabelUse> GraphTargets::UsesOfColumns(std::span<const std::uint64_t>
   std::vector<LabelUse> uses;
   for (const TargetTable::Column& column : table_->columns()) {
     const KeptLabels::Count count = kept.Of(uses.size());
-    uses.push_back({.name = AsUtf8(column.name),
+    uses.push_back({.name = ShownName(column.name),
                     .found = count.found,
                     .graphs = kept.graphs,
                     .used = column.reason.empty(),

@@ -32,9 +32,9 @@ namespace packtrain::ingest {
 // Used by one thread.
 class GraphTargets {
  public:
-  // `wanted` names the targets; where it is empty, they are all columns of `table`, or, without one, chosen
-  // among the labels. `allow_missing`: a target that is missing is NaN, otherwise its graph is refused.
-  // `may_drop`: Uses may be asked to leave out graphs that were kept.
+  // `wanted` names the targets, as WhyNoTargetName allows; where it is empty, they are all columns of `table`,
+  // or, without one, chosen among the labels. `allow_missing`: a target that is missing is NaN, otherwise its
+  // graph is refused. `may_drop`: Uses may be asked to leave out graphs that were kept.
   GraphTargets(std::vector<std::string> wanted, std::optional<TargetTable> table, bool allow_missing,
                bool may_drop);
 

@@ -8,11 +8,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/ingest/text.h"
+#include "server/records/schema.h"
 
 namespace packtrain::ingest {
 namespace {
 
 constexpr std::size_t kMaxLabels = 10'000;
+// Of a name that is cut.
+constexpr std::size_t kMaxShownBytes = 40;
 constexpr std::array<std::string_view, 6> kMissingWords = {"", "-", "none", "n/a", "#n/a", "nan"};
 
 bool IsMissingWord(std::string_view text) {
@@ -65,6 +68,19 @@ LabelText ReadLabelText(std::string_view text) {
   if (number || IsMissingWord(text)) return {LabelText::Kind::kMissing};
   if (const std::optional<double> truth = ParseTruth(text)) return {LabelText::Kind::kNumber, *truth};
   return {IsArray(text) ? LabelText::Kind::kArray : LabelText::Kind::kText};
+}
+
+std::string_view WhyNoTargetName(std::string_view name) {
+  if (name.empty()) return "no_name";
+  if (name.size() > records::kMaxTextBytes) return "long_name";
+  return IsUtf8(name) ? "" : "not_utf8";
+}
+
+std::string ShownName(std::string_view name) {
+  if (name.size() <= records::kMaxTextBytes) return AsUtf8(std::string(name));
+  std::size_t end = kMaxShownBytes;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // within a character
+  return AsUtf8(absl::StrCat(std::string(name.substr(0, end)), "..."));
 }
 
 namespace {
@@ -131,7 +147,7 @@ std::optional<std::size_t> LabelTable::Add(const Label& label, bool is_cell) {
                      .is_structural = label.structural,
                      .is_descriptive = label.descriptive,
                      .is_declared = label.is_target,
-                     .is_utf8 = IsUtf8(label.name)});
+                     .why_no_name = WhyNoTargetName(label.name)});
   place_of_[labels_.back().name] = labels_.size() - 1;
   return labels_.size() - 1;
 }
@@ -177,7 +193,7 @@ std::optional<std::size_t> LabelTable::Find(std::string_view name) const {
 bool LabelTable::IsTarget(std::size_t label) const { return WhyNoTarget(labels_[label]).empty(); }
 
 std::string_view LabelTable::WhyNoTarget(const CountedLabel& label) const {
-  if (!label.is_utf8) return "not_utf8";
+  if (!label.why_no_name.empty()) return label.why_no_name;
   if (label.is_structural) return "structural";
   const std::uint64_t no_numbers = label.no_numbers();
   if (label.numbers + no_numbers == 0) return label.is_declared ? "" : "empty";
@@ -214,7 +230,7 @@ std::vector<std::string> LabelTable::Targets() const {
 LabelUse LabelTable::UseOf(std::size_t label, const KeptLabels::Count& kept, std::uint64_t graphs) const {
   const CountedLabel& counted = labels_[label];
   const std::string_view reason = WhyNoTarget(counted);
-  return {.name = AsUtf8(counted.name),
+  return {.name = ShownName(counted.name),
           .found = kept.found,
           .graphs = graphs,
           .used = reason.empty(),

@@ -45,16 +45,22 @@ inline constexpr char kArray[] = "array";
 inline constexpr char kObject[] = "object";
 inline constexpr char kPerNode[] = "per_node";
 
+// Why no target can have this name: "no_name" (it is empty), "long_name" (more bytes than a schema takes),
+// "not_utf8"; empty: one can.
+std::string_view WhyNoTargetName(std::string_view name);
+// A name as the import tells of it: in UTF-8, and cut where it is too long for a target.
+std::string ShownName(std::string_view name);
+
 // What an import tells of a label.
 struct LabelUse {
-  std::string name;          // UTF-8
+  std::string name;          // as ShownName has it
   std::uint64_t found = 0;   // graphs that are stored and have it
   std::uint64_t graphs = 0;  // of so many that are stored
   bool used = false;         // it is a target
   // Why it is none: "text", "array" or "object" (in some graph; several of these: the first one), "empty"
   // (missing in every graph), "missing_in_some" (--missing-target nan makes it one), "not_named" by --targets,
   // "joined" (targets are those of --join), "per_node" (values of nodes or edges, which are not stored),
-  // "descriptive", "ambiguous" (--targets makes it one), "not_utf8" (its name).
+  // "descriptive", "ambiguous" (--targets makes it one), or what WhyNoTargetName says of its name.
   std::string reason = {};
   // Of those found, the graphs in which it is no number, and of all that were read the first of these, as
   // "FILE:LINE: frame 3 (ID): 'WORD'"; empty: it is a number in all.
@@ -102,6 +108,10 @@ class LabelTable {
   const std::string& name(std::size_t label) const { return labels_[label].name; }
   bool is_structural(std::size_t label) const { return labels_[label].is_structural; }
   bool is_declared(std::size_t label) const { return labels_[label].is_declared; }
+  // Whether --targets can make it one.
+  bool can_be_named(std::size_t label) const {
+    return labels_[label].why_no_name.empty() && !labels_[label].is_structural;
+  }
   // Graphs in which it is a number, of those counted.
   std::uint64_t numbers(std::size_t label) const { return labels_[label].numbers; }
 
@@ -114,9 +124,9 @@ class LabelTable {
     bool is_cell = false;
     bool is_structural = false;
     bool is_descriptive = false;
-    bool is_ambiguous = false;  // in some graph in which it is a number
-    bool is_declared = false;   // as a target
-    bool is_utf8 = true;
+    bool is_ambiguous = false;          // in some graph in which it is a number
+    bool is_declared = false;           // as a target
+    std::string_view why_no_name = {};  // of WhyNoTargetName
     std::uint64_t numbers = 0;
     std::uint64_t texts = 0;
     std::uint64_t objects = 0;

@@ -135,6 +135,7 @@ class TargetTable::Builder {
   // A reason of LabelUse; empty: the column is a target.
   std::string_view WhyNoTarget(const Cells& column) const {
     if (!options_.targets.empty()) return column.is_named ? "" : "not_named";
+    if (const std::string_view why = WhyNoTargetName(header_[column.position]); !why.empty()) return why;
     if (column.numbers > column.texts + column.arrays) return "";
     if (column.texts > 0) return kText;
     return column.arrays > 0 ? kArray : "empty";

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/dataset/renumber_flag.h"
+#include "client/ingest/label_table.h"
 #include "client/ingest/source_files.h"
 #include "client/ingest/text.h"
 #include "proto/base/flag_checks.h"
@@ -37,6 +38,11 @@ std::string CheckName(const std::string& name) {
   const bool good = name.size() <= kMaxNameBytes && name.find_first_not_of(kAllowed) == name.npos &&
                     name.find_first_of("._-") != 0 && !name.empty();
   return good ? "" : "a name has 1 to 128 characters of A-Z a-z 0-9 . _ - and begins with a letter or digit";
+}
+
+std::string CheckTargetName(const std::string& name) {
+  const bool good = ingest::WhyNoTargetName(ingest::Trim(name)).empty();
+  return good ? "" : "the name of a target has 1 to 256 bytes of UTF-8";
 }
 
 std::string CheckEdges(const std::string& text) {
@@ -121,6 +127,7 @@ void AddTargetFlags(CLI::App& command, ImportFlags& flags) {
           "none). One that no graph has is refused")
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->check(CLI::Validator(CheckTargetName, ""))
       ->option_text("A,B");
   CLI::Option* join =
       command

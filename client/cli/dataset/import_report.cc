@@ -106,6 +106,8 @@ std::string WordsOf(const std::string& reason) {
       {"ambiguous", "not clearly a key and its value; --targets makes it one"},
       {"not_named", "not named by --targets"},
       {"joined", "the targets are those of --join"},
+      {"no_name", "it has no name"},
+      {"long_name", "its name has more than 256 bytes"},
       {"not_utf8", "its name is not UTF-8"}};
   const auto word = words.find(reason);
   return word == words.end() ? reason : word->second;
@@ -131,12 +133,13 @@ std::string ToText(const std::vector<LabelUse>& labels) {
   std::vector<std::pair<std::pair<std::string, std::string>, std::vector<std::string>>> lines;
   for (const LabelUse& label : labels) {
     const std::pair<std::string, std::string> verdict = Verdict(label);
+    const std::string name = label.name.empty() ? "''" : label.name;
     const auto line =
         std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.first == verdict; });
     if (line == lines.end()) {
-      lines.push_back({verdict, {label.name}});
+      lines.push_back({verdict, {name}});
     } else {
-      line->second.push_back(label.name);
+      line->second.push_back(name);
     }
   }
   std::string text;

@@ -287,6 +287,22 @@ TEST_F(ImportTargetsTest, NamedTargetsAreTakenFromTheTable) {
   EXPECT_THAT(ImportText(kThree, options).value().Column<double>("y"), ElementsAre(4, 5, 6));
 }
 
+TEST_F(ImportTargetsTest, ANameThatNoTargetCanHaveEndsNoImport) {
+  const std::string too_long(300, 'k'), cut = std::string(40, 'k') + "...";
+  const std::string frame = absl::StrCat("1\nid=a = 5 ", too_long, "=5 energy=1\nC 1 2 3\n");
+  EXPECT_THAT(ImportText(frame).value().Targets(), ElementsAre("energy"));
+  EXPECT_THAT(Labels(), ElementsAre("energy 1/1", " 1/1 no_name", cut + " 1/1 long_name"));
+  ImportOptions options;
+  options.targets = {"energie"};
+  EXPECT_THAT(ImportText(frame, options), Refused("missing_target", "numbers are: energy"));
+  EXPECT_EQ(ImportText("1\nid=a = 5\nC 1 2 3\n").value().header.schema().targets_size(), 0);
+}
+
+TEST_F(ImportTargetsTest, AColumnWithoutANameIsNoTargetOfATable) {
+  EXPECT_THAT(ImportText(kThree, Join("id,,f\na,1,4\nb,2,5\nc,3,6\n")).value().Targets(), ElementsAre("f"));
+  EXPECT_THAT(Labels(), ElementsAre("f 3/3", " 3/3 no_name", "e 3/3 joined"));
+}
+
 TEST_F(ImportTargetsTest, InfiniteTargetIsRefused) {
   EXPECT_THAT(ImportText("1\nid=a e=inf\nC 1 2 3\n"), Refused("not_finite", "target 'e'"));
 }

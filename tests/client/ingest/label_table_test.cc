@@ -133,6 +133,22 @@ TEST(LabelTableTest, LabelsThatCanBeNoTargetsSayWhy) {
   EXPECT_EQ(Judged(table, 2), "none empty");
 }
 
+TEST(LabelTableTest, NamesThatNoTargetCanHaveAreTold) {
+  const std::string longest(256, 'k'), too_long(257, 'k'),
+      umlauts = std::string(39, 'k') + std::string(300, '\xc3');
+  const LabelTable table = Counted({{{longest, "1"}, {too_long, "1"}, {"", "1"}, {umlauts, "x"}}});
+  EXPECT_THAT(table.Targets(), ElementsAre(longest));
+  EXPECT_EQ(Judged(table, 1), std::string(40, 'k') + "... long_name");
+  EXPECT_EQ(Judged(table, 2), " no_name");
+  EXPECT_EQ(Judged(table, 3), std::string(39, 'k') + "?... long_name");
+}
+
+TEST(LabelTableTest, ANameIsCutBetweenItsCharacters) {
+  std::string name(39, 'k');
+  for (int k = 0; k < 150; ++k) name += "\xc3\xa4";
+  EXPECT_EQ(ShownName(name), std::string(39, 'k') + "...");
+}
+
 TEST(LabelTableTest, OfTwoLabelsOfOneNameTheFirstIsRead) {
   LabelTable table(false);
   SourceGraph graph((GraphLayout()));

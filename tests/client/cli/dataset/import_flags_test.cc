@@ -136,6 +136,13 @@ TEST_F(ImportFlagsTest, SeveralPartsNeedAName) {
   EXPECT_THAT(Parse({"whole", "a", "b", "--name", "c", "--split-permille", "800,100,100"}), IsEmpty());
 }
 
+TEST_F(ImportFlagsTest, ATargetHasANameOfUpTo256Bytes) {
+  for (const std::string& targets : {std::string(" "), std::string(257, 'k'), std::string("\xff")}) {
+    EXPECT_THAT(Parse({"atoms", "a.xyz", "--name", "a", "--targets", targets}), HasSubstr("1 to 256 bytes"));
+  }
+  EXPECT_THAT(Parse({"atoms", "a.xyz", "--name", "a", "--targets", std::string(256, 'k')}), IsEmpty());
+}
+
 TEST_F(ImportFlagsTest, LimitsAndPoliciesReachTheImport) {
   ASSERT_THAT(Parse({"sdf", "a.sdf", "--name", "a", "--max-atoms", "7", "--on-error", "skip", "--duplicate-ids",
                      "number", "--missing-target", "nan", "--split-permille", "500,300,200", "--split-seed",
