@@ -75,10 +75,12 @@ std::vector<std::string_view> ExtensionsOf(std::span<const ingest::Format> forma
   return all;
 }
 
+constexpr char kStandardInput[] = "/dev/stdin";
+
 // The file that "-" names.
 CLI::Validator StandardInput() {
   return {[](std::string& path) {
-            if (path == "-") path = "/dev/stdin";
+            if (path == "-") path = kStandardInput;
             return std::string();
           },
           ""};
@@ -238,6 +240,13 @@ std::string CheckRenumber(const ingest::Format& format, const ImportFlags& flags
   return "--renumber needs edges that are stored, as --edges radius:R and --edges knn:K are and full is not";
 }
 
+// A second reader of it would find it at its end.
+std::string CheckStandardInput(const ImportFlags& flags) {
+  const auto uses = std::ranges::count(flags.paths, kStandardInput) + (flags.join == kStandardInput ? 1 : 0) +
+                    (flags.split_file == kStandardInput ? 1 : 0);
+  return uses > 1 ? "standard input (-) can be read only once" : "";
+}
+
 std::string CheckFlagsOfPart(const CLI::App& command) {
   for (const std::string_view name : kFlagsOfNoPart) {
     if (command.count(std::string(name)) == 0) continue;
@@ -269,6 +278,7 @@ std::string CheckImportFlags(const CLI::App& command, const ingest::Format& form
     return absl::StrCat(option->get_name(), " has no meaning for files of format ", std::string(format.name));
   }
   if (std::string wrong = CheckRenumber(format, flags); !wrong.empty()) return wrong;
+  if (std::string wrong = CheckStandardInput(flags); !wrong.empty()) return wrong;
   if (!flags.output.empty()) return CheckFlagsOfPart(command);
   const bool may_be_copy = format.open_blocks != nullptr && flags.paths.size() == 1;
   if (flags.name.empty() && !may_be_copy) return "--name is required";

@@ -136,6 +136,13 @@ TEST_F(ImportFlagsTest, SeveralPartsNeedAName) {
   EXPECT_THAT(Parse({"whole", "a", "b", "--name", "c", "--split-permille", "800,100,100"}), IsEmpty());
 }
 
+TEST_F(ImportFlagsTest, StandardInputIsReadOnce) {
+  EXPECT_THAT(Parse({"atoms", "-", "--name", "a"}), IsEmpty());
+  EXPECT_THAT(Parse({"atoms", "-", "b.xyz", "-", "--name", "a"}), HasSubstr("standard input"));
+  EXPECT_THAT(Parse({"atoms", "-", "/dev/stdin", "-o", "a.packtrain"}), HasSubstr("standard input"));
+  EXPECT_THAT(Parse({"atoms", "-", "--name", "a", "--join", "/dev/stdin"}), HasSubstr("standard input"));
+}
+
 TEST_F(ImportFlagsTest, ATargetHasANameOfUpTo256Bytes) {
   for (const std::string& targets : {std::string(" "), std::string(257, 'k'), std::string("\xff")}) {
     EXPECT_THAT(Parse({"atoms", "a.xyz", "--name", "a", "--targets", targets}), HasSubstr("1 to 256 bytes"));
