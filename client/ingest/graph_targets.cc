@@ -44,6 +44,8 @@ std::string NoNumber(const LabelTable::Reading& reading) {
       return "is an array, and not a number";
     case LabelText::Kind::kObject:
       return "is an object, and not a number";
+    case LabelText::Kind::kSeveral:
+      return absl::StrCat("has several values: ", Shown(reading.word), " and ", Shown(reading.other));
     case LabelText::Kind::kPerNode:
       return "has values of nodes or edges, and not a number";
     default:
@@ -274,7 +276,8 @@ std::vector<LabelUse> GraphTargets::Uses(std::span<const std::uint64_t> refused)
     if (TargetOf(label) || labels_.is_structural(label)) continue;
     LabelUse use = labels_.UseOf(label, kept.Of(label), kept.graphs);
     use.used = false;
-    const bool can_be_number = use.reason != kPerNode && use.reason != kArray && use.reason != kObject;
+    const bool can_be_number =
+        use.reason != kPerNode && use.reason != kArray && use.reason != kObject && use.reason != kSeveral;
     if (is_given_ && can_be_number && labels_.can_be_named(label)) use.reason = table_ ? "joined" : "not_named";
     uses.push_back(std::move(use));
   }

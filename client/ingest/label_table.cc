@@ -106,7 +106,7 @@ LabelText ReadLabel(const Label& label, const SourceGraph& graph) {
 void LabelTable::Restart() {
   graphs_ = 0;
   for (CountedLabel& label : labels_) {
-    label.numbers = label.texts = label.objects = label.arrays = label.per_nodes = 0;
+    label.numbers = label.texts = label.objects = label.arrays = label.severals = label.per_nodes = 0;
     label.first_no_number.clear();
   }
 }
@@ -115,19 +115,39 @@ std::span<const LabelTable::Reading> LabelTable::Read(const SourceGraph& graph, 
   ++reads_;
   readings_.clear();
   for (std::size_t k = 0; k < graph.labels.size(); ++k) {
-    const std::optional<std::size_t> place = PlaceOf(graph.labels[k], k, labels_are_cells);
-    if (!place || labels_[*place].last_graph == reads_) continue;
-    labels_[*place].last_graph = reads_;
     const Label& label = graph.labels[k];
+    const std::optional<std::size_t> place = PlaceOf(label, k, labels_are_cells);
+    if (!place) continue;
+    CountedLabel& counted = labels_[*place];
+    const LabelText text = ReadLabel(label, graph);
+    counted.is_declared |= label.is_target;
+    if (std::exchange(counted.last_graph, reads_) == reads_) {
+      AddRepeated(label, text, &readings_[counted.last_reading]);
+      continue;
+    }
+    counted.last_reading = readings_.size();
+    counted.is_ambiguous |= label.ambiguous && text.kind == LabelText::Kind::kNumber;
     readings_.push_back({.label = *place,
-                         .text = ReadLabel(label, graph),
+                         .text = text,
                          .word = label.text,
+                         .other = {},
                          .file = label.file,
                          .line = label.line});
-    const bool is_number = readings_.back().text.kind == LabelText::Kind::kNumber;
-    labels_[*place].is_ambiguous |= label.ambiguous && is_number;
   }
   return readings_;
+}
+
+void LabelTable::AddRepeated(const Label& label, LabelText text, Reading* reading) {
+  using Kind = LabelText::Kind;
+  const LabelText& first = reading->text;
+  if (first.kind == Kind::kSeveral || first.kind == Kind::kPerNode || text.kind == Kind::kPerNode) return;
+  const bool is_same =
+      first.kind == text.kind &&
+      (text.kind == Kind::kNumber ? first.number == text.number
+                                  : text.kind == Kind::kMissing || Trim(reading->word) == Trim(label.text));
+  if (is_same) return;
+  reading->text = {LabelText::Kind::kSeveral};
+  reading->other = label.text;
 }
 
 std::optional<std::size_t> LabelTable::PlaceOf(const Label& label, std::size_t k, bool is_cell) {
@@ -146,7 +166,6 @@ std::optional<std::size_t> LabelTable::Add(const Label& label, bool is_cell) {
                      .is_cell = is_cell,
                      .is_structural = label.structural,
                      .is_descriptive = label.descriptive,
-                     .is_declared = label.is_target,
                      .why_no_name = WhyNoTargetName(label.name)});
   place_of_[labels_.back().name] = labels_.size() - 1;
   return labels_.size() - 1;
@@ -161,7 +180,11 @@ void LabelTable::Count(PlaceOfReading place) {
     ++*counter;
     if (counter == &label.numbers || !label.first_no_number.empty()) continue;
     label.first_no_number = place(reading);
-    if (!reading.word.empty()) absl::StrAppend(&label.first_no_number, ": ", Shown(reading.word));
+    if (reading.text.kind == LabelText::Kind::kSeveral) {
+      absl::StrAppend(&label.first_no_number, ": ", Shown(reading.word), " and ", Shown(reading.other));
+    } else if (!reading.word.empty()) {
+      absl::StrAppend(&label.first_no_number, ": ", Shown(reading.word));
+    }
   }
 }
 
@@ -176,6 +199,8 @@ std::uint64_t* LabelTable::CounterOf(LabelText::Kind kind, CountedLabel* label) 
       return &label->arrays;
     case LabelText::Kind::kObject:
       return &label->objects;
+    case LabelText::Kind::kSeveral:
+      return &label->severals;
     case LabelText::Kind::kPerNode:
       return &label->per_nodes;
     case LabelText::Kind::kMissing:
@@ -195,13 +220,15 @@ bool LabelTable::IsTarget(std::size_t label) const { return WhyNoTarget(labels_[
 std::string_view LabelTable::WhyNoTarget(const CountedLabel& label) const {
   if (!label.why_no_name.empty()) return label.why_no_name;
   if (label.is_structural) return "structural";
+  if (label.is_declared) return "";
   const std::uint64_t no_numbers = label.no_numbers();
-  if (label.numbers + no_numbers == 0) return label.is_declared ? "" : "empty";
+  if (label.numbers + no_numbers == 0) return "empty";
   const bool is_number = label.is_cell ? label.numbers > no_numbers : no_numbers == 0;
   if (!is_number) {
     if (label.texts > 0) return kText;
     if (label.objects > 0) return kObject;
-    return label.arrays > 0 ? kArray : kPerNode;
+    if (label.arrays > 0) return kArray;
+    return label.severals > 0 ? kSeveral : kPerNode;
   }
   if (label.is_descriptive) return "descriptive";
   if (label.is_ambiguous) return "ambiguous";

@@ -3,11 +3,12 @@
 // A key is a target if it is a number in every graph; where targets may be missing, if it is a number in some
 // graph and missing or a number in all others. Keys go by the number of graphs that have them, then by name,
 // y_2 before y_10. A column of a table is a target if more than half of its cells that are not empty are
-// numbers. Columns keep their order. What the source itself declares to be a target is one even where it is
-// missing in every graph. What only describes the record, or is not clearly a label, is none unless its name is
-// asked for. So the targets depend on the whole input, and not on which graph comes first.
+// numbers. Columns keep their order. What the source itself declares to be a target is one whatever it is. What
+// only describes the record, or is not clearly a label, is none unless its name is asked for. So the targets
+// depend on the whole input, and not on which graph comes first.
 //
-// Truths are the numbers 1 and 0 in every format. An array is no number, whatever its length.
+// Truths are the numbers 1 and 0 in every format. An array is no number, whatever its length, and neither is
+// what a graph has twice with different values.
 #ifndef PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
 #define PACKTRAIN_CLIENT_INGEST_LABEL_TABLE_H_
 
@@ -28,7 +29,7 @@ namespace packtrain::ingest {
 
 // What a label is in a graph: a number, nothing, or anything else.
 struct LabelText {
-  enum class Kind : std::uint8_t { kNumber, kMissing, kText, kArray, kObject, kPerNode };
+  enum class Kind : std::uint8_t { kNumber, kMissing, kText, kArray, kObject, kSeveral, kPerNode };
 
   Kind kind = Kind::kMissing;
   double number = 0;  // of kNumber; may be infinite
@@ -43,6 +44,7 @@ LabelText ReadLabelText(std::string_view text);
 inline constexpr char kText[] = "text";
 inline constexpr char kArray[] = "array";
 inline constexpr char kObject[] = "object";
+inline constexpr char kSeveral[] = "several";
 inline constexpr char kPerNode[] = "per_node";
 
 // Why no target can have this name: "no_name" (it is empty), "long_name" (more bytes than a schema takes),
@@ -57,10 +59,11 @@ struct LabelUse {
   std::uint64_t found = 0;   // graphs that are stored and have it
   std::uint64_t graphs = 0;  // of so many that are stored
   bool used = false;         // it is a target
-  // Why it is none: "text", "array" or "object" (in some graph; several of these: the first one), "empty"
-  // (missing in every graph), "missing_in_some" (--missing-target nan makes it one), "not_named" by --targets,
-  // "joined" (targets are those of --join), "per_node" (values of nodes or edges, which are not stored),
-  // "descriptive", "ambiguous" (--targets makes it one), or what WhyNoTargetName says of its name.
+  // Why it is none: "text", "array", "object" or "several" values (in some graph; more than one of these
+  // reasons: the first one), "empty" (missing in every graph), "missing_in_some" (--missing-target nan makes it
+  // one), "not_named" by --targets, "joined" (targets are those of --join), "per_node" (values of nodes or
+  // edges, which are not stored), "descriptive", "ambiguous" (--targets makes it one), or what WhyNoTargetName
+  // says of its name.
   std::string reason = {};
   // Of those found, the graphs in which it is no number, and of all that were read the first of these, as
   // "FILE:LINE: frame 3 (ID): 'WORD'"; empty: it is a number in all.
@@ -79,8 +82,9 @@ class LabelTable {
   struct Reading {
     std::size_t label;  // its place in this table
     LabelText text;
-    std::string_view word;  // as it was read; valid as long as the graph's labels
-    std::string_view file;  // as Label::file and Label::line
+    std::string_view word;   // as it was read; valid as long as the graph's labels
+    std::string_view other;  // of kSeveral: the first word that is another value than `word`
+    std::string_view file;   // as Label::file and Label::line
     std::uint64_t line;
   };
 
@@ -89,7 +93,8 @@ class LabelTable {
   // Forgets what was counted, not the labels.
   void Restart();
 
-  // Reads the labels of a graph, the first one of each name. Labels beyond 10,000 names are not read.
+  // Reads the labels of a graph, one of each name: of values of the graph and values of its nodes, those that
+  // come first. Labels beyond 10,000 names are not read.
   std::span<const Reading> Read(const SourceGraph& graph, bool labels_are_cells);
   // Says where a label was read, as "FILE:LINE: frame 3 (ID)".
   using PlaceOfReading = absl::FunctionRef<std::string(const Reading&)>;
@@ -131,16 +136,20 @@ class LabelTable {
     std::uint64_t texts = 0;
     std::uint64_t objects = 0;
     std::uint64_t arrays = 0;
+    std::uint64_t severals = 0;
     std::uint64_t per_nodes = 0;
     std::string first_no_number = {};
     std::uint64_t last_graph = 0;  // by number of calls of Read
+    std::size_t last_reading = 0;  // in that graph
 
-    std::uint64_t no_numbers() const { return texts + objects + arrays + per_nodes; }
+    std::uint64_t no_numbers() const { return texts + objects + arrays + severals + per_nodes; }
   };
 
   // The place of a label that is the k-th of its graph; nullopt beyond the limit.
   std::optional<std::size_t> PlaceOf(const Label& label, std::size_t k, bool is_cell);
   std::optional<std::size_t> Add(const Label& label, bool is_cell);
+  // Of a label that the graph has once more.
+  static void AddRepeated(const Label& label, LabelText text, Reading* reading);
   static std::uint64_t* CounterOf(LabelText::Kind kind, CountedLabel* label);
   // A reason of LabelUse, or "structural"; empty: it is one.
   std::string_view WhyNoTarget(const CountedLabel& label) const;

@@ -90,7 +90,7 @@ std::string LackedBy(const LabelUse& label) {
 // Reasons that say what a value is which is no number.
 bool IsOfValue(const std::string& reason) {
   return reason == ingest::kText || reason == ingest::kArray || reason == ingest::kObject ||
-         reason == ingest::kPerNode;
+         reason == ingest::kSeveral || reason == ingest::kPerNode;
 }
 
 // A reason, for people.
@@ -99,6 +99,7 @@ std::string WordsOf(const std::string& reason) {
       {ingest::kText, "text"},
       {ingest::kArray, "an array"},
       {ingest::kObject, "an object"},
+      {ingest::kSeveral, "several values"},
       {ingest::kPerNode, "values of nodes or edges"},
       {"empty", "without a value"},
       {"missing_in_some", "--missing-target nan makes it one"},
@@ -119,13 +120,14 @@ std::pair<std::string, std::string> Verdict(const LabelUse& label) {
     return {"target",
             absl::StrCat(FoundIn(label), label.found == 0 ? "; no graph has it" : "", LackedBy(label))};
   }
-  const bool is_mixed = IsOfValue(label.reason) && label.no_numbers < label.found;
-  return {
-      label.reason == ingest::kPerNode ? "not stored" : "no target",
-      absl::StrCat(
-          FoundIn(label), "; ", WordsOf(label.reason),
-          is_mixed ? absl::StrCat(" in ", Count(label.no_numbers), ", first in ", label.first_no_number) : "",
-          LackedBy(label))};
+  const bool shows_first =
+      IsOfValue(label.reason) && (label.no_numbers < label.found || label.reason == ingest::kSeveral);
+  return {label.reason == ingest::kPerNode ? "not stored" : "no target",
+          absl::StrCat(FoundIn(label), "; ", WordsOf(label.reason),
+                       shows_first
+                           ? absl::StrCat(" in ", Count(label.no_numbers), ", first in ", label.first_no_number)
+                           : "",
+                       LackedBy(label))};
 }
 
 // Labels of which the same is said share a line.

@@ -149,17 +149,34 @@ TEST(LabelTableTest, ANameIsCutBetweenItsCharacters) {
   EXPECT_EQ(ShownName(name), std::string(39, 'k') + "...");
 }
 
-TEST(LabelTableTest, OfTwoLabelsOfOneNameTheFirstIsRead) {
-  LabelTable table(false);
-  SourceGraph graph((GraphLayout()));
-  graph.labels = {{"e", "1"}, {"e", "2"}};
-  ASSERT_EQ(table.Read(graph, false).size(), 1u);
-  EXPECT_EQ(table.Read(graph, false)[0].text.number, 1);
+TEST(LabelTableTest, ANameThatAGraphHasTwiceWithDifferentValuesIsNoTarget) {
+  const LabelTable table =
+      Counted({{{"e", "1"}, {"f", "1"}}, {{"e", "1"}, {"f", "2"}, {"e", "2"}, {"f", "2.0"}}});
+  EXPECT_THAT(table.Targets(), ElementsAre("f"));
+  EXPECT_EQ(table.UseOf(0, {.found = 2, .numbers = 1}, 2),
+            (LabelUse{"e", 2, 2, false, "several", 1, "2: '1' and '2'"}));
+}
+
+TEST(LabelTableTest, OfTextsOfOneNameTheFirstTwoThatDifferAreTold) {
+  const LabelTable table = Counted({{{"e", "x"}, {"e", " x"}, {"e", "y"}, {"e", "z"}}});
+  EXPECT_EQ(table.UseOf(0, {.found = 1}, 1), (LabelUse{"e", 1, 1, false, "several", 1, "1: 'x' and 'y'"}));
+}
+
+TEST(LabelTableTest, AValueOfTheGraphMayHaveTheNameOfValuesOfItsNodes) {
+  const Label per_node = {.name = "charge", .text = "", .form = LabelForm::kPerNode};
+  EXPECT_THAT(Counted({{{"charge", "0"}, per_node}}).Targets(), ElementsAre("charge"));
 }
 
 TEST(LabelTableTest, DeclaredTargetIsOneWhereItIsMissingEverywhere) {
   const Row labels = {{.name = "empty", .text = ""}, {.name = "declared", .text = "", .is_target = true}};
   EXPECT_THAT(Counted({labels, labels}, true, /*cells=*/true).Targets(), ElementsAre("declared"));
+}
+
+TEST(LabelTableTest, DeclaredTargetIsOneWhereItIsNoNumberOrMissingInSome) {
+  const Label number = {.name = "y", .text = "1", .is_target = true}, text = {.name = "y", .text = "q"};
+  EXPECT_THAT(Counted({{number}, {text}}).Targets(), ElementsAre("y"));
+  EXPECT_THAT(Counted({{text}, {number}}).Targets(), ElementsAre("y"));
+  EXPECT_THAT(Counted({{}, {number}}).Targets(), ElementsAre("y"));
 }
 
 }  // namespace
