@@ -66,6 +66,10 @@ std::string PlaceOf(const ReadRecord& record, const LabelTable::Reading& label) 
   return PlaceText(FormatOrigin(place), record.graph.id);
 }
 
+bool HasFields(const BlockLayout& layout) {
+  return !layout.targets.empty() || std::ranges::find(layout.stored, true) != layout.stored.end();
+}
+
 absl::Status NoGraphs(const Ledger& ledger) {
   const std::string why =
       ledger.refused().empty() ? "" : absl::StrCat("; the first: ", ledger.refused().front().message);
@@ -353,7 +357,14 @@ absl::Status GraphImport::Fit() {
   if (const std::string doubt = has_read_all_ ? "" : targets_.doubt(); !doubt.empty()) {
     ABSL_RETURN_IF_ERROR(FoundWrong(doubt, "--targets names the targets"));
   }
-  return only_counts_ ? absl::OkStatus() : targets_.Take(&y_);
+  if (only_counts_) return absl::OkStatus();
+  if (!HasFields(*layout_)) {
+    return Refusal(
+        "no_fields",
+        "the graph has neither a field of its nodes, its edges or itself, nor a target: it needs one of "
+        "them (a label is a target where all graphs have it as a number, or with --targets)");
+  }
+  return targets_.Take(&y_);
 }
 
 absl::Status GraphImport::CheckFields() {

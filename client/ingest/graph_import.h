@@ -34,9 +34,10 @@ namespace packtrain::ingest {
 // and fields that may be absent, is assumed from the first 1,000 records or 1 MiB. Where a later graph shows
 // that this was wrong, the rest is read for what it says of that only, and everything is read again. Refusals,
 // besides those of the format's reader: "not_utf8", "too_many_targets", "missing_target", "bad_target",
-// "not_finite", "bad_split" for a split of the source that is none of train, val and test, "FIELD_mismatch" for
-// an optional field that the first graph has and this one lacks, or the reverse, and "fields_mismatch" in a
-// file of other fields than those before it. Used by one thread at a time.
+// "not_finite", "no_fields" where nothing of the graphs but their nodes and edges would be stored, "bad_split"
+// for a split of the source that is none of train, val and test, "FIELD_mismatch" for an optional field that
+// the first graph has and this one lacks, or the reverse, and "fields_mismatch" in a file of other fields than
+// those before it. Used by one thread at a time.
 class GraphImport : public BlockSource {
  public:
   // Reads split file and table of targets, and finds every file; nothing else yet. Errors name the file.

@@ -206,6 +206,11 @@ void AddLabel(std::string_view name, JsonValue value, LabelList* labels) {
   }
 }
 
+void AddTargetLabel(std::string_view name, JsonValue value, LabelList* labels) {
+  AddLabel(name, value, labels);
+  labels->DeclareLast();
+}
+
 void TakeSplit(JsonValue value, SourceGraph* graph, LabelList* labels) {
   std::string_view split;
   if (value.get(split) == simdjson::SUCCESS) {

@@ -67,6 +67,8 @@ std::optional<std::string> TextOfLabel(JsonValue value);
 
 // Adds a value of any kind as a label.
 void AddLabel(std::string_view name, JsonValue value, LabelList* labels);
+// One that the record declares to be a target.
+void AddTargetLabel(std::string_view name, JsonValue value, LabelList* labels);
 
 // The key of the split that a record is in.
 inline constexpr std::string_view kSplitKey = "split";

@@ -190,7 +190,7 @@ class GeneralRecord {
   absl::Status TakeTargets(JsonValue value) {
     ABSL_ASSIGN_OR_RETURN(const JsonObject object, ObjectOf(value, "targets"));
     return VisitMembers(object, [this](std::string_view name, JsonValue target) {
-      AddLabel(name, target, &labels_);
+      AddTargetLabel(name, target, &labels_);
       return absl::OkStatus();
     });
   }
@@ -200,7 +200,7 @@ class GeneralRecord {
     JsonArray columns;
     if (value.get(columns) != simdjson::SUCCESS) {
       if (targets_.size() == 1) return TakeColumn(targets_[0], value);
-      AddLabel("y", value, &labels_);
+      AddTargetLabel("y", value, &labels_);
       return absl::OkStatus();
     }
     if (!targets_.empty() && columns.size() != targets_.size()) {
@@ -210,7 +210,7 @@ class GeneralRecord {
     std::size_t column = 0;
     for (const JsonValue target : columns) {
       if (targets_.empty()) {
-        AddLabel(absl::StrCat("y_", column), target, &labels_);
+        AddTargetLabel(absl::StrCat("y_", column), target, &labels_);
       } else {
         ABSL_RETURN_IF_ERROR(TakeColumn(targets_[column], target));
       }

@@ -23,6 +23,8 @@ class LabelList {
   // A list of so many rows.
   void AddArray(std::string_view name, std::uint64_t rows);
   void AddObject(std::string_view name);
+  // The source declares the label that was added last to be a target.
+  void DeclareLast() { labels_.back().is_target = true; }
 
   // Moves all of them to a graph.
   void MoveTo(SourceGraph* graph);

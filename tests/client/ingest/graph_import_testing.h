@@ -62,9 +62,9 @@ struct Imported {
 
 class GraphImportTest : public ::testing::Test {
  protected:
-  absl::StatusOr<Imported> Import(ingest::ImportOptions options) {
+  absl::StatusOr<Imported> Import(ingest::ImportOptions options, std::string_view format = "extxyz") {
     absl::StatusOr<std::unique_ptr<ingest::GraphImport>> import =
-        ingest::GraphImport::Create(*ingest::FindFormat("extxyz"), std::move(options));
+        ingest::GraphImport::Create(*ingest::FindFormat(format), std::move(options));
     if (!import.ok()) return import.status();
     import_ = *std::move(import);
     absl::StatusOr<Imported> imported;

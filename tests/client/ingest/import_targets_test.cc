@@ -29,6 +29,12 @@ using testing::TestData;
 
 class ImportTargetsTest : public testing::GraphImportTest {
  protected:
+  absl::StatusOr<Imported> ImportLines(std::string_view lines, bool skip_refused = true) {
+    ImportOptions options;
+    options.paths = {folder_.Write("m.jsonl", lines)};
+    options.skip_refused = skip_refused;
+    return Import(std::move(options), "jsonl");
+  }
   ImportOptions Join(std::string_view csv) {
     ImportOptions options;
     options.join = JoinOptions{folder_.Write("t.csv", csv), "", {}};
@@ -285,6 +291,36 @@ TEST_F(ImportTargetsTest, NamedTargetsAreTakenFromTheTable) {
   ImportOptions options = Join("id,e,f\na,1,4\nb,2,5\nc,3,6\n");
   options.targets = {"f"};
   EXPECT_THAT(ImportText(kThree, options).value().Column<double>("y"), ElementsAre(4, 5, 6));
+}
+
+TEST_F(ImportTargetsTest, AKeyWithTwoValuesIsToldOfAndRefusedWhereItIsNamed) {
+  constexpr char kTwice[] = "1\nid=a energy: -1.2 energy= 3 gap=1 gap=1\nC 1 2 3\n";
+  EXPECT_THAT(ImportText(kTwice).value().Targets(), ElementsAre("gap"));
+  EXPECT_THAT(Labels(), ElementsAre("gap 1/1", "energy 1/1 several"));
+  ImportOptions options;
+  options.targets = {"energy"};
+  EXPECT_THAT(
+      ImportText(kTwice, options),
+      Refused("bad_target", "m.xyz:2: frame 1 (a): target 'energy' has several values: '-1.2' and '3'"));
+}
+
+TEST_F(ImportTargetsTest, ALineOfJsonWithoutItsTargetIsRefusedAndNoOther) {
+  for (const auto& [y, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"", "missing_target"}, {",\"y\":null", "missing_target"}, {",\"y\":\"q\"", "bad_target"}}) {
+    const std::string lines =
+        absl::StrCat("{\"n_node\":2,\"edges\":[[0,1]],\"y\":1}\n", "{\"n_node\":2,\"edges\":[[0,1]]", y, "}\n");
+    EXPECT_THAT(ImportLines(lines).value().Column<double>("y"), ElementsAre(1)) << y;
+    EXPECT_EQ(Reasons().at(reason), 1) << y;
+    EXPECT_THAT(ImportLines(lines, /*skip_refused=*/false), Refused(reason, "m.jsonl:2: record 2")) << y;
+  }
+}
+
+TEST_F(ImportTargetsTest, AGraphHasAFieldOrATarget) {
+  constexpr char kBare[] = "{\"n_node\":2,\"edges\":[[0,1]]}\n{\"n_node\":2,\"edges\":[[1,0]]}\n";
+  EXPECT_THAT(ImportLines(kBare, /*skip_refused=*/false),
+              Refused("no_fields", "m.jsonl:1: record 1 (m:1): the graph has neither a field"));
+  EXPECT_THAT(ImportLines(kBare),
+              Refused("no_graphs", "m.jsonl:1: record 1 (m:1): the graph has neither a field"));
 }
 
 TEST_F(ImportTargetsTest, ANameThatNoTargetCanHaveEndsNoImport) {
