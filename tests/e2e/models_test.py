@@ -157,6 +157,9 @@ class Trained(unittest.TestCase):
             self.trained("molecules", "ggnn", "--hidden", 8, "--precision", "f64", "--write-steps", folder, steps=3)
             self.assertEqual(sorted(path.name for path in pathlib.Path(folder).iterdir()),
                              ["parameters.pt", "step-0.rank-0.pt", "step-1.rank-0.pt", "step-2.rank-0.pt"])
+            refused = self.train("molecules", "ggnn", "--hidden", 8, "--write-steps", folder, steps=1)
+            self.assertEqual(refused.code, 2, refused)
+            self.assertIn("of an earlier training", refused.err)
 
     def test_a_training_goes_on_as_the_model_that_it_was(self):
         with tempfile.TemporaryDirectory() as folder:

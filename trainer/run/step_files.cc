@@ -9,6 +9,10 @@
 namespace packtrain::trainer {
 namespace {
 
+constexpr char kParameters[] = "parameters.pt";
+constexpr char kStep[] = "step-";
+constexpr char kEnding[] = ".pt";
+
 // The name of a parameter or buffer, without those of the modules that hold it.
 std::string OwnName(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
@@ -22,13 +26,25 @@ NamedTensors StateOf(const Model& model) {
 
 }  // namespace
 
+absl::Status StepFiles::CheckUnused(const std::string& folder) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end;
+       file.increment(error)) {
+    const std::string name = file->path().filename();
+    if (name != kParameters && !(name.starts_with(kStep) && name.ends_with(kEnding))) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--write-steps ", folder, ": the folder holds ", name, " of an earlier training"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<StepFiles> StepFiles::Create(const std::string& folder, const World& world, const Model& model) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return absl::InvalidArgumentError(absl::StrCat("--write-steps ", folder, ": ", error.message()));
   StepFiles files(folder, world.rank);
   if (world.rank == 0) {
-    ABSL_RETURN_IF_ERROR(WriteTensors(StateOf(model), files.folder_ / "parameters.pt"));
+    ABSL_RETURN_IF_ERROR(WriteTensors(StateOf(model), files.folder_ / kParameters));
   }
   return files;
 }
@@ -39,7 +55,9 @@ absl::Status StepFiles::Write(std::uint64_t step, const GraphTensors& graphs) co
     const at::Tensor& tensor = graphs.*member.tensor;
     if (tensor.defined()) batch.emplace_back(member.name, tensor);
   }
-  return WriteTensors(batch, folder_ / absl::StrCat("step-", step, ".rank-", rank_, ".pt"));
+  const absl::Status written =
+      WriteTensors(batch, folder_ / absl::StrCat(kStep, step, ".rank-", rank_, kEnding));
+  return written.ok() ? written : absl::DataLossError(absl::StrCat("--write-steps: ", written.message()));
 }
 
 }  // namespace packtrain::trainer

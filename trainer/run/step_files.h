@@ -20,11 +20,13 @@ namespace packtrain::trainer {
 // Used by one thread.
 class StepFiles {
  public:
+  // To be called on each rank before any of them calls Create. INVALID_ARGUMENT: the folder holds such files.
+  static absl::Status CheckUnused(const std::string& folder);
   // Makes the folder; rank 0 writes the parameters. INVALID_ARGUMENT: something cannot be written, and says
   // what.
   static absl::StatusOr<StepFiles> Create(const std::string& folder, const World& world, const Model& model);
 
-  // Waits for the device. Codes as Create.
+  // Waits for the device. DATA_LOSS: the file cannot be written.
   absl::Status Write(std::uint64_t step, const GraphTensors& graphs) const;
 
  private:

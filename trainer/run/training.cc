@@ -102,8 +102,8 @@ class Session {
     ABSL_RETURN_IF_ERROR(MeetRanks());
     ABSL_RETURN_IF_ERROR(RunOnAll(&Session::OpenDevice));
     ABSL_RETURN_IF_ERROR(sync_->JoinDevices(device_->communicators()));
-    for (const Part part : {&Session::OpenFolder, &Session::LoadData, &Session::MakeModel,
-                            &Session::MakeEvaluator, &Session::ReachRunServer}) {
+    for (const Part part : {&Session::OpenFolder, &Session::CheckStepFiles, &Session::LoadData,
+                            &Session::MakeModel, &Session::MakeEvaluator, &Session::ReachRunServer}) {
       ABSL_RETURN_IF_ERROR(RunOnAll(part));
     }
     for (const Part part : {&Session::AgreeOnRun, &Session::Resume, &Session::OpenStepFiles,
@@ -146,6 +146,10 @@ class Session {
     if (options_.checkpoint.folder.empty() || !IsFirstRank()) return absl::OkStatus();
     ABSL_ASSIGN_OR_RETURN(folder_, CheckpointFolder::Open(options_.checkpoint.folder));
     return absl::OkStatus();
+  }
+
+  absl::Status CheckStepFiles() {
+    return options_.step_files.empty() ? absl::OkStatus() : StepFiles::CheckUnused(options_.step_files);
   }
 
   absl::StatusOr<std::shared_ptr<client::Connection>> Connect(const std::string& server) const {
