@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proto/wire/batch_spec.h"
@@ -14,14 +16,21 @@ namespace {
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-CommandLine Parse(std::vector<const char*> words) {
-  words.insert(words.begin(), "packtrain-trainer");
+// What `parse` makes of a line that begins with `program`; what it prints is left out.
+template <typename Line>
+Line ParseSilently(Line (*parse)(const std::string&, int, const char* const*), const char* program,
+                   std::vector<const char*> words) {
+  words.insert(words.begin(), program);
   ::testing::internal::CaptureStderr();
   ::testing::internal::CaptureStdout();
-  CommandLine line = ParseCommandLine("packtrain-trainer", static_cast<int>(words.size()), words.data());
+  Line line = parse("packtrain-trainer", static_cast<int>(words.size()), words.data());
   ::testing::internal::GetCapturedStdout();
   ::testing::internal::GetCapturedStderr();
   return line;
+}
+
+CommandLine Parse(std::vector<const char*> words) {
+  return ParseSilently(&ParseCommandLine, "packtrain-trainer", std::move(words));
 }
 
 const std::vector<const char*> kWhole = {"--dataset", "qm9",    "--model", "schnet", "--policy",     "dynamic",
@@ -173,13 +182,7 @@ TEST(CommandLine, SaysHowTheLearningRateGoesOn) {
 }
 
 PredictLine ParsePredict(std::vector<const char*> words) {
-  words.insert(words.begin(), "predict");
-  ::testing::internal::CaptureStderr();
-  ::testing::internal::CaptureStdout();
-  PredictLine line = ParsePredictLine("packtrain-trainer", static_cast<int>(words.size()), words.data());
-  ::testing::internal::GetCapturedStdout();
-  ::testing::internal::GetCapturedStderr();
-  return line;
+  return ParseSilently(&ParsePredictLine, "predict", std::move(words));
 }
 
 TEST(PredictLine, SaysWhichModelPredictsWhat) {
