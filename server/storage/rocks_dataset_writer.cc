@@ -169,7 +169,7 @@ class RocksDatasetWriter : public DatasetWriter {
   // Where there is no space to end the file, it goes on, and is the next piece's as well.
   absl::StatusOr<StagingQueue::Rest> BeginPiece(const std::shared_ptr<ImportPiece>& piece) {
     const absl::StatusOr<rocks::SortedFileWriter::FileEnd> taken = graphs_.TakeFile();
-    if (absl::IsResourceExhausted(taken.status())) return StagingQueue::Rest([] { return absl::OkStatus(); });
+    if (absl::IsResourceExhausted(taken.status())) return StagingQueue::Rest();
     ABSL_RETURN_IF_ERROR(taken.status());
     return StagingQueue::Rest([this, end = *taken, piece] { return AddPiece(end(), std::move(*piece)); });
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/ingest/origin.h"
 #include "client/ingest/refusal.h"
@@ -24,8 +25,6 @@ bool IsQm9Comment(std::string_view comment) {
   std::string_view rest = comment;
   return NextWord(&rest) == "gdb" && ParseCount(NextWord(&rest)) && ParseDouble(NextWord(&rest));
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // A word and three numbers.
 bool IsAtomRow(std::string_view line) {
@@ -73,7 +72,8 @@ std::string_view LastLine(std::string_view text) {
 
 std::optional<std::uint64_t> FrameCount(std::string_view line) {
   const std::string_view word = Trim(line);
-  if (word.empty() || !IsDigit(word.front())) return std::nullopt;  // as of almost every row
+  if (word.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(word.front())))
+    return std::nullopt;  // as of almost every row
   return ParseCount(word);
 }
 
