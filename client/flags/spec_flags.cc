@@ -134,6 +134,15 @@ void AddOrderFlags(CLI::App& app, wire::BatchSpec& spec) {
       app, "--oversize", wire::kOversizeWords, [&spec](const auto& word) { spec.oversize = word.value; },
       absl::StrCat("A graph above the budget: ", wire::KnownWords(wire::kOversizeWords)))
       ->default_str(wire::WordOf(spec.oversize, wire::kOversizeWords));
+  AddWordFlag(
+      app, "--skip-above", wire::kSkipAboveWords,
+      [&spec](const auto& word) {
+        spec.skip_above = word.value;
+        spec.skip_above_limit = word.number;
+      },
+      "Leave out graphs of more than K nodes, or of a bandwidth above K where nodes are renumbered; "
+      "evaluations "
+      "and predictions take all");
   app.add_flag("--drop-last", spec.drop_last, "Leave out a last step that cannot fill every rank")
       ->group(kGroup);
 }

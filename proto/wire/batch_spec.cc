@@ -28,6 +28,10 @@ std::string OrderText(const BatchSpec& spec) {
   return WithNumber(WordOf(spec.order, kOrderWords), spec.order_window);
 }
 
+std::string SkipAboveText(const BatchSpec& spec) {
+  return spec.skip_above ? WithNumber(WordOf(*spec.skip_above, kSkipAboveWords), spec.skip_above_limit) : "";
+}
+
 std::vector<OptionText> OptionTexts(const BatchSpec& spec) {
   return {{"--policy", PolicyText(spec)},
           {"--pad", PadText(spec)},
@@ -45,7 +49,8 @@ std::vector<OptionText> OptionTexts(const BatchSpec& spec) {
           {"--cost", TextOf(spec.cost)},
           {"--lookahead", TextOf(spec.lookahead)},
           {"--blocks", TextOf(spec.blocks)},
-          {"--block-nodes", TextOf(spec.block_nodes)}};
+          {"--block-nodes", TextOf(spec.block_nodes)},
+          {"--skip-above", SkipAboveText(spec)}};
 }
 
 const char* SizeFlagsOf(const BatchSpec& spec) {

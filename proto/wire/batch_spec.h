@@ -28,6 +28,7 @@ enum class Policy { kStatic = 1, kDynamic, kPacked, kTuple, kSupergraph };
 enum class Pad { kNone = 1, kMultiple, kPow2, kConstant, kLadder };
 enum class Order { kFull = 1, kNone, kWindow };
 enum class Oversize { kError = 1, kAlone, kSkip };
+enum class SkipAbove { kNodes = 1, kBandwidth };
 enum class Balance { kNone = 1, kCost };
 
 // Most real graphs of a batch. Keeps every product of a graph count and a 32-bit size within 64 bits.
@@ -36,6 +37,7 @@ inline constexpr std::uint32_t kMaxLookahead = 4096;
 inline constexpr std::uint32_t kMaxCostCoefficient = 1'000'000;
 inline constexpr NumberRange kLadderRungs = {1, 64};
 inline constexpr NumberRange kOrderWindow = {1, std::numeric_limits<std::uint32_t>::max()};
+inline constexpr NumberRange kSkipAboveLimit = {1, std::numeric_limits<std::uint32_t>::max()};
 
 inline constexpr Word<Policy> kPolicyWords[] = {{"static", Policy::kStatic},
                                                 {"dynamic", Policy::kDynamic},
@@ -51,6 +53,8 @@ inline constexpr Word<Order> kOrderWords[] = {
     {"full", Order::kFull}, {"none", Order::kNone}, {"window", Order::kWindow, kOrderWindow}};
 inline constexpr Word<Oversize> kOversizeWords[] = {
     {"error", Oversize::kError}, {"alone", Oversize::kAlone}, {"skip", Oversize::kSkip}};
+inline constexpr Word<SkipAbove> kSkipAboveWords[] = {{"nodes", SkipAbove::kNodes, kSkipAboveLimit},
+                                                      {"bandwidth", SkipAbove::kBandwidth, kSkipAboveLimit}};
 inline constexpr Word<Balance> kBalanceWords[] = {{"none", Balance::kNone}, {"cost", Balance::kCost}};
 
 // What a batch costs its rank: `graph` for each graph, `node` for each node, `edge` for each edge.
@@ -82,16 +86,20 @@ struct BatchSpec {
   std::optional<std::uint32_t> lookahead = std::nullopt;    // packed only
   std::optional<std::uint32_t> blocks = std::nullopt;       // K; supergraph only, required there
   std::optional<std::uint32_t> block_nodes = std::nullopt;  // S; likewise
+  std::optional<SkipAbove> skip_above = std::nullopt;
+  std::optional<std::uint32_t> skip_above_limit = std::nullopt;  // of skip_above
   friend bool operator==(const BatchSpec&, const BatchSpec&) = default;
 };
 
 // INVALID_ARGUMENT names the policies: the spec has none.
 absl::Status CheckPolicyGiven(const BatchSpec& spec);
 
-// As --policy, --pad and --order take them: "packed", "ladder:8", "window:4096". Empty where there is none.
+// As --policy, --pad, --order and --skip-above take them: "packed", "ladder:8", "window:4096", "nodes:512".
+// Empty where there is none.
 std::string PolicyText(const BatchSpec& spec);
 std::string PadText(const BatchSpec& spec);
 std::string OrderText(const BatchSpec& spec);
+std::string SkipAboveText(const BatchSpec& spec);
 
 // One option of a spec, as text.
 struct OptionText {

@@ -63,6 +63,8 @@ absl::StatusOr<v1::BatchSpec> ToMessage(const BatchSpec& spec) {
   if (spec.lookahead) message.set_lookahead(*spec.lookahead);
   if (spec.blocks) message.set_blocks(*spec.blocks);
   if (spec.block_nodes) message.set_block_nodes(*spec.block_nodes);
+  if (spec.skip_above) message.set_skip_above(static_cast<v1::SkipAbove>(*spec.skip_above));
+  if (spec.skip_above_limit) message.set_skip_above_limit(*spec.skip_above_limit);
   return message;
 }
 
@@ -89,6 +91,8 @@ absl::StatusOr<BatchSpec> FromMessage(const v1::BatchSpec& message) {
   spec.lookahead = NumberOf(message.has_lookahead(), message.lookahead());
   spec.blocks = NumberOf(message.has_blocks(), message.blocks());
   spec.block_nodes = NumberOf(message.has_block_nodes(), message.block_nodes());
+  spec.skip_above = EnumOf<SkipAbove>(message.skip_above());
+  spec.skip_above_limit = NumberOf(message.has_skip_above_limit(), message.skip_above_limit());
   return spec;
 }
 
@@ -136,6 +140,7 @@ v1::GetPlanResponse ToMessage(const PlanSummary& summary, const BatchSpec& spec,
   plan.set_steps(summary.steps);
   plan.set_graphs(summary.graphs);
   plan.set_dropped_graphs(summary.dropped_graphs);
+  plan.set_skipped_graphs(summary.skipped_graphs);
   if (summary.budget) *plan.mutable_budget() = ToMessage(*summary.budget);
   plan.mutable_fill()->set_graphs(summary.fill_graphs);
   plan.mutable_fill()->set_nodes(summary.fill_nodes);

@@ -22,6 +22,7 @@ struct PlanSummary {
   std::uint64_t steps = 0;
   std::uint64_t graphs = 0;
   std::uint64_t dropped_graphs = 0;  // of the batches that drop_last leaves out
+  std::uint64_t skipped_graphs = 0;  // that skip_above leaves out; they count nowhere else
   std::optional<Shape> budget;       // (M, N, E); none for static
   double fill_graphs = 0;
   double fill_nodes = 0;

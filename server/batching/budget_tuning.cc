@@ -16,6 +16,7 @@
 #include "proto/base/status_macros.h"
 #include "server/batching/policy_kind.h"
 #include "server/batching/size_totals.h"
+#include "server/batching/sliced_request.h"
 #include "server/batching/slot_pair.h"
 #include "server/batching/slot_rounding.h"
 #include "server/batching/split_order.h"
@@ -289,9 +290,10 @@ double TunedBudget::SmallerFill() const {
 absl::StatusOr<std::vector<TunedBudget>> TuneBudget(const PlanRequest& request) {
   ABSL_RETURN_IF_ERROR(CheckTunable(request.spec));
   if (const auto plan = Plan::Create(request); !plan.ok()) return plan.status();
-  const SizeTotals totals = MeasureSizes(request.sizes, request.split);
+  ABSL_ASSIGN_OR_RETURN(const SlicedRequest sliced, SlicedRequest::Create(request));
+  const SizeTotals totals = MeasureSizes(sliced.get().sizes, sliced.get().split);
   const BudgetField field(totals, std::uint64_t{request.spec.graphs} + 1);
-  const Trials trials = TryBudgets(request, field);
+  const Trials trials = TryBudgets(sliced.get(), field);
   std::vector<TunedBudget> frontier = FrontierOf(Ranked(trials, request.spec));
   if (frontier.empty()) return NothingFits(trials, request.spec);
   return frontier;

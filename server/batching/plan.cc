@@ -16,6 +16,7 @@
 #include "server/batching/rank_assignment.h"
 #include "server/batching/rank_balance.h"
 #include "server/batching/size_prefetch.h"
+#include "server/batching/sliced_request.h"
 #include "server/batching/spec_rules.h"
 #include "server/batching/split_order.h"
 
@@ -29,6 +30,7 @@ struct EpochBatches {
   std::uint32_t max_edges = 0;  // of a batch that is not oversize
   std::optional<RankBalance> balance;
   bool drop_last = false;
+  std::uint64_t skipped_graphs = 0;  // of the split, by skip_above
 };
 
 bool HasOneRank(const RankAssignment::Stretch& stretch) { return stretch.world_size == 1; }
@@ -55,9 +57,7 @@ class DealtPlan final : public Plan {
   std::uint64_t steps() const override { return ranks_.steps(); }
   std::uint64_t FirstOfStep(std::uint64_t step) const override { return ranks_.FirstOfStep(step); }
   absl::StatusOr<PlannedBatch> BatchAt(std::uint64_t index) const override;
-  wire::PlanSummary Summarize() const override {
-    return SummarizeEpoch(*list_, ranks_, policy(), batches_->max_edges);
-  }
+  wire::PlanSummary Summarize() const override;
   std::uint64_t memory_bytes() const override;
 
  private:
@@ -78,6 +78,12 @@ absl::StatusOr<std::unique_ptr<const Plan>> DealtPlan::Deal(std::shared_ptr<cons
   ABSL_ASSIGN_OR_RETURN(RankAssignment ranks,
                         RankAssignment::Create(batches->list.size(), world, batches->drop_last));
   return std::make_unique<DealtPlan>(std::move(batches), std::move(ranks));
+}
+
+wire::PlanSummary DealtPlan::Summarize() const {
+  wire::PlanSummary summary = SummarizeEpoch(*list_, ranks_, policy(), batches_->max_edges);
+  summary.skipped_graphs = batches_->skipped_graphs;
+  return summary;
 }
 
 std::uint64_t DealtPlan::memory_bytes() const {
@@ -113,18 +119,22 @@ absl::Status CheckRequest(const PlanRequest& request) {
   return CheckSpec(request.spec);
 }
 
-// What cutting stands on. None needs another.
+// What cutting stands on. Of the first three none needs another.
 struct Groundwork {
   absl::StatusOr<std::unique_ptr<const BatchPolicy>> policy;
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> words;
+  std::uint64_t skipped_graphs = 0;
 };
 
 // Splits of fewer graphs are done before another thread would have begun.
 constexpr std::size_t kFewGraphs = std::size_t{1} << 16;
 
-Groundwork LayGroundwork(const PlanRequest& request) {
+absl::StatusOr<Groundwork> LayGroundwork(const PlanRequest& whole) {
+  ABSL_ASSIGN_OR_RETURN(const SlicedRequest sliced, SlicedRequest::Create(whole));
+  const PlanRequest& request = sliced.get();
   Groundwork laid;
+  laid.skipped_graphs = sliced.skipped_graphs();
   const std::function<void()> tasks[] = {
       [&] { laid.order = OrderSplit(request.spec, request.epoch, request.split); },
       [&] { laid.policy = KindOf(request.spec).create(request); },
@@ -158,7 +168,7 @@ std::uint32_t MaxEdges(const BatchPolicy& policy, const BatchList& list) {
 
 absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& request) {
   ABSL_RETURN_IF_ERROR(CheckRequest(request));
-  Groundwork groundwork = LayGroundwork(request);
+  ABSL_ASSIGN_OR_RETURN(Groundwork groundwork, LayGroundwork(request));
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<const BatchPolicy> policy, std::move(groundwork.policy));
   GraphSizes sizes = request.sizes;
   sizes.words = groundwork.words;
@@ -170,6 +180,7 @@ absl::StatusOr<std::unique_ptr<const Plan>> Plan::Create(const PlanRequest& requ
   }
   batches->policy = std::move(policy);
   batches->drop_last = request.spec.drop_last;
+  batches->skipped_graphs = groundwork.skipped_graphs;
   return DealtPlan::Deal(std::move(batches), request.world);
 }
 

@@ -44,7 +44,8 @@ class Plan {
   // than kMaxSegments segments.
   // OUT_OF_RANGE: a segment has more steps than the epoch has left for it.
   // FAILED_PRECONDITION: graphs above the budget under Oversize::kError; a shape that could need more than
-  // 2^31 - 1 slots; Oversize::kSkip or drop_last leaves no step; Policy::kSupergraph without bandwidths.
+  // 2^31 - 1 slots; skip_above or Oversize::kSkip leaves no graph, or drop_last no step; Policy::kSupergraph or
+  // SkipAbove::kBandwidth without bandwidths.
   // Time and memory are linear in the split.
   static absl::StatusOr<std::unique_ptr<const Plan>> Create(const PlanRequest& request);
 

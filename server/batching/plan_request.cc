@@ -19,4 +19,11 @@ absl::Status CheckSplit(const PlanRequest& request) {
       absl::StrCat("the split names graph ", split.back(), "; there are sizes of ", graphs, " graphs"));
 }
 
+absl::Status CheckBandwidths(std::string_view option, const PlanRequest& request) {
+  if (request.split.back() < request.sizes.bandwidth.size()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      std::string(option),
+      " needs graphs whose nodes are renumbered: import or derive the data set with --renumber rcm"));
+}
+
 }  // namespace packtrain::batching

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "proto/wire/batch_spec.h"
@@ -55,6 +56,9 @@ struct PlanRequest {
 
 // INVALID_ARGUMENT: the split is empty, does not ascend or names a graph without sizes.
 absl::Status CheckSplit(const PlanRequest& request);
+
+// FAILED_PRECONDITION: a graph of the split, which passes CheckSplit, has no bandwidth; `option` needs it.
+absl::Status CheckBandwidths(std::string_view option, const PlanRequest& request);
 
 }  // namespace packtrain::batching
 

@@ -24,6 +24,10 @@ std::string OrderPart(const wire::BatchSpec& spec) {
   return absl::StrCat("order=", wire::OrderText(spec), shuffles ? absl::StrCat(" seed=", spec.seed) : "");
 }
 
+std::string SlicePart(const wire::BatchSpec& spec) {
+  return spec.skip_above ? absl::StrCat(" skip_above=", wire::SkipAboveText(spec)) : "";
+}
+
 std::string BalancePart(const wire::BatchSpec& spec) {
   if (spec.balance == wire::Balance::kNone) return "";
   const wire::CostCoefficients cost = spec.cost.value_or(wire::CostCoefficients());
@@ -36,6 +40,16 @@ absl::Status CheckOrder(const wire::BatchSpec& spec) {
   }
   if (spec.order_window.value_or(1) >= 1) return absl::OkStatus();
   return absl::InvalidArgumentError("--order window:0 is out of range: window:K takes K from 1 to 4294967295");
+}
+
+absl::Status CheckSkipAbove(const wire::BatchSpec& spec) {
+  if (spec.skip_above.has_value() != spec.skip_above_limit.has_value()) {
+    return absl::InvalidArgumentError("--skip-above and its limit K go together");
+  }
+  if (spec.skip_above_limit.value_or(1) >= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--skip-above ", wire::SkipAboveText(spec),
+                   " is out of range: ", wire::KnownWords(wire::kSkipAboveWords)));
 }
 
 absl::Status CheckGraphCount(const char* flag, std::uint32_t graphs) {
@@ -66,6 +80,7 @@ absl::Status CheckSpec(const wire::BatchSpec& spec) {
   ABSL_RETURN_IF_ERROR(CheckGraphCount("--max-graphs", MaxGraphs(spec)));
   ABSL_RETURN_IF_ERROR(CheckCost(spec));
   ABSL_RETURN_IF_ERROR(CheckOrder(spec));
+  ABSL_RETURN_IF_ERROR(CheckSkipAbove(spec));
   ABSL_RETURN_IF_ERROR(RefuseOptionsOfOthers(spec));
   return KindOf(spec).check(spec);
 }
@@ -73,7 +88,8 @@ absl::Status CheckSpec(const wire::BatchSpec& spec) {
 std::string CanonicalText(const wire::BatchSpec& spec) {
   return absl::StrCat("plan_version=", kPlanVersion, " policy=", wire::PolicyText(spec), GraphsPart(spec),
                       " max_graphs=", MaxGraphs(spec), " ", KindOf(spec).canonical_text(spec), " ",
-                      OrderPart(spec), " drop_last=", spec.drop_last ? 1 : 0, BalancePart(spec));
+                      OrderPart(spec), " drop_last=", spec.drop_last ? 1 : 0, BalancePart(spec),
+                      SlicePart(spec));
 }
 
 }  // namespace packtrain::batching

@@ -172,7 +172,7 @@ std::string Text(const wire::BatchSpec& spec) {
 }
 
 absl::StatusOr<std::unique_ptr<const BatchPolicy>> Create(const PlanRequest& request) {
-  ABSL_RETURN_IF_ERROR(CheckBandwidths(request));
+  ABSL_RETURN_IF_ERROR(CheckBandwidths("--policy supergraph", request));
   const Blocks blocks(request.spec);
   ABSL_ASSIGN_OR_RETURN(OversizeGraphs oversize, SettleOversize(SupergraphLimits(blocks, request), request));
   return std::make_unique<SupergraphPolicy>(blocks, std::move(oversize), request);
@@ -192,13 +192,6 @@ constexpr PolicyKind kSupergraphPolicy = {.policy = wire::Policy::kSupergraph,
 
 PaddingBudget SupergraphBudget(const wire::BatchSpec& spec) {
   return {MaxGraphs(spec), static_cast<std::uint32_t>(SlotsOf(spec)), wire::kMaxSlots};
-}
-
-absl::Status CheckBandwidths(const PlanRequest& request) {
-  if (request.split.back() < request.sizes.bandwidth.size()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      "--policy supergraph needs graphs whose nodes are renumbered: import or derive the data set with "
-      "--renumber rcm");
 }
 
 }  // namespace packtrain::batching

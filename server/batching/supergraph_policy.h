@@ -25,9 +25,6 @@ extern const PolicyKind kSupergraphPolicy;
 // M and N of a spec of that policy that passes CheckSpec. E is what a batch may have at most.
 PaddingBudget SupergraphBudget(const wire::BatchSpec& spec);
 
-// FAILED_PRECONDITION: a graph of the split has no bandwidth.
-absl::Status CheckBandwidths(const PlanRequest& request);
-
 }  // namespace packtrain::batching
 
 #endif  // PACKTRAIN_SERVER_BATCHING_SUPERGRAPH_POLICY_H_

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/batching/policy_kind.h"
+#include "server/batching/sliced_request.h"
 #include "server/batching/spec_rules.h"
 #include "server/batching/split_order.h"
 #include "server/batching/supergraph_policy.h"
@@ -110,8 +111,9 @@ absl::StatusOr<std::vector<SupergraphRow>> TabulateSupergraphs(
     const PlanRequest& request, std::span<const std::uint32_t> bandwidth_as_read) {
   ABSL_RETURN_IF_ERROR(CheckSupergraph(request.spec));
   ABSL_RETURN_IF_ERROR(CheckSplit(request));
-  ABSL_RETURN_IF_ERROR(CheckBandwidths(request));
-  const LimitedEpochs epochs(request);
+  ABSL_RETURN_IF_ERROR(CheckBandwidths("--policy supergraph", request));
+  ABSL_ASSIGN_OR_RETURN(const SlicedRequest sliced, SlicedRequest::Create(request));
+  const LimitedEpochs epochs(sliced.get());
   const std::uint32_t block_nodes = *request.spec.block_nodes;
   const Measure nodes = {LimitBy::kNodes, request.sizes.n_node};
   const Measure bandwidth = {LimitBy::kBandwidth, request.sizes.bandwidth};

@@ -9,9 +9,10 @@ namespace packtrain::serving {
 namespace {
 
 constexpr const char* kFeatures[] = {
-    "policy.static", "policy.dynamic", "policy.packed", "policy.tuple", "policy.supergraph", "pad.none",
-    "pad.multiple",  "pad.pow2",       "pad.constant",  "pad.ladder",   "order.full",        "order.none",
-    "order.window",  "edges.full",     "edges.stored",  "edges.radius", "edges.knn",         "renumber.rcm"};
+    "policy.static", "policy.dynamic", "policy.packed", "policy.tuple",     "policy.supergraph",
+    "pad.none",      "pad.multiple",   "pad.pow2",      "pad.constant",     "pad.ladder",
+    "order.full",    "order.none",     "order.window",  "edges.full",       "edges.stored",
+    "edges.radius",  "edges.knn",      "renumber.rcm",  "skip_above.nodes", "skip_above.bandwidth"};
 
 }  // namespace
 

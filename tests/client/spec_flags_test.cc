@@ -38,12 +38,12 @@ TEST(SpecFlags, TakeDefaultsFromTheSpec) {
 }
 
 TEST(SpecFlags, SetEveryField) {
-  const SpecFlags flags =
-      Parse({"--policy=dynamic", "--graphs=8", "--max-graphs=9", "--nodes=100", "--edges=200", "--order=none",
-             "--seed=7", "--split=val", "--oversize=skip", "--drop-last", "--epoch=3", "--world-size=4",
-             "--pad=pow2", "--budget-sample=5", "--balance=cost", "--cost=9,2,1", "--lookahead=6",
-             "--blocks=11", "--block-nodes=12"},
-            kPlan);
+  const SpecFlags flags = Parse(
+      {"--policy=dynamic", "--graphs=8",     "--max-graphs=9", "--nodes=100",       "--edges=200",
+       "--order=none",     "--seed=7",       "--split=val",    "--oversize=skip",   "--drop-last",
+       "--epoch=3",        "--world-size=4", "--pad=pow2",     "--budget-sample=5", "--balance=cost",
+       "--cost=9,2,1",     "--lookahead=6",  "--blocks=11",    "--block-nodes=12",  "--skip-above=nodes:512"},
+      kPlan);
   EXPECT_EQ(flags.spec.max_graphs, 9u);
   EXPECT_EQ(flags.spec.nodes, 100u);
   EXPECT_EQ(flags.spec.edges, 200u);
@@ -59,16 +59,21 @@ TEST(SpecFlags, SetEveryField) {
   EXPECT_EQ(flags.spec.lookahead, 6u);
   EXPECT_EQ(flags.spec.blocks, 11u);
   EXPECT_EQ(flags.spec.block_nodes, 12u);
+  EXPECT_EQ(flags.spec.skip_above, wire::SkipAbove::kNodes);
+  EXPECT_EQ(flags.spec.skip_above_limit, 512u);
   EXPECT_EQ(flags.epoch, 3u);
   EXPECT_EQ(flags.world_size, 4u);
 }
 
 TEST(SpecFlags, RefuseUnknownWordsAndNumbersOutOfRange) {
-  const std::vector<std::string> bad = {
-      "--pad=round",        "--order=random", "--split=dev",       "--oversize=drop",   "--graphs=0",
-      "--nodes=0",          "--nodes=-1",     "--edges=1e6",       "--seed=4294967296", "--epoch=-1",
-      "--world-size=0",     "--max-graphs=x", "--budget-sample=0", "--policy=greedy",   "--balance=size",
-      "--cost=1,2,1000001", "--cost=-1,2,3",  "--lookahead=0",     "--blocks=0",        "--block-nodes=0"};
+  const std::vector<std::string> bad = {"--pad=round",          "--order=random",       "--split=dev",
+                                        "--oversize=drop",      "--graphs=0",           "--nodes=0",
+                                        "--nodes=-1",           "--edges=1e6",          "--seed=4294967296",
+                                        "--epoch=-1",           "--world-size=0",       "--max-graphs=x",
+                                        "--budget-sample=0",    "--policy=greedy",      "--balance=size",
+                                        "--cost=1,2,1000001",   "--cost=-1,2,3",        "--lookahead=0",
+                                        "--blocks=0",           "--block-nodes=0",      "--skip-above=nodes",
+                                        "--skip-above=nodes:0", "--skip-above=edges:9", "--skip-above=64"};
   for (const std::string& flag : bad) {
     std::vector<std::string> words = {"--policy=static", "--graphs=8", flag};
     if (flag.starts_with("--policy")) words = {"--graphs=8", flag};

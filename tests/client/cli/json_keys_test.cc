@@ -108,7 +108,7 @@ TEST(JsonKeysTest, OfAPlan) {
       "dataset batches steps graphs budget{graphs nodes edges} fill{graphs nodes edges} "
       "shapes[graphs nodes edges batches] graphs_per_batch{mean min max} "
       "oversize{action count ids truncated} rank_load{mean_over_max} bound_batches fingerprint plan_version "
-      "plan_seconds dropped_graphs");
+      "plan_seconds dropped_graphs skipped_graphs");
   plan.clear_budget();
   EXPECT_EQ(MessageToJson(plan, PlanRules())["budget"], nullptr);
 }

@@ -41,6 +41,7 @@ TEST(BatchSpecConvertTest, EnumsAndWordsAreThoseOfTheProtocol) {
   ExpectSameValues<v1::Pad>(kPadWords, "pad_");
   ExpectSameValues<v1::Order>(kOrderWords, "order_");
   ExpectSameValues<v1::Oversize>(kOversizeWords, "oversize_");
+  ExpectSameValues<v1::SkipAbove>(kSkipAboveWords, "skip_above_");
   ExpectSameValues<v1::Balance>(kBalanceWords, "balance_");
 }
 
@@ -52,7 +53,7 @@ TEST(BatchSpecConvertTest, OptionsAreTheFieldsOfTheProtocol) {
   const google::protobuf::Descriptor& message = *v1::BatchSpec::descriptor();
   for (int k = 0; k < message.field_count(); ++k) {
     const std::string name = message.field(k)->name();
-    if (name == "ladder_rungs" || name == "order_window") continue;
+    if (name == "ladder_rungs" || name == "order_window" || name == "skip_above_limit") continue;
     fields.insert("--" + absl::StrReplaceAll(name, {{"_", "-"}}));
   }
   EXPECT_EQ(flags, fields);
@@ -77,7 +78,9 @@ BatchSpec FullSpec() {
           .cost = CostCoefficients{.graph = 3, .node = 0, .edge = 2},
           .lookahead = 16,
           .blocks = 4,
-          .block_nodes = 64};
+          .block_nodes = 64,
+          .skip_above = SkipAbove::kBandwidth,
+          .skip_above_limit = 1024};
 }
 
 TEST(BatchSpecConvertTest, AMessageHasEveryFieldOfAFullSpec) {
@@ -91,6 +94,8 @@ TEST(BatchSpecConvertTest, AMessageHasEveryFieldOfAFullSpec) {
   EXPECT_EQ(message->order(), v1::ORDER_WINDOW);
   EXPECT_EQ(message->order_window(), 4096u);
   EXPECT_EQ(message->cost().edge(), 2u);
+  EXPECT_EQ(message->skip_above(), v1::SKIP_ABOVE_BANDWIDTH);
+  EXPECT_EQ(message->skip_above_limit(), 1024u);
 }
 
 TEST(BatchSpecConvertTest, ASpecComesBackAsItWent) {
@@ -115,6 +120,8 @@ TEST(BatchSpecConvertTest, AMessageLeavesOutWhatIsNotGiven) {
   EXPECT_FALSE(message->has_lookahead());
   EXPECT_FALSE(message->has_blocks());
   EXPECT_FALSE(message->has_block_nodes());
+  EXPECT_EQ(message->skip_above(), v1::SKIP_ABOVE_UNSPECIFIED);
+  EXPECT_FALSE(message->has_skip_above_limit());
 }
 
 TEST(BatchSpecConvertTest, ASpecWithoutAPolicyIsNotSent) {
@@ -178,6 +185,7 @@ TEST(BatchSpecConvertTest, APlanTellsAllOfItsSummary) {
                                .steps = 2,
                                .graphs = 3,
                                .dropped_graphs = 16,
+                               .skipped_graphs = 17,
                                .budget = Shape{4, 5, 6},
                                .fill_graphs = 0.25,
                                .fill_nodes = 0.5,
@@ -198,7 +206,7 @@ TEST(BatchSpecConvertTest, APlanTellsAllOfItsSummary) {
             "batches: 10 } "
             "mean_graphs: 1.5 min_graphs: 11 max_graphs: 12 "
             "oversize { action: OVERSIZE_SKIP count: 2 truncated: true } rank_load_mean_over_max: 0.875 "
-            "bound_batches: 14 plan_version: 15 dropped_graphs: 16");
+            "bound_batches: 14 plan_version: 15 dropped_graphs: 16 skipped_graphs: 17");
 }
 
 v1::BatchSpec Spec(v1::Policy policy, v1::Pad pad) {

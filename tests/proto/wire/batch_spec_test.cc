@@ -36,18 +36,21 @@ TEST(BatchSpecTest, OptionsAreTextInTheOrderOfTheMembers) {
                           .cost = CostCoefficients{.graph = 3, .node = 0, .edge = 2},
                           .lookahead = 16,
                           .blocks = 4,
-                          .block_nodes = 64};
+                          .block_nodes = 64,
+                          .skip_above = SkipAbove::kBandwidth,
+                          .skip_above_limit = 1024};
   EXPECT_EQ(Joined(OptionTexts(spec)),
             "--policy=static --pad=ladder:8 --graphs=31 --max-graphs=32 --nodes=600 --edges=9000 "
             "--order=window:4096 --seed=5 --split=test --oversize=alone --drop-last=yes --budget-sample=100 "
-            "--balance=cost --cost=3,0,2 --lookahead=16 --blocks=4 --block-nodes=64 ");
+            "--balance=cost --cost=3,0,2 --lookahead=16 --blocks=4 --block-nodes=64 "
+            "--skip-above=bandwidth:1024 ");
 }
 
 TEST(BatchSpecTest, WhatIsNotGivenHasNoText) {
   EXPECT_EQ(Joined(OptionTexts(BatchSpec())),
             "--policy= --pad= --graphs=0 --max-graphs= --nodes= --edges= --order=full --seed=0 --split= "
             "--oversize=error --drop-last=no --budget-sample= --balance=none --cost= --lookahead= --blocks= "
-            "--block-nodes= ");
+            "--block-nodes= --skip-above= ");
 }
 
 TEST(BatchSpecTest, ASpecNeedsAPolicy) {

@@ -85,6 +85,16 @@ TEST(PlannedSpecTest, OrderOversizeAndBalanceAreThePlanners) {
               HasSubstr(" oversize=skip order=window:5 seed=7 drop_last=1 balance=cost cost=2,3,4"));
 }
 
+TEST(PlannedSpecTest, ASliceIsThePlanners) {
+  ForEachValue<v1::SkipAbove>([](v1::SkipAbove skip_above) {
+    v1::BatchSpec spec = Spec(v1::POLICY_DYNAMIC);
+    spec.set_skip_above(skip_above);
+    spec.set_skip_above_limit(64);
+    const std::string word = wire::WordOf(static_cast<wire::SkipAbove>(skip_above), wire::kSkipAboveWords);
+    EXPECT_THAT(TextOf(spec), HasSubstr(absl::StrCat(" skip_above=", word, ":64")));
+  });
+}
+
 TEST(PlannedSpecTest, NumbersAreThePlanners) {
   v1::BatchSpec spec = Spec(v1::POLICY_PACKED);
   EXPECT_THAT(TextOf(spec), HasSubstr(" graphs=8 max_graphs=12 nodes=split edges=split budget_sample=all"));

@@ -73,6 +73,22 @@ class BudgetTuningTest : public ::testing::Test {
   std::vector<std::uint32_t> split_;
 };
 
+TEST_F(BudgetTuningTest, ASliceIsTunedAsASplitOfItsOwn) {
+  constexpr std::uint32_t kMostNodes = 20;
+  spec_.skip_above = wire::SkipAbove::kNodes;
+  spec_.skip_above_limit = kMostNodes;
+  const std::vector<TunedBudget> of_slice = Tune();
+  spec_.skip_above = std::nullopt;
+  spec_.skip_above_limit = std::nullopt;
+  std::erase_if(split_, [this](std::uint32_t graph) { return n_node_[graph] > kMostNodes; });
+  const std::vector<TunedBudget> of_split = Tune();
+  ASSERT_EQ(of_slice.size(), of_split.size());
+  for (std::size_t k = 0; k < of_slice.size(); ++k) {
+    EXPECT_EQ(of_slice[k].budget, of_split[k].budget);
+    EXPECT_EQ(of_slice[k].summary.batches, of_split[k].summary.batches);
+  }
+}
+
 TEST_F(BudgetTuningTest, EachBudgetIsWhatThePlanMakesOfIt) {
   spec_.seed = 9;
   for (const wire::Order order : {wire::Order::kNone, wire::Order::kFull, wire::Order::kWindow}) {

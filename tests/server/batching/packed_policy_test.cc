@@ -166,7 +166,7 @@ TEST(PackedPolicyTest, ALookaheadOfOneIsDynamic) {
 }
 
 std::vector<std::uint32_t> OrderOf(const Scenario& scenario) {
-  return OrderSplit(scenario.spec, scenario.epoch, scenario.split);
+  return OrderSplit(scenario.spec, scenario.epoch, scenario.Slice());
 }
 
 TEST(PackedPolicyTest, TheOldestOpensEachBatchSoThatNoneStarves) {

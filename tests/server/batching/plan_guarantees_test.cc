@@ -37,7 +37,7 @@ Indices Skipped(const Scenario& scenario, const Plan& plan) {
 TEST(ExactlyOnceTest, EachGraphOfTheSplitComesOnceAnEpoch) {
   ForEachPlan([](const Scenario& scenario, const wire::World&, const Plan& plan) {
     if (scenario.spec.drop_last) return;
-    const Indices expected = Without(scenario.split, Skipped(scenario, plan));
+    const Indices expected = Without(scenario.Slice(), Skipped(scenario, plan));
     EXPECT_EQ(Sorted(GraphsOf(AllBatches(plan))), expected);
     EXPECT_EQ(plan.Summarize().graphs, expected.size());
     EXPECT_EQ(plan.Summarize().dropped_graphs, 0u);
@@ -49,7 +49,7 @@ TEST(ExactlyOnceTest, DropLastLeavesOutLessThanAStepAndRepeatsNothing) {
     if (!scenario.spec.drop_last) return;
     const PlanPtr one_rank = plan.DealtTo({}).value();
     const Indices all = Sorted(GraphsOf(AllBatches(*one_rank)));
-    EXPECT_EQ(all, Without(scenario.split, Skipped(scenario, plan)));
+    EXPECT_EQ(all, Without(scenario.Slice(), Skipped(scenario, plan)));
     const Indices delivered = Sorted(GraphsOf(AllBatches(plan)));
     EXPECT_TRUE(std::ranges::includes(all, delivered));
     EXPECT_EQ(std::ranges::adjacent_find(delivered), delivered.end());
@@ -59,7 +59,16 @@ TEST(ExactlyOnceTest, DropLastLeavesOutLessThanAStepAndRepeatsNothing) {
   });
 }
 
-// The training's budget cuts another split, in order; what is above it comes alone.
+TEST(ExactlyOnceTest, WhatASliceLeavesOutIsCounted) {
+  std::uint64_t skipped_graphs = 0;
+  ForEachPlan([&](const Scenario& scenario, const wire::World&, const Plan& plan) {
+    EXPECT_EQ(plan.Summarize().skipped_graphs, scenario.split.size() - scenario.Slice().size());
+    skipped_graphs += plan.Summarize().skipped_graphs;
+  });
+  EXPECT_GT(skipped_graphs, 0u);
+}
+
+// The training's budget cuts another split, in order, and all of it; what is above it comes alone.
 TEST(ExactlyOnceTest, EvaluationDeliversEachGraphOnceToo) {
   ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
     Scenario evaluation = scenario;
@@ -68,6 +77,8 @@ TEST(ExactlyOnceTest, EvaluationDeliversEachGraphOnceToo) {
     evaluation.spec.order = wire::Order::kNone;
     evaluation.spec.order_window = std::nullopt;
     evaluation.spec.drop_last = false;
+    evaluation.spec.skip_above = std::nullopt;
+    evaluation.spec.skip_above_limit = std::nullopt;
     const std::optional<wire::Shape> budget = plan.Summarize().budget;
     if (budget) {
       evaluation.spec.max_graphs = budget->graphs;
@@ -136,6 +147,21 @@ TEST(PurityTest, EqualRequestsGiveEqualPlans) {
   ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
     const auto elsewhere = std::make_unique<Scenario>(scenario);
     ExpectEqualPlans(*Plan::Create(elsewhere->Request(world)).value(), plan);
+  });
+}
+
+TEST(PurityTest, ASliceIsPlannedAsASplitOfItsOwn) {
+  ForEachPlan([](const Scenario& scenario, const wire::World& world, const Plan& plan) {
+    if (!scenario.spec.skip_above) return;
+    Scenario own = scenario;
+    own.split = scenario.Slice();
+    own.spec.skip_above = std::nullopt;
+    own.spec.skip_above_limit = std::nullopt;
+    EXPECT_NE(CanonicalText(own.spec), CanonicalText(scenario.spec));
+    const PlanPtr whole = Plan::Create(own.Request(world)).value();
+    ExpectEqualPlans(*whole, plan);
+    EXPECT_EQ(whole->Summarize().budget, plan.Summarize().budget);
+    EXPECT_EQ(whole->Summarize().oversize_graphs, plan.Summarize().oversize_graphs);
   });
 }
 

@@ -220,6 +220,16 @@ void DrawBalance(Dice& dice, wire::BatchSpec& spec) {
   spec.cost = {dice.Between(0, 5), dice.Between(0, 3), dice.One({1u, wire::kMaxCostCoefficient})};
 }
 
+// Of a third of the scenarios, up to one of the graphs of the split.
+void DrawSlice(Dice& dice, Scenario& scenario) {
+  if (!dice.OneIn(3)) return;
+  scenario.spec.skip_above = dice.One({wire::SkipAbove::kNodes, wire::SkipAbove::kBandwidth});
+  const auto& measure =
+      scenario.spec.skip_above == wire::SkipAbove::kNodes ? scenario.n_node : scenario.bandwidth;
+  const std::uint32_t at = dice.Between(0, static_cast<std::uint32_t>(scenario.split.size() - 1));
+  scenario.spec.skip_above_limit = std::max(1u, measure[scenario.split[at]]);
+}
+
 void PutAllAboveBudget(wire::BatchSpec& spec) {
   if (spec.policy == wire::Policy::kStatic) spec.policy = wire::Policy::kDynamic;
   spec.pad = std::nullopt;
@@ -268,6 +278,7 @@ Scenario DrawScenario(std::uint64_t seed) {
   if (kind.fill == FillAboveBudget) PutAllAboveBudget(scenario.spec);
   scenario.epoch = dice.Between(0, 3);
   DrawBalance(dice, scenario.spec);
+  DrawSlice(dice, scenario);
   return scenario;
 }
 

@@ -29,6 +29,15 @@ struct Scenario {
     return {spec, sizes, split, epoch, world, nullptr};
   }
 
+  // The split less what skip_above leaves out.
+  std::vector<std::uint32_t> Slice() const {
+    std::vector<std::uint32_t> slice = split;
+    if (!spec.skip_above) return slice;
+    const auto& measure = spec.skip_above == wire::SkipAbove::kNodes ? n_node : bandwidth;
+    std::erase_if(slice, [&](std::uint32_t graph) { return measure.at(graph) > spec.skip_above_limit; });
+    return slice;
+  }
+
   bool has_blocks() const { return spec.policy == wire::Policy::kSupergraph; }
 
   // Whether a batch of this graph alone is within a plan's budget.
@@ -45,7 +54,8 @@ inline constexpr std::uint64_t kScenarios = 1800;
 // The seed counts the combinations of sizes, policy and order through, so that all come equally often. Sizes:
 // uniform, all equal, two sizes, one giant (first, inside, last), heavy tail (in any order, ascending,
 // descending), two that alternate, all above the budget, no edges, one graph, fewer graphs than ranks, a real
-// list of tests/data/sizes. The rest is drawn: bandwidths, split, pad, limits, oversize, epoch, balance, cost.
+// list of tests/data/sizes. The rest is drawn: bandwidths, split, pad, limits, oversize, epoch, balance, cost,
+// slice.
 Scenario DrawScenario(std::uint64_t seed);
 
 // One to four segments that fit an epoch of `batches` batches, some of which end with a balanced window, and

@@ -189,6 +189,17 @@ TEST_F(SupergraphTest, TheTableHasALineForEachLimit) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_F(SupergraphTest, ATableOfASliceHasSharesOfTheSlice) {
+  SetGraphs({2, 5, 5, 9, 20}, {2, 8, 8, 16, 40}, {1, 2, 4, 3, 8});
+  wire::BatchSpec spec = Supergraph(3, 4);
+  spec.skip_above = wire::SkipAbove::kNodes;
+  spec.skip_above_limit = 5;
+  EXPECT_THAT(
+      Texts(*TabulateSupergraphs(RequestFor(spec), {})),
+      ElementsAreArray({"nodes 2: 0.333333 1", "nodes 4: 0.333333 1", "nodes 5: 1 1.5", "nodes 8: 1 1.5",
+                        "narrow 1: 0.333333 1", "narrow 2: 0.666667 2", "narrow 4: 1 1.5"}));
+}
+
 TEST_F(SupergraphTest, TheLineOfTheBlocksIsThePlanThatSkipsTheWide) {
   Sizes n_node, n_edge, bandwidth;
   for (std::uint32_t graph = 0; graph < 2000; ++graph) {
