@@ -61,8 +61,7 @@ std::string ToText(const PlanBenchResult& result) {
 }
 
 absl::StatusOr<ExitCode> BenchPlan(const PlanFlags& flags, const GlobalOptions&, Output& output) {
-  const bool has_blocks = flags.spec.spec.policy == wire::Policy::kSupergraph;
-  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes, has_blocks);
+  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes, NeedsBandwidths(flags.spec.spec));
   if (!sizes.ok()) return DataError(output, sizes.status());
   ABSL_ASSIGN_OR_RETURN(const PlanBenchResult result,
                         MeasurePlan(*sizes, flags.repeat, flags.threads, flags.spec));

@@ -68,6 +68,10 @@ std::string ToText(const client::SpecFlags& flags, const v1::GetPlanResponse& pl
     text << "dropped   " << FormatCount(static_cast<double>(plan.dropped_graphs()))
          << " graphs of the incomplete last step (--drop-last)\n";
   }
+  if (plan.skipped_graphs() > 0) {
+    text << "skipped   " << FormatCount(static_cast<double>(plan.skipped_graphs())) << " graphs (--skip-above "
+         << wire::SkipAboveText(flags.spec) << ")\n";
+  }
   if (plan.oversize().count() > 0) {
     text << "oversize  " << plan.oversize().count() << " graphs above the budget, each "
          << (plan.oversize().action() == v1::OVERSIZE_SKIP ? "skipped" : "alone in a batch") << '\n';
@@ -119,13 +123,11 @@ absl::StatusOr<ExitCode> ShowPlan(const PlanFlags& flags, const absl::StatusOr<v
   return ExitCode::kDone;
 }
 
-bool HasBlocks(const PlanFlags& flags) { return flags.spec.spec.policy == wire::Policy::kSupergraph; }
-
 absl::StatusOr<SizeList> FetchSizes(const PlanFlags& flags, const GlobalOptions& global) {
   v1::ListGraphSizesRequest request;
   request.set_dataset(flags.dataset);
   request.set_split(flags.spec.spec.split);
-  request.set_bandwidths(HasBlocks(flags));
+  request.set_bandwidths(NeedsBandwidths(flags.spec.spec));
   ABSL_ASSIGN_OR_RETURN(
       v1::ListGraphSizesResponse sizes,
       CallService(global, [&](client::ServiceClient& services) { return services.ListGraphSizes(request); }));
@@ -205,8 +207,9 @@ template <typename Result>
 absl::StatusOr<ExitCode> PlanAllSizes(const PlanFlags& flags, const GlobalOptions& global, Output& output,
                                       absl::StatusOr<Result> (*plan)(const SizeList& sizes,
                                                                      const client::SpecFlags& flags)) {
-  const absl::StatusOr<SizeList> sizes =
-      flags.sizes.empty() ? FetchSizes(flags, global) : ReadSizes(flags.sizes, HasBlocks(flags));
+  const absl::StatusOr<SizeList> sizes = flags.sizes.empty()
+                                             ? FetchSizes(flags, global)
+                                             : ReadSizes(flags.sizes, NeedsBandwidths(flags.spec.spec));
   if (!sizes.ok() && flags.sizes.empty()) return sizes.status();
   if (!sizes.ok()) return DataError(output, sizes.status());
   client::SpecFlags spec = flags.spec;
@@ -218,7 +221,7 @@ absl::StatusOr<ExitCode> PlanAllSizes(const PlanFlags& flags, const GlobalOption
 
 absl::StatusOr<ExitCode> Plan(const PlanFlags& flags, const GlobalOptions& global, Output& output) {
   if (flags.sizes.empty()) return ShowPlan(flags, PlanDataset(flags, global), output);
-  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes, HasBlocks(flags));
+  const absl::StatusOr<SizeList> sizes = ReadSizes(flags.sizes, NeedsBandwidths(flags.spec.spec));
   if (!sizes.ok()) return DataError(output, sizes.status());
   return ShowPlan(flags, PlanSizes(*sizes, flags.spec), output);
 }
@@ -235,10 +238,11 @@ void AddPlan(CLI::App& program, Invocation& invocation) {
                   "packtrain plan --sizes sizes.txt.gz --policy static --pad pow2 --graphs 31"});
   const auto flags = std::make_shared<PlanFlags>();
   CLI::Option* dataset = plan->add_option("--dataset", flags->dataset, "NAME or NAME@VERSION");
-  CLI::Option* sizes = plan->add_option("--sizes", flags->sizes,
-                                        "File of lines `n_node n_edge [bandwidth]`, gzip too; the bandwidth is "
-                                        "read for supergraphs, further columns are passed over; planned here, "
-                                        "without a server");
+  CLI::Option* sizes =
+      plan->add_option("--sizes", flags->sizes,
+                       "File of lines `n_node n_edge [bandwidth]`, gzip too; the bandwidth is "
+                       "read for supergraphs and --skip-above bandwidth:K, further columns are "
+                       "passed over; planned here, without a server");
   CLI::Option* batch = plan->add_option("--batch", flags->batch, "Show this batch of the epoch instead, from 0")
                            ->check(base::CountFrom(0))
                            ->needs(dataset)

@@ -21,7 +21,7 @@ namespace {
 constexpr char kBlanks[] = " \t";
 constexpr char kLineForm[] = "a line is `n_node n_edge`, whole numbers";
 constexpr char kWideLineForm[] =
-    "a line is `n_node n_edge bandwidth`, whole numbers, where supergraphs are planned";
+    "a line is `n_node n_edge bandwidth`, whole numbers, for supergraphs and --skip-above bandwidth:K";
 
 const char* LineForm(bool bandwidths) { return bandwidths ? kWideLineForm : kLineForm; }
 
@@ -106,6 +106,10 @@ absl::StatusOr<SizeList> ReadSizes(const std::string& path, bool bandwidths) {
   if (sizes.n_node.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": holds no sizes"));
   sizes.version = HashSizes(sizes);
   return sizes;
+}
+
+bool NeedsBandwidths(const wire::BatchSpec& spec) {
+  return spec.policy == wire::Policy::kSupergraph || spec.skip_above == wire::SkipAbove::kBandwidth;
 }
 
 std::string NameOf(const SizeList& sizes, std::uint32_t graph) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/wire/batch_spec.h"
 
 namespace packtrain::cli {
 
@@ -25,6 +26,9 @@ struct SizeList {
 // for `bandwidths`; further columns are passed over, and so are empty lines. INVALID_ARGUMENT names file and
 // line.
 absl::StatusOr<SizeList> ReadSizes(const std::string& path, bool bandwidths = false);
+
+// Whether bandwidths decide a plan of the spec.
+bool NeedsBandwidths(const wire::BatchSpec& spec);
 
 // What messages call a graph of the list: "line N", or "graph N", from 0, where it comes from a data set.
 std::string NameOf(const SizeList& sizes, std::uint32_t graph);

@@ -105,6 +105,43 @@ TEST(PlanCommandTest, SupergraphsReadABandwidthAndNeedNoGraphs) {
   EXPECT_EQ(RunLine(other).Json()["fingerprint"], plan["fingerprint"]);
 }
 
+TEST(PlanCommandTest, SkipAboveSaysHowManyGraphsItLeavesOut) {
+  const testing::TempFolder folder;
+  std::vector<std::string> line = {"plan",     "--sizes", folder.Write("sizes", "5 10 2\n6 12 1\n4 9 3\n"),
+                                   "--policy", "static",  "--graphs",
+                                   "1"};
+  EXPECT_THAT(RunLine(line).out, ::testing::Not(HasSubstr("--skip-above")));
+  std::vector<std::string> whole = line;
+  whole.emplace_back("--json");
+  EXPECT_EQ(RunLine(whole).Json()["skipped_graphs"], 0);
+  for (const char* limit : {"nodes:5", "bandwidth:2"}) {
+    std::vector<std::string> sliced = line;
+    sliced.insert(sliced.end(), {"--skip-above", limit});
+    EXPECT_THAT(RunLine(sliced).out,
+                HasSubstr(std::string("skipped   1 graphs (--skip-above ") + limit + ")\n"));
+    sliced.emplace_back("--json");
+    const nlohmann::json plan = RunLine(sliced).Json();
+    EXPECT_EQ(plan["graphs"], 2);
+    EXPECT_EQ(plan["skipped_graphs"], 1);
+    EXPECT_NE(plan["fingerprint"], RunLine(whole).Json()["fingerprint"]);
+  }
+}
+
+TEST(PlanCommandTest, ASliceWithoutGraphsOrBandwidthsIsRefused) {
+  const testing::TempFolder folder;
+  const std::string sizes = folder.Write("sizes", "5 10\n6 12\n");
+  const auto error = [&](const char* limit) {
+    const Printed printed = RunLine(
+        {"plan", "--sizes", sizes, "--policy", "static", "--graphs", "1", "--skip-above", limit, "--json"});
+    EXPECT_EQ(printed.exit_code, 1);
+    return printed.Json()["error"]["message"].get<std::string>();
+  };
+  EXPECT_THAT(error("nodes:4"), HasSubstr("--skip-above nodes:4 would leave no graph of 2"));
+  EXPECT_THAT(error("bandwidth:4"),
+              HasSubstr("sizes:1: a line is `n_node n_edge bandwidth`, whole numbers, for supergraphs and "
+                        "--skip-above bandwidth:K"));
+}
+
 TEST(PlanCommandTest, OtherBandwidthsAreAnotherPlan) {
   const testing::TempFolder folder;
   const auto fingerprint = [&](const std::string& sizes) {
