@@ -75,11 +75,30 @@ TEST_F(Comparisons, EachCombinationOfTheOtherFactorsIsACell) {
               UnorderedElementsAre(Pair("model", "schnet"), Pair("target", "energy"), Pair("dataset", "qm9"),
                                    Pair("version", "1"), Pair("precision", "f32"), Pair("engine", "eager"),
                                    Pair("input", "served"), Pair("world_size", "1"), Pair("batch_graphs", "32"),
-                                   Pair("hardware", "Xeon"), Pair("cpu", "")));
+                                   Pair("hardware", "Xeon"), Pair("cpu", ""), Pair("skip_above", "none")));
   EXPECT_EQ(by_policy.cells(1).factors().at("batch_graphs"), "64");
   // Holm is over the pairs of all cells.
   EXPECT_NEAR(by_policy.cells(0).pairs(0).holm_p(), 2 * 0.0006115535836540797, kTolerance);
   EXPECT_EQ(CompareBy("batch_graphs").cells(0).pairs(0).a(), "32");
+}
+
+TEST_F(Comparisons, RunsOfOtherSlicesAreOtherCellsAndAreComparedByTheirSlice) {
+  const Change narrow = [](v1::RunDescription& description) {
+    Dynamic(description);
+    description.mutable_spec()->set_skip_above(v1::SKIP_ABOVE_BANDWIDTH);
+    description.mutable_spec()->set_skip_above_limit(1024);
+  };
+  AddRuns(narrow, kFast);
+  AddRuns(Multiple, kAlike);
+  EXPECT_EQ(CompareBy("policy").cells_size(), 0);
+  AddRuns(Dynamic, kSlow);
+  const v1::CompareRunsResponse by_policy = CompareBy("policy");
+  ASSERT_EQ(by_policy.cells_size(), 1);
+  EXPECT_EQ(by_policy.cells(0).factors().at("skip_above"), "none");
+  const v1::CompareRunsResponse by_slice = CompareBy("skip_above");
+  ASSERT_EQ(by_slice.cells_size(), 1);
+  EXPECT_EQ(by_slice.cells(0).pairs(0).a(), "bandwidth:1024");
+  EXPECT_EQ(by_slice.cells(0).pairs(0).b(), "none");
 }
 
 TEST_F(Comparisons, ValuesAreInOrderOfNumbers) {

@@ -127,6 +127,7 @@ TEST(RunSettings, EachFieldMovesEachSettingThatNamesIt) {
       *run.mutable_description() = SampleDescription();
       v1::RunDescription& description = *run.mutable_description();
       if (field == "hardware.device") description.mutable_hardware()->clear_name();
+      if (field == "spec.skip_above_limit") description.mutable_spec()->set_skip_above(v1::SKIP_ABOVE_NODES);
       if (field == "spec.ladder_rungs") description.mutable_spec()->set_pad(v1::PAD_LADDER);
       const std::string before = Read(setting, run);
       if (setting.key == "input" && field == "labels") {

@@ -238,9 +238,9 @@ TEST_F(RunCommandTest, ComparisonAsCsvHasTheKeysAndTheDigitsOfJson) {
                                          "also_differs",
                                          "copies",
                                          "shares_seeds"};
-  const std::vector<std::string> factors = {"batch_graphs", "cpu",     "dataset",   "engine",
-                                            "hardware",     "input",   "model",     "precision",
-                                            "target",       "version", "world_size"};
+  const std::vector<std::string> factors = {"batch_graphs", "cpu",    "dataset", "engine",
+                                            "hardware",     "input",  "model",   "precision",
+                                            "skip_above",   "target", "version", "world_size"};
   std::vector<std::string> columns = factors;
   columns.insert(columns.end(), keys.begin(), keys.end());
   EXPECT_EQ(rows[0], columns);
