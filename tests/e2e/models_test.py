@@ -121,6 +121,23 @@ class Trained(unittest.TestCase):
         self.assertEqual(refused.code, 2, refused)
         self.assertIn("--policy supergraph", refused.err)
 
+    def test_a_training_on_a_slice_is_evaluated_on_every_graph(self):
+        policy = ["--policy", "packed", "--graphs", 4]
+        for dataset, model, limit in (("conformers", "schnet", "nodes:16"), ("programs", "ggnn", "bandwidth:16")):
+            with self.subTest(limit=limit):
+                sliced = [*policy, "--skip-above", limit]
+                plans = {split: self.node.run("plan", "--dataset", dataset, *sliced, "--split", split).json
+                         for split in ("train", "val")}
+                self.assertTrue(all(plan["skipped_graphs"] > 0 for plan in plans.values()), plans)
+                whole, _ = self.trained(dataset, model, "--hidden", 8, policy=policy, steps=2)
+                steps = plans["train"]["steps"]
+                trained, _ = self.trained(dataset, model, "--hidden", 8, policy=sliced, steps=steps)
+                self.assertEqual(trained["graphs"], plans["train"]["graphs"])
+                scored = [next(iter(result["targets"].values()), result)["val"]["graphs"] for result in (trained, whole)]
+                self.assertEqual(scored[0], scored[1])
+                (listed,) = self.node.run("run", "list", "--where", f"skip_above = {limit}").json
+                self.assertEqual(listed["run"], trained["run"])
+
     def test_ggnn_learns_a_target_of_molecules(self):
         trained, run = self.trained("molecules", "ggnn", "--hidden", 16)
         self.assertTrue(math.isfinite(trained["val"]["rmse"]))

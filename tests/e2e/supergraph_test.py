@@ -54,9 +54,9 @@ class Supergraphs(unittest.TestCase):
         assert result.code == 0, result
         return result.json
 
-    def read(self, **request):
+    def read(self, slice_of=(), **request):
         spec = batch_pb2.BatchSpec(policy=batch_pb2.POLICY_SUPERGRAPH, blocks=BLOCKS, block_nodes=BLOCK_NODES, seed=3,
-                                   oversize=batch_pb2.OVERSIZE_ALONE)
+                                   oversize=batch_pb2.OVERSIZE_ALONE, **dict(slice_of))
         batches = []
         with Client(self.node.address) as client:
             for part in client.StreamBatches(batch_pb2.StreamBatchesRequest(dataset="programs", spec=spec, epochs=1,
@@ -100,10 +100,28 @@ class Supergraphs(unittest.TestCase):
         for step in (1, len(alone) // 2, len(alone) - 1):
             self.assertEqual([b.body for b in self.read(start_step=step)], [b.body for b in alone[step:]])
 
-    def test_the_table_counts_what_each_limit_keeps(self):
-        file = pathlib.Path(self.folder.name) / "programs.jsonl"
+    def exported(self):
+        file = pathlib.Path(self.folder.name) / f"{self.id()}.jsonl"
         self.done("dataset", "export", "programs", "--format", "jsonl", "-o", file)
-        graphs = [json.loads(line) for line in file.read_text().splitlines()]
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+    def test_a_slice_is_what_its_limit_keeps(self):
+        graphs = self.exported()
+        for word, limit, of_graph in (("nodes", 64, lambda graph: graph["n_node"]),
+                                      ("bandwidth", 12, lambda graph: bandwidth(graph, range(graph["n_node"])))):
+            kept = {index for index, graph in enumerate(graphs) if of_graph(graph) <= limit}
+            self.assertTrue(0 < len(kept) < len(graphs), (word, len(kept)))
+            plan = self.done("plan", "--dataset", "programs", *POLICY, "--seed", 3, "--oversize", "alone", "--skip-above",
+                             f"{word}:{limit}")
+            self.assertEqual((plan["graphs"], plan["skipped_graphs"]), (len(kept), len(graphs) - len(kept)))
+            slice_of = {"skip_above": batch_pb2.SkipAbove.Value(f"SKIP_ABOVE_{word.upper()}"), "skip_above_limit": limit}
+            ranks = [self.read(slice_of, rank=rank, world_size=2) for rank in range(2)]
+            read = collections.Counter(graph for rank in ranks for batch in rank for graph in section(batch, "graph_index"))
+            self.assertEqual(read, dict.fromkeys(kept, 1))
+            self.assertEqual({batch.header.fingerprint for rank in ranks for batch in rank}, {plan["fingerprint"]})
+
+    def test_the_table_counts_what_each_limit_keeps(self):
+        graphs = self.exported()
         table = self.done("plan", "--dataset", "programs", *POLICY, "--table")["table"]
         rows = {(row["by"], row["limit"]): row for row in table}
         sizes = [{"nodes": graph["n_node"], "bandwidth": bandwidth(graph, range(graph["n_node"])),
@@ -120,8 +138,9 @@ class Supergraphs(unittest.TestCase):
 
     def test_a_data_set_in_its_own_numbers_is_refused(self):
         self.done("import", "jsonl", PROGRAMS, "--name", "plain")
-        for more in ((), ("--table",)):
-            result = self.node.run("plan", "--dataset", "plain", *POLICY, *more)
+        slice_of = ("--policy", "packed", "--graphs", 8, "--skip-above", "bandwidth:64")
+        for flags in (POLICY, (*POLICY, "--table"), slice_of, (*slice_of, "--tune")):
+            result = self.node.run("plan", "--dataset", "plain", *flags)
             self.assertEqual((result.code, result.error["code"]), (1, "FAILED_PRECONDITION"))
             self.assertIn("--renumber rcm", result.error["message"])
 

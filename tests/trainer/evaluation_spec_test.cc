@@ -77,5 +77,20 @@ TEST(EvaluationSpec, OfSupergraphsHasTheirBlocks) {
   EXPECT_EQ(spec.oversize, wire::Oversize::kAlone);
 }
 
+TEST(EvaluationSpec, IsOfAllGraphsWhereTheTrainingIsOnASlice) {
+  wire::BatchSpec training;
+  training.policy = wire::Policy::kDynamic;
+  training.graphs = 15;
+  training.skip_above = wire::SkipAbove::kBandwidth;
+  training.skip_above_limit = 64;
+  const client::PlanInfo plan{
+      .steps = 1, .batches = 1, .budget = {.graphs = 15, .nodes = 320, .edges = 4992}, .fingerprint = "f"};
+  const wire::BatchSpec spec = EvaluationSpec(training, plan, "train");
+  EXPECT_EQ(spec.skip_above, std::nullopt);
+  EXPECT_EQ(spec.skip_above_limit, std::nullopt);
+  EXPECT_EQ(spec.oversize, wire::Oversize::kAlone);
+  EXPECT_EQ(spec.nodes, 320);
+}
+
 }  // namespace
 }  // namespace packtrain::trainer

@@ -22,9 +22,9 @@
 
 namespace packtrain::trainer {
 
-// What to ask for to evaluate on `split`: the data set's order, each graph once, and one padded shape: that of
-// the training run (`plan` is its plan) where it has one. Supergraphs keep their blocks; their edge slots are
-// those of the split.
+// What to ask for to evaluate on `split`: the data set's order, each graph once, also where the training is on
+// a slice, and one padded shape: that of the training run (`plan` is its plan) where it has one. Supergraphs
+// keep their blocks; their edge slots are those of the split.
 wire::BatchSpec EvaluationSpec(const wire::BatchSpec& training, const client::PlanInfo& plan,
                                const std::string& split);
 
