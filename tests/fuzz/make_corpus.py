@@ -253,6 +253,8 @@ def plan_request_seeds():
         "tuple": plan(policy=batch_pb2.POLICY_TUPLE, graphs=5, seed=5),
         "supergraph": plan(policy=batch_pb2.POLICY_SUPERGRAPH, blocks=4, block_nodes=8),
         "packed_far": plan(policy=batch_pb2.POLICY_PACKED, graphs=3, lookahead=4096, oversize=batch_pb2.OVERSIZE_SKIP),
+        "slice": plan(**dict(DYNAMIC, skip_above=batch_pb2.SKIP_ABOVE_NODES, skip_above_limit=18)),
+        "narrow_slice": plan(**dict(DYNAMIC, skip_above=batch_pb2.SKIP_ABOVE_BANDWIDTH, skip_above_limit=18)),
         "dynamic_sample": plan(**dict(DYNAMIC, budget_sample=9, max_graphs=30)),
         "oversize_error": plan(**tight),
         "oversize_alone": plan(**dict(tight, oversize=batch_pb2.OVERSIZE_ALONE)),
@@ -543,10 +545,10 @@ def sizes(*runs):
 
 def plan_input(sizes, policy="dynamic", graphs=7, world=(1,), segments=(), order="full", oversize="alone", balance="none",
                pad=None, max_graphs=None, nodes=None, edges=None, budget_sample=None, lookahead=None, cost=None,
-               drop_last=False, seed=0, epoch=0, left_out=0, blocks=(6, 20), nodes_of_bandwidth=2):
+               drop_last=False, seed=0, epoch=0, left_out=0, blocks=(6, 20), nodes_of_bandwidth=2, skip_above=None):
     optional = [max_graphs, nodes, edges, budget_sample, lookahead]
     given = [pad is not None, *(value is not None for value in optional), cost is not None, drop_last]
-    spec = bytes([POLICIES.index(policy), ["full", "none"].index(order), ["alone", "skip", "error"].index(oversize),
+    spec = bytes([POLICIES.index(policy), ["full", "none"].index(order), ["alone", "skip", "error"].index(oversize) + 3 * [None, "nodes", "bandwidth"].index(skip_above and skip_above[0]),
                   ["none", "cost"].index(balance), sum(1 << bit for bit, is_given in enumerate(given) if is_given)])
     spec += numbers(graphs) + (b"" if pad is None else bytes([PADS.index(pad)]))
     spec += numbers(*(value for value in optional if value is not None), *(cost or ()), seed)
@@ -555,6 +557,8 @@ def plan_input(sizes, policy="dynamic", graphs=7, world=(1,), segments=(), order
     if policy == "supergraph":
         spec += numbers(*blocks)
         graphs_of_epoch += bytes([nodes_of_bandwidth - 1])
+    if skip_above:
+        spec += numbers(skip_above[1])
     return ranks + spec + graphs_of_epoch + sizes
 
 
@@ -577,6 +581,9 @@ def plan_seeds():
             f"{policy}_no_nodes": plan_input(sizes(("equal", 50, 0, 0)), policy, order="none"),
             f"{policy}_giant": plan_input(molecules + sizes(("equal", 1, most - 64, most - 63)) + molecules, policy,
                                           graphs=1, balance="cost", world=(4,), cost=(0, 1_000_000, 1_000_000)),
+            f"{policy}_slice": plan_input(molecules, policy, graphs=2, skip_above=("nodes", 9), world=(2,)),
+            f"{policy}_narrow": plan_input(molecules, policy, graphs=2, oversize="skip", skip_above=("bandwidth", 4)),
+            f"{policy}_empty_slice": plan_input(sizes(("equal", 50, 3, 4)), policy, skip_above=("nodes", 2)),
             f"{policy}_part_of_the_graphs": plan_input(molecules, policy, left_out=3, drop_last=True, world=(2,)),
         }
     for policy in ("dynamic", "packed", "tuple"):

@@ -51,8 +51,12 @@ std::uint32_t Number(Input& input) {
 }
 
 template <typename T>
+T One(std::uint8_t byte, std::initializer_list<T> of) {
+  return of.begin()[byte % of.size()];
+}
+template <typename T>
 T One(Input& input, std::initializer_list<T> of) {
-  return of.begin()[input.Byte() % of.size()];
+  return One(input.Byte(), of);
 }
 
 std::optional<std::uint32_t> NumberIf(bool is_given, Input& input) {
@@ -64,7 +68,8 @@ wire::BatchSpec ReadSpec(Input& input) {
   spec.policy = One(input, {wire::Policy::kStatic, wire::Policy::kDynamic, wire::Policy::kPacked,
                             wire::Policy::kTuple, wire::Policy::kSupergraph});
   spec.order = One(input, {wire::Order::kFull, wire::Order::kNone, wire::Order::kWindow});
-  const auto oversize = One(input, {wire::Oversize::kAlone, wire::Oversize::kSkip, wire::Oversize::kError});
+  const std::uint8_t left_out = input.Byte();  // as oversize, and as above a limit
+  const auto oversize = One(left_out, {wire::Oversize::kAlone, wire::Oversize::kSkip, wire::Oversize::kError});
   if (spec.policy != wire::Policy::kStatic) spec.oversize = oversize;
   spec.balance = One(input, {wire::Balance::kNone, wire::Balance::kCost});
   const std::uint8_t given = input.Byte();
@@ -84,6 +89,9 @@ wire::BatchSpec ReadSpec(Input& input) {
   spec.seed = Number(input);
   spec.blocks = NumberIf(spec.policy == wire::Policy::kSupergraph, input);
   spec.block_nodes = NumberIf(spec.policy == wire::Policy::kSupergraph, input);
+  using By = std::optional<wire::SkipAbove>;
+  spec.skip_above = One(left_out / 3, {By(), By(wire::SkipAbove::kNodes), By(wire::SkipAbove::kBandwidth)});
+  spec.skip_above_limit = NumberIf(spec.skip_above.has_value(), input);
   return spec;
 }
 
@@ -305,9 +313,9 @@ std::vector<std::uint32_t> Delivered(const Plan& plan) {
   return graphs;
 }
 
-// The graphs of the split, less those above the budget under Oversize::kSkip.
+// The graphs of the slice, less those above the budget under Oversize::kSkip.
 std::vector<std::uint32_t> ToDeliver(const Scenario& scenario, const std::optional<wire::Shape>& budget) {
-  std::vector<std::uint32_t> graphs = scenario.split;
+  std::vector<std::uint32_t> graphs = scenario.Slice();
   if (!budget || scenario.spec.oversize != wire::Oversize::kSkip) return graphs;
   std::erase_if(graphs, [&](std::uint32_t graph) { return !scenario.Fits(graph, *budget); });
   return graphs;
@@ -322,8 +330,10 @@ void CheckExactlyOnce(const Scenario& scenario, const wire::World& world, const 
   Expect(Delivered(one_rank) == expected, "one rank gets each graph once");
   Expect(summary.graphs == delivered.size(), "delivered graphs are counted");
   Expect(scenario.spec.oversize != wire::Oversize::kSkip ||
-             expected.size() == scenario.split.size() - summary.oversize,
+             expected.size() == scenario.split.size() - summary.skipped_graphs - summary.oversize,
          "skips are counted");
+  Expect(scenario.Slice().size() == scenario.split.size() - summary.skipped_graphs,
+         "what a slice leaves out is counted");
   if (!scenario.spec.drop_last) return Expect(delivered == expected, "each graph comes once");
   Expect(std::ranges::adjacent_find(delivered) == delivered.end(), "no graph comes twice");
   Expect(std::ranges::includes(expected, delivered), "no other graph comes");
