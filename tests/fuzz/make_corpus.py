@@ -389,6 +389,10 @@ def extxyz_seeds():
         "bad_lattice": "1\nLattice=\"1 2 3\"\nH 0 0 0\n",
         "not_utf8": b"1\nid=\xff\xfe\nH 0 0 0\n",
         "no_end": WATER.rstrip("\n"),
+        "ipi": "2\n# CELL(abcABC): 35 35 35 90 90 90 Step: 3 positions{atomic_unit} cell{atomic_unit}\nO 0 0 0\nH 0 0 1.81\n",
+        "nested": "2\nid=lattice_3x3 energy=-10.5 Lattice=[[5.43, 0, 0], [0, 5.43, 0], [0, 0, 5.43]] pbc=\"T T F\" "
+                  "Properties=species:S:1:pos:R:3\nSi 0.0 0.0 0.0\nSi 1.36 1.36 1.36\n",
+        "vectors": "2\nammonia step 1\nN 0 0 0\nH 0 0 1.01\nVEC1 12.4 0 0\nVEC2 0 12.4 0\nVEC3 0 0 12.4\n",
     }
 
 
