@@ -27,6 +27,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/flag_checks.h"
 #include "proto/base/lock_order.h"
+#include "proto/base/standard_descriptors.h"
 #include "proto/wire/fsck_report.h"
 #include "server/log/event_log.h"
 #include "server/log/ping_complaint.h"
@@ -348,6 +349,7 @@ int Main(int argc, char** argv) {
 }  // namespace packtrain
 
 int main(int argc, char** argv) {
+  if (!packtrain::base::HoldStandardDescriptors()) return 1;
   packtrain::base::ForgetLockOrder();
   try {
     return packtrain::Main(argc, argv);

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/process_memory.h"
+#include "proto/base/standard_descriptors.h"
 #include "trainer/models/model.h"
 #include "trainer/options.h"
 #include "trainer/ranks/world.h"
@@ -224,4 +225,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace packtrain::trainer
 
-int main(int argc, char** argv) { return packtrain::trainer::Main(argc, argv); }
+int main(int argc, char** argv) {
+  if (!packtrain::base::HoldStandardDescriptors()) return 1;
+  return packtrain::trainer::Main(argc, argv);
+}
