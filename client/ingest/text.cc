@@ -3,18 +3,77 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <string>
 #include <system_error>
+#include <type_traits>
 
 namespace packtrain::ingest {
 namespace {
 
 constexpr std::size_t kShownBytes = 40;
 constexpr std::string_view kMathematicaExponent = "*^";
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Any whole number of so many digits is a double, and so is 10 to any power up to it.
+constexpr std::size_t kExactDigits = 15;
+constexpr std::array<double, kExactDigits + 1> kPowersOfTen = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+
+// A number at the front of a text, and where the text goes on behind it.
+struct Decimal {
+  double value;
+  const char* end;
+};
+
+// Appends the digits at the front of [at, end) to `number`, modulo 2^64; returns what follows them.
+const char* TakeDigits(const char* at, const char* end, std::uint64_t* number) {
+  for (; at < end && IsDigit(*at); ++at) *number = 10 * *number + static_cast<std::uint64_t>(*at - '0');
+  return at;
+}
+
+// The number that `text` begins with, of the form that most files have: "-0.012698", up to a blank or the end.
+// It is the nearest double, as one division of exact numbers is rounded once (W. D. Clinger, How to Read
+// Floating Point Numbers Accurately, 1990). nullopt: another form, or too many digits.
+std::optional<Decimal> ReadShortDecimal(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  const bool is_negative = text.starts_with('-');
+  const char* const whole = text.data() + (is_negative ? 1 : 0);
+  std::uint64_t number = 0;
+  const char* at = TakeDigits(whole, end, &number);
+  std::size_t digits = static_cast<std::size_t>(at - whole), decimals = 0;
+  if (at < end && *at == '.') {
+    const char* const point = at;
+    at = TakeDigits(point + 1, end, &number);
+    decimals = static_cast<std::size_t>(at - point - 1);
+    digits += decimals;
+  }
+  if (digits == 0 || digits > kExactDigits || (at < end && !IsBlank(*at))) return std::nullopt;
+  const double value = static_cast<double>(static_cast<std::int64_t>(number)) / kPowersOfTen[decimals];
+  return Decimal{is_negative ? -value : value, at};
+}
+
+// Whether a double lies in the middle between two floats; of none so small that a float near it is subnormal,
+// as no short decimal is.
+bool IsBetweenFloats(double value) {
+  constexpr int kBitsLost = std::numeric_limits<double>::digits - std::numeric_limits<float>::digits;
+  constexpr std::uint64_t kMiddle = std::uint64_t{1} << (kBitsLost - 1);
+  return (std::bit_cast<std::uint64_t>(value) & (2 * kMiddle - 1)) == kMiddle;
+}
+
+// The same as Real. Where the nearest double is in the middle between two floats, the number itself may be on
+// either side of it, and is left to others; elsewhere the nearest float to it is that to the number.
+template <typename Real>
+std::optional<Real> NearestTo(const Decimal& decimal) {
+  if (std::is_same_v<Real, float> && IsBetweenFloats(decimal.value)) return std::nullopt;
+  return static_cast<Real>(decimal.value);
+}
 
 // from_chars says "out of range" at both ends of the range and gives no value.
 template <typename Real>
@@ -39,6 +98,10 @@ std::optional<Real> ParseForeignExponent(std::string_view word, std::size_t at) 
 
 template <typename Real>
 std::optional<Real> ParseReal(std::string_view word) {
+  if (const std::optional<Decimal> decimal = ReadShortDecimal(word);
+      decimal && decimal->end == word.data() + word.size()) {
+    if (const std::optional<Real> nearest = NearestTo<Real>(*decimal)) return nearest;
+  }
   if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
   Real value;
   const char* const end = word.data() + word.size();
@@ -50,8 +113,6 @@ std::optional<Real> ParseReal(std::string_view word) {
   if (result.ec == std::errc::result_out_of_range) return Saturate<Real>(word);
   return std::nullopt;
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The digits at the front of `text`, of which leading zeros are not kept. Cuts them off.
 std::string_view CutDigits(std::string_view* text) {
@@ -95,6 +156,15 @@ std::string Shown(std::string_view text) {
 std::optional<double> ParseDouble(std::string_view word) { return ParseReal<double>(word); }
 
 std::optional<float> ParseFloat(std::string_view word) { return ParseReal<float>(word); }
+
+std::optional<float> NextFloat(std::string_view* rest) {
+  *rest = SkipBlanks(*rest);
+  const std::optional<Decimal> decimal = ReadShortDecimal(*rest);
+  const std::optional<float> nearest = decimal ? NearestTo<float>(*decimal) : std::nullopt;
+  if (!nearest) return ParseFloat(NextWord(rest));
+  rest->remove_prefix(static_cast<std::size_t>(decimal->end - rest->data()));
+  return nearest;
+}
 
 std::optional<std::uint64_t> ParseCount(std::string_view word) {
   std::uint64_t value;

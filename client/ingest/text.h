@@ -23,6 +23,11 @@ std::string_view Trim(std::string_view text);
 // `text` in quotes for a message, shortened.
 std::string Shown(std::string_view text);
 
+inline std::string_view SkipBlanks(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  return text;
+}
+
 // Cuts the next word off the front of `rest`; empty at the end.
 inline std::string_view NextWord(std::string_view* rest) {
   const char* begin = rest->data();
@@ -39,6 +44,8 @@ inline std::string_view NextWord(std::string_view* rest) {
 // not a number.
 std::optional<double> ParseDouble(std::string_view word);
 std::optional<float> ParseFloat(std::string_view word);
+// ParseFloat(NextWord(rest)), and faster.
+std::optional<float> NextFloat(std::string_view* rest);
 
 // A whole word of decimal digits. nullopt: anything else, or above 2^64 - 1.
 std::optional<std::uint64_t> ParseCount(std::string_view word);

@@ -54,13 +54,15 @@ absl::Status AtomRows::ReadRow(std::string_view row, std::vector<std::uint8_t>* 
   std::uint8_t species = 0;
   std::optional<std::uint8_t> number;
   for (std::size_t column = 0; column < columns_.count; ++column) {
+    if (column - columns_.position < position.size()) {
+      const std::optional<float> value = NextFloat(&rest);
+      if (!value || !std::isfinite(*value)) return ExplainRow(row);
+      position[column - columns_.position] = *value;
+      continue;
+    }
     const std::string_view word = NextWord(&rest);
     if (column == columns_.species) {
       species = NumberOf(word);
-    } else if (column - columns_.position < position.size()) {
-      const std::optional<float> value = ParseFloat(word);
-      if (!value || !std::isfinite(*value)) return ExplainRow(row);
-      position[column - columns_.position] = *value;
     } else if (word.empty()) {
       return ExplainRow(row);
     } else if (column == columns_.number) {

@@ -23,11 +23,6 @@ std::string Quoted(std::string_view text) {
   return absl::StrCat("'", absl::string_view(text.data(), text.size()), "'");
 }
 
-std::string_view SkipBlanks(std::string_view text) {
-  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
-  return text;
-}
-
 // The character that ends a value which `first` opens; 0 where it opens none.
 char ClosingOf(char first) {
   switch (first) {

@@ -74,7 +74,7 @@ absl::StatusOr<PeriodicCell> ParseVectors(std::string_view rows, std::uint64_t* 
     std::string_view rest = row;
     if (NextWord(&rest) != absl::StrCat("VEC", k + 1)) return BadVectors(row);
     for (std::size_t column = 0; column < 3; ++column) {
-      const std::optional<float> value = ParseFloat(NextWord(&rest));
+      const std::optional<float> value = NextFloat(&rest);
       if (!value || !std::isfinite(*value)) return BadVectors(row);
       cell.vectors[3 * k + column] = *value;
     }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -43,6 +44,47 @@ TEST(TextTest, FortranExponentIsRead) {
 }
 
 TEST(TextTest, FloatIsTheNearestToTheDecimal) { EXPECT_THAT(ParseFloat("0.1"), Optional(0.1f)); }
+
+TEST(TextTest, DecimalsOfAnyLengthAreTheNearestNumber) {
+  for (std::size_t digits = 1; digits <= 40; ++digits) {
+    for (const char* const sign : {"", "-"}) {
+      for (std::size_t point = 0; point <= digits; ++point) {
+        std::string word = std::string("9182736450546372819091827364505463728190").substr(0, digits);
+        word.insert(point, ".").insert(0, sign);
+        EXPECT_THAT(ParseDouble(word), Optional(std::strtod(word.c_str(), nullptr))) << word;
+        EXPECT_THAT(ParseFloat(word), Optional(std::strtof(word.c_str(), nullptr))) << word;
+      }
+    }
+  }
+}
+
+// 1 + 2^-24 is in the middle between two floats, and a double that is near it may be rounded to it.
+TEST(TextTest, DecimalsNearTheMiddleOfTwoFloatsAreTheNearestFloat) {
+  const float above = std::nextafter(1.0f, 2.0f);
+  EXPECT_THAT(ParseFloat("1.000000059604644775390625"), Optional(1.0f));
+  EXPECT_THAT(ParseFloat("1.0000000596046448"), Optional(above));
+  EXPECT_THAT(ParseFloat("1.00000005960464"), Optional(1.0f));
+  EXPECT_THAT(ParseFloat("1.00000005960465"), Optional(above));
+  EXPECT_THAT(ParseFloat("16777217"), Optional(16777216.0f));  // 2^24 + 1
+  EXPECT_THAT(ParseFloat("16777219"), Optional(16777220.0f));
+  EXPECT_THAT(ParseFloat("1000000000000003"), Optional(1e15f));
+}
+
+TEST(TextTest, ZeroKeepsItsSign) {
+  EXPECT_TRUE(std::signbit(ParseDouble("-0.0").value()));
+  EXPECT_FALSE(std::signbit(ParseFloat("0").value()));
+}
+
+TEST(TextTest, NextFloatCutsAWordOff) {
+  std::string_view rest = " 1.5\t-.25 3. 1e2 0.1x ";
+  EXPECT_THAT(NextFloat(&rest), Optional(1.5f));
+  EXPECT_THAT(NextFloat(&rest), Optional(-0.25f));
+  EXPECT_THAT(NextFloat(&rest), Optional(3.0f));
+  EXPECT_THAT(NextFloat(&rest), Optional(100.0f));
+  EXPECT_EQ(NextFloat(&rest), std::nullopt);
+  EXPECT_EQ(NextWord(&rest), "");
+  EXPECT_EQ(NextFloat(&rest), std::nullopt);
+}
 
 TEST(TextTest, TooLargeIsInfiniteAndTooSmallIsZero) {
   const float infinity = std::numeric_limits<float>::infinity();
