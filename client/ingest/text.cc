@@ -26,22 +26,20 @@ constexpr std::size_t kExactDigits = 15;
 constexpr std::array<double, kExactDigits + 1> kPowersOfTen = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-// A number at the front of a text, and where the text goes on behind it.
-struct Decimal {
-  double value;
-  const char* end;
-};
-
 // Appends the digits at the front of [at, end) to `number`, modulo 2^64; returns what follows them.
 const char* TakeDigits(const char* at, const char* end, std::uint64_t* number) {
-  for (; at < end && IsDigit(*at); ++at) *number = 10 * *number + static_cast<std::uint64_t>(*at - '0');
+  for (; at < end; ++at) {
+    const unsigned digit = static_cast<unsigned char>(*at) - unsigned{'0'};
+    if (digit > 9) break;
+    *number = 10 * *number + digit;
+  }
   return at;
 }
 
-// The number that `text` begins with, of the form that most files have: "-0.012698", up to a blank or the end.
-// It is the nearest double, as one division of exact numbers is rounded once (W. D. Clinger, How to Read
-// Floating Point Numbers Accurately, 1990). nullopt: another form, or too many digits.
-std::optional<Decimal> ReadShortDecimal(std::string_view text) {
+// Reads the number that `text` begins with, of the form that most files have: "-0.012698", up to a blank or the
+// end. It is the nearest double, as one division of exact numbers is rounded once (W. D. Clinger, How to Read
+// Floating Point Numbers Accurately, 1990). Returns what follows it; null: another form, or too many digits.
+const char* ReadShortDecimal(std::string_view text, double* value) {
   const char* const end = text.data() + text.size();
   const bool is_negative = text.starts_with('-');
   const char* const whole = text.data() + (is_negative ? 1 : 0);
@@ -49,14 +47,15 @@ std::optional<Decimal> ReadShortDecimal(std::string_view text) {
   const char* at = TakeDigits(whole, end, &number);
   std::size_t digits = static_cast<std::size_t>(at - whole), decimals = 0;
   if (at < end && *at == '.') {
-    const char* const point = at;
-    at = TakeDigits(point + 1, end, &number);
-    decimals = static_cast<std::size_t>(at - point - 1);
+    const char* const fraction = at + 1;
+    at = TakeDigits(fraction, end, &number);
+    decimals = static_cast<std::size_t>(at - fraction);
     digits += decimals;
   }
-  if (digits == 0 || digits > kExactDigits || (at < end && !IsBlank(*at))) return std::nullopt;
-  const double value = static_cast<double>(static_cast<std::int64_t>(number)) / kPowersOfTen[decimals];
-  return Decimal{is_negative ? -value : value, at};
+  if (digits == 0 || digits > kExactDigits || (at < end && !IsBlank(*at))) return nullptr;
+  const double positive = static_cast<double>(static_cast<std::int64_t>(number)) / kPowersOfTen[decimals];
+  *value = is_negative ? -positive : positive;
+  return at;
 }
 
 // Whether a double lies in the middle between two floats; of none so small that a float near it is subnormal,
@@ -67,12 +66,11 @@ bool IsBetweenFloats(double value) {
   return (std::bit_cast<std::uint64_t>(value) & (2 * kMiddle - 1)) == kMiddle;
 }
 
-// The same as Real. Where the nearest double is in the middle between two floats, the number itself may be on
-// either side of it, and is left to others; elsewhere the nearest float to it is that to the number.
+// Whether the nearest double to a number, as Real, is the nearest Real to the number. Where it is in the middle
+// between two floats, the number itself may be on either side of it.
 template <typename Real>
-std::optional<Real> NearestTo(const Decimal& decimal) {
-  if (std::is_same_v<Real, float> && IsBetweenFloats(decimal.value)) return std::nullopt;
-  return static_cast<Real>(decimal.value);
+bool IsNearest(double value) {
+  return !std::is_same_v<Real, float> || !IsBetweenFloats(value);
 }
 
 // from_chars says "out of range" at both ends of the range and gives no value.
@@ -98,13 +96,14 @@ std::optional<Real> ParseForeignExponent(std::string_view word, std::size_t at) 
 
 template <typename Real>
 std::optional<Real> ParseReal(std::string_view word) {
-  if (const std::optional<Decimal> decimal = ReadShortDecimal(word);
-      decimal && decimal->end == word.data() + word.size()) {
-    if (const std::optional<Real> nearest = NearestTo<Real>(*decimal)) return nearest;
+  const char* const end = word.data() + word.size();
+  double decimal;
+  if (const char* const read = ReadShortDecimal(word, &decimal);
+      read != nullptr && read == end && IsNearest<Real>(decimal)) {
+    return static_cast<Real>(decimal);
   }
   if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
   Real value;
-  const char* const end = word.data() + word.size();
   const std::from_chars_result result = std::from_chars(word.data(), end, value);
   if (result.ptr != end) {
     return ParseForeignExponent<Real>(word, static_cast<std::size_t>(result.ptr - word.data()));
@@ -159,11 +158,11 @@ std::optional<float> ParseFloat(std::string_view word) { return ParseReal<float>
 
 std::optional<float> NextFloat(std::string_view* rest) {
   *rest = SkipBlanks(*rest);
-  const std::optional<Decimal> decimal = ReadShortDecimal(*rest);
-  const std::optional<float> nearest = decimal ? NearestTo<float>(*decimal) : std::nullopt;
-  if (!nearest) return ParseFloat(NextWord(rest));
-  rest->remove_prefix(static_cast<std::size_t>(decimal->end - rest->data()));
-  return nearest;
+  double value;
+  const char* const end = ReadShortDecimal(*rest, &value);
+  if (end == nullptr || !IsNearest<float>(value)) return ParseFloat(NextWord(rest));
+  rest->remove_prefix(static_cast<std::size_t>(end - rest->data()));
+  return static_cast<float>(value);
 }
 
 std::optional<std::uint64_t> ParseCount(std::string_view word) {

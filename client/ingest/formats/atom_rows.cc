@@ -1,5 +1,6 @@
 #include "client/ingest/formats/atom_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -13,6 +14,9 @@
 
 namespace packtrain::ingest {
 namespace {
+
+// Of the shortest row.
+constexpr std::size_t kMinRowBytes = std::string_view("H 0 0 0\n").size();
 
 bool BeginsWithDigit(std::string_view word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
 
@@ -33,6 +37,9 @@ absl::Status CheckAtomCount(std::uint64_t count, std::uint64_t max_atoms) {
 }
 
 absl::Status AtomRows::Read(std::uint64_t count, std::vector<std::uint8_t>* z, std::vector<float>* pos) {
+  const std::size_t rows = std::min<std::size_t>(count, rest_.size() / kMinRowBytes);
+  z->reserve(z->size() + rows);
+  pos->reserve(pos->size() + 3 * rows);
   for (std::uint64_t atom = 0; atom < count; ++atom) {
     if (rest_.empty()) {
       return Refusal("truncated_frame", absl::StrCat("the file ends after ", atom, " of ", count, " atoms"));

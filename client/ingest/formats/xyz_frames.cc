@@ -71,10 +71,10 @@ std::string_view LastLine(std::string_view text) {
 }  // namespace
 
 std::optional<std::uint64_t> FrameCount(std::string_view line) {
-  const std::string_view word = Trim(line);
+  const std::string_view word = SkipBlanks(line);
   if (word.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(word.front())))
     return std::nullopt;  // as of almost every row
-  return ParseCount(word);
+  return ParseCount(Trim(word));
 }
 
 bool IsFrequencies(std::string_view line) {

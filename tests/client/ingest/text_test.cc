@@ -104,6 +104,7 @@ TEST(TextTest, OtherWordsAreNoNumbers) {
                            "D3", "1D", "1D2D3", "1D*^3", "infD1"}) {
     EXPECT_EQ(ParseDouble(word), std::nullopt) << word;
   }
+  EXPECT_EQ(ParseFloat(std::string_view()), std::nullopt);
 }
 
 TEST(TextTest, CountsAreWholeAndNotNegative) {
