@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/internal/retry.h"
 #include "proto/base/error_details.h"
+#include "proto/base/request_status.h"
 #include "proto/base/status_convert.h"
 #include "proto/base/status_macros.h"
 
@@ -67,6 +68,7 @@ absl::Status OutcomeOf(const grpc::Status& status) {
   if (!base::ReasonOf(outcome).empty()) return outcome;
   if (absl::IsUnavailable(outcome) && absl::StrContains(outcome.message(), kClosed)) return ConnectionClosed();
   if (!absl::IsResourceExhausted(outcome)) return outcome;
+  if (base::IsStoppedReceiving(outcome)) return base::StoppedReceiving();
   if (absl::StrContains(outcome.message(), kTooLarge)) return TooLarge(outcome);
   return absl::StrContains(outcome.message(), kReset) ? ResetForMemory() : outcome;
 }

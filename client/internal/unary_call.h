@@ -28,8 +28,8 @@ inline constexpr char kResetBy[] = "reset_by";
 inline constexpr char kGrpc[] = "gRPC";
 
 // How a call ended. gRPC's refusal of a message that is too large gains the names of the limits, its reset of a
-// call for want of memory the reason MEMORY_LIMIT and a delay, and its failure on a connection that the server
-// closes the causes and a delay.
+// call for want of memory and base::StoppedReceiving the reason MEMORY_LIMIT and a delay, and its failure on a
+// connection that the server closes the causes and a delay.
 absl::Status OutcomeOf(const grpc::Status& status);
 
 // Makes one call with a deadline; `stop` cancels it.

@@ -69,6 +69,8 @@ std::uint32_t ReceivedMessageBytes(const ServerOptions& options, const MemoryBud
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.max_message_bytes, most));
 }
 
+std::uint64_t InboundBytes(const MemoryBudget& budget) { return budget.max_bytes(MemoryPart::kTransport) / 2; }
+
 std::uint64_t StreamWindowBytes(const ServerOptions& options, const MemoryBudget& budget) {
   const std::uint64_t window = budget.max_bytes(MemoryPart::kStreams) / 2 / options.max_streams;
   return std::clamp(window, kMinWindowBytes, batches::kStreamWindowBytes);

@@ -26,6 +26,7 @@
 #include "server/batching/spec_rules.h"
 #include "server/metrics/exposer.h"
 #include "server/node/call_counter.h"
+#include "server/node/connection_meter.h"
 #include "server/node/descriptor_limit.h"
 #include "server/node/listen_address.h"
 #include "server/node/listener.h"
@@ -135,6 +136,9 @@ class GrpcServer final : public Server {
       : memory_(stores.memory != nullptr ? stores.memory : BudgetOf(options)),
         fixed_(TakeFixedParts(*memory_)),
         bodies_(wire::BodyPool::Create(KeptBodyBytes(memory_->cap_bytes()))),
+        bounds_(memory_, {.max_bytes = InboundBytes(*memory_),
+                          .max_message_bytes = ReceivedMessageBytes(options, *memory_),
+                          .meter = &connections_}),
         stores_(std::move(stores)),
         replica_(*stores_.graphs, options.replica_of),
         graphs_(options.replica_of.empty() ? *stores_.graphs : replica_),
@@ -208,7 +212,8 @@ class GrpcServer final : public Server {
   const std::shared_ptr<limits::MemoryBudget> memory_;
   const std::vector<limits::MemoryBudget::Reservation> fixed_;
   const std::shared_ptr<wire::BodyPool> bodies_;
-  serving::CallBounds bounds_{memory_};
+  ConnectionMeter connections_;
+  serving::CallBounds bounds_;
   CallCounter calls_;
   const Stores stores_;
   ReplicaGraphStore replica_;    // what clients of a replica read
@@ -251,6 +256,8 @@ void SetLimits(const ServerOptions& options, const limits::MemoryBudget& memory,
   builder.SetMaxReceiveMessageSize(static_cast<int>(ReceivedMessageBytes(options, memory)));
   builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
+  // Windows stay as they are, so that a connection holds little beside a message that is being received.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, static_cast<int>(kHandshake.count()));
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(kMaxThreads);
@@ -321,6 +328,7 @@ absl::Status GrpcServer::Serve(const ServerOptions& options, Addresses addresses
   address_ = listener_->address().ToString();
   return listener_->Start(descriptors, [this](int socket, FileDescriptor connection) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    connections_.Add(connection.get());
     parameters.listener_fd = socket;
     parameters.fd = connection.Release();
     acceptor_->HandleNewConnection(&parameters);

@@ -78,9 +78,9 @@ DatasetService::DatasetService(CallBounds& bounds, storage::GraphStore& store,
   Bound(&DatasetService::DeleteDataset, {.part = kListings, .work_bytes = kPageBytes});
 }
 
-grpc::ServerReadReactor<grpc::ByteBuffer>* DatasetService::ImportGraphs(grpc::CallbackServerContext*,
+grpc::ServerReadReactor<grpc::ByteBuffer>* DatasetService::ImportGraphs(grpc::CallbackServerContext* context,
                                                                         grpc::ByteBuffer* response) {
-  auto* const call = new ImportCall(bounds_, max_message_bytes_, idle_limit_);
+  auto* const call = new ImportCall(bounds_, *context, max_message_bytes_, idle_limit_);
   absl::StatusOr<limits::Slots::Slot> slot = importer_.Admit();
   if (!slot.ok()) {
     call->End(slot.status());

@@ -16,6 +16,7 @@ absl::StatusOr<storage::ImportMessage> ImportCall::Next(std::uint64_t held_bytes
   if (!std::exchange(read_ahead_, false)) Read();
   ABSL_ASSIGN_OR_RETURN(const bool came, AwaitMessage());
   if (!came) return storage::ImportMessage();
+  const std::uint64_t length = packed_.Length();
   const MethodBound bound{.part = limits::MemoryPart::kImports,
                           .max_request_bytes = max_message_bytes_,
                           .copies = 1,
@@ -24,6 +25,7 @@ absl::StatusOr<storage::ImportMessage> ImportCall::Next(std::uint64_t held_bytes
       limits::MemoryBudget::StatedWait(), [this] { return IsWanted(); }, held_bytes);
   ABSL_ASSIGN_OR_RETURN(taken_,
                         bounds_.Take(packed_, bound, v1::ImportGraphsRequest::default_instance(), wait));
+  ABSL_RETURN_IF_ERROR(inbound_->Leave(length));
   ABSL_ASSIGN_OR_RETURN(const storage::ImportMessage message, Unpack(bound, wait));
   read_ahead_ = !message_ || !message_->has_end();
   if (read_ahead_) Read();
@@ -51,6 +53,10 @@ bool ImportCall::IsWanted() const {
 }
 
 void ImportCall::Read() {
+  inbound_.emplace(bounds_.inbound(), context_.peer(), [this](const absl::Status& why) {
+    Break(why);
+    EndCall(context_, why);
+  });
   {
     base::MutexLock lock(mutex_);
     reading_ = true;
@@ -72,6 +78,7 @@ absl::StatusOr<bool> ImportCall::AwaitMessage() {
 }
 
 void ImportCall::End(const absl::Status& status) {
+  inbound_.reset();
   absl::Status outcome = status;
   if (!status.ok()) {
     base::MutexLock lock(mutex_);

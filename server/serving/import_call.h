@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "packtrain/v1/dataset.pb.h"
 #include "proto/base/mutex.h"
 #include "server/limits/memory_budget.h"
+#include "server/serving/inbound_limit.h"
 #include "server/serving/packed_call.h"
 #include "server/storage/import_message.h"
 
@@ -27,15 +29,16 @@ namespace packtrain::serving {
 class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
  public:
   // `idle_limit`: how long Next waits for one message, which has at most `max_message_bytes`. The memory of a
-  // message is reserved before it is decoded; `bounds` outlives the call.
-  ImportCall(CallBounds& bounds, std::uint64_t max_message_bytes, std::chrono::milliseconds idle_limit)
-      : bounds_(bounds), max_message_bytes_(max_message_bytes), idle_limit_(idle_limit) {}
+  // message is reserved before it is decoded; `bounds` and `context` outlive the call.
+  ImportCall(CallBounds& bounds, grpc::CallbackServerContext& context, std::uint64_t max_message_bytes,
+             std::chrono::milliseconds idle_limit)
+      : bounds_(bounds), context_(context), max_message_bytes_(max_message_bytes), idle_limit_(idle_limit) {}
 
   // The next message, valid until the next call of Next or End, of an import that holds `held_bytes` beside it;
   // none where the client sends no more. A block of records is not decoded. CANCELLED: the call broke off.
-  // DEADLINE_EXCEEDED: nothing came for the limit. After Break, its status. Otherwise codes as
-  // CallBounds::Decode. The one that follows is received in the meantime: at most one packed message of a call
-  // lies in memory that is not reserved.
+  // DEADLINE_EXCEEDED: nothing came for the limit. RESOURCE_EXHAUSTED: requests hold too much. After Break, its
+  // status. Otherwise codes as CallBounds::Take and Parse. The one that follows is received in the meantime: at
+  // most one packed message of a call lies in memory that is not reserved.
   absl::StatusOr<storage::ImportMessage> Next(std::uint64_t held_bytes);
   // Not once Break was called, or the call broke off.
   bool IsWanted() const;
@@ -57,13 +60,15 @@ class ImportCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
                                                 const limits::MemoryBudget::Wait& wait);
 
   CallBounds& bounds_;
+  grpc::CallbackServerContext& context_;
   const std::uint64_t max_message_bytes_;
   const std::chrono::milliseconds idle_limit_;
 
-  grpc::ByteBuffer packed_;                // the read's while one is under way
-  bool read_ahead_ = false;                // the next message is read while this one is staged
-  CallBounds::Packed taken_;               // the message, with the memory of all that is made of it
-  std::vector<std::string_view> records_;  // in it
+  std::optional<InboundLimit::Request> inbound_;  // of the message that is read, until it is taken
+  grpc::ByteBuffer packed_;                       // the read's while one is under way
+  bool read_ahead_ = false;                       // the next message is read while this one is staged
+  CallBounds::Packed taken_;                      // the message, with the memory of all that is made of it
+  std::vector<std::string_view> records_;         // in it
   std::optional<v1::ImportGraphsRequest> message_;
 
   base::CondVar changed_;

@@ -1,5 +1,6 @@
 #include "server/serving/packed_call.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 
 #include <algorithm>
@@ -43,6 +44,11 @@ absl::Status Pack(const google::protobuf::Message& message, grpc::ByteBuffer& pa
       grpc::SerializationTraits<google::protobuf::Message>::Serialize(message, &packed, &own));
 }
 
+void EndCall(grpc::ServerContextBase& context, const absl::Status& why) {
+  grpc_call_cancel_with_status(context.c_call(), static_cast<grpc_status_code>(why.code()),
+                               std::string(why.message()).c_str(), nullptr);
+}
+
 std::function<bool()> WhileWanted(const grpc::ServerContextBase& context) {
   return [&context] { return !context.IsCancelled(); };
 }
@@ -51,15 +57,30 @@ absl::StatusOr<CallMemory> CallBounds::Receive(grpc::ServerContext& context, Req
                                                const MethodBound& bound, google::protobuf::Message& request) {
   std::optional<limits::Slots::Slot> place = calls_.Take();
   if (!place.has_value()) return TooManyCalls();
+  const MemoryBudget::Wait wait(MemoryBudget::StatedWait(), WhileWanted(context));
+  ABSL_ASSIGN_OR_RETURN(Packed taken, ReadAndTake(context, stream, bound, request, wait));
+  ABSL_RETURN_IF_ERROR(Parse(taken, bound, request, wait));
+  return CallMemory{*std::move(place), std::move(taken.memory)};
+}
+
+absl::StatusOr<CallBounds::Packed> CallBounds::ReadAndTake(grpc::ServerContext& context, RequestStream& stream,
+                                                           const MethodBound& bound,
+                                                           const google::protobuf::Message& request,
+                                                           const MemoryBudget::Wait& wait) {
+  InboundLimit::Request inbound(inbound_, context.peer(),
+                                [&context](const absl::Status& why) { EndCall(context, why); });
   grpc::ByteBuffer packed;
+  bool came = false;
   {
     IdleWatch::Call watched(slow_clients_, [&context] { context.TryCancel(); });
     watched.BeginWait();
-    if (!stream.Read(&packed)) return absl::CancelledError("the request did not come whole");
+    came = stream.Read(&packed);
   }
-  ABSL_ASSIGN_OR_RETURN(MemoryBudget::Reservation memory,
-                        Decode(packed, bound, request, {MemoryBudget::StatedWait(), WhileWanted(context)}));
-  return CallMemory{*std::move(place), std::move(memory)};
+  const std::uint64_t length = came ? packed.Length() : 0;
+  absl::StatusOr<Packed> taken = absl::CancelledError("the request did not come whole");
+  if (came) taken = Take(packed, bound, request, wait);
+  ABSL_RETURN_IF_ERROR(inbound.Leave(length));
+  return taken;
 }
 
 grpc::Status CallBounds::Send(grpc::ServerContext& context, UnaryStream& stream,
@@ -70,14 +91,6 @@ grpc::Status CallBounds::Send(grpc::ServerContext& context, UnaryStream& stream,
   watched.BeginWait();
   if (stream.Write(packed)) return grpc::Status::OK;
   return grpc::Status(grpc::StatusCode::CANCELLED, "the client took no answer");
-}
-
-absl::StatusOr<MemoryBudget::Reservation> CallBounds::Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
-                                                             google::protobuf::Message& message,
-                                                             const MemoryBudget::Wait& wait) {
-  ABSL_ASSIGN_OR_RETURN(Packed taken, Take(packed, bound, message, wait));
-  ABSL_RETURN_IF_ERROR(Parse(taken, bound, message, wait));
-  return std::move(taken.memory);
 }
 
 absl::StatusOr<CallBounds::Packed> CallBounds::Take(grpc::ByteBuffer& packed, const MethodBound& bound,

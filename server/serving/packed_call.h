@@ -32,6 +32,7 @@
 #include "server/limits/memory_budget.h"
 #include "server/limits/slots.h"
 #include "server/serving/idle_watch.h"
+#include "server/serving/inbound_limit.h"
 
 namespace packtrain::serving {
 
@@ -88,47 +89,54 @@ class PackedWriter {
 // A predicate that is false once the client has ended the call. Borrows `context`.
 std::function<bool()> WhileWanted(const grpc::ServerContextBase& context);
 
+// Ends a call in the middle of its request; the client gets code and message of `why`, an error. Any thread.
+void EndCall(grpc::ServerContextBase& context, const absl::Status& why);
+
 // Shared by the services of a server, which it outlives. Any number of threads may use it.
 class CallBounds {
  public:
   using UnaryStream = grpc::ServerUnaryStreamer<grpc::ByteBuffer, grpc::ByteBuffer>;
 
-  explicit CallBounds(std::shared_ptr<limits::MemoryBudget> memory)
-      : memory_(std::move(memory)), calls_(kMaxUnaryCalls), slow_clients_(kClientWait) {}
+  explicit CallBounds(std::shared_ptr<limits::MemoryBudget> memory, const InboundLimitOptions& inbound = {})
+      : memory_(std::move(memory)), calls_(kMaxUnaryCalls), slow_clients_(kClientWait), inbound_(inbound) {}
 
   using RequestStream = grpc::internal::ReaderInterface<grpc::ByteBuffer>;
-  // Reads the one request of a call. RESOURCE_EXHAUSTED: kMaxUnaryCalls are under way. CANCELLED: it did not
-  // come. Otherwise codes as Decode.
+  // Reads the one request of a call. RESOURCE_EXHAUSTED: kMaxUnaryCalls are under way, or requests hold too
+  // much. CANCELLED: it did not come. Otherwise codes as Take and Parse.
   absl::StatusOr<CallMemory> Receive(grpc::ServerContext& context, RequestStream& stream,
                                      const MethodBound& bound, google::protobuf::Message& request);
   // Writes its answer.
   grpc::Status Send(grpc::ServerContext& context, UnaryStream& stream,
                     const google::protobuf::Message& response);
 
-  // Decodes `packed`, which it clears, into `message`; the result is the memory of both and of the method's
-  // work. INVALID_ARGUMENT: it is too large for the method, or
-  // no such message. Otherwise codes as MemoryBudget::Reserve.
-  absl::StatusOr<limits::MemoryBudget::Reservation> Decode(grpc::ByteBuffer& packed, const MethodBound& bound,
-                                                           google::protobuf::Message& message,
-                                                           const limits::MemoryBudget::Wait& wait);
-
-  // Decode in two halves, for a message that may be read without the second one.
+  // Decodes a message in two halves, as it may be read without the second one. INVALID_ARGUMENT: it is too
+  // large for the method, or no such message. Otherwise codes as MemoryBudget::Reserve.
+  //
   // Its bytes, in one piece, and their memory.
   struct Packed {
     std::string_view view() const { return {reinterpret_cast<const char*>(bytes.begin()), bytes.size()}; }
     grpc::Slice bytes;
     limits::MemoryBudget::Reservation memory;
   };
+  // Clears `packed`.
   absl::StatusOr<Packed> Take(grpc::ByteBuffer& packed, const MethodBound& bound,
                               const google::protobuf::Message& message, const limits::MemoryBudget::Wait& wait);
   // The message; `packed.memory` grows by that of the message and of the method's work.
   static absl::Status Parse(Packed& packed, const MethodBound& bound, google::protobuf::Message& message,
                             const limits::MemoryBudget::Wait& wait);
 
+  // What requests hold until they are taken.
+  InboundLimit& inbound() { return inbound_; }
+
  private:
+  absl::StatusOr<Packed> ReadAndTake(grpc::ServerContext& context, RequestStream& stream,
+                                     const MethodBound& bound, const google::protobuf::Message& request,
+                                     const limits::MemoryBudget::Wait& wait);
+
   const std::shared_ptr<limits::MemoryBudget> memory_;
   limits::Slots calls_;
   IdleWatch slow_clients_;
+  InboundLimit inbound_;
 };
 
 // `Service` is what protoc makes of a service, such as v1::PlanService, and `Base` the synchronous one of it.
