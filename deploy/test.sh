@@ -25,7 +25,7 @@ readonly decoders=(base_test base_errors_test wire_layout_test wire_convert_test
 # What is shared between threads, tested without gRPC and without opening RocksDB, save for tests that have Rocks in their
 # names.
 readonly threaded=(base_test batches_test batching_plan_test cli_threads_test client_queues_test event_log_test
-  graph_store_conformance_test idle_watch_test ingest_test limits_test metrics_test staged_imports_test wire_layout_test)
+  graph_store_conformance_test idle_watch_test inbound_limit_test ingest_test limits_test metrics_test staged_imports_test wire_layout_test)
 # ctest lists a program that was not built as NAME_NOT_BUILT.
 readonly programs_of_all='_NOT_BUILT$|^(deploy|e2e|interop|lint|soak|soak_hostile|testing)(\.|$)'
 parts=() all=no

@@ -133,16 +133,18 @@ void InboundLimit::Check() {
 
 void InboundLimit::WatchUntilStopped() {
   while (true) {
+    {
+      base::MutexLock lock(mutex_);
+      while (!stopping_ && resting_ && connections_.empty()) changed_.Wait(mutex_);
+      resting_ = false;
+      const auto next = std::chrono::steady_clock::now() + options_.interval;
+      while (!stopping_ && changed_.WaitUntil(mutex_, next)) continue;
+      if (stopping_) return;
+    }
     Check();
-    const auto next = std::chrono::steady_clock::now() + kInterval;
     base::MutexLock lock(mutex_);
-    // Calls that follow each other need not wake the thread each time.
-    const bool rests = connections_.empty();
-    while (!stopping_ && changed_.WaitUntil(mutex_, next)) continue;
-    resting_ = rests && connections_.empty();
-    while (!stopping_ && resting_ && connections_.empty()) changed_.Wait(mutex_);
-    resting_ = false;
-    if (stopping_) return;
+    // So calls that follow each other do not wake the thread each time.
+    resting_ = connections_.empty();
   }
 }
 

@@ -34,6 +34,8 @@ struct InboundLimitOptions {
   std::uint64_t max_message_bytes = std::numeric_limits<std::uint64_t>::max();
   // Borrowed; null: nothing is measured.
   const InboundMeter* meter = nullptr;
+  // Between two checks.
+  std::chrono::milliseconds interval{5};
 };
 
 // Where requests hold too much, ends those of the connection that has brought the most, and so on until the
@@ -43,9 +45,6 @@ struct InboundLimitOptions {
 // Any number of threads may use it; a thread of its own watches while there are requests.
 class InboundLimit {
  public:
-  // Between two checks: a request that is younger is not ended.
-  static constexpr std::chrono::milliseconds kInterval{5};
-
   explicit InboundLimit(const InboundLimitOptions& options);
   ~InboundLimit();
   InboundLimit(const InboundLimit&) = delete;
@@ -79,7 +78,7 @@ class InboundLimit {
     absl::Status ended_;
   };
 
-  // Ends what is too much. The watching thread calls it.
+  // Ends what is too much, but no request that is here for the first time. The watching thread calls it.
   void Check();
 
  private:

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <grpcpp/support/status.h>
 
+#include <string>
+
 #include "proto/base/error_details.h"
+#include "proto/base/request_status.h"
 #include "tests/testing/status_matchers.h"
 
 namespace packtrain::client {
@@ -26,6 +29,16 @@ TEST(OutcomeOf, ACallThatWasResetForWantOfMemorySaysWhenToComeAgain) {
   EXPECT_THAT(outcome, StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("--memory")));
   EXPECT_EQ(base::ReasonOf(outcome), base::kMemoryLimit);
   EXPECT_TRUE(base::RetryDelayOf(outcome).has_value());
+}
+
+TEST(OutcomeOf, ACallWhoseRequestTheServerStoppedReceivingHasNotBegunAndSaysWhenToComeAgain) {
+  const absl::Status stopped = base::StoppedReceiving();
+  const absl::Status outcome =
+      OutcomeOf(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, std::string(stopped.message())));
+  EXPECT_THAT(outcome, StatusIs(stopped.code(), std::string(stopped.message())));
+  EXPECT_EQ(base::ReasonOf(outcome), base::kMemoryLimit);
+  EXPECT_TRUE(IsRefusedForMemory(outcome));
+  EXPECT_FALSE(IsReset(outcome));
 }
 
 TEST(OutcomeOf, ACallOnAConnectionThatTheServerClosesSaysWhyAndWhenToComeAgain) {

@@ -1,5 +1,6 @@
 """The budget of a data node's memory (--memory) holds against clients that ask for as much as they may: resident memory
 stays within a tenth of it, the cap does not move, each refusal says when to come again, and honest work goes on."""
+import contextlib
 import os
 import threading
 import unittest
@@ -7,7 +8,8 @@ import unittest
 import grpc
 
 import hostile
-from harness import DataNode
+from half_request import HalfRequest
+from harness import DataNode, eventually
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2, server_info_pb2
 
 CAP = 256 << 20
@@ -18,6 +20,10 @@ CALLS = 30
 SUMMARIES = 32
 STEPS = 60_000
 ZEROS = 60_000_000
+# Of a request: half of the largest that is taken. So many are more than may be received at one time.
+HALF = CAP // 64
+HALVES = 6
+REPORT_STEPS = "/packtrain.v1.RunService/ReportSteps"
 
 
 class Budget(unittest.TestCase):
@@ -87,6 +93,41 @@ class Budget(unittest.TestCase):
         self.assert_held(errors)
         self.assertLess(len(errors), SUMMARIES)
         self.client.SummarizeRun(run_pb2.SummarizeRunRequest(run=run.run))
+
+    def report_step(self, run, step):
+        names = [column.name for column in run_pb2.StepBlock.DESCRIPTOR.fields]
+        columns = {name: [1] for name in names} | {"step": [step]}
+        self.client.ReportSteps(run_pb2.ReportStepsRequest(run=run.run, attempt=run.attempt,
+                                                           steps=run_pb2.StepBlock(**columns)))
+
+    def test_requests_that_are_sent_in_part_are_ended_and_honest_ones_go_on(self):
+        run = self.start_run()
+        with contextlib.ExitStack() as stack:
+            halves = [stack.enter_context(HalfRequest(self.node.address, REPORT_STEPS, 2 * HALF)) for _ in range(HALVES)]
+            threads = [threading.Thread(target=half.send, args=[HALF]) for half in halves]
+            for thread in threads:
+                thread.start()
+            for step in range(1, 21):
+                self.report_step(run, step)
+            imported = self.node.import_sample()
+            self.assertEqual(imported.code, 0, imported)
+            for thread in threads:
+                thread.join()
+            for step in range(21, 41):
+                self.report_step(run, step)
+            # What was sent of all of them is too much; those that are left fit.
+            self.assertTrue(eventually(lambda: any([half.is_ended() for half in halves])))
+            ended = [half for half in halves if half.ended]
+            self.assertLess(len(ended), HALVES)
+            for half in ended:
+                self.assertIn(b"the server stopped receiving the request", half.answer)
+        self.assert_held()
+
+    def test_a_request_that_can_never_be_taken_is_told_so_while_it_comes(self):
+        with HalfRequest(self.node.address, REPORT_STEPS, ZEROS) as half:
+            half.send(ZEROS // 2)
+            self.assertIn(b"larger than max", half.await_end())
+        self.assert_held()
 
     def import_graph(self, block, **header):
         request = dataset_pb2.ImportGraphsRequest
