@@ -13,7 +13,7 @@ namespace packtrain::limits {
 namespace {
 
 // How often a waiting thread asks whether its request is still wanted.
-constexpr std::chrono::milliseconds kBetweenLooks{100};
+constexpr std::chrono::milliseconds kBetweenLooks{20};
 
 // The retry delay of a refused call, which grows with the number of calls that wait.
 constexpr std::chrono::milliseconds kRetryDelay{2'000};

@@ -76,7 +76,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
   // When a wait ends: at `deadline`, or soon after `wanted` returns false. The waiting thread calls `wanted`
-  // every 100 ms; null: always true. A call that holds `held` bytes of the same part already waits in vain
+  // every 20 ms; null: always true. A call that holds `held` bytes of the same part already waits in vain
   // where the part may never have both.
   struct Wait {
     // NOLINTNEXTLINE(google-explicit-constructor)
