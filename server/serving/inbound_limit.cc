@@ -86,10 +86,8 @@ void InboundLimit::Measure(const std::string& peer, Connection& connection) cons
 InboundLimit::Connection* InboundLimit::Largest() {
   Connection* largest = nullptr;
   for (auto& [peer, connection] : connections_) {
-    const bool may_end = std::ranges::any_of(
-        connection.requests, [](const Request* request) { return request->checked_ && request->ended_.ok(); });
     const std::uint64_t most = largest == nullptr ? 0 : largest->held_bytes;
-    if (may_end && connection.held_bytes > most) largest = &connection;
+    if (connection.held_bytes > most) largest = &connection;
   }
   return largest;
 }
@@ -106,7 +104,7 @@ absl::Status InboundLimit::StatusFor(const Connection& connection) const {
 void InboundLimit::End(Connection& connection) const {
   const absl::Status why = StatusFor(connection);
   for (Request* request : connection.requests) {
-    if (!request->checked_ || !request->ended_.ok()) continue;
+    if (!request->ended_.ok()) continue;
     request->ended_ = why;
     request->end_(why);
   }
@@ -125,9 +123,6 @@ void InboundLimit::Check() {
     if (largest == nullptr) break;
     held -= largest->held_bytes;
     End(*largest);
-  }
-  for (auto& [peer, connection] : connections_) {
-    for (Request* request : connection.requests) request->checked_ = true;
   }
 }
 

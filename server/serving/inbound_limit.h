@@ -73,12 +73,10 @@ class InboundLimit {
     const std::string peer_;
     const std::function<void(const absl::Status&)> end_;
     bool left_ = false;
-    // Guarded by the limit's mutex.
-    bool checked_ = false;  // has been there at a check
-    absl::Status ended_;
+    absl::Status ended_;  // guarded by the limit's mutex
   };
 
-  // Ends what is too much, but no request that is here for the first time. The watching thread calls it.
+  // Ends what is too much. The watching thread calls it.
   void Check();
 
  private:
@@ -93,7 +91,7 @@ class InboundLimit {
   void Add(Request& request);
   void Remove(Request& request, std::uint64_t bytes);
   void Measure(const std::string& peer, Connection& connection) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Of those whose requests may be ended; null where there is none.
+  // The one that holds the most; null where none holds anything.
   Connection* Largest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(Connection& connection) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StatusFor(const Connection& connection) const;
@@ -104,7 +102,7 @@ class InboundLimit {
   base::CondVar changed_;
   mutable base::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  bool resting_ ABSL_GUARDED_BY(mutex_) = false;                           // the thread waits for a request
+  bool resting_ ABSL_GUARDED_BY(mutex_) = true;                            // the thread waits for a request
   std::map<std::string, Connection> connections_ ABSL_GUARDED_BY(mutex_);  // by peer; each has requests
 
   std::thread watcher_;

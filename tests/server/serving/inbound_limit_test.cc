@@ -129,26 +129,17 @@ TEST_F(InboundLimitTest, ARequestThatWaitsIsNotBlamedForOthersOfItsConnection) {
   EXPECT_THAT(ended_, ElementsAre("a"));
 }
 
-TEST_F(InboundLimitTest, RequestsOfOneConnectionThatArrivedBeforeTheLastCheckEndTogether) {
+TEST_F(InboundLimitTest, RequestsOfOneConnectionEndTogether) {
   meter_.Bring("a", 0);
   const auto first = Begin("a", "first");
   const auto second = Begin("a", "second");
-  limit_.Check();
-  const auto young = Begin("a", "young");
   meter_.Bring("a", 101 * kMib);
   limit_.Check();
   EXPECT_THAT(ended_, UnorderedElementsAre("first", "second"));
-  EXPECT_THAT(young->Leave(1), IsOk());
-}
-
-TEST_F(InboundLimitTest, ARequestIsNotEndedAtItsFirstCheck) {
-  meter_.Bring("a", 0);
-  const auto a = Begin("a");
-  meter_.Bring("a", 101 * kMib);
+  const auto third = Begin("a", "third");
+  meter_.Bring("a", 1 * kMib);
   limit_.Check();
-  EXPECT_THAT(ended_, IsEmpty());
-  limit_.Check();
-  EXPECT_THAT(ended_, ElementsAre("a"));
+  EXPECT_THAT(third->Leave(1), IsOk());
 }
 
 TEST_F(InboundLimitTest, ConnectionsThatAreNotMeasuredAndThoseThatHaveGoneHoldNothing) {
