@@ -1,6 +1,5 @@
 #include "server/node/connection_meter.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
@@ -18,6 +17,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,18 +27,13 @@
 #include "absl/strings/str_cat.h"
 #include "server/node/file_descriptor.h"
 #include "server/node/listener.h"
-#include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
-#include "tests/testing/temp_file.h"
 
 namespace packtrain::node {
 namespace {
 
-using ::packtrain::testing::Eventually;
 using ::packtrain::testing::IsOk;
-using ::testing::AllOf;
-using ::testing::Ge;
-using ::testing::Le;
+using ::testing::MatchesRegex;
 using ::testing::Optional;
 
 constexpr int kEnough = 1'000'000;
@@ -175,7 +171,7 @@ TEST(ConnectionMeterTest, NamesPeersAsGrpcDoes) {
   for (const std::string address : {"127.0.0.1:0", "[::1]:0", "[::]:0"}) {
     const std::string seen = BytesSeenBy(address);
     if (seen.find("cannot listen") != std::string::npos) continue;  // a machine without IPv6
-    EXPECT_THAT(seen, ::testing::MatchesRegex("[1-9][0-9]*")) << address;
+    EXPECT_THAT(seen, MatchesRegex("[1-9][0-9]*")) << address;
   }
 }
 
