@@ -15,10 +15,6 @@
 namespace packtrain::node {
 namespace {
 
-// Bytes that a peer is sent for each byte with which it says that it takes them: HTTP/2's two frames of 13
-// bytes for what may be as little as 8 KiB.
-constexpr std::uint64_t kSentPerUpdate = 256;
-
 std::string PeerOf(const sockaddr_in& name) {
   char text[INET_ADDRSTRLEN] = {};
   inet_ntop(AF_INET, &name.sin_addr, text, sizeof(text));
@@ -73,13 +69,12 @@ std::optional<std::uint64_t> ConnectionMeter::BytesFrom(const std::string& peer)
   if (found == connections_.end() || PeerOf(found->second) != peer) return std::nullopt;
   tcp_info info{};
   socklen_t size = sizeof(info);
-  int unread = 0;
+  int unread = 0;  // bytes
   const bool measured = getsockopt(found->second, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
                         size >= offsetof(tcp_info, tcpi_segs_out) &&
                         ioctl(found->second, FIONREAD, &unread) == 0;
   if (!measured) return std::nullopt;
-  const std::uint64_t beside = static_cast<std::uint64_t>(unread) + info.tcpi_bytes_acked / kSentPerUpdate;
-  return info.tcpi_bytes_received - std::min<std::uint64_t>(beside, info.tcpi_bytes_received);
+  return info.tcpi_bytes_received - std::min<std::uint64_t>(unread, info.tcpi_bytes_received);
 }
 
 }  // namespace packtrain::node

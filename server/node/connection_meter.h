@@ -18,7 +18,7 @@ class ConnectionMeter final : public serving::InboundMeter {
  public:
   // A connection that is open and has not been handed to gRPC yet.
   void Add(int connection);
-  // What gRPC has read, less what its peer may have needed to say that it takes what it is sent.
+  // What gRPC has read, frames and headers included.
   std::optional<std::uint64_t> BytesFrom(const std::string& peer) const override;
 
  private:

@@ -22,8 +22,8 @@ namespace packtrain::serving {
 class InboundMeter {
  public:
   virtual ~InboundMeter() = default;
-  // Bytes of messages, about, that the program has read from the connection of `peer`, as gRPC names it.
-  // nullopt: the connection is gone, or of a kind that is not measured.
+  // Bytes that gRPC has read from the connection of `peer`, as it names that. nullopt: the connection is gone,
+  // or of a kind that is not measured.
   virtual std::optional<std::uint64_t> BytesFrom(const std::string& peer) const = 0;
 };
 
