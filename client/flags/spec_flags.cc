@@ -141,8 +141,7 @@ void AddOrderFlags(CLI::App& app, wire::BatchSpec& spec) {
         spec.skip_above_limit = word.number;
       },
       "Leave out graphs of more than K nodes, or of a bandwidth above K where nodes are renumbered; "
-      "evaluations "
-      "and predictions take all");
+      "evaluations and predictions take all");
   app.add_flag("--drop-last", spec.drop_last, "Leave out a last step that cannot fill every rank")
       ->group(kGroup);
 }

@@ -58,8 +58,8 @@ const char* ReadShortDecimal(std::string_view text, double* value) {
   return at;
 }
 
-// Whether a double lies in the middle between two floats; of none so small that a float near it is subnormal,
-// as no short decimal is.
+// Whether a double lies in the middle between two floats. For a double that is 0 or no smaller than the least
+// normal float, as every short decimal is.
 bool IsBetweenFloats(double value) {
   constexpr int kBitsLost = std::numeric_limits<double>::digits - std::numeric_limits<float>::digits;
   constexpr std::uint64_t kMiddle = std::uint64_t{1} << (kBitsLost - 1);

@@ -5,8 +5,8 @@
 namespace packtrain::base {
 
 // Takes each of the descriptors 0, 1 and 2 that is closed, so that no file of a store and no socket gets it and
-// is written to in its place. Reading from it and writing to it fail as before. False where the system opens no
-// file. Called by main, before anything is opened.
+// is written to in its place. Reading from it and writing to it fail as before. False where the system does not
+// open /dev/null, which standard error says where it is open. Called by main, before anything is opened.
 bool HoldStandardDescriptors();
 
 }  // namespace packtrain::base

@@ -170,4 +170,10 @@ std::string PolicyName(const v1::BatchSpec& spec) {
   return policy + "-" + WithNumber(WordOf(pad, kPadWords), rungs);
 }
 
+std::string SkipAboveName(const v1::BatchSpec& spec) {
+  if (spec.skip_above() == v1::SKIP_ABOVE_UNSPECIFIED) return "none";
+  const auto skip_above = static_cast<SkipAbove>(spec.skip_above());
+  return WithNumber(WordOf(skip_above, kSkipAboveWords), spec.skip_above_limit());
+}
+
 }  // namespace packtrain::wire

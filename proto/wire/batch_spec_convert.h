@@ -42,6 +42,9 @@ v1::GetPlanResponse ToMessage(const PlanSummary& summary, const BatchSpec& spec,
 // "static-multiple", which an unspecified pad is, and "static-ladder:8". Values of a newer peer are numbered.
 std::string PolicyName(const v1::BatchSpec& spec);
 
+// The slice in one word: "none", or the limit, such as "nodes:512". Values of a newer peer are numbered.
+std::string SkipAboveName(const v1::BatchSpec& spec);
+
 }  // namespace packtrain::wire
 
 #endif  // PACKTRAIN_PROTO_WIRE_BATCH_SPEC_CONVERT_H_

@@ -114,13 +114,6 @@ std::string CostText(const Description& description) {
   return absl::StrCat(cost.graph(), ",", cost.node(), ",", cost.edge());
 }
 
-std::string SkipAboveText(const Description& description) {
-  const v1::BatchSpec& spec = description.spec();
-  if (spec.skip_above() == v1::SKIP_ABOVE_UNSPECIFIED) return "none";
-  const auto skip_above = static_cast<wire::SkipAbove>(spec.skip_above());
-  return wire::WithNumber(wire::WordOf(skip_above, wire::kSkipAboveWords), spec.skip_above_limit());
-}
-
 // Without the learning rate, which is a setting of its own.
 std::string OptimizerText(const Description& description) {
   std::string text = description.optimizer();
@@ -209,7 +202,8 @@ Rows Factors() {
              Text([](const Description& d) { return wire::PolicyName(d.spec()); })),
       AsNumber(Factor("batch_graphs", {"spec.graphs"},
                       Number([](const Description& d) { return d.spec().graphs(); }))),
-      Factor("skip_above", {"spec.skip_above", "spec.skip_above_limit"}, Text(SkipAboveText)),
+      Factor("skip_above", {"spec.skip_above", "spec.skip_above_limit"},
+             Text([](const Description& d) { return wire::SkipAboveName(d.spec()); })),
       Factor("precision", {"precision"}, Text(&Description::precision)),
       Factor("engine", {"engine"}, Text(&Description::engine)),
       Factor("input", {"input", "labels"}, Text(InputOf)),

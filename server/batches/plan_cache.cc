@@ -15,8 +15,8 @@
 namespace packtrain::batches {
 namespace {
 
-// While its epoch is planned: its place in the order, in the pieces that are cut side by side, and in the
-// batches.
+// While its epoch is planned: its place in the slice, in the order, in the pieces that are cut side by side,
+// and in the batches.
 constexpr std::uint64_t kPlanningBytesOfAGraph = 24;
 
 // The source id of a graph for messages, or its position where the id cannot be read.

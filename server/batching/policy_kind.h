@@ -91,7 +91,7 @@ struct PolicyKind {
   absl::Status (*check)(const wire::BatchSpec& spec);
   // The policy's part of CanonicalText: the options that it takes.
   std::string (*canonical_text)(const wire::BatchSpec& spec);
-  // For a spec that passes CheckSpec. The policy may keep the sizes, but nothing that the request borrows else.
+  // For a spec that passes CheckSpec. The policy may keep the sizes, and nothing else that the request borrows.
   absl::StatusOr<std::unique_ptr<const BatchPolicy>> (*create)(const PlanRequest& request);
 };
 

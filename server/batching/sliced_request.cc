@@ -12,7 +12,7 @@
 namespace packtrain::batching {
 namespace {
 
-// Of each graph what has the limit.
+// The number that is limited, for each graph there are sizes of.
 absl::StatusOr<std::span<const std::uint32_t>> MeasureOf(const PlanRequest& request) {
   if (request.spec.skip_above == wire::SkipAbove::kNodes) return request.sizes.n_node;
   ABSL_RETURN_IF_ERROR(
@@ -36,8 +36,9 @@ absl::StatusOr<SlicedRequest> SlicedRequest::Create(const PlanRequest& request) 
   if (!request.spec.skip_above) return sliced;
   ABSL_ASSIGN_OR_RETURN(const std::span<const std::uint32_t> of_graph, MeasureOf(request));
   const std::uint32_t limit = *request.spec.skip_above_limit;
-  std::ranges::copy_if(request.split, std::back_inserter(sliced.kept_),
-                       [&](std::uint32_t graph) { return of_graph[graph] <= limit; });
+  const auto is_kept = [&](std::uint32_t graph) { return of_graph[graph] <= limit; };
+  sliced.kept_.reserve(static_cast<std::size_t>(std::ranges::count_if(request.split, is_kept)));
+  std::ranges::copy_if(request.split, std::back_inserter(sliced.kept_), is_kept);
   if (sliced.kept_.empty()) return RefuseEmptySlice(request, of_graph);
   sliced.skipped_graphs_ = request.split.size() - sliced.kept_.size();
   sliced.request_.split = sliced.kept_;

@@ -552,7 +552,8 @@ def plan_input(sizes, policy="dynamic", graphs=7, world=(1,), segments=(), order
                drop_last=False, seed=0, epoch=0, left_out=0, blocks=(6, 20), nodes_of_bandwidth=2, skip_above=None):
     optional = [max_graphs, nodes, edges, budget_sample, lookahead]
     given = [pad is not None, *(value is not None for value in optional), cost is not None, drop_last]
-    spec = bytes([POLICIES.index(policy), ["full", "none"].index(order), ["alone", "skip", "error"].index(oversize) + 3 * [None, "nodes", "bandwidth"].index(skip_above and skip_above[0]),
+    limited = [None, "nodes", "bandwidth"].index(skip_above and skip_above[0])
+    spec = bytes([POLICIES.index(policy), ["full", "none"].index(order), ["alone", "skip", "error"].index(oversize) + 3 * limited,
                   ["none", "cost"].index(balance), sum(1 << bit for bit, is_given in enumerate(given) if is_given)])
     spec += numbers(graphs) + (b"" if pad is None else bytes([PADS.index(pad)]))
     spec += numbers(*(value for value in optional if value is not None), *(cost or ()), seed)

@@ -189,8 +189,8 @@ void AddRunCompare(CLI::App& run, Invocation& invocation) {
   compare
       ->add_option("--by", flags->by,
                    "Factor: policy, model, target, dataset, version, precision, engine, input, world_size, "
-                   "batch_graphs, "
-                   "hardware, cpu; or a condition or note, such as learning_rate, order, threads, host, "
+                   "batch_graphs, skip_above, hardware, cpu; or a condition or note, such as learning_rate, "
+                   "order, threads, host, "
                    "git_revision; or "
                    "label.NAME")
       ->required();

@@ -18,9 +18,9 @@ using Keys = std::vector<std::string>;
 
 // The keys of `run list`.
 const Keys& ListKeys() {
-  static const Keys keys = {"run",        "state",        "model",     "target",   "dataset",    "version",
-                            "policy",     "batch_graphs", "precision", "engine",   "world_size", "seed",
-                            "model_seed", "steps",        "started",   "hardware", "labels"};
+  static const Keys keys = {"run",    "state",        "model",      "target",    "dataset",  "version",
+                            "policy", "batch_graphs", "skip_above", "precision", "engine",   "world_size",
+                            "seed",   "model_seed",   "steps",      "started",   "hardware", "labels"};
   return keys;
 }
 
@@ -76,6 +76,7 @@ void PutSpec(const JsonField& at, Json& run) {
   const v1::BatchSpec& spec = DescriptionOf(at).spec();
   run["policy"] = wire::PolicyName(spec);
   run["batch_graphs"] = spec.graphs();
+  run["skip_above"] = wire::SkipAboveName(spec);
   run["seed"] = spec.seed();
 }
 

@@ -15,7 +15,7 @@
 namespace packtrain::ingest {
 namespace {
 
-// Of the shortest row.
+// Bytes of the shortest row.
 constexpr std::size_t kMinRowBytes = std::string_view("H 0 0 0\n").size();
 
 bool BeginsWithDigit(std::string_view word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }

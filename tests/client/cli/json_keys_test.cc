@@ -26,7 +26,8 @@ std::string KeysIn(const Json& object) {
 
 constexpr char kQuantiles[] = "{mean median p5 p90 p95 p99 stddev}";
 constexpr char kListed[] =
-    "run state model target dataset version policy batch_graphs precision engine world_size seed model_seed "
+    "run state model target dataset version policy batch_graphs skip_above precision engine world_size seed "
+    "model_seed "
     "steps "
     "started hardware labels";
 

@@ -27,8 +27,7 @@ bool AreHeld(const std::vector<int>& closed) {
     _exit(held && dup(STDERR_FILENO) > STDERR_FILENO ? 0 : 1);
   }
   int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 TEST(StandardDescriptorsTest, ThoseThatAreClosedAreHeld) {
@@ -45,6 +44,7 @@ TEST(StandardDescriptorsTest, ThoseThatAreOpenStay) {
   ASSERT_EQ(fstat(STDERR_FILENO, &before), 0);
   EXPECT_TRUE(HoldStandardDescriptors());
   ASSERT_EQ(fstat(STDERR_FILENO, &after), 0);
+  EXPECT_EQ(before.st_dev, after.st_dev);
   EXPECT_EQ(before.st_ino, after.st_ino);
 }
 
