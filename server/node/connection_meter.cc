@@ -48,6 +48,31 @@ std::optional<std::string> PeerOf(int connection) {
   return std::nullopt;
 }
 
+// Bytes that have arrived; nullopt: no connection over TCP.
+std::optional<std::uint64_t> BytesReceived(int connection) {
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  const bool measured = getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+                        size >= offsetof(tcp_info, tcpi_segs_out);
+  return measured ? std::optional<std::uint64_t>(info.tcpi_bytes_received) : std::nullopt;
+}
+
+// Bytes that its owner has read. What arrives between the two system calls counts as unread, so they are
+// repeated until nothing did, a few times at most.
+std::optional<std::uint64_t> BytesRead(int connection) {
+  constexpr int kTries = 4;
+  std::optional<std::uint64_t> received = BytesReceived(connection);
+  std::uint64_t read = 0;
+  for (int k = 0; k < kTries && received; ++k) {
+    int unread = 0;  // bytes
+    if (ioctl(connection, FIONREAD, &unread) != 0) return std::nullopt;
+    read = std::max(read, *received - std::min<std::uint64_t>(unread, *received));
+    const auto before = std::exchange(received, BytesReceived(connection));
+    if (received == before) return read;
+  }
+  return received ? std::optional(read) : std::nullopt;
+}
+
 }  // namespace
 
 void ConnectionMeter::Add(int connection) {
@@ -66,15 +91,11 @@ void ConnectionMeter::Add(int connection) {
 std::optional<std::uint64_t> ConnectionMeter::BytesFrom(const std::string& peer) const {
   base::MutexLock lock(mutex_);
   const auto found = connections_.find(peer);
-  if (found == connections_.end() || PeerOf(found->second) != peer) return std::nullopt;
-  tcp_info info{};
-  socklen_t size = sizeof(info);
-  int unread = 0;  // bytes
-  const bool measured = getsockopt(found->second, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
-                        size >= offsetof(tcp_info, tcpi_segs_out) &&
-                        ioctl(found->second, FIONREAD, &unread) == 0;
-  if (!measured) return std::nullopt;
-  return info.tcpi_bytes_received - std::min<std::uint64_t>(unread, info.tcpi_bytes_received);
+  if (found == connections_.end()) return std::nullopt;
+  const auto [known, connection] = *found;
+  if (PeerOf(connection) != known) return std::nullopt;
+  const std::optional<std::uint64_t> bytes = BytesRead(connection);
+  return PeerOf(connection) == known ? bytes : std::nullopt;
 }
 
 }  // namespace packtrain::node

@@ -13,12 +13,13 @@
 namespace packtrain::node {
 
 // Measures connections over TCP. It knows their descriptors, which gRPC owns and closes when it likes, and so
-// compares the peer before each use. Any number of threads may use it.
+// compares the peer before and after each use. Any number of threads may use it.
 class ConnectionMeter final : public serving::InboundMeter {
  public:
   // A connection that is open and has not been handed to gRPC yet.
   void Add(int connection);
-  // What gRPC has read, frames and headers included.
+  // What gRPC has read, frames and headers included. While more arrives without a pause it may be less, by what
+  // arrives during a measurement.
   std::optional<std::uint64_t> BytesFrom(const std::string& peer) const override;
 
  private:
