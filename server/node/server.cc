@@ -256,8 +256,12 @@ void SetLimits(const ServerOptions& options, const limits::MemoryBudget& memory,
   builder.SetMaxReceiveMessageSize(static_cast<int>(ReceivedMessageBytes(options, memory)));
   builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
-  // Windows stay as they are, so that a connection holds little beside a message that is being received.
+  // Windows stay as they are, so that of each call gRPC holds 64 KiB at most beside the message that is read.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  // So that a message holds no more than it brings (serving::InboundLimit).
+  for (const grpc_compression_algorithm algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    builder.SetCompressionAlgorithmSupportStatus(algorithm, false);
+  }
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, static_cast<int>(kHandshake.count()));
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(kMaxThreads);
