@@ -68,7 +68,7 @@ absl::Status OutcomeOf(const grpc::Status& status) {
   if (!base::ReasonOf(outcome).empty()) return outcome;
   if (absl::IsUnavailable(outcome) && absl::StrContains(outcome.message(), kClosed)) return ConnectionClosed();
   if (!absl::IsResourceExhausted(outcome)) return outcome;
-  if (base::IsStoppedReceiving(outcome)) return base::StoppedReceiving();
+  if (base::IsStoppedReceiving(outcome)) return base::WithStopDetails(outcome);
   if (absl::StrContains(outcome.message(), kTooLarge)) return TooLarge(outcome);
   return absl::StrContains(outcome.message(), kReset) ? ResetForMemory() : outcome;
 }

@@ -28,8 +28,8 @@ std::vector<limits::MemoryBudget::Reservation> TakeFixedParts(limits::MemoryBudg
 // The largest message that is taken: --max-message-bytes, or a quarter of what gRPC may hold where that is
 // less.
 std::uint32_t ReceivedMessageBytes(const ServerOptions& options, const limits::MemoryBudget& budget);
-// What requests that are being received may hold: half of what gRPC may, so that it never has to take memory
-// back.
+// What requests that are being received may hold: half of what gRPC may, so that these requests alone do
+// not make it take memory back.
 std::uint64_t InboundBytes(const limits::MemoryBudget& budget);
 // What a stream may build ahead, so that all streams can at one time and half of their part is left for large
 // batches.

@@ -39,8 +39,13 @@ struct InboundLimitOptions {
 };
 
 // Where requests hold too much, ends those of the connection that has brought the most, and so on until the
-// rest fits. A connection holds what it has brought since its first request under way began, less the requests
-// that have been taken since. Requests on connections that are not measured hold nothing.
+// rest fits. A connection holds what it has brought since the earliest of its requests that are there began,
+// less what those brought for sure that have come whole and left; so it holds at least what gRPC holds of its
+// requests, but for what came of a call before its message was asked for (a window of 64 KiB at most). Requests
+// that were ended hold what they brought until they leave, up to half of the limit on top of it. Requests on
+// connections that are not measured hold nothing.
+//
+// No message may be compressed: it is not known what such a one brought.
 //
 // Any number of threads may use it; a thread of its own watches while there are requests.
 class InboundLimit {
@@ -54,8 +59,9 @@ class InboundLimit {
   // must not outlive the limit.
   class Request {
    public:
-    // `end` is called at most once, on the watching thread, and never once the destructor has returned. On that
-    // thread it must use neither this object nor the limit. Its status: RESOURCE_EXHAUSTED.
+    // `end` is called at most once, on the watching thread, and never once the destructor has returned. It is
+    // called under the limit's lock, and so may take locks of its call and of gRPC, under which nobody may use
+    // the limit; nor may it itself. Its status: RESOURCE_EXHAUSTED.
     Request(InboundLimit& limit, std::string peer, std::function<void(const absl::Status& why)> end);
     ~Request();
     Request(const Request&) = delete;
@@ -73,28 +79,37 @@ class InboundLimit {
     const std::string peer_;
     const std::function<void(const absl::Status&)> end_;
     bool left_ = false;
-    absl::Status ended_;  // guarded by the limit's mutex
+    // Guarded by the limit's mutex.
+    std::uint64_t begin_ = 0;  // what its connection had brought before, less what may be of this one
+    absl::Status ended_;
   };
 
   // Ends what is too much. The watching thread calls it.
   void Check();
 
  private:
+  // Amounts are of the last measurement; those that are brought count from the connection's start.
   struct Connection {
-    bool under_way() const;
+    // Forgets what was brought before.
+    void Begin(std::uint64_t brought);
+    // The least `begin_` of the requests, or of those under way; the largest number where there are none.
+    std::uint64_t Earliest(bool with_ended) const;
 
-    std::optional<std::uint64_t> base;  // what it had brought before that which it holds
-    std::uint64_t held_bytes = 0;
+    std::optional<std::uint64_t> base;  // it holds what was brought beyond; nullopt: it is not measured
+    std::uint64_t held_bytes = 0;       // by all requests
+    std::uint64_t under_way_bytes = 0;  // of these, by those that were not ended
+    bool shared = false;                // it has had several at one time since it had none
     std::set<Request*> requests;
   };
 
   void Add(Request& request);
-  void Remove(Request& request, std::uint64_t bytes);
+  absl::Status Remove(Request& request, std::uint64_t bytes);
   void Measure(const std::string& peer, Connection& connection) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The one that holds the most; null where none holds anything.
+  // That whose requests under way hold the most; null where they hold nothing.
   Connection* Largest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void End(Connection& connection) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status StatusFor(const Connection& connection) const;
+  // Ends its requests; `held_bytes`: what all hold.
+  void End(Connection& connection, std::uint64_t held_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status StatusFor(const Connection& connection, std::uint64_t held_bytes) const;
   void WatchUntilStopped();
 
   const InboundLimitOptions options_;

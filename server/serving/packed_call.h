@@ -109,8 +109,7 @@ class CallBounds {
   grpc::Status Send(grpc::ServerContext& context, UnaryStream& stream,
                     const google::protobuf::Message& response);
 
-  // Decodes a message in two halves, as it may be read without the second one. INVALID_ARGUMENT: it is too
-  // large for the method, or no such message. Otherwise codes as MemoryBudget::Reserve.
+  // Decodes a message in two halves, as it may be read without the second one.
   //
   // Its bytes, in one piece, and their memory.
   struct Packed {
@@ -118,10 +117,13 @@ class CallBounds {
     grpc::Slice bytes;
     limits::MemoryBudget::Reservation memory;
   };
-  // Clears `packed`.
+  // Clears `packed`. INVALID_ARGUMENT: it is too large for the method. Otherwise codes as
+  // MemoryBudget::Reserve.
   absl::StatusOr<Packed> Take(grpc::ByteBuffer& packed, const MethodBound& bound,
                               const google::protobuf::Message& message, const limits::MemoryBudget::Wait& wait);
-  // The message; `packed.memory` grows by that of the message and of the method's work.
+  // The message; `packed.memory` grows by that of the message and of the method's work. INVALID_ARGUMENT:
+  // it is no such message, or has more numbers in a field than are taken. Otherwise codes as
+  // MemoryBudget::Reservation::Resize.
   static absl::Status Parse(Packed& packed, const MethodBound& bound, google::protobuf::Message& message,
                             const limits::MemoryBudget::Wait& wait);
 

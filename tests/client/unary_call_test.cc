@@ -31,8 +31,8 @@ TEST(OutcomeOf, ACallThatWasResetForWantOfMemorySaysWhenToComeAgain) {
   EXPECT_TRUE(base::RetryDelayOf(outcome).has_value());
 }
 
-TEST(OutcomeOf, ACallWhoseRequestTheServerStoppedReceivingHasNotBegunAndSaysWhenToComeAgain) {
-  const absl::Status stopped = base::StoppedReceiving();
+TEST(OutcomeOf, ACallWhoseRequestTheServerStoppedReceivingKeepsItsMessageAndSaysWhenToComeAgain) {
+  const absl::Status stopped = base::StoppedReceiving(2'000, 1'000);
   const absl::Status outcome =
       OutcomeOf(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, std::string(stopped.message())));
   EXPECT_THAT(outcome, StatusIs(stopped.code(), std::string(stopped.message())));

@@ -21,6 +21,7 @@ namespace {
 
 using ::packtrain::testing::IsOk;
 using ::packtrain::testing::StatusIs;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -90,7 +91,7 @@ TEST_F(InboundLimitTest, TheLargestIsEndedFirstUntilTheRestFits) {
   EXPECT_THAT(ended_, ElementsAre("b", "c"));
 }
 
-TEST_F(InboundLimitTest, WhatWasEndedHoldsNothingAnyMore) {
+TEST_F(InboundLimitTest, WhatArrivesOfARequestThatWasEndedIsNotHeld) {
   meter_.Bring("a", 0);
   meter_.Bring("b", 0);
   const auto a = Begin("a");
@@ -129,6 +130,88 @@ TEST_F(InboundLimitTest, ARequestThatWaitsIsNotBlamedForOthersOfItsConnection) {
   EXPECT_THAT(ended_, ElementsAre("a"));
 }
 
+TEST_F(InboundLimitTest, SmallRequestsThatCameBeforeTheyWereAskedForAreNotHeldOnceTheyLeft) {
+  meter_.Bring("a", 0);
+  const auto waits = Begin("a");
+  for (int k = 0; k < 2000; ++k) {
+    meter_.Bring("a", 60'000);
+    EXPECT_THAT(Begin("a")->Leave(59'900), IsOk());
+  }
+  limit_.Check();
+  EXPECT_THAT(ended_, IsEmpty());
+}
+
+TEST_F(InboundLimitTest, ManySmallRequestsDoNotHideALargeOne) {
+  meter_.Bring("a", 0);
+  const auto large = Begin("a", "large");
+  std::uint64_t of_large = 0;
+  for (; of_large <= 100 * kMib; of_large += 1000) {
+    const auto small = Begin("a", "small");
+    meter_.Bring("a", 1000 + 100);
+    EXPECT_THAT(small->Leave(50), IsOk());
+  }
+  limit_.Check();
+  EXPECT_THAT(ended_, ElementsAre("large"));
+}
+
+TEST_F(InboundLimitTest, ARequestTakesAwayNoMoreThanCameWhileItWasThere) {
+  meter_.Bring("a", 0);
+  const auto large = Begin("a", "large");
+  meter_.Bring("a", 60 * kMib);
+  const auto small = Begin("a", "small");
+  meter_.Bring("a", 50);
+  EXPECT_THAT(small->Leave(60 * kMib), IsOk());
+  meter_.Bring("a", 41 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, ElementsAre("large"));
+}
+
+TEST_F(InboundLimitTest, WhatCameBeforeTheRequestsThatAreThereIsNotHeld) {
+  meter_.Bring("a", 0);
+  auto first = Begin("a", "first");
+  meter_.Bring("a", 60 * kMib);
+  const auto second = Begin("a", "second");
+  EXPECT_THAT(first->Leave(0), IsOk());
+  meter_.Bring("a", 60 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, IsEmpty());
+}
+
+TEST_F(InboundLimitTest, WhatWasEndedHoldsWhatItBroughtUntilItLeaves) {
+  for (const char* peer : {"a", "b", "c"}) meter_.Bring(peer, 0);
+  const auto a = Begin("a");
+  const auto b = Begin("b");
+  const auto c = Begin("c");
+  meter_.Bring("a", 101 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, ElementsAre("a"));
+  meter_.Bring("b", 40 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, ElementsAre("a"));
+  meter_.Bring("c", 20 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, ElementsAre("a", "b"));
+  EXPECT_THAT(a->Leave(0), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(b->Leave(0), StatusIs(absl::StatusCode::kResourceExhausted));
+  meter_.Bring("c", 80 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, ElementsAre("a", "b"));
+}
+
+TEST_F(InboundLimitTest, ARequestIsNotBlamedForOneThatWasEndedBeforeIt) {
+  meter_.Bring("a", 0);
+  const auto ended = Begin("a", "ended");
+  meter_.Bring("a", 101 * kMib);
+  limit_.Check();
+  const auto next = Begin("a", "next");
+  meter_.Bring("a", 40 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended->Leave(0), StatusIs(absl::StatusCode::kResourceExhausted));
+  meter_.Bring("a", 59 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, ElementsAre("ended"));
+}
+
 TEST_F(InboundLimitTest, RequestsOfOneConnectionEndTogether) {
   meter_.Bring("a", 0);
   const auto first = Begin("a", "first");
@@ -151,6 +234,23 @@ TEST_F(InboundLimitTest, ConnectionsThatAreNotMeasuredAndThoseThatHaveGoneHoldNo
   meter_.Close("a");
   limit_.Check();
   EXPECT_THAT(ended_, IsEmpty());
+}
+
+TEST_F(InboundLimitTest, AConnectionThatIsMeasuredAgainHoldsWhatItBringsFromThenOn) {
+  meter_.Bring("a", 0);
+  const auto a = Begin("a");
+  meter_.Bring("a", 90 * kMib);
+  limit_.Check();
+  meter_.Close("a");
+  limit_.Check();
+  meter_.Bring("a", 500 * kMib);
+  limit_.Check();
+  meter_.Bring("a", 99 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, IsEmpty());
+  meter_.Bring("a", 2 * kMib);
+  limit_.Check();
+  EXPECT_THAT(ended_, ElementsAre("a"));
 }
 
 TEST_F(InboundLimitTest, ARequestThatLeftIsNotEnded) {
@@ -182,6 +282,19 @@ TEST_F(InboundLimitTest, TheStatusSaysWhetherToComeAgain) {
   const absl::Status later = first->Leave(0);
   EXPECT_EQ(base::ReasonOf(later), base::kMemoryLimit);
   EXPECT_TRUE(base::RetryDelayOf(later).has_value());
+  EXPECT_EQ(base::MetadataOf(later, "bytes"), std::to_string(101 * kMib));
+  EXPECT_EQ(base::MetadataOf(later, "limit"), std::to_string(100 * kMib));
+  EXPECT_THAT(later.message(),
+              AllOf(HasSubstr(std::to_string(101 * kMib)), HasSubstr(std::to_string(100 * kMib))));
+}
+
+TEST_F(InboundLimitTest, ARequestThatWasNotAloneIsNotSaidToBeTooLarge) {
+  meter_.Bring("a", 0);
+  const auto a = Begin("a");
+  EXPECT_THAT(Begin("a")->Leave(0), IsOk());
+  meter_.Bring("a", 101 * kMib);
+  limit_.Check();
+  EXPECT_TRUE(base::IsStoppedReceiving(a->Leave(0)));
 }
 
 // Brings a byte more each time that it is asked.
