@@ -2,6 +2,8 @@
 stays within a tenth of it, the cap does not move, each refusal says when to come again, and honest work goes on."""
 import contextlib
 import os
+import pathlib
+import tempfile
 import threading
 import unittest
 
@@ -9,8 +11,9 @@ import grpc
 
 import hostile
 from half_request import HalfRequest
-from harness import DataNode, eventually
+from harness import DataNode, eventually, packtrain
 from protocol import Client, batch_pb2, dataset_pb2, run_pb2, server_info_pb2
+from proxy import Proxy
 
 CAP = 256 << 20
 # Of the cap. The address sanitizer keeps a byte about each eight bytes of memory.
@@ -23,6 +26,8 @@ ZEROS = 60_000_000
 # Of a request: half of the largest that is taken. So many are more than may be received at one time.
 HALF = CAP // 64
 HALVES = 6
+IMPORT_GRAPHS = "/packtrain.v1.DatasetService/ImportGraphs"
+POINTS = 100_000  # of a graph; a block has more than 12 bytes of each
 REPORT_STEPS = "/packtrain.v1.RunService/ReportSteps"
 
 
@@ -69,6 +74,12 @@ class Budget(unittest.TestCase):
         self.assertEqual(len(errors), len(reports))
         for error in errors:
             self.assertIn(error.code(), hostile.REFUSED, error)
+        self.assert_held()
+
+    def test_a_request_that_is_compressed_is_refused(self):
+        with grpc.insecure_channel(self.node.address) as channel, self.assertRaises(grpc.RpcError) as refused:
+            channel.unary_unary(REPORT_STEPS)(bytes(ZEROS), timeout=60, compression=grpc.Compression.Gzip)
+        self.assertEqual(refused.exception.code(), grpc.StatusCode.UNIMPLEMENTED, refused.exception)
         self.assert_held()
 
     def fail_with(self, packed):
@@ -121,6 +132,44 @@ class Budget(unittest.TestCase):
             self.assertLess(len(ended), HALVES)
             for half in ended:
                 self.assertIn(b"the server stopped receiving the request", half.answer)
+        self.assert_held()
+
+    def test_an_import_that_is_sent_in_part_is_ended_where_it_holds_the_most(self):
+        with contextlib.ExitStack() as stack:
+            imported = stack.enter_context(HalfRequest(self.node.address, IMPORT_GRAPHS, 2 * HALF))
+            imported.send(HALF * 3 // 2)
+            halves = self.send_halves(stack, HALF, 3)
+            self.assertIn(b"the server stopped receiving the request", imported.await_end())
+            self.assertFalse(any([half.is_ended() for half in halves]))
+        self.assert_held()
+
+    def send_halves(self, stack, size, count):
+        halves = [stack.enter_context(HalfRequest(self.node.address, REPORT_STEPS, 2 * HALF)) for _ in range(count)]
+        for half in halves:
+            half.send(size)
+        return halves
+
+    def test_an_import_that_the_server_stopped_receiving_stores_each_graph_once(self):
+        with tempfile.TemporaryDirectory() as folder, Proxy(self.node.address) as proxy:
+            points = pathlib.Path(folder) / "points.xyz"
+            points.write_text("".join(
+                f"{nodes}\nProperties=species:S:1:pos:R:3 energy=1.5\n" + "".join(f"C {k} 0 0\n" for k in range(nodes))
+                for nodes in (3, POINTS, 5)))
+            # In the midst of the block with the large graph, which is the second message.
+            proxy.hold_after(9 * POINTS)
+            results = []
+            thread = threading.Thread(target=lambda: results.append(packtrain(
+                "import", "extxyz", points, "--name", "points", "--edges", "radius:1.5", "--json", server=proxy.address)))
+            thread.start()
+            proxy.await_held()
+            with contextlib.ExitStack() as stack:
+                # Together with the import more than may be received; each less than that.
+                self.send_halves(stack, 7 * POINTS, CAP // 16 // (7 * POINTS))
+                proxy.await_answer(b"the server stopped receiving the request")
+            proxy.thaw()
+            thread.join()
+        self.assertEqual(results[0].code, 0, results[0])
+        self.assertEqual(self.node.run("dataset", "show", "points").json["graphs"], 3)
         self.assert_held()
 
     def test_a_request_that_can_never_be_taken_is_told_so_while_it_comes(self):

@@ -11,6 +11,9 @@ class Proxy:
 
     cut(): every connection ends at once, by a reset on both sides, and returns how many; new ones are taken.
     freeze(): nothing is forwarded any more and nothing closed, as when a host vanishes; thaw() undoes it.
+    hold_after(size): of what clients send `size` bytes are forwarded in all, and the rest once thaw() is called.
+    await_held(): waits until that is reached.
+    await_answer(words): waits until the target has sent these bytes since then.
     """
 
     def __init__(self, target):
@@ -18,6 +21,9 @@ class Proxy:
         self._flowing = threading.Event()
         self._flowing.set()
         self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._to_forward = None  # bytes of clients, before they are held
+        self._answers = b""
         self._ends = set()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
@@ -43,7 +49,25 @@ class Proxy:
         self._flowing.clear()
 
     def thaw(self):
+        with self._lock:
+            self._to_forward = None
+            self._changed.notify_all()
         self._flowing.set()
+
+    def hold_after(self, size):
+        with self._lock:
+            self._to_forward = size
+
+    def await_held(self):
+        self._await(lambda: self._to_forward == 0, "clients sent less")
+
+    def await_answer(self, words):
+        self._await(lambda: words in self._answers, f"no answer had {words!r}")
+
+    def _await(self, holds, otherwise, timeout=60):
+        with self._lock:
+            if not self._changed.wait_for(holds, timeout):
+                raise TimeoutError(otherwise)
 
     def _accept(self):
         while True:
@@ -63,14 +87,36 @@ class Proxy:
             return
         with self._lock:
             self._ends |= {client, server}
-        for source, sink in ((client, server), (server, client)):
-            threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+        for source, sink, watch in ((client, server, self._count), (server, client, self._note)):
+            threading.Thread(target=self._pump, args=(source, sink, watch), daemon=True).start()
 
-    def _pump(self, source, sink):
+    def _count(self, data):
+        """How much of it is forwarded before the rest may be held."""
+        with self._lock:
+            if self._to_forward is None:
+                return len(data)
+            size = min(len(data), self._to_forward)
+            self._to_forward -= size
+            self._changed.notify_all()
+            return size
+
+    def _note(self, data):
+        with self._lock:
+            if self._to_forward is not None:
+                self._answers += data
+            self._changed.notify_all()
+        return len(data)
+
+    def _pump(self, source, sink, watch):
         try:
             while data := source.recv(CHUNK):
                 self._flowing.wait()
-                sink.sendall(data)
+                size = watch(data)
+                sink.sendall(data[:size])
+                if size < len(data):
+                    with self._lock:
+                        self._changed.wait_for(lambda: self._to_forward is None)
+                    sink.sendall(data[size:])
         except OSError:
             pass
         for end in (source, sink):
