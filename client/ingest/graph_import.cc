@@ -397,7 +397,7 @@ bool GraphImport::HasSameFields() {
 
 absl::Status GraphImport::Refuse(const absl::Status& refusal) {
   const Origin record = record_.Place();
-  const absl::Status told = WithPlace(RefusedAt(record, refusal), record, record_.graph.id);
+  absl::Status told = WithPlace(RefusedAt(record, refusal), record, record_.graph.id);
   ledger_.AddRefused({.origin = PlaceOf(refusal, record),
                       .id = record_.graph.id,
                       .reason = ReasonOf(refusal),

@@ -265,7 +265,7 @@ absl::Status ReadMolfile(const std::string& text, const MoleculeOptions& options
   const auto make = [&] {
     return Molecule(RDKit::MolBlockToMol(text, /*sanitize=*/false, /*removeHs=*/false));
   };
-  const absl::Status status = ReadCatching({make, /*is_molfile=*/true}, "bad_molfile", options, graph);
+  absl::Status status = ReadCatching({make, /*is_molfile=*/true}, "bad_molfile", options, graph);
   if (ReasonOf(status) != "bad_molfile") return status;
   const absl::Status told = WithMessage(status, CutLine(std::string(status.message()), line));
   return *line > 0 ? told : AtItsRow(told, ReadMolfileRows(text), line);
