@@ -163,8 +163,9 @@ class Budget(unittest.TestCase):
             thread.start()
             proxy.await_held()
             with contextlib.ExitStack() as stack:
-                # Together with the import more than may be received; each less than that.
-                self.send_halves(stack, 7 * POINTS, CAP // 16 // (7 * POINTS))
+                # Together more than may be received, also without the 64 KiB of each that may come before it is counted;
+                # each less than the import.
+                self.send_halves(stack, 7 * POINTS, CAP // 16 // (7 * POINTS - (64 << 10)) + 1)
                 proxy.await_answer(b"the server stopped receiving the request")
             proxy.thaw()
             thread.join()
