@@ -2,6 +2,8 @@
 
 #include <grpcpp/client_context.h>
 
+#include <utility>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/internal/retry.h"
@@ -37,7 +39,7 @@ absl::Status ResetForMemory() {
           absl::ResourceExhaustedError(
               "the server has reset the call, since its connections are short of memory; come again, "
               "or start packtraind with a greater --memory"),
-          base::kMemoryLimit, {{"part", "transport"}, {"flag", "--memory"}, {kResetBy, kGrpc}}),
+          base::kMemoryLimit, {{"part", base::kTransportPart}, {"flag", base::kMemoryFlag}, {kResetBy, kGrpc}}),
       kDelay);
 }
 
@@ -68,7 +70,7 @@ absl::Status OutcomeOf(const grpc::Status& status) {
   if (!base::ReasonOf(outcome).empty()) return outcome;
   if (absl::IsUnavailable(outcome) && absl::StrContains(outcome.message(), kClosed)) return ConnectionClosed();
   if (!absl::IsResourceExhausted(outcome)) return outcome;
-  if (base::IsStoppedReceiving(outcome)) return base::WithStopDetails(outcome);
+  if (base::IsStoppedReceiving(outcome)) return base::WithStopDetails(std::move(outcome));
   if (absl::StrContains(outcome.message(), kTooLarge)) return TooLarge(outcome);
   return absl::StrContains(outcome.message(), kReset) ? ResetForMemory() : outcome;
 }

@@ -1,5 +1,8 @@
 #include "proto/base/error_details.h"
 
+#include <string>
+#include <utility>
+
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "google/rpc/error_details.pb.h"
@@ -47,6 +50,15 @@ absl::Status WithField(absl::Status status, std::string_view field) {
   return status;
 }
 
+absl::Status WithRetryInfo(absl::Status status, std::chrono::milliseconds delay) {
+  if (status.ok()) return status;
+  google::rpc::RetryInfo info;
+  info.mutable_retry_delay()->set_seconds(delay.count() / 1'000);
+  info.mutable_retry_delay()->set_nanos(static_cast<int>(delay.count() % 1'000 * 1'000'000));
+  status.SetPayload(kRetryInfoUrl, absl::Cord(info.SerializeAsString()));
+  return status;
+}
+
 absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay) {
   if (status.ok()) return status;
   absl::Status with_words(status.code(), absl::StrCat(status.message(), "; come again in ",
@@ -54,11 +66,7 @@ absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay
   status.ForEachPayload([&with_words](absl::string_view type_url, const absl::Cord& payload) {
     with_words.SetPayload(type_url, payload);
   });
-  google::rpc::RetryInfo info;
-  info.mutable_retry_delay()->set_seconds(delay.count() / 1'000);
-  info.mutable_retry_delay()->set_nanos(static_cast<int>(delay.count() % 1'000 * 1'000'000));
-  with_words.SetPayload(kRetryInfoUrl, absl::Cord(info.SerializeAsString()));
-  return with_words;
+  return WithRetryInfo(std::move(with_words), delay);
 }
 
 std::optional<std::chrono::milliseconds> RetryDelayOf(const absl::Status& status) {

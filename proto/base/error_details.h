@@ -25,6 +25,9 @@ inline constexpr char kPlaceLimit[] = "PLACE_LIMIT";
 // Reasons of a call for which the server has no memory: at the moment, or ever. ERRORS.md.
 inline constexpr char kMemoryLimit[] = "MEMORY_LIMIT";
 inline constexpr char kAboveMemory[] = "ABOVE_MEMORY";
+// Facts of the two: the option that gives the server more, and the part that holds requests being received.
+inline constexpr char kMemoryFlag[] = "--memory";
+inline constexpr char kTransportPart[] = "transport";
 
 inline constexpr char kErrorInfoUrl[] = "type.googleapis.com/google.rpc.ErrorInfo";
 inline constexpr char kBadRequestUrl[] = "type.googleapis.com/google.rpc.BadRequest";
@@ -45,8 +48,10 @@ std::string MetadataOf(const absl::Status& status, std::string_view key);
 // "spec.policy"; what is wrong is the failure's message. OK stays as it is.
 absl::Status WithField(absl::Status status, std::string_view field);
 
-// The failure with a RetryInfo, and with words about it at the end of its message: the same call may succeed
-// after `delay`. OK stays as it is.
+// The failure with a RetryInfo: the same call may succeed after `delay`. OK stays as it is.
+absl::Status WithRetryInfo(absl::Status status, std::chrono::milliseconds delay);
+
+// The same, with words about the delay at the end of its message.
 absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay);
 
 // The delay of the RetryInfo, where there is one.

@@ -17,7 +17,7 @@ absl::Status StoppedReceiving(std::uint64_t held_bytes, std::uint64_t limit_byte
 // Whether a client got it.
 bool IsStoppedReceiving(const absl::Status& status);
 // What a client got, with the reason and the delay, and its message as it came.
-absl::Status WithStopDetails(const absl::Status& received);
+absl::Status WithStopDetails(absl::Status received);
 
 }  // namespace packtrain::base
 

@@ -49,7 +49,7 @@ absl::Status NoMemory(const limits::MemoryBudget& budget, std::uint64_t bytes) {
                        {{"part", std::string(limits::NameOf(kPart))},
                         {"bytes", absl::StrCat(bytes)},
                         {"limit", absl::StrCat(budget.max_bytes(kPart))},
-                        {"flag", "--memory"}}),
+                        {"flag", base::kMemoryFlag}}),
       kRetryDelay);
 }
 

@@ -21,8 +21,8 @@ absl::StatusOr<std::span<const std::uint32_t>> MeasureOf(const PlanRequest& requ
 }
 
 absl::Status RefuseEmptySlice(const PlanRequest& request, std::span<const std::uint32_t> of_graph) {
-  std::uint32_t min = of_graph[request.split.front()];
-  for (const std::uint32_t graph : request.split) min = std::min(min, of_graph[graph]);
+  const auto measure_of = [&](std::uint32_t graph) { return of_graph[graph]; };
+  const std::uint32_t min = measure_of(*std::ranges::min_element(request.split, {}, measure_of));
   return absl::FailedPreconditionError(
       absl::StrCat("--skip-above ", wire::SkipAboveText(request.spec), " would leave no graph of ",
                    request.split.size(), ": ", wire::WordOf(*request.spec.skip_above, wire::kSkipAboveWords),

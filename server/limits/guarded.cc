@@ -16,7 +16,7 @@ absl::Status NoMemoryFromSystem() {
       base::WithReason(
           absl::ResourceExhaustedError("the system gave the server no memory for this; packtraind's "
                                        "--memory may be more than there is"),
-          base::kMemoryLimit, {{"flag", "--memory"}}),
+          base::kMemoryLimit, {{"flag", base::kMemoryFlag}}),
       kRetryDelay);
 }
 

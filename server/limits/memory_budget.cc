@@ -59,7 +59,7 @@ std::string_view NameOf(MemoryPart part) {
     case MemoryPart::kProcess:
       return "process";
     case MemoryPart::kTransport:
-      return "transport";
+      return base::kTransportPart;
     case MemoryPart::kStoreCache:
       return "store_cache";
     case MemoryPart::kMemtables:
@@ -345,7 +345,7 @@ absl::Status MemoryBudget::NeverFits(MemoryPart part, std::uint64_t bytes) const
           absl::StrCat("this needs ", bytes, " bytes of memory for ", name, ", of which the server has ", limit,
                        " in all; ask for less, or start packtraind with a greater --memory")),
       base::kAboveMemory,
-      {{"part", name}, {"bytes", absl::StrCat(bytes)}, {"limit", limit}, {"flag", "--memory"}});
+      {{"part", name}, {"bytes", absl::StrCat(bytes)}, {"limit", limit}, {"flag", base::kMemoryFlag}});
 }
 
 absl::Status MemoryBudget::Refusal(MemoryPart part, std::uint64_t bytes) const {
@@ -360,7 +360,7 @@ absl::Status MemoryBudget::Refusal(MemoryPart part, std::uint64_t bytes) const {
                            used_[Index(part)], " of ", limit, " for ", name, ", and ", bytes,
                            " more did not come free in time; start packtraind with a ", "greater --memory")),
           base::kMemoryLimit,
-          {{"part", name}, {"bytes", absl::StrCat(bytes)}, {"limit", limit}, {"flag", "--memory"}}),
+          {{"part", name}, {"bytes", absl::StrCat(bytes)}, {"limit", limit}, {"flag", base::kMemoryFlag}}),
       delay);
 }
 

@@ -94,20 +94,15 @@ class Budget(unittest.TestCase):
     def test_summaries_of_a_long_run_wait_for_their_turn(self):
         run = self.start_run()
         for first in range(0, STEPS, 1 << 15):
-            rows = min(1 << 15, STEPS - first)
-            names = [column.name for column in run_pb2.StepBlock.DESCRIPTOR.fields]
-            columns = {name: [1] * rows for name in names}
-            columns["step"] = list(range(first, first + rows))
-            self.client.ReportSteps(run_pb2.ReportStepsRequest(run=run.run, attempt=run.attempt,
-                                                               steps=run_pb2.StepBlock(**columns)))
+            self.report_steps(run, range(first, min(first + (1 << 15), STEPS)))
         errors = self.call_at_once("SummarizeRun", run_pb2.SummarizeRunRequest(run=run.run), SUMMARIES)
         self.assert_held(errors)
         self.assertLess(len(errors), SUMMARIES)
         self.client.SummarizeRun(run_pb2.SummarizeRunRequest(run=run.run))
 
-    def report_step(self, run, step):
+    def report_steps(self, run, steps):
         names = [column.name for column in run_pb2.StepBlock.DESCRIPTOR.fields]
-        columns = {name: [1] for name in names} | {"step": [step]}
+        columns = {name: [1] * len(steps) for name in names} | {"step": steps}
         self.client.ReportSteps(run_pb2.ReportStepsRequest(run=run.run, attempt=run.attempt,
                                                            steps=run_pb2.StepBlock(**columns)))
 
@@ -119,13 +114,13 @@ class Budget(unittest.TestCase):
             for thread in threads:
                 thread.start()
             for step in range(1, 21):
-                self.report_step(run, step)
+                self.report_steps(run, [step])
             imported = self.node.import_sample()
             self.assertEqual(imported.code, 0, imported)
             for thread in threads:
                 thread.join()
             for step in range(21, 41):
-                self.report_step(run, step)
+                self.report_steps(run, [step])
             # What was sent of all of them is too much; those that are left fit.
             self.assertTrue(eventually(lambda: any([half.is_ended() for half in halves])))
             ended = [half for half in halves if half.ended]
