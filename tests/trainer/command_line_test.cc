@@ -153,16 +153,17 @@ TEST(CommandLine, DescribeNeedsNoRun) {
 TEST(CommandLine, SaysWhatAModelIsToBe) {
   const CommandLine line =
       Parse({"--model", "ggnn", "--describe", "--classes", "4050", "--edge-types", "20", "--readout", "choice",
-             "--hidden", "64", "--layers", "4", "--adjacency", "sparse"});
+             "--hidden", "64", "--layers", "4", "--adjacency", "sparse", "--filter", "table"});
   ASSERT_FALSE(line.exit_code.has_value());
   const ModelFlags& flags = line.options.training.model_flags;
   EXPECT_EQ(flags.readout, "choice");
   EXPECT_EQ(flags.adjacency, "sparse");
+  EXPECT_EQ(flags.filter, "table");
   EXPECT_EQ(flags.hidden, 64);
   EXPECT_EQ(flags.layers, 4);
   EXPECT_EQ(flags.edge_types, 20);
   const ModelFlags none = Parse(kWhole).options.training.model_flags;
-  EXPECT_FALSE(none.readout || none.adjacency || none.hidden || none.layers || none.edge_types);
+  EXPECT_FALSE(none.readout || none.adjacency || none.filter || none.hidden || none.layers || none.edge_types);
 }
 
 TEST(CommandLine, SaysHowTheLearningRateGoesOn) {

@@ -14,6 +14,7 @@
 #include "trainer/kernels/neighbour_statistics.h"
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/kernels/sum_messages.h"
+#include "trainer/kernels/table_filters.h"
 #include "trainer/kernels/vector_messages.h"
 #include "trainer/selftest/precision_errors.h"
 
@@ -158,6 +159,47 @@ TEST(PlainKernels, GaussiansNeverReachNumbersThatAreNotNormal) {
   EXPECT_FLOAT_EQ(gaussians[0][0].item<float>(), 1);
   EXPECT_FLOAT_EQ(gaussians[0][1].item<float>(), std::exp(-0.5f));
   EXPECT_FLOAT_EQ(gaussians[1][0].item<float>(), std::exp(-80.f));
+}
+
+at::Tensor DistancesUpTo(double reach) { return at::linspace(0, reach, 10'007, at::kDouble).unsqueeze(1); }
+
+TEST(PlainKernels, ATableOfACubicIsReadExactly) {
+  const auto cubic = [](const at::Tensor& d) { return at::cat({d * d * d - 20 * d * d + 3, 5 - d}, 1); };
+  const at::Tensor distances = DistancesUpTo(1023.0 / 64);
+  const at::Tensor read = ReadTable(cubic(TableDistances(at::kDouble)), distances);
+  EXPECT_TRUE(at::allclose(read, cubic(distances), 1e-12, 1e-9)) << (read - cubic(distances)).abs().max();
+}
+
+// The fourth derivative of a Gaussian of width w is at most 12 / w^2.
+TEST(PlainKernels, ATableOfGaussiansIsOffByTheErrorOfItsCubics) {
+  const at::Tensor centres = at::arange(150, at::kDouble) * 0.1, distances = DistancesUpTo(15.9) + 1.0 / 64;
+  const auto gaussians = [&](const at::Tensor& d) {
+    return Gaussians(d, centres, {.width = 0.1, .type = at::kDouble});
+  };
+  const at::Tensor table = gaussians(TableDistances(at::kDouble));
+  const double error = (ReadTable(table, distances) - gaussians(distances)).abs().max().item<double>();
+  const double bound = 3.0 / 128 * (12 / (0.1 * 0.1)) / std::pow(64, 4);
+  EXPECT_LT(error, bound);
+  EXPECT_GT(error, bound / 2) << "the bound is no tight one";
+}
+
+TEST(PlainKernels, ATableEndsInZeros) {
+  const at::Tensor table = at::ones({kTableRows, 2});
+  const at::Tensor read = ReadTable(table, Column({15.99f, 16, 1e9f, INFINITY, NAN, 1023.f / 64, 0}));
+  EXPECT_TRUE(read.narrow(0, 0, 4).equal(at::zeros({4, 2})));
+  EXPECT_TRUE(read[4].isnan().all().item<bool>());
+  EXPECT_TRUE(read.narrow(0, 5, 2).equal(at::ones({2, 2})));
+}
+
+TEST(PlainKernels, TheGradientOfATableIsInTheRowsThatWereRead) {
+  const at::Tensor table = at::zeros({kTableRows, 1}).requires_grad_();
+  // A row itself, twice, and the middle between two rows.
+  ReadTable(table, Column({3, 3, 5 + 0.5f / 64, 20})).backward(Column({1, 10, 16, 100}));
+  at::Tensor expected = at::zeros({kTableRows, 1});
+  expected[3 * 64] = 11;
+  const std::int64_t below = std::int64_t{5} * 64;
+  expected.narrow(0, below - 1, 4).copy_(Column({-1, 9, 9, -1}));
+  EXPECT_TRUE(at::allclose(table.grad(), expected)) << table.grad().narrow(0, below - 2, 6);
 }
 
 at::Tensor Rounded(const at::Tensor& values) { return values.to(at::kBFloat16); }

@@ -34,6 +34,7 @@ struct ModelFacts {
   std::string_view name;
   std::string_view readout;
   std::string_view adjacency = {};
+  std::string_view filter = {};
   bool with_optional = false;              // inputs, where the model reads such
   std::array<std::int64_t, 2> parameters;  // with 5 and with 74 classes, 9 node features and 20 edge types
   // In the tests of all else; 0: those of the model. A model with kinks is to be so small that none lies near.
@@ -60,6 +61,20 @@ constexpr std::array kFacts = {
                .parameters = {80'352, 84'768},
                .bf16_roundings = 5,
                .bf16_terms = 64},
+    // A table is no data of edges.
+    ModelFacts{.name = "schnet",
+               .readout = "mean",
+               .filter = kTable,
+               .parameters = {80'352, 84'768},
+               .bf16_roundings = 0,
+               .bf16_terms = 1},
+    ModelFacts{.name = "schnet",
+               .readout = "mean",
+               .filter = kTable,
+               .with_optional = true,
+               .parameters = {80'352, 84'768},
+               .bf16_roundings = 0,
+               .bf16_terms = 1},
     // Gaussians; in each layer their product with W8, two sums with those of the ends, the softplus, the
     // product with W9; behind them those of a filter. 64 channels.
     ModelFacts{.name = "mpeu",
@@ -152,6 +167,7 @@ class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
                           .token_classes = testing::MoleculesTokens().of_token,
                           .readout = GetParam().readout,
                           .adjacency = GetParam().adjacency,
+                          .filter = GetParam().filter,
                           .hidden = GetParam().hidden,
                           .layers = GetParam().layers,
                           .seed = seed,
@@ -392,15 +408,16 @@ TEST_P(ModelConformance, InBf16GarbageInThePaddingChangesNoBit) {
 INSTANTIATE_TEST_SUITE_P(Models, ModelConformance, ::testing::ValuesIn(kFacts), [](const auto& test) {
   return absl::StrCat(std::string(test.param.name), "_", std::string(test.param.readout),
                       test.param.adjacency == kBanded ? "_banded" : "",
+                      test.param.filter == kTable ? "_table" : "",
                       test.param.with_optional ? "_with_optional_inputs" : "");
 });
 
 TEST(Models, AllHaveFactsForEachForm) {
   const auto has_facts = [](const ModelEntry& entry, const ModelForm& form, bool with_optional,
-                            std::string_view adjacency = {}) {
+                            std::string_view adjacency = {}, std::string_view filter = {}) {
     return std::ranges::any_of(kFacts, [&](const ModelFacts& facts) {
       return facts.name == entry.name && facts.readout == form.readout &&
-             facts.with_optional == with_optional && facts.adjacency == adjacency;
+             facts.with_optional == with_optional && facts.adjacency == adjacency && facts.filter == filter;
     });
   };
   for (const ModelEntry& entry : Models()) {
@@ -408,6 +425,9 @@ TEST(Models, AllHaveFactsForEachForm) {
       EXPECT_TRUE(has_facts(entry, form, false)) << entry.name << ' ' << form.readout;
       for (std::size_t other = 1; other < entry.adjacencies.size(); ++other)
         EXPECT_TRUE(has_facts(entry, form, false, entry.adjacencies[other]))
+            << entry.name << ' ' << form.readout;
+      for (std::size_t other = 1; other < entry.filters.size(); ++other)
+        EXPECT_TRUE(has_facts(entry, form, false, {}, entry.filters[other]))
             << entry.name << ' ' << form.readout;
       EXPECT_EQ(has_facts(entry, form, true), form.optional != InputSet{}) << entry.name << ' ' << form.readout;
     }

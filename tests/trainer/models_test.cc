@@ -1,13 +1,16 @@
 // The table of models and what the command line says of them; what holds of models of positions beside what the
 // conformance suite asks of every model.
 #include <gmock/gmock.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/types.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/testing/status_matchers.h"
@@ -110,6 +113,47 @@ TEST_P(GeometricModel, ImagesOfAtomsAreAtomsInTheirPlaces) {
 INSTANTIATE_TEST_SUITE_P(Models, GeometricModel, ::testing::Values("schnet", "mpeu", "painn"),
                          [](const auto& test) { return std::string(test.param); });
 
+// In f64, of SchNet with the initial weights of a seed: the predictions, and the gradient of their squares.
+std::vector<at::Tensor> ResultsOfSchNet(std::string_view filter, std::uint32_t seed, double stretch) {
+  const std::shared_ptr<Model> model = FindModel("schnet")->create(
+      {.sizes = {.classes = 4}, .filter = filter, .seed = seed, .edge_type = at::kDouble});
+  model->to(at::kDouble);
+  GraphTensors graphs = InF64(testing::TensorsOf(BatchOf(Molecules())));
+  graphs.positions *= stretch;
+  const at::Tensor predictions = model->Forward(graphs);
+  std::vector<at::Tensor> results = torch::autograd::grad({predictions.square().sum()}, model->parameters());
+  results.push_back(predictions.detach());
+  return results;
+}
+
+// The greatest difference of any result, over the greatest value of that result.
+double ErrorOfTable(std::uint32_t seed) {
+  const std::vector<at::Tensor> table = ResultsOfSchNet("table", seed, 1);
+  const std::vector<at::Tensor> direct = ResultsOfSchNet("direct", seed, 1);
+  double error = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const at::Tensor worst = (table[i] - direct[i]).abs().max() / direct[i].abs().max();
+    error = std::max(error, worst.item<double>());
+  }
+  return error;
+}
+
+TEST(SchNetByTable, IsTheDirectFormButForTheErrorOfItsCubics) {
+  for (const std::uint32_t seed : {1, 2, 3}) {
+    const double error = ErrorOfTable(seed);
+    EXPECT_LT(error, 4e-6) << seed;
+    EXPECT_GT(error, 1e-8) << "the tables are read";
+  }
+}
+
+// Bonds of some 16 angstrom, some within the table and some not, and of 100: direct filters end, too.
+TEST(SchNetByTable, EndsWhereDirectFiltersAreNearlyZero) {
+  for (const double stretch : {16, 100}) {
+    const at::Tensor direct = ResultsOfSchNet("direct", 1, stretch).back();
+    EXPECT_TRUE(at::allclose(ResultsOfSchNet("table", 1, stretch).back(), direct, 1e-6, 0)) << stretch;
+  }
+}
+
 TEST(Models, AnUnknownNameIsAnsweredWithTheKnownOnes) {
   EXPECT_THAT(FindModel("mlp"),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("schnet, mpeu, painn, pna, ggnn")));
@@ -128,6 +172,13 @@ TEST(Models, FlagsThatAModelDoesNotHaveAreRefusedByName) {
   EXPECT_THAT(
       check("painn", {.adjacency = "sparse"}),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--adjacency: painn has nothing to choose")));
+  EXPECT_THAT(check("schnet", {.filter = "table"}), IsOk());
+  EXPECT_THAT(check("schnet", {.filter = "direct"}), IsOk());
+  EXPECT_THAT(
+      check("schnet", {.filter = "cubic"}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--filter cubic: schnet has direct, table")));
+  EXPECT_THAT(check("mpeu", {.filter = "table"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--filter: mpeu has nothing to choose")));
   EXPECT_THAT(check("ggnn", {.adjacency = "sparse", .edge_types = 20}), IsOk());
   EXPECT_THAT(check("ggnn", {.adjacency = "banded"}), IsOk());
   EXPECT_THAT(
@@ -151,6 +202,9 @@ TEST(Models, AReadoutLeavesOneForm) {
 
 TEST(Models, ARunIsDescribedByWhatIsNotUsual) {
   EXPECT_THAT(DescribeChoices(*FindModel("schnet"), {.sizes = {.classes = 5}, .hidden = 64}), IsEmpty());
+  EXPECT_THAT(DescribeChoices(*FindModel("schnet"), {.filter = "direct"}), IsEmpty());
+  EXPECT_THAT(DescribeChoices(*FindModel("schnet"), {.filter = "table"}),
+              UnorderedElementsAre(Pair("filter", "table")));
   EXPECT_THAT(DescribeChoices(*FindModel("schnet"), {.hidden = 32, .layers = 4}),
               UnorderedElementsAre(Pair("hidden", "32"), Pair("layers", "4")));
   EXPECT_THAT(DescribeChoices(*FindModel("pna"), {.sizes = {.mean_log_degree = 1.0986122886681098}}),

@@ -2,7 +2,6 @@
 
 #include <torch/types.h>
 
-#include "trainer/kernels/distances.h"
 #include "trainer/kernels/edge_product.h"
 #include "trainer/kernels/gaussians.h"
 #include "trainer/kernels/shifted_softplus.h"
@@ -11,8 +10,6 @@
 namespace packtrain::trainer {
 namespace {
 
-constexpr double kSpacing = 0.1;  // angstrom, between the centres of neighbouring Gaussians
-constexpr double kWidth = 0.1;    // square angstrom
 // In bf16, as tensor cores are fed fastest with rows of a multiple of 16 bytes; those after the 150th have no
 // weight.
 constexpr std::int64_t kShortGaussians = 152;
@@ -38,19 +35,21 @@ DistanceBasis::DistanceBasis(torch::nn::Module& module, at::ScalarType edge_type
   zeros_ = module.register_buffer("no_weights", at::zeros({gaussians - kGaussians, 1}));
 }
 
-at::Tensor DistanceBasis::Expand(const GraphTensors& graphs, KernelForm kernels) const {
-  return Gaussians(Distances(graphs, kernels), centres_,
-                   {.width = kWidth, .type = edge_type_, .form = kernels});
+at::Tensor DistanceBasis::Expand(const at::Tensor& distances, KernelForm kernels) const {
+  return Gaussians(distances, centres_, {.width = kWidth, .type = edge_type_, .form = kernels});
 }
 
 at::Tensor DistanceBasis::Widen(const at::Tensor& weights) const {
   return zeros_.size(0) == 0 ? weights : at::cat({weights, zeros_.expand({-1, weights.size(1)})});
 }
 
-at::Tensor Interaction::operator()(const at::Tensor& nodes, const at::Tensor& hidden,
+at::Tensor Interaction::Filters(const at::Tensor& hidden, KernelForm kernels) const {
+  return ShiftedSoftplus(EdgeProduct(hidden, filter_out), kernels);
+}
+
+at::Tensor Interaction::operator()(const at::Tensor& nodes, const at::Tensor& filters,
                                    const GraphTensors& graphs, KernelForm kernels) const {
-  const at::Tensor filter = ShiftedSoftplus(EdgeProduct(hidden, filter_out), kernels);
-  const at::Tensor sums = SumMessages(nodes.mm(message), filter, graphs, kernels);
+  const at::Tensor sums = SumMessages(nodes.mm(message), filters, graphs, kernels);
   return nodes + update(sums / graphs.in_degree, kernels);
 }
 

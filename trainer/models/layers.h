@@ -37,13 +37,15 @@ struct Mlp {
 class DistanceBasis {
  public:
   static constexpr std::int64_t kGaussians = 150;
+  static constexpr double kSpacing = 0.1;  // angstrom, between neighbouring centres
+  static constexpr double kWidth = 0.1;    // square angstrom
 
   // Registers its constants with `module`. Values are of `edge_type`; in bf16 there are further Gaussians, so
   // that rows are of the size that tensor cores take fastest.
   DistanceBasis(torch::nn::Module& module, at::ScalarType edge_type);
 
-  // [E, Gaussians], of edges as in `graphs`.
-  at::Tensor Expand(const GraphTensors& graphs, KernelForm kernels) const;
+  // [E, Gaussians], of `distances` [E, 1] in angstrom.
+  at::Tensor Expand(const at::Tensor& distances, KernelForm kernels) const;
 
   // What multiplies these values: `weights` [150, C], with rows of zeros for further Gaussians.
   at::Tensor Widen(const at::Tensor& weights) const;
@@ -61,8 +63,11 @@ struct Interaction {
   at::Tensor message;     // W3 [C, C]
   Mlp update;             // W4, W5 [C, C]
 
-  // The states of the nodes, f32 [N, C], after it. `hidden` [E, C] is ssp(e W1) of the states e of the edges.
-  at::Tensor operator()(const at::Tensor& nodes, const at::Tensor& hidden, const GraphTensors& graphs,
+  // The filters [E, C] of edges. `hidden` [E, C] is ssp(e W1) of their states e.
+  at::Tensor Filters(const at::Tensor& hidden, KernelForm kernels) const;
+
+  // The states of the nodes, f32 [N, C], after it. `filters` [E, C] are those of the edges.
+  at::Tensor operator()(const at::Tensor& nodes, const at::Tensor& filters, const GraphTensors& graphs,
                         KernelForm kernels) const;
 };
 Interaction MakeInteraction(ParameterMaker& make, const std::string& name, std::int64_t edge,

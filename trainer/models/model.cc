@@ -42,13 +42,13 @@ absl::Status CheckReadout(const ModelFlags& flags, const ModelEntry& entry) {
   return Refuse(absl::StrCat("--readout ", *flags.readout), entry, absl::StrJoin(ReadoutsOf(entry), ", "));
 }
 
-absl::Status CheckAdjacency(const ModelFlags& flags, const ModelEntry& entry) {
-  if (!flags.adjacency.has_value()) return absl::OkStatus();
-  if (entry.adjacencies.empty()) return Refuse("--adjacency", entry, "nothing to choose there");
-  if (std::ranges::find(entry.adjacencies, *flags.adjacency) != entry.adjacencies.end())
-    return absl::OkStatus();
-  const std::vector<std::string> known(entry.adjacencies.begin(), entry.adjacencies.end());
-  return Refuse(absl::StrCat("--adjacency ", *flags.adjacency), entry, absl::StrJoin(known, ", "));
+absl::Status CheckChoice(const std::string& flag, const std::optional<std::string>& value,
+                         std::span<const std::string_view> choices, const ModelEntry& entry) {
+  if (!value.has_value()) return absl::OkStatus();
+  if (choices.empty()) return Refuse(flag, entry, "nothing to choose there");
+  if (std::ranges::find(choices, *value) != choices.end()) return absl::OkStatus();
+  const std::vector<std::string> known(choices.begin(), choices.end());
+  return Refuse(absl::StrCat(flag, " ", *value), entry, absl::StrJoin(known, ", "));
 }
 
 }  // namespace
@@ -69,7 +69,9 @@ absl::StatusOr<ModelEntry> FindModel(std::string_view name) {
 }
 
 absl::Status CheckFlags(const ModelFlags& flags, const ModelEntry& entry) {
-  for (const absl::Status& status : {CheckReadout(flags, entry), CheckAdjacency(flags, entry)}) {
+  for (const absl::Status& status :
+       {CheckReadout(flags, entry), CheckChoice("--adjacency", flags.adjacency, entry.adjacencies, entry),
+        CheckChoice("--filter", flags.filter, entry.filters, entry)}) {
     if (!status.ok()) return status;
   }
   if (!flags.edge_types.has_value() || ReadsEdgeTypes(entry)) return absl::OkStatus();
@@ -86,6 +88,7 @@ ModelOptions Completed(ModelOptions options, const ModelEntry& entry) {
   if (options.layers == 0) options.layers = entry.layers;
   if (options.readout.empty()) options.readout = entry.forms.front().readout;
   if (options.adjacency.empty() && !entry.adjacencies.empty()) options.adjacency = entry.adjacencies.front();
+  if (options.filter.empty() && !entry.filters.empty()) options.filter = entry.filters.front();
   return options;
 }
 
@@ -100,6 +103,7 @@ std::map<std::string, std::string> DescribeChoices(const ModelEntry& entry, cons
   add_unusual("edge_types", options.sizes.edge_types, 0);
   if (entry.forms.size() > 1) choices["readout"] = std::string(options.readout);
   if (!options.adjacency.empty()) choices["adjacency"] = std::string(options.adjacency);
+  if (!options.filter.empty() && options.filter != kDirect) choices["filter"] = std::string(options.filter);
   const double degree = options.sizes.mean_log_degree;
   if (degree != 0) choices["mean_log_degree"] = absl::StrFormat("%.12g", degree);
   return choices;

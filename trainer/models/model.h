@@ -7,9 +7,13 @@
 //                                                 .inputs = {Input::kAtomicNumbers, Input::kPositions},
 //                                                 .optional = {Input::kCells},
 //                                                 .task = kSquaredError}};
-//   inline constexpr ModelEntry kSchNet = {
-//       .name = "schnet", .forms = kSchNetForms, .hidden = 64, .layers = 3, .create = CreateSchNet, .decay =
-//       0.96};
+//   inline constexpr ModelEntry kSchNet = {.name = "schnet",
+//                                          .forms = kSchNetForms,
+//                                          .hidden = 64,
+//                                          .layers = 3,
+//                                          .filters = kSchNetFilters,
+//                                          .create = CreateSchNet,
+//                                          .decay = 0.96};
 #ifndef PACKTRAIN_TRAINER_MODELS_MODEL_H_
 #define PACKTRAIN_TRAINER_MODELS_MODEL_H_
 
@@ -47,6 +51,7 @@ struct ModelOptions {
   std::vector<std::int32_t> token_classes = {};  // TokenClasses::of_token, for a model that reads tokens
   std::string_view readout = {};                 // of one of the model's forms; empty: its first
   std::string_view adjacency = {};               // of ModelEntry::adjacencies; empty: the first
+  std::string_view filter = {};                  // of ModelEntry::filters; empty: the first
   std::int64_t hidden = 0;                       // 0: ModelEntry::hidden
   std::int64_t layers = 0;                       // 0: ModelEntry::layers
   std::uint32_t seed = 0;                        // equal seeds give equal parameters
@@ -76,6 +81,8 @@ struct ModelEntry {
   // How sums over neighbours may be made, as --adjacency names it, with the usual one first; none where there
   // is nothing to choose.
   std::span<const std::string_view> adjacencies = {};
+  // How filters of distances may be made, as --filter names it, likewise.
+  std::span<const std::string_view> filters = {};
   std::shared_ptr<Model> (*create)(const ModelOptions& options);
   double decay;  // of the learning rate, every 100,000 steps
 
@@ -98,7 +105,8 @@ std::vector<ModelForm> FormsFor(const ModelFlags& flags, const ModelEntry& entry
 ModelOptions Completed(ModelOptions options, const ModelEntry& entry);
 
 // What tells a model from the usual one of its name, by the flags without dashes: sizes that are not the usual
-// ones, and where a model has several, readout and adjacency. Beside them what follows from the data set.
+// ones, where a model has several, readout and adjacency, and a filter that is not direct. Beside them what
+// follows from the data set.
 std::map<std::string, std::string> DescribeChoices(const ModelEntry& entry, const ModelOptions& options);
 
 // Elements of all trainable parameters.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/kernels/distances.h"
 #include "trainer/kernels/edge_product.h"
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/models/layers.h"
@@ -42,11 +43,11 @@ class Mpeu final : public Model {
 
   at::Tensor Forward(const GraphTensors& graphs) override {
     at::Tensor nodes = at::embedding(embedding_, graphs.classes);
-    at::Tensor edges = basis_.Expand(graphs, kernels_);
+    at::Tensor edges = basis_.Expand(Distances(graphs, kernels_), kernels_);
     for (const Layer& layer : layers_) {
       edges = UpdateEdges(layer.edge, nodes, edges, graphs);
       const at::Tensor hidden = ShiftedSoftplus(EdgeProduct(edges, layer.node.filter_in), kernels_);
-      nodes = layer.node(nodes, hidden, graphs, kernels_);
+      nodes = layer.node(nodes, layer.node.Filters(hidden, kernels_), graphs, kernels_);
     }
     return MeanOverNodes(readout_(nodes, kernels_), graphs);
   }

@@ -6,18 +6,28 @@
 #include <string>
 #include <vector>
 
+#include "trainer/kernels/distances.h"
 #include "trainer/kernels/edge_product.h"
 #include "trainer/kernels/shifted_softplus.h"
+#include "trainer/kernels/table_filters.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/parameter_maker.h"
 
 namespace packtrain::trainer {
 namespace {
 
+// A table is no edge-sized data.
+at::ScalarType BasisType(const ModelOptions& options) {
+  return options.filter == kTable && options.edge_type == at::kBFloat16 ? at::kFloat : options.edge_type;
+}
+
 class SchNet final : public Model {
  public:
   explicit SchNet(const ModelOptions& options)
-      : kernels_(options.kernels), channels_(options.hidden), basis_(*this, options.edge_type) {
+      : kernels_(options.kernels),
+        by_table_(options.filter == kTable),
+        channels_(options.hidden),
+        basis_(*this, BasisType(options)) {
     ParameterMaker make(*this, options.seed);
     embedding_ = make.Matrix("embedding", options.sizes.classes, channels_);
     for (std::int64_t i = 0; i < options.layers; ++i) {
@@ -30,24 +40,30 @@ class SchNet final : public Model {
   }
 
   at::Tensor Forward(const GraphTensors& graphs) override {
-    const std::vector<at::Tensor> hidden = HiddenFilters(graphs);
+    const at::Tensor distances = Distances(graphs, kernels_);
+    const std::vector<at::Tensor> hidden =
+        HiddenFilters(by_table_ ? TableDistances(distances.options()) : distances);
     at::Tensor nodes = at::embedding(embedding_, graphs.classes);
-    for (std::size_t i = 0; i < layers_.size(); ++i) nodes = layers_[i](nodes, hidden[i], graphs, kernels_);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      const at::Tensor filters = layers_[i].Filters(hidden[i], kernels_);
+      nodes = layers_[i](nodes, by_table_ ? ReadTable(filters, distances) : filters, graphs, kernels_);
+    }
     return MeanOverNodes(readout_(nodes, kernels_), graphs);
   }
 
  private:
-  // What the first halves of the layers' filters make of the distances, [E, C] each. They read the same
+  // What the first halves of the layers' filters make of `distances` [D, 1], [D, C] each. They read the same
   // Gaussians, so they are one product.
-  std::vector<at::Tensor> HiddenFilters(const GraphTensors& graphs) const {
+  std::vector<at::Tensor> HiddenFilters(const at::Tensor& distances) const {
     std::vector<at::Tensor> matrices;
     for (const Interaction& layer : layers_) matrices.push_back(layer.filter_in);
     const at::Tensor products =
-        EdgeProduct(basis_.Expand(graphs, kernels_), basis_.Widen(at::cat(matrices, 1)));
+        EdgeProduct(basis_.Expand(distances, kernels_), basis_.Widen(at::cat(matrices, 1)));
     return ShiftedSoftplus(products, kernels_).split(channels_, 1);
   }
 
   const KernelForm kernels_;
+  const bool by_table_;
   const std::int64_t channels_;
   const DistanceBasis basis_;
   at::Tensor embedding_;

@@ -3,6 +3,7 @@
 #define PACKTRAIN_TRAINER_MODELS_SCHNET_H_
 
 #include <memory>
+#include <string_view>
 
 #include "trainer/models/model.h"
 #include "trainer/tasks/regression.h"
@@ -16,8 +17,15 @@ inline constexpr ModelForm kSchNetForms[] = {{.readout = "mean",
                                               .optional = {Input::kCells},
                                               .task = kSquaredError}};
 
-inline constexpr ModelEntry kSchNet = {
-    .name = "schnet", .forms = kSchNetForms, .hidden = 64, .layers = 3, .create = CreateSchNet, .decay = 0.96};
+inline constexpr std::string_view kSchNetFilters[] = {kDirect, kTable};
+
+inline constexpr ModelEntry kSchNet = {.name = "schnet",
+                                       .forms = kSchNetForms,
+                                       .hidden = 64,
+                                       .layers = 3,
+                                       .filters = kSchNetFilters,
+                                       .create = CreateSchNet,
+                                       .decay = 0.96};
 
 }  // namespace packtrain::trainer
 

@@ -55,6 +55,7 @@ class TrainedSettings {
   // Without --adjacency, which is for batches with blocks and changes no prediction.
   ModelFlags Flags() const {
     return {.readout = IfAny(Text("--readout")),
+            .filter = IfAny(Text("--filter")),
             .hidden = Number("--hidden"),
             .layers = Number("--layers"),
             .edge_types = Number("--edge-types")};
@@ -119,14 +120,16 @@ absl::StatusOr<LoadedModel> LoadModel(const Checkpoint& checkpoint, client::Conn
     return absl::FailedPreconditionError(
         "the model of the checkpoint chooses among nodes; predict writes targets");
   }
-  LoadedModel loaded{.model = entry.create({.sizes = chosen.feed.layout.sizes,
-                                            .token_classes = chosen.feed.token_classes.of_token,
-                                            .readout = form.readout,
-                                            .hidden = flags.hidden.value_or(0),
-                                            .layers = flags.layers.value_or(0),
-                                            .kernels = device.kernels()}),
-                     .needs = {.required = form.inputs, .optional = form.optional},
-                     .trained = {std::move(dataset), std::move(chosen.feed)}};
+  LoadedModel loaded{
+      .model = entry.create({.sizes = chosen.feed.layout.sizes,
+                             .token_classes = chosen.feed.token_classes.of_token,
+                             .readout = form.readout,
+                             .filter = flags.filter ? std::string_view(*flags.filter) : std::string_view(),
+                             .hidden = flags.hidden.value_or(0),
+                             .layers = flags.layers.value_or(0),
+                             .kernels = device.kernels()}),
+      .needs = {.required = form.inputs, .optional = form.optional},
+      .trained = {std::move(dataset), std::move(chosen.feed)}};
   loaded.model->to(device.torch_device());
   FlatParameters parameters(*loaded.model);
   ABSL_RETURN_IF_ERROR(RestoreParameters(checkpoint, parameters));

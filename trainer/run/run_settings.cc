@@ -35,9 +35,13 @@ Settings SettingsOf(const StepMaking& making) {
 
 Settings SettingsOf(const std::map<std::string, std::string>& model_choices) {
   constexpr std::pair<const char*, const char*> kNames[] = {
-      {"readout", "--readout"},       {"adjacency", "--adjacency"},
-      {"hidden", "--hidden"},         {"layers", "--layers"},
-      {"edge_types", "--edge-types"}, {"mean_log_degree", "the mean logarithm of degrees"}};
+      {"readout", "--readout"},
+      {"adjacency", "--adjacency"},
+      {"filter", "--filter"},
+      {"hidden", "--hidden"},
+      {"layers", "--layers"},
+      {"edge_types", "--edge-types"},
+      {"mean_log_degree", "the mean logarithm of degrees"}};
   Settings settings;
   for (const auto& [choice, name] : kNames) {
     const auto found = model_choices.find(choice);

@@ -199,6 +199,7 @@ class Session {
                       .token_classes = data_.feed.token_classes.of_token,
                       .readout = form.readout,
                       .adjacency = flags.adjacency ? std::string_view(*flags.adjacency) : std::string_view(),
+                      .filter = flags.filter ? std::string_view(*flags.filter) : std::string_view(),
                       .hidden = flags.hidden.value_or(0),
                       .layers = flags.layers.value_or(0),
                       .seed = options_.model_seed,
