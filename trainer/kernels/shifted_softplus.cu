@@ -1,34 +1,12 @@
 #include "trainer/kernels/shifted_softplus.cuh"
 
 #include "trainer/kernels/float_vector.cuh"
+#include "trainer/kernels/softplus_of_float.cuh"
 
 namespace packtrain::trainer {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr float kLn2 = 0.693147180559945f;
-
-// ln(1 + x), to be stored as `Element`.
-template <typename Element>
-__device__ float LogOfOneAnd(float x) {
-  return kIsShort<Element> ? __logf(1 + x) : log1pf(x);
-}
-
-// Never overflows: e is raised to no positive power.
-template <typename Element>
-struct Value {
-  __device__ float operator()(float x) const {
-    return fmaxf(x, 0) + LogOfOneAnd<Element>(Exponential<Element>(-fabsf(x))) - kLn2;
-  }
-};
-
-template <typename Element>
-struct Gradient {
-  __device__ float operator()(float x, float d_y) const {
-    const float divisor = 1 + Exponential<Element>(-x);
-    return kIsShort<Element> ? __fdividef(d_y, divisor) : d_y / divisor;
-  }
-};
 
 template <typename Vector, typename Operation, typename Element, typename... Inputs>
 __global__ void __launch_bounds__(kThreads)
@@ -59,13 +37,13 @@ cudaError_t Apply(Operation operation, std::int64_t count, cudaStream_t stream, 
 
 template <typename Element>
 cudaError_t EnqueueSoftplus(const Element* x, std::int64_t count, Element* y, cudaStream_t stream) {
-  return Apply(Value<Element>(), count, stream, y, x);
+  return Apply(SoftplusValue<Element>(), count, stream, y, x);
 }
 
 template <typename Element>
 cudaError_t EnqueueSoftplusBackward(const Element* x, const Element* d_y, std::int64_t count, Element* d_x,
                                     cudaStream_t stream) {
-  return Apply(Gradient<Element>(), count, stream, d_x, x, d_y);
+  return Apply(SoftplusGradient<Element>(), count, stream, d_x, x, d_y);
 }
 
 template cudaError_t EnqueueSoftplus(const float*, std::int64_t, float*, cudaStream_t);

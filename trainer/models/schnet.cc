@@ -10,6 +10,7 @@
 #include "trainer/kernels/edge_product.h"
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/kernels/table_filters.h"
+#include "trainer/kernels/table_schnet.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/parameter_maker.h"
 
@@ -41,6 +42,12 @@ class SchNet final : public Model {
 
   at::Tensor Forward(const GraphTensors& graphs) override {
     const at::Tensor distances = Distances(graphs, kernels_);
+    if constexpr (kHasFusedForms) {
+      if (by_table_ && kernels_ == KernelForm::kFused && TakesTableSchNet(Weights())) {
+        return FusedTableSchNet(Weights(), {.spacing = DistanceBasis::kSpacing, .width = DistanceBasis::kWidth},
+                                distances, graphs);
+      }
+    }
     const std::vector<at::Tensor> hidden =
         HiddenFilters(by_table_ ? TableDistances(distances.options()) : distances);
     at::Tensor nodes = at::embedding(embedding_, graphs.classes);
@@ -52,6 +59,19 @@ class SchNet final : public Model {
   }
 
  private:
+  TableSchNetWeights Weights() const {
+    TableSchNetWeights weights = {
+        .embedding = embedding_, .layers = {}, .readout_in = readout_.first, .readout_out = readout_.second};
+    for (const Interaction& layer : layers_) {
+      weights.layers.push_back({.filter_in = layer.filter_in,
+                                .filter_out = layer.filter_out,
+                                .message = layer.message,
+                                .update_in = layer.update.first,
+                                .update_out = layer.update.second});
+    }
+    return weights;
+  }
+
   // What the first halves of the layers' filters make of `distances` [D, 1], [D, C] each. They read the same
   // Gaussians, so they are one product.
   std::vector<at::Tensor> HiddenFilters(const at::Tensor& distances) const {
