@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -49,6 +50,7 @@ class Bench {
     ABSL_ASSIGN_OR_RETURN(const ModelEntry entry, FindModel(bench.model));
     ABSL_ASSIGN_OR_RETURN(const at::ScalarType edge_type, SetPrecision(bench.precision, device.torch_device()));
     const ModelOptions model = {.sizes = {.classes = kClasses},
+                                .filter = bench.filter,
                                 .kernels = bench.fused ? device.kernels() : KernelForm::kPlain,
                                 .edge_type = edge_type};
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<GradientSync> sync, GradientSync::Connect(World(), {}));
@@ -153,7 +155,8 @@ Json ToJson(const PrecisionErrors& errors) {
 }  // namespace
 
 std::string NameOf(const BenchCase& bench) {
-  return absl::StrCat("bench: ", bench.model, ", ", bench.padded.nodes, " nodes, ", bench.padded.edges,
+  const std::string filter = bench.filter.empty() ? "" : absl::StrCat(" with ", std::string(bench.filter));
+  return absl::StrCat("bench: ", bench.model, filter, ", ", bench.padded.nodes, " nodes, ", bench.padded.edges,
                       " edges, ", EngineName(bench), ", ", KernelsName(bench), ", ", bench.precision);
 }
 
@@ -161,10 +164,15 @@ std::vector<BenchCase> BenchCases() {
   std::vector<BenchCase> cases;
   for (const wire::Shape& padded : {wire::Shape{32, 576, 9'984}, wire::Shape{128, 2'304, 39'936}}) {
     for (const char* model : {"schnet", "mpeu", "painn"}) {
-      const BenchCase bench = {.model = model, .real = FullGraphs(padded.graphs - 1), .padded = padded};
+      BenchCase bench = {.model = model, .real = FullGraphs(padded.graphs - 1), .padded = padded};
       AddCases(bench, /*captured=*/false, "f32", cases);
       for (const char* precision : {"f32", "tf32", "bf16"})
         AddCases(bench, /*captured=*/true, precision, cases);
+      const std::span<const std::string_view> filters = FindModel(model)->filters;
+      for (std::size_t other = 1; other < filters.size(); ++other) {
+        bench.filter = filters[other];
+        AddCases(bench, /*captured=*/true, "f32", cases);
+      }
     }
   }
   return cases;
@@ -189,6 +197,7 @@ absl::StatusOr<Json> TimeSteps(const BenchCase& bench, const BenchOptions& optio
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Bench> created, Bench::Create(bench, device));
   ABSL_ASSIGN_OR_RETURN(const SteadyFigures figures, created->Time(options));
   return Json{{"model", bench.model},
+              {"filter", std::string(Completed({.filter = bench.filter}, *FindModel(bench.model)).filter)},
               {"nodes", bench.padded.nodes},
               {"edges", bench.padded.edges},
               {"graphs", bench.padded.graphs},

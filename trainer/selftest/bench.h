@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,14 +23,15 @@ struct BenchCase {
   bool captured = false;
   bool fused = false;  // with the device's kernels; otherwise with the plain ones
   std::string precision = "f32";
+  std::string_view filter = {};  // of ModelEntry::filters; empty: the first
 };
 
-// Such as "bench: schnet, 576 nodes, 9984 edges, captured, fused, f32".
+// Such as "bench: schnet, 576 nodes, 9984 edges, captured, fused, f32", or "bench: schnet with table, ...".
 std::string NameOf(const BenchCase& bench);
 
 // The models of positions. Graphs of 18 nodes, at most 31 in 576 nodes and 9,984 edges and at most 127 in 2,304
 // and 39,936: QM9 under `dynamic`. Both engines with both kernels in f32, and the captured one in tf32 and
-// bf16.
+// bf16; captured in f32 each further filter that a model has, too.
 std::vector<BenchCase> BenchCases();
 
 // Writes the batch that the steps of `bench` are made on, of N nodes, E edges and G graphs with their padding,
@@ -43,7 +45,8 @@ struct BenchOptions {
   std::uint64_t steps = 1000;
 };
 
-// A row: {"model", "nodes", "edges", "graphs" (the padded shape), "engine" ("eager", "captured"), "kernels"
+// A row: {"model", "filter" (of a model that has several), "nodes", "edges", "graphs" (the padded shape),
+// "engine" ("eager", "captured"), "kernels"
 // ("plain", "fused"), "precision", "step_us": {"median", "p5", "p95"}, "totals_over_wall" (the steps' totals
 // over the host's time), "errors" (of the first step: {"predictions", "loss", "gradient", "worst_part"}, see
 // PrecisionErrors), "mae" (of the normalised predictions after all steps, on the graphs learnt), "gpu" (the

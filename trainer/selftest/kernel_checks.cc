@@ -429,11 +429,12 @@ absl::Status EdgeProductsAreRoundedOnce() {
 }
 
 // Predictions of the real graphs, and the gradient of the sum of their squares by each parameter.
-std::vector<at::Tensor> RunModel(const std::string& name, KernelForm kernels, at::ScalarType edge_type,
-                                 GraphTensors graphs, std::int64_t real_graphs) {
-  const at::ScalarType type = edge_type == at::kDouble ? at::kDouble : at::kFloat;
-  const std::shared_ptr<Model> model =
-      FindModel(name)->create({.sizes = {.classes = 5}, .seed = 1, .kernels = kernels, .edge_type = edge_type});
+std::vector<at::Tensor> RunModel(const std::string& name, ModelOptions options, GraphTensors graphs,
+                                 std::int64_t real_graphs) {
+  const at::ScalarType type = options.edge_type == at::kDouble ? at::kDouble : at::kFloat;
+  options.sizes.classes = 5;
+  options.seed = 1;
+  const std::shared_ptr<Model> model = FindModel(name)->create(options);
   model->to(kCard);
   model->to(type);
   if (type == at::kDouble) graphs = InF64(graphs);
@@ -448,9 +449,10 @@ absl::Status CheckModel(const std::string& model, const RandomGraphsOptions& opt
   const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(8)), kCard);
   const std::int64_t real_graphs = options.real.graphs;
   SoilMemory(options, 64);
-  const std::vector<at::Tensor> got = RunModel(model, KernelForm::kFused, edge_type, graphs, real_graphs);
+  const std::vector<at::Tensor> got =
+      RunModel(model, {.kernels = KernelForm::kFused, .edge_type = edge_type}, graphs, real_graphs);
   const std::vector<at::Tensor> expected =
-      RunModel(model, KernelForm::kPlain, at::kDouble, WithoutPadding(graphs, options.real), real_graphs);
+      RunModel(model, {.edge_type = at::kDouble}, WithoutPadding(graphs, options.real), real_graphs);
   for (std::size_t i = 0; i < got.size(); ++i) {
     const std::string name = absl::StrCat(model, ", ", NameOf(options), ", result ", i);
     ABSL_RETURN_IF_ERROR(RequireClose(name, got[i], expected[i], tolerance));
@@ -466,6 +468,39 @@ absl::Status ModelIsPlain(const std::string& model, at::ScalarType edge_type, do
     ABSL_RETURN_IF_ERROR(CheckModel(model, options, edge_type, tolerance));
   }
   return absl::OkStatus();
+}
+
+// Positions are `stretch` times those of random graphs.
+absl::Status CheckTables(const RandomGraphsOptions& options, std::int64_t targets, double stretch) {
+  const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(8)), kCard);
+  graphs.positions.mul_(stretch);
+  const std::int64_t real_graphs = options.real.graphs;
+  ModelOptions model = {.sizes = {.targets = targets}, .filter = kTable, .kernels = KernelForm::kFused};
+  SoilMemory(options, 64);
+  const std::vector<at::Tensor> got = RunModel("schnet", model, graphs, real_graphs);
+  const std::vector<at::Tensor> again = RunModel("schnet", model, graphs, real_graphs);
+  model.kernels = KernelForm::kPlain;
+  model.edge_type = at::kDouble;
+  const std::vector<at::Tensor> expected =
+      RunModel("schnet", model, WithoutPadding(graphs, options.real), real_graphs);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::string name =
+        absl::StrCat(NameOf(options), ", ", targets, " targets, ", stretch, " times as far, result ", i);
+    absl::Status status = RequireClose(name, got[i], expected[i], 1e-4);
+    if (status.ok()) status = RequireSameBits(name, got[i], again[i]);
+    ABSL_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+// Some edges of those stretched graphs are longer than the table.
+absl::Status SchNetWithTablesIsPlain() {
+  for (const RandomGraphsOptions& options : Shapes()) {
+    for (const double stretch : {1, 4}) {
+      ABSL_RETURN_IF_ERROR(CheckTables(options, /*targets=*/1, stretch));
+    }
+  }
+  return CheckTables({.real = {9, 290, 2000}, .padded = {10, 301, 2500}}, /*targets=*/4, 1);
 }
 
 absl::Status SchNetInF32IsPlain() { return ModelIsPlain("schnet", at::kFloat, 1e-4); }
@@ -511,7 +546,7 @@ absl::Status OneCaptureServesAllRealSizes() {
   return status;
 }
 
-constexpr std::array<Check, 13> kChecks = {
+constexpr std::array<Check, 14> kChecks = {
     {{"kernels: sums of messages and both gradients are the plain ones, twice the same", MessagesOfF32ArePlain},
      {"kernels: those of a filter in bf16 are the plain ones in f64, twice the same", MessagesOfBf16ArePlain},
      {"kernels: sums of messages need no alignment", MessagesNeedNoAlignment},
@@ -525,6 +560,8 @@ constexpr std::array<Check, 13> kChecks = {
      {"kernels: shifted softplus and its gradient are the plain ones", SoftplusIsPlain},
      {"kernels: products in bf16 are rounded once, the gradient of weights never", EdgeProductsAreRoundedOnce},
      {"kernels: SchNet and its gradients are the plain ones", SchNetInF32IsPlain},
+     {"kernels: SchNet with tables and its gradients are the plain ones, twice the same",
+      SchNetWithTablesIsPlain},
      {"kernels: PaiNN and its gradients are the plain ones", PainnInF32IsPlain},
      {"kernels: SchNet in bf16 and its gradients are near the plain ones in f64", SchNetInBf16IsNearPlain}}};
 

@@ -32,6 +32,7 @@ FirstStep FirstStepOf(Model& model, const GraphTensors& graphs) {
 FirstStep RightFirstStep(const ModelEntry& entry, ModelOptions options, const GraphTensors& graphs) {
   options.kernels = KernelForm::kPlain;
   options.edge_type = at::kDouble;
+  options.filter = {};
   const std::shared_ptr<Model> model = entry.create(options);
   model->to(graphs.positions.device(), at::kDouble);
   return FirstStepOf(*model, InF64(graphs));

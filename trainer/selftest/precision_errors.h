@@ -7,8 +7,8 @@
 
 namespace packtrain::trainer {
 
-// Relative to what plain kernels find in f64 with the same parameters: the length of a difference over that of
-// the right vector.
+// Relative to what plain kernels find in f64 with the same parameters and the model's first filter: the length
+// of a difference over that of the right vector.
 struct PrecisionErrors {
   double predictions = 0;  // of graphs of weight 1
   double loss = 0;         // the mean of their squared errors
