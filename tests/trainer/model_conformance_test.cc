@@ -252,7 +252,8 @@ class ModelConformance : public ::testing::TestWithParam<ModelFacts> {
 
   const ModelEntry entry_ = *FindModel(GetParam().name);
   const ModelForm form_ = *entry_.FindForm(GetParam().readout);
-  const std::unique_ptr<Task> task_ = form_.task.create(testing::MoleculesTargets("energy"));
+  const std::unique_ptr<Task> task_ =
+      form_.task.create(testing::MoleculesTargets("energy"), KernelForm::kPlain);
 
  private:
   InputSet Inputs() const { return GetParam().with_optional ? form_.inputs | form_.optional : form_.inputs; }

@@ -49,21 +49,21 @@ at::Tensor OutputsForTwo() {
 
 TEST(Regression, LossIsTheSumOverKnownTargetsBesideTheirNumber) {
   const at::Tensor outputs = at::tensor({3.0f, kNaN, -1.0f, kNaN}).unsqueeze(1).requires_grad_();
-  const Loss squared = kSquaredError.create({})->LossOf(outputs, FourTargets());
+  const Loss squared = kSquaredError.create({}, KernelForm::kPlain)->LossOf(outputs, FourTargets());
   EXPECT_EQ(squared.sum.item<float>(), 4 + 1);
   EXPECT_EQ(squared.terms.item<float>(), 2);
   const auto gradient_of = [&](const Loss& loss) {
     return torch::autograd::grad({loss.sum}, {outputs})[0].squeeze(1);
   };
   EXPECT_TRUE(gradient_of(squared).equal(at::tensor({4.0f, 0.0f, 2.0f, 0.0f})));
-  const Loss absolute = kAbsoluteError.create({})->LossOf(outputs, FourTargets());
+  const Loss absolute = kAbsoluteError.create({}, KernelForm::kPlain)->LossOf(outputs, FourTargets());
   EXPECT_EQ(absolute.sum.item<float>(), 2 + 1);
   EXPECT_EQ(absolute.terms.item<float>(), 2);
   EXPECT_TRUE(gradient_of(absolute).equal(at::tensor({1.0f, 0.0f, 1.0f, 0.0f})));
 }
 
 TEST(Regression, MetricsAreInTheUnitOfTheTargetBesideThoseOfMedianAndMean) {
-  const std::unique_ptr<Task> task = kAbsoluteError.create({OfScale3()});
+  const std::unique_ptr<Task> task = kAbsoluteError.create({OfScale3()}, KernelForm::kPlain);
   EXPECT_EQ(task->outputs(), Rows::kGraphs);
   const at::Tensor sums = task->MetricSumsOf(at::tensor({3.0f, kNaN, -1.0f, kNaN}).unsqueeze(1), FourTargets());
   ASSERT_EQ(sums.sizes(), at::IntArrayRef({task->metric_sums()}));
@@ -78,7 +78,7 @@ TEST(Regression, MetricsAreInTheUnitOfTheTargetBesideThoseOfMedianAndMean) {
 
 TEST(Regression, LossOfSeveralTargetsIsOverTheValuesThatAreKnown) {
   const at::Tensor outputs = OutputsForTwo().requires_grad_();
-  const Loss loss = kSquaredError.create({})->LossOf(outputs, TwoTargetsEach());
+  const Loss loss = kSquaredError.create({}, KernelForm::kPlain)->LossOf(outputs, TwoTargetsEach());
   EXPECT_EQ(loss.sum.item<float>(), 4 + 1 + 1 + 25);
   EXPECT_EQ(loss.terms.item<float>(), 4);
   const at::Tensor gradient = torch::autograd::grad({loss.sum}, {outputs})[0];
@@ -87,7 +87,7 @@ TEST(Regression, LossOfSeveralTargetsIsOverTheValuesThatAreKnown) {
 
 TEST(Regression, MetricsOfEachTargetAreInItsUnitAndThoseOfAllInDeviations) {
   const Target second = {.name = "U0", .unit = "Ha", .mean = -1, .scale = 10, .median = 9};
-  const std::unique_ptr<Task> task = kSquaredError.create({OfScale3(), second});
+  const std::unique_ptr<Task> task = kSquaredError.create({OfScale3(), second}, KernelForm::kPlain);
   const at::Tensor sums = task->MetricSumsOf(OutputsForTwo(), TwoTargetsEach());
   ASSERT_EQ(sums.sizes(), at::IntArrayRef({task->metric_sums()}));
   const SplitMetrics metrics = task->MetricsOf(sums);
@@ -110,7 +110,7 @@ TEST(Regression, MetricsOfEachTargetAreInItsUnitAndThoseOfAllInDeviations) {
 }
 
 TEST(Regression, WithoutGraphsHasNoMetrics) {
-  const std::unique_ptr<Task> task = kSquaredError.create({OfScale3()});
+  const std::unique_ptr<Task> task = kSquaredError.create({OfScale3()}, KernelForm::kPlain);
   const SplitMetrics metrics = task->MetricsOf(at::zeros({task->metric_sums()}, at::kDouble));
   EXPECT_EQ(metrics.graphs, 0);
   EXPECT_TRUE(std::isnan(metrics.Find("mae")->value));
@@ -191,7 +191,7 @@ Program WithoutAnswer() { return {Slot(1), Candidate(2, 3)}; }
 
 TEST(Choice, LossIsTheCrossEntropyOverLabelledGraphs) {
   const auto [graphs, scores] = Batch({TwoRight(), WithoutSlot(), FrequentName(), WithoutAnswer()});
-  const Loss loss = kChoice.create({})->LossOf(scores, graphs);
+  const Loss loss = kChoice.create({}, KernelForm::kPlain)->LossOf(scores, graphs);
   EXPECT_NEAR(loss.sum.item<double>(), CrossEntropyOf(TwoRight()) + CrossEntropyOf(FrequentName()), 1e-12);
   EXPECT_EQ(loss.terms.item<float>(), 2);
   EXPECT_EQ(loss.terms.scalar_type(), at::kFloat);
@@ -199,7 +199,7 @@ TEST(Choice, LossIsTheCrossEntropyOverLabelledGraphs) {
 
 TEST(Choice, LossHasTheGradientOfItsDifferences) {
   const Programs batch = Batch({TwoRight(), WithoutSlot(), FrequentName()});
-  const std::unique_ptr<Task> task = kChoice.create({});
+  const std::unique_ptr<Task> task = kChoice.create({}, KernelForm::kPlain);
   const at::Tensor scores = batch.scores.clone().requires_grad_();
   const at::Tensor gradient = torch::autograd::grad({task->LossOf(scores, batch.graphs).sum}, {scores})[0];
   EXPECT_TRUE(gradient.isfinite().all().item<bool>()) << "scores of padding are no numbers";
@@ -221,7 +221,7 @@ TEST(Choice, LossIsFiniteForGreatScores) {
     for (Node& node : program) node.score *= scale;
     auto [graphs, scores] = Batch({program});
     scores = scores.to(at::kFloat).requires_grad_();
-    const Loss loss = kChoice.create({})->LossOf(scores, graphs);
+    const Loss loss = kChoice.create({}, KernelForm::kPlain)->LossOf(scores, graphs);
     EXPECT_TRUE(std::isfinite(loss.sum.item<float>()));
     EXPECT_TRUE(torch::autograd::grad({loss.sum}, {scores})[0].isfinite().all().item<bool>());
   }
@@ -229,14 +229,14 @@ TEST(Choice, LossIsFiniteForGreatScores) {
 
 TEST(Choice, OfABatchWithoutNodesHasNoTerms) {
   const auto [graphs, scores] = Batch({});
-  const std::unique_ptr<Task> task = kChoice.create({});
+  const std::unique_ptr<Task> task = kChoice.create({}, KernelForm::kPlain);
   EXPECT_EQ(task->LossOf(scores, graphs).sum.item<double>(), 0);
   EXPECT_EQ(task->LossOf(scores, graphs).terms.item<float>(), 0);
   EXPECT_TRUE(task->MetricSumsOf(scores, graphs).equal(at::zeros({task->metric_sums()}, at::kDouble)));
 }
 
 TEST(Choice, AccuracyIsOfTheBestCandidateBesideTheMostFrequentName) {
-  const std::unique_ptr<Task> task = kChoice.create({});
+  const std::unique_ptr<Task> task = kChoice.create({}, KernelForm::kPlain);
   EXPECT_EQ(task->outputs(), Rows::kNodes);
   const auto metrics_of = [&](const std::vector<Program>& programs) {
     const auto [graphs, scores] = Batch(programs);
@@ -259,7 +259,7 @@ TEST(Choice, AccuracyIsOfTheBestCandidateBesideTheMostFrequentName) {
 }
 
 TEST(Choice, OfEqualScoresTheFirstCandidateIsTheAnswer) {
-  const std::unique_ptr<Task> task = kChoice.create({});
+  const std::unique_ptr<Task> task = kChoice.create({}, KernelForm::kPlain);
   const auto accuracy_of = [&](const Program& program) {
     const auto [graphs, scores] = Batch({program});
     return task->MetricsOf(task->MetricSumsOf(scores, graphs)).Find("accuracy")->value;
@@ -273,13 +273,14 @@ TEST(Choice, ASlotThatIsMarkedAsCandidateIsNone) {
   slot.is_candidate = true;
   slot.score = 100;
   const auto [graphs, scores] = Batch({{slot, Right(2, 1), Candidate(3, 0)}});
-  EXPECT_NEAR(kChoice.create({})->LossOf(scores, graphs).sum.item<double>(), std::log1p(std::exp(-1)), 1e-6);
+  EXPECT_NEAR(kChoice.create({}, KernelForm::kPlain)->LossOf(scores, graphs).sum.item<double>(),
+              std::log1p(std::exp(-1)), 1e-6);
 }
 
 // Both ranks get the metrics of all graphs, as one rank would.
 TEST(SplitScore, AddsUpBatchesAndRanks) {
   const std::vector<std::vector<Program>> parts = {{TwoRight(), WithoutSlot()}, {FrequentName()}, {}};
-  const std::unique_ptr<Task> task = kChoice.create({});
+  const std::unique_ptr<Task> task = kChoice.create({}, KernelForm::kPlain);
   const auto score = [&](const std::vector<std::vector<Program>>& batches) {
     return [&task, batches](std::unique_ptr<GradientSync> sync) {
       SplitScore sums(*task, at::kCPU);
@@ -298,7 +299,7 @@ TEST(SplitScore, AddsUpBatchesAndRanks) {
 }
 
 TEST(SplitScore, OfRanksOfWhichOneFailsIsNone) {
-  const std::unique_ptr<Task> task = kSquaredError.create({});
+  const std::unique_ptr<Task> task = kSquaredError.create({}, KernelForm::kPlain);
   const auto score = [&task](const absl::Status& own, absl::StatusCode expected) {
     return [&task, own, expected](std::unique_ptr<GradientSync> sync) {
       const SplitScore sums(*task, at::kCPU);

@@ -40,6 +40,7 @@ class FlatParameters {
   at::Tensor reduced_;
   at::Tensor gradients_;
   at::Tensor sums_;
+  at::Tensor one_;  // the gradient of a loss by itself
 };
 
 }  // namespace packtrain::trainer

@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<TrainedModel>> TrainedModel::Create(const ModelEn
 
 TrainedModel::TrainedModel(const ModelEntry& entry, const TrainedModelOptions& options, const Device& device)
     : model_(MakeModel(entry, options, device)),
-      task_(entry.FindForm(options.model.readout)->task.create(options.targets)),
+      task_(entry.FindForm(options.model.readout)->task.create(options.targets, KernelsOf(options, device))),
       inputs_{.inputs = entry.FindForm(options.model.readout)->AllInputs() | options.inputs,
               .sizes = options.model.sizes},
       parameters_(*model_),

@@ -131,6 +131,8 @@ class Choice final : public Task {
 
 }  // namespace
 
-std::unique_ptr<Task> MakeChoiceTask(const std::vector<Target>&) { return std::make_unique<Choice>(); }
+std::unique_ptr<Task> MakeChoiceTask(const std::vector<Target>&, KernelForm) {
+  return std::make_unique<Choice>();
+}
 
 }  // namespace packtrain::trainer

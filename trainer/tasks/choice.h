@@ -15,10 +15,10 @@
 namespace packtrain::trainer {
 
 // A model gives a score for each node. The loss of a graph is -log of the probability, by a softmax over its
-// candidates, that one of the right ones is chosen. The answer is the candidate with the best score, the first
-// of several. Beside accuracy stands that of the candidate whose name most candidates have, among names other
-// than the slot's; beside cross entropy that of equal scores.
-std::unique_ptr<Task> MakeChoiceTask(const std::vector<Target>& unused);
+// candidates, that one of the right ones is chosen, by Torch's operators alone. The answer is the candidate
+// with the best score, the first of several. Beside accuracy stands that of the candidate whose name most
+// candidates have, among names other than the slot's; beside cross entropy that of equal scores.
+std::unique_ptr<Task> MakeChoiceTask(const std::vector<Target>& unused, KernelForm);
 
 inline constexpr TaskKind kChoice = {.labels = {Input::kCandidates, Input::kTokens}, .create = MakeChoiceTask};
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "trainer/kernels/error_sum.h"
+
 namespace packtrain::trainer {
 namespace {
-
-enum class Distance { kSquared, kAbsolute };
 
 // Sums over the values of one target that are known, all normalised.
 enum ErrorSum { kKnown, kAbsolute, kSquare, kConstantAbsolute, kConstantSquare, kErrorSums };
@@ -28,17 +28,14 @@ std::vector<Metric> MetricsFrom(const ErrorSums& sums, double scale) {
 // Sums of a split are the number of graphs with a label, then the ErrorSums of each target.
 class Regression final : public Task {
  public:
-  Regression(std::vector<Target> targets, Distance distance)
-      : targets_(std::move(targets)), distance_(distance) {}
+  Regression(std::vector<Target> targets, ErrorKind error, KernelForm kernels)
+      : targets_(std::move(targets)), error_(error), kernels_(kernels) {}
 
   Rows outputs() const override { return Rows::kGraphs; }
 
   Loss LossOf(const at::Tensor& outputs, const GraphTensors& graphs) const override {
-    const at::Tensor targets = graphs.targets.to(outputs.scalar_type());
-    const at::Tensor known = at::where(graphs.weights > 0, outputs, targets);
-    const at::Tensor sum = distance_ == Distance::kSquared ? at::mse_loss(known, targets, at::Reduction::Sum)
-                                                           : at::l1_loss(known, targets, at::Reduction::Sum);
-    return {.sum = sum, .terms = graphs.weights.sum()};
+    const SummedErrors errors = SumErrors(outputs, graphs.targets, graphs.weights, error_, kernels_);
+    return {.sum = errors.sum, .terms = errors.terms};
   }
 
   at::Tensor MetricSumsOf(const at::Tensor& outputs, const GraphTensors& graphs) const override {
@@ -88,17 +85,18 @@ class Regression final : public Task {
   }
 
   const std::vector<Target> targets_;
-  const Distance distance_;
+  const ErrorKind error_;
+  const KernelForm kernels_;
 };
 
 }  // namespace
 
-std::unique_ptr<Task> MakeSquaredErrorTask(const std::vector<Target>& targets) {
-  return std::make_unique<Regression>(targets, Distance::kSquared);
+std::unique_ptr<Task> MakeSquaredErrorTask(const std::vector<Target>& targets, KernelForm kernels) {
+  return std::make_unique<Regression>(targets, ErrorKind::kSquared, kernels);
 }
 
-std::unique_ptr<Task> MakeAbsoluteErrorTask(const std::vector<Target>& targets) {
-  return std::make_unique<Regression>(targets, Distance::kAbsolute);
+std::unique_ptr<Task> MakeAbsoluteErrorTask(const std::vector<Target>& targets, KernelForm kernels) {
+  return std::make_unique<Regression>(targets, ErrorKind::kAbsolute, kernels);
 }
 
 }  // namespace packtrain::trainer

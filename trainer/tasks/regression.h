@@ -14,8 +14,8 @@ namespace packtrain::trainer {
 
 // Models predict the normalised targets, of which there is at least one. The loss is the squared or the
 // absolute difference, of each value that is known.
-std::unique_ptr<Task> MakeSquaredErrorTask(const std::vector<Target>& targets);
-std::unique_ptr<Task> MakeAbsoluteErrorTask(const std::vector<Target>& targets);
+std::unique_ptr<Task> MakeSquaredErrorTask(const std::vector<Target>& targets, KernelForm kernels);
+std::unique_ptr<Task> MakeAbsoluteErrorTask(const std::vector<Target>& targets, KernelForm kernels);
 
 inline constexpr TaskKind kSquaredError = {.labels = {Input::kTargets}, .create = MakeSquaredErrorTask};
 inline constexpr TaskKind kAbsoluteError = {.labels = {Input::kTargets}, .create = MakeAbsoluteErrorTask};

@@ -1,6 +1,6 @@
 // What a model is trained for: the loss of its outputs, and how good they are over a split.
 //
-//   const std::unique_ptr<Task> task = kSquaredError.create(targets);
+//   const std::unique_ptr<Task> task = kSquaredError.create(targets, KernelForm::kPlain);
 //   const Loss loss = task->LossOf(model.Forward(graphs), graphs);    // of one batch on one rank
 //   sums += task->MetricSumsOf(model.Forward(graphs), graphs);        // over batches of a split, then ranks
 //   const SplitMetrics metrics = task->MetricsOf(sums);               // each beside the constant answer's
@@ -18,6 +18,7 @@
 #include "trainer/data/graph_inputs.h"
 #include "trainer/data/graph_tensors.h"
 #include "trainer/data/target.h"
+#include "trainer/kernels/kernel_form.h"
 
 namespace packtrain::trainer {
 
@@ -76,7 +77,7 @@ class Task {
 struct TaskKind {
   InputSet labels;  // that the task reads beside the model's inputs
   // `targets` are those of a task with Input::kTargets among its labels.
-  std::unique_ptr<Task> (*create)(const std::vector<Target>& targets);
+  std::unique_ptr<Task> (*create)(const std::vector<Target>& targets, KernelForm kernels);
 };
 
 }  // namespace packtrain::trainer
