@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trainer/engine/step_sums.h"
+#include "trainer/kernels/early_launch.cuh"
 
 namespace packtrain::trainer {
 namespace {
@@ -18,6 +19,8 @@ __device__ bool Halts(const AdamUpdate& update, std::int64_t i) {
 
 // All that write, write the same.
 __global__ void __launch_bounds__(kThreads) FindHalt(AdamUpdate update) {
+  LetNextBegin();
+  WaitForEarlier();
   const std::int64_t end = update.count + static_cast<std::int64_t>(kStepSums);
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < end; i += stride) {
@@ -57,11 +60,13 @@ __device__ void CountStep(const AdamUpdate& update, bool halted) {
 }
 
 __global__ void __launch_bounds__(kThreads) Update(AdamUpdate update) {
+  __shared__ Correction correction;
+  if (threadIdx.x == 0) correction = CorrectionOf(update);
+  LetNextBegin();
+  WaitForEarlier();
+  __syncthreads();
   const bool halted = *update.halted != 0;
   if (!halted) {
-    __shared__ Correction correction;
-    if (threadIdx.x == 0) correction = CorrectionOf(update);
-    __syncthreads();
     const float terms = fmaxf(update.reduced[update.count + kTerms], 1);
     const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
     for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < update.count; i += stride) {
@@ -76,9 +81,9 @@ __global__ void __launch_bounds__(kThreads) Update(AdamUpdate update) {
 cudaError_t EnqueueAdam(const AdamUpdate& update, cudaStream_t stream) {
   const std::int64_t wanted = (update.count + kThreads - 1) / kThreads;
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, kMaxBlocks));
-  FindHalt<<<blocks, kThreads, 0, stream>>>(update);
-  Update<<<blocks, kThreads, 0, stream>>>(update);
-  return cudaGetLastError();
+  const cudaError_t error = LaunchEarly(FindHalt, blocks, kThreads, 0, stream, update);
+  if (error != cudaSuccess) return error;
+  return LaunchEarly(Update, blocks, kThreads, 0, stream, update);
 }
 
 }  // namespace packtrain::trainer

@@ -1,5 +1,7 @@
 #include "trainer/engine/step_marks.h"
 
+#include "trainer/kernels/early_launch.cuh"
+
 namespace packtrain::trainer {
 namespace {
 
@@ -11,6 +13,8 @@ __device__ std::int64_t Now() {
 
 template <bool kNext, bool kSums>
 __global__ void Mark(MarkRing ring, Moment moment, const float* sums) {
+  LetNextBegin();
+  WaitForEarlier();
   if constexpr (kNext) ++*ring.current;
   StepMarks& step = ring.steps[*ring.current % ring.capacity];
   step.moment_ns[static_cast<std::size_t>(moment)] = Now();
@@ -42,13 +46,11 @@ cudaError_t MarkNextStep(const MarkRing& ring, Moment moment, cudaStream_t strea
 }
 
 cudaError_t MarkMoment(const MarkRing& ring, Moment moment, cudaStream_t stream) {
-  Mark<false, false><<<1, 1, 0, stream>>>(ring, moment, nullptr);
-  return cudaGetLastError();
+  return LaunchEarly(Mark<false, false>, 1, 1, 0, stream, ring, moment, static_cast<const float*>(nullptr));
 }
 
 cudaError_t MarkSums(const MarkRing& ring, Moment moment, const float* sums, cudaStream_t stream) {
-  Mark<false, true><<<1, 1, 0, stream>>>(ring, moment, sums);
-  return cudaGetLastError();
+  return LaunchEarly(Mark<false, true>, 1, 1, 0, stream, ring, moment, sums);
 }
 
 cudaError_t ReadClock(std::int64_t* now_ns, cudaStream_t stream) {

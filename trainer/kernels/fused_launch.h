@@ -10,9 +10,13 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "trainer/kernels/side_stream.cuh"
+
 namespace packtrain::trainer {
 
 inline cudaStream_t CurrentStream() { return c10::cuda::getCurrentCUDAStream(); }
+// And one of Torch's pool, which other work may share.
+inline StreamPair CurrentStreamWithSide() { return {CurrentStream(), c10::cuda::getStreamFromPool()}; }
 
 inline const float* Floats(const at::Tensor& tensor) { return tensor.const_data_ptr<float>(); }
 inline const std::int32_t* Integers(const at::Tensor& tensor) { return tensor.const_data_ptr<std::int32_t>(); }

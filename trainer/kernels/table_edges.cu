@@ -7,7 +7,8 @@
 namespace packtrain::trainer {
 namespace {
 
-constexpr int kChunk = 512;  // edges of a block
+constexpr int kPlaced = 256;  // edges of a block of Place
+constexpr int kChunk = 512;   // and of one that sorts
 constexpr int kNoCell = -1;
 // Of Sum, a block's cells, and the parts of their chunks that are added up side by side.
 constexpr int kCellsAtOnce = 32;
@@ -17,20 +18,25 @@ int ChunksOf(int edges) { return (edges + kChunk - 1) / kChunk; }
 
 __device__ int CellOrNone(float place) { return IsBehindTable(place) ? kNoCell : CellOf(place); }
 
+__device__ float PlaceOf(const EdgeList& list, int edge) {
+  return __ldg(list.distances + edge) * kRowsPerAngstrom;
+}
+
+__global__ void __launch_bounds__(kPlaced) Place(EdgeList list, TableEdges out) {
+  const int edge = static_cast<int>(blockIdx.x) * kPlaced + static_cast<int>(threadIdx.x);
+  if (edge >= list.real[2]) return;
+  const int sent = __ldg(list.by_sender + edge);
+  out.incoming[edge] = {__ldg(list.senders + edge), PlaceOf(list, edge)};
+  out.outgoing[edge] = {__ldg(list.receivers + sent), PlaceOf(list, sent)};
+}
+
 // A block's number is that of its chunk.
-__global__ void __launch_bounds__(kChunk) Place(EdgeList list, TableEdges out) {
+__global__ void __launch_bounds__(kChunk) Rank(EdgeList list, TableEdges out) {
   __shared__ int4 quads[kChunk / 4];
   int* cells = reinterpret_cast<int*>(quads);
   const auto in_chunk = static_cast<int>(threadIdx.x), chunk = static_cast<int>(blockIdx.x);
   const int edge = chunk * kChunk + in_chunk;
-  int cell = kNoCell;
-  if (edge < list.real[2]) {
-    const float place = __ldg(list.distances + edge) * kRowsPerAngstrom;
-    const int sent = __ldg(list.by_sender + edge);
-    cell = CellOrNone(place);
-    out.incoming[edge] = {__ldg(list.senders + edge), place};
-    out.outgoing[edge] = {__ldg(list.receivers + sent), __ldg(list.distances + sent) * kRowsPerAngstrom};
-  }
+  const int cell = edge < list.real[2] ? CellOrNone(PlaceOf(list, edge)) : kNoCell;
   std::int32_t* counts = out.counts + std::int64_t{chunk} * kTableCells;
   for (int other = in_chunk; other < kTableCells; other += kChunk) counts[other] = 0;
   cells[in_chunk] = cell;
@@ -110,11 +116,11 @@ __global__ void __launch_bounds__(kChunk) SortByCell(EdgeList list, TableEdges o
   }
   const int edge = chunk * kChunk + in_chunk;
   if (edge >= list.real[2]) return;
-  const TableEdge incoming = out.incoming[edge];
-  const int cell = CellOrNone(incoming.place);
+  const float place = PlaceOf(list, edge);
+  const int cell = CellOrNone(place);
   if (cell == kNoCell) return;
   const int at = starts[cell] + out.counts[std::int64_t{chunk} * kTableCells + cell] + out.ranks[edge];
-  out.by_cell[at] = {incoming.node, __ldg(list.receivers + edge), incoming.place, 0};
+  out.by_cell[at] = {__ldg(list.senders + edge), __ldg(list.receivers + edge), place, 0};
 }
 
 }  // namespace
@@ -122,11 +128,17 @@ __global__ void __launch_bounds__(kChunk) SortByCell(EdgeList list, TableEdges o
 std::int64_t CountsSize(int edges) { return (std::int64_t{ChunksOf(edges)} + 1) * kTableCells; }
 
 cudaError_t EnqueuePlaceEdges(const EdgeList& list, const TableEdges& out, cudaStream_t stream) {
+  if (list.edges == 0) return cudaSuccess;
+  Place<<<static_cast<unsigned>((list.edges + kPlaced - 1) / kPlaced), kPlaced, 0, stream>>>(list, out);
+  return cudaGetLastError();
+}
+
+cudaError_t EnqueueSortEdges(const EdgeList& list, const TableEdges& out, cudaStream_t stream) {
   if (list.edges == 0)
     return cudaMemsetAsync(out.cell_start, 0, (kTableCells + 1) * sizeof(std::int32_t), stream);
   const int chunks = ChunksOf(list.edges);
   const auto blocks = static_cast<unsigned>(chunks);
-  Place<<<blocks, kChunk, 0, stream>>>(list, out);
+  Rank<<<blocks, kChunk, 0, stream>>>(list, out);
   SumChunks<<<(kTableCells + kCellsAtOnce - 1) / kCellsAtOnce, dim3(kCellsAtOnce, kParts), 0, stream>>>(
       chunks, out.counts);
   SortByCell<<<blocks, kChunk, 0, stream>>>(list, out);

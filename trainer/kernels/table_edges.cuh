@@ -51,8 +51,11 @@ struct TableEdges {
 // Elements.
 std::int64_t CountsSize(int edges);
 
-// Writes `out`, of whatever memory. The cells of a distance beyond the table, and their filters, are none.
+// Writes incoming and outgoing of `out`.
 cudaError_t EnqueuePlaceEdges(const EdgeList& list, const TableEdges& out, cudaStream_t stream);
+
+// Writes by_cell and cell_start of `out`. A distance beyond the table has no cell, and no filter.
+cudaError_t EnqueueSortEdges(const EdgeList& list, const TableEdges& out, cudaStream_t stream);
 
 }  // namespace packtrain::trainer
 

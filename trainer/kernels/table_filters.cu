@@ -94,14 +94,10 @@ __device__ void StoreRun(const Run& run, int slots, int layer, int number, float
     Store(parts, PartAt(slots, layer, run.cell + number, row), run.sums[row]);
 }
 
-// The gradient of each row from each run. A row of threads has a run of edges of one layer.
+// The gradient of each row of a layer's table from each run. A row of threads has a run of edges.
 __global__ void __launch_bounds__(kRowVectors* kRunsOfBlock)
-    SumRuns(int nodes, int slots, TableEdges edges, const float* all_sent, const float* all_d_sums,
-            float* parts) {
-  const auto layer = static_cast<int>(blockIdx.y);
+    SumRuns(int layer, int slots, TableEdges edges, const float* sent, const float* d_sums, float* parts) {
   const int number = static_cast<int>(blockIdx.x) * kRunsOfBlock + static_cast<int>(threadIdx.y);
-  const std::int64_t before = std::int64_t{layer} * nodes * kTableChannels;
-  const float *sent = all_sent + before, *d_sums = all_d_sums + before;
   const int begin = number * kRun, end = min(begin + kRun, edges.cell_start[kTableCells]);
   if (begin >= end) return;
   Run run = {CellOf(edges.by_cell[begin].place), {}};
@@ -184,19 +180,23 @@ cudaError_t EnqueueTables(const TableSchNetSizes& sizes, const TableSchNetMatric
   return cudaGetLastError();
 }
 
+cudaError_t EnqueueTableParts(const TableSchNetSizes& sizes, int layer, const TableEdges& edges,
+                              const TableSchNetStates& states, const TableSchNetGradients& gradients,
+                              cudaStream_t stream) {
+  if (sizes.edges == 0) return cudaSuccess;
+  const int blocks = (RunsOf(sizes.edges) + kRunsOfBlock - 1) / kRunsOfBlock;
+  const std::int64_t before = std::int64_t{layer} * sizes.nodes * kTableChannels;
+  SumRuns<<<static_cast<unsigned>(blocks), dim3(kRowVectors, kRunsOfBlock), 0, stream>>>(
+      layer, SlotsOf(sizes.edges), edges, states.sent + before, gradients.sums + before, gradients.table_parts);
+  return cudaGetLastError();
+}
+
 cudaError_t EnqueueTablesBackward(const TableSchNetSizes& sizes,
                                   const TableSchNetMatrices<const float>& weights, const TableEdges& edges,
                                   const TableSchNetStates& states, const TableSchNetGradients& gradients,
                                   cudaStream_t stream) {
-  const int slots = SlotsOf(sizes.edges);
-  if (sizes.edges > 0) {
-    const int blocks = (RunsOf(sizes.edges) + kRunsOfBlock - 1) / kRunsOfBlock;
-    SumRuns<<<dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(sizes.layers)),
-              dim3(kRowVectors, kRunsOfBlock), 0, stream>>>(sizes.nodes, slots, edges, states.sent,
-                                                            gradients.sums, gradients.table_parts);
-  }
   MakeTablesBackward<<<BlocksOfTables(sizes.layers), ThreadsOfRows<kBlockRows>(), 0, stream>>>(
-      slots, edges.cell_start, weights, states, gradients);
+      SlotsOf(sizes.edges), edges.cell_start, weights, states, gradients);
   return cudaGetLastError();
 }
 

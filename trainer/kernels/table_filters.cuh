@@ -10,7 +10,12 @@ namespace packtrain::trainer {
 cudaError_t EnqueueTables(const TableSchNetSizes& sizes, const TableSchNetMatrices<const float>& weights,
                           const TableSchNetStates& states, cudaStream_t stream);
 
-// Writes filter_first and filter_second of `gradients`, of the gradients `sums` of the messages.
+// Writes of one layer what `gradients` of its messages' sums give the rows of its table, in table_parts.
+cudaError_t EnqueueTableParts(const TableSchNetSizes& sizes, int layer, const TableEdges& edges,
+                              const TableSchNetStates& states, const TableSchNetGradients& gradients,
+                              cudaStream_t stream);
+
+// Writes filter_first and filter_second of `gradients`, of the table_parts of all layers.
 cudaError_t EnqueueTablesBackward(const TableSchNetSizes& sizes,
                                   const TableSchNetMatrices<const float>& weights, const TableEdges& edges,
                                   const TableSchNetStates& states, const TableSchNetGradients& gradients,

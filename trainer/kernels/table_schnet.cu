@@ -1,5 +1,6 @@
 #include "trainer/kernels/table_schnet.cuh"
 
+#include "trainer/kernels/early_launch.cuh"
 #include "trainer/kernels/row_products.cuh"
 #include "trainer/kernels/softplus_of_float.cuh"
 #include "trainer/kernels/table_cells.cuh"
@@ -19,7 +20,7 @@ template <int kNodes>
 constexpr int kBlocksAtOnce = kNodes == kFewNodes ? 2 : 3;
 // Edges of a thread whose rows are loaded together, before any is used: the more, the more registers.
 template <int kNodes>
-constexpr int kInFlight = kNodes == kFewNodes ? 4 : 2;
+constexpr int kInFlight = kNodes == kFewNodes ? 5 : 3;
 constexpr int kGraphThreads = 128;
 
 static_assert(kTableChannels == kRowColumns);
@@ -99,6 +100,7 @@ __global__ void __launch_bounds__(kRowThreads) Enter(Entry entry) {
   __shared__ Row rows[kNodes];
   const Place place = FindPlace<kNodes>(entry.nodes);
   Row& row = rows[threadIdx.z];
+  LetNextBegin();
   CopyMatrix(matrices[0], entry.message, kRowColumns);
   if (place.sums && place.inside) {
     const std::int64_t from = std::int64_t{__ldg(entry.classes + place.node)} * kRowVectors + threadIdx.x;
@@ -157,6 +159,8 @@ __global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>) GoForth(La
   CopyMatrix(matrices[0], layer.update_in, kRowColumns);
   CopyMatrix(matrices[1], layer.update_out, kRowColumns);
   CopyMatrix(matrices[2], layer.next, layer.next_columns);
+  LetNextBegin();
+  WaitForEarlier();
   float4 sum = {};
   if (place.inside) {
     const int begin = layer.receiver_start[place.node], end = layer.receiver_start[place.node + 1];
@@ -218,6 +222,7 @@ __global__ void __launch_bounds__(kGraphThreads)
     MeanOverNodes(const std::int32_t* n_node, const float* outputs, int targets, float* predictions) {
   const auto graph = static_cast<int>(blockIdx.x);
   const int begin = NodesBefore(n_node, graph), nodes = n_node[graph];
+  WaitForEarlier();
   for (int target = 0; target < targets; ++target) {
     float sum = 0;
     for (int node = static_cast<int>(threadIdx.x); node < nodes; node += kGraphThreads) {
@@ -310,6 +315,8 @@ __global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>)
   Row& row = rows[threadIdx.z];
   CopyMatrices(descent, matrices);
   CopyMatrix(matrices[2], back.readout_in, kTableReadoutWidth);
+  LetNextBegin();
+  WaitForEarlier();
   if (place.sums) row[threadIdx.x] = place.inside ? ReadOutBackward(back, place) : float4{};
   WaitForCopies();
   __syncthreads();
@@ -342,6 +349,8 @@ __global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>)
   Row& row = rows[threadIdx.z];
   if constexpr (kDescends) CopyMatrices(descent, matrices);
   CopyMatrix(matrices[2], back.message, kRowColumns);
+  LetNextBegin();
+  WaitForEarlier();
   float4 sum = {};
   if (place.inside) {
     const int begin = back.sender_start[place.node], end = back.sender_start[place.node + 1];
@@ -361,15 +370,16 @@ __global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>)
   if constexpr (kDescends) Descend(descent, place, matrices, row);
 }
 
-// Launches a kernel of rows of nodes, with room for three matrices.
+// Launches a kernel of rows of nodes, with room for three matrices; `early`: see LaunchEarly.
 template <int kNodes, typename... Arguments>
-cudaError_t Launch(void (*kernel)(Arguments...), int nodes, cudaStream_t stream,
+cudaError_t Launch(void (*kernel)(Arguments...), int nodes, bool early, cudaStream_t stream,
                    const Arguments&... arguments) {
   constexpr int kMemory = 3 * sizeof(Matrix);
   const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kMemory);
   if (error != cudaSuccess) return error;
   if (nodes == 0) return cudaSuccess;
   const auto blocks = static_cast<unsigned>((nodes + kNodes - 1) / kNodes);
+  if (early) return LaunchEarly(kernel, blocks, ThreadsOfRows<kNodes>(), kMemory, stream, arguments...);
   kernel<<<blocks, ThreadsOfRows<kNodes>(), kMemory, stream>>>(arguments...);
   return cudaGetLastError();
 }
@@ -381,7 +391,7 @@ struct Pass {
   const TableSchNetGraphs& graphs;
   const TableEdges& edges;
   const TableSchNetStates& states;
-  cudaStream_t stream;
+  const StreamPair& streams;
 
   int last() const { return sizes.layers - 1; }
   // Of what a layer has for each node, and for each row of a table.
@@ -468,30 +478,6 @@ LayerBackward LayerBackwardOf(const Pass& pass, const TableSchNetGradients& room
           .d_states_before = pass.OfNodes(room.nodes, i)};
 }
 
-template <int kNodes>
-cudaError_t EnqueueLayers(const Pass& pass) {
-  cudaError_t error = Launch<kNodes>(Enter<kNodes>, pass.sizes.nodes, pass.stream, EntryOf(pass));
-  for (int i = 0; i < pass.sizes.layers && error == cudaSuccess; ++i) {
-    error = Launch<kNodes>(GoForth<kNodes>, pass.sizes.nodes, pass.stream, LayerOf(pass, i));
-  }
-  return error;
-}
-
-template <int kNodes>
-cudaError_t EnqueueLayersBackward(const Pass& pass, const TableSchNetGradients& room,
-                                  const float* d_predictions) {
-  cudaError_t error =
-      Launch<kNodes>(GoBackFromReadout<kNodes>, pass.sizes.nodes, pass.stream,
-                     ReadoutBackwardOf(pass, room, d_predictions), DescentInto(pass, room, pass.last()));
-  for (int i = pass.last(); i > 0 && error == cudaSuccess; --i) {
-    error = Launch<kNodes>(GoBack<kNodes, true>, pass.sizes.nodes, pass.stream, LayerBackwardOf(pass, room, i),
-                           DescentInto(pass, room, i - 1));
-  }
-  if (error != cudaSuccess) return error;
-  return Launch<kNodes>(GoBack<kNodes, false>, pass.sizes.nodes, pass.stream, LayerBackwardOf(pass, room, 0),
-                        Descent{});
-}
-
 bool IsSmall(const TableSchNetSizes& sizes) { return sizes.nodes <= kNodesOfSmallBatch; }
 
 Factor Values(const float* rows, int columns) { return {.values = rows, .columns = columns}; }
@@ -499,12 +485,10 @@ Factor Softplus(const float* rows, int columns) {
   return {.kind = FactorKind::kSoftplus, .values = rows, .columns = columns};
 }
 
-void AddLayer(const Pass& pass, const TableSchNetGradients& room, const TableSchNetMatrices<float>::Layer& d,
+void AddTable(const Pass& pass, const TableSchNetGradients& room, const TableSchNetMatrices<float>::Layer& d,
               int i, WeightGradients& gradients) {
-  constexpr int kColumns = kTableChannels;
   const TableGaussians& gaussians = pass.sizes.gaussians;
-  const std::int64_t before = std::int64_t{i} * kRowsOfTable * kColumns;
-  const int nodes = pass.sizes.nodes;
+  const std::int64_t before = std::int64_t{i} * kRowsOfTable * kTableChannels;
   gradients.Add({.factor = {.kind = FactorKind::kGaussians,
                             .columns = gaussians.count,
                             .step = 1 / kRowsPerAngstrom,
@@ -513,12 +497,26 @@ void AddLayer(const Pass& pass, const TableSchNetGradients& room, const TableSch
                  .d = room.filter_first + before,
                  .gradient = d.filter_in,
                  .rows = kRowsOfTable,
-                 .d_columns = kColumns});
-  gradients.Add({.factor = Softplus(pass.states.filter_first + before, kColumns),
+                 .d_columns = kTableChannels});
+  gradients.Add({.factor = Softplus(pass.states.filter_first + before, kTableChannels),
                  .d = room.filter_second + before,
                  .gradient = d.filter_out,
                  .rows = kRowsOfTable,
-                 .d_columns = kColumns});
+                 .d_columns = kTableChannels});
+}
+
+// Of what makes filters.
+WeightGradients GradientsOfTables(const Pass& pass, const TableSchNetGradients& room,
+                                  const TableSchNetMatrices<float>& d) {
+  WeightGradients gradients;
+  for (int i = 0; i < pass.sizes.layers; ++i) AddTable(pass, room, d.layers[i], i, gradients);
+  return gradients;
+}
+
+void AddLayer(const Pass& pass, const TableSchNetGradients& room, const TableSchNetMatrices<float>::Layer& d,
+              int i, WeightGradients& gradients) {
+  constexpr int kColumns = kTableChannels;
+  const int nodes = pass.sizes.nodes;
   gradients.Add({.factor = Values(pass.OfNodes(pass.states.nodes, i), kColumns),
                  .d = pass.OfNodes(room.sent, i),
                  .gradient = d.message,
@@ -536,8 +534,9 @@ void AddLayer(const Pass& pass, const TableSchNetGradients& room, const TableSch
                  .d_columns = kColumns});
 }
 
-WeightGradients WeightGradientsOf(const Pass& pass, const TableSchNetGradients& room,
-                                  const TableSchNetMatrices<float>& d) {
+// Of what multiplies rows of nodes.
+WeightGradients GradientsOfNodes(const Pass& pass, const TableSchNetGradients& room,
+                                 const TableSchNetMatrices<float>& d) {
   const TableSchNetSizes& sizes = pass.sizes;
   WeightGradients gradients;
   for (int i = 0; i < sizes.layers; ++i) AddLayer(pass, room, d.layers[i], i, gradients);
@@ -559,6 +558,60 @@ WeightGradients WeightGradientsOf(const Pass& pass, const TableSchNetGradients& 
   return gradients;
 }
 
+cudaError_t EnqueueMeans(const Pass& pass, float* predictions) {
+  if (pass.sizes.graphs == 0) return cudaSuccess;
+  return LaunchEarly(MeanOverNodes, static_cast<unsigned>(pass.sizes.graphs), kGraphThreads, 0,
+                     pass.streams.main, pass.graphs.n_node, static_cast<const float*>(pass.states.outputs),
+                     pass.sizes.targets, predictions);
+}
+
+// The tables and the sorted edges, which only the pass back reads, are made beside what nodes are made of.
+template <int kNodes>
+cudaError_t EnqueueForth(const Pass& pass, const EdgeList& list, float* predictions) {
+  const StreamPair& streams = pass.streams;
+  FirstError error;
+  error(streams.Fork());
+  error(EnqueueTables(pass.sizes, pass.weights, pass.states, streams.side));
+  error(EnqueuePlaceEdges(list, pass.edges, streams.main));
+  error(Launch<kNodes>(Enter<kNodes>, pass.sizes.nodes, /*early=*/false, streams.main, EntryOf(pass)));
+  error(streams.Join());
+  error(streams.Fork());
+  error(EnqueueSortEdges(list, pass.edges, streams.side));
+  for (int i = 0; i < pass.sizes.layers; ++i)
+    error(Launch<kNodes>(GoForth<kNodes>, pass.sizes.nodes, /*early=*/i > 0, streams.main, LayerOf(pass, i)));
+  error(EnqueueMeans(pass, predictions));
+  error(streams.Join());
+  return error.first();
+}
+
+// A table's gradient needs the sums of messages of its layer alone, so it is made beside the layers before.
+template <int kNodes>
+cudaError_t EnqueueBack(const Pass& pass, const TableSchNetGradients& room, const float* d_predictions,
+                        const TableSchNetMatrices<float>& d_weights) {
+  const StreamPair& streams = pass.streams;
+  const int nodes = pass.sizes.nodes;
+  FirstError error;
+  error(Launch<kNodes>(GoBackFromReadout<kNodes>, nodes, /*early=*/true, streams.main,
+                       ReadoutBackwardOf(pass, room, d_predictions), DescentInto(pass, room, pass.last())));
+  for (int i = pass.last(); i >= 0; --i) {
+    error(streams.Fork());
+    error(EnqueueTableParts(pass.sizes, i, pass.edges, pass.states, room, streams.side));
+    const LayerBackward back = LayerBackwardOf(pass, room, i);
+    error(i > 0 ? Launch<kNodes>(GoBack<kNodes, true>, nodes, /*early=*/true, streams.main, back,
+                                 DescentInto(pass, room, i - 1))
+                : Launch<kNodes>(GoBack<kNodes, false>, nodes, /*early=*/true, streams.main, back, Descent{}));
+  }
+  error(streams.Join());
+  error(streams.Fork());
+  const WeightGradients of_nodes = GradientsOfNodes(pass, room, d_weights);
+  error(EnqueueWeightGradients(of_nodes, room.products, streams.side));
+  error(EnqueueTablesBackward(pass.sizes, pass.weights, pass.edges, pass.states, room, streams.main));
+  error(EnqueueWeightGradients(GradientsOfTables(pass, room, d_weights),
+                               room.products + ProductPartSizeOf(of_nodes.tiles), streams.main));
+  error(streams.Join());
+  return error.first();
+}
+
 }  // namespace
 
 std::int64_t ProductPartSize(const TableSchNetSizes& sizes) {
@@ -567,16 +620,11 @@ std::int64_t ProductPartSize(const TableSchNetSizes& sizes) {
 }
 
 cudaError_t EnqueueTableSchNet(const TableSchNetSizes& sizes, const TableSchNetMatrices<const float>& weights,
-                               const TableSchNetGraphs& graphs, const TableEdges& edges,
-                               const TableSchNetStates& states, float* predictions, cudaStream_t stream) {
-  const Pass pass = {sizes, weights, graphs, edges, states, stream};
-  cudaError_t error = EnqueueTables(sizes, weights, states, stream);
-  if (error == cudaSuccess)
-    error = IsSmall(sizes) ? EnqueueLayers<kFewNodes>(pass) : EnqueueLayers<kManyNodes>(pass);
-  if (error != cudaSuccess || sizes.graphs == 0) return error;
-  MeanOverNodes<<<static_cast<unsigned>(sizes.graphs), kGraphThreads, 0, stream>>>(
-      graphs.n_node, states.outputs, sizes.targets, predictions);
-  return cudaGetLastError();
+                               const TableSchNetGraphs& graphs, const EdgeList& list, const TableEdges& edges,
+                               const TableSchNetStates& states, float* predictions, const StreamPair& streams) {
+  const Pass pass = {sizes, weights, graphs, edges, states, streams};
+  return IsSmall(sizes) ? EnqueueForth<kFewNodes>(pass, list, predictions)
+                        : EnqueueForth<kManyNodes>(pass, list, predictions);
 }
 
 cudaError_t EnqueueTableSchNetBackward(const TableSchNetSizes& sizes,
@@ -584,13 +632,10 @@ cudaError_t EnqueueTableSchNetBackward(const TableSchNetSizes& sizes,
                                        const TableSchNetGraphs& graphs, const TableEdges& edges,
                                        const TableSchNetStates& states, const float* d_predictions,
                                        const TableSchNetGradients& room,
-                                       const TableSchNetMatrices<float>& d_weights, cudaStream_t stream) {
-  const Pass pass = {sizes, weights, graphs, edges, states, stream};
-  cudaError_t error = IsSmall(sizes) ? EnqueueLayersBackward<kFewNodes>(pass, room, d_predictions)
-                                     : EnqueueLayersBackward<kManyNodes>(pass, room, d_predictions);
-  if (error == cudaSuccess) error = EnqueueTablesBackward(sizes, weights, edges, states, room, stream);
-  if (error != cudaSuccess) return error;
-  return EnqueueWeightGradients(WeightGradientsOf(pass, room, d_weights), room.products, stream);
+                                       const TableSchNetMatrices<float>& d_weights, const StreamPair& streams) {
+  const Pass pass = {sizes, weights, graphs, edges, states, streams};
+  return IsSmall(sizes) ? EnqueueBack<kFewNodes>(pass, room, d_predictions, d_weights)
+                        : EnqueueBack<kManyNodes>(pass, room, d_predictions, d_weights);
 }
 
 }  // namespace packtrain::trainer

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "trainer/kernels/edge_orders.cuh"
+#include "trainer/kernels/side_stream.cuh"
 #include "trainer/kernels/table_edges.cuh"
 
 namespace packtrain::trainer {
@@ -92,11 +93,11 @@ struct TableSchNetGradients {
 std::int64_t TablePartSize(const TableSchNetSizes& sizes);
 std::int64_t ProductPartSize(const TableSchNetSizes& sizes);
 
-// Writes `states` and predictions [G, T]: 0 for graphs without nodes. The order of additions follows from the
-// sizes, the edges and their distances alone; nothing is atomic.
+// Writes `edges`, `states` and predictions [G, T]: 0 for graphs without nodes. The order of additions follows
+// from the sizes, the edges and their distances alone; nothing is atomic. Ends joined, as does the pass back.
 cudaError_t EnqueueTableSchNet(const TableSchNetSizes& sizes, const TableSchNetMatrices<const float>& weights,
-                               const TableSchNetGraphs& graphs, const TableEdges& edges,
-                               const TableSchNetStates& states, float* predictions, cudaStream_t stream);
+                               const TableSchNetGraphs& graphs, const EdgeList& list, const TableEdges& edges,
+                               const TableSchNetStates& states, float* predictions, const StreamPair& streams);
 
 // Writes the gradients of `weights` of what has the gradient d_predictions [G, T] by the predictions.
 cudaError_t EnqueueTableSchNetBackward(const TableSchNetSizes& sizes,
@@ -104,7 +105,7 @@ cudaError_t EnqueueTableSchNetBackward(const TableSchNetSizes& sizes,
                                        const TableSchNetGraphs& graphs, const TableEdges& edges,
                                        const TableSchNetStates& states, const float* d_predictions,
                                        const TableSchNetGradients& room,
-                                       const TableSchNetMatrices<float>& d_weights, cudaStream_t stream);
+                                       const TableSchNetMatrices<float>& d_weights, const StreamPair& streams);
 
 }  // namespace packtrain::trainer
 

@@ -107,26 +107,38 @@ TableEdges EdgesOf(const KeptTensors& kept) {
           .cell_start = kept[kCellStart].mutable_data_ptr<std::int32_t>()};
 }
 
-void PlaceEdges(const at::Tensor& distances, const GraphTensors& graphs, KeptTensors& kept) {
+EdgeList ListOf(const at::Tensor& distances, const GraphTensors& graphs) {
+  return {.edges = static_cast<int>(graphs.senders.size(0)),
+          .distances = Floats(distances),
+          .senders = Integers(graphs.senders),
+          .receivers = Integers(graphs.receivers),
+          .by_sender = Integers(graphs.by_sender),
+          .real = Integers(graphs.real)};
+}
+
+void MakeEdges(const GraphTensors& graphs, KeptTensors& kept) {
   const std::int64_t edges = graphs.senders.size(0);
   const at::TensorOptions integers = graphs.senders.options();
   kept[kIncoming] = at::empty({edges, 2}, integers);
   kept[kOutgoing] = at::empty({edges, 2}, integers);
   kept[kByCell] = at::empty({edges, 4}, integers);
   kept[kCellStart] = at::empty({kTableCells + 1}, integers);
-  at::Tensor ranks = at::empty({edges}, integers);
-  at::Tensor counts = at::empty({CountsSize(static_cast<int>(edges))}, integers);
-  TableEdges placed = EdgesOf(kept);
-  placed.ranks = ranks.mutable_data_ptr<std::int32_t>();
-  placed.counts = counts.mutable_data_ptr<std::int32_t>();
-  C10_CUDA_CHECK(EnqueuePlaceEdges({.edges = static_cast<int>(edges),
-                                    .distances = Floats(distances),
-                                    .senders = Integers(graphs.senders),
-                                    .receivers = Integers(graphs.receivers),
-                                    .by_sender = Integers(graphs.by_sender),
-                                    .real = Integers(graphs.real)},
-                                   placed, CurrentStream()));
 }
+
+// Of sorting, as long as it is enqueued.
+struct SortingRoom {
+  explicit SortingRoom(const GraphTensors& graphs)
+      : ranks(at::empty({graphs.senders.size(0)}, graphs.senders.options())),
+        counts(at::empty({CountsSize(static_cast<int>(graphs.senders.size(0)))}, graphs.senders.options())) {}
+
+  TableEdges With(TableEdges edges) const {
+    edges.ranks = ranks.mutable_data_ptr<std::int32_t>();
+    edges.counts = counts.mutable_data_ptr<std::int32_t>();
+    return edges;
+  }
+
+  at::Tensor ranks, counts;
+};
 
 TableSchNetGraphs GraphsOf(const KeptTensors& kept) {
   return {.classes = Integers(kept[kClasses]),
@@ -197,13 +209,14 @@ class TableSchNetFunction : public torch::autograd::Function<TableSchNetFunction
     const TableSchNetSizes sizes = SizesOf(matrices, graphs, gaussians);
     KeptTensors kept = {graphs.classes,        graphs.graph_of_node, graphs.n_node,
                         graphs.receiver_start, graphs.sender_start,  graphs.real};
-    PlaceEdges(distances, graphs, kept);
+    MakeEdges(graphs, kept);
+    const SortingRoom sorting(graphs);
     const at::TensorOptions floats = matrices.front().options();
     MakeStates(sizes, floats, kept);
     at::Tensor predictions = at::empty({sizes.graphs, sizes.targets}, floats);
     C10_CUDA_CHECK(EnqueueTableSchNet(sizes, PointersTo<const float>(matrices, Floats), GraphsOf(kept),
-                                      EdgesOf(kept), StatesOf(kept), MutableFloats(predictions),
-                                      CurrentStream()));
+                                      ListOf(distances, graphs), sorting.With(EdgesOf(kept)), StatesOf(kept),
+                                      MutableFloats(predictions), CurrentStreamWithSide()));
     context->saved_data["spacing"] = gaussians.spacing;
     context->saved_data["width"] = gaussians.width;
     matrices.insert(matrices.end(), kept.begin(), kept.end());
@@ -229,7 +242,7 @@ class TableSchNetFunction : public torch::autograd::Function<TableSchNetFunction
     C10_CUDA_CHECK(EnqueueTableSchNetBackward(sizes, PointersTo<const float>(matrices, Floats), GraphsOf(kept),
                                               EdgesOf(kept), StatesOf(kept), Floats(gradients[0].contiguous()),
                                               room.gradients(), PointersTo<float>(d_matrices, MutableFloats),
-                                              CurrentStream()));
+                                              CurrentStreamWithSide()));
     d_matrices.resize(d_matrices.size() + 3);  // none of the Gaussians, the distances and the graphs
     return d_matrices;
   }

@@ -1,5 +1,6 @@
 #include "trainer/kernels/weight_gradients.cuh"
 
+#include "trainer/kernels/early_launch.cuh"
 #include "trainer/kernels/float_vector.cuh"
 #include "trainer/kernels/softplus_of_float.cuh"
 
@@ -64,6 +65,7 @@ __device__ void AddProducts(float4 x, float4 d, float4 (&sums)[4]) {
 __global__ void __launch_bounds__(kThreads)
     MakeParts(const __grid_constant__ WeightGradients gradients, float* parts) {
   __shared__ float4 factors[kTileRows][kVectors], ds[kTileRows][kVectors];
+  LetNextBegin();
   const WeightGradient& product = gradients.tile[blockIdx.y];
   const auto split = static_cast<int>(blockIdx.x);
   const int length = (product.rows + kProductSplits - 1) / kProductSplits;
@@ -91,6 +93,7 @@ __global__ void __launch_bounds__(kThreads)
   const auto i = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
   const int row = product.first_column + i / kProductColumns, column = i % kProductColumns;
   if (row >= product.factor.columns || column >= product.d_columns) return;
+  WaitForEarlier();
   float sum = 0;
 #pragma unroll
   for (int split = 0; split < kProductSplits; ++split) {
@@ -104,8 +107,10 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t EnqueueWeightGradients(const WeightGradients& gradients, float* parts, cudaStream_t stream) {
   const auto tiles = static_cast<unsigned>(gradients.tiles);
   MakeParts<<<dim3(kProductSplits, tiles), dim3(kVectors, kTileRows), 0, stream>>>(gradients, parts);
-  AddParts<<<dim3(kPart / kThreads, tiles), kThreads, 0, stream>>>(gradients, parts);
-  return cudaGetLastError();
+  const cudaError_t error = cudaGetLastError();
+  if (error != cudaSuccess) return error;
+  return LaunchEarly(AddParts, dim3(kPart / kThreads, tiles), kThreads, 0, stream, gradients,
+                     static_cast<const float*>(parts));
 }
 
 }  // namespace packtrain::trainer
