@@ -21,6 +21,7 @@
 #include "trainer/selftest/engine_checks.h"
 #include "trainer/selftest/feed_checks.h"
 #include "trainer/selftest/kernel_checks.h"
+#include "trainer/selftest/model_checks.h"
 #include "trainer/selftest/selftest.h"
 #include "trainer/selftest/selftest_command.h"
 #include "trainer/selftest/sum_checks.h"
@@ -39,8 +40,8 @@ struct SelftestOptions {
   std::string batch_file;
 };
 
-std::array<std::span<const Check>, 5> CheckLists() {
-  return {DeviceChecks(), FeedChecks(), KernelChecks(), EngineChecks(), SumChecks()};
+std::array<std::span<const Check>, 6> CheckLists() {
+  return {DeviceChecks(), FeedChecks(), KernelChecks(), ModelChecks(), EngineChecks(), SumChecks()};
 }
 
 void AddFlags(CLI::App& app, SelftestOptions& options) {

@@ -1,14 +1,9 @@
 #include "trainer/selftest/kernel_checks.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/cuda/CUDAGraph.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/types.h>
 
 #include <array>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,70 +13,21 @@
 #include "trainer/engine/precision.h"
 #include "trainer/kernels/distances.h"
 #include "trainer/kernels/edge_product.h"
+#include "trainer/kernels/error_sum.h"
 #include "trainer/kernels/gaussians.h"
 #include "trainer/kernels/neighbour_statistics.h"
 #include "trainer/kernels/shifted_softplus.h"
 #include "trainer/kernels/sum_messages.h"
 #include "trainer/kernels/vector_messages.h"
-#include "trainer/models/model.h"
-#include "trainer/selftest/precision_errors.h"
+#include "trainer/selftest/kernel_expectations.h"
 #include "trainer/selftest/random_graphs.h"
 
 namespace packtrain::trainer {
 namespace {
 
-constexpr at::DeviceType kCard = at::kCUDA;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kColumns[] = {1, 3, 64, 132, 256};
 // Of edge-sized data.
 constexpr at::ScalarType kEdgeTypes[] = {at::kFloat, at::kBFloat16};
-
-at::Generator Random(std::uint64_t seed) { return at::detail::createCPUGenerator(seed); }
-
-// Freed memory full of NaN: what a kernel leaves unwritten there shows.
-void SoilMemory(const RandomGraphsOptions& options, std::int64_t columns) {
-  const at::TensorOptions on_card = at::TensorOptions(at::kFloat).device(kCard);
-  std::vector<at::Tensor> soiled;
-  for (const std::int64_t rows : {options.padded.nodes, options.padded.nodes, options.padded.edges}) {
-    soiled.push_back(at::full({rows, columns}, kNaN, on_card));
-  }
-}
-
-// Of sums in f32, or of one rounding to `type`: a bf16 is right to 2^-9 of itself.
-double ToleranceOf(at::ScalarType type) { return type == at::kBFloat16 ? 0x1p-8 : 1e-5; }
-
-// The greatest difference is at most `tolerance` times the greatest expected value.
-absl::Status RequireClose(const std::string& name, const at::Tensor& got, const at::Tensor& expected,
-                          double tolerance = 1e-5) {
-  if (!got.sizes().equals(expected.sizes())) return absl::InternalError(absl::StrCat(name, ": another shape"));
-  if (got.numel() == 0) return absl::OkStatus();
-  const double error = (got.to(at::kDouble) - expected).abs().max().item<double>();
-  const double greatest = expected.abs().max().item<double>();
-  if (error <= tolerance * greatest) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(name, ": differs by ", error, " where values reach ", greatest));
-}
-
-absl::Status RequireSameBits(const std::string& name, const at::Tensor& first, const at::Tensor& second) {
-  if (at::equal(first.view(at::kByte), second.view(at::kByte))) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(name, ": two runs differ"));
-}
-
-// Edge cases, one shape for each number of slices that share a node's edges, and the shapes of QM9 in batches
-// of 32 and 128.
-std::vector<RandomGraphsOptions> Shapes() {
-  std::vector<RandomGraphsOptions> shapes = {{.real = {0, 0, 0}, .padded = {1, 0, 0}},
-                                             {.real = {0, 0, 0}, .padded = {2, 4, 8}},
-                                             {.real = {1, 1, 0}, .padded = {1, 1, 0}},
-                                             {.real = {1, 1, 3}, .padded = {1, 1, 3}},
-                                             {.real = {2, 5, 0}, .padded = {3, 8, 16}},
-                                             {.real = {1, 2, 5000}, .padded = {2, 3, 5001}},
-                                             {.real = {31, 560, 9500}, .padded = {32, 576, 9984}},
-                                             {.real = {127, 2250, 38000}, .padded = {128, 2304, 39936}}};
-  for (const std::uint32_t degree : {1, 4, 9, 17, 40}) {
-    shapes.push_back({.real = {9, 290, 290 * degree}, .padded = {10, 301, 301 * degree}});
-  }
-  return shapes;
-}
 
 struct MessageInputs {
   at::Tensor nodes;
@@ -401,6 +347,45 @@ absl::Status SoftplusIsPlain() {
 
 // Of bf16 by f32, forward and backward; the weights' gradient is not rounded, though tensor cores cut off what
 // a sum of f32 cannot hold.
+// Of `outputs`, `targets` and `weights` [G, T]: the sum, the number of terms, the gradient of thrice the sum.
+std::vector<at::Tensor> RunErrors(const std::array<at::Tensor, 3>& values, ErrorKind kind, KernelForm form) {
+  const at::Tensor outputs = values[0].detach().requires_grad_();
+  const SummedErrors errors = SumErrors(outputs, values[1], values[2], kind, form);
+  const at::Tensor d_outputs = torch::autograd::grad({errors.sum * 3}, {outputs})[0];
+  return {errors.sum.detach().view(1), errors.terms.view(1), d_outputs};
+}
+
+// Every third value is not known, and no number; some of the others are exact.
+absl::Status CheckErrorSum(std::int64_t graphs, std::int64_t targets, ErrorKind kind) {
+  const at::Tensor index = at::arange(graphs * targets, kCard).view({graphs, targets});
+  const at::Tensor expected = at::randn({graphs, targets}, Random(13)).to(kCard);
+  const at::Tensor gaps = at::randn({graphs, targets}, Random(14)).to(kCard) * (index % 5 > 0);
+  const at::Tensor known = (index % 3 > 0).to(at::kFloat);
+  const at::Tensor outputs = at::where(known > 0, expected + gaps, kNaN);
+  const std::array<at::Tensor, 3> values = {outputs, expected, known};
+  const std::array<at::Tensor, 3> in_f64 = {outputs.to(at::kDouble), expected.to(at::kDouble), known};
+  const std::vector<at::Tensor> got = RunErrors(values, kind, KernelForm::kFused);
+  const std::vector<at::Tensor> again = RunErrors(values, kind, KernelForm::kFused);
+  const std::vector<at::Tensor> plain = RunErrors(in_f64, kind, KernelForm::kPlain);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::string name = absl::StrCat(graphs, " graphs, ", targets, " targets, result ", i);
+    absl::Status status = RequireClose(name, got[i], plain[i]);
+    if (status.ok()) status = RequireSameBits(name, got[i], again[i]);
+    ABSL_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ErrorSumsArePlain() {
+  for (const std::int64_t graphs : {1, 2, 128, 5000}) {
+    for (const std::int64_t targets : {1, 4}) {
+      for (const ErrorKind kind : {ErrorKind::kSquared, ErrorKind::kAbsolute})
+        ABSL_RETURN_IF_ERROR(CheckErrorSum(graphs, targets, kind));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckEdgeProduct(std::int64_t edges, std::int64_t rows) {
   const at::Tensor x = at::randn({edges, rows}, Random(13)).to(kCard, at::kBFloat16).requires_grad_();
   const at::Tensor weights = at::randn({rows, 192}, Random(14)).to(kCard).requires_grad_();
@@ -428,101 +413,6 @@ absl::Status EdgeProductsAreRoundedOnce() {
   return absl::OkStatus();
 }
 
-// Predictions of the real graphs, and the gradient of the sum of their squares by each parameter.
-std::vector<at::Tensor> RunModel(const std::string& name, ModelOptions options, GraphTensors graphs,
-                                 std::int64_t real_graphs) {
-  const at::ScalarType type = options.edge_type == at::kDouble ? at::kDouble : at::kFloat;
-  options.sizes.classes = 5;
-  options.seed = 1;
-  const std::shared_ptr<Model> model = FindModel(name)->create(options);
-  model->to(kCard);
-  model->to(type);
-  if (type == at::kDouble) graphs = InF64(graphs);
-  const at::Tensor predictions = model->Forward(graphs).narrow(0, 0, real_graphs);
-  std::vector<at::Tensor> results = torch::autograd::grad({predictions.square().sum()}, model->parameters());
-  results.push_back(predictions.detach());
-  return results;
-}
-
-absl::Status CheckModel(const std::string& model, const RandomGraphsOptions& options, at::ScalarType edge_type,
-                        double tolerance) {
-  const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(8)), kCard);
-  const std::int64_t real_graphs = options.real.graphs;
-  SoilMemory(options, 64);
-  const std::vector<at::Tensor> got =
-      RunModel(model, {.kernels = KernelForm::kFused, .edge_type = edge_type}, graphs, real_graphs);
-  const std::vector<at::Tensor> expected =
-      RunModel(model, {.edge_type = at::kDouble}, WithoutPadding(graphs, options.real), real_graphs);
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const std::string name = absl::StrCat(model, ", ", NameOf(options), ", result ", i);
-    ABSL_RETURN_IF_ERROR(RequireClose(name, got[i], expected[i], tolerance));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ModelIsPlain(const std::string& model, at::ScalarType edge_type, double tolerance) {
-  for (const RandomGraphsOptions& options :
-       {RandomGraphsOptions{.real = {1, 1, 0}, .padded = {2, 8, 16}},
-        RandomGraphsOptions{.real = {5, 90, 1500}, .padded = {6, 100, 1600}},
-        RandomGraphsOptions{.real = {127, 2250, 38000}, .padded = {128, 2304, 39936}}}) {
-    ABSL_RETURN_IF_ERROR(CheckModel(model, options, edge_type, tolerance));
-  }
-  return absl::OkStatus();
-}
-
-// Positions are `stretch` times those of random graphs.
-absl::Status CheckTables(const RandomGraphsOptions& options, std::int64_t targets, double stretch) {
-  const GraphTensors graphs = CopyTo(MakeRandomGraphs(options, Random(8)), kCard);
-  graphs.positions.mul_(stretch);
-  const std::int64_t real_graphs = options.real.graphs;
-  ModelOptions model = {.sizes = {.targets = targets}, .filter = kTable, .kernels = KernelForm::kFused};
-  SoilMemory(options, 64);
-  const std::vector<at::Tensor> got = RunModel("schnet", model, graphs, real_graphs);
-  const std::vector<at::Tensor> again = RunModel("schnet", model, graphs, real_graphs);
-  model.kernels = KernelForm::kPlain;
-  model.edge_type = at::kDouble;
-  const std::vector<at::Tensor> expected =
-      RunModel("schnet", model, WithoutPadding(graphs, options.real), real_graphs);
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const std::string name =
-        absl::StrCat(NameOf(options), ", ", targets, " targets, ", stretch, " times as far, result ", i);
-    absl::Status status = RequireClose(name, got[i], expected[i], 1e-4);
-    if (status.ok()) status = RequireSameBits(name, got[i], again[i]);
-    ABSL_RETURN_IF_ERROR(status);
-  }
-  return absl::OkStatus();
-}
-
-// Some edges of those stretched graphs are longer than the table.
-absl::Status SchNetWithTablesIsPlain() {
-  for (const RandomGraphsOptions& options : Shapes()) {
-    for (const double stretch : {1, 4}) {
-      ABSL_RETURN_IF_ERROR(CheckTables(options, /*targets=*/1, stretch));
-    }
-  }
-  return CheckTables({.real = {9, 290, 2000}, .padded = {10, 301, 2500}}, /*targets=*/4, 1);
-}
-
-absl::Status SchNetInF32IsPlain() { return ModelIsPlain("schnet", at::kFloat, 1e-4); }
-absl::Status PainnInF32IsPlain() { return ModelIsPlain("painn", at::kFloat, 1e-4); }
-absl::Status SchNetInBf16IsNearPlain() {
-  SetPrecision("bf16", kCard).value();
-  // Five roundings in each of three layers, forth and back; in a single element few terms average.
-  return ModelIsPlain("schnet", at::kBFloat16, ErrorBound({.unit = kBf16Roundoff, .chain = 2 * 3 * 5}));
-}
-
-// Runs `body` once as it is and once into a graph, on a stream of its own, as a capture needs it.
-template <typename Body>
-void Capture(at::cuda::CUDAGraph& graph, Body body) {
-  const c10::cuda::CUDAStreamGuard stream(c10::cuda::getStreamFromPool());
-  body();
-  stream.current_stream().synchronize();
-  graph.capture_begin();
-  body();
-  graph.capture_end();
-  stream.current_stream().synchronize();
-}
-
 absl::Status OneCaptureServesAllRealSizes() {
   const RandomGraphsOptions first = {.real = {2, 60, 900}, .padded = {4, 80, 1200}};
   const RandomGraphsOptions second = {.real = {3, 75, 1100}, .padded = first.padded};
@@ -546,7 +436,7 @@ absl::Status OneCaptureServesAllRealSizes() {
   return status;
 }
 
-constexpr std::array<Check, 14> kChecks = {
+constexpr std::array<Check, 11> kChecks = {
     {{"kernels: sums of messages and both gradients are the plain ones, twice the same", MessagesOfF32ArePlain},
      {"kernels: those of a filter in bf16 are the plain ones in f64, twice the same", MessagesOfBf16ArePlain},
      {"kernels: sums of messages need no alignment", MessagesNeedNoAlignment},
@@ -557,13 +447,10 @@ constexpr std::array<Check, 14> kChecks = {
       StatisticsArePlain},
      {"kernels: distances are the plain ones", DistancesArePlain},
      {"kernels: Gaussians are the plain ones", GaussiansArePlain},
+     {"kernels: sums of errors and their gradient are the plain ones, twice the same", ErrorSumsArePlain},
      {"kernels: shifted softplus and its gradient are the plain ones", SoftplusIsPlain},
-     {"kernels: products in bf16 are rounded once, the gradient of weights never", EdgeProductsAreRoundedOnce},
-     {"kernels: SchNet and its gradients are the plain ones", SchNetInF32IsPlain},
-     {"kernels: SchNet with tables and its gradients are the plain ones, twice the same",
-      SchNetWithTablesIsPlain},
-     {"kernels: PaiNN and its gradients are the plain ones", PainnInF32IsPlain},
-     {"kernels: SchNet in bf16 and its gradients are near the plain ones in f64", SchNetInBf16IsNearPlain}}};
+     {"kernels: products in bf16 are rounded once, the gradient of weights never",
+      EdgeProductsAreRoundedOnce}}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Checks of the fused kernels and of the models that use them, against the plain ones in f64.
+// Checks of the fused kernels, against the plain ones in f64.
 #ifndef PACKTRAIN_TRAINER_SELFTEST_KERNEL_CHECKS_H_
 #define PACKTRAIN_TRAINER_SELFTEST_KERNEL_CHECKS_H_
 
