@@ -140,9 +140,8 @@ void AddFormFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option(
          "--filter", flags.filter,
          "How schnet makes the filters of edges: direct, from the distance of each; or table, interpolated "
-         "between 1,024 distances 1/64 angstrom apart, exact to about f32 and faster on a GPU. A resume has "
-         "the "
-         "same [direct]")
+         "between 1,024 distances 1/64 angstrom apart, off by about 2e-6 at initial weights and faster on a "
+         "GPU. A resume has the same [direct]")
       ->type_name("NAME")
       ->group(kModelGroup);
 }

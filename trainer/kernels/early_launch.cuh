@@ -9,8 +9,9 @@
 
 namespace packtrain::trainer {
 
-// Launches a kernel directly behind another one of the same stream. Until it calls WaitForEarlier, it reads
-// only what kernels that were launched without this have finished, and writes nothing.
+// Launches a kernel directly behind another one of the same stream. Until it calls WaitForEarlier, it writes
+// nothing, and reads only what was written before the last launch without this in the stream, which waited for
+// all before it. At least one thread of it calls WaitForEarlier, so that it ends behind all before it.
 template <typename... Parameters>
 cudaError_t LaunchEarly(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, std::size_t shared_bytes,
                         cudaStream_t stream, const Parameters&... arguments) {
@@ -35,7 +36,7 @@ __device__ inline void LetNextBegin() {
 }
 
 // All that kernels launched before this one write is there behind it. Each thread that reads any of that, or
-// writes, calls it, also in a kernel that may be launched as usual.
+// writes, calls it. It returns at once in a kernel that was launched as usual.
 __device__ inline void WaitForEarlier() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

@@ -12,10 +12,10 @@ namespace packtrain::trainer {
 
 enum class ErrorKind : std::uint8_t { kSquared, kAbsolute };
 
-// Scalars of the outputs' type and device.
+// Scalars of the outputs' device.
 struct SummedErrors {
-  at::Tensor sum;    // with a gradient for the outputs
-  at::Tensor terms;  // of the weights
+  at::Tensor sum;    // of the outputs' type, with a gradient for them
+  at::Tensor terms;  // the sum of the weights, of their type
 };
 
 // The squared, or absolute, differences between `outputs` and `targets` [G, T], added up where `weights` are

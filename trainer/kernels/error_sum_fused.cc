@@ -16,6 +16,8 @@ class SumErrorsFunction : public torch::autograd::Function<SumErrorsFunction> {
                                const at::Tensor& targets_in, const at::Tensor& weights_in, bool squared) {
     const at::Tensor outputs = outputs_in.contiguous(), targets = targets_in.contiguous();
     const at::Tensor weights = weights_in.contiguous();
+    TORCH_CHECK(outputs.sizes() == targets.sizes() && outputs.sizes() == weights.sizes(),
+                "outputs, targets and weights differ in shape");
     at::Tensor sum = at::empty({}, outputs.options()), terms = at::empty({}, outputs.options());
     at::Tensor slopes = at::empty_like(outputs);
     C10_CUDA_CHECK(EnqueueSumErrors({.count = static_cast<int>(outputs.numel()),

@@ -15,8 +15,13 @@
 namespace packtrain::trainer {
 
 inline cudaStream_t CurrentStream() { return c10::cuda::getCurrentCUDAStream(); }
-// And one of Torch's pool, which other work may share.
-inline StreamPair CurrentStreamWithSide() { return {CurrentStream(), c10::cuda::getStreamFromPool()}; }
+// The current stream, and another one of its device out of Torch's pool, which other work may share.
+inline StreamPair CurrentStreamWithSide() {
+  const c10::cuda::CUDAStream main = c10::cuda::getCurrentCUDAStream();
+  c10::cuda::CUDAStream side = c10::cuda::getStreamFromPool();
+  while (side == main) side = c10::cuda::getStreamFromPool();
+  return {main, side};
+}
 
 inline const float* Floats(const at::Tensor& tensor) { return tensor.const_data_ptr<float>(); }
 inline const std::int32_t* Integers(const at::Tensor& tensor) { return tensor.const_data_ptr<std::int32_t>(); }

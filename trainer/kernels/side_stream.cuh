@@ -29,7 +29,7 @@ struct StreamPair {
   }
 };
 
-// The first error of several calls.
+// The first error of several calls, all of which are made, so that a capture ends with its streams joined.
 class FirstError {
  public:
   void operator()(cudaError_t error) {

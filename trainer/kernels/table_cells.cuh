@@ -6,7 +6,7 @@
 
 namespace packtrain::trainer {
 
-// A distance behind the last row has no filter. That of what is no number is none either.
+// Beyond the last row a filter is 0; that of NaN is NaN.
 __device__ inline bool IsBehindTable(float place) { return place > kRowsOfTable - 1; }
 
 __device__ inline int CellOf(float place) { return min(max(static_cast<int>(place) - 1, 0), kTableCells - 1); }

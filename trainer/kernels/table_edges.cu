@@ -7,10 +7,10 @@
 namespace packtrain::trainer {
 namespace {
 
-constexpr int kPlaced = 256;  // edges of a block of Place
+constexpr int kPlaced = 256;  // edges of a block of PlaceEdges
 constexpr int kChunk = 512;   // and of one that sorts
 constexpr int kNoCell = -1;
-// Of Sum, a block's cells, and the parts of their chunks that are added up side by side.
+// Of SumChunks, a block's cells, and the parts of their chunks that are added up side by side.
 constexpr int kCellsAtOnce = 32;
 constexpr int kParts = 32;
 
@@ -22,7 +22,7 @@ __device__ float PlaceOf(const EdgeList& list, int edge) {
   return __ldg(list.distances + edge) * kRowsPerAngstrom;
 }
 
-__global__ void __launch_bounds__(kPlaced) Place(EdgeList list, TableEdges out) {
+__global__ void __launch_bounds__(kPlaced) PlaceEdges(EdgeList list, TableEdges out) {
   const int edge = static_cast<int>(blockIdx.x) * kPlaced + static_cast<int>(threadIdx.x);
   if (edge >= list.real[2]) return;
   const int sent = __ldg(list.by_sender + edge);
@@ -129,7 +129,7 @@ std::int64_t CountsSize(int edges) { return (std::int64_t{ChunksOf(edges)} + 1) 
 
 cudaError_t EnqueuePlaceEdges(const EdgeList& list, const TableEdges& out, cudaStream_t stream) {
   if (list.edges == 0) return cudaSuccess;
-  Place<<<static_cast<unsigned>((list.edges + kPlaced - 1) / kPlaced), kPlaced, 0, stream>>>(list, out);
+  PlaceEdges<<<static_cast<unsigned>((list.edges + kPlaced - 1) / kPlaced), kPlaced, 0, stream>>>(list, out);
   return cudaGetLastError();
 }
 

@@ -44,8 +44,8 @@ struct TableEdges {
   TableEdge* outgoing = nullptr;       // [E], in the order of by_sender
   PlacedEdge* by_cell = nullptr;       // [E], those within the table by cell, then in the order of EdgeList
   std::int32_t* cell_start = nullptr;  // [kTableCells + 1], where the edges of a cell begin in by_cell
-  std::int32_t* ranks = nullptr;       // [E], room
-  std::int32_t* counts = nullptr;      // CountsSize(E), room
+  std::int32_t* ranks = nullptr;       // [E], scratch
+  std::int32_t* counts = nullptr;      // CountsSize(E), scratch
 };
 
 // Elements.

@@ -21,7 +21,7 @@ at::Tensor TableDistances(const at::TensorOptions& options) {
   return (at::arange(kTableRows, options) / kTableRowsPerAngstrom).unsqueeze(1);
 }
 
-// What is no number has no row, and is none in the result.
+// NaN has no row, and gives NaN.
 at::Tensor ReadTable(const at::Tensor& table, const at::Tensor& distances) {
   const at::Tensor place = distances.detach().to(table.scalar_type()) * kTableRowsPerAngstrom;
   const at::Tensor row = place.clamp(0, kTableRows - 1).nan_to_num_(0).to(at::kLong);

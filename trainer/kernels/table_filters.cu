@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kBlockRows = 16;  // of a table
 constexpr int kCentresAtOnce = 32;
-constexpr float kGreatestExponent = 20;
+constexpr float kMaxExponent = 20;
 // Edges, in the order of their cells, that a thread adds up one after another.
 constexpr int kRun = 32;
 constexpr int kRunsOfBlock = 8;
@@ -31,7 +31,7 @@ __device__ float4 MultiplyGaussians(const TableGaussians& gaussians, const float
   __shared__ float factors[kBlockRows][kCentresAtOnce];
   const float nearest = static_cast<float>(first_row) / kRowsPerAngstrom;
   const float furthest = static_cast<float>(first_row + kBlockRows - 1) / kRowsPerAngstrom;
-  const float reach = sqrtf(gaussians.width * kGreatestExponent);
+  const float reach = sqrtf(gaussians.width * kMaxExponent);
   const int begin = max(static_cast<int>(ceilf((nearest - reach) / gaussians.spacing)), 0);
   const int end = min(static_cast<int>(floorf((furthest + reach) / gaussians.spacing)) + 1, gaussians.count);
   float4 sum = {};

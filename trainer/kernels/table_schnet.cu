@@ -26,7 +26,7 @@ constexpr int kGraphThreads = 128;
 static_assert(kTableChannels == kRowColumns);
 
 // A thread's node, and its vector in rows of the node.
-struct Place {
+struct NodeOfThread {
   int node;
   bool inside;
   bool sums;  // is of the slice that has the sum of all
@@ -35,7 +35,7 @@ struct Place {
 };
 
 template <int kNodes>
-__device__ Place FindPlace(int nodes) {
+__device__ NodeOfThread FindNode(int nodes) {
   const int node = static_cast<int>(blockIdx.x) * kNodes + static_cast<int>(threadIdx.z);
   return {node, node < nodes, threadIdx.y == 0};
 }
@@ -52,7 +52,7 @@ __device__ float4 Interpolate(const float* table, float place) {
   return sum;
 }
 
-// Of a slice: the sum over edges [first, end), one of them each kSlices, of their nodes' rows times filters.
+// What one slice adds of edges [first, end): every kSlices-th edge's row times its filter.
 template <int kNodes>
 __device__ float4 SumMessages(const TableEdge* edges, int first, int end, const float* rows,
                               const float* table) {
@@ -85,7 +85,7 @@ __device__ float DegreeOf(const std::int32_t* receiver_start, int node) {
 }
 
 // The rows that enter the first layer.
-struct Entry {
+struct Embedded {
   int nodes;
   const std::int32_t* classes;
   const float* embedding;
@@ -95,23 +95,22 @@ struct Entry {
 };
 
 template <int kNodes>
-__global__ void __launch_bounds__(kRowThreads) Enter(Entry entry) {
+__global__ void __launch_bounds__(kRowThreads) EmbedNodes(Embedded embedded) {
   extern __shared__ Matrix matrices[];
   __shared__ Row rows[kNodes];
-  const Place place = FindPlace<kNodes>(entry.nodes);
+  const NodeOfThread thread = FindNode<kNodes>(embedded.nodes);
   Row& row = rows[threadIdx.z];
-  LetNextBegin();
-  CopyMatrix(matrices[0], entry.message, kRowColumns);
-  if (place.sums && place.inside) {
-    const std::int64_t from = std::int64_t{__ldg(entry.classes + place.node)} * kRowVectors + threadIdx.x;
-    const float4 state = Load<float4>(entry.embedding, from);
-    Store(entry.states, place.At(), state);
+  CopyMatrix(matrices[0], embedded.message, kRowColumns);
+  if (thread.sums && thread.inside) {
+    const std::int64_t from = std::int64_t{__ldg(embedded.classes + thread.node)} * kRowVectors + threadIdx.x;
+    const float4 state = Load<float4>(embedded.embedding, from);
+    Store(embedded.states, thread.At(), state);
     row[threadIdx.x] = state;
   }
   WaitForCopies();
   __syncthreads();
   const float4 sent = Multiply(row, matrices[0]);
-  if (place.sums && place.inside) Store(entry.sent, place.At(), sent);
+  if (thread.sums && thread.inside) Store(embedded.sent, thread.At(), sent);
 }
 
 // One layer, and the product behind it: what is sent into the next layer, or what a node's output is made of.
@@ -137,24 +136,24 @@ struct Layer {
 };
 
 // ssp of the node's row, times W7. `row` is of the block's node, and is there after a barrier.
-__device__ void WriteOutputs(const Layer& layer, const Place& place, const Row& row) {
-  if (!place.sums || !place.inside) return;
+__device__ void WriteOutputs(const Layer& layer, const NodeOfThread& thread, const Row& row) {
+  if (!thread.sums || !thread.inside) return;
   const float* values = reinterpret_cast<const float*>(row);
   for (int target = static_cast<int>(threadIdx.x); target < layer.targets; target += kRowVectors) {
     float sum = 0;
     for (int i = 0; i < kTableReadoutWidth; ++i) {
       sum = fmaf(values[i], __ldg(layer.readout_out + i * layer.targets + target), sum);
     }
-    layer.outputs[std::int64_t{place.node} * layer.targets + target] = sum;
+    layer.outputs[std::int64_t{thread.node} * layer.targets + target] = sum;
   }
 }
 
 template <int kNodes>
-__global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>) GoForth(Layer layer) {
+__global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>) ForwardLayer(Layer layer) {
   extern __shared__ Matrix matrices[];
   __shared__ Row rows[kNodes];
-  const Place place = FindPlace<kNodes>(layer.nodes);
-  const bool writes = place.sums && place.inside;
+  const NodeOfThread thread = FindNode<kNodes>(layer.nodes);
+  const bool writes = thread.sums && thread.inside;
   Row& row = rows[threadIdx.z];
   CopyMatrix(matrices[0], layer.update_in, kRowColumns);
   CopyMatrix(matrices[1], layer.update_out, kRowColumns);
@@ -162,38 +161,38 @@ __global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>) GoForth(La
   LetNextBegin();
   WaitForEarlier();
   float4 sum = {};
-  if (place.inside) {
-    const int begin = layer.receiver_start[place.node], end = layer.receiver_start[place.node + 1];
+  if (thread.inside) {
+    const int begin = layer.receiver_start[thread.node], end = layer.receiver_start[thread.node + 1];
     sum = SumMessages<kNodes>(layer.incoming, begin, end, layer.sent, layer.table);
   }
   WaitForCopies();
   sum = AddSlices(sum);
-  if (place.sums) {
-    const float4 mean = Scaled(1 / (place.inside ? DegreeOf(layer.receiver_start, place.node) : 1.0f), sum);
-    if (place.inside) Store(layer.means, place.At(), mean);
+  if (thread.sums) {
+    const float4 mean = Scaled(1 / (thread.inside ? DegreeOf(layer.receiver_start, thread.node) : 1.0f), sum);
+    if (thread.inside) Store(layer.means, thread.At(), mean);
     row[threadIdx.x] = mean;
   }
   __syncthreads();
   const float4 update = Multiply(row, matrices[0]);
-  if (writes) Store(layer.updates, place.At(), update);
-  if (place.sums) row[threadIdx.x] = Map(SoftplusValue<float>(), update);
+  if (writes) Store(layer.updates, thread.At(), update);
+  if (thread.sums) row[threadIdx.x] = Map(SoftplusValue<float>(), update);
   __syncthreads();
   float4 state = Multiply(row, matrices[1]);
   if (writes) {
-    state = Map(Sum(), state, Load<float4>(layer.states_before, place.At()));
-    Store(layer.states_after, place.At(), state);
+    state = Map(Sum(), state, Load<float4>(layer.states_before, thread.At()));
+    Store(layer.states_after, thread.At(), state);
   }
-  if (place.sums) row[threadIdx.x] = state;
+  if (thread.sums) row[threadIdx.x] = state;
   __syncthreads();
   const float4 next = Multiply(row, matrices[2]);
   const int next_vectors = layer.next_columns / kWidth<float4>;
   if (writes && static_cast<int>(threadIdx.x) < next_vectors) {
-    Store(layer.next_rows, std::int64_t{place.node} * next_vectors + threadIdx.x, next);
+    Store(layer.next_rows, std::int64_t{thread.node} * next_vectors + threadIdx.x, next);
   }
   if (layer.outputs == nullptr) return;
-  if (place.sums) row[threadIdx.x] = Map(SoftplusValue<float>(), next);
+  if (thread.sums) row[threadIdx.x] = Map(SoftplusValue<float>(), next);
   __syncthreads();
-  WriteOutputs(layer, place, row);
+  WriteOutputs(layer, thread, row);
 }
 
 // All threads of a block call it: the sum, in the same order whatever the values.
@@ -234,7 +233,7 @@ __global__ void __launch_bounds__(kGraphThreads)
 }
 
 // From the gradient of nodes' states to that of the sums of messages in the layer before them.
-struct Descent {
+struct UpdateBackward {
   const std::int32_t* receiver_start;
   const float* update_in;   // W4
   const float* update_out;  // W5
@@ -243,28 +242,29 @@ struct Descent {
   float* d_sums;
 };
 
-// Matrices 0 and 1 are of the descent.
-__device__ void CopyMatrices(const Descent& descent, Matrix* matrices) {
-  CopyMatrix(matrices[0], descent.update_out, kRowColumns);
-  CopyMatrix(matrices[1], descent.update_in, kRowColumns);
+// Matrices 0 and 1 are of the update.
+__device__ void CopyMatrices(const UpdateBackward& update, Matrix* matrices) {
+  CopyMatrix(matrices[0], update.update_out, kRowColumns);
+  CopyMatrix(matrices[1], update.update_in, kRowColumns);
 }
 
 // `row` has the gradient of the node's state, and is there after a barrier.
-__device__ void Descend(const Descent& descent, const Place& place, const Matrix* matrices, Row& row) {
+__device__ void BackwardUpdate(const UpdateBackward& update, const NodeOfThread& thread, const Matrix* matrices,
+                               Row& row) {
   __syncthreads();
   const float4 d_active = MultiplyTransposed(row, matrices[0]);
-  if (place.sums) {
+  if (thread.sums) {
     float4 d_update = {};
-    if (place.inside) {
-      d_update = Map(SoftplusGradient<float>(), Load<float4>(descent.updates, place.At()), d_active);
-      Store(descent.d_updates, place.At(), d_update);
+    if (thread.inside) {
+      d_update = Map(SoftplusGradient<float>(), Load<float4>(update.updates, thread.At()), d_active);
+      Store(update.d_updates, thread.At(), d_update);
     }
     row[threadIdx.x] = d_update;
   }
   __syncthreads();
   const float4 d_mean = MultiplyTransposed(row, matrices[1]);
-  if (!place.sums || !place.inside) return;
-  Store(descent.d_sums, place.At(), Scaled(1 / DegreeOf(descent.receiver_start, place.node), d_mean));
+  if (!thread.sums || !thread.inside) return;
+  Store(update.d_sums, thread.At(), Scaled(1 / DegreeOf(update.receiver_start, thread.node), d_mean));
 }
 
 // From the predictions into the last layer.
@@ -284,23 +284,23 @@ struct ReadoutBackward {
 };
 
 // Columns [4 x, 4 x + 4) of the gradient of the node's row by W6, for thread x; writes that of its outputs.
-__device__ float4 ReadOutBackward(const ReadoutBackward& back, const Place& place) {
+__device__ float4 ReadOutBackward(const ReadoutBackward& back, const NodeOfThread& thread) {
   const auto x = static_cast<int>(threadIdx.x);
   if (x * kWidth<float4> >= kTableReadoutWidth) return {};
-  const bool real = place.node < back.real[1];
-  const int graph = real ? back.graph_of_node[place.node] : 0;
+  const bool real = thread.node < back.real[1];
+  const int graph = real ? back.graph_of_node[thread.node] : 0;
   const float share = real ? 1 / static_cast<float>(max(back.n_node[graph], 1)) : 0.0f;
   float4 d_active = {};
   for (int target = 0; target < back.targets; ++target) {
     const float d_output = real ? share * back.d_predictions[graph * back.targets + target] : 0.0f;
-    if (x == 0) back.d_outputs[std::int64_t{place.node} * back.targets + target] = d_output;
+    if (x == 0) back.d_outputs[std::int64_t{thread.node} * back.targets + target] = d_output;
     const auto weight = [&](int i) {
       return __ldg(back.readout_out + (x * kWidth<float4> + i) * back.targets + target);
     };
     d_active = AddScaled(d_active, d_output, {weight(0), weight(1), weight(2), weight(3)});
   }
   constexpr int kVectors = kTableReadoutWidth / kWidth<float4>;
-  const std::int64_t at = std::int64_t{place.node} * kVectors + x;
+  const std::int64_t at = std::int64_t{thread.node} * kVectors + x;
   const float4 d_row = Map(SoftplusGradient<float>(), Load<float4>(back.readout, at), d_active);
   Store(back.d_readout, at, d_row);
   return d_row;
@@ -308,22 +308,22 @@ __device__ float4 ReadOutBackward(const ReadoutBackward& back, const Place& plac
 
 template <int kNodes>
 __global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>)
-    GoBackFromReadout(ReadoutBackward back, Descent descent) {
+    BackwardReadout(ReadoutBackward back, UpdateBackward update) {
   extern __shared__ Matrix matrices[];
   __shared__ Row rows[kNodes];
-  const Place place = FindPlace<kNodes>(back.nodes);
+  const NodeOfThread thread = FindNode<kNodes>(back.nodes);
   Row& row = rows[threadIdx.z];
-  CopyMatrices(descent, matrices);
+  CopyMatrices(update, matrices);
   CopyMatrix(matrices[2], back.readout_in, kTableReadoutWidth);
   LetNextBegin();
   WaitForEarlier();
-  if (place.sums) row[threadIdx.x] = place.inside ? ReadOutBackward(back, place) : float4{};
+  if (thread.sums) row[threadIdx.x] = thread.inside ? ReadOutBackward(back, thread) : float4{};
   WaitForCopies();
   __syncthreads();
   const float4 d_state = MultiplyTransposed(row, matrices[2]);
-  if (place.sums) row[threadIdx.x] = d_state;
-  if (place.sums && place.inside) Store(back.d_states, place.At(), d_state);
-  Descend(descent, place, matrices, row);
+  if (thread.sums) row[threadIdx.x] = d_state;
+  if (thread.sums && thread.inside) Store(back.d_states, thread.At(), d_state);
+  BackwardUpdate(update, thread, matrices, row);
 }
 
 // From the gradient of the sums of messages in one layer to that of the states before it.
@@ -340,37 +340,37 @@ struct LayerBackward {
 };
 
 // And on into the layer before, where there is one.
-template <int kNodes, bool kDescends>
+template <int kNodes, bool kHasLayerBefore>
 __global__ void __launch_bounds__(kRowThreads, kBlocksAtOnce<kNodes>)
-    GoBack(LayerBackward back, Descent descent) {
+    BackwardLayer(LayerBackward back, UpdateBackward update) {
   extern __shared__ Matrix matrices[];
   __shared__ Row rows[kNodes];
-  const Place place = FindPlace<kNodes>(back.nodes);
+  const NodeOfThread thread = FindNode<kNodes>(back.nodes);
   Row& row = rows[threadIdx.z];
-  if constexpr (kDescends) CopyMatrices(descent, matrices);
+  if constexpr (kHasLayerBefore) CopyMatrices(update, matrices);
   CopyMatrix(matrices[2], back.message, kRowColumns);
   LetNextBegin();
   WaitForEarlier();
   float4 sum = {};
-  if (place.inside) {
-    const int begin = back.sender_start[place.node], end = back.sender_start[place.node + 1];
+  if (thread.inside) {
+    const int begin = back.sender_start[thread.node], end = back.sender_start[thread.node + 1];
     sum = SumMessages<kNodes>(back.outgoing, begin, end, back.d_sums, back.table);
   }
   WaitForCopies();
   sum = AddSlices(sum);
-  if (place.sums) row[threadIdx.x] = sum;
-  if (place.sums && place.inside) Store(back.d_sent, place.At(), sum);
+  if (thread.sums) row[threadIdx.x] = sum;
+  if (thread.sums && thread.inside) Store(back.d_sent, thread.At(), sum);
   __syncthreads();
   float4 d_state = MultiplyTransposed(row, matrices[2]);
-  if (place.sums && place.inside) {
-    d_state = Map(Sum(), d_state, Load<float4>(back.d_states_after, place.At()));
-    Store(back.d_states_before, place.At(), d_state);
+  if (thread.sums && thread.inside) {
+    d_state = Map(Sum(), d_state, Load<float4>(back.d_states_after, thread.At()));
+    Store(back.d_states_before, thread.At(), d_state);
   }
-  if (place.sums) row[threadIdx.x] = d_state;
-  if constexpr (kDescends) Descend(descent, place, matrices, row);
+  if (thread.sums) row[threadIdx.x] = d_state;
+  if constexpr (kHasLayerBefore) BackwardUpdate(update, thread, matrices, row);
 }
 
-// Launches a kernel of rows of nodes, with room for three matrices; `early`: see LaunchEarly.
+// Launches a kernel of rows of nodes, with scratch for three matrices; `early`: see LaunchEarly.
 template <int kNodes, typename... Arguments>
 cudaError_t Launch(void (*kernel)(Arguments...), int nodes, bool early, cudaStream_t stream,
                    const Arguments&... arguments) {
@@ -404,7 +404,7 @@ struct Pass {
   }
 };
 
-Entry EntryOf(const Pass& pass) {
+Embedded EmbeddedOf(const Pass& pass) {
   return {.nodes = pass.sizes.nodes,
           .classes = pass.graphs.classes,
           .embedding = pass.weights.embedding,
@@ -441,16 +441,16 @@ Layer LayerOf(const Pass& pass, int i) {
   return layer;
 }
 
-Descent DescentInto(const Pass& pass, const TableSchNetGradients& room, int i) {
+UpdateBackward UpdateBackwardOf(const Pass& pass, const TableSchNetGradients& scratch, int i) {
   return {.receiver_start = pass.graphs.receiver_start,
           .update_in = pass.weights.layers[i].update_in,
           .update_out = pass.weights.layers[i].update_out,
           .updates = pass.OfNodes(pass.states.updates, i),
-          .d_updates = pass.OfNodes(room.updates, i),
-          .d_sums = pass.OfNodes(room.sums, i)};
+          .d_updates = pass.OfNodes(scratch.updates, i),
+          .d_sums = pass.OfNodes(scratch.sums, i)};
 }
 
-ReadoutBackward ReadoutBackwardOf(const Pass& pass, const TableSchNetGradients& room,
+ReadoutBackward ReadoutBackwardOf(const Pass& pass, const TableSchNetGradients& scratch,
                                   const float* d_predictions) {
   return {.nodes = pass.sizes.nodes,
           .targets = pass.sizes.targets,
@@ -461,21 +461,21 @@ ReadoutBackward ReadoutBackwardOf(const Pass& pass, const TableSchNetGradients& 
           .readout_in = pass.weights.readout_in,
           .readout_out = pass.weights.readout_out,
           .readout = pass.states.readout,
-          .d_outputs = room.outputs,
-          .d_readout = room.readout,
-          .d_states = pass.OfNodes(room.nodes, pass.sizes.layers)};
+          .d_outputs = scratch.outputs,
+          .d_readout = scratch.readout,
+          .d_states = pass.OfNodes(scratch.nodes, pass.sizes.layers)};
 }
 
-LayerBackward LayerBackwardOf(const Pass& pass, const TableSchNetGradients& room, int i) {
+LayerBackward LayerBackwardOf(const Pass& pass, const TableSchNetGradients& scratch, int i) {
   return {.nodes = pass.sizes.nodes,
           .sender_start = pass.graphs.sender_start,
           .outgoing = pass.edges.outgoing,
           .table = pass.Table(i),
-          .d_sums = pass.OfNodes(room.sums, i),
-          .d_states_after = pass.OfNodes(room.nodes, i + 1),
+          .d_sums = pass.OfNodes(scratch.sums, i),
+          .d_states_after = pass.OfNodes(scratch.nodes, i + 1),
           .message = pass.weights.layers[i].message,
-          .d_sent = pass.OfNodes(room.sent, i),
-          .d_states_before = pass.OfNodes(room.nodes, i)};
+          .d_sent = pass.OfNodes(scratch.sent, i),
+          .d_states_before = pass.OfNodes(scratch.nodes, i)};
 }
 
 bool IsSmall(const TableSchNetSizes& sizes) { return sizes.nodes <= kNodesOfSmallBatch; }
@@ -485,7 +485,7 @@ Factor Softplus(const float* rows, int columns) {
   return {.kind = FactorKind::kSoftplus, .values = rows, .columns = columns};
 }
 
-void AddTable(const Pass& pass, const TableSchNetGradients& room, const TableSchNetMatrices<float>::Layer& d,
+void AddTable(const Pass& pass, const TableSchNetGradients& scratch, const TableSchNetMatrices<float>::Layer& d,
               int i, WeightGradients& gradients) {
   const TableGaussians& gaussians = pass.sizes.gaussians;
   const std::int64_t before = std::int64_t{i} * kRowsOfTable * kTableChannels;
@@ -494,64 +494,64 @@ void AddTable(const Pass& pass, const TableSchNetGradients& room, const TableSch
                             .step = 1 / kRowsPerAngstrom,
                             .spacing = gaussians.spacing,
                             .width = gaussians.width},
-                 .d = room.filter_first + before,
+                 .d = scratch.filter_first + before,
                  .gradient = d.filter_in,
                  .rows = kRowsOfTable,
                  .d_columns = kTableChannels});
   gradients.Add({.factor = Softplus(pass.states.filter_first + before, kTableChannels),
-                 .d = room.filter_second + before,
+                 .d = scratch.filter_second + before,
                  .gradient = d.filter_out,
                  .rows = kRowsOfTable,
                  .d_columns = kTableChannels});
 }
 
 // Of what makes filters.
-WeightGradients GradientsOfTables(const Pass& pass, const TableSchNetGradients& room,
+WeightGradients GradientsOfTables(const Pass& pass, const TableSchNetGradients& scratch,
                                   const TableSchNetMatrices<float>& d) {
   WeightGradients gradients;
-  for (int i = 0; i < pass.sizes.layers; ++i) AddTable(pass, room, d.layers[i], i, gradients);
+  for (int i = 0; i < pass.sizes.layers; ++i) AddTable(pass, scratch, d.layers[i], i, gradients);
   return gradients;
 }
 
-void AddLayer(const Pass& pass, const TableSchNetGradients& room, const TableSchNetMatrices<float>::Layer& d,
+void AddLayer(const Pass& pass, const TableSchNetGradients& scratch, const TableSchNetMatrices<float>::Layer& d,
               int i, WeightGradients& gradients) {
   constexpr int kColumns = kTableChannels;
   const int nodes = pass.sizes.nodes;
   gradients.Add({.factor = Values(pass.OfNodes(pass.states.nodes, i), kColumns),
-                 .d = pass.OfNodes(room.sent, i),
+                 .d = pass.OfNodes(scratch.sent, i),
                  .gradient = d.message,
                  .rows = nodes,
                  .d_columns = kColumns});
   gradients.Add({.factor = Values(pass.OfNodes(pass.states.means, i), kColumns),
-                 .d = pass.OfNodes(room.updates, i),
+                 .d = pass.OfNodes(scratch.updates, i),
                  .gradient = d.update_in,
                  .rows = nodes,
                  .d_columns = kColumns});
   gradients.Add({.factor = Softplus(pass.OfNodes(pass.states.updates, i), kColumns),
-                 .d = pass.OfNodes(room.nodes, i + 1),
+                 .d = pass.OfNodes(scratch.nodes, i + 1),
                  .gradient = d.update_out,
                  .rows = nodes,
                  .d_columns = kColumns});
 }
 
 // Of what multiplies rows of nodes.
-WeightGradients GradientsOfNodes(const Pass& pass, const TableSchNetGradients& room,
+WeightGradients GradientsOfNodes(const Pass& pass, const TableSchNetGradients& scratch,
                                  const TableSchNetMatrices<float>& d) {
   const TableSchNetSizes& sizes = pass.sizes;
   WeightGradients gradients;
-  for (int i = 0; i < sizes.layers; ++i) AddLayer(pass, room, d.layers[i], i, gradients);
+  for (int i = 0; i < sizes.layers; ++i) AddLayer(pass, scratch, d.layers[i], i, gradients);
   gradients.Add({.factor = {.kind = FactorKind::kOneHot, .ones = pass.graphs.classes, .columns = sizes.classes},
-                 .d = room.nodes,
+                 .d = scratch.nodes,
                  .gradient = d.embedding,
                  .rows = sizes.nodes,
                  .d_columns = kTableChannels});
   gradients.Add({.factor = Values(pass.OfNodes(pass.states.nodes, sizes.layers), kTableChannels),
-                 .d = room.readout,
+                 .d = scratch.readout,
                  .gradient = d.readout_in,
                  .rows = sizes.nodes,
                  .d_columns = kTableReadoutWidth});
   gradients.Add({.factor = Softplus(pass.states.readout, kTableReadoutWidth),
-                 .d = room.outputs,
+                 .d = scratch.outputs,
                  .gradient = d.readout_out,
                  .rows = sizes.nodes,
                  .d_columns = sizes.targets});
@@ -565,20 +565,21 @@ cudaError_t EnqueueMeans(const Pass& pass, float* predictions) {
                      pass.sizes.targets, predictions);
 }
 
-// The tables and the sorted edges, which only the pass back reads, are made beside what nodes are made of.
+// The tables and the sorted edges, which only the backward pass reads, are made beside what nodes are made of.
 template <int kNodes>
-cudaError_t EnqueueForth(const Pass& pass, const EdgeList& list, float* predictions) {
+cudaError_t EnqueueForward(const Pass& pass, const EdgeList& list, float* predictions) {
   const StreamPair& streams = pass.streams;
   FirstError error;
   error(streams.Fork());
   error(EnqueueTables(pass.sizes, pass.weights, pass.states, streams.side));
   error(EnqueuePlaceEdges(list, pass.edges, streams.main));
-  error(Launch<kNodes>(Enter<kNodes>, pass.sizes.nodes, /*early=*/false, streams.main, EntryOf(pass)));
+  error(Launch<kNodes>(EmbedNodes<kNodes>, pass.sizes.nodes, /*early=*/false, streams.main, EmbeddedOf(pass)));
   error(streams.Join());
   error(streams.Fork());
   error(EnqueueSortEdges(list, pass.edges, streams.side));
   for (int i = 0; i < pass.sizes.layers; ++i)
-    error(Launch<kNodes>(GoForth<kNodes>, pass.sizes.nodes, /*early=*/i > 0, streams.main, LayerOf(pass, i)));
+    error(Launch<kNodes>(ForwardLayer<kNodes>, pass.sizes.nodes, /*early=*/i > 0, streams.main,
+                         LayerOf(pass, i)));
   error(EnqueueMeans(pass, predictions));
   error(streams.Join());
   return error.first();
@@ -586,28 +587,30 @@ cudaError_t EnqueueForth(const Pass& pass, const EdgeList& list, float* predicti
 
 // A table's gradient needs the sums of messages of its layer alone, so it is made beside the layers before.
 template <int kNodes>
-cudaError_t EnqueueBack(const Pass& pass, const TableSchNetGradients& room, const float* d_predictions,
-                        const TableSchNetMatrices<float>& d_weights) {
+cudaError_t EnqueueBackward(const Pass& pass, const TableSchNetGradients& scratch, const float* d_predictions,
+                            const TableSchNetMatrices<float>& d_weights) {
   const StreamPair& streams = pass.streams;
   const int nodes = pass.sizes.nodes;
   FirstError error;
-  error(Launch<kNodes>(GoBackFromReadout<kNodes>, nodes, /*early=*/true, streams.main,
-                       ReadoutBackwardOf(pass, room, d_predictions), DescentInto(pass, room, pass.last())));
+  error(Launch<kNodes>(BackwardReadout<kNodes>, nodes, /*early=*/true, streams.main,
+                       ReadoutBackwardOf(pass, scratch, d_predictions),
+                       UpdateBackwardOf(pass, scratch, pass.last())));
   for (int i = pass.last(); i >= 0; --i) {
     error(streams.Fork());
-    error(EnqueueTableParts(pass.sizes, i, pass.edges, pass.states, room, streams.side));
-    const LayerBackward back = LayerBackwardOf(pass, room, i);
-    error(i > 0 ? Launch<kNodes>(GoBack<kNodes, true>, nodes, /*early=*/true, streams.main, back,
-                                 DescentInto(pass, room, i - 1))
-                : Launch<kNodes>(GoBack<kNodes, false>, nodes, /*early=*/true, streams.main, back, Descent{}));
+    error(EnqueueTableParts(pass.sizes, i, pass.edges, pass.states, scratch, streams.side));
+    const LayerBackward back = LayerBackwardOf(pass, scratch, i);
+    error(i > 0 ? Launch<kNodes>(BackwardLayer<kNodes, true>, nodes, /*early=*/true, streams.main, back,
+                                 UpdateBackwardOf(pass, scratch, i - 1))
+                : Launch<kNodes>(BackwardLayer<kNodes, false>, nodes, /*early=*/true, streams.main, back,
+                                 UpdateBackward{}));
   }
   error(streams.Join());
   error(streams.Fork());
-  const WeightGradients of_nodes = GradientsOfNodes(pass, room, d_weights);
-  error(EnqueueWeightGradients(of_nodes, room.products, streams.side));
-  error(EnqueueTablesBackward(pass.sizes, pass.weights, pass.edges, pass.states, room, streams.main));
-  error(EnqueueWeightGradients(GradientsOfTables(pass, room, d_weights),
-                               room.products + ProductPartSizeOf(of_nodes.tiles), streams.main));
+  const WeightGradients of_nodes = GradientsOfNodes(pass, scratch, d_weights);
+  error(EnqueueWeightGradients(of_nodes, scratch.products, streams.side));
+  error(EnqueueTablesBackward(pass.sizes, pass.weights, pass.edges, pass.states, scratch, streams.main));
+  error(EnqueueWeightGradients(GradientsOfTables(pass, scratch, d_weights),
+                               scratch.products + ProductPartSizeOf(of_nodes.tiles), streams.main));
   error(streams.Join());
   return error.first();
 }
@@ -623,19 +626,19 @@ cudaError_t EnqueueTableSchNet(const TableSchNetSizes& sizes, const TableSchNetM
                                const TableSchNetGraphs& graphs, const EdgeList& list, const TableEdges& edges,
                                const TableSchNetStates& states, float* predictions, const StreamPair& streams) {
   const Pass pass = {sizes, weights, graphs, edges, states, streams};
-  return IsSmall(sizes) ? EnqueueForth<kFewNodes>(pass, list, predictions)
-                        : EnqueueForth<kManyNodes>(pass, list, predictions);
+  return IsSmall(sizes) ? EnqueueForward<kFewNodes>(pass, list, predictions)
+                        : EnqueueForward<kManyNodes>(pass, list, predictions);
 }
 
 cudaError_t EnqueueTableSchNetBackward(const TableSchNetSizes& sizes,
                                        const TableSchNetMatrices<const float>& weights,
                                        const TableSchNetGraphs& graphs, const TableEdges& edges,
                                        const TableSchNetStates& states, const float* d_predictions,
-                                       const TableSchNetGradients& room,
+                                       const TableSchNetGradients& scratch,
                                        const TableSchNetMatrices<float>& d_weights, const StreamPair& streams) {
   const Pass pass = {sizes, weights, graphs, edges, states, streams};
-  return IsSmall(sizes) ? EnqueueBack<kFewNodes>(pass, room, d_predictions, d_weights)
-                        : EnqueueBack<kManyNodes>(pass, room, d_predictions, d_weights);
+  return IsSmall(sizes) ? EnqueueBackward<kFewNodes>(pass, scratch, d_predictions, d_weights)
+                        : EnqueueBackward<kManyNodes>(pass, scratch, d_predictions, d_weights);
 }
 
 }  // namespace packtrain::trainer

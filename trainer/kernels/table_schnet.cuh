@@ -18,6 +18,7 @@ inline constexpr int kTableReadoutWidth = 32;  // R
 inline constexpr int kMaxTableLayers = 6;
 inline constexpr int kMaxTableTargets = 64;
 inline constexpr int kMaxTableClasses = 768;
+inline constexpr int kMaxTableGaussians = 512;
 
 // exp(-(d - c)^2 / width) for `count` centres c, every `spacing` from 0 on.
 struct TableGaussians {
@@ -37,7 +38,8 @@ struct TableSchNetSizes {
   TableGaussians gaussians = {};
 };
 
-// Each of these at an address that is a multiple of 16, but for readout_out. Of a pass back, their gradients.
+// Each of these at an address that is a multiple of 16, but for readout_out. Of a backward pass, their
+// gradients.
 template <typename Float>
 struct TableSchNetMatrices {
   struct Layer {
@@ -62,7 +64,7 @@ struct TableSchNetGraphs {
   const std::int32_t* real = nullptr;            // [3]
 };
 
-// What the pass forth leaves for the pass back, all of it written.
+// What the forward pass leaves for the backward pass, all of it written.
 struct TableSchNetStates {
   float* filter_first = nullptr;   // [L, rows, C], e W1 of the Gaussians e of a table's distances
   float* filter_second = nullptr;  // [L, rows, C], ssp(e W1) W2
@@ -75,7 +77,7 @@ struct TableSchNetStates {
   float* outputs = nullptr;        // [N, T], of each node
 };
 
-// Room for the pass back.
+// Scratch of the backward pass.
 struct TableSchNetGradients {
   float* table_parts = nullptr;    // TablePartSize(sizes)
   float* filter_first = nullptr;   // as in TableSchNetStates
@@ -94,7 +96,8 @@ std::int64_t TablePartSize(const TableSchNetSizes& sizes);
 std::int64_t ProductPartSize(const TableSchNetSizes& sizes);
 
 // Writes `edges`, `states` and predictions [G, T]: 0 for graphs without nodes. The order of additions follows
-// from the sizes, the edges and their distances alone; nothing is atomic. Ends joined, as does the pass back.
+// from the sizes, the edges and their distances alone; nothing is atomic. Ends joined, as does the backward
+// pass.
 cudaError_t EnqueueTableSchNet(const TableSchNetSizes& sizes, const TableSchNetMatrices<const float>& weights,
                                const TableSchNetGraphs& graphs, const EdgeList& list, const TableEdges& edges,
                                const TableSchNetStates& states, float* predictions, const StreamPair& streams);
@@ -104,7 +107,7 @@ cudaError_t EnqueueTableSchNetBackward(const TableSchNetSizes& sizes,
                                        const TableSchNetMatrices<const float>& weights,
                                        const TableSchNetGraphs& graphs, const TableEdges& edges,
                                        const TableSchNetStates& states, const float* d_predictions,
-                                       const TableSchNetGradients& room,
+                                       const TableSchNetGradients& scratch,
                                        const TableSchNetMatrices<float>& d_weights, const StreamPair& streams);
 
 }  // namespace packtrain::trainer

@@ -32,14 +32,13 @@ struct FilterGaussians {
   double width = 0;    // square angstrom
 };
 
-// Whether FusedTableSchNet takes these sizes: 64 channels, 32 of the readout, at most 6 layers, 64 targets and
-// 768 classes.
+// Whether FusedTableSchNet takes these sizes: 64 channels, 32 of the readout, at most 6 layers, 64 targets,
+// 768 classes and 512 Gaussians.
 bool TakesTableSchNet(const TableSchNetWeights& weights);
 
-// f32 [G, T], what SchNet says of each graph; 0 of graphs without nodes. Its plain form is the model, with
-// ReadTable for the filters of edges of these `distances`, f32 [E, 1]. Nothing is of a row for each edge and a
-// column for each channel, and equal inputs give equal bits. A gradient for all weights. See
-// table_schnet_fused.cc.
+// f32 [G, T], SchNet's predictions; 0 of graphs without nodes. Its plain form is the model, with ReadTable for
+// the filters of edges of these `distances`, f32 [E, 1]. No tensor [E, C] is stored, and equal inputs give
+// equal bits. A gradient for all weights. See table_schnet_fused.cc.
 at::Tensor FusedTableSchNet(const TableSchNetWeights& weights, const FilterGaussians& gaussians,
                             const at::Tensor& distances, const GraphTensors& graphs);
 

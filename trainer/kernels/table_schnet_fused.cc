@@ -61,7 +61,7 @@ at::Tensor Aligned(const at::Tensor& tensor) {
   return address % kVectorBytes == 0 ? contiguous : contiguous.clone();
 }
 
-// What a pass forth keeps for the pass back, by index: the graphs, the edges and the states.
+// What a forward pass keeps for the backward pass, by index: the graphs, the edges and the states.
 enum Kept : std::size_t {
   kClasses,
   kGraphOfNode,
@@ -99,7 +99,7 @@ TableSchNetSizes SizesOf(at::TensorList matrices, const GraphTensors& graphs,
                         .width = static_cast<float>(gaussians.width)}};
 }
 
-// Without room for sorting.
+// Without scratch for sorting.
 TableEdges EdgesOf(const KeptTensors& kept) {
   return {.incoming = static_cast<TableEdge*>(kept[kIncoming].mutable_data_ptr()),
           .outgoing = static_cast<TableEdge*>(kept[kOutgoing].mutable_data_ptr()),
@@ -126,8 +126,8 @@ void MakeEdges(const GraphTensors& graphs, KeptTensors& kept) {
 }
 
 // Of sorting, as long as it is enqueued.
-struct SortingRoom {
-  explicit SortingRoom(const GraphTensors& graphs)
+struct SortingScratch {
+  explicit SortingScratch(const GraphTensors& graphs)
       : ranks(at::empty({graphs.senders.size(0)}, graphs.senders.options())),
         counts(at::empty({CountsSize(static_cast<int>(graphs.senders.size(0)))}, graphs.senders.options())) {}
 
@@ -171,10 +171,10 @@ TableSchNetStates StatesOf(const KeptTensors& kept) {
           .outputs = MutableFloats(kept[kOutputs])};
 }
 
-// The room of a pass back, as long as it is enqueued.
-class Room {
+// The scratch of a backward pass, as long as it is enqueued.
+class Scratch {
  public:
-  Room(const TableSchNetSizes& sizes, const KeptTensors& kept) {
+  Scratch(const TableSchNetSizes& sizes, const KeptTensors& kept) {
     const at::TensorOptions floats = kept[kNodes].options();
     gradients_ = {.table_parts = Like(at::empty({TablePartSize(sizes)}, floats)),
                   .filter_first = Like(at::empty_like(kept[kFilterFirst])),
@@ -210,7 +210,7 @@ class TableSchNetFunction : public torch::autograd::Function<TableSchNetFunction
     KeptTensors kept = {graphs.classes,        graphs.graph_of_node, graphs.n_node,
                         graphs.receiver_start, graphs.sender_start,  graphs.real};
     MakeEdges(graphs, kept);
-    const SortingRoom sorting(graphs);
+    const SortingScratch sorting(graphs);
     const at::TensorOptions floats = matrices.front().options();
     MakeStates(sizes, floats, kept);
     at::Tensor predictions = at::empty({sizes.graphs, sizes.targets}, floats);
@@ -236,29 +236,39 @@ class TableSchNetFunction : public torch::autograd::Function<TableSchNetFunction
     const TableSchNetSizes sizes = SizesOf(matrices, graphs,
                                            {.spacing = context->saved_data["spacing"].toDouble(),
                                             .width = context->saved_data["width"].toDouble()});
-    const Room room(sizes, kept);
+    const Scratch scratch(sizes, kept);
     variable_list d_matrices;
     for (const at::Tensor& matrix : matrices) d_matrices.push_back(at::empty_like(matrix));
     C10_CUDA_CHECK(EnqueueTableSchNetBackward(sizes, PointersTo<const float>(matrices, Floats), GraphsOf(kept),
                                               EdgesOf(kept), StatesOf(kept), Floats(gradients[0].contiguous()),
-                                              room.gradients(), PointersTo<float>(d_matrices, MutableFloats),
+                                              scratch.gradients(), PointersTo<float>(d_matrices, MutableFloats),
                                               CurrentStreamWithSide()));
     d_matrices.resize(d_matrices.size() + 3);  // none of the Gaussians, the distances and the graphs
     return d_matrices;
   }
 };
 
+bool Takes(const TableSchNetWeights::Layer& layer) {
+  const std::array<std::int64_t, 2> sides = {kTableChannels, kTableChannels};
+  const at::IntArrayRef square = sides;
+  return layer.filter_in.size(0) <= kMaxTableGaussians && layer.filter_in.size(1) == kTableChannels &&
+         layer.filter_out.sizes() == square && layer.message.sizes() == square &&
+         layer.update_in.sizes() == square && layer.update_out.sizes() == square;
+}
+
 }  // namespace
 
 bool TakesTableSchNet(const TableSchNetWeights& weights) {
   return weights.embedding.scalar_type() == at::kFloat && weights.embedding.size(0) <= kMaxTableClasses &&
          weights.embedding.size(1) == kTableChannels && !weights.layers.empty() &&
-         weights.layers.size() <= kMaxTableLayers && weights.readout_in.size(1) == kTableReadoutWidth &&
-         weights.readout_out.size(1) <= kMaxTableTargets;
+         weights.layers.size() <= kMaxTableLayers && std::ranges::all_of(weights.layers, Takes) &&
+         weights.readout_in.size(0) == kTableChannels && weights.readout_in.size(1) == kTableReadoutWidth &&
+         weights.readout_out.size(0) == kTableReadoutWidth && weights.readout_out.size(1) <= kMaxTableTargets;
 }
 
 at::Tensor FusedTableSchNet(const TableSchNetWeights& weights, const FilterGaussians& gaussians,
                             const at::Tensor& distances, const GraphTensors& graphs) {
+  TORCH_CHECK(TakesTableSchNet(weights), "no kernel for SchNet of these sizes");
   return TableSchNetFunction::apply(at::TensorList(InOrder(weights)), gaussians, distances, graphs);
 }
 

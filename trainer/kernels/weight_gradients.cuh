@@ -55,7 +55,7 @@ constexpr std::int64_t ProductPartSizeOf(int tiles) {
   return std::int64_t{kProductSplits} * tiles * kProductColumns * kProductColumns;
 }
 
-// `parts`: room for ProductPartSizeOf(tiles). The order of additions follows from the sizes alone.
+// `parts`: scratch for ProductPartSizeOf(tiles). The order of additions follows from the sizes alone.
 cudaError_t EnqueueWeightGradients(const WeightGradients& gradients, float* parts, cudaStream_t stream);
 
 }  // namespace packtrain::trainer

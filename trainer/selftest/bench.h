@@ -45,7 +45,7 @@ struct BenchOptions {
   std::uint64_t steps = 1000;
 };
 
-// A row: {"model", "filter" (of a model that has several), "nodes", "edges", "graphs" (the padded shape),
+// A row: {"model", "filter" (empty: the model has one), "nodes", "edges", "graphs" (the padded shape),
 // "engine" ("eager", "captured"), "kernels"
 // ("plain", "fused"), "precision", "step_us": {"median", "p5", "p95"}, "totals_over_wall" (the steps' totals
 // over the host's time), "errors" (of the first step: {"predictions", "loss", "gradient", "worst_part"}, see

@@ -345,8 +345,6 @@ absl::Status SoftplusIsPlain() {
   return absl::OkStatus();
 }
 
-// Of bf16 by f32, forward and backward; the weights' gradient is not rounded, though tensor cores cut off what
-// a sum of f32 cannot hold.
 // Of `outputs`, `targets` and `weights` [G, T]: the sum, the number of terms, the gradient of thrice the sum.
 std::vector<at::Tensor> RunErrors(const std::array<at::Tensor, 3>& values, ErrorKind kind, KernelForm form) {
   const at::Tensor outputs = values[0].detach().requires_grad_();
@@ -386,6 +384,8 @@ absl::Status ErrorSumsArePlain() {
   return absl::OkStatus();
 }
 
+// Of bf16 by f32, forward and backward; the weights' gradient is not rounded, though tensor cores cut off what
+// a sum of f32 cannot hold.
 absl::Status CheckEdgeProduct(std::int64_t edges, std::int64_t rows) {
   const at::Tensor x = at::randn({edges, rows}, Random(13)).to(kCard, at::kBFloat16).requires_grad_();
   const at::Tensor weights = at::randn({rows, 192}, Random(14)).to(kCard).requires_grad_();
