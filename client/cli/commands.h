@@ -24,6 +24,7 @@ void AddRunList(CLI::App& parent, Invocation& invocation);
 void AddRunShow(CLI::App& parent, Invocation& invocation);
 void AddRunSummary(CLI::App& parent, Invocation& invocation);
 void AddRunSteps(CLI::App& parent, Invocation& invocation);
+void AddRunBatch(CLI::App& parent, Invocation& invocation);
 void AddRunExport(CLI::App& parent, Invocation& invocation);
 void AddRunCurve(CLI::App& parent, Invocation& invocation);
 void AddRunCompare(CLI::App& parent, Invocation& invocation);

@@ -22,6 +22,11 @@ std::vector<RankStep> Sampled(const std::vector<RankStep>& steps, std::size_t ma
   return sampled;
 }
 
+bool IsAskedFor(const RankStep& step, const v1::ListStepsRequest& request) {
+  if (request.has_first_step() && step.record.step < request.first_step()) return false;
+  return !request.has_end_step() || step.record.step < request.end_step();
+}
+
 // Sends `window` as one block for each (rank, attempt) in it.
 absl::Status SendWindow(std::span<const RankStep> window, ListedBlockSink send) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<wire::StepRecord>> by_reporter;
@@ -51,6 +56,7 @@ std::size_t WindowEnd(const std::vector<RankStep>& steps, std::size_t begin) {
 absl::Status ListSteps(std::vector<RankStep> steps, const CountedRecords& counted,
                        const v1::ListStepsRequest& request, ListedBlockSink send) {
   if (!request.all_attempts()) steps = counted.Keep(std::move(steps));
+  std::erase_if(steps, [&request](const RankStep& step) { return !IsAskedFor(step, request); });
   if (request.max_points() > 0) steps = Sampled(steps, request.max_points());
   for (std::size_t begin = 0; begin < steps.size();) {
     const std::size_t end = WindowEnd(steps, begin);

@@ -61,6 +61,25 @@ TEST(StepListing, OnlyTheLastAttemptIsListedUnlessAllAreWanted) {
   EXPECT_EQ(blocks[1].steps().step_size(), 5);
 }
 
+TEST(StepListing, ARangeOfStepsIsListedAlone) {
+  ReportedRun run("run", 2);
+  run.AddSteps({.rank = 0}, Steps(0, 9));
+  run.AddSteps({.rank = 1}, Steps(0, 9));
+  v1::ListStepsRequest request;
+  request.set_first_step(4);
+  request.set_end_step(6);
+  const std::vector<v1::ListStepsResponse> blocks = Listed(run, request);
+  ASSERT_THAT(blocks, SizeIs(2));
+  EXPECT_THAT(blocks[0].steps().step(), ElementsAre(4, 5));
+  EXPECT_THAT(blocks[1].steps().step(), ElementsAre(4, 5));
+  request.clear_first_step();
+  request.set_end_step(0);
+  EXPECT_THAT(Listed(run, request), SizeIs(0));
+  request.set_first_step(9);
+  request.clear_end_step();
+  ASSERT_THAT(Listed(run, request), SizeIs(2));
+}
+
 TEST(StepListing, FewerPointsKeepThePeaks) {
   std::vector<wire::StepRecord> steps = Steps(0, 99);
   steps[42].total_ns = 9'000'000;
