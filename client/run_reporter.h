@@ -93,6 +93,7 @@ struct Evaluation {
   std::optional<std::uint32_t> attempt = std::nullopt;
   std::optional<double> accuracy = std::nullopt;  // 0 .. 1, of a choice among nodes
   std::optional<double> constant_accuracy = std::nullopt;
+  std::optional<double> filter_error = std::nullopt;  // of a model that reads its filters off tables
 };
 
 // A reading of the process and its device. Negative: not readable here.

@@ -20,6 +20,7 @@ v1::Evaluation ToMessage(const Evaluation& evaluation) {
   if (evaluation.attempt.has_value()) message.set_attempt(*evaluation.attempt);
   if (evaluation.accuracy.has_value()) message.set_accuracy(*evaluation.accuracy);
   if (evaluation.constant_accuracy.has_value()) message.set_constant_accuracy(*evaluation.constant_accuracy);
+  if (evaluation.filter_error.has_value()) message.set_filter_error(*evaluation.filter_error);
   return message;
 }
 
@@ -106,7 +107,8 @@ std::vector<Evaluation> EvaluationKind::FromRequest(const v1::ReportEvaluationRe
            .attempt = message.has_attempt() ? std::optional(message.attempt()) : std::nullopt,
            .accuracy = message.has_accuracy() ? std::optional(message.accuracy()) : std::nullopt,
            .constant_accuracy =
-               message.has_constant_accuracy() ? std::optional(message.constant_accuracy()) : std::nullopt}};
+               message.has_constant_accuracy() ? std::optional(message.constant_accuracy()) : std::nullopt,
+           .filter_error = message.has_filter_error() ? std::optional(message.filter_error()) : std::nullopt}};
 }
 
 v1::ReportEvaluationRequest EvaluationKind::ToRequest(const Sender& sender,

@@ -165,8 +165,12 @@ absl::Status ValidateEvaluation(const v1::Evaluation& evaluation) {
   if (evaluation.has_accuracy()) {
     ABSL_RETURN_IF_ERROR(CheckShare("accuracy", evaluation.accuracy()));
   }
-  if (!evaluation.has_constant_accuracy()) return absl::OkStatus();
-  return CheckShare("constant_accuracy", evaluation.constant_accuracy());
+  if (evaluation.has_constant_accuracy()) {
+    ABSL_RETURN_IF_ERROR(CheckShare("constant_accuracy", evaluation.constant_accuracy()));
+  }
+  if (!evaluation.has_filter_error() || evaluation.filter_error() >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("filter_error is ", evaluation.filter_error(), ", not a number from 0 on"));
 }
 
 absl::Status ValidateSamples(const std::vector<v1::Sample>& samples) {

@@ -101,7 +101,13 @@ TEST(RunReporter, SendsAPartOfABlockAfterAWhile) {
 TEST(RunReporter, SendsEvaluationsSamplesAndEvents) {
   Served served;
   const auto reporter = served.Start(Options(4));
-  reporter->AddEvaluation({.step = 9, .split = "val", .graphs = 3, .mae = 0.25, .rmse = 0.5, .accuracy = 0.75});
+  reporter->AddEvaluation({.step = 9,
+                           .split = "val",
+                           .graphs = 3,
+                           .mae = 0.25,
+                           .rmse = 0.5,
+                           .accuracy = 0.75,
+                           .filter_error = 1e-6});
   reporter->AddSample({.time_ns = 7, .rss_bytes = 4096});
   reporter->AddEvent({.name = "checkpoint", .start_ns = 5, .duration_ns = 3});
   EXPECT_THAT(reporter->Flush(), IsOk());
@@ -110,6 +116,7 @@ TEST(RunReporter, SendsEvaluationsSamplesAndEvents) {
   EXPECT_EQ(served.runs.evaluations()[0].mae(), 0.25);
   EXPECT_EQ(served.runs.evaluations()[0].accuracy(), 0.75);
   EXPECT_FALSE(served.runs.evaluations()[0].has_constant_accuracy());
+  EXPECT_EQ(served.runs.evaluations()[0].filter_error(), 1e-6);
   ASSERT_THAT(served.runs.samples(), SizeIs(1));
   EXPECT_EQ(served.runs.samples()[0].rss_bytes(), 4096u);
   EXPECT_FALSE(served.runs.samples()[0].has_device_use());

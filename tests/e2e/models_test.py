@@ -86,6 +86,16 @@ class Trained(unittest.TestCase):
             with self.subTest(model=model, data="crystals"):
                 self.trained("crystals", model, "--hidden", 16, graphs=2)
 
+    def test_schnet_with_tables_records_how_far_its_filters_are_from_direct_ones(self):
+        trained, run = self.trained("conformers", "schnet", "--filter", "table", "--hidden", 16)
+        self.assertEqual(run["settings"]["other"]["filter"], "table")
+        points = self.node.run("run", "curve", trained["run"]).json
+        self.assertGreater(len(points), 0)
+        for point in points:
+            self.assertTrue(0 < point["filter_error"] < 1e-4, point)
+        direct, _ = self.trained("conformers", "schnet", "--hidden", 16)
+        self.assertIsNone(self.node.run("run", "curve", direct["run"]).json[0]["filter_error"])
+
     def test_pna_trains_on_features_and_refers_to_the_degrees_of_its_split(self):
         shown = self.node.run("dataset", "show", "molecules").json["splits"]["train"]["mean_log_degree"]
         self.assertAlmostEqual(shown, math.log(3), delta=0.3)

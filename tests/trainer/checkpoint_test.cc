@@ -160,7 +160,7 @@ TEST(Checkpoint, NoSizeThatItStatesTakesMemory) {
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedByName) {
   std::string bytes = EncodeCheckpoint(Sample());
-  for (const char format : {'\0', '\5'}) {
+  for (const char format : {'\0', '\6'}) {
     bytes[8] = format;
     EXPECT_THAT(
         DecodeCheckpoint(Sealed(bytes)),
@@ -213,13 +213,23 @@ TEST(Checkpoint, OfTheThirdFormatIsReadAsOneWithoutAccuracies) {
   EXPECT_EQ(EncodeCheckpoint(*read), EncodeCheckpoint(Sample()));
 }
 
-TEST(Checkpoint, KeepsTheAccuracyOfAnUnsentEvaluation) {
+TEST(Checkpoint, OfTheFourthFormatIsReadAsOneWithoutErrorsOfFilters) {
+  const absl::StatusOr<Checkpoint> read =
+      DecodeCheckpoint(BytesOf(ReadFile(PACKTRAIN_GOLDEN "/checkpoint_4.hex")));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->unsent.evaluations.front().filter_error, std::nullopt);
+  EXPECT_EQ(EncodeCheckpoint(*read), EncodeCheckpoint(Sample()));
+}
+
+TEST(Checkpoint, KeepsWhatAnUnsentEvaluationMayHave) {
   Checkpoint checkpoint = Sample();
   checkpoint.unsent.evaluations.front().accuracy = 0.75;
+  checkpoint.unsent.evaluations.front().filter_error = 1e-6;
   const absl::StatusOr<Checkpoint> read = DecodeCheckpoint(EncodeCheckpoint(checkpoint));
   ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->unsent.evaluations.front().accuracy, 0.75);
   EXPECT_EQ(read->unsent.evaluations.front().constant_accuracy, std::nullopt);
+  EXPECT_EQ(read->unsent.evaluations.front().filter_error, 1e-6);
 }
 
 // The number of step columns stands before the unsent steps.

@@ -146,6 +146,21 @@ TEST(SchNetByTable, IsTheDirectFormButForTheErrorOfItsCubics) {
   }
 }
 
+TEST(SchNetByTable, SaysHowFarItsFiltersAreFromDirectOnes) {
+  const auto error_of = [](std::string_view filter, double steeper) {
+    const std::shared_ptr<Model> model = FindModel("schnet")->create(
+        {.sizes = {.classes = 4}, .filter = filter, .seed = 1, .edge_type = at::kDouble});
+    model->to(at::kDouble);
+    const at::NoGradGuard no_grad;
+    for (const at::Tensor& parameter : model->parameters()) parameter.mul_(steeper);
+    return model->FilterError();
+  };
+  EXPECT_EQ(error_of("direct", 1), std::nullopt);
+  EXPECT_GT(error_of("table", 1), 1e-8);
+  EXPECT_LT(error_of("table", 1), 4e-6);
+  EXPECT_GT(error_of("table", 10), error_of("table", 1)) << "steeper filters";
+}
+
 // Bonds of some 16 angstrom, some within the table and some not, and of 100: direct filters end, too.
 TEST(SchNetByTable, EndsWhereDirectFiltersAreNearlyZero) {
   for (const double stretch : {16, 100}) {

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,10 @@ class Model : public torch::nn::Module {
   // f32 or f64, as the model's task says: a normalised prediction for each graph slot and target, [G, T], or a
   // score for each node slot, [N]. Those of padding slots mean nothing.
   virtual at::Tensor Forward(const GraphTensors& graphs) = 0;
+
+  // Of a model that reads filters off tables, as its parameters are: the greatest difference from a direct
+  // filter half way between two rows, over the greatest direct filter of its layer. Waits for the device.
+  virtual std::optional<double> FilterError() { return std::nullopt; }
 };
 
 struct ModelOptions {

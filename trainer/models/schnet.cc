@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,21 @@ class SchNet final : public Model {
       nodes = layers_[i](nodes, by_table_ ? ReadTable(filters, distances) : filters, graphs, kernels_);
     }
     return MeanOverNodes(readout_(nodes, kernels_), graphs);
+  }
+
+  std::optional<double> FilterError() override {
+    if (!by_table_) return std::nullopt;
+    const at::NoGradGuard no_grad;
+    const at::Tensor rows = TableDistances(embedding_.options());
+    const at::Tensor between = rows.narrow(0, 0, kTableRows - 1) + 0.5 / kTableRowsPerAngstrom;
+    const std::vector<at::Tensor> hidden_rows = HiddenFilters(rows), hidden_between = HiddenFilters(between);
+    at::Tensor greatest = at::zeros({}, embedding_.options());
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      const at::Tensor direct = layers_[i].Filters(hidden_between[i], kernels_);
+      const at::Tensor off = ReadTable(layers_[i].Filters(hidden_rows[i], kernels_), between) - direct;
+      greatest = at::maximum(greatest, off.abs().max() / direct.abs().max());
+    }
+    return greatest.item<double>();
   }
 
  private:

@@ -26,7 +26,7 @@ constexpr std::string_view kMagic = "PTRAINCK";
 // Format 1 held the time of every steady step, and no attempts of evaluations; formats 1 and 2 held no counts
 // of lost records, and formats 1 to 3 no accuracies. trainer/CHECKPOINT.md describes all.
 constexpr std::uint32_t kOldestFormat = 1;
-constexpr std::uint32_t kFormat = 4;
+constexpr std::uint32_t kFormat = 5;
 // Of step records in format 1. Later columns stand behind these, and a checkpoint says how many it has.
 constexpr std::uint32_t kStepColumnsOfFormat1 = 21;
 // That any program to come may write.
@@ -232,29 +232,34 @@ void AttemptOf(Reader& read, client::Evaluation& evaluation) {
   if (attempt != kNoAttempt) evaluation.attempt = attempt;
 }
 
-// In place of an accuracy that is not known.
-constexpr std::uint64_t kNoAccuracy = ~std::uint64_t{0};
+// In place of a value that is not known.
+constexpr std::uint64_t kNoValue = ~std::uint64_t{0};
 
-void Accuracies(Writer& write, const client::Evaluation& evaluation) {
-  for (const std::optional<double>& accuracy : {evaluation.accuracy, evaluation.constant_accuracy}) {
-    write(accuracy.has_value() ? std::bit_cast<std::uint64_t>(*accuracy) : kNoAccuracy);
-  }
+void OptionalField(Writer& write, const std::optional<double>& value) {
+  write(value.has_value() ? std::bit_cast<std::uint64_t>(*value) : kNoValue);
 }
 
-void Accuracies(Reader& read, client::Evaluation& evaluation) {
-  if (read.format < 4) return;
-  for (std::optional<double>* accuracy : {&evaluation.accuracy, &evaluation.constant_accuracy}) {
-    std::uint64_t bits = 0;
-    read(bits);
-    if (bits != kNoAccuracy) *accuracy = std::bit_cast<double>(bits);
-  }
+void OptionalField(Reader& read, std::optional<double>& value) {
+  std::uint64_t bits = 0;
+  read(bits);
+  if (bits != kNoValue) value = std::bit_cast<double>(bits);
+}
+
+bool HasSince(std::uint32_t /*format*/, const Writer& /*write*/) { return true; }
+bool HasSince(std::uint32_t format, const Reader& read) { return read.format >= format; }
+
+void OptionalFields(auto& archive, MaybeConst<client::Evaluation> auto& evaluation) {
+  if (!HasSince(4, archive)) return;
+  OptionalField(archive, evaluation.accuracy);
+  OptionalField(archive, evaluation.constant_accuracy);
+  if (HasSince(5, archive)) OptionalField(archive, evaluation.filter_error);
 }
 
 void Fields(auto& archive, MaybeConst<client::Evaluation> auto& evaluation) {
   archive(evaluation.step, evaluation.split, evaluation.graphs, evaluation.mae, evaluation.rmse,
           evaluation.constant_mae, evaluation.constant_rmse, evaluation.duration_ns);
   AttemptOf(archive, evaluation);
-  Accuracies(archive, evaluation);
+  OptionalFields(archive, evaluation);
 }
 
 void Fields(auto& archive, MaybeConst<client::LostRecords> auto& lost) {

@@ -327,7 +327,8 @@ void TrainingLoop::ReportEvaluation(const std::string& split, std::uint64_t dura
                                  .constant_rmse = rmse.constant,
                                  .duration_ns = duration_ns,
                                  .accuracy = IfKnown(accuracy.value),
-                                 .constant_accuracy = IfKnown(accuracy.constant)});
+                                 .constant_accuracy = IfKnown(accuracy.constant),
+                                 .filter_error = parts_.trained.model().FilterError()});
   Progress(absl::StrCat("step ", steps(), "  ", split, "  ", Describe(split_metrics)));
 }
 

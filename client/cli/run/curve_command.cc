@@ -21,7 +21,7 @@ Table CurveTable(const v1::ListEvaluationsResponse& response, OutputFormat forma
       .fields = {{"Evaluation.duration_ns", Seconds("seconds")}, {"Evaluation.attempt", Omit()}},
       .first_keys = {{"Evaluation",
                       {"step", "split", "graphs", "mae", "rmse", "accuracy", "constant_mae", "constant_rmse",
-                       "constant_accuracy"}}}};
+                       "constant_accuracy", "filter_error"}}}};
   const Json rows = MessageToJson(response, rules)["evaluations"];
   const std::vector<std::string> keys = KeysOf(MessageToJson(v1::Evaluation(), rules));
   if (format == OutputFormat::kCsv) return TableOf(rows, keys);

@@ -143,8 +143,9 @@ TEST(JsonKeysTest, OfRuns) {
 TEST(JsonKeysTest, OfASummary) { EXPECT_EQ(KeysIn(SummaryToJson(SampleRun())), "run steps " + SummaryKeys()); }
 
 TEST(JsonKeysTest, OfAnEvaluation) {
-  EXPECT_EQ(KeysIn(MessageToJson(v1::Evaluation(), RunRules())),
-            "step split graphs mae rmse accuracy constant_predictor{mae rmse accuracy} seconds attempt");
+  EXPECT_EQ(
+      KeysIn(MessageToJson(v1::Evaluation(), RunRules())),
+      "step split graphs mae rmse accuracy constant_predictor{mae rmse accuracy} seconds attempt filter_error");
 }
 
 TEST(JsonKeysTest, OfAComparison) {

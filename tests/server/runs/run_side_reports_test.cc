@@ -83,6 +83,12 @@ TEST_F(RunStoreConformance, BadEvaluationsAreRefused) {
     EXPECT_THAT(store_->AddEvaluation(rank.run, evaluation),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("constant_accuracy is ")));
   }
+  for (const double error : {-1e-9, std::nan("")}) {
+    v1::Evaluation evaluation = TestEvaluation(0, "val", 1);
+    evaluation.set_filter_error(error);
+    EXPECT_THAT(store_->AddEvaluation(rank.run, evaluation),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("filter_error is ")));
+  }
   EXPECT_THAT(store_->AddEvaluation("nobody", TestEvaluation(0, "val", 1)),
               StatusIs(absl::StatusCode::kNotFound));
 }

@@ -313,7 +313,7 @@ TEST_F(RunCommandTest, CurveAsCsvHasAllDigits) {
   const auto rows = ParseCsv(Run({"run", "curve", run, "--csv"}).out);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1], (std::vector<std::string>{"12", "test", "7", "0.3333333333333333", "0.6666666666666666",
-                                               "", "0.1", "0.7", "", "0.123456789"}));
+                                               "", "0.1", "0.7", "", "", "0.123456789"}));
 }
 
 }  // namespace
