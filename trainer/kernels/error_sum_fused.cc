@@ -20,15 +20,13 @@ class SumErrorsFunction : public torch::autograd::Function<SumErrorsFunction> {
                 "outputs, targets and weights differ in shape");
     at::Tensor sum = at::empty({}, outputs.options()), terms = at::empty({}, outputs.options());
     at::Tensor slopes = at::empty_like(outputs);
-    C10_CUDA_CHECK(EnqueueSumErrors({.count = static_cast<int>(outputs.numel()),
-                                     .outputs = Floats(outputs),
-                                     .targets = Floats(targets),
-                                     .weights = Floats(weights)},
-                                    squared,
-                                    {.sum = sum.mutable_data_ptr<float>(),
-                                     .terms = terms.mutable_data_ptr<float>(),
-                                     .slopes = slopes.mutable_data_ptr<float>()},
-                                    CurrentStream()));
+    C10_CUDA_CHECK(EnqueueSumErrors(
+        {.count = static_cast<int>(outputs.numel()),
+         .outputs = Floats(outputs),
+         .targets = Floats(targets),
+         .weights = Floats(weights)},
+        squared, {.sum = MutableFloats(sum), .terms = MutableFloats(terms), .slopes = MutableFloats(slopes)},
+        CurrentStream()));
     context->save_for_backward({slopes});
     context->mark_non_differentiable({terms});
     return {sum, terms};

@@ -95,6 +95,16 @@ struct ProductAndSum {
   __device__ float operator()(float a, float b, float sum) const { return fmaf(a, b, sum); }
 };
 
+// sum + factor x.
+__device__ inline float4 AddScaled(float4 sum, float factor, float4 x) {
+  return {fmaf(factor, x.x, sum.x), fmaf(factor, x.y, sum.y), fmaf(factor, x.z, sum.z),
+          fmaf(factor, x.w, sum.w)};
+}
+
+__device__ inline float4 Scaled(float factor, float4 x) {
+  return {factor * x.x, factor * x.y, factor * x.z, factor * x.w};
+}
+
 }  // namespace packtrain::trainer
 
 #endif  // PACKTRAIN_TRAINER_KERNELS_FLOAT_VECTOR_CUH_

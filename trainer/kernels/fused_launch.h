@@ -24,6 +24,7 @@ inline StreamPair CurrentStreamWithSide() {
 }
 
 inline const float* Floats(const at::Tensor& tensor) { return tensor.const_data_ptr<float>(); }
+inline float* MutableFloats(const at::Tensor& tensor) { return tensor.mutable_data_ptr<float>(); }
 inline const std::int32_t* Integers(const at::Tensor& tensor) { return tensor.const_data_ptr<std::int32_t>(); }
 
 // Of edge-sized data, whose elements are float or __nv_bfloat16.

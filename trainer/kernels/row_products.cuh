@@ -74,11 +74,6 @@ __device__ inline float4 AddSlices(float4 sum) {
   return SumOfSlices();
 }
 
-__device__ inline float4 AddScaled(float4 sum, float factor, float4 x) {
-  return {fmaf(factor, x.x, sum.x), fmaf(factor, x.y, sum.y), fmaf(factor, x.z, sum.z),
-          fmaf(factor, x.w, sum.w)};
-}
-
 // The vectors of a row that a slice multiplies.
 struct Quads {
   int first;

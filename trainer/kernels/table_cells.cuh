@@ -7,13 +7,13 @@
 namespace packtrain::trainer {
 
 // Beyond the last row a filter is 0; that of NaN is NaN.
-__device__ inline bool IsBehindTable(float place) { return place > kRowsOfTable - 1; }
+__device__ inline bool IsBehindTable(float place) { return place > kTableRows - 1; }
 
 __device__ inline int CellOf(float place) { return min(max(static_cast<int>(place) - 1, 0), kTableCells - 1); }
 
 // Of the rows of the cell in the value at `place`.
 struct CubicWeights {
-  float of[kCubic];
+  float of[kCubicRows];
 };
 
 __device__ inline CubicWeights WeightsAt(float place, int cell) {

@@ -19,7 +19,7 @@ int ChunksOf(int edges) { return (edges + kChunk - 1) / kChunk; }
 __device__ int CellOrNone(float place) { return IsBehindTable(place) ? kNoCell : CellOf(place); }
 
 __device__ float PlaceOf(const EdgeList& list, int edge) {
-  return __ldg(list.distances + edge) * kRowsPerAngstrom;
+  return __ldg(list.distances + edge) * kTableRowsPerAngstrom;
 }
 
 __global__ void __launch_bounds__(kPlaced) PlaceEdges(EdgeList list, TableEdges out) {

@@ -6,14 +6,12 @@
 
 #include <cstdint>
 
+#include "trainer/kernels/table_rows.h"
+
 namespace packtrain::trainer {
 
-// The rows of a table, and how many of them a filter is interpolated between.
-inline constexpr int kRowsOfTable = 1024;
-inline constexpr float kRowsPerAngstrom = 64;
-inline constexpr int kCubic = 4;
-// A cell is where the same kCubic rows are the nearest; it has the number of the first of them.
-inline constexpr int kTableCells = kRowsOfTable - kCubic + 1;
+// A cell is where the same kCubicRows rows are the nearest; it has the number of the first of them.
+inline constexpr int kTableCells = kTableRows - kCubicRows + 1;
 
 // An edge at one of its ends: the node at the other one, and the distance in rows of a table.
 struct alignas(8) TableEdge {

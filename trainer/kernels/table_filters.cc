@@ -7,8 +7,6 @@
 namespace packtrain::trainer {
 namespace {
 
-constexpr std::int64_t kCubicRows = 4;
-
 // Of the rows 0 to 3 in the value at `u` of the cubic through them.
 std::array<at::Tensor, kCubicRows> CubicWeights(const at::Tensor& u) {
   const at::Tensor from1 = u - 1, from2 = u - 2, from3 = u - 3;

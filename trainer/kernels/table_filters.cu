@@ -1,5 +1,6 @@
 #include "trainer/kernels/table_filters.cuh"
 
+#include "trainer/kernels/gaussian_of_gap.cuh"
 #include "trainer/kernels/row_products.cuh"
 #include "trainer/kernels/softplus_of_float.cuh"
 #include "trainer/kernels/table_cells.cuh"
@@ -15,22 +16,22 @@ constexpr int kRun = 32;
 constexpr int kRunsOfBlock = 8;
 constexpr int kInFlight = 4;
 
-static_assert(kRowsOfTable % kBlockRows == 0 && kTableChannels == kRowColumns);
+static_assert(kTableRows % kBlockRows == 0 && kTableChannels == kRowColumns);
 
 int RunsOf(int edges) { return (edges + kRun - 1) / kRun; }
 int SlotsOf(int edges) { return kTableCells + RunsOf(edges); }
 
 // Vector of a thread in row `row` of the table of `layer`.
 __device__ std::int64_t InTable(int layer, int row) {
-  return (std::int64_t{layer} * kRowsOfTable + row) * kRowVectors + threadIdx.x;
+  return (std::int64_t{layer} * kTableRows + row) * kRowVectors + threadIdx.x;
 }
 
 // The Gaussians of a block's rows, times W1. All threads of a block call it.
 __device__ float4 MultiplyGaussians(const TableGaussians& gaussians, const float* filter_in, int first_row) {
   __shared__ float4 weights[kCentresAtOnce][kRowVectors];
   __shared__ float factors[kBlockRows][kCentresAtOnce];
-  const float nearest = static_cast<float>(first_row) / kRowsPerAngstrom;
-  const float furthest = static_cast<float>(first_row + kBlockRows - 1) / kRowsPerAngstrom;
+  const float nearest = static_cast<float>(first_row) / kTableRowsPerAngstrom;
+  const float furthest = static_cast<float>(first_row + kBlockRows - 1) / kTableRowsPerAngstrom;
   const float reach = sqrtf(gaussians.width * kMaxExponent);
   const int begin = max(static_cast<int>(ceilf((nearest - reach) / gaussians.spacing)), 0);
   const int end = min(static_cast<int>(floorf((furthest + reach) / gaussians.spacing)) + 1, gaussians.count);
@@ -45,9 +46,9 @@ __device__ float4 MultiplyGaussians(const TableGaussians& gaussians, const float
     }
     for (int i = ThreadOfBlock(); i < kBlockRows * kCentresAtOnce; i += kRowThreads) {
       const int row = i / kCentresAtOnce, centre = i % kCentresAtOnce;
-      const float gap = static_cast<float>(first_row + row) / kRowsPerAngstrom -
+      const float gap = static_cast<float>(first_row + row) / kTableRowsPerAngstrom -
                         static_cast<float>(first + centre) * gaussians.spacing;
-      factors[row][centre] = expf(fmaxf(-gap * gap / gaussians.width, -80.0f));
+      factors[row][centre] = GaussianOf(gap, gaussians.width);
     }
     __syncthreads();
 #pragma unroll 8
@@ -77,20 +78,20 @@ __global__ void __launch_bounds__(kRowThreads)
   Store(states.tables, at, Map(SoftplusValue<float>(), second));
 }
 
-// The edges of one cell within a run have a slot of their own, of kCubic rows: run and cell never descend from
-// one edge to the next, and one of them ascends where the slot changes.
+// The edges of one cell within a run have a slot of their own, of kCubicRows rows: run and cell never descend
+// from one edge to the next, and one of them ascends where the slot changes.
 __device__ std::int64_t PartAt(int slots, int layer, int slot, int row) {
-  return ((std::int64_t{layer} * slots + slot) * kCubic + row) * kRowVectors + threadIdx.x;
+  return ((std::int64_t{layer} * slots + slot) * kCubicRows + row) * kRowVectors + threadIdx.x;
 }
 
 struct Run {
   int cell;
-  float4 sums[kCubic];  // of the cell's rows
+  float4 sums[kCubicRows];  // of the cell's rows
 };
 
 __device__ void StoreRun(const Run& run, int slots, int layer, int number, float* parts) {
 #pragma unroll
-  for (int row = 0; row < kCubic; ++row)
+  for (int row = 0; row < kCubicRows; ++row)
     Store(parts, PartAt(slots, layer, run.cell + number, row), run.sums[row]);
 }
 
@@ -121,7 +122,7 @@ __global__ void __launch_bounds__(kRowVectors* kRunsOfBlock)
       }
       const CubicWeights weights = WeightsAt(edge[i].place, cell);
 #pragma unroll
-      for (int row = 0; row < kCubic; ++row)
+      for (int row = 0; row < kCubicRows; ++row)
         run.sums[row] = AddScaled(run.sums[row], weights.of[row], products[i]);
     }
   }
@@ -131,7 +132,7 @@ __global__ void __launch_bounds__(kRowVectors* kRunsOfBlock)
 // The gradient of a row of a table from all runs of the cells that it belongs to.
 __device__ float4 SumParts(int slots, const std::int32_t* cell_start, const float* parts, int layer, int row) {
   float4 sum = {};
-  for (int of_cell = 0; of_cell < kCubic; ++of_cell) {
+  for (int of_cell = 0; of_cell < kCubicRows; ++of_cell) {
     const int cell = row - of_cell;
     if (cell < 0 || cell >= kTableCells) continue;
     const int begin = __ldg(cell_start + cell), end = __ldg(cell_start + cell + 1);
@@ -165,12 +166,12 @@ __global__ void __launch_bounds__(kRowThreads)
         Map(SoftplusGradient<float>(), Load<float4>(states.filter_first, at), d_hidden));
 }
 
-dim3 BlocksOfTables(int layers) { return dim3(kRowsOfTable / kBlockRows, static_cast<unsigned>(layers)); }
+dim3 BlocksOfTables(int layers) { return dim3(kTableRows / kBlockRows, static_cast<unsigned>(layers)); }
 
 }  // namespace
 
 std::int64_t TablePartSize(const TableSchNetSizes& sizes) {
-  return std::int64_t{sizes.layers} * SlotsOf(sizes.edges) * kCubic * kTableChannels;
+  return std::int64_t{sizes.layers} * SlotsOf(sizes.edges) * kCubicRows * kTableChannels;
 }
 
 cudaError_t EnqueueTables(const TableSchNetSizes& sizes, const TableSchNetMatrices<const float>& weights,

@@ -5,13 +5,9 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/TensorOptions.h>
 
-#include <cstdint>
+#include "trainer/kernels/table_rows.h"
 
 namespace packtrain::trainer {
-
-// A table has a row for each of so many distances, the first at 0.
-inline constexpr std::int64_t kTableRows = 1024;
-inline constexpr std::int64_t kTableRowsPerAngstrom = 64;
 
 // The distances of the rows in angstrom, [kTableRows, 1], of `options`.
 at::Tensor TableDistances(const at::TensorOptions& options);

@@ -1,4 +1,5 @@
-// The launches of table_schnet.cu: SchNet whose filters are read off tables, forth and back.
+// The launches of table_schnet_forward.cu and table_schnet_backward.cu: SchNet whose filters are read off
+// tables, forth and back.
 #ifndef PACKTRAIN_TRAINER_KERNELS_TABLE_SCHNET_CUH_
 #define PACKTRAIN_TRAINER_KERNELS_TABLE_SCHNET_CUH_
 

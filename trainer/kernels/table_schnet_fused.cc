@@ -17,8 +17,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-static_assert(kTableRows == kRowsOfTable && kTableRowsPerAngstrom == kRowsPerAngstrom);
-
 constexpr std::size_t kMatricesOfLayer = 5, kOtherMatrices = 3;
 constexpr std::size_t kVectorBytes = 16;
 
@@ -51,8 +49,6 @@ TableSchNetMatrices<Float> PointersTo(at::TensorList matrices, PointerOf pointer
   pointers.readout_out = take();
   return pointers;
 }
-
-float* MutableFloats(const at::Tensor& tensor) { return tensor.mutable_data_ptr<float>(); }
 
 // Which kernels can read whole vectors of.
 at::Tensor Aligned(const at::Tensor& tensor) {

@@ -48,8 +48,8 @@ class ReceiveMessagesFunction : public torch::autograd::Function<ReceiveMessages
                                      .sent = Floats(sent),
                                      .weights = Floats(weights),
                                      .geometry = Floats(geometry)};
-    C10_CUDA_CHECK(EnqueueReceiveMessages(sizes, edges, messages, received_scalars.mutable_data_ptr<float>(),
-                                          received_vectors.mutable_data_ptr<float>(), CurrentStream()));
+    C10_CUDA_CHECK(EnqueueReceiveMessages(sizes, edges, messages, MutableFloats(received_scalars),
+                                          MutableFloats(received_vectors), CurrentStream()));
     return {received_scalars, received_vectors};
   }
 
@@ -70,15 +70,15 @@ class ReceiveMessagesFunction : public torch::autograd::Function<ReceiveMessages
                                      .sent = Floats(sent),
                                      .weights = Floats(weights),
                                      .geometry = Floats(geometry)};
-    C10_CUDA_CHECK(EnqueueReceiveMessagesBackward(
-        sizes, edges, messages,
-        {.d_received_scalars = Floats(d_scalars),
-         .d_received_vectors = Floats(d_received_vectors),
-         .d_vectors = vectors.defined() ? d_vectors.mutable_data_ptr<float>() : nullptr,
-         .d_sent = d_sent.mutable_data_ptr<float>(),
-         .d_weights = d_weights.mutable_data_ptr<float>(),
-         .partial_weights = partial.mutable_data_ptr<float>()},
-        CurrentStream()));
+    C10_CUDA_CHECK(
+        EnqueueReceiveMessagesBackward(sizes, edges, messages,
+                                       {.d_received_scalars = Floats(d_scalars),
+                                        .d_received_vectors = Floats(d_received_vectors),
+                                        .d_vectors = vectors.defined() ? MutableFloats(d_vectors) : nullptr,
+                                        .d_sent = MutableFloats(d_sent),
+                                        .d_weights = MutableFloats(d_weights),
+                                        .partial_weights = MutableFloats(partial)},
+                                       CurrentStream()));
     return {d_scalars, d_vectors, d_sent, d_weights, Variable(), Variable()};
   }
 };

@@ -2,6 +2,7 @@
 
 #include "trainer/kernels/early_launch.cuh"
 #include "trainer/kernels/float_vector.cuh"
+#include "trainer/kernels/gaussian_of_gap.cuh"
 #include "trainer/kernels/softplus_of_float.cuh"
 
 namespace packtrain::trainer {
@@ -19,7 +20,7 @@ __device__ float FactorAt(const Factor& factor, int row, int column) {
   if (column >= factor.columns) return 0;
   if (factor.kind == FactorKind::kOneHot) return __ldg(factor.ones + row) == column ? 1.0f : 0.0f;
   const float gap = static_cast<float>(row) * factor.step - static_cast<float>(column) * factor.spacing;
-  return expf(fmaxf(-gap * gap / factor.width, -80.0f));
+  return GaussianOf(gap, factor.width);
 }
 
 // Columns [column, column + 4) of a row of X.
@@ -55,10 +56,7 @@ __device__ Pair LoadPair(const WeightGradient& product, int first, int end) {
 __device__ void AddProducts(float4 x, float4 d, float4 (&sums)[4]) {
   const float of[] = {x.x, x.y, x.z, x.w};
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    sums[i] = {fmaf(of[i], d.x, sums[i].x), fmaf(of[i], d.y, sums[i].y), fmaf(of[i], d.z, sums[i].z),
-               fmaf(of[i], d.w, sums[i].w)};
-  }
+  for (int i = 0; i < 4; ++i) sums[i] = AddScaled(sums[i], of[i], d);
 }
 
 // A block makes the part of one tile that one split of the rows gives; a thread four by four elements of it.
