@@ -1,4 +1,4 @@
-// The words by which servers, filters and programs name the states and the hardware of runs.
+// The words by which servers, filters and programs name the states, the hardware and the input of runs.
 #ifndef PACKTRAIN_PROTO_WIRE_RUN_WORDS_H_
 #define PACKTRAIN_PROTO_WIRE_RUN_WORDS_H_
 
@@ -23,6 +23,9 @@ std::string StateName(v1::RunState state);
 // Name of the training device, with "N x " in front where there are several; "cpu" or "cuda" where it has
 // no name.
 std::string HardwareName(const v1::Hardware& hardware);
+
+// "served" or "synthetic": where a run's batches came from. Older clients say it by the label `input`.
+std::string InputOf(const v1::RunDescription& description);
 
 }  // namespace packtrain::wire
 

@@ -101,13 +101,6 @@ std::string HardwareOfARank(const Description& description) {
   return wire::HardwareName(hardware);
 }
 
-// Older clients say it by a label.
-std::string InputOf(const Description& description) {
-  if (!description.input().empty()) return description.input();
-  const auto label = description.labels().find("input");
-  return label != description.labels().end() && label->second == "synthetic" ? "synthetic" : "served";
-}
-
 std::string CostText(const Description& description) {
   const v1::CostCoefficients& cost = description.spec().cost();
   if (!description.spec().has_cost()) return "0,1,1";
@@ -206,7 +199,7 @@ Rows Factors() {
              Text([](const Description& d) { return wire::SkipAboveName(d.spec()); })),
       Factor("precision", {"precision"}, Text(&Description::precision)),
       Factor("engine", {"engine"}, Text(&Description::engine)),
-      Factor("input", {"input", "labels"}, Text(InputOf)),
+      Factor("input", {"input", "labels"}, Text(wire::InputOf)),
       AsNumber(Factor("world_size", {"world_size"}, Number(&Description::world_size))),
       ComparedAs(Text(HardwareOfARank),
                  Factor("hardware", {"hardware.device", "hardware.name", "hardware.count"},

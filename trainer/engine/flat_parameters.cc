@@ -19,7 +19,6 @@ FlatParameters::FlatParameters(Model& model) : parameters_(model.parameters()) {
   reduced_ = at::zeros({count + static_cast<std::int64_t>(kStepSums)}, values_.options());
   gradients_ = reduced_.narrow(0, 0, count);
   sums_ = reduced_.narrow(0, count, kStepSums);
-  one_ = at::ones({}, values_.options());
 
   std::int64_t offset = 0;
   for (at::Tensor& parameter : parameters_) {
@@ -29,8 +28,9 @@ FlatParameters::FlatParameters(Model& model) : parameters_(model.parameters()) {
   }
 }
 
-void FlatParameters::Differentiate(const at::Tensor& loss, const std::array<at::Tensor, kStepSums>& sums) {
-  std::vector<at::Tensor> parts = torch::autograd::grad({loss}, parameters_, {one_});
+void FlatParameters::Differentiate(const at::Tensor& loss, const at::Tensor& one,
+                                   const std::array<at::Tensor, kStepSums>& sums) {
+  std::vector<at::Tensor> parts = torch::autograd::grad({loss}, parameters_, {one});
   const at::NoGradGuard no_grad;
   for (at::Tensor& part : parts) part = part.flatten();
   for (const at::Tensor& sum : sums) parts.push_back(sum.detach().to(reduced_.scalar_type()).view(1));

@@ -27,9 +27,10 @@ class FlatParameters {
   const at::Tensor& reduced() const { return reduced_; }      // [P + kStepSums]
   const at::Tensor& sums() const { return sums_; }            // [kStepSums], a view of `reduced`, see StepSum
 
-  // Fills `reduced` with the gradient of `loss`, a scalar, and with `sums`, scalars by StepSum. Frees what was
-  // kept for the gradient.
-  void Differentiate(const at::Tensor& loss, const std::array<at::Tensor, kStepSums>& sums);
+  // Fills `reduced` with the gradient of `loss`, a scalar, and with `sums`, scalars by StepSum. `one` is 1, the
+  // gradient of a loss by itself. Frees what was kept for the gradient.
+  void Differentiate(const at::Tensor& loss, const at::Tensor& one,
+                     const std::array<at::Tensor, kStepSums>& sums);
 
   // Hash of the values, equal where all bits are.
   std::string Checksum() const;
@@ -40,7 +41,6 @@ class FlatParameters {
   at::Tensor reduced_;
   at::Tensor gradients_;
   at::Tensor sums_;
-  at::Tensor one_;  // the gradient of a loss by itself
 };
 
 }  // namespace packtrain::trainer

@@ -31,7 +31,7 @@ absl::Status StepEngine::Issue(const GraphTensors& graphs) {
   parts_.clock.Mark(Moment::kForward);
   const Loss loss = parts_.task.LossOf(parts_.model.Forward(graphs), graphs);
   parts_.clock.Mark(Moment::kBackward);
-  parts_.parameters.Differentiate(loss.sum, {loss.sum, loss.terms, zero_, parts_.adam.halted()});
+  parts_.parameters.Differentiate(loss.sum, one_, {loss.sum, loss.terms, zero_, parts_.adam.halted()});
   return ReduceAndUpdate();
 }
 

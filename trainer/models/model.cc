@@ -103,7 +103,9 @@ std::map<std::string, std::string> DescribeChoices(const ModelEntry& entry, cons
   add_unusual("edge_types", options.sizes.edge_types, 0);
   if (entry.forms.size() > 1) choices["readout"] = std::string(options.readout);
   if (!options.adjacency.empty()) choices["adjacency"] = std::string(options.adjacency);
-  if (!options.filter.empty() && options.filter != kDirect) choices["filter"] = std::string(options.filter);
+  if (!entry.filters.empty() && options.filter != entry.filters.front()) {
+    choices["filter"] = std::string(options.filter);
+  }
   const double degree = options.sizes.mean_log_degree;
   if (degree != 0) choices["mean_log_degree"] = absl::StrFormat("%.12g", degree);
   return choices;

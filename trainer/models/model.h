@@ -110,8 +110,8 @@ std::vector<ModelForm> FormsFor(const ModelFlags& flags, const ModelEntry& entry
 ModelOptions Completed(ModelOptions options, const ModelEntry& entry);
 
 // What tells a model from the usual one of its name, by the flags without dashes: sizes that are not the usual
-// ones, where a model has several, readout and adjacency, and a filter that is not direct. Beside them what
-// follows from the data set.
+// ones, where a model has several, readout and adjacency, and a filter that is not the usual one. Beside them
+// what follows from the data set.
 std::map<std::string, std::string> DescribeChoices(const ModelEntry& entry, const ModelOptions& options);
 
 // Elements of all trainable parameters.

@@ -44,9 +44,12 @@ class SchNet final : public Model {
   at::Tensor Forward(const GraphTensors& graphs) override {
     const at::Tensor distances = Distances(graphs, kernels_);
     if constexpr (kHasFusedForms) {
-      if (by_table_ && kernels_ == KernelForm::kFused && TakesTableSchNet(Weights())) {
-        return FusedTableSchNet(Weights(), {.spacing = DistanceBasis::kSpacing, .width = DistanceBasis::kWidth},
-                                distances, graphs);
+      if (by_table_ && kernels_ == KernelForm::kFused) {
+        const TableSchNetWeights weights = Weights();
+        if (TakesTableSchNet(weights)) {
+          return FusedTableSchNet(weights, {.spacing = DistanceBasis::kSpacing, .width = DistanceBasis::kWidth},
+                                  distances, graphs);
+        }
       }
     }
     const std::vector<at::Tensor> hidden =

@@ -24,7 +24,8 @@ static_assert(std::endian::native == std::endian::little, "numbers are written a
 
 constexpr std::string_view kMagic = "PTRAINCK";
 // Format 1 held the time of every steady step, and no attempts of evaluations; formats 1 and 2 held no counts
-// of lost records, and formats 1 to 3 no accuracies. trainer/CHECKPOINT.md describes all.
+// of lost records, formats 1 to 3 no accuracies, and formats 1 to 4 no errors of filters. trainer/CHECKPOINT.md
+// describes all.
 constexpr std::uint32_t kOldestFormat = 1;
 constexpr std::uint32_t kFormat = 5;
 // Of step records in format 1. Later columns stand behind these, and a checkpoint says how many it has.
@@ -173,6 +174,10 @@ void Fields(auto& archive, MaybeConst<TimeHistogram::Bucket> auto& bucket) {
   archive(bucket.index, bucket.count);
 }
 
+// Whether what is written or read has what came with `format`.
+bool HasSince(std::uint32_t /*format*/, const Writer& /*write*/) { return true; }
+bool HasSince(std::uint32_t format, const Reader& read) { return read.format >= format; }
+
 void Times(Writer& write, const TimeHistogram& times) { write(times.sum_ns(), times.buckets()); }
 
 void Times(Reader& read, TimeHistogram& times) {
@@ -226,7 +231,6 @@ void AttemptOf(Writer& write, const client::Evaluation& evaluation) {
 }
 
 void AttemptOf(Reader& read, client::Evaluation& evaluation) {
-  if (read.format == 1) return;
   std::uint32_t attempt = kNoAttempt;
   read(attempt);
   if (attempt != kNoAttempt) evaluation.attempt = attempt;
@@ -245,9 +249,6 @@ void OptionalField(Reader& read, std::optional<double>& value) {
   if (bits != kNoValue) value = std::bit_cast<double>(bits);
 }
 
-bool HasSince(std::uint32_t /*format*/, const Writer& /*write*/) { return true; }
-bool HasSince(std::uint32_t format, const Reader& read) { return read.format >= format; }
-
 void OptionalFields(auto& archive, MaybeConst<client::Evaluation> auto& evaluation) {
   if (!HasSince(4, archive)) return;
   OptionalField(archive, evaluation.accuracy);
@@ -258,7 +259,7 @@ void OptionalFields(auto& archive, MaybeConst<client::Evaluation> auto& evaluati
 void Fields(auto& archive, MaybeConst<client::Evaluation> auto& evaluation) {
   archive(evaluation.step, evaluation.split, evaluation.graphs, evaluation.mae, evaluation.rmse,
           evaluation.constant_mae, evaluation.constant_rmse, evaluation.duration_ns);
-  AttemptOf(archive, evaluation);
+  if (HasSince(2, archive)) AttemptOf(archive, evaluation);
   OptionalFields(archive, evaluation);
 }
 
@@ -266,16 +267,10 @@ void Fields(auto& archive, MaybeConst<client::LostRecords> auto& lost) {
   archive(lost.rank, lost.attempt, lost.records);
 }
 
-void Lost(Writer& write, const std::vector<client::LostRecords>& lost) { write(lost); }
-
-void Lost(Reader& read, std::vector<client::LostRecords>& lost) {
-  if (read.format > 2) read(lost);
-}
-
 void Fields(auto& archive, MaybeConst<client::UnsentRecords> auto& unsent) {
   StepColumns(archive);
   archive(unsent.steps, unsent.evaluations);
-  Lost(archive, unsent.lost);
+  if (HasSince(3, archive)) archive(unsent.lost);
 }
 
 void Fields(auto& archive, MaybeConst<Checkpoint> auto& checkpoint) {

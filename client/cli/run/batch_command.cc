@@ -14,6 +14,7 @@
 #include "client/cli/service_call.h"
 #include "proto/base/flag_checks.h"
 #include "proto/base/status_macros.h"
+#include "proto/wire/run_words.h"
 
 namespace packtrain::cli {
 namespace {
@@ -61,10 +62,7 @@ absl::StatusOr<wire::StepRecord> ReadRecord(const v1::Run& run, const BatchFlags
 
 // What such a run stepped on is not what the plan has in its place.
 absl::Status CheckServed(const v1::Run& run) {
-  const v1::RunDescription& about = run.description();
-  const auto label = about.labels().find("input");  // of older clients
-  const bool is_labelled = label != about.labels().end() && label->second == "synthetic";
-  if (about.input() != "synthetic" && !(about.input().empty() && is_labelled)) return absl::OkStatus();
+  if (wire::InputOf(run.description()) != "synthetic") return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "run ", run.run(), " repeated its first batches (--synthetic): the plan does not tell which at a step"));
 }

@@ -1,4 +1,4 @@
-// Step records as rows: what `packtrain run steps` and `packtrain run export` read and print.
+// Step records as rows: what `packtrain run steps`, `packtrain run export` and `packtrain run batch` read.
 #ifndef PACKTRAIN_CLIENT_CLI_RUN_STEP_ROWS_H_
 #define PACKTRAIN_CLIENT_CLI_RUN_STEP_ROWS_H_
 
